@@ -1,0 +1,13 @@
+// The Python module stablesketch._native: one binding file a subject.
+#include <nanobind/nanobind.h>
+
+namespace nb = nanobind;
+
+void bind_entries(nb::module_& m);
+void bind_keys(nb::module_& m);
+
+NB_MODULE(_native, m) {
+    m.doc() = "The compiled core of stablesketch: fingerprints of keys and the exact entries of a sketch.";
+    bind_entries(m);
+    bind_keys(m);
+}

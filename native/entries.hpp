@@ -1,0 +1,50 @@
+// The entries of a sketch: a_j = sum over keys of weight * X(key, j), j = 0..size-1, exact.
+//
+// X(key, j) is a pseudorandom function. One AES-128 block
+//     plaintext  = fingerprint (8 bytes) | j / 2 (4 bytes) | domain (4 bytes), little-endian
+//     ciphertext = 64 bits for entry 2 (j/2) | 64 bits for entry 2 (j/2) + 1
+// and 64 bits become X by the table of stable_table.hpp, rounded to the nearest multiple of 2^-resolution (ties to even).
+// The rounding moves an entry by at most 2^-(q+1) sum_k f_k <= 2^-(q+1) F_p^{1/p}: the l_1 norm of the totals is at most
+// their l_p norm for p <= 1, so it is small against the scale of the entry whatever the stream.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "aes.hpp"
+#include "exact_sum.hpp"
+#include "stable_table.hpp"
+
+namespace stablesketch {
+
+class Entries {
+  public:
+    Entries(double p, std::uint32_t size);
+    Entries(const Entries& other);
+
+    double p() const { return table_->p; }
+    std::uint32_t size() const { return size_; }
+    int digits() const { return digits_; }
+    const StableTable& table() const { return *table_; }
+
+    // Adds weight * X for each of n fingerprints; a null `weights` means 1 each, and `sign` -1 subtracts.
+    void add(const Aes128& key, std::uint32_t domain, const std::uint64_t* fingerprints, const std::int64_t* weights,
+             std::size_t n, int sign);
+    void merge(const Entries& other);
+
+    // The settled state: for each entry `digits` 32-bit digits, little-endian two's complement.
+    std::vector<std::uint32_t> state() const;
+    void load(const std::uint32_t* state);
+
+  private:
+    std::shared_ptr<const StableTable> table_;
+    std::uint32_t size_;
+    int digits_;
+    std::vector<std::int64_t> sums_;  // settled between calls
+    mutable std::mutex mutex_;
+};
+
+}  // namespace stablesketch

@@ -1,0 +1,35 @@
+// The table that turns 64 random bits into a symmetric p-stable number X.
+//
+// 64 bits are 1 sign, 1 side and a 62-bit magnitude m; t = (2m + 1)/2^63 rounded to a double is uniform in (0, 1].
+//   upper side: P(|X| > x) = t/2      lower side: P(|X| <= x) = t/2
+// so both tails keep their relative accuracy. Each octave of t (each binary exponent) is cut into 2^bin_bits equal bins,
+// and in a bin x is a polynomial of degree 7 in the position s in [-1/2, 1/2): eight coefficients, one cache line.
+// Entries keep X as an integer multiple of 2^-resolution; see entries.hpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace stablesketch {
+
+struct alignas(64) Row {
+    double c[8];
+};
+
+struct StableTable {
+    double p = 1.0;
+    int bin_bits = 5;     // bins per octave = 2^bin_bits
+    int resolution = 52;  // q: X is kept as a multiple of 2^-q
+    int shift = 0;        // S: the rows hold x 2^-S, so that nothing overflows at p = 0.05
+    int octaves = 63;     // exponents of the 63-bit odd integer 2m + 1; one more row for t rounded up to 1
+    std::vector<Row> rows;
+
+    std::size_t rows_per_side() const { return (std::size_t(octaves) << bin_bits) + 1; }
+};
+
+// The table of p in [0.05, 1], built on first use and shared by all who ask for the same p. Thread-safe.
+std::shared_ptr<const StableTable> stable_table(double p);
+
+}  // namespace stablesketch

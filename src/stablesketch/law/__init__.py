@@ -1,0 +1,5 @@
+"""Distributions: the symmetric stable law, and what estimators need of it."""
+
+from .stable import StableLaw
+
+__all__ = ["StableLaw"]

@@ -1,0 +1,6 @@
+"""The sketch, in the order data flows: columns → fingerprints → projection → entries → wire, estimators."""
+
+from .estimators import Estimate
+from .sketch import Sketch
+
+__all__ = ["Estimate", "Sketch"]

@@ -1,0 +1,194 @@
+"""Recognising what holds a column: a list, a numpy array, or anything that speaks the Arrow interface or numpy's.
+
+No data frame library is imported here. pandas and polars are looked up among the modules the caller has loaded, and
+only where their own export would lose something: the types in a mixed category, or the objects of an object column.
+"""
+
+from __future__ import annotations
+
+import array
+import datetime
+import numbers
+import sys
+import uuid
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stablesketch._native import ArrowColumn, ArrowError, KeyHasher
+from stablesketch.errors import ArgumentError, ArgumentTypeError
+from stablesketch.sketch.columns.refusals import Shown, null_row
+
+_SINGLE_TYPES = (
+    str,
+    bytes,
+    bytearray,
+    memoryview,
+    numbers.Number,
+    np.generic,
+    datetime.date,
+    datetime.time,
+    datetime.timedelta,
+    uuid.UUID,
+)
+
+
+@dataclass(frozen=True)
+class Categories:
+    """A pandas categorical: codes into a column of categories, with -1 for null."""
+
+    codes: NDArray[np.signedinteger[Any]]
+    categories: object
+
+
+@dataclass(frozen=True)
+class ArrowSource:
+    """Capsules of the Arrow interface, which can be opened once."""
+
+    stream: object | None
+    array: tuple[object, object] | None
+
+    def open(self, hasher: KeyHasher | None, argument: str, described: Shown) -> ArrowColumn:
+        """The column; a type that is refused raises the native FormatError, which each caller words for itself."""
+        try:
+            if self.stream is not None:
+                return ArrowColumn.from_stream(self.stream, hasher)
+            assert self.array is not None
+            return ArrowColumn.from_array(self.array[0], self.array[1], hasher)
+        except ArrowError as error:
+            raise _unreadable(argument, described, error) from error
+
+
+Source = list[object] | range | NDArray[Any] | Categories | ArrowSource
+
+
+def is_single(column: object) -> bool:
+    """Whether this is one value where a column of values is meant."""
+    return column is None or isinstance(column, _SINGLE_TYPES)
+
+
+def described(column: object) -> Shown:
+    """A column in an error message: its type, never its contents."""
+    return Shown(f"<{type(column).__module__}.{type(column).__qualname__}>")
+
+
+def recognise(column: object, argument: str) -> Source:
+    """What holds the data of `column`, or an error that says what to pass instead."""
+    if isinstance(column, list | range):
+        return column
+    if is_single(column):
+        raise ArgumentTypeError(
+            argument, column, "a column is needed, and this is a single value", "Wrap it in a list: [...]"
+        )
+    if isinstance(column, type):  # a class has the methods of its instances, and would pass for one below
+        raise _not_a_column(column, argument)
+    if isinstance(column, np.ma.MaskedArray):
+        return _unmasked(column, argument)
+    if isinstance(column, np.ndarray):
+        return _flat(column, argument)
+    if isinstance(column, array.array) and column.typecode not in "uw":
+        return np.asarray(column)
+    if _is_pandas(column):
+        return _from_pandas(column, argument)
+    _refuse_polars_objects(column, argument)
+    if isinstance(getattr(column, "dtype", None), np.dtype):
+        return _flat(_as_array(column, argument), argument)
+    if hasattr(column, "__arrow_c_stream__") or hasattr(column, "__arrow_c_array__"):
+        return _from_arrow(column, argument)
+    if hasattr(column, "__array__") or hasattr(column, "__array_interface__"):
+        return _flat(_as_array(column, argument), argument)
+    raise _not_a_column(column, argument)
+
+
+def _flat(data: NDArray[Any], argument: str) -> NDArray[Any]:
+    if data.ndim == 1:
+        return np.asarray(data)
+    shown = Shown(f"<array of shape {data.shape}>")
+    if data.ndim == 0:
+        raise ArgumentError(
+            argument, shown, "a column is needed, and this is a single value", "Wrap it in a list: [...]"
+        )
+    way_out = "Pass one column of it, several as a tuple (a[:, 0], a[:, 1]), or a.ravel()"
+    raise ArgumentError(argument, shown, "a column has one dimension", way_out)
+
+
+def _unmasked(column: np.ma.MaskedArray[Any, Any], argument: str) -> NDArray[Any]:
+    mask = np.ma.getmaskarray(column)
+    data = _flat(np.asarray(column.data), argument)
+    if mask.any():
+        raise null_row(argument, int(np.argmax(mask)), Shown("<masked>"))
+    return data
+
+
+def _as_array(column: object, argument: str) -> NDArray[Any]:
+    try:
+        return np.asarray(column)
+    except Exception as error:
+        raise _unreadable(argument, described(column), error) from error
+
+
+def _is_pandas(column: object) -> bool:
+    """Whether this is a column of pandas, known only if the caller has imported pandas."""
+    pandas: Any = sys.modules.get("pandas")
+    if not all(hasattr(pandas, name) for name in ("Series", "Index", "api", "CategoricalDtype")):
+        return False
+    return isinstance(column, pandas.Series | pandas.Index | pandas.api.extensions.ExtensionArray)
+
+
+def _from_pandas(column: Any, argument: str) -> Source:
+    if isinstance(column.dtype, np.dtype):
+        return _flat(np.asarray(column), argument)
+    pandas: Any = sys.modules["pandas"]
+    # Only a Series speaks Arrow; it can hold the data of an Index or an array as it is.
+    series = column if isinstance(column, pandas.Series) else pandas.Series(column, copy=False)
+    if isinstance(series.dtype, pandas.CategoricalDtype):
+        # Not through Arrow, which would make bytes of a text among bytes, and timestamps of a date among timestamps.
+        return Categories(np.asarray(series.cat.codes), series.cat.categories)
+    try:
+        return ArrowSource(series.__arrow_c_stream__(), None)
+    except Exception:
+        # pandas needs pyarrow for its Arrow interface, and pyarrow does not know every extension of pandas: the
+        # elements themselves then say what they are, one by one.
+        return _flat(np.asarray(series, dtype=object), argument)
+
+
+def _refuse_polars_objects(column: object, argument: str) -> None:
+    """polars exports a column of Python objects as the addresses of those objects: keys that never repeat."""
+    polars: Any = sys.modules.get("polars")
+    if not all(hasattr(polars, name) for name in ("Series", "Object")):
+        return
+    if isinstance(column, polars.Series) and column.dtype == polars.Object:
+        problem = "a polars column of Python objects cannot be exchanged"
+        raise ArgumentTypeError(argument, described(column), problem, "Pass it as a list: column.to_list()")
+
+
+def _from_arrow(column: Any, argument: str) -> ArrowSource:
+    try:
+        if hasattr(column, "__arrow_c_stream__"):
+            return ArrowSource(column.__arrow_c_stream__(), None)
+        schema, data = column.__arrow_c_array__()
+        return ArrowSource(None, (schema, data))
+    except Exception as error:
+        raise _unreadable(argument, described(column), error) from error
+
+
+def _unreadable(argument: str, shown: Shown, error: Exception) -> ArgumentTypeError:
+    problem = f"its data cannot be read ({error})"
+    return ArgumentTypeError(argument, shown, problem, "Pass a list, a numpy array or an Arrow array of the same data")
+
+
+def _not_a_column(column: object, argument: str) -> ArgumentTypeError:
+    shown = described(column)
+    if isinstance(column, Mapping):
+        way_out = "Pass its parts as two lists: keys list(mapping), values list(mapping.values())"
+        return ArgumentTypeError(argument, shown, "a mapping is not a column", way_out)
+    if isinstance(column, Set):
+        return ArgumentTypeError(argument, shown, "a set has no order of rows", f"Pass list({argument})")
+    if isinstance(column, Iterator) or hasattr(column, "__iter__"):
+        problem = "only a list, an array or a column of a data frame can be read twice and by row number"
+        return ArgumentTypeError(argument, shown, problem, f"Pass list({argument})")
+    way_out = "Pass a list, a numpy array, or a column of pandas, polars, pyarrow or any Arrow library"
+    return ArgumentTypeError(argument, shown, "this type is not a column", way_out)

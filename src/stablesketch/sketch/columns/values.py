@@ -1,0 +1,223 @@
+"""Values to weights: one whole number from 1 to 2^53 for each key, read in slices and never converted silently."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stablesketch._native import ArrowColumn, FormatError, RowError, list_integers
+from stablesketch.errors import ArgumentError, ArgumentTypeError
+from stablesketch.sketch.columns.refusals import NULL_WAY_OUT, Shown, arrow_name, is_missing, null_row, shown_integer
+from stablesketch.sketch.columns.sources import ArrowSource, Categories, described, recognise
+
+__all__ = ["MAX_WEIGHT", "ValueColumn", "value_column"]
+
+MAX_WEIGHT = 2**53
+"""The largest value of one row: up to here every integer is also a double, in whatever program the data came from."""
+
+_SHARED_ROWS = 1 << 20
+
+
+class ValueColumn(ABC):
+    """A column of weights of known length, read in slices, by any number of threads at once."""
+
+    def __init__(self, length: int, argument: str) -> None:
+        self._length = length
+        self._argument = argument
+
+    def __len__(self) -> int:
+        return self._length
+
+    def weights(self, start: int, stop: int) -> NDArray[np.int64]:
+        """The weights of rows `start` to `stop`, each in 1..2^53: possibly a read-only view of the caller's data.
+
+        Raises:
+            ArgumentError: a row is null, not a whole number, below 1 or above 2^53; the message names the row.
+        """
+        if not 0 <= start <= stop <= self._length:
+            raise ArgumentError("rows", (start, stop), f"the column has rows 0 to {self._length}", "Ask within them")
+        return self._read(start, stop)
+
+    @abstractmethod
+    def _read(self, start: int, stop: int) -> NDArray[np.int64]: ...
+
+
+def value_column(values: object, length: int, argument: str = "values") -> ValueColumn:
+    """The weights of `length` keys: a column of integers, one integer for all of them, or None for 1 each.
+
+    Raises:
+        ArgumentTypeError: not a column of integers; floats are refused even if whole, for nothing is rounded silently.
+        ArgumentError: another number of values than of keys, or a single value outside 1..2^53.
+    """
+    if values is None:
+        return _SameWeight(1, length, argument)
+    if isinstance(values, int | np.integer) and not isinstance(values, bool | np.timedelta64):
+        _check_one(int(values), argument, "")
+        return _SameWeight(int(values), length, argument)
+    if isinstance(values, float | np.floating | bool | np.bool_):
+        raise _refused_item(argument, values, "")
+    if isinstance(values, tuple):
+        way_out = "Pass a list, or a numpy array"
+        raise ArgumentTypeError(
+            argument, described(values), "values are one column, and a tuple means several", way_out
+        )
+    column = _open(values, argument)
+    if len(column) != length:
+        problem = f"there are {len(column)} values for {length} keys"
+        raise ArgumentError(
+            argument, Shown(f"<{len(column)} rows>"), problem, "Pass one value for each key, or a single integer"
+        )
+    return column
+
+
+def _open(values: object, argument: str) -> ValueColumn:
+    source = recognise(values, argument)
+    if isinstance(source, list | range):
+        return _ListWeights(source, argument)
+    if isinstance(source, Categories):
+        way_out = "Cast them: values.astype('int64')"
+        raise ArgumentTypeError(argument, described(values), "categories are labels, not numbers", way_out)
+    if isinstance(source, ArrowSource):
+        try:
+            return _ArrowWeights(source.open(None, argument, described(values)), argument)
+        except FormatError as refused:
+            raise _refused_type(argument, arrow_name(*refused.args), "Cast the column to int64") from None
+    if source.dtype.kind == "O":
+        return _ListWeights(source, argument)
+    if source.dtype.kind == "f":
+        raise _refused_floats(argument, source)
+    if source.dtype.kind not in "iu":
+        raise _refused_type(argument, source.dtype, "Cast them to int64")
+    return _ArrayWeights(source, argument)
+
+
+class _SameWeight(ValueColumn):
+    def __init__(self, weight: int, length: int, argument: str) -> None:
+        super().__init__(length, argument)
+        self._weight = weight
+        self._rows = _filled(weight, min(length, _SHARED_ROWS))  # one array that serves every slice
+
+    def _read(self, start: int, stop: int) -> NDArray[np.int64]:
+        count = stop - start
+        return self._rows[:count] if count <= len(self._rows) else _filled(self._weight, count)
+
+
+class _ListWeights(ValueColumn):
+    def __init__(self, items: list[object] | range | NDArray[Any], argument: str) -> None:
+        super().__init__(len(items), argument)
+        self._items = items
+
+    def _read(self, start: int, stop: int) -> NDArray[np.int64]:
+        rows = self._items[start:stop]
+        items = rows.tolist() if isinstance(rows, np.ndarray) else list(rows)
+        if len(items) != stop - start:
+            now = len(self._items)
+            raise ArgumentError(
+                self._argument, now, f"the list had {self._length} rows", "Do not shorten it while it is read"
+            )
+        out = np.empty(stop - start, np.uint64)
+
+        def other(item: object, i: int) -> int:
+            """What is not a Python int in range: an integer of another class, or an error."""
+            where = f"row {start + i} "
+            if not isinstance(item, int | np.integer) or isinstance(item, bool | np.timedelta64):
+                raise _refused_item(self._argument, item, where)
+            _check_one(int(item), self._argument, where)
+            return int(item)
+
+        list_integers(items, 1, MAX_WEIGHT, other, out)
+        return out.view(np.int64)
+
+
+class _ArrayWeights(ValueColumn):
+    def __init__(self, data: NDArray[Any], argument: str) -> None:
+        super().__init__(len(data), argument)
+        self._data = data
+
+    def _read(self, start: int, stop: int) -> NDArray[np.int64]:
+        rows = self._data[start:stop]
+        _check_rows(rows, start, self._argument)  # before the cast, which would wrap large unsigned integers
+        weights = np.require(rows, np.dtype(np.int64), ["C", "A"]).view()
+        weights.flags.writeable = False
+        return weights
+
+
+class _ArrowWeights(ValueColumn):
+    def __init__(self, column: ArrowColumn, argument: str) -> None:
+        super().__init__(len(column), argument)
+        self._column = column
+
+    def _read(self, start: int, stop: int) -> NDArray[np.int64]:
+        try:
+            view = self._column.view(start, stop)
+            if view is None:
+                view = np.empty(stop - start, np.uint64)
+                self._column.integers(start, stop, view)
+        except RowError as refused:
+            row, reason, value = refused.args
+            if reason == "null":
+                raise null_row(self._argument, row) from None
+            raise _out_of_range(value, self._argument, f"row {row} ") from None
+        weights = view.view(np.int64)
+        _check_rows(weights, start, self._argument)
+        return weights
+
+
+def _filled(weight: int, count: int) -> NDArray[np.int64]:
+    rows = np.full(count, weight, np.int64)
+    rows.flags.writeable = False
+    return rows
+
+
+def _check_rows(rows: NDArray[Any], start: int, argument: str) -> None:
+    if rows.size and (int(rows.min()) < 1 or int(rows.max()) > MAX_WEIGHT):
+        row = int(np.argmax((rows < 1) | (rows > MAX_WEIGHT)))
+        raise _out_of_range(int(rows[row]), argument, f"row {start + row} ")
+
+
+def _check_one(value: int, argument: str, where: str) -> None:
+    if not 1 <= value <= MAX_WEIGHT:
+        raise _out_of_range(value, argument, where)
+
+
+def _out_of_range(value: int, argument: str, where: str) -> ArgumentError:
+    if value < 0:
+        problem, way_out = "is negative", "Use delete to take pairs back"
+    elif value == 0:
+        problem, way_out = "is 0, and adds nothing", "Drop such rows first"
+    else:
+        problem, way_out = "is above 2^53", "Use a coarser unit, so that values stay below 2^53"
+    return ArgumentError(argument, shown_integer(value), f"{where}{problem}", way_out)
+
+
+def _refused_item(argument: str, item: object, where: str) -> ArgumentError:
+    if is_missing(item):
+        return ArgumentError(argument, item, f"{where}is null", NULL_WAY_OUT)
+    if isinstance(item, float | np.floating):
+        if item != item:
+            return ArgumentTypeError(argument, item, f"{where}is NaN", "Drop such rows first")
+        if float(item).is_integer():
+            return ArgumentTypeError(
+                argument, item, f"{where}is a float, though whole", "Convert it yourself: int(value)"
+            )
+        way_out = "Scale values to whole numbers of a smaller unit, or round them yourself"
+        return ArgumentTypeError(argument, item, f"{where}is not a whole number", way_out)
+    problem = f"{where}is of type {type(item).__name__}, not an integer"
+    return ArgumentTypeError(argument, item, problem, "Pass integers from 1 to 2^53")
+
+
+def _refused_floats(argument: str, data: NDArray[np.floating[Any]]) -> ArgumentError:
+    """An array of floats is refused whatever it holds; the first row that no cast could save is named."""
+    with np.errstate(invalid="ignore"):
+        unfit = ~np.isfinite(data) | (data != np.floor(data))
+    if unfit.any():
+        row = int(np.argmax(unfit))
+        return _refused_item(argument, data[row], f"row {row} ")
+    return _refused_type(argument, data.dtype, "They are whole numbers: cast them, values.astype(np.int64)")
+
+
+def _refused_type(argument: str, shown: object, way_out: str) -> ArgumentTypeError:
+    return ArgumentTypeError(argument, shown, "values must be integers from 1 to 2^53", way_out)

@@ -1,0 +1,6 @@
+"""Estimators of F_p from the entries of a sketch, working in logarithms throughout."""
+
+from .registry import DEFAULT_METHOD, METHODS, log_estimates, log_intervals
+from .result import Estimate, estimate
+
+__all__ = ["DEFAULT_METHOD", "METHODS", "Estimate", "estimate", "log_estimates", "log_intervals"]

@@ -1,0 +1,111 @@
+"""The estimators by name, and the one way to call them on many sketches at once."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...errors import ArgumentError, ArgumentTypeError
+from ...law import StableLaw
+from . import (
+    fractional_power,
+    geometric_mean,
+    harmonic_mean,
+    inter_quantile,
+    maximum_likelihood,
+    median,
+    optimal_quantile,
+    pitman,
+)
+from .bias import RawEstimator
+from .pivot import pivot_quantiles
+
+__all__ = ["DEFAULT_METHOD", "METHODS", "log_estimates", "log_intervals"]
+
+Array = NDArray[np.float64]
+
+DEFAULT_METHOD = "pitman"
+
+# Each takes ln|a_j| and the signs, both of shape (m, r) with r >= 2, and p; it gives ln F_hat, of shape (m,).
+METHODS: MappingProxyType[str, RawEstimator] = MappingProxyType(
+    {
+        "pitman": pitman.log_estimate,
+        "maximum_likelihood": maximum_likelihood.log_estimate,
+        "fractional_power": fractional_power.log_estimate,
+        "geometric_mean": geometric_mean.log_estimate,
+        "harmonic_mean": harmonic_mean.log_estimate,
+        "optimal_quantile": optimal_quantile.log_estimate,
+        "median": median.log_estimate,
+        "inter_quantile": inter_quantile.log_estimate,
+    }
+)
+
+
+def log_estimates(log_magnitudes: ArrayLike, signs: ArrayLike, p: float, method: str = DEFAULT_METHOD) -> Array:
+    """ln F_hat for sketches stacked along the leading axes; the entries of one lie along the last.
+
+    Unbiased (F_hat, not its logarithm) for two entries or more, `inter_quantile` for four. A single entry has no
+    unbiased estimator, E|X|^p being infinite: every method then gives |a|^p / (median|X|)^p, which is too large as
+    often as too small; except those that refuse p or a size below four, which refuse.
+    """
+    rows, row_signs, shape = _as_rows(log_magnitudes, signs, p)
+    return _estimator(method, p, rows.shape[1])(rows, row_signs, p).reshape(shape)
+
+
+def log_intervals(
+    log_magnitudes: ArrayLike, signs: ArrayLike, p: float, method: str = DEFAULT_METHOD, confidence: float = 0.95
+) -> tuple[Array, Array, Array]:
+    """ln of F_hat, of the lower and of the upper confidence limit; F lies beyond each with half the remaining
+    probability.
+
+    `pitman` has exact limits of its own, the others those of a simulated pivot (pivot.py).
+    """
+    rows, row_signs, shape = _as_rows(log_magnitudes, signs, p)
+    estimator = _estimator(method, p, rows.shape[1])
+    beyond = 0.5 * (1.0 - _confidence(confidence))
+    probabilities = np.array([beyond, 1.0 - beyond])
+    if estimator is pitman.log_estimate:
+        value, limits = pitman.posterior_summary(rows, p, probabilities)
+        return value.reshape(shape), limits[:, 0].reshape(shape), limits[:, 1].reshape(shape)
+    value = estimator(rows, row_signs, p)
+    below, above = pivot_quantiles(estimator, p, rows.shape[1], probabilities)
+    return value.reshape(shape), (value - above).reshape(shape), (value - below).reshape(shape)
+
+
+def _estimator(method: str, p: float, size: int) -> RawEstimator:
+    if method not in METHODS:
+        raise ArgumentError("method", method, "there is no such estimator", f"Choose one of {', '.join(METHODS)}")
+    refuses = (method == "harmonic_mean" and p >= 0.5) or method == "inter_quantile"
+    return pitman.log_estimate if size == 1 and not refuses else METHODS[method]
+
+
+def _as_rows(log_magnitudes: ArrayLike, signs: ArrayLike, p: float) -> tuple[Array, Array, tuple[int, ...]]:
+    StableLaw(p)  # which refuses a p that is not one
+    values = np.asarray(log_magnitudes, dtype=np.float64)
+    given_signs = np.asarray(signs, dtype=np.float64)
+    # The messages below show shapes and counts only: entries are not to be seen.
+    if values.ndim == 0 or values.shape[-1] == 0:
+        raise ArgumentTypeError(
+            "log_magnitudes.shape", values.shape, "a sketch has at least one entry", "Pass an array of entries"
+        )
+    missing = int(np.count_nonzero(~np.isfinite(values)))
+    if missing:
+        raise ArgumentError(
+            "log_magnitudes", f"{missing} not finite", "every entry needs a logarithm", "An empty sketch has F = 0"
+        )
+    if given_signs.shape != values.shape:
+        raise ArgumentTypeError(
+            "signs.shape", given_signs.shape, f"the entries have shape {values.shape}", "Pass one sign for each entry"
+        )
+    shape = values.shape[:-1]
+    return values.reshape(-1, values.shape[-1]), given_signs.reshape(-1, values.shape[-1]), shape
+
+
+def _confidence(confidence: float) -> float:
+    if isinstance(confidence, bool) or not isinstance(confidence, int | float):
+        raise ArgumentTypeError("confidence", confidence, "a probability is needed", "Pass a float such as 0.95")
+    if not 0.0 < confidence < 1.0:
+        raise ArgumentError("confidence", confidence, "it must lie between 0 and 1", "Pass a float such as 0.95")
+    return float(confidence)

@@ -1,0 +1,243 @@
+"""`Sketch`: the public, linear core. F_p of a stream of (key, value) pairs in a few kilobytes, exact in arithmetic."""
+
+from __future__ import annotations
+
+import copy
+import math
+import operator
+import threading
+
+import numpy as np
+
+from .._native import Entries
+from ..errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    BlobError,
+    MergeError,
+    NegativeTotal,
+    SecretMismatch,
+    SecretMissing,
+)
+from ..law import StableLaw
+from ..secret import Secret
+from . import wire
+from .estimators import DEFAULT_METHOD, Estimate, estimate, log_estimates
+from .projection import Projection
+
+__all__ = ["Sketch"]
+
+_LARGEST_SIZE = 2**31 - 1
+
+
+class Sketch:
+    """A linear sketch of F_p = sum over keys of (total of the key)^p, for p in [0.05, 1].
+
+    The sketch has `size` entries a_j = sum over keys of (total) · X(key, j), X symmetric p-stable and pseudorandom under
+    the secret, so the entries are i.i.d. stable with scale F_p: the relative error of an estimate is sqrt(V(p)/size),
+    from 1.00 (p → 0) to 1.41 (p = 1) over sqrt(size), whatever the stream.
+
+    The arithmetic is exact. Any order, batching or sharding of the same net stream gives the same bytes, and a delete
+    undoes an update to the last bit.
+
+    This is the plain sketch: nothing here accounts for privacy, and an `Estimate` is not a private release.
+
+    >>> sketch = Sketch(p=0.5, size=400)
+    >>> sketch.update(["ape", "bee", "ape"])
+    >>> sketch.pairs, sketch.total
+    (3, 3)
+    """
+
+    def __init__(self, p: float, size: int, secret: Secret | None = None) -> None:
+        """An empty sketch of order p with `size` entries, under `secret` or a fresh one from the operating system."""
+        if secret is not None and not isinstance(secret, Secret):
+            raise ArgumentTypeError("secret", type(secret), "not a Secret", "Pass Secret.generate() or Secret.load(path)")
+        order, entries = StableLaw(p).p, _checked_size(size)
+        held = Secret.generate() if secret is None else secret
+        self._start(Entries(order, entries), held.fingerprint, Projection(order, entries, held), 0, 0)
+
+    def _start(
+        self, entries: Entries, secret_fingerprint: bytes, projection: Projection | None, pairs: int, total: int
+    ) -> None:
+        self._entries = entries
+        self._secret_fingerprint = secret_fingerprint
+        self._projection = projection
+        self._pairs = pairs
+        self._total = total
+        self._lock = threading.Lock()
+
+    @property
+    def p(self) -> float:
+        """The order of the moment."""
+        return self._entries.p
+
+    @property
+    def size(self) -> int:
+        """The number of entries."""
+        return self._entries.size
+
+    @property
+    def pairs(self) -> int:
+        """Pairs updated less pairs deleted."""
+        return self._pairs
+
+    @property
+    def total(self) -> int:
+        """The sum of the values updated less those deleted: F_1, exactly."""
+        return self._total
+
+    @property
+    def secret(self) -> Secret:
+        """The secret, to be saved; an unpickled copy, or one read without it, does not have it."""
+        return self._need_projection("secret").secret
+
+    def update(self, keys: object, values: object = None) -> None:
+        """Counts a column of pairs: `values` are integers from 1 to 2^53, one number for all, or 1 each if left out.
+
+        `keys` is a list, a numpy array, a pandas, polars or pyarrow column, or a tuple of columns for composite keys;
+        docs/keys.md says what each type becomes. Bad input raises an `ArgumentError` and leaves the sketch unchanged.
+        """
+        self._apply("update", keys, values, negative=False)
+
+    def delete(self, keys: object, values: object = None) -> None:
+        """Takes back a column of pairs: exactly undoes the same `update`, in whatever order the two arrive."""
+        self._apply("delete", keys, values, negative=True)
+
+    def _apply(self, operation: str, keys: object, values: object, negative: bool) -> None:
+        projection = self._need_projection(operation)
+        with self._lock:
+            pairs, total = projection.add(self._entries, keys, values, negative)
+            sign = -1 if negative else 1
+            self._pairs += sign * pairs
+            self._total += sign * total
+
+    def _need_projection(self, operation: str) -> Projection:
+        if self._projection is None:
+            raise SecretMissing(
+                f"{operation} needs the secret, and this copy was unpickled or read without it. "
+                "Use Sketch.from_bytes(blob, secret)."
+            )
+        return self._projection
+
+    def merge(self, other: Sketch) -> None:
+        """Adds the stream of `other`, which must have the same p, size and secret; `other` is left as it is."""
+        if not isinstance(other, Sketch):
+            raise ArgumentTypeError("other", type(other), "not a Sketch", "Read a blob with Sketch.from_bytes first")
+        for name in ("p", "size"):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if mine != theirs:
+                raise MergeError(f"sketches of {name} = {mine} and {theirs} cannot be merged: build both alike.")
+        if self._secret_fingerprint != other._secret_fingerprint:
+            raise MergeError("sketches under different secrets cannot be merged: give every shard the same secret.")
+        entries, pairs, total = other._snapshot()
+        with self._lock:
+            self._entries.merge(entries)
+            self._pairs += pairs
+            self._total += total
+
+    def __add__(self, other: object) -> Sketch:
+        if not isinstance(other, Sketch):
+            return NotImplemented
+        result = copy.copy(self)
+        result.merge(other)
+        return result
+
+    def __radd__(self, other: object) -> Sketch:
+        return copy.copy(self) if type(other) is int and other == 0 else NotImplemented  # sum(sketches) starts at 0
+
+    def _snapshot(self) -> tuple[Entries, int, int]:
+        with self._lock:
+            return self._entries.copy(), self._pairs, self._total
+
+    def to_bytes(self) -> bytes:
+        """The sketch as bytes: canonical, checksummed, without the secret. The format is docs/wire-format.md."""
+        entries, pairs, total = self._snapshot()
+        frame = wire.Frame(
+            entries.p, entries.size, entries.resolution, self._secret_fingerprint, pairs, total, _integers(entries)
+        )
+        return wire.encode(frame)
+
+    @classmethod
+    def from_bytes(cls, blob: bytes, secret: Secret | None = None) -> Sketch:
+        """Reads what `to_bytes` wrote. Without the secret the sketch merges and estimates but takes no update."""
+        if not isinstance(blob, bytes | bytearray | memoryview):
+            raise ArgumentTypeError("blob", type(blob), "not bytes", "Pass what Sketch.to_bytes() gave")
+        if secret is not None and not isinstance(secret, Secret):
+            raise ArgumentTypeError("secret", type(secret), "not a Secret", "Pass Secret.load(path), or leave it out")
+        frame = wire.decode(bytes(blob))
+        try:
+            order, size = StableLaw(frame.p).p, _checked_size(frame.size)
+        except ArgumentError as error:
+            raise BlobError(f"a sketch with a header nothing writes: {error}") from None
+        entries = Entries(order, size)
+        width = 4 * entries.digits
+        if frame.resolution != entries.resolution:
+            raise BlobError(f"a sketch of p = {order} with resolution {frame.resolution} instead of {entries.resolution}.")
+        try:
+            entries.load(b"".join(value.to_bytes(width, "little", signed=True) for value in frame.entries))
+        except OverflowError:
+            raise BlobError("a sketch with an entry larger than any stream can make.") from None
+        if secret is not None and secret.fingerprint != frame.secret_fingerprint:
+            raise SecretMismatch("this secret is not the one the sketch was made with. Load the one it was made with.")
+        self = cls.__new__(cls)
+        projection = None if secret is None else Projection(order, size, secret)
+        self._start(entries, frame.secret_fingerprint, projection, frame.pairs, frame.total)
+        return self
+
+    def estimate(self, method: str = DEFAULT_METHOD, confidence: float = 0.95) -> Estimate:
+        """F_p with its confidence limits. Not private: see `docs/accuracy.md` for the methods and what each reaches.
+
+        Raises:
+            NegativeTotal: more was deleted than there was, so the stream has no moment.
+            ArgumentError: no such method, or one that does not exist at this p.
+        """
+        entries, pairs, total = self._snapshot()
+        values = _integers(entries)
+        empty = not any(values)
+        if pairs < 0 or total < 0 or (not empty and (pairs == 0 or total == 0)):
+            raise NegativeTotal(
+                f"the net stream has {pairs} pairs of total {total}, so some key was deleted more often than it was "
+                "there. Send the updates it is missing, or delete only what was updated."
+            )
+        if empty and pairs == 0:
+            log_estimates(np.zeros(entries.size), np.ones(entries.size), entries.p, method)  # refuses a wrong method
+            return Estimate(0.0, 0.0, 0.0, confidence, method)
+        # An entry that is exactly zero is one smaller than half the resolution.
+        log_unit = -entries.resolution * math.log(2.0)
+        logs = [(math.log(abs(value)) if value else -math.log(2.0)) + log_unit for value in values]
+        return estimate(logs, [-1.0 if value < 0 else 1.0 for value in values], entries.p, method, confidence)
+
+    def __copy__(self) -> Sketch:
+        entries, pairs, total = self._snapshot()
+        other = type(self).__new__(type(self))
+        other._start(entries, self._secret_fingerprint, self._projection, pairs, total)
+        return other
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Sketch:
+        return self.__copy__()
+
+    def __reduce__(self) -> tuple[object, tuple[bytes]]:
+        return type(self).from_bytes, (self.to_bytes(),)  # the secret stays behind
+
+    def __repr__(self) -> str:
+        held = "" if self._projection is not None else ", without its secret"
+        return f"<Sketch p={self.p:g} size={self.size} pairs={self._pairs} total={self._total}{held}>"
+
+
+def _checked_size(size: object) -> int:
+    if isinstance(size, bool):
+        raise ArgumentTypeError("size", size, "not a number of entries", "Pass an integer such as 50")
+    try:
+        count = operator.index(size)  # type: ignore[arg-type]
+    except TypeError:
+        raise ArgumentTypeError("size", size, "not a number of entries", "Pass an integer such as 50") from None
+    if not 1 <= count <= _LARGEST_SIZE:
+        way_out = "The error is about 1.2/sqrt(size): 500 entries give 5%"
+        raise ArgumentError("size", count, f"a sketch has 1 to {_LARGEST_SIZE} entries", way_out)
+    return count
+
+
+def _integers(entries: Entries) -> list[int]:
+    """The entries as integers in units of 2^-resolution."""
+    state, width = entries.state(), 4 * entries.digits
+    return [int.from_bytes(state[i : i + width], "little", signed=True) for i in range(0, len(state), width)]

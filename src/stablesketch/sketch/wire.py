@@ -1,0 +1,111 @@
+"""The wire format, version 1: a sketch as bytes, byte for byte as docs/wire-format.md specifies it.
+
+The format is canonical: one net stream, one byte string. So the decoder refuses whatever the encoder would not have
+written (an integer with a superfluous byte, bytes after the end) even where it could guess what was meant.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..errors import BlobError, ForeignBlob, UnsupportedVersion
+
+__all__ = ["VERSION", "Frame", "decode", "encode"]
+
+MAGIC = b"\x89SSK\r\n\x1a\n"  # not text, and broken by whatever treats it as text
+VERSION = 1
+KIND_SKETCH = 1
+CHECKSUM_BYTES = 8
+
+_PREFIX = struct.Struct("<8sHH")  # magic, version, kind
+_HEADER = struct.Struct("<dIH8s")  # p, size, resolution, fingerprint of the secret
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What a blob holds. Entry j of the sketch is `entries[j]` times 2^-resolution."""
+
+    p: float
+    size: int
+    resolution: int
+    secret_fingerprint: bytes
+    pairs: int
+    total: int
+    entries: Sequence[int]
+
+
+def encode(frame: Frame) -> bytes:
+    """The bytes of a frame; equal frames give equal bytes."""
+    parts = [
+        _PREFIX.pack(MAGIC, VERSION, KIND_SKETCH),
+        _HEADER.pack(frame.p, frame.size, frame.resolution, frame.secret_fingerprint),
+        _integer(frame.pairs),
+        _integer(frame.total),
+        *map(_integer, frame.entries),
+    ]
+    body = b"".join(parts)
+    return body + _checksum(body)
+
+
+def decode(blob: bytes) -> Frame:
+    """The frame of `blob`, or a typed error: `ForeignBlob`, `UnsupportedVersion` or `BlobError`."""
+    if blob[: len(MAGIC)] != MAGIC[: len(blob)] or not blob:
+        raise ForeignBlob(f"these {len(blob)} bytes are not a sketch: they do not begin as Sketch.to_bytes() begins.")
+    if len(blob) < _PREFIX.size:
+        raise BlobError(f"a sketch truncated to {len(blob)} bytes. Fetch it again from where it was stored.")
+    _, version, kind = _PREFIX.unpack_from(blob)
+    if version > VERSION:
+        raise UnsupportedVersion(
+            f"the sketch has wire format {version}, and this version of stablesketch reads up to {VERSION}. Upgrade it."
+        )
+    body, checksum = blob[:-CHECKSUM_BYTES], blob[-CHECKSUM_BYTES:]
+    if len(body) < _PREFIX.size + _HEADER.size or checksum != _checksum(body):
+        raise BlobError("a sketch truncated or corrupted: its checksum does not match. Fetch it again.")
+    if version < 1 or kind != KIND_SKETCH:
+        raise BlobError(f"a blob of version {version} and kind {kind}, which nothing has ever written.")
+    p, size, resolution, fingerprint = _HEADER.unpack_from(blob, _PREFIX.size)
+    reader = _Reader(body, _PREFIX.size + _HEADER.size)
+    if size > len(body):  # every entry has at least its length byte: refuse before allocating
+        raise BlobError(f"a sketch of {len(body)} bytes cannot hold {size} entries.")
+    pairs, total = reader.integer(), reader.integer()
+    entries = [reader.integer() for _ in range(size)]
+    reader.end()
+    return Frame(p, size, resolution, fingerprint, pairs, total, entries)
+
+
+def _integer(value: int) -> bytes:
+    """One length byte, then the shortest little-endian two's complement; zero is the length byte 0 alone."""
+    length = 0 if value == 0 else (value if value >= 0 else ~value).bit_length() // 8 + 1
+    return bytes((length,)) + value.to_bytes(length, "little", signed=True)
+
+
+def _checksum(body: bytes) -> bytes:
+    return hashlib.sha256(body).digest()[:CHECKSUM_BYTES]
+
+
+class _Reader:
+    """Reads integers one after the other and refuses every encoding but the shortest."""
+
+    def __init__(self, body: bytes, position: int) -> None:
+        self._body = body
+        self._position = position
+
+    def integer(self) -> int:
+        if self._position >= len(self._body):
+            raise BlobError("a sketch that ends before its last entry.")
+        length = self._body[self._position]
+        raw = self._body[self._position + 1 : self._position + 1 + length]
+        if len(raw) != length:
+            raise BlobError("a sketch that ends within an entry.")
+        value = int.from_bytes(raw, "little", signed=True)
+        if len(_integer(value)) != length + 1:
+            raise BlobError("a sketch with an integer that is not in its shortest form.")
+        self._position += 1 + length
+        return value
+
+    def end(self) -> None:
+        if self._position != len(self._body):
+            raise BlobError(f"a sketch with {len(self._body) - self._position} bytes after its last entry.")
