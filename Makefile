@@ -3,37 +3,53 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check
-# What a rebuild depends on: native sources, and the folders of the package (a folder changes when a file is added).
-BUILT_FROM := CMakeLists.txt pyproject.toml $(wildcard native/*) $(shell find src -type d -not -name __pycache__)
 
-.PHONY: demo test test-slow lint bench accuracy dist clean help
+# The package is installed editable, so changed Python files need nothing. It is installed again when a native source
+# changes, or when the list of Python files does: the name of the stamp has a checksum of that list.
+FILES     := $(shell find src -name '*.py' | LC_ALL=C sort | cksum | cut -d' ' -f1)
+INSTALLED := $(VENV)/.installed-$(FILES)
+NATIVE    := CMakeLists.txt pyproject.toml $(wildcard native/*)
+
+.DELETE_ON_ERROR:
+.PHONY: help demo test test-slow lint accuracy picture import-time dist clean
+
 help:
-	@echo "make demo       the diversity of the words of Python's own standard library"
-	@echo "make test       lint, types and the fast tests"
-	@echo "make test-slow  sanitizers, long statistical sweeps, sdist and wheel"
-	@echo "make accuracy   the accuracy table of docs/accuracy.md"
-	@echo "make dist       sdist and wheel in dist/"
+	@echo "make demo         the variety of words in Python's own standard library"
+	@echo "make test         lint, types and the fast tests"
+	@echo "make test-slow    sanitizers, long statistical sweeps, sdist and wheel"
+	@echo "make accuracy     the accuracy table of docs/accuracy.md"
+	@echo "make picture      the picture of the README"
+	@echo "make import-time  how long import stablesketch takes"
+	@echo "make dist         sdist and wheel in dist/"
+	@echo "make clean        remove .venv, build and dist"
 
+# A virtual environment that failed half way is taken away, or the next run would trust it.
 $(BIN)/python:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "stablesketch needs Python >= 3.11; set PYTHON=..."; exit 1; }
-	@$(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "stablesketch needs Python 3.11 or later. Try: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) \
+	  || { rm -rf $(VENV); echo "No virtual environment: install the venv module (Debian: python3-venv)." >&2; exit 1; }
 
-# The package itself, installed editable: changes to Python files need no rebuild.
-$(VENV)/.installed: $(BIN)/python $(BUILT_FROM)
-	@echo "Building the compiled core (about half a minute the first time) ..."
+$(INSTALLED): $(BIN)/python $(NATIVE)
+	@command -v $${CXX:-c++} >/dev/null || { echo "No C++ compiler: install one (Debian: g++), or set CXX." >&2; exit 1; }
+	@echo "Building the compiled core (a minute the first time) ..."
 	@$(PIP) install 'scikit-build-core>=0.10' 'nanobind>=2.4' ninja cmake
 	@$(PIP) install --no-build-isolation --editable .
+	@rm -f $(VENV)/.installed-*
 	@touch $@
 
-$(VENV)/.test-installed: $(VENV)/.installed pyproject.toml
-	@echo "Installing what the tests use ..."
-	@$(PIP) install --no-build-isolation --editable '.[test]'
+# What an extra of pyproject.toml needs, without building the package a second time.
+$(VENV)/.extra-%: pyproject.toml $(INSTALLED)
+	@echo "Installing what [$*] needs ..."
+	@$(BIN)/python -c 'import sys, tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+	  print(*project["optional-dependencies"][sys.argv[1]], sep="\n")' $* > $@.txt
+	@$(PIP) install --requirement $@.txt
 	@touch $@
 
-demo: $(VENV)/.installed
+demo: $(INSTALLED)
 	@$(BIN)/python -m stablesketch.demo
 
-lint: $(VENV)/.test-installed
+lint: $(VENV)/.extra-test
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
@@ -41,13 +57,19 @@ lint: $(VENV)/.test-installed
 test: lint
 	@$(BIN)/python -m pytest -q
 
-test-slow: $(VENV)/.test-installed
+test-slow: $(VENV)/.extra-test
 	@$(BIN)/python -m pytest -q -m slow
 
-accuracy: $(VENV)/.installed
+accuracy: $(INSTALLED)
 	@$(BIN)/python benchmarks/accuracy.py
 
-dist: $(VENV)/.test-installed
+picture: $(VENV)/.extra-bench
+	@$(BIN)/python benchmarks/readme_picture.py
+
+import-time: $(INSTALLED)
+	@$(BIN)/python benchmarks/import_time.py
+
+dist: $(VENV)/.extra-test
 	@$(BIN)/python -m build --outdir dist .
 
 clean:

@@ -2,10 +2,15 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <optional>
 
+#include "accumulator.hpp"
+#include "aes.hpp"
 #include "entries.hpp"
+#include "kernel.hpp"
 
 namespace nb = nanobind;
 using namespace stablesketch;
@@ -27,14 +32,62 @@ struct KeyBytes {
     }
 };
 
-void add(Entries& entries, const nb::bytes& key, std::uint32_t domain, const Fingerprints& fingerprints,
-         const std::optional<Weights>& weights, bool negative) {
-    if (weights && weights->shape(0) != fingerprints.shape(0)) throw nb::value_error("one weight a fingerprint");
+const Tier& tier_named(const std::string& name) {
+    for (const Tier& tier : tiers())
+        if (tier.name == name) return tier;
+    throw nb::value_error("no such tier on this machine");
+}
+
+std::vector<std::string> tier_names() {
+    std::vector<std::string> names;
+    for (const Tier& tier : tiers()) names.push_back(tier.name);
+    return names;
+}
+
+void make_accumulator(Accumulator* self, double p, std::uint32_t size, const nb::bytes& key, std::uint32_t domain,
+                      std::size_t rows, const std::string& tier) {
     const KeyBytes raw(key);
+    const Tier& chosen = tier_named(tier);
     nb::gil_scoped_release unlocked;
-    const Aes128 aes(raw.bytes);
-    entries.add(aes, domain, fingerprints.data(), weights ? weights->data() : nullptr, fingerprints.shape(0),
-                negative ? -1 : 1);
+    new (self) Accumulator(p, size, raw.bytes, domain, rows, chosen);
+}
+
+// Adds the rows and returns the sum of their weights as (high, low): high * 2^32 + low, which cannot overflow.
+nb::tuple add(Accumulator& accumulator, const Fingerprints& fingerprints, const std::optional<Weights>& weights,
+              bool negative) {
+    const std::size_t rows = fingerprints.shape(0);
+    if (weights && weights->shape(0) != rows) throw nb::value_error("one weight a fingerprint");
+    const std::int64_t* own = weights ? weights->data() : nullptr;
+    std::int64_t high = 0, low = 0;
+    {
+        nb::gil_scoped_release unlocked;
+        for (std::size_t i = 0; own != nullptr && i < rows; ++i) {
+            high += own[i] >> 32;
+            low += own[i] & 0xffffffff;
+        }
+        accumulator.add(fingerprints.data(), own, rows, negative ? -1 : 1);
+    }
+    return nb::make_tuple(high, own != nullptr ? low : static_cast<std::int64_t>(rows));
+}
+
+// The first row whose value is not in [lowest, highest], or -1.
+std::int64_t first_outside(const Weights& values, std::int64_t lowest, std::int64_t highest) {
+    const std::int64_t* at = values.data();
+    const std::size_t rows = values.shape(0);
+    nb::gil_scoped_release unlocked;
+    const auto outside = [=](std::int64_t v) { return v < lowest || v > highest; };
+    bool any = false;
+    for (std::size_t i = 0; i < rows; ++i) any |= outside(at[i]);
+    for (std::size_t i = 0; any && i < rows; ++i)
+        if (outside(at[i])) return static_cast<std::int64_t>(i);
+    return -1;
+}
+
+void absorb(Entries& entries, Accumulator& accumulator) {
+    if (accumulator.p() != entries.p() || accumulator.size() != entries.size())
+        throw nb::value_error("an accumulator of another p or size");
+    nb::gil_scoped_release unlocked;
+    entries.absorb(accumulator.finish());
 }
 
 nb::bytes state(const Entries& entries) {
@@ -90,12 +143,18 @@ void bind_entries(nb::module_& m) {
         .def_prop_ro("size", &Entries::size)
         .def_prop_ro("digits", &Entries::digits)
         .def_prop_ro("resolution", [](const Entries& e) { return e.table().resolution; })
-        .def("add", &add, nb::arg("key"), nb::arg("domain"), nb::arg("fingerprints").noconvert(),
-             nb::arg("weights").noconvert().none(), nb::arg("negative"))
+        .def("absorb", &absorb, nb::arg("accumulator"))
         .def("merge", &Entries::merge, nb::arg("other"), nb::call_guard<nb::gil_scoped_release>())
         .def("copy", [](const Entries& e) { return Entries(e); })
         .def("state", &state)
         .def("load", &load, nb::arg("state"));
+    nb::class_<Accumulator>(m, "Accumulator")
+        .def("__init__", &make_accumulator, nb::arg("p"), nb::arg("size"), nb::arg("key"), nb::arg("domain"),
+             nb::arg("rows"), nb::arg("tier"))
+        .def("add", &add, nb::arg("fingerprints").noconvert(), nb::arg("weights").noconvert().none(),
+             nb::arg("negative"));
+    m.def("first_outside", &first_outside, nb::arg("values").noconvert(), nb::arg("lowest"), nb::arg("highest"));
+    m.def("tier_names", &tier_names);
     m.def("table", &table_of, nb::arg("p"));
     m.def("aes128_encrypt", &aes128_encrypt, nb::arg("key"), nb::arg("block"));
 }

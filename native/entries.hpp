@@ -14,7 +14,6 @@
 #include <mutex>
 #include <vector>
 
-#include "aes.hpp"
 #include "exact_sum.hpp"
 #include "stable_table.hpp"
 
@@ -30,9 +29,8 @@ class Entries {
     int digits() const { return digits_; }
     const StableTable& table() const { return *table_; }
 
-    // Adds weight * X for each of n fingerprints; a null `weights` means 1 each, and `sign` -1 subtracts.
-    void add(const Aes128& key, std::uint32_t domain, const std::uint64_t* fingerprints, const std::int64_t* weights,
-             std::size_t n, int sign);
+    // Adds the settled sums of an accumulator of the same p and size: an even number of entries of digits() digits.
+    void absorb(const std::vector<std::int64_t>& sums);
     void merge(const Entries& other);
 
     // The settled state: for each entry `digits` 32-bit digits, little-endian two's complement.
@@ -40,6 +38,8 @@ class Entries {
     void load(const std::uint32_t* state);
 
   private:
+    void settle_all();
+
     std::shared_ptr<const StableTable> table_;
     std::uint32_t size_;
     int digits_;

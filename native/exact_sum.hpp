@@ -15,14 +15,14 @@ using uint128 = unsigned __int128;
 
 // How many digits an entry of this p needs: X below 2^(64/p) with `resolution` bits below the point, times a weight
 // below 2^63, summed 2^64 times, and a sign. Nothing that could ever be counted overflows it.
-inline int digits_for(double p, int resolution) {
+static inline int digits_for(double p, int resolution) {
     int largest = static_cast<int>(64.0 / p);
     if (largest < 64.0 / p) ++largest;
     return (resolution + largest + 63 + 64 + 1) / 32 + 2;
 }
 
 // digits += (-1)^negative * magnitude * 2^position, magnitude below 2^117.
-inline void add_shifted(std::int64_t* digits, uint128 magnitude, bool negative, int position) {
+static inline void add_shifted(std::int64_t* digits, uint128 magnitude, bool negative, int position) {
     std::int64_t* d = digits + (position >> 5);
     const int s = position & 31;
     const uint128 low = magnitude << s;
@@ -41,13 +41,13 @@ inline void add_shifted(std::int64_t* digits, uint128 magnitude, bool negative, 
 }
 
 // digits += value * 2^position for a signed 64-bit value.
-inline void add_signed(std::int64_t* digits, std::int64_t value, int position) {
+static inline void add_signed(std::int64_t* digits, std::int64_t value, int position) {
     const std::uint64_t magnitude = value < 0 ? ~static_cast<std::uint64_t>(value) + 1 : static_cast<std::uint64_t>(value);
     add_shifted(digits, magnitude, value < 0, position);
 }
 
 // Moves the carries up: every digit but the last ends in [0, 2^32), the last one keeps the sign.
-inline void settle(std::int64_t* digits, int count) {
+static inline void settle(std::int64_t* digits, int count) {
     std::int64_t carry = 0;
     for (int i = 0; i + 1 < count; ++i) {
         const std::int64_t with = digits[i] + carry;
@@ -55,6 +55,22 @@ inline void settle(std::int64_t* digits, int count) {
         carry = with >> 32;
     }
     digits[count - 1] += carry;
+}
+
+// total += source * 2^bits for settled digits of the same count; `source` is used up.
+static inline void add_scaled(std::int64_t* total, std::int64_t* source, int count, int bits) {
+    const bool negative = source[count - 1] < 0;
+    if (negative) {  // as a magnitude it has no run of leading ones that a shift would push out of range
+        for (int i = 0; i < count; ++i) source[i] = -source[i];
+        settle(source, count);
+    }
+    for (int i = 0; i < count; ++i) {
+        uint128 left = static_cast<uint128>(static_cast<std::uint64_t>(source[i])) << (bits & 31);
+        for (int k = i + (bits >> 5); left != 0 && k < count; ++k, left >>= 32) {
+            const auto digit = static_cast<std::int64_t>(left & 0xffffffff);
+            total[k] += negative ? -digit : digit;
+        }
+    }
 }
 
 }  // namespace stablesketch

@@ -6,19 +6,19 @@
 #include <cstdint>
 
 #include "exact_sum.hpp"
-#include "stable_table.hpp"
+#include "kernel.hpp"
 
 namespace stablesketch {
 
 // |x| 2^-shift for the given bits; the sign is bit 63, the side bit 62.
-inline double magnitude_of(const StableTable& table, std::uint64_t bits) {
+static inline double magnitude_of(const TableView& table, std::uint64_t bits) {
     const std::uint64_t odd = ((bits << 1) | 1) & 0x7fffffffffffffffULL;  // 2m + 1
     const std::uint64_t t = std::bit_cast<std::uint64_t>(static_cast<double>(static_cast<std::int64_t>(odd)));
     const int b = table.bin_bits;
     const std::size_t row = static_cast<std::size_t>((t >> (52 - b)) - (std::uint64_t(1023) << b));
     const std::size_t side = (bits >> 62) & 1;
     const double s = std::bit_cast<double>(((t << b) & 0x000fffffffffffffULL) | 0x3ff0000000000000ULL) - 1.5;
-    const double* c = table.rows[side * table.rows_per_side() + row].c;
+    const double* c = table.rows[side * table.rows_per_side + row].c;
     const double s2 = s * s;
     const double low = (c[0] + c[1] * s) + (c[2] + c[3] * s) * s2;
     const double high = (c[4] + c[5] * s) + (c[6] + c[7] * s) * s2;
@@ -26,7 +26,7 @@ inline double magnitude_of(const StableTable& table, std::uint64_t bits) {
 }
 
 // digits += weight * X, X = (-1)^sign * magnitude * 2^(shift + resolution) rounded to an integer.
-inline void add_variate(std::int64_t* digits, const StableTable& table, std::uint64_t bits, double magnitude,
+static inline void add_variate(std::int64_t* digits, const TableView& table, std::uint64_t bits, double magnitude,
                         std::int64_t weight) {
     const std::uint64_t raw = std::bit_cast<std::uint64_t>(magnitude);
     // magnitude = mantissa * 2^(exponent field - 1075)

@@ -6,19 +6,16 @@ the purpose is the domain word of the AES block, the key its 64-bit fingerprint.
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
-from .._native import Entries
+from .._native import Accumulator, Entries
 from ..secret import Secret
-from .columns import Fingerprinter, value_column
+from .columns import Fingerprinter, KeyColumn, ValueColumn, value_column
 from .columns.canonical import Domain
+from .tier import TIER
+from .workers import share
 
 __all__ = ["STREAM", "Projection"]
 
 STREAM = 0  # the domain word of the stream itself
-
-_CHUNK = 1 << 20  # rows at a time: bounds the memory of an update whatever the length of the columns
 
 
 class Projection:
@@ -31,25 +28,40 @@ class Projection:
         self._entry_key = secret.derive(f"entries/p={p.hex()}", 16)
         self._fingerprinter = Fingerprinter(b"".join(secret.derive(f"fingerprint/{d.name}", 16) for d in Domain))
 
-    def add(self, entries: Entries, keys: object, values: object, negative: bool) -> tuple[int, int]:
-        """entries ± sum of value × X(key); returns (pairs, total). If it raises, `entries` is as it was."""
+    def add(self, entries: Entries, keys: object, values: object, negative: bool, threads: int) -> tuple[int, int]:
+        """entries ± sum of value × X(key); returns (pairs, total). If it raises, `entries` is as it was.
+
+        The rows are shared out in chunks among `threads` workers, each with an accumulator of its own. Only when all
+        rows have been read, and so checked, are the accumulators added: integers, so in whatever order.
+        """
         column = self._fingerprinter.column(keys)
         rows = len(column)
         weights = None if values is None else value_column(values, rows)
-        # One chunk is wholly read, and so wholly checked, before anything is added; more go to a scratch copy first.
-        target = entries if rows <= _CHUNK else Entries(self._p, self._size)
-        total = 0
-        for start in range(0, rows, _CHUNK):
-            stop = min(start + _CHUNK, rows)
-            fingerprints = column.fingerprints(start, stop)
-            chunk = None if weights is None else weights.weights(start, stop)
-            target.add(self._entry_key, STREAM, fingerprints, chunk, negative)
-            total += stop - start if chunk is None else _exact_total(chunk)
-        if target is not entries:
-            entries.merge(target)
-        return rows, total
+
+        def start(rows_each: int) -> _Worker:
+            accumulator = Accumulator(self._p, self._size, self._entry_key, STREAM, rows_each, TIER)
+            return _Worker(accumulator, column, weights, negative)
+
+        workers = share(rows, threads, start)
+        for worker in workers:
+            entries.absorb(worker.accumulator)
+        return rows, sum(worker.total for worker in workers)
 
 
-def _exact_total(weights: NDArray[np.int64]) -> int:
-    """The sum as an unbounded integer: half-words cannot overflow 64 bits within a chunk."""
-    return (int((weights >> 32).sum()) << 32) + int((weights & 0xFFFFFFFF).sum())
+class _Worker:
+    """Reads chunks of rows into an accumulator of its own."""
+
+    def __init__(
+        self, accumulator: Accumulator, keys: KeyColumn, weights: ValueColumn | None, negative: bool
+    ) -> None:
+        self.accumulator = accumulator
+        self.total = 0
+        self._keys = keys
+        self._weights = weights
+        self._negative = negative
+
+    def __call__(self, start: int, stop: int) -> None:
+        fingerprints = self._keys.fingerprints(start, stop)
+        weights = None if self._weights is None else self._weights.weights(start, stop)
+        high, low = self.accumulator.add(fingerprints, weights, self._negative)
+        self.total += (high << 32) + low

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stablesketch._native import ArrowColumn, FormatError, RowError, list_integers
+from stablesketch._native import ArrowColumn, FormatError, RowError, first_outside, list_integers
 from stablesketch.errors import ArgumentError, ArgumentTypeError
 from stablesketch.sketch.columns.refusals import NULL_WAY_OUT, Shown, arrow_name, is_missing, null_row, shown_integer
 from stablesketch.sketch.columns.sources import ArrowSource, Categories, described, recognise
@@ -173,7 +173,11 @@ def _filled(weight: int, count: int) -> NDArray[np.int64]:
 
 
 def _check_rows(rows: NDArray[Any], start: int, argument: str) -> None:
-    if rows.size and (int(rows.min()) < 1 or int(rows.max()) > MAX_WEIGHT):
+    if rows.dtype == np.int64 and rows.flags.c_contiguous and rows.flags.aligned:
+        row = first_outside(rows, 1, MAX_WEIGHT)  # one pass, without the interpreter lock
+        if row >= 0:
+            raise _out_of_range(int(rows[row]), argument, f"row {start + row} ")
+    elif rows.size and (int(rows.min()) < 1 or int(rows.max()) > MAX_WEIGHT):
         row = int(np.argmax((rows < 1) | (rows > MAX_WEIGHT)))
         raise _out_of_range(int(rows[row]), argument, f"row {start + row} ")
 

@@ -22,7 +22,7 @@ from . import (
 from .bias import RawEstimator
 from .pivot import pivot_quantiles
 
-__all__ = ["DEFAULT_METHOD", "METHODS", "log_estimates", "log_intervals"]
+__all__ = ["DEFAULT_METHOD", "METHODS", "checked_confidence", "log_estimates", "log_intervals"]
 
 Array = NDArray[np.float64]
 
@@ -64,7 +64,7 @@ def log_intervals(
     """
     rows, row_signs, shape = _as_rows(log_magnitudes, signs, p)
     estimator = _estimator(method, p, rows.shape[1])
-    beyond = 0.5 * (1.0 - _confidence(confidence))
+    beyond = 0.5 * (1.0 - checked_confidence(confidence))
     probabilities = np.array([beyond, 1.0 - beyond])
     if estimator is pitman.log_estimate:
         value, limits = pitman.posterior_summary(rows, p, probabilities)
@@ -75,7 +75,7 @@ def log_intervals(
 
 
 def _estimator(method: str, p: float, size: int) -> RawEstimator:
-    if method not in METHODS:
+    if not isinstance(method, str) or method not in METHODS:
         raise ArgumentError("method", method, "there is no such estimator", f"Choose one of {', '.join(METHODS)}")
     refuses = (method == "harmonic_mean" and p >= 0.5) or method == "inter_quantile"
     return pitman.log_estimate if size == 1 and not refuses else METHODS[method]
@@ -103,7 +103,8 @@ def _as_rows(log_magnitudes: ArrayLike, signs: ArrayLike, p: float) -> tuple[Arr
     return values.reshape(-1, values.shape[-1]), given_signs.reshape(-1, values.shape[-1]), shape
 
 
-def _confidence(confidence: float) -> float:
+def checked_confidence(confidence: object) -> float:
+    """The confidence as a float, or an `ArgumentError` that says what is wrong with it."""
     if isinstance(confidence, bool) or not isinstance(confidence, int | float):
         raise ArgumentTypeError("confidence", confidence, "a probability is needed", "Pass a float such as 0.95")
     if not 0.0 < confidence < 1.0:

@@ -1,0 +1,60 @@
+// One worker's part of an update: keys are folded, gathered into blocks and handed to the kernel.
+//
+// The kernel takes weights below 2^23. A larger one is cut into pieces of 23 bits, w = sum over l of w_l 2^(23 l), and
+// each piece goes to a sum of its own level; `finish` adds the levels, shifted, into one. Everything stays exact.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "entries.hpp"
+#include "fold.hpp"
+#include "kernel.hpp"
+
+namespace stablesketch {
+
+class Accumulator {
+  public:
+    // `rows` is how many keys are expected, which only sizes the fold; `tier` as kernel.hpp lists them.
+    Accumulator(double p, std::uint32_t size, const std::uint8_t (&key)[16], std::uint32_t domain, std::size_t rows,
+                const Tier& tier);
+
+    // Adds sign * weight * X for n fingerprints; a null `weights` means 1 each.
+    void add(const std::uint64_t* fingerprints, const std::int64_t* weights, std::size_t n, std::int64_t sign);
+
+    // The sums of everything added, settled, ready for Entries::absorb; the accumulator is then empty again.
+    std::vector<std::int64_t> finish();
+
+    double p() const { return table_->p; }
+    std::uint32_t size() const { return size_; }
+
+  private:
+    struct Level {
+        std::array<std::uint64_t, block_keys> fingerprint;
+        std::array<std::int64_t, block_keys> weight;
+        std::size_t filled = 0;
+        std::size_t since_settled = 0;
+        std::vector<std::int64_t> sums;
+    };
+    static constexpr int level_bits = 23, levels = 3;
+
+    void push(std::uint64_t fingerprint, std::int64_t weight);
+    void push_heavy(std::uint64_t fingerprint, std::int64_t weight);
+    void put(Level& level, std::uint64_t fingerprint, std::int64_t weight);
+    void run(Level& level);
+    void settle_all(Level& level) const;
+
+    std::shared_ptr<const StableTable> table_;
+    Aes128 key_;
+    std::uint32_t domain_, size_, pairs_;
+    int digits_;
+    Tier tier_;
+    Fold fold_;
+    std::unique_ptr<Evicted> evicted_;
+    std::size_t seen_ = 0, bypass_left_ = 0, bypass_length_ = 0;
+    std::array<Level, levels> level_;
+};
+
+}  // namespace stablesketch

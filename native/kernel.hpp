@@ -1,0 +1,59 @@
+// The inner loop of an update: a block of keys times all entries. One function a tier, all with the same result.
+//
+// A tier may compute in any order and by any instructions: X is defined to the bit (variate.hpp) and sums are integers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "aes.hpp"
+#include "fold.hpp"
+#include "stable_table.hpp"
+
+namespace stablesketch {
+
+inline constexpr std::size_t block_keys = 256;
+// Weights below this let a block's products be summed in 64 bits: 256 keys * 2^23 * 2^31 = 2^62.
+inline constexpr std::int64_t block_weight_limit = std::int64_t(1) << 23;
+
+// The table without its owner: what a tier needs of it. (A tier must not share inline functions with the rest of the
+// program: compiled for its own instructions, the linker might give them to everybody.)
+struct TableView {
+    const Row* rows;
+    std::size_t rows_per_side;
+    int bin_bits, resolution, shift;
+};
+inline TableView view_of(const StableTable& table) {
+    return {table.rows.data(), table.rows_per_side(), table.bin_bits, table.resolution, table.shift};
+}
+
+struct KernelJob {
+    TableView table;
+    const Aes128* key;
+    std::uint32_t domain;
+    std::uint32_t pairs;  // pairs of entries: an odd size is rounded up, and the last entry ignored
+    int digits;
+    std::int64_t* sums;  // 2 * pairs entries of `digits` digits each
+};
+
+// sums += weight * X for n <= block_keys fingerprints, |weight| < block_weight_limit.
+using AddBlock = void (*)(const KernelJob&, const std::uint64_t* fingerprints, const std::int64_t* weights,
+                          std::size_t n);
+
+struct Tier {
+    std::string name;
+    AddBlock add_block;
+    FoldAdd fold_add;
+};
+
+// The tiers this machine can run, best first; "plain" is always the last.
+const std::vector<Tier>& tiers();
+void add_block_plain(const KernelJob&, const std::uint64_t*, const std::int64_t*, std::size_t);
+#if defined(__x86_64__)
+void add_block_avx2(const KernelJob&, const std::uint64_t*, const std::int64_t*, std::size_t);
+void add_block_avx512(const KernelJob&, const std::uint64_t*, const std::int64_t*, std::size_t);
+#endif
+
+}  // namespace stablesketch

@@ -1,0 +1,53 @@
+// What the vector tiers share: the window of X that they sum in registers, and the rest, added one by one.
+//
+// An |X| below 2^61 units (one unit is 2^-resolution) is an integer of 62 bits. Split at bit 31, its two halves times
+// a weight are summed in two 64-bit lanes, and only the sums of a block go to the wide digits. Larger ones, a few in a
+// hundred at p = 0.5, are exact in the double itself: 53 bits at a position of their own.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "exact_sum.hpp"
+#include "kernel.hpp"
+
+namespace stablesketch {
+
+inline constexpr int window_bits = 61;
+inline constexpr int window_split = 31;
+
+// Scale from the table's doubles to units, and the first magnitude outside the window; both powers of two.
+static inline double units_scale(const TableView& table) {
+    return std::bit_cast<double>(std::uint64_t(1023 + table.shift + table.resolution) << 52);
+}
+static inline double window_limit(const TableView& table) {
+    return std::bit_cast<double>(std::uint64_t(1023 + window_bits - table.shift - table.resolution) << 52);
+}
+
+struct Outliers {  // of one entry and one block
+    alignas(64) double x[block_keys + 8];
+    alignas(64) std::int64_t weight[block_keys + 8];
+    std::size_t count = 0;
+};
+
+// digits += weight * x for each outlier; |weight| < 2^23, so a product has 76 bits and four digits take it.
+static inline void add_outliers(std::int64_t* digits, const Outliers& out, const TableView& table) {
+    const int base = table.shift + table.resolution - 1075;
+    for (std::size_t i = 0; i < out.count; ++i) {
+        const std::uint64_t raw = std::bit_cast<std::uint64_t>(out.x[i]);
+        const std::int64_t w = out.weight[i];
+        const std::int64_t sign = (static_cast<std::int64_t>(raw) ^ w) >> 63;
+        const int position = static_cast<int>((raw >> 52) & 0x7ff) + base;
+        const std::uint64_t mantissa = (raw & 0x000fffffffffffffULL) | 0x0010000000000000ULL;
+        const uint128 product = static_cast<uint128>(mantissa) * static_cast<std::uint64_t>((w ^ (w >> 63)) - (w >> 63))
+                                << (position & 31);
+        std::int64_t* d = digits + (position >> 5);
+        const auto low = static_cast<std::uint64_t>(product), high = static_cast<std::uint64_t>(product >> 64);
+        d[0] += (static_cast<std::int64_t>(low & 0xffffffff) ^ sign) - sign;
+        d[1] += (static_cast<std::int64_t>(low >> 32) ^ sign) - sign;
+        d[2] += (static_cast<std::int64_t>(high & 0xffffffff) ^ sign) - sign;
+        d[3] += (static_cast<std::int64_t>(high >> 32) ^ sign) - sign;
+    }
+}
+
+}  // namespace stablesketch

@@ -1,0 +1,273 @@
+"""`make demo`: how varied are the words of Python's own standard library? Counted exactly, and by three small sketches.
+
+The stream is every word and identifier in the library's source, file by file. It goes into the sketches in batches, as
+(word, times it occurs in the batch) pairs, while a `Counter` keeps what a sketch does without: a table of all words.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import platform
+import re
+import sys
+import sysconfig
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TextIO
+
+from . import Sketch, __version__
+
+__all__ = ["main", "run"]
+
+ORDERS = (0.25, 0.5, 0.75)
+SIZE = 500
+BATCH_WORDS = 200_000
+
+_WORD = re.compile(r"[^\W\d]\w*")
+# Installed packages are not Python's own; tests are left out because not every distribution has them.
+_LEFT_OUT = frozenset({"site-packages", "dist-packages", "test", "tests", "idle_test"})
+
+
+def main() -> int:
+    try:
+        return run(Path(sysconfig.get_paths()["stdlib"]), sys.stdout, sys.stderr)
+    except KeyboardInterrupt:
+        print("\nstopped", file=sys.stderr)
+        return 130
+
+
+def run(root: Path, out: TextIO, progress: TextIO, size: int = SIZE) -> int:
+    """Streams the *.py files below `root` and reports to `out`. Returns 0 if the properties shown at the end hold."""
+    files = python_files(root)
+    if not files:
+        print(f"No *.py files in {root}: this Python carries its library in some other form.", file=out)
+        return 1
+    report = Report(out)
+    report.heading(f"stablesketch {__version__}: how varied are the words of Python's standard library?")
+
+    sketches = {p: Sketch(p=p, size=size) for p in ORDERS}
+    whole = sketches[0.5]
+    # The same stream once more in two halves, under the same secret, for the merge that is shown at the end.
+    halves = [Sketch(p=0.5, size=size, secret=whole.secret) for _ in range(2)]
+    exact: Counter[str] = Counter()
+    bar = Progress(progress, sum(path.stat().st_size for path in files))
+    middle = len(files) // 2
+    for half, part in zip(halves, (files[:middle], files[middle:]), strict=True):
+        for counts in batches(part, bar):
+            keys, values = list(counts), list(counts.values())
+            for sketch in (*sketches.values(), half):
+                sketch.update(keys, values)
+                bar.draw()
+            exact.update(counts)
+    seconds = bar.close()
+
+    report.stream(files, exact, seconds)
+    report.moments(exact, list(sketches.values()))
+    report.diversity(exact, list(sketches.values()))
+    report.memory(exact, whole)
+
+    before = whole.to_bytes()
+    merged = halves[0] + halves[1]
+    again = Counter(words_of(files[0]))
+    whole.update(list(again), list(again.values()))
+    changed = whole.to_bytes() != before
+    whole.delete(list(again), list(again.values()))
+    holds = [
+        report.check("merge", "first half + second half = the whole, byte for byte", merged.to_bytes() == before),
+        report.check(
+            "delete",
+            f"{files[0].name} counted again, then deleted: the bytes of before",
+            changed and whole.to_bytes() == before,
+        ),
+    ]
+    report.privacy()
+    return 0 if all(holds) else 1
+
+
+def python_files(root: Path) -> list[Path]:
+    """The *.py files below `root` that belong to the library, in the same order on every machine."""
+    found = sorted((path.relative_to(root) for path in root.rglob("*.py")), key=lambda path: path.parts)
+    return [root / path for path in found if not _LEFT_OUT.intersection(path.parts)]
+
+
+def words_of(path: Path) -> list[str]:
+    return _WORD.findall(path.read_text(encoding="utf-8", errors="replace"))
+
+
+def batches(files: Sequence[Path], bar: Progress) -> Iterator[Counter[str]]:
+    """The stream in pieces of some BATCH_WORDS words, each with equal words counted together."""
+    counts: Counter[str] = Counter()
+    for path in files:
+        words = words_of(path)
+        counts.update(words)
+        bar.advance(path.stat().st_size, len(words))
+        if counts.total() >= BATCH_WORDS:
+            yield counts
+            counts = Counter()
+    if counts:
+        yield counts
+
+
+def hill_number(moment: float, p: float, total: int) -> float:
+    """(F_p / N^p)^(1/(1-p)): how many equally frequent words would be as varied as these (Hill, 1973)."""
+    return float((moment / total**p) ** (1.0 / (1.0 - p)))
+
+
+class Report:
+    """What the demo prints: at most 80 columns, colour only on a terminal that wants it."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._colour = _is_terminal(out) and not os.environ.get("NO_COLOR")
+        self._rule, self._yes, self._no = ("─", "✓", "✗") if _writes(out, "─✓✗") else ("-", "yes", "NO")
+
+    def heading(self, text: str) -> None:
+        self._line(self._styled("1", text))
+
+    def stream(self, files: Sequence[Path], exact: Counter[str], seconds: float) -> None:
+        self._line(
+            f"{exact.total():,} words, {len(exact):,} distinct, in {len(files):,} files of "
+            f"Python {platform.python_version()}; took {seconds:.1f} s."
+        )
+
+    def moments(self, exact: Counter[str], sketches: Sequence[Sketch]) -> None:
+        self._section(f"F_p = sum over words of (count of the word)^p, by sketches of {sketches[0].size} entries")
+        self._header("    p    exact F_p       sketch             95% interval     error    stored")
+        inside = 0
+        for sketch in sketches:
+            moment, estimate = exact_moment(exact, sketch.p), sketch.estimate()
+            inside += estimate.low <= moment <= estimate.high
+            self._line(
+                f"  {sketch.p:4.2f} {moment:12,.0f} {estimate.value:12,.0f} {_interval(estimate.low, estimate.high)}"
+                f" {100.0 * (estimate.value / moment - 1.0):+8.1f}% {len(sketch.to_bytes()):7,} B"
+            )
+        self._line()
+        self._note(
+            f"  {inside} of {len(sketches)} intervals hold the exact value; in the long run 19 of 20 do.",
+            "  Each run draws fresh secrets, so each run errs differently.",
+        )
+
+    def diversity(self, exact: Counter[str], sketches: Sequence[Sketch]) -> None:
+        self._section("What it means: the effective number of words, (F_p / N^p)^(1/(1-p))")
+        self._header("    p        exact       sketch             95% interval")
+        total = exact.total()
+        for sketch in sketches:
+            p, estimate = sketch.p, sketch.estimate()
+            truth = hill_number(exact_moment(exact, p), p, total)
+            value, low, high = (hill_number(f, p, sketch.total) for f in (estimate.value, estimate.low, estimate.high))
+            self._line(f"  {p:4.2f} {truth:12,.0f} {value:12,.0f} {_interval(low, high)}")
+        self._line()
+        self._note(
+            "  The stream is as varied as one of so many words, all equally frequent. With a",
+            "  small p rare words count too. Errors of F_p grow by a factor 1/(1-p) here.",
+        )
+
+    def memory(self, exact: Counter[str], sketch: Sketch) -> None:
+        self._section("What has to be stored")
+        table, blob = len(pickle.dumps(dict(exact))), len(sketch.to_bytes())
+        self._line(f"  the exact table  {table:11,} B   every word with its count, more as words come")
+        self._line(f"  one sketch       {blob:11,} B   {table / blob:,.0f} times less, and no word in it")
+
+    def check(self, name: str, claim: str, holds: bool) -> bool:
+        if name == "merge":
+            self._section("Exact arithmetic")
+        mark = self._styled("32", self._yes) if holds else self._styled("1;31", self._no)
+        self._line(f"  {mark} {name:<8} {claim}")
+        return holds
+
+    def privacy(self) -> None:
+        self._line()
+        self._note(
+            "Not a private release yet: estimates come without privacy accounting. Guard",
+            "them, the sketches and their secrets as you would the words themselves.",
+        )
+
+    def _section(self, title: str) -> None:
+        self._line()
+        self._line(self._styled("1", title))
+
+    def _header(self, text: str) -> None:
+        self._line(self._styled("2", text))
+        self._line(self._styled("2", "  " + self._rule * (len(text) - 2)))
+
+    def _note(self, *lines: str) -> None:
+        for line in lines:
+            self._line(self._styled("2", line))
+
+    def _styled(self, code: str, text: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if self._colour else text
+
+    def _line(self, text: str = "") -> None:
+        print(text, file=self._out, flush=True)
+
+
+def exact_moment(counts: Counter[str], p: float) -> float:
+    """F_p from the table of all words: what the sketch estimates."""
+    return float(sum(count**p for count in counts.values()))
+
+
+class Progress:
+    """A bar that redraws itself on a terminal; elsewhere a line for every quarter of the stream."""
+
+    WIDTH = 30
+
+    def __init__(self, out: TextIO, volume: int) -> None:
+        self._out = out
+        self._terminal = _is_terminal(out)
+        self._full, self._empty = ("━", "╌") if _writes(out, "━╌") else ("#", ".")
+        self._volume = max(volume, 1)
+        self._done = self._words = self._quarters = 0
+        self._started = time.monotonic()
+        self._drawn = 0.0
+
+    def advance(self, volume: int, words: int) -> None:
+        self._done += volume
+        self._words += words
+        self.draw()
+
+    def draw(self) -> None:
+        share = min(self._done / self._volume, 1.0)
+        if self._terminal:
+            now = time.monotonic()
+            if now - self._drawn >= 0.05:
+                self._drawn = now
+                full = round(share * self.WIDTH)
+                bar = self._full * full + self._empty * (self.WIDTH - full)
+                self._write(f"\r\x1b[K  {bar} {share:4.0%}  {self._words:,} words  {now - self._started:.1f} s")
+        elif int(4 * share) > self._quarters:
+            self._quarters = int(4 * share)
+            self._write(f"  {25 * self._quarters}% read, {self._words:,} words\n")
+
+    def close(self) -> float:
+        """Takes the bar away, so that the report alone remains; gives the seconds it was there."""
+        if self._terminal:
+            self._write("\r\x1b[K")
+        return time.monotonic() - self._started
+
+    def _write(self, text: str) -> None:
+        self._out.write(text)
+        self._out.flush()
+
+
+def _interval(low: float, high: float) -> str:
+    return f"{low:10,.0f} to {high:9,.0f}"
+
+
+def _is_terminal(stream: TextIO) -> bool:
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _writes(stream: TextIO, characters: str) -> bool:
+    """Whether the encoding of the stream has these characters."""
+    try:
+        characters.encode(stream.encoding or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,136 @@
+"""From the loss of one entry to laws on a lattice that are certainly worse, or certainly better, for privacy.
+
+A pair of measures (P, Q) is judged by its hockey-stick curve H(α) = sup_S P(S) - αQ(S). Three facts are used, for measures
+whose totals need not be 1 (proofs in docs/math-sensitivity-and-curve.md):
+
+(a) *Composition keeps order.* If H'(α) >= H(α) for all α >= 0, then the same holds for the r-fold products.
+(b) *Splitting raises H, merging lowers it.* Merging outcomes is post-processing.
+(c) *Half lines lie below.* For every y and α, P(Y < y) - αQ(Y < y) <= H(α).
+
+**Worse** (`upper_law`): every outcome of a cell, whose likelihood ratio lies between e^{g_i} and e^{g_{i+1}}, is split into
+two outcomes with exactly those ratios, keeping its P and its Q mass: the share (1 - e^{g_i - L})/(1 - e^{-step}) goes up.
+
+**Better** (`lower_law`): in the middle of each cell c take the line T_c of (c), which touches H there; on the first cell take
+P - αQ and on the last 0. At the lattice point α_j = e^{g_j} between cells j-1 and j put v_j = min(T_{j-1}, T_j). The
+polygon through the (α_j, v_j) lies below T_c on cell c, hence below H; and a convex polygon with corners at the α_j is the
+curve of a pair that lives on the lattice: its Q mass at α_j is the change of slope there. If the polygon is not convex,
+its convex hull from below is, and lies lower still.
+
+Both errors are of second order in the step, and both leave E_Q[e^L] = 1 alone: there is no drift that r entries would add
+up, only a variance that is too large or too small by a share of order (step/deviation of the loss)².
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .fine_density import VALUE_ERROR
+from .loss import QUADRATURE_ERROR, LossCells
+
+__all__ = ["LatticeLaw", "lower_law", "upper_law"]
+
+Array = NDArray[np.float64]
+
+# Computed densities and cell masses are within this of the true ones, in logarithms.
+_SCALE_ERROR = VALUE_ERROR + 2.0 * QUADRATURE_ERROR
+
+
+@dataclass(frozen=True)
+class LatticeLaw:
+    """Mass `weight[j]` at the loss lowest + j·step, and how far the curve of r entries may be off.
+
+    With H the curve of (weight, weight·e^{-loss}) composed r times, the true δ(ε) lies on the stated side of
+    e^{±r·scale_error} H(e^{ε ∓ r·shift_error}).
+    """
+
+    lowest: float
+    step: float
+    weight: Array
+    scale_error: float
+    shift_error: float
+
+
+def upper_law(cells: LossCells, *, wide_first: bool) -> LatticeLaw:
+    """A law on the lattice whose curve lies above that of (narrow, wide), or of (wide, narrow) if `wide_first`.
+
+    The shift error covers that the true loss differs from the computed one and may stick out of its cell: lowering all
+    losses by it puts them inside, those that fall below the cell may be raised to its lower level (that is the safe
+    side), and what is then left of them is at most the computed loss.
+    """
+    weight, loss, half, lowest = _directed(cells, wide_first)
+    cell = half // 2
+    share = -np.expm1(np.minimum(lowest + cells.step * cell - loss, 0.0)) / -math.expm1(-cells.step)
+    upwards = np.bincount(cell, weight * np.minimum(share * (1.0 + 2.0 * QUADRATURE_ERROR), 1.0), cells.cells)
+    total = np.bincount(cell, weight, cells.cells)
+    out = np.zeros(cells.cells + 1)
+    out[1:] = upwards
+    out[:-1] += np.maximum(total - upwards, 0.0)
+    return LatticeLaw(lowest, cells.step, out, _SCALE_ERROR, cells.level_error)
+
+
+def lower_law(cells: LossCells, *, wide_first: bool) -> LatticeLaw | None:
+    """A law on the lattice whose curve lies below; None where the cells are too few for one.
+
+    All masses are those of P: with e_j = T_{j-1}(α_j) - T_j(α_j) = p_j - α_j q_j, where p_j and q_j are the masses between
+    the middles of cells j-1 and j, v_j is T_{j-1}(α_j) - e⁺_j and T_j(α_j) - e⁻_j, and the law has at α_j the mass
+
+        α_j q_j - (e⁺_{j+1} - e⁻_j)/(e^step - 1) + (e⁺_j - e⁻_{j-1})/(1 - e^{-step}).
+
+    Rounding and quadrature change T_c(α_j) by less than QUADRATURE_ERROR times (T_c + step · p_j). Four times the second
+    part is taken off every v_j; the first part is in the scale error.
+    """
+    count = cells.cells
+    if count < 4:
+        return None
+    weight, loss, half, lowest = _directed(cells, wide_first)
+    # Half-cells 2j-1 and 2j belong to lattice point j; the first and last cells belong whole to points 1 and count-1.
+    point = np.clip((half + 1) // 2, 1, count - 1)
+    excess = -np.expm1(lowest + cells.step * point - loss)
+    gap = np.bincount(point, weight * excess, count + 1)
+    merged = np.bincount(point, weight * (1.0 - excess), count + 1)
+    slack = 4.0 * QUADRATURE_ERROR * -math.expm1(-cells.step) * merged
+    if gap[1] > -slack[1] or gap[count - 1] < slack[count - 1]:
+        return None
+    over, under = np.maximum(gap, 0.0) + slack, np.maximum(-gap, 0.0) + slack
+    over[1] = under[count - 1] = 0.0
+    bend = over[1:] - under[:-1]
+    out = merged
+    out[:-1] -= bend / math.expm1(cells.step)
+    out[1:] += bend / -math.expm1(-cells.step)
+    _make_convex(out, cells.step)
+    return LatticeLaw(lowest, cells.step, out, _SCALE_ERROR, cells.loss_error)
+
+
+def _directed(cells: LossCells, wide_first: bool) -> tuple[Array, Array, NDArray[np.intp], float]:
+    """Weights under the first law of the pair, losses against the second, half-cells counted upwards, lowest loss."""
+    if not wide_first:
+        return cells.weight, cells.loss, cells.half, cells.lowest
+    # Q has the density e^{-L} against P; its loss is -L, and the cells are counted from the other end.
+    return cells.weight * np.exp(-cells.loss), -cells.loss, 2 * cells.cells - 1 - cells.half, -cells.shift
+
+
+def _make_convex(mass: Array, step: float) -> None:
+    """Remove negative masses by the convex hull from below: each goes to its neighbours as the lever rule says.
+
+    A negative Q mass is a corner that bends the wrong way. The chord between its neighbours lies below it; taking the
+    chord moves the mass outwards, preserving the total and the mean of Q on the scale of α.
+    """
+    for j in np.flatnonzero(mass < 0.0):
+        while mass[j] < 0.0:
+            left, right = j - 1, j + 1
+            while left > 0 and mass[left] <= 0.0:
+                left -= 1
+            while right < len(mass) - 1 and mass[right] <= 0.0:
+                right += 1
+            below, above = math.expm1(step * (j - left)), -math.expm1(-step * (right - j))
+            # Shares of the Q mass: with α_j = 1, α_left = 1/(1 + below) and α_right = 1/(1 - above).
+            reach_left, reach_right = below / (1.0 + below), above / (1.0 - above)
+            q = mass[j]
+            mass[j] = 0.0
+            mass[left] += q * reach_right / (reach_left + reach_right) / (1.0 + below)
+            mass[right] += q * reach_left / (reach_left + reach_right) / (1.0 - above)
+            j = left if mass[left] < 0.0 else right

@@ -1,0 +1,193 @@
+"""The whole update again, in plain numpy and Python integers: what the compiled entries must equal, bit for bit.
+
+Nothing of the library calls this. It says in readable form what native/entries.hpp and native/variate.hpp specify, and
+the tests hold every compiled tier to it:
+
+    fingerprint, entry → AES-128 → 64 bits → table → |X| as a float → integer multiple of 2^-resolution → exact sum
+
+The rows of the table are the compiled ones (`_native.table`): tests hold those to the law itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._native import table as native_table
+from ..secret import Secret
+from .projection import STREAM
+
+__all__ = [
+    "ReferenceTable",
+    "aes128_encrypt",
+    "entry_bits",
+    "magnitudes",
+    "multiples",
+    "position",
+    "reference_entries",
+    "sum_entries",
+]
+
+Bytes = NDArray[np.uint8]
+Bits = NDArray[np.uint64]
+Floats = NDArray[np.float64]
+
+
+def reference_entries(
+    p: float, size: int, secret: Secret, fingerprints: Sequence[int], weights: Iterable[int], domain: int = STREAM
+) -> list[int]:
+    """Entry j is sum_k weight_k X(fingerprint_k, j), in units of 2^-resolution; weights are integers of either sign."""
+    key = secret.derive(f"entries/p={float(p).hex()}", 16)
+    return sum_entries(ReferenceTable.of(p), entry_bits(key, domain, fingerprints, size), weights)
+
+
+def sum_entries(table: ReferenceTable, bits: Bits, weights: Iterable[int]) -> list[int]:
+    """The column sums of weight × X, X from `bits` of shape (keys, entries). Python integers: nothing can overflow."""
+    sums = [0] * bits.shape[1]
+    for weight, row in zip(weights, multiples(table, bits), strict=True):
+        for j, x in enumerate(row):
+            sums[j] += int(weight) * x
+    return sums
+
+
+# --- 64 bits to X ---
+
+
+@dataclass(frozen=True, eq=False)
+class ReferenceTable:
+    """The rows of one p, with what is needed to read them: `rows[side, row]` are the coefficients of one polynomial."""
+
+    rows: Floats
+    bin_bits: int
+    resolution: int
+    shift: int
+
+    @classmethod
+    def of(cls, p: float) -> ReferenceTable:
+        return cls(*native_table(float(p)))
+
+
+def position(bin_bits: int, bits: Bits) -> tuple[NDArray[np.intp], Floats]:
+    """The row of the table that 64 bits fall into, and the place s in [-1/2, 1/2) within it.
+
+    The lower 62 bits are m; t = 2m + 1 is rounded to a float, and t 2^-63 is uniform in (0, 1]. Its binary exponent and
+    the first `bin_bits` bits of its mantissa are the row; the rest of the mantissa is s + 1/2.
+    """
+    odd = ((bits << np.uint64(1)) | np.uint64(1)) & np.uint64(2**63 - 1)
+    t = odd.astype(np.int64).astype(np.float64).view(np.uint64)
+    row = (t >> np.uint64(52 - bin_bits)) - np.uint64(1023 << bin_bits)
+    rest = (t << np.uint64(bin_bits)) & np.uint64(2**52 - 1)
+    one_to_two = (rest | np.uint64(0x3FF0_0000_0000_0000)).view(np.float64)
+    return row.astype(np.intp), one_to_two - 1.5
+
+
+def magnitudes(table: ReferenceTable, bits: Bits) -> Floats:
+    """|X| 2^-shift: bit 62 is the side of the median, and a polynomial of degree 7 does the rest.
+
+    The order of the operations is part of the definition, and each of them rounds once.
+    """
+    row, s = position(table.bin_bits, bits)
+    side = ((bits >> np.uint64(62)) & np.uint64(1)).astype(np.intp)
+    c = np.moveaxis(table.rows[side, row], -1, 0)
+    s2 = s * s
+    low = (c[0] + c[1] * s) + (c[2] + c[3] * s) * s2
+    high = (c[4] + c[5] * s) + (c[6] + c[7] * s) * s2
+    total: Floats = low + high * (s2 * s2)
+    return total
+
+
+def multiples(table: ReferenceTable, bits: Bits) -> list[list[int]]:
+    """X 2^resolution rounded to the nearest integer, ties to even; bit 63 is the sign.
+
+    A float is an integer of 53 bits times a power of two. If that power is one of at least 2^0 the multiple is exact
+    as it stands; else the float, scaled, is below 2^53 and numpy rounds it.
+    """
+    fraction, exponent = np.frexp(magnitudes(table, bits))
+    whole = (fraction * 2.0**53).astype(np.int64)
+    power = exponent.astype(np.int64) - 53 + table.shift + table.resolution
+    small = power < 0
+    # frexp and this ldexp undo each other: far from the least float, so exactly.
+    whole[small] = np.rint(np.ldexp(fraction[small], exponent[small] + table.shift + table.resolution)).astype(np.int64)
+    power[small] = 0
+    signed = np.where(bits >> np.uint64(63), -whole, whole)
+    return [
+        [integer << left for integer, left in zip(*row, strict=True)]
+        for row in zip(signed.tolist(), power.tolist(), strict=True)
+    ]
+
+
+# --- the pseudorandom function ---
+
+
+def entry_bits(key: bytes, domain: int, fingerprints: Sequence[int], size: int) -> Bits:
+    """64 bits for each fingerprint (rows) and entry (columns).
+
+    One block of AES-128 for two entries: the fingerprint (8 bytes), the number of the pair of entries (4 bytes) and the
+    domain (4 bytes), little-endian; the two halves of what comes out are the bits of the two entries.
+    """
+    keys, pairs = len(fingerprints), (size + 1) // 2
+    blocks = np.zeros((keys, pairs), dtype=[("fingerprint", "<u8"), ("pair", "<u4"), ("domain", "<u4")])
+    blocks["fingerprint"] = np.array([int(f) for f in fingerprints], np.uint64)[:, np.newaxis]
+    blocks["pair"] = np.arange(pairs, dtype=np.uint32)
+    blocks["domain"] = domain
+    encrypted = aes128_encrypt(key, blocks.view(np.uint8).reshape(-1, 16))
+    return encrypted.view("<u8").astype(np.uint64).reshape(keys, 2 * pairs)[:, :size]
+
+
+def aes128_encrypt(key: bytes, blocks: Bytes) -> Bytes:
+    """AES-128 (FIPS 197) of each row of 16 bytes. Byte i of a block is row i % 4, column i // 4 of the state."""
+    round_keys = _expand_key(key)
+    state = blocks ^ round_keys[0]
+    for round_key in round_keys[1:-1]:
+        state = _mix_columns(_SBOX[state][:, _SHIFT_ROWS]) ^ round_key
+    encrypted = _SBOX[state][:, _SHIFT_ROWS] ^ round_keys[-1]
+    return np.ascontiguousarray(encrypted)
+
+
+def _times2(a: int) -> int:
+    """a times x in GF(2^8), the polynomials modulo x^8 + x^4 + x^3 + x + 1."""
+    return (a << 1) ^ (0x11B if a & 0x80 else 0)
+
+
+def _times(a: int, b: int) -> int:
+    product = 0
+    while b:
+        product ^= a if b & 1 else 0
+        a, b = _times2(a), b >> 1
+    return product
+
+
+def _substitute(a: int) -> int:
+    """The S-box: the inverse of a in GF(2^8) (0 for 0), its bits mixed by an affine map."""
+    b = next((b for b in range(256) if _times(a, b) == 1), 0)
+    five = [(b << k | b >> (8 - k)) & 0xFF for k in range(5)]
+    return five[0] ^ five[1] ^ five[2] ^ five[3] ^ five[4] ^ 0x63
+
+
+_SBOX = np.array([_substitute(a) for a in range(256)], np.uint8)
+_TIMES2 = np.array([_times2(a) for a in range(256)], np.uint8)
+_SHIFT_ROWS = np.array([(i + 4 * (i % 4)) % 16 for i in range(16)])  # row r moves r columns to the left
+
+
+def _mix_columns(state: Bytes) -> Bytes:
+    """Each column times the circulant matrix of (2, 3, 1, 1)."""
+    a = state.reshape(-1, 4, 4)
+    after, second, third = (np.roll(a, -k, axis=2) for k in (1, 2, 3))
+    mixed: Bytes = _TIMES2[a] ^ _TIMES2[after] ^ after ^ second ^ third
+    return mixed.reshape(-1, 16)
+
+
+def _expand_key(key: bytes) -> list[Bytes]:
+    """The eleven round keys."""
+    words = [np.frombuffer(key[i : i + 4], np.uint8) for i in range(0, 16, 4)]
+    constant = 1
+    for i in range(4, 44):
+        word = words[i - 1]
+        if i % 4 == 0:
+            word = _SBOX[np.roll(word, -1)] ^ np.array([constant, 0, 0, 0], np.uint8)
+            constant = _times2(constant)
+        words.append(words[i - 4] ^ word)
+    return [np.concatenate(words[i : i + 4]) for i in range(0, 44, 4)]

@@ -1,0 +1,25 @@
+"""The tier of the kernel: the best this processor has, or the one that STABLESKETCH_TIER names.
+
+All tiers give the same bytes; the variable is there to measure and to test them.
+"""
+
+from __future__ import annotations
+
+import os
+
+from .._native import tier_names
+from ..errors import ArgumentError
+
+__all__ = ["TIER"]
+
+
+def _choose() -> str:
+    available = tier_names()
+    wanted = os.environ.get("STABLESKETCH_TIER", "")
+    if wanted and wanted not in available:
+        way_out = f"Unset it, or set it to one of {', '.join(available)}"
+        raise ArgumentError("STABLESKETCH_TIER", wanted, "this machine has no such tier", way_out)
+    return wanted or available[0]
+
+
+TIER = _choose()

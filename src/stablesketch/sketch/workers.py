@@ -1,0 +1,62 @@
+"""Rows shared out among threads: chunks in order, each taken by whoever is free."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+from ..errors import ArgumentError, ArgumentTypeError
+
+__all__ = ["checked_threads", "share"]
+
+CHUNK = 1 << 15  # rows at a time: bounds the memory of a worker, and keeps its rows in the second-level cache
+_ALONE = 1 << 14  # fewer rows than this are not worth a second thread
+
+Worker = TypeVar("Worker", bound=Callable[[int, int], None])
+
+
+def checked_threads(threads: object) -> int:
+    """The number of workers for `threads=`: None is every processor this process may use."""
+    if threads is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if isinstance(threads, bool) or not isinstance(threads, int):
+        raise ArgumentTypeError("threads", threads, "not a number of threads", "Pass an integer, or None for all cores")
+    if not 1 <= threads <= 1024:
+        raise ArgumentError("threads", threads, "between 1 and 1024 threads", "Leave it out to use all cores")
+    return threads
+
+
+def share(rows: int, threads: int, start: Callable[[int], Worker]) -> list[Worker]:
+    """Runs worker(begin, end) over rows 0..rows, by up to `threads` workers made by start(expected rows).
+
+    Chunks are taken in order and finished once taken, so if any raises, the error of the earliest row is the one seen,
+    whatever the threads did; then no worker is returned.
+    """
+    count = 1 if rows < _ALONE else min(threads, -(-rows // CHUNK))
+    workers = [start(-(-rows // count)) for _ in range(count)]
+    chunk = CHUNK if count == 1 else min(CHUNK, -(-rows // (4 * count)))
+    begins = itertools.count(0, chunk)
+    errors: dict[int, BaseException] = {}
+
+    def run(worker: Worker) -> None:
+        while not errors:
+            begin = next(begins)  # atomic
+            if begin >= rows:
+                return
+            try:
+                worker(begin, min(begin + chunk, rows))
+            except BaseException as error:
+                errors[begin] = error
+
+    helpers = [threading.Thread(target=run, args=(worker,), daemon=True) for worker in workers[1:]]
+    for helper in helpers:
+        helper.start()
+    run(workers[0])
+    for helper in helpers:
+        helper.join()
+    if errors:
+        raise errors[min(errors)]
+    return workers

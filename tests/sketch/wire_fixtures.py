@@ -1,0 +1,114 @@
+"""Blobs kept in tests/data/wire: every later version must read them, and while the format is 1, write them alike.
+
+`python tests/sketch/wire_fixtures.py` writes those that are missing. It never rewrites one: a blob that has been
+published cannot be unpublished. If one here no longer comes out the same, the format has changed: raise the version,
+keep reading these, and add new ones beside them.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from stablesketch import NegativeTotal, Secret, Sketch
+
+FOLDER = Path(__file__).parents[1] / "data" / "wire" / "v1"
+EXPECTED = FOLDER / "expected.json"
+SECRET = Secret.from_bytes(bytes(range(32)))
+
+
+def nothing(sketch: Sketch) -> None:
+    """An empty stream."""
+
+
+def words(sketch: Sketch) -> None:
+    """Text, some of it repeated, one of them not ASCII."""
+    sketch.update(["to", "be", "or", "not", "to", "be", "that", "is", "the", "question", "naïve", "Ω"])
+
+
+def squares(sketch: Sketch) -> None:
+    """A thousand integers of either sign, with values from 1 to a million."""
+    numbers = np.arange(-500, 500)
+    sketch.update(numbers, numbers**2 * 4 + 1)
+
+
+def every_type(sketch: Sketch) -> None:
+    """One key of each type that has a canonical form, and a delete."""
+    noon = datetime.datetime(2024, 2, 29, 12)
+    sketch.update(
+        [7, -7, 2**63, "seven", b"seven", noon.date(), noon, noon.replace(tzinfo=datetime.UTC), uuid.UUID(int=7)]
+    )
+    sketch.update((["composite"], [7]), [100])
+    sketch.update(["gone"], [5])
+    sketch.delete(["gone"], [5])
+
+
+def heavy(sketch: Sketch) -> None:
+    """The largest value on few keys, and the whole doubled sixty times: totals of 2^115."""
+    sketch.update(range(4), 2**53)
+    for _ in range(60):
+        sketch.merge(sketch)
+
+
+def owed(sketch: Sketch) -> None:
+    """Deletes that wait for their updates: negative pairs and totals."""
+    sketch.delete(["early", "earlier"], [300, 2**40])
+
+
+FIXTURES: dict[str, tuple[float, int, Callable[[Sketch], None]]] = {
+    "nothing-0.5": (0.5, 4, nothing),
+    "words-0.05": (0.05, 8, words),
+    "squares-0.1": (0.1, 50, squares),
+    "squares-0.5": (0.5, 50, squares),
+    "every-type-0.3333": (0.3333, 7, every_type),
+    "heavy-0.05": (0.05, 5, heavy),
+    "heavy-0.5": (0.5, 50, heavy),
+    "owed-0.9": (0.9, 3, owed),
+    "words-near-1": (1 - 1e-9, 2, words),
+    "words-1": (1.0, 50, words),
+    "one-entry-0.75": (0.75, 1, squares),
+}
+
+
+def make(name: str) -> Sketch:
+    p, size, fill = FIXTURES[name]
+    sketch = Sketch(p, size, SECRET)
+    fill(sketch)
+    return sketch
+
+
+def describe(sketch: Sketch) -> dict[str, object]:
+    """What a reader must find in the blob. The geometric mean, a closed form, will not move as estimators improve."""
+    try:
+        moment = sketch.estimate(method="geometric_mean").value
+    except NegativeTotal:
+        moment = None
+    return {
+        "p": sketch.p,
+        "size": sketch.size,
+        "pairs": str(sketch.pairs),  # as text: JSON's numbers are floats to many readers
+        "total": str(sketch.total),
+        "geometric_mean": moment,
+    }
+
+
+def main() -> None:
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    expected = json.loads(EXPECTED.read_text()) if EXPECTED.exists() else {}
+    for name in FIXTURES:
+        path = FOLDER / f"{name}.ssk"
+        if not path.exists():
+            sketch = make(name)
+            path.write_bytes(sketch.to_bytes())
+            expected[name] = describe(sketch)
+            print(f"wrote {path.name}, {path.stat().st_size} bytes")
+    EXPECTED.write_text(json.dumps(expected, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
