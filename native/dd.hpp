@@ -11,52 +11,80 @@
 #include <cstdint>
 
 namespace stablesketch {
+namespace {  // compiled more than once, for different instructions: see table_builder.hpp
 
-struct dd {
-    double hi = 0.0;
-    double lo = 0.0;
-    constexpr dd() = default;
-    constexpr dd(double h) : hi(h) {}  // NOLINT: a double is a dd
-    constexpr dd(double h, double l) : hi(h), lo(l) {}
+template <class T>  // double, or a vector of doubles that are computed side by side
+struct dd_of {
+    T hi{};
+    T lo{};
+    constexpr dd_of() = default;
+    constexpr dd_of(T h) : hi(h) {}  // NOLINT: a double is a dd
+    constexpr dd_of(T h, T l) : hi(h), lo(l) {}
 };
+using dd = dd_of<double>;
+using eight = double __attribute__((vector_size(64)));
+using dd8 = dd_of<eight>;
 
-inline dd quick_two_sum(double a, double b) {  // needs |a| >= |b|
-    const double s = a + b;
+template <class T>
+inline dd_of<T> quick_two_sum(T a, T b) {  // needs |a| >= |b|
+    const T s = a + b;
     return {s, b - (s - a)};
 }
 
-inline dd two_sum(double a, double b) {
-    const double s = a + b;
-    const double t = s - a;
+template <class T>
+inline dd_of<T> two_sum(T a, T b) {
+    const T s = a + b;
+    const T t = s - a;
     return {s, (a - (s - t)) + (b - t)};
 }
 
+template <class T>
+inline dd_of<T> two_prod(T a, T b) {
+    const T p = a * b;
+    constexpr double splitter = 134217729.0;  // 2^27 + 1
+    const T ta = splitter * a, tb = splitter * b;
+    const T ah = ta - (ta - a), bh = tb - (tb - b);
+    const T al = a - ah, bl = b - bh;
+    return {p, ((ah * bh - p) + ah * bl + al * bh) + al * bl};
+}
+#ifdef __FP_FAST_FMA
 inline dd two_prod(double a, double b) {
     const double p = a * b;
-#ifdef __FP_FAST_FMA
-    return {p, std::fma(a, b, -p)};  // the same exact error term as below
-#else
-    constexpr double splitter = 134217729.0;  // 2^27 + 1
-    const double ta = splitter * a, tb = splitter * b;
-    const double ah = ta - (ta - a), bh = tb - (tb - b);
-    const double al = a - ah, bl = b - bh;
-    return {p, ((ah * bh - p) + ah * bl + al * bh) + al * bl};
+    return {p, std::fma(a, b, -p)};  // the same exact error term
+}
 #endif
+
+template <class T>
+inline dd_of<T> operator-(dd_of<T> a) {
+    return {-a.hi, -a.lo};
 }
 
-inline dd operator-(dd a) { return {-a.hi, -a.lo}; }
-
-inline dd operator+(dd a, dd b) {
-    dd s = two_sum(a.hi, b.hi);
-    const dd t = two_sum(a.lo, b.lo);
+template <class T>
+inline dd_of<T> operator+(dd_of<T> a, dd_of<T> b) {
+    dd_of<T> s = two_sum(a.hi, b.hi);
+    const dd_of<T> t = two_sum(a.lo, b.lo);
     s = quick_two_sum(s.hi, s.lo + t.hi);
     return quick_two_sum(s.hi, s.lo + t.lo);
 }
-inline dd operator-(dd a, dd b) { return a + (-b); }
+template <class T>
+inline dd_of<T> operator-(dd_of<T> a, dd_of<T> b) {
+    return a + (-b);
+}
 
-inline dd operator*(dd a, dd b) {
-    const dd p = two_prod(a.hi, b.hi);
+template <class T>
+inline dd_of<T> operator*(dd_of<T> a, dd_of<T> b) {
+    const dd_of<T> p = two_prod(a.hi, b.hi);
     return quick_two_sum(p.hi, p.lo + (a.hi * b.lo + a.lo * b.hi));
+}
+
+inline dd8 spread(dd a) { return {a.hi - eight{}, a.lo - eight{}}; }
+inline dd8 gather(const dd* a) {
+    dd8 out;
+    for (int i = 0; i < 8; ++i) {
+        out.hi[i] = a[i].hi;
+        out.lo[i] = a[i].lo;
+    }
+    return out;
 }
 
 inline dd operator/(dd a, dd b) {
@@ -72,9 +100,9 @@ inline bool operator<(dd a, dd b) { return a.hi < b.hi || (a.hi == b.hi && a.lo 
 inline dd abs(dd a) { return a.hi < 0 ? -a : a; }
 inline dd scale2(dd a, int k) { return {std::ldexp(a.hi, k), std::ldexp(a.lo, k)}; }  // exact while in range
 
-inline constexpr dd dd_pi{3.141592653589793116, 1.224646799147353207e-16};
-inline constexpr dd dd_half_pi{1.570796326794896558, 6.123233995736766036e-17};
-inline constexpr dd dd_ln2{0.6931471805599452862, 2.319046813846299558e-17};
+constexpr dd dd_pi{3.141592653589793116, 1.224646799147353207e-16};
+constexpr dd dd_half_pi{1.570796326794896558, 6.123233995736766036e-17};
+constexpr dd dd_ln2{0.6931471805599452862, 2.319046813846299558e-17};
 
 // 1/k! for k = 0..35.
 struct InverseFactorials {
@@ -84,7 +112,7 @@ struct InverseFactorials {
         for (int k = 1; k < 36; ++k) of[k] = of[k - 1] / dd(k);
     }
 };
-inline const InverseFactorials inverse_factorial;
+const InverseFactorials inverse_factorial;
 
 // exp(a): a = k ln 2 + 256 r, the Taylor series of expm1(r), eight doublings s <- 2s + s^2.
 inline dd exp(dd a) {
@@ -137,4 +165,5 @@ inline void sincos(double a, double& s, double& c) {
     s = s * a;
 }
 
+}  // namespace
 }  // namespace stablesketch

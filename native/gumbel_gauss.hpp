@@ -7,12 +7,13 @@
 #include "dd.hpp"
 
 namespace stablesketch {
+namespace {
 
 struct GaussNode {
     dd u, weight;
 };
 
-inline constexpr GaussNode gumbel_gauss[24] = {
+constexpr GaussNode gumbel_gauss[24] = {
     {{-79.63486935609487, 5.306957251627762e-15}, {3.5935479351089996e-34, 9.765648810596172e-51}},
     {{-68.09935709377365, -4.895629518166182e-15}, {2.63365903599602e-29, 2.6279828339233398e-45}},
     {{-59.19619375774987, 3.144921494197142e-15}, {1.5785589933549139e-25, -4.443543969196158e-42}},
@@ -39,4 +40,5 @@ inline constexpr GaussNode gumbel_gauss[24] = {
     {{2.278471252320793, -1.8273335574772282e-16}, {0.00033588656546751675, -7.009625008286937e-21}},
 };
 
+}  // namespace
 }  // namespace stablesketch

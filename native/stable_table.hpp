@@ -18,16 +18,24 @@ struct alignas(64) Row {
     double c[8];
 };
 
-struct StableTable {
-    double p = 1.0;
+struct TableShape {
     int bin_bits = 5;     // bins per octave = 2^bin_bits
     int resolution = 52;  // q: X is kept as a multiple of 2^-q
     int shift = 0;        // S: the rows hold x 2^-S, so that nothing overflows at p = 0.05
     int octaves = 63;     // exponents of the 63-bit odd integer 2m + 1; one more row for t rounded up to 1
-    std::vector<Row> rows;
 
     std::size_t rows_per_side() const { return (std::size_t(octaves) << bin_bits) + 1; }
 };
+
+struct StableTable : TableShape {
+    double p = 1.0;
+    std::vector<Row> rows;  // upper side, then lower side
+};
+
+TableShape table_shape(double p);
+// Two builds of one function: the same rows, whichever runs.
+void fill_table_plain(double p, const TableShape& shape, Row* rows);
+void fill_table_fma(double p, const TableShape& shape, Row* rows);
 
 // The table of p in [0.05, 1], built on first use and shared by all who ask for the same p. Thread-safe.
 std::shared_ptr<const StableTable> stable_table(double p);

@@ -15,16 +15,25 @@ from .errors import (
     ForeignBlob,
     MergeError,
     NegativeTotal,
+    PlanInfeasible,
+    ReleasedAlready,
     SecretFileError,
     SecretMismatch,
     SecretMissing,
     SecretNotPicklable,
+    ShardMergedTwice,
     StablesketchError,
+    StreamTooShort,
     UnsupportedVersion,
 )
 from .law import StableLaw
+from .plan import Plan, plan
+from .privacy import Privacy, PrivacyCurve, sensitivity
+from .release import Release
 from .secret import Secret
 from .sketch import Estimate, Sketch
+from .statistic import Moment
+from .collector import Collector
 
 __version__ = "0.1.0"
 
@@ -32,18 +41,30 @@ __all__ = [
     "ArgumentError",
     "ArgumentTypeError",
     "BlobError",
+    "Collector",
     "Estimate",
     "ForeignBlob",
     "MergeError",
+    "Moment",
     "NegativeTotal",
+    "Plan",
+    "PlanInfeasible",
+    "Privacy",
+    "PrivacyCurve",
+    "Release",
+    "ReleasedAlready",
     "Secret",
     "SecretFileError",
     "SecretMismatch",
     "SecretMissing",
     "SecretNotPicklable",
+    "ShardMergedTwice",
     "Sketch",
     "StableLaw",
     "StablesketchError",
+    "StreamTooShort",
     "UnsupportedVersion",
     "errors",
+    "plan",
+    "sensitivity",
 ]

@@ -13,11 +13,15 @@ __all__ = [
     "ForeignBlob",
     "MergeError",
     "NegativeTotal",
+    "PlanInfeasible",
+    "ReleasedAlready",
     "SecretFileError",
     "SecretMismatch",
     "SecretMissing",
     "SecretNotPicklable",
+    "ShardMergedTwice",
     "StablesketchError",
+    "StreamTooShort",
     "UnsupportedVersion",
 ]
 
@@ -73,6 +77,22 @@ class UnsupportedVersion(BlobError):
 
 class NegativeTotal(StablesketchError, ValueError):
     """The net stream has deleted more than it had: no frequency moment exists."""
+
+
+class PlanInfeasible(StablesketchError, ValueError):
+    """No mechanism reaches what was asked; the message says what would."""
+
+
+class ReleasedAlready(StablesketchError, RuntimeError):
+    """A collector releases once: a second release of one secret would reveal what the first one hid."""
+
+
+class StreamTooShort(StablesketchError, ValueError):
+    """The stream has fewer pairs than the plan was made for, so its guarantee would not hold."""
+
+
+class ShardMergedTwice(MergeError):
+    """A shard was merged that is already in: its pairs would count twice."""
 
 
 def _short(value: object) -> str:

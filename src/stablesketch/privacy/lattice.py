@@ -101,7 +101,8 @@ def lower_law(cells: LossCells, *, wide_first: bool) -> LatticeLaw | None:
     out = merged
     out[:-1] -= bend / math.expm1(cells.step)
     out[1:] += bend / -math.expm1(-cells.step)
-    _make_convex(out, cells.step)
+    if not _make_convex(out, cells.step):
+        return None
     return LatticeLaw(lowest, cells.step, out, _SCALE_ERROR, cells.loss_error)
 
 
@@ -113,24 +114,22 @@ def _directed(cells: LossCells, wide_first: bool) -> tuple[Array, Array, NDArray
     return cells.weight * np.exp(-cells.loss), -cells.loss, 2 * cells.cells - 1 - cells.half, -cells.shift
 
 
-def _make_convex(mass: Array, step: float) -> None:
+def _make_convex(mass: Array, step: float) -> bool:
     """Remove negative masses by the convex hull from below: each goes to its neighbours as the lever rule says.
 
-    A negative Q mass is a corner that bends the wrong way. The chord between its neighbours lies below it; taking the
-    chord moves the mass outwards, preserving the total and the mean of Q on the scale of α.
+    A negative Q mass is a corner that bends the wrong way. The chord between the next corners on either side lies below
+    it; taking the chord moves the mass there, preserving the total and the mean of Q on the scale of α. False if a
+    negative mass has no corner beside it to go to.
     """
-    for j in np.flatnonzero(mass < 0.0):
-        while mass[j] < 0.0:
-            left, right = j - 1, j + 1
-            while left > 0 and mass[left] <= 0.0:
-                left -= 1
-            while right < len(mass) - 1 and mass[right] <= 0.0:
-                right += 1
-            below, above = math.expm1(step * (j - left)), -math.expm1(-step * (right - j))
-            # Shares of the Q mass: with α_j = 1, α_left = 1/(1 + below) and α_right = 1/(1 - above).
-            reach_left, reach_right = below / (1.0 + below), above / (1.0 - above)
-            q = mass[j]
-            mass[j] = 0.0
-            mass[left] += q * reach_right / (reach_left + reach_right) / (1.0 + below)
-            mass[right] += q * reach_left / (reach_left + reach_right) / (1.0 - above)
-            j = left if mass[left] < 0.0 else right
+    while (mass < 0.0).any():
+        j = int(np.argmin(mass))
+        below, above = np.flatnonzero(mass[:j]), np.flatnonzero(mass[j + 1 :])
+        if not len(below) or not len(above):
+            return False
+        left, right = int(below[-1]), j + 1 + int(above[0])
+        # With α_j = 1: the distances on the scale of α, and the shares of the Q mass; P mass is α times Q mass.
+        to_left, to_right = -math.expm1(step * (left - j)), math.expm1(step * (right - j))
+        mass[left] += mass[j] * to_right / (to_left + to_right) * (1.0 - to_left)
+        mass[right] += mass[j] * to_left / (to_left + to_right) * (1.0 + to_right)
+        mass[j] = 0.0
+    return True

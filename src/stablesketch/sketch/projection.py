@@ -6,16 +6,21 @@ the purpose is the domain word of the AES block, the key its 64-bit fingerprint.
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .._native import Accumulator, Entries
 from ..secret import Secret
-from .columns import Fingerprinter, KeyColumn, ValueColumn, value_column
+from .columns import MAX_WEIGHT, Fingerprinter, KeyColumn, ValueColumn, value_column
 from .columns.canonical import Domain
 from .tier import TIER
 from .workers import share
 
-__all__ = ["STREAM", "Projection"]
+__all__ = ["Projection"]
 
-STREAM = 0  # the domain word of the stream itself
+# The purpose of a block: its domain word.
+_STREAM = 0
+_PHANTOMS = 1
 
 
 class Projection:
@@ -28,24 +33,44 @@ class Projection:
         self._entry_key = secret.derive(f"entries/p={p.hex()}", 16)
         self._fingerprinter = Fingerprinter(b"".join(secret.derive(f"fingerprint/{d.name}", 16) for d in Domain))
 
-    def add(self, entries: Entries, keys: object, values: object, negative: bool, threads: int) -> tuple[int, int]:
+    def add(
+        self,
+        entries: Entries,
+        keys: object,
+        values: object,
+        negative: bool,
+        threads: int,
+        highest: int = MAX_WEIGHT,
+    ) -> tuple[int, int]:
         """entries ± sum of value × X(key); returns (pairs, total). If it raises, `entries` is as it was.
+
+        A value above `highest` is refused.
 
         The rows are shared out in chunks among `threads` workers, each with an accumulator of its own. Only when all
         rows have been read, and so checked, are the accumulators added: integers, so in whatever order.
         """
         column = self._fingerprinter.column(keys)
         rows = len(column)
-        weights = None if values is None else value_column(values, rows)
+        weights = None if values is None else value_column(values, rows, highest=highest)
 
         def start(rows_each: int) -> _Worker:
-            accumulator = Accumulator(self._p, self._size, self._entry_key, STREAM, rows_each, TIER)
+            accumulator = Accumulator(self._p, self._size, self._entry_key, _STREAM, rows_each, TIER)
             return _Worker(accumulator, column, weights, negative)
 
         workers = share(rows, threads, start)
         for worker in workers:
             entries.absorb(worker.accumulator)
         return rows, sum(worker.total for worker in workers)
+
+    def add_phantoms(self, entries: Entries, weights: NDArray[np.int64]) -> None:
+        """entries + sum of weight × X over phantom keys 0, 1, ..., in a domain that no key of a stream can reach."""
+        accumulator = Accumulator(self._p, self._size, self._entry_key, _PHANTOMS, len(weights), TIER)
+        accumulator.add(np.arange(len(weights), dtype=np.uint64), weights, False)
+        entries.absorb(accumulator)
+
+    def fingerprints(self, keys: object) -> KeyColumn:
+        """The column of keys as fingerprints."""
+        return self._fingerprinter.column(keys)
 
 
 class _Worker:

@@ -22,11 +22,12 @@ from ..errors import (
 from ..law import StableLaw
 from ..secret import Secret
 from . import wire
+from .columns import MAX_WEIGHT
 from .estimators import DEFAULT_METHOD, Estimate, checked_confidence, estimate, log_estimates
 from .projection import Projection
 from .workers import checked_threads
 
-__all__ = ["Sketch"]
+__all__ = ["Sketch", "entry_bytes", "log_magnitudes"]
 
 _LARGEST_SIZE = 2**31 - 1
 
@@ -105,10 +106,12 @@ class Sketch:
         """Takes back a column of pairs: exactly undoes the same `update`, in whatever order the two arrive."""
         self._apply("delete", keys, values, threads, negative=True)
 
-    def _apply(self, operation: str, keys: object, values: object, threads: object, negative: bool) -> None:
+    def _apply(
+        self, operation: str, keys: object, values: object, threads: object, negative: bool, highest: int = MAX_WEIGHT
+    ) -> None:
         projection, workers = self._need_projection(operation), checked_threads(threads)
         with self._lock:
-            pairs, total = projection.add(self._entries, keys, values, negative, workers)
+            pairs, total = projection.add(self._entries, keys, values, negative, workers, highest)
             sign = -1 if negative else 1
             self._pairs += sign * pairs
             self._total += sign * total
@@ -204,10 +207,8 @@ class Sketch:
         if empty and total == 0:
             log_estimates(np.zeros(entries.size), np.ones(entries.size), entries.p, method)  # refuses a wrong method
             return Estimate(0.0, 0.0, 0.0, checked_confidence(confidence), method)
-        # An entry that is exactly zero is one smaller than half the resolution.
-        log_unit = -entries.resolution * math.log(2.0)
-        logs = [(math.log(abs(value)) if value else -math.log(2.0)) + log_unit for value in values]
-        return estimate(logs, [-1.0 if value < 0 else 1.0 for value in values], entries.p, method, confidence)
+        logs, signs = log_magnitudes(entries)
+        return estimate(logs, signs, entries.p, method, confidence)
 
     def __copy__(self) -> Sketch:
         entries, pairs, total = self._snapshot()
@@ -237,6 +238,21 @@ def _checked_size(size: object) -> int:
         way_out = "The error is about 1.2/sqrt(size): 500 entries give 5%"
         raise ArgumentError("size", count, f"a sketch has 1 to {_LARGEST_SIZE} entries", way_out)
     return count
+
+
+def entry_bytes(p: float, moment: float) -> float:
+    """About how many bytes `to_bytes` takes for an entry of a stream with F_p = `moment`: an entry is of the order of
+    moment^{1/p}, heavy tail included some ten bits more, kept to 2^-resolution."""
+    resolution = Entries(p, 1).resolution
+    return 1.5 + (resolution + max(0.0, math.log2(moment)) / p + 6.0 / p + 2.0) / 8.0
+
+
+def log_magnitudes(entries: Entries) -> tuple[list[float], list[float]]:
+    """ln|a_j| and the signs. An entry that is exactly zero is read as half the resolution."""
+    log_unit = -entries.resolution * math.log(2.0)
+    values = _integers(entries)
+    logs = [(math.log(abs(value)) if value else -math.log(2.0)) + log_unit for value in values]
+    return logs, [-1.0 if value < 0 else 1.0 for value in values]
 
 
 def _integers(entries: Entries) -> list[int]:

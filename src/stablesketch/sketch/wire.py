@@ -13,7 +13,17 @@ from dataclasses import dataclass
 
 from ..errors import BlobError, ForeignBlob, UnsupportedVersion
 
-__all__ = ["VERSION", "Frame", "decode", "encode"]
+__all__ = [
+    "CHECKSUM_BYTES",
+    "MAGIC",
+    "VERSION",
+    "Frame",
+    "IntegerReader",
+    "checksum",
+    "decode",
+    "encode",
+    "encode_integer",
+]
 
 MAGIC = b"\x89SSK\r\n\x1a\n"  # not text, and broken by whatever treats it as text
 VERSION = 1
@@ -42,12 +52,12 @@ def encode(frame: Frame) -> bytes:
     parts = [
         _PREFIX.pack(MAGIC, VERSION, KIND_SKETCH),
         _HEADER.pack(frame.p, frame.size, frame.resolution, frame.secret_fingerprint),
-        _integer(frame.pairs),
-        _integer(frame.total),
-        *map(_integer, frame.entries),
+        encode_integer(frame.pairs),
+        encode_integer(frame.total),
+        *map(encode_integer, frame.entries),
     ]
     body = b"".join(parts)
-    return body + _checksum(body)
+    return body + checksum(body)
 
 
 def decode(blob: bytes) -> Frame:
@@ -61,13 +71,13 @@ def decode(blob: bytes) -> Frame:
         raise UnsupportedVersion(
             f"the sketch has wire format {version}, and this version of stablesketch reads up to {VERSION}. Upgrade it."
         )
-    body, checksum = blob[:-CHECKSUM_BYTES], blob[-CHECKSUM_BYTES:]
-    if len(body) < _PREFIX.size + _HEADER.size or checksum != _checksum(body):
+    body, seal = blob[:-CHECKSUM_BYTES], blob[-CHECKSUM_BYTES:]
+    if len(body) < _PREFIX.size + _HEADER.size or seal != checksum(body):
         raise BlobError("a sketch truncated or corrupted: its checksum does not match. Fetch it again.")
     if version < 1 or kind != KIND_SKETCH:
         raise BlobError(f"a blob of version {version} and kind {kind}, which nothing has ever written.")
     p, size, resolution, fingerprint = _HEADER.unpack_from(blob, _PREFIX.size)
-    reader = _Reader(body, _PREFIX.size + _HEADER.size)
+    reader = IntegerReader(body, _PREFIX.size + _HEADER.size)
     if size > len(body):  # every entry has at least its length byte: refuse before allocating
         raise BlobError(f"a sketch of {len(body)} bytes cannot hold {size} entries.")
     pairs, total = reader.integer(), reader.integer()
@@ -76,17 +86,17 @@ def decode(blob: bytes) -> Frame:
     return Frame(p, size, resolution, fingerprint, pairs, total, entries)
 
 
-def _integer(value: int) -> bytes:
+def encode_integer(value: int) -> bytes:
     """One length byte, then the shortest little-endian two's complement; zero is the length byte 0 alone."""
     length = 0 if value == 0 else (value if value >= 0 else ~value).bit_length() // 8 + 1
     return bytes((length,)) + value.to_bytes(length, "little", signed=True)
 
 
-def _checksum(body: bytes) -> bytes:
+def checksum(body: bytes) -> bytes:
     return hashlib.sha256(body).digest()[:CHECKSUM_BYTES]
 
 
-class _Reader:
+class IntegerReader:
     """Reads integers one after the other and refuses every encoding but the shortest."""
 
     def __init__(self, body: bytes, position: int) -> None:
@@ -101,10 +111,18 @@ class _Reader:
         if len(raw) != length:
             raise BlobError("a sketch that ends within an entry.")
         value = int.from_bytes(raw, "little", signed=True)
-        if len(_integer(value)) != length + 1:
+        if len(encode_integer(value)) != length + 1:
             raise BlobError("a sketch with an integer that is not in its shortest form.")
         self._position += 1 + length
         return value
+
+    def take(self, count: int) -> bytes:
+        """The next `count` bytes as they are."""
+        raw = self._body[self._position : self._position + count]
+        if len(raw) != count:
+            raise BlobError("a blob that ends too early.")
+        self._position += count
+        return raw
 
     def end(self) -> None:
         if self._position != len(self._body):

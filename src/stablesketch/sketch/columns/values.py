@@ -45,8 +45,12 @@ class ValueColumn(ABC):
     def _read(self, start: int, stop: int) -> NDArray[np.int64]: ...
 
 
-def value_column(values: object, length: int, argument: str = "values") -> ValueColumn:
+def value_column(
+    values: object, length: int, argument: str = "values", *, highest: int = MAX_WEIGHT
+) -> ValueColumn:
     """The weights of `length` keys: a column of integers, one integer for all of them, or None for 1 each.
+
+    A value above `highest`, the max_value that somebody promised, is refused like one above 2^53.
 
     Raises:
         ArgumentTypeError: not a column of integers; floats are refused even if whole, for nothing is rounded silently.
@@ -56,6 +60,8 @@ def value_column(values: object, length: int, argument: str = "values") -> Value
         return _SameWeight(1, length, argument)
     if isinstance(values, int | np.integer) and not isinstance(values, bool | np.timedelta64):
         _check_one(int(values), argument, "")
+        if values > highest:
+            raise _above(int(values), highest, argument, "")
         return _SameWeight(int(values), length, argument)
     if isinstance(values, float | np.floating | bool | np.bool_):
         raise _refused_item(argument, values, "")
@@ -70,7 +76,7 @@ def value_column(values: object, length: int, argument: str = "values") -> Value
         raise ArgumentError(
             argument, Shown(f"<{len(column)} rows>"), problem, "Pass one value for each key, or a single integer"
         )
-    return column
+    return column if highest >= MAX_WEIGHT else _AtMost(column, highest, argument)
 
 
 def _open(values: object, argument: str) -> ValueColumn:
@@ -92,6 +98,22 @@ def _open(values: object, argument: str) -> ValueColumn:
     if source.dtype.kind not in "iu":
         raise _refused_type(argument, source.dtype, "Cast them to int64")
     return _ArrayWeights(source, argument)
+
+
+class _AtMost(ValueColumn):
+    """A column whose values must not pass `highest`."""
+
+    def __init__(self, column: ValueColumn, highest: int, argument: str) -> None:
+        super().__init__(len(column), argument)
+        self._column = column
+        self._highest = highest
+
+    def _read(self, start: int, stop: int) -> NDArray[np.int64]:
+        weights = self._column.weights(start, stop)
+        row = first_outside(weights, 1, self._highest)
+        if row >= 0:
+            raise _above(int(weights[row]), self._highest, self._argument, f"row {start + row} ")
+        return weights
 
 
 class _SameWeight(ValueColumn):
@@ -195,6 +217,12 @@ def _out_of_range(value: int, argument: str, where: str) -> ArgumentError:
     else:
         problem, way_out = "is above 2^53", "Use a coarser unit, so that values stay below 2^53"
     return ArgumentError(argument, shown_integer(value), f"{where}{problem}", way_out)
+
+
+def _above(value: int, highest: int, argument: str, where: str) -> ArgumentError:
+    problem = f"{where}is above max_value = {highest}, which the guarantee rests on"
+    way_out = f"Clip such values to {highest}, or plan with a larger max_value"
+    return ArgumentError(argument, shown_integer(value), problem, way_out)
 
 
 def _refused_item(argument: str, item: object, where: str) -> ArgumentError:

@@ -1,0 +1,7 @@
+#if defined(__x86_64__)
+#include "table_builder.hpp"
+
+namespace stablesketch {
+void fill_table_fma(double p, const TableShape& shape, Row* rows) { Builder(p, shape, rows).fill(); }
+}  // namespace stablesketch
+#endif

@@ -1,0 +1,5 @@
+"""Collectors: from pairs to one release."""
+
+from .collector import Collector
+
+__all__ = ["Collector"]

@@ -1,0 +1,122 @@
+"""The exact mechanism: every key's total in memory, F_p on a public grid, discrete Laplace noise. The honest baseline.
+
+Keys are held as fingerprints under the secret, so the state is no list of keys; but with the secret it is a histogram of
+people's keys at rest, which is what the sketch avoids.
+"""
+
+from __future__ import annotations
+
+import struct
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import BlobError, MergeError, NegativeTotal, SecretMismatch
+from ..privacy import discrete_laplace
+from ..privacy.exact_moment import moment_units, units_sensitivity
+from ..release import Release
+from ..secret import Secret
+from ..sketch.columns import value_column
+from ..sketch.projection import Projection
+from ..sketch.wire import IntegerReader, encode_integer
+from .sketch_state import make_release
+
+if TYPE_CHECKING:
+    from ..plan import Plan
+
+__all__ = ["HistogramState"]
+
+_CHUNK = 1 << 20
+_HEADER = struct.Struct("<8sQ")  # fingerprint of the secret, number of keys
+
+
+class HistogramState:
+    """Totals by fingerprint."""
+
+    def __init__(self, plan: Plan, secret: Secret | None) -> None:
+        self._plan = plan
+        self.secret = Secret.generate() if secret is None else secret
+        self._fingerprints = Projection(plan.statistic.p, 1, self.secret).fingerprints
+        self._totals: dict[int, int] = {}
+        self._pairs = 0
+
+    @property
+    def pairs(self) -> int:
+        return self._pairs
+
+    def add(self, keys: object, values: object, threads: int | None, negative: bool) -> None:
+        column = self._fingerprints(keys)
+        weights = value_column(values, len(column), highest=self._plan.privacy.max_value)
+        sign = -1 if negative else 1
+        change: dict[int, int] = {}
+        for start in range(0, len(column), _CHUNK):
+            stop = min(start + _CHUNK, len(column))
+            for key, total in _group(column.fingerprints(start, stop), weights.weights(start, stop)):
+                change[key] = change.get(key, 0) + sign * total
+        self._apply(change, sign * len(column))
+
+    def _apply(self, change: dict[int, int], pairs: int) -> None:
+        for key, amount in change.items():
+            total = self._totals.get(key, 0) + amount
+            if total:
+                self._totals[key] = total
+            else:
+                self._totals.pop(key, None)
+        self._pairs += pairs
+
+    def merge(self, other: HistogramState) -> None:
+        if other.secret != self.secret:
+            raise MergeError("collectors under different secrets cannot be merged: give every shard the same secret.")
+        self._apply(other._totals, other._pairs)
+
+    def to_bytes(self) -> bytes:
+        parts = [_HEADER.pack(self.secret.fingerprint, len(self._totals)), encode_integer(self._pairs)]
+        for key in sorted(self._totals):
+            parts += [struct.pack("<Q", key), encode_integer(self._totals[key])]
+        return b"".join(parts)
+
+    @classmethod
+    def from_bytes(cls, plan: Plan, blob: bytes, secret: Secret | None) -> HistogramState:
+        self = cls(plan, secret)
+        if len(blob) < _HEADER.size:
+            raise BlobError("a collector whose state ends too early.")
+        fingerprint, count = _HEADER.unpack_from(blob)
+        if fingerprint != self.secret.fingerprint:
+            raise SecretMismatch("this secret is not the one the collector was made with. Load the one it was made with.")
+        reader = IntegerReader(blob, _HEADER.size)
+        self._pairs = reader.integer()
+        for _ in range(count):
+            (key,) = struct.unpack("<Q", reader.take(8))
+            self._totals[key] = reader.integer()
+        reader.end()
+        return self
+
+    def release(self, confidence: float) -> Release:
+        """(units of F_p + noise) · step: an integer query of sensitivity D with noise of scale D/ε is ε-DP."""
+        plan, privacy, p = self._plan, self._plan.privacy, self._plan.statistic.p
+        if any(total < 0 for total in self._totals.values()):
+            raise NegativeTotal("some key was deleted more often than it was there. Send the updates it is missing.")
+        step = Fraction(plan.step)
+        distance = units_sensitivity(p, privacy.max_value, privacy.pairs_per_person, step)
+        scale = Fraction(distance) / Fraction(privacy.epsilon)
+        units = moment_units(self._totals.values(), p, step)
+        value = float((units + discrete_laplace.sample(scale)) * step)
+        # The noise is symmetric: half its two-sided quantile either way, and half a step for the grid.
+        reach = float((discrete_laplace.quantile(scale, 0.5 + 0.5 * confidence) + 1) * step)
+        low = max(value - reach, 0.0)
+        return make_release(plan, value, low, max(value + reach, low), confidence, self._pairs)
+
+
+def _group(keys: np.ndarray, weights: np.ndarray) -> list[tuple[int, int]]:
+    """The exact sum of the weights of each distinct key; in halves, so that 64 bits suffice."""
+    if not len(keys):
+        return []
+    order = np.argsort(keys, kind="stable")
+    ordered, own = keys[order], weights[order]
+    first = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
+    high = np.add.reduceat(own >> 32, first).tolist()
+    low = np.add.reduceat(own & 0xFFFFFFFF, first).tolist()
+    return [(key, (h << 32) + m) for key, h, m in zip(ordered[first].tolist(), high, low, strict=True)]
+
+

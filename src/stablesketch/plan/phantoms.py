@@ -1,0 +1,40 @@
+"""The floor as phantom keys: integer weights whose p-th powers add up to the mass Λ.
+
+A phantom of weight w adds w X to every entry, X in a PRF domain of its own, so the entries become D_{p, F_p + Λ} with
+Λ = sum of w^p: exactly the law of a stream that has these keys more.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+__all__ = ["Phantoms"]
+
+_HEAVIEST = 2**40  # heavier ones would be fewer, but a product of weight and X must stay far from the end of an entry
+
+
+@dataclass(frozen=True)
+class Phantoms:
+    """`count` keys of weight `weight` and, if `last` > 0, one of weight `last`; together of mass `mass`."""
+
+    count: int
+    weight: int
+    last: int
+
+    @classmethod
+    def of_mass(cls, p: float, at_least: float) -> Phantoms:
+        """The fewest keys this scheme has for a mass of at least `at_least`; none for 0."""
+        if at_least <= 0.0:
+            return cls(0, 1, 0)
+        wanted = at_least * (1.0 + 1e-9)  # so that rounding never leaves the mass below what was asked
+        log_weight = math.log(wanted) / p
+        weight = _HEAVIEST if log_weight >= math.log(_HEAVIEST) else max(1, math.floor(math.exp(log_weight)))
+        count = math.floor(wanted / weight**p)
+        missing = wanted - count * weight**p
+        last = math.ceil(missing ** (1.0 / p)) if missing > 0.0 else 0
+        return cls(count, weight, min(last, weight))
+
+    def mass(self, p: float) -> float:
+        """Λ = count · weight^p + last^p."""
+        return math.fsum((self.count * self.weight**p, float(self.last) ** p if self.last else 0.0))

@@ -1,0 +1,122 @@
+"""`Plan`: how a statistic will be released and at what price, decided before any data are seen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from ..errors import ArgumentError, BlobError
+from ..privacy import Privacy
+from ..statistic import Moment
+from .phantoms import Phantoms
+
+if TYPE_CHECKING:
+    from ..collector import Collector
+    from ..secret import Secret
+
+__all__ = ["Mechanism", "Plan"]
+
+Mechanism = Literal["sketch", "exact"]
+
+_FORMAT = "stablesketch-plan/1"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A statistic, what is protected, and the mechanism that does it. Frozen, public, made from public numbers only.
+
+    `epsilon` and `delta` are what is reached, never above what `privacy` asks; δ includes what finite precision costs.
+    `error` is the relative root mean square error expected at F_p = `expected`, or the absolute one where `relative`
+    is False because nothing is guaranteed about F_p. Print a plan to see it as a table.
+    """
+
+    statistic: Moment
+    privacy: Privacy
+    mechanism: Mechanism
+    size: int
+    phantoms: Phantoms
+    step: float
+    epsilon: float
+    delta: float
+    pure_epsilon: float
+    error: float
+    relative: bool
+    expected: float
+    bytes: int
+    exact_error: float
+    deletes: bool = False
+
+    @property
+    def floor(self) -> float:
+        """Λ: the phantom mass that is added to F_p in the entries and taken off the estimate."""
+        return self.phantoms.mass(self.statistic.p)
+
+    def open(self, secret: Secret | None = None, shard: str | None = None) -> Collector:
+        """A collector for this plan, under `secret` or a fresh one. Shards of one stream share the secret."""
+        from ..collector import Collector
+
+        return Collector(self, secret, shard)
+
+    def to_json(self) -> str:
+        """The plan as JSON: the same plan, the same text."""
+        content = {
+            "format": _FORMAT,
+            "statistic": {"name": "moment", "p": self.statistic.p},
+            "privacy": self.privacy.to_dict(),
+            "mechanism": self.mechanism,
+            "size": self.size,
+            "phantoms": {"count": self.phantoms.count, "weight": self.phantoms.weight, "last": self.phantoms.last},
+            "step": self.step,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "pure_epsilon": self.pure_epsilon,
+            "error": self.error,
+            "relative": self.relative,
+            "expected": self.expected,
+            "bytes": self.bytes,
+            "exact_error": self.exact_error,
+            "deletes": self.deletes,
+        }
+        return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> Plan:
+        """Reads what `to_json` wrote. The reached ε and δ are trusted: keep plans where only you can write them."""
+        try:
+            content: Mapping[str, Any] = json.loads(text)
+            if content["format"] != _FORMAT or content["statistic"]["name"] != "moment":
+                raise ArgumentError(
+                    "text", str(content["format"]), "not a plan this version reads", "Make the plan again"
+                )
+            fields = {name: content[name] for name in _PLAIN_FIELDS}
+            return cls(
+                statistic=Moment(content["statistic"]["p"]),
+                privacy=Privacy.from_dict(content["privacy"]),
+                phantoms=Phantoms(**content["phantoms"]),
+                **fields,
+            )
+        except (KeyError, TypeError, json.JSONDecodeError) as error:
+            raise BlobError(f"this is not the JSON of a plan: {error!r}. Pass what Plan.to_json() gave.") from None
+
+    def __str__(self) -> str:
+        from .table import plan_table
+
+        return plan_table(self)
+
+
+_PLAIN_FIELDS = (
+    "mechanism",
+    "size",
+    "step",
+    "epsilon",
+    "delta",
+    "pure_epsilon",
+    "error",
+    "relative",
+    "expected",
+    "bytes",
+    "exact_error",
+    "deletes",
+)

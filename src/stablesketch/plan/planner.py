@@ -1,0 +1,213 @@
+"""`plan`: from a statistic and what is to be protected to a mechanism that reaches it, from public numbers alone."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..errors import ArgumentError, ArgumentTypeError, PlanInfeasible
+from ..privacy import Privacy, PrivacyCurve
+from ..privacy.precision import grid_step, rounding_delta
+from ..privacy.sensitivity import log_sensitivity
+from ..sketch import entry_bytes
+from ..statistic import Moment
+from .phantoms import Phantoms
+from .plan import Mechanism, Plan
+from .sizing import exact_deviation, floor_for, gaussian_guide, largest_log_rho, relative_deviation
+
+__all__ = ["plan"]
+
+_DEFAULT_ERROR = 0.05
+_LARGEST_SIZE = 10_000  # up to here the certified curve is tested
+_GRID_VARIANCE = 1.0 + 1.0 / 192.0  # rounding to a quarter of the deviation
+_HEADER_BYTES = 400  # the plan, the shards and the frame of a stored collector, about
+
+
+def plan(
+    statistic: Moment,
+    privacy: Privacy,
+    *,
+    error: float | None = None,
+    size: int | None = None,
+    memory: str | int | None = None,
+    expected: float | None = None,
+    mechanism: Mechanism = "sketch",
+    deletes: bool = False,
+) -> Plan:
+    """A plan that reaches the (ε, δ) of `privacy`, by one of: a target `error`, a `size`, or a `memory` ("64K").
+
+    `error` is relative, at F_p = `expected`, by default the least F_p that `privacy` guarantees; without any of the three
+    it is 5%. The guarantee never depends on `expected`; only the predicted error does. `deletes` promises that every
+    delete undoes an earlier update, and allows them.
+
+    Raises:
+        PlanInfeasible: no size reaches the error, or δ is below what finite precision costs; the message says what would.
+    """
+    if not isinstance(statistic, Moment):
+        raise ArgumentTypeError("statistic", statistic, "not a statistic", "Pass ss.Moment(0.5), for example")
+    if not isinstance(privacy, Privacy):
+        raise ArgumentTypeError("privacy", privacy, "not a Privacy", "Pass ss.Privacy(epsilon=1.0, delta=1e-9, ...)")
+    if sum(given is not None for given in (error, size, memory)) > 1:
+        given = {name: value for name, value in (("error", error), ("size", size), ("memory", memory)) if value}
+        raise ArgumentError("error, size, memory", given, "one of them decides the size", "Pass one, or none for 5%")
+    guess = _expected(statistic, privacy, expected)
+    if mechanism == "exact":
+        return _exact_plan(statistic, privacy, guess, deletes)
+    if mechanism != "sketch":
+        raise ArgumentError("mechanism", mechanism, "there is no such mechanism", 'Pass "sketch" or "exact"')
+    if size is not None:
+        return _sketch_plan(statistic, privacy, _checked_size(size), guess, deletes)
+    if memory is not None:
+        per_entry = entry_bytes(statistic.p, max(guess, 1.0))
+        room = _memory(memory) - _HEADER_BYTES
+        return _sketch_plan(statistic, privacy, min(max(int(room // per_entry), 2), _LARGEST_SIZE), guess, deletes)
+    return _plan_for_error(statistic, privacy, _checked_error(error), guess, deletes)
+
+
+def _plan_for_error(statistic: Moment, privacy: Privacy, error: float, guess: float, deletes: bool) -> Plan:
+    """The smallest size whose certified plan has at most this error; the Gaussian guide says where to begin."""
+    if guess == 0.0:
+        raise ArgumentError(
+            "error", error, "nothing is guaranteed about F_p, so no relative error can be aimed at",
+            "Pass expected=, the F_p you expect, or size=",
+        )  # fmt: skip
+    mu = gaussian_guide(privacy.epsilon, privacy.delta)
+
+    def guided(size: int) -> float:
+        deviation = relative_deviation(statistic.p, size)
+        mass = floor_for(statistic.p, privacy, mu * deviation)
+        return deviation * math.sqrt(_GRID_VARIANCE) * (1.0 + mass / guess)
+
+    low, high = 2, _LARGEST_SIZE
+    if guided(high) > error:
+        raise _unreachable(statistic, privacy, error, guess, guided(high))
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if guided(middle) <= error else (middle + 1, high)
+    size = low
+    while True:
+        candidate = _sketch_plan(statistic, privacy, size, guess, deletes)
+        if candidate.error <= error:
+            return candidate
+        if size == _LARGEST_SIZE:
+            raise _unreachable(statistic, privacy, error, guess, candidate.error)
+        size = min(_LARGEST_SIZE, max(size + 1, math.ceil(size * (candidate.error / error) ** 2)))
+
+
+def _sketch_plan(statistic: Moment, privacy: Privacy, size: int, guess: float, deletes: bool) -> Plan:
+    """The plan of this size: the least floor at which the certified curve gives (ε, δ), δ less what precision costs."""
+    p = statistic.p
+    deviation = relative_deviation(p, size)
+    step = grid_step(deviation)
+    precision = rounding_delta(privacy.epsilon, step)
+    curve_delta = privacy.delta - precision
+    if curve_delta <= 0.5 * privacy.delta:
+        raise PlanInfeasible(
+            f"δ = {privacy.delta:g} is below what finite precision costs at size {size} and ε = {privacy.epsilon:g}: "
+            f"{precision:.2g} of it. Ask for δ of at least {2.1 * precision:.1g}, or use mechanism='exact', which has δ = 0."
+        )
+    log_rho = largest_log_rho(p, size, privacy.epsilon, curve_delta)
+    phantoms = Phantoms.of_mass(p, floor_for(p, privacy, log_rho))
+    mass = phantoms.mass(p)
+    reached = log_sensitivity(p, privacy, mass)
+    curve = PrivacyCurve.from_log(p, size, reached)
+    epsilon = min(curve.epsilon(curve_delta), curve.pure_epsilon)
+    if epsilon > privacy.epsilon:  # cannot be, as δ(ε) was certified at a larger ρ; never report what was not asked
+        epsilon = privacy.epsilon
+    spread = deviation * math.sqrt(_GRID_VARIANCE)
+    return Plan(
+        statistic=statistic,
+        privacy=privacy,
+        mechanism="sketch",
+        size=size,
+        phantoms=phantoms,
+        step=step,
+        epsilon=epsilon,
+        delta=privacy.delta,
+        pure_epsilon=curve.pure_epsilon,
+        error=spread * (1.0 + mass / guess) if guess > 0.0 else spread * mass,
+        relative=guess > 0.0,
+        expected=guess,
+        bytes=_HEADER_BYTES + math.ceil(size * entry_bytes(p, max(guess, 1.0) + mass)),
+        exact_error=exact_deviation(p, privacy) / (guess if guess > 0.0 else 1.0),
+        deletes=deletes,
+    )
+
+
+def _exact_plan(statistic: Moment, privacy: Privacy, guess: float, deletes: bool) -> Plan:
+    """Exact F_p on a grid plus discrete Laplace noise: pure ε-DP. The grid is a thousandth of the noise, or finer."""
+    deviation = exact_deviation(statistic.p, privacy)
+    error = deviation / guess if guess > 0.0 else deviation
+    return Plan(
+        statistic=statistic,
+        privacy=privacy,
+        mechanism="exact",
+        size=0,
+        phantoms=Phantoms(0, 1, 0),
+        step=2.0 ** math.floor(math.log2(deviation / 1000.0)),
+        epsilon=privacy.epsilon,
+        delta=0.0,
+        pure_epsilon=privacy.epsilon,
+        error=error,
+        relative=guess > 0.0,
+        expected=guess,
+        bytes=0,
+        exact_error=error,
+        deletes=deletes,
+    )
+
+
+def _unreachable(statistic: Moment, privacy: Privacy, error: float, guess: float, best: float) -> PlanInfeasible:
+    exact = exact_deviation(statistic.p, privacy) / guess
+    return PlanInfeasible(
+        f"no sketch of up to {_LARGEST_SIZE} entries reaches a relative error of {error:g} at {statistic} = {guess:,.6g} "
+        f"with ε = {privacy.epsilon:g}, δ = {privacy.delta:g}: the best is {best:.3g}. Ask for error={best * 1.05:.2g}, for "
+        f"an ε of about {privacy.epsilon * best / error:.3g}, or for mechanism='exact', whose error is {exact:.3g}; or pass "
+        "expected= if F_p is known to be larger."
+    )
+
+
+def _expected(statistic: Moment, privacy: Privacy, expected: float | None) -> float:
+    """F_p for the predicted error. The least that n pairs of value 1 or more can have is n^p: all of one key."""
+    if expected is None:
+        return float(privacy.pairs) ** statistic.p if privacy.pairs > 0 else 0.0
+    if isinstance(expected, bool) or not isinstance(expected, int | float):
+        raise ArgumentTypeError("expected", expected, "not a number", "Pass the F_p you expect, or leave it out")
+    if not (expected > 0 and math.isfinite(expected)):
+        raise ArgumentError("expected", expected, "F_p is positive", "Pass the F_p you expect, or leave it out")
+    return float(expected)
+
+
+def _checked_error(error: float | None) -> float:
+    if error is None:
+        return _DEFAULT_ERROR
+    if isinstance(error, bool) or not isinstance(error, int | float):
+        raise ArgumentTypeError("error", error, "not a number", "Pass a relative error such as 0.05")
+    if not 0.0 < error < 1.0:
+        raise ArgumentError("error", error, "a relative error lies between 0 and 1", "Pass 0.05 for 5%")
+    return float(error)
+
+
+def _checked_size(size: Any) -> int:
+    if isinstance(size, bool) or not isinstance(size, int):
+        raise ArgumentTypeError("size", size, "not a number of entries", "Pass an integer such as 500")
+    if not 2 <= size <= _LARGEST_SIZE:
+        way_out = "500 entries give about 5%; for less error use several releases or mechanism='exact'"
+        raise ArgumentError("size", size, f"a plan has 2 to {_LARGEST_SIZE} entries", way_out)
+    return size
+
+
+def _memory(memory: str | int) -> int:
+    """Bytes: 65536, "64K", "1M"."""
+    if isinstance(memory, int) and not isinstance(memory, bool):
+        count = memory
+    else:
+        text = str(memory).strip().upper().removesuffix("B").removesuffix("I")
+        scale = {"K": 1024, "M": 1024**2, "G": 1024**3}.get(text[-1:], 1)
+        digits = text[:-1] if scale > 1 else text
+        if not digits.isdecimal():
+            raise ArgumentError("memory", memory, "not a number of bytes", 'Pass 65536, "64K" or "1M"')
+        count = int(digits) * scale
+    if count < 1024:
+        raise ArgumentError("memory", memory, "a stored collector needs at least 1K", 'Pass "4K" or more')
+    return count

@@ -1,0 +1,60 @@
+"""A plan as a table for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .plan import Plan
+
+__all__ = ["plan_table"]
+
+_RELATIONS = {
+    "replace": "replacing up to {c} of the {n:,} pairs",
+    "add_remove": "adding or removing up to {c} pairs",
+}
+
+
+def plan_table(plan: Plan) -> str:
+    """What is asked, what is reached, what it costs, and what would do better."""
+    privacy = plan.privacy
+    change = _RELATIONS[privacy.relation].format(c=privacy.pairs_per_person, n=privacy.pairs)
+    rows = [
+        ("statistic", str(plan.statistic)),
+        ("protects", f"{change}, values up to {privacy.max_value:,}"),
+        ("asked", f"ε = {privacy.epsilon:g}, δ = {privacy.delta:g}"),
+        ("reached", f"ε = {plan.epsilon:.4g}, δ = {plan.delta:.3g}"),
+        ("pure ε", f"{plan.pure_epsilon:.4g} at δ = 0" if plan.mechanism == "sketch" else f"{plan.pure_epsilon:.4g}"),
+    ]
+    if plan.mechanism == "sketch":
+        rows += [
+            ("size", f"{plan.size:,} entries, about {_bytes(plan.bytes)} stored"),
+            ("floor", f"{plan.floor:,.6g}" if plan.floor else "none needed"),
+        ]
+    else:
+        rows += [("memory", "every key of the stream, as a keyed fingerprint")]
+    rows += [("error", _error(plan.error, plan)), ("exact + Laplace", _comparison(plan))]
+    width = max(len(name) for name, _ in rows)
+    lines = [f"{name.ljust(width)}  {text}" for name, text in rows]
+    title = f"Plan: {plan.statistic} by the {plan.mechanism} mechanism"
+    rule = "─" * max(len(line) for line in [title, *lines])
+    return "\n".join([title, rule, *lines])
+
+
+def _error(error: float, plan: Plan) -> str:
+    if not plan.relative:
+        return f"{error:,.4g} absolute, as nothing is guaranteed about {plan.statistic}"
+    return f"{100 * error:.3g}% at {plan.statistic} = {plan.expected:,.6g}"
+
+
+def _comparison(plan: Plan) -> str:
+    if plan.mechanism == "exact":
+        return "this is it"
+    ratio = plan.error / plan.exact_error if plan.exact_error > 0 else float("inf")
+    if ratio <= 1.0:
+        return f"no better: {_error(plan.exact_error, plan)}"
+    return f"{ratio:,.3g} times as accurate ({_error(plan.exact_error, plan)}), if all keys may be held in memory"
+
+
+def _bytes(count: int) -> str:
+    return f"{count:,} bytes" if count < 10_000 else f"{count / 1024:,.1f} KiB"

@@ -1,0 +1,61 @@
+"""Exact confidence limits for a probability from a count (Clopper and Pearson), without scipy."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+__all__ = ["log_tail", "lower_limit", "upper_limit"]
+
+# Halvings of the interval: the limit is then known to rounding.
+_HALVINGS = 60
+_NEGLIGIBLE = 1e-16
+
+
+def lower_limit(successes: int, trials: int, failure: float) -> float:
+    """A number that is at most the true probability x, except with a chance of at most `failure` (below 1/2).
+
+    It is the x for which P(Bin(trials, x) >= successes) = failure, taken from below. The chance that the limit
+    exceeds the true x is the chance of a count k with P(Bin(trials, x) >= k) < failure, which is at most `failure`,
+    at any number of trials: nothing here is asymptotic.
+    """
+    if successes == 0:
+        return 0.0
+    low, high = 0.0, successes / trials
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        if middle <= low:
+            break
+        if log_tail(successes, trials, middle) <= math.log(failure):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def upper_limit(successes: int, trials: int, failure: float) -> float:
+    """A number that is at least the true probability, except with a chance of at most `failure`."""
+    return 1.0 - lower_limit(trials - successes, trials, failure)
+
+
+def log_tail(successes: int, trials: int, probability: float) -> float:
+    """ln P(Bin(n, x) >= k) from above, to rounding, for 0 < x <= k/n and k >= 1.
+
+    The terms after the first, C(n, k) x^k (1-x)^(n-k), fall by the factors (n-k-i)/(k+i+1) · x/(1-x) < 1, which
+    themselves fall; so the rest after some term is at most that term times factor/(1 - factor). The rounding of the
+    logarithms of factorials, the only large numbers here, is added.
+    """
+    n, k, x = trials, successes, probability
+    if x == 1.0:
+        return 0.0
+    log_gamma = math.lgamma(n + 1)
+    log_first = log_gamma - math.lgamma(k + 1) - math.lgamma(n - k + 1) + k * math.log(x) + (n - k) * math.log1p(-x)
+    total, term, start, odds = 1.0, 1.0, 0, x / (1.0 - x)
+    while start < n - k and term > _NEGLIGIBLE * total:
+        i = np.arange(start, min(start + 256, n - k), dtype=np.float64)
+        terms = term * np.cumprod((n - k - i) / (k + i + 1) * odds)
+        total, term, start = total + float(terms.sum()), float(terms[-1]), start + len(i)
+    factor = (n - k - start) / (k + start + 1) * odds
+    total += term * factor / (1.0 - factor) if start < n - k else 0.0
+    return log_first + math.log(total) + 16.0 * math.ulp(log_gamma + n)

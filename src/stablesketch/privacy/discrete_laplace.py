@@ -1,0 +1,151 @@
+"""Laplace noise on the integers, drawn exactly: P(X = k) = (1 - q)/(1 + q) · q^|k|, q = exp(-1/b), b a fraction.
+
+Why it is private. Let an integer be computed from the data, with neighbouring data giving integers m, m' at most D
+apart. For every output z
+
+    P(m + X = z) / P(m' + X = z) = exp((|z - m'| - |z - m|)/b) <= exp(|m - m'|/b) <= exp(D/b),
+
+by the triangle inequality, so that releasing m + X is ε-private with ε = D/b and δ = 0; at z = m the bound is
+attained. Nothing here is rounded, which is the point of it. Laplace noise in floating point has gaps in its set of
+values, and the gaps depend on m: then some outputs are possible for one of two neighbours only, and no ε holds.
+
+What it rests on: the integers below n that `below` returns are uniform and independent (`secrets.randbelow`: the
+operating system's generator), and the observer does not see how long the draw took, because the number of draws
+depends on the noise.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Callable
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+from fractions import Fraction
+from numbers import Rational
+
+from ..errors import ArgumentError, ArgumentTypeError
+
+__all__ = ["quantile", "sample", "variance"]
+
+Below = Callable[[int], int]
+
+# Digits of the first attempt at a quantile; more are taken until the answer is certain.
+_DIGITS = 40
+
+
+def sample(scale: Fraction, below: Below = secrets.randbelow) -> int:
+    """One draw of the law for the scale b = t/s in lowest terms, by integers alone (Canonne, Kamath, Steinke).
+
+    Proof that the law is exact. U is uniform on 0..t-1 and kept with probability exp(-U/t); V is a number of
+    consecutive successes of probability exp(-1). Hence P(U + tV = x) is proportional to exp(-U/t) exp(-V) = exp(-x/t)
+    for x = 0, 1, ... The s values of x with floor(x/s) = y have together a probability proportional to exp(-ys/t) =
+    q^y. A fair sign, with "minus nought" drawn again, makes that q^|k| on all integers, 0 counted once.
+
+    `below(n)` must return a uniform integer from 0 to n - 1. It takes 10 to 15 draws, whatever the scale.
+    """
+    t, s = _fraction("scale", scale).as_integer_ratio()
+    uniform = _checked(below)
+    while True:
+        u = uniform(t)
+        if not _bernoulli_exp(u, t, uniform):
+            continue
+        v = 0
+        while _bernoulli_exp(1, 1, uniform):
+            v += 1
+        magnitude = (u + t * v) // s
+        negative = uniform(2) == 1
+        if not (negative and magnitude == 0):
+            return -magnitude if negative else magnitude
+
+
+def _bernoulli_exp(numerator: int, denominator: int, below: Below) -> bool:
+    """True with probability exp(-γ), γ = numerator/denominator between 0 and 1.
+
+    Trials i = 1, 2, ... succeed with probability γ/i until one fails, after K successes. P(K >= k) = γ^k/k!, so
+    P(K even) = Σ over even k of γ^k/k! - γ^(k+1)/(k+1)! = Σ over all k of (-γ)^k/k! = exp(-γ).
+    """
+    successes = 0
+    while below(denominator * (successes + 1)) < numerator:
+        successes += 1
+    return successes % 2 == 0
+
+
+def variance(scale: Fraction) -> float:
+    """The variance 2q/(1 - q)², q = exp(-1/b): near 2b² for large b. A float, correct to rounding; for reports only."""
+    b = _fraction("scale", scale)
+    # Beyond 800 the true variance is less than the smallest float.
+    inverse = float(min(1 / b, Fraction(800)))
+    if inverse < 1e-150:
+        raise ArgumentError("scale", scale, "the variance is beyond the floats", "Use a scale below 1e150")
+    return 2.0 * math.exp(-inverse) / math.expm1(-inverse) ** 2
+
+
+def quantile(scale: Fraction, probability: Fraction | float) -> int:
+    """The least k with P(X <= k) >= probability, exactly.
+
+    For an interval of confidence c, |X| <= quantile(scale, (1 + Fraction(c))/2) with probability at least c.
+
+    For k >= 0, P(X > k) = q^(k+1)/(1 + q); for k > 0, P(X <= -k) = q^k/(1 + q). With a the lesser of probability and
+    1 - probability, and z = b ln(1/(a (1 + q))) > 0, the least k is therefore ceil(z) - 1 in the upper half and
+    -floor(z) in the lower. z is never an integer j: that would be a + aq = q^j, a polynomial with rational
+    coefficients, not all 0, and e to a rational power other than 0 is transcendental (Lindemann). So the answer is
+    floor(z) with the sign of the half, and computing z with more and more digits, between certain bounds, ends with
+    both bounds having one floor.
+    """
+    b = _fraction("scale", scale)
+    chance = _probability(probability)
+    tail = min(chance, 1 - chance)
+    digits = _DIGITS
+    while True:
+        log, error = _log_inverse(tail, b, digits)
+        low, high = math.floor(b * (log - error)), math.floor(b * (log + error))
+        if low == high:
+            return low if 2 * chance >= 1 else -low
+        digits *= 2
+
+
+def _log_inverse(tail: Fraction, b: Fraction, digits: int) -> tuple[Fraction, Fraction]:
+    """ln(1/(a (1 + q))) and a bound on its error, for a = tail.
+
+    With u = 10^(1-digits) every operation has a relative error of at most u/2; exp and ln are correctly rounded too.
+    The exponent -1/b is off by u/(2b), which moves q by at most u/2 since x exp(-x) < 1. So q is off by at most u, 1
+    + q by 2u relative to itself, a by u/2 and the product by 3u. Its logarithm is off by at most 4u, and by u times
+    itself.
+    """
+    context = Context(prec=digits, rounding=ROUND_HALF_EVEN)
+    q = context.exp(context.divide(Decimal(-b.denominator), Decimal(b.numerator)))
+    a = context.divide(Decimal(tail.numerator), Decimal(tail.denominator))
+    log = -Fraction(context.ln(context.multiply(a, context.add(Decimal(1), q))))
+    return log, (4 + abs(log)) * Fraction(10) ** (1 - digits)
+
+
+def _checked(below: Below) -> Below:
+    """`below` again, its answers looked at: a float or a number out of range would break the guarantee unseen."""
+
+    def uniform(n: int) -> int:
+        drawn = below(n)
+        if type(drawn) is not int:
+            raise ArgumentTypeError("below", drawn, f"below({n}) did not return an int", "Use secrets.randbelow")
+        if not 0 <= drawn < n:
+            raise ArgumentError("below", drawn, f"below({n}) is not in 0..{n - 1}", "Use secrets.randbelow")
+        return drawn
+
+    return uniform
+
+
+def _fraction(name: str, value: object) -> Fraction:
+    if isinstance(value, bool) or not isinstance(value, Rational):
+        raise ArgumentTypeError(
+            name, value, "the scale of exact noise is a fraction", "Pass Fraction(...), which takes a float as it is"
+        )
+    if value <= 0:
+        raise ArgumentError(name, value, "the scale of noise is above 0", "Pass sensitivity / epsilon as a Fraction")
+    return Fraction(value)
+
+
+def _probability(value: object) -> Fraction:
+    if isinstance(value, bool) or not isinstance(value, Fraction | int | float):
+        raise ArgumentTypeError("probability", value, "a real number is needed", "Pass a Fraction or a float")
+    if not 0 < value < 1:
+        raise ArgumentError("probability", value, "it must lie between 0 and 1", "Pass a number such as 0.975")
+    return Fraction(value)

@@ -1,0 +1,189 @@
+"""F_p from exact totals, on a public grid: the integer that the exact mechanism adds its noise to.
+
+F_p = Σ f_k^p is irrational for most p, and noise that is exact needs an integer. So F_p is expressed in units of a
+public step g, U = F_p/g rounded. Two things must be certain, whatever the data: how far U can be from F_p/g
+(`moment_units`), and therefore how far apart the U of neighbours can be (`units_sensitivity`).
+
+Why F_p changes by at most c M^p between neighbours, for replace and for add or remove alike. Let S'' be the common
+pairs and x their F_p. One more pair of value v <= M raises one total f to f + v, and 0 <= (f + v)^p - f^p <= v^p <= M^p,
+because the power p <= 1 is increasing and subadditive. So adding up to c pairs takes F_p to a place in [x, x + c M^p].
+Add or remove: one of the neighbours is S'' itself. Replace: both are S'' with up to c pairs added, and both lie in the
+same interval. Removing one person's pairs and adding another's move F_p in opposite directions, so the bound is the
+larger of the two moves and not their sum. Add or remove attains it, with c values M on keys of their own;
+replace comes as near as one likes for p < 1, if the other person's pairs go to a key that already has a large total.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+from fractions import Fraction
+from numbers import Rational
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ArgumentError, ArgumentTypeError, NegativeTotal
+
+__all__ = ["MARGIN", "TOTAL_BITS", "moment_units", "units_sensitivity"]
+
+# How much more than half a unit the rounded moment may be from the true one. It costs nothing worth saving.
+MARGIN = Fraction(1, 1024)
+# Totals of more bits are refused: the bound of the error below relies on it.
+TOTAL_BITS = 128
+# Powers of integers of this many bits come from `decimal`, larger ones from a series around these.
+_HEAD_BITS = 8
+
+
+def moment_units(totals: NDArray[np.integer] | Iterable[int], p: float, step: Fraction) -> int:
+    """U with |U - F_p/step| <= 1/2 + MARGIN, and <= 1/2 for p = 1, where F_p is a whole number. Equal totals cost one.
+
+    The powers are computed to B bits with a relative error below 2^(4-B) each (`_Powers`), weighted and added without
+    further error. As f^p <= f, their sum is within 2^(4-B) Σ f of F_p, and B makes that less than MARGIN·step with
+    room.
+    """
+    p, step = _index(p), _step(step)
+    counts = _counts(totals)
+    total = sum(f * count for f, count in counts.items())
+    if p == 1.0:
+        return _nearest(total / step)
+    bits = 16 + math.ceil(total / (MARGIN * step)).bit_length()
+    powers = _Powers(p, bits)
+    scaled = sum(powers(f) * count for f, count in counts.items())
+    return _nearest(Fraction(scaled, 1 << bits) / step)
+
+
+def units_sensitivity(p: float, max_value: int, pairs_per_person: int, step: Fraction) -> int:
+    """The most by which `moment_units` can differ between neighbours; the same for replace and for add or remove.
+
+    Neighbours' F_p differ by at most s = c M^p/step units (proof above) and each U is within 1/2 + MARGIN of its F_p,
+    so the integers differ by at most floor(s + 1 + 2·MARGIN). For p = 1 rounding is exact, and monotone and
+    equivariant under whole units: moving by s moves the rounded number by at most ceil(s). M^p is taken from above.
+    """
+    p, step = _index(p), _step(step)
+    value, pairs = _count("max_value", max_value), _count("pairs_per_person", pairs_per_person)
+    if value.bit_length() > TOTAL_BITS:
+        raise ArgumentError("max_value", max_value, f"it has more than {TOTAL_BITS} bits", "Use a larger unit of value")
+    if p == 1.0:
+        return math.ceil(pairs * value / step)
+    # As M^p <= M, the error is below 2^(4-bits) · 2^(bits-16), so that s is above the truth by less than MARGIN.
+    bits = 16 + math.ceil(pairs * value / step).bit_length()
+    power = Fraction(_Powers(p, bits)(value), 1 << bits) / (1 - Fraction(16, 1 << bits))
+    return math.floor(pairs * power / step + 1 + 2 * MARGIN)
+
+
+class _Powers:
+    """f^p · 2^bits as an integer with a relative error below 2^(4-bits), for whole f from 1 to 2^TOTAL_BITS and p < 1.
+
+    f = m · 2^e · (1 + t), m the leading 8 bits and 0 <= t < 2^-7, so f^p = m^p · (2^e)^p · Σ C(p, i) t^i. Errors, in
+    units of 2^-bits relative to each factor, which are all at least 1: m^p and (2^e)^p at most 1 (`_rounded`); the
+    series 5, because
+
+    - the terms after the first two alternate and shrink: what is cut off is less than the first term left out, and
+      t^n < 2^-bits: 1;
+    - t is rounded down: d(1 + t)^p/dt <= 1, so at most 1; every coefficient likewise: Σ t^i < 1.01;
+    - every step of Horner's scheme rounds down once more, and carries on t times what the former ones left: 1.01.
+
+    Two products, rounded down: 2. In all at most 9, with room to 16 for products of errors, bits being at least 16.
+    """
+
+    def __init__(self, p: float, bits: int) -> None:
+        self._p = Decimal(p)
+        self._bits = bits
+        self._digits = bits // 3 + 10
+        self._known: dict[int, int] = {}
+        self._coefficients: list[int] = []
+        exact, coefficient = Fraction(p), Fraction(1)
+        for i in range(bits // (_HEAD_BITS - 1) + 2):
+            self._coefficients.append(math.floor(coefficient * (1 << bits)))
+            coefficient *= (exact - i) / (i + 1)
+        self._coefficients.reverse()
+
+    def __call__(self, f: int) -> int:
+        e = f.bit_length() - _HEAD_BITS
+        if e <= 0:
+            return self._rounded(f)
+        head = f >> e
+        bits = self._bits
+        product = self._rounded(head) * self._rounded(1 << e) >> bits
+        rest = f - (head << e)
+        if not rest:
+            return product
+        t = (rest << bits) // (head << e)
+        series = 0
+        for coefficient in self._coefficients:
+            series = coefficient + (series * t >> bits)
+        return product * series >> bits
+
+    def _rounded(self, f: int) -> int:
+        """f^p 2^bits with a relative error below 2^-bits, as exp(p ln f).
+
+        `decimal` rounds exp, ln and products correctly, each with a relative error of at most u = 10^(1-digits)/2. The
+        exponent is at most 128 ln 2 < 89, so it is off by less than 89 · 2.01 u and the power by 180 u. That is below
+        10^(3-digits), while 2^-bits/2 > 10^-(bits/3 + 1): ten digits more than bits/3 leave the rounding to an integer.
+        """
+        if f not in self._known:
+            context = Context(prec=self._digits, rounding=ROUND_HALF_EVEN)
+            power = Fraction(context.exp(context.multiply(self._p, context.ln(Decimal(f)))))
+            self._known[f] = math.floor(power * (1 << self._bits) + Fraction(1, 2))
+        return self._known[f]
+
+
+def _counts(totals: NDArray[np.integer] | Iterable[int]) -> dict[int, int]:
+    """How many keys have each total; keys with none are left out, since 0^p = 0."""
+    if isinstance(totals, np.ndarray):
+        if not np.issubdtype(totals.dtype, np.integer):
+            raise ArgumentTypeError(
+                "totals", totals, f"dtype {totals.dtype} is not one of integers", "Pass whole totals"
+            )
+        values, repeats = np.unique(totals, return_counts=True)
+        counts = dict(zip(values.tolist(), repeats.tolist(), strict=True))
+    else:
+        counts = Counter(_whole(totals))
+    if counts and min(counts) < 0:
+        raise NegativeTotal(
+            "A key has been deleted more often than it was seen. Every delete must undo an earlier update."
+        )
+    if counts and max(counts).bit_length() > TOTAL_BITS:
+        raise ArgumentError("totals", max(counts), f"it has more than {TOTAL_BITS} bits", "Use a larger unit of value")
+    counts.pop(0, None)
+    return counts
+
+
+def _whole(totals: Iterable[int]) -> Iterator[int]:
+    """The totals as Python integers. Looked at one by one: a Counter would take 1.0 and True for 1."""
+    for f in totals:
+        if isinstance(f, bool) or not isinstance(f, int | np.integer):
+            raise ArgumentTypeError("totals", f, "a total is not an integer", "Pass whole totals")
+        yield int(f)
+
+
+def _nearest(value: Fraction) -> int:
+    """The nearest integer, halves upwards: moving the value by a whole number moves the answer by the same."""
+    return math.floor(value + Fraction(1, 2))
+
+
+def _index(p: object) -> float:
+    if isinstance(p, bool) or not isinstance(p, int | float | np.floating):
+        raise ArgumentTypeError("p", p, "the order of a moment is a number", "Pass a float such as 0.5")
+    if not 0.0 < p <= 1.0:
+        raise ArgumentError("p", p, "the order must lie above 0 and not above 1", "Choose a p in (0, 1]")
+    return float(p)
+
+
+def _step(step: object) -> Fraction:
+    if isinstance(step, bool) or not isinstance(step, Rational):
+        raise ArgumentTypeError("step", step, "the step of the grid is a fraction", "Pass Fraction(1, 1000)")
+    if step <= 0:
+        raise ArgumentError("step", step, "the step of the grid is above 0", "Pass a small part of c M^p")
+    return Fraction(step)
+
+
+def _count(name: str, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise ArgumentTypeError(name, value, "a whole number is needed", "Pass an int from 1 up")
+    if value < 1:
+        raise ArgumentError(name, value, "it is at least 1", "Pass an int from 1 up")
+    return int(value)

@@ -1,0 +1,186 @@
+"""The sensitivity ρ: by what factor F_p, plus a floor, can differ between neighbouring streams.
+
+Write Λ >= 0 for the floor, c for the pairs of one person, M for the largest value, n for the promised number of pairs.
+
+**Adding pairs.** Let x = F_p of a stream, s its total value, and add c pairs with values 1..M.
+
+- *At most*: (f + v)^p <= f^p + v^p, so F_p grows by at most c M^p; by exactly that for c new keys of value M.
+- *At least*: the sum of (f_k + b_k)^p is concave in the additions b, so for a given total b it is least with all of b on
+  one key, then least for the largest key, f_max <= s, and for the least total b = c. So F_p grows by at least
+  (s+c)^p - s^p; by exactly that when one key holds everything and the pairs have value 1.
+- x >= s^p, with equality when one key holds everything, because (Σ f_k)^p <= Σ f_k^p.
+
+**Add or remove.** The smaller stream has s >= n, so the ratio is at most 1 + c M^p/(Λ + x) <= 1 + c M^p/(Λ + n^p); n pairs of
+value 1 on one key, and c new keys of value M added, attain it.
+
+**Replace.** Two streams of n' >= n pairs that differ in up to c pairs share a part of n' - c pairs (or none, if n' < c); if
+they share more, count some of the shared pairs among the c on both sides. With x and s those of the shared part,
+
+    ratio <= (Λ + x + c M^p) / (Λ + x + (s+c)^p - s^p) <= g(s) = (Λ + s^p + c M^p) / (Λ + (s+c)^p),
+
+the second step because the ratio falls as x grows ((s+c)^p - s^p <= c^p <= c M^p) and x >= s^p. One key holding s, and c new keys
+of value M against c more pairs of value 1 on that key, attain g(s). So ρ is the greatest g(s) over the totals s that occur:
+all integers from max(n - c, 0) on, since s pairs of value 1 are a shared part of total s. (Fewer than c pairs in all give
+(Λ + kM^p)/(Λ + k^p), k < c, which grows with k up to g(0).) For streams of exactly n pairs s ends at (n-c)M.
+
+**Where g is greatest.** Its logarithmic derivative has the sign of
+
+    e(s) = Λ ((1 + c/s)^{1-p} - 1) + c s^{p-1} - c M^p,
+
+and every term of e falls with s. So g first rises, then falls: it has one peak s*, and the greatest value over integers
+is at one of the two integers around s*, or at the end of the range nearest to it. For Λ = 0, e(s) <= 0 for s >= 1, and
+ρ = ((n-c)^p + c M^p)/n^p as soon as n > c. For Λ > 0 the peak can lie beyond n - c: **a longer stream can be more
+sensitive**, which is why the promise `pairs` is taken as "at least".
+
+All this is evaluated in decimal arithmetic, with enough digits that the result is exact to 1e-25, and rounded up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Context, Decimal, localcontext
+
+import numpy as np
+
+from ..errors import ArgumentError, ArgumentTypeError
+from ..law import StableLaw
+from .privacy import Privacy
+
+__all__ = ["WorstNeighbours", "log_sensitivity", "sensitivity", "worst_neighbours"]
+
+# Digits beyond those that the largest integer cancels; what is left is exact to far more than a float shows.
+_SPARE_DIGITS = 50
+
+
+@dataclass(frozen=True)
+class WorstNeighbours:
+    """Two neighbours that differ most: `shared` pairs of value 1 on one key, and then
+
+    - the larger has `pairs_per_person` pairs of value `max_value`, each on a new key;
+    - the smaller has, under replace, as many more pairs of value 1 on the shared key, and under add_remove nothing more.
+
+    `rho` is the factor between their F_p + floor and `log_rho` its logarithm, both exact and rounded up to a float.
+    """
+
+    rho: float
+    log_rho: float
+    shared: int
+
+
+def sensitivity(p: float, privacy: Privacy, floor: float = 0.0) -> float:
+    """ρ, the greatest ratio of F_p + floor between neighbouring streams with `privacy.pairs` pairs or more.
+
+    The exact value, attained by two streams and rounded up to a float, provided that there are more than
+    `privacy.pairs_per_person` possible keys; with fewer keys it is an upper bound. It is infinite where one neighbour may be
+    empty while the other is not and there is no floor. Proof at the head of this file.
+
+    >>> round(sensitivity(0.5, Privacy(epsilon=1.0, delta=1e-9, pairs=1_000_000)), 12)
+    1.0009995
+    """
+    return worst_neighbours(p, privacy, floor).rho
+
+
+def log_sensitivity(p: float, privacy: Privacy, floor: float = 0.0) -> float:
+    """ln ρ, rounded up, with all its digits where ρ is so close to 1 that a float cannot hold the difference."""
+    return worst_neighbours(p, privacy, floor).log_rho
+
+
+def worst_neighbours(p: float, privacy: Privacy, floor: float = 0.0, *, exactly: bool = False) -> WorstNeighbours:
+    """Two neighbours that attain the sensitivity, and what it is.
+
+    With `exactly`, which is for replace only, both streams have exactly `privacy.pairs` pairs. Their ρ is smaller only where
+    there is a floor of the order of the number of pairs, so that longer streams are more sensitive. Its shared pairs may
+    have to have values above 1; `shared` is then their total.
+    """
+    p = StableLaw(p).p
+    if not isinstance(privacy, Privacy):
+        raise ArgumentTypeError("privacy", privacy, "a Privacy is needed", "Pass Privacy(epsilon=..., delta=..., pairs=...)")
+    floor = _floor(floor)
+    if privacy.relation == "add_remove":
+        if exactly:
+            raise ArgumentError(
+                "exactly", exactly, "adding a pair changes the number of pairs", "Leave it out under add_remove"
+            )
+        return _add_remove(p, privacy, floor)
+    return _replace(p, privacy, floor, exactly)
+
+
+def _add_remove(p: float, privacy: Privacy, floor: float) -> WorstNeighbours:
+    if privacy.pairs == 0 and floor == 0.0:
+        return WorstNeighbours(math.inf, math.inf, 0)
+    with localcontext(_context(privacy, floor)):
+        index = Decimal(p)
+        gain = privacy.pairs_per_person * Decimal(privacy.max_value) ** index
+        return _rounded_up(gain / (Decimal(floor) + _power(privacy.pairs, index)), privacy.pairs)
+
+
+def _replace(p: float, privacy: Privacy, floor: float, exactly: bool) -> WorstNeighbours:
+    replaced = min(privacy.pairs_per_person, privacy.pairs) if exactly else privacy.pairs_per_person
+    if replaced == 0:
+        # Two streams of no pairs are the same stream.
+        return WorstNeighbours(1.0, 0.0, 0)
+    least = max(privacy.pairs - replaced, 0)
+    most = least * privacy.max_value if exactly else None
+    with localcontext(_context(privacy, floor)):
+        index, added = Decimal(p), Decimal(floor)
+        gain = replaced * Decimal(privacy.max_value) ** index
+
+        def excess(shared: int) -> Decimal:
+            """g(s) - 1."""
+            after = _power(shared + replaced, index)
+            return (_power(shared, index) + gain - after) / (added + after)
+
+        def rising(shared: int) -> bool:
+            """e(s) > 0."""
+            if shared == 0:
+                return index < 1
+            stretch = (1 + Decimal(replaced) / shared) ** (1 - index) - 1
+            return added * stretch + replaced * Decimal(shared) ** (index - 1) - gain > 0
+
+        around = _last_rising(rising, least, most)
+        return max((_rounded_up(excess(s), s) for s in around), key=lambda worst: worst.log_rho)
+
+
+def _last_rising(rising: Callable[[int], bool], least: int, most: int | None) -> tuple[int, ...]:
+    """The last integer at which g still rises and the next one, within [least, most]: the greatest g is at one of them."""
+    if not rising(least):
+        return (least,)
+    low, step = least, 1
+    while (most is None or low + step < most) and rising(low + step):
+        low, step = low + step, 2 * step
+    high = low + step if most is None else min(low + step, most)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if rising(middle) else (low, middle)
+    return (low, high)
+
+
+def _context(privacy: Privacy, floor: float) -> Context:
+    """Enough digits: (s+c)^p - s^p cancels at most as many as s has, and s is of the order of the numbers given."""
+    largest = max(privacy.pairs + privacy.pairs_per_person, privacy.max_value, math.ceil(floor))
+    return Context(prec=_SPARE_DIGITS + 3 * len(str(largest)))
+
+
+def _power(base: int, index: Decimal) -> Decimal:
+    return Decimal(base) ** index if base else Decimal(0)
+
+
+def _rounded_up(excess: Decimal, shared: int) -> WorstNeighbours:
+    # The digits carried make this larger than any rounding so far, and smaller than a float can see.
+    excess += excess * Decimal(10) ** -30
+    return WorstNeighbours(_up(1 + excess), _up((1 + excess).ln()), shared)
+
+
+def _up(value: Decimal) -> float:
+    nearest = float(value)
+    return nearest if Decimal(nearest) >= value else math.nextafter(nearest, math.inf)
+
+
+def _floor(floor: object) -> float:
+    if isinstance(floor, bool | np.bool_) or not isinstance(floor, int | float | np.integer | np.floating):
+        raise ArgumentTypeError("floor", floor, "the floor is a number", "Pass a float, 0.0 for none")
+    if not 0.0 <= floor < math.inf:
+        raise ArgumentError("floor", floor, "the floor is a finite number from 0 up", "Pass 0.0 for none")
+    return float(floor)

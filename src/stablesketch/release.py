@@ -1,0 +1,58 @@
+"""`Release`: a number one may publish, its interval and its price."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+
+from .errors import BlobError
+
+__all__ = ["Release"]
+
+_FORMAT = "stablesketch-release/1"
+
+
+@dataclass(frozen=True)
+class Release:
+    """A private value with limits that hold the truth with probability `confidence`, and what it cost.
+
+    Everything here may be published. `pairs` is the number of pairs where that is public (relation "replace"), else None.
+    `value` is unbiased: where the noise is large against F_p it can come out negative.
+    """
+
+    value: float
+    low: float
+    high: float
+    confidence: float
+    statistic: str
+    p: float
+    epsilon: float
+    delta: float
+    relation: str
+    pairs: int | None
+    pairs_per_person: int
+    max_value: int
+    mechanism: str
+    size: int
+    floor: float
+
+    def to_json(self) -> str:
+        """The release as versioned JSON."""
+        return json.dumps({"format": _FORMAT, **asdict(self)}, sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> Release:
+        """Reads what `to_json` wrote."""
+        try:
+            content = json.loads(text)
+            if content.pop("format") != _FORMAT:
+                raise BlobError("a release of a format this version does not read. Upgrade stablesketch.")
+            return cls(**content)
+        except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
+            raise BlobError(f"this is not the JSON of a release: {error!r}. Pass what Release.to_json() gave.") from None
+
+    def __str__(self) -> str:
+        return (
+            f"{self.statistic} = {self.value:,.6g}  ({100 * self.confidence:g}% between {self.low:,.6g} and "
+            f"{self.high:,.6g}; ε = {self.epsilon:.4g}, δ = {self.delta:.3g}, {self.relation})"
+        )

@@ -1,0 +1,167 @@
+"""What is imported by whom: nothing heavy by the package itself, and between its parts in one direction only."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import stablesketch
+
+SOURCE = Path(stablesketch.__file__).parent
+HEAVY = ["scipy", "pandas", "polars", "pyarrow", "duckdb", "matplotlib", "mpmath", "dp_accounting"]
+
+WHOLE = "stablesketch"  # the package itself, whose public names come from all its parts
+
+# A part may import those of a lower number. What has no number (errors, secret, the compiled core) all may import.
+LEVELS = {
+    "law": 0,
+    "sketch": 1,
+    "privacy": 2,
+    "statistic": 3,
+    "plan": 4,
+    "release": 5,
+    "ledger": 5,
+    "collector": 6,
+    "doors": 7,
+    WHOLE: 8,
+    "engines": 9,
+    "cli": 9,
+    "paper": 9,
+    "demo": 9,
+}
+# The few that look up, each with its reason. They may do so within a function, or for the eyes of the type checker.
+LOOKS_UP = {
+    ("plan", "collector"): "plan.open() makes the collector of the plan",
+}
+FOR_ALL = {"errors", "secret", "_native"}
+
+
+def modules() -> list[Path]:
+    return sorted(SOURCE.rglob("*.py"))
+
+
+def name_of(path: Path) -> tuple[str, ...]:
+    """("sketch", "wire") for sketch/wire.py; a package is named like its folder."""
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    return parts[:-1] if parts[-1] == "__init__" else parts
+
+
+def imported(path: Path) -> Iterator[tuple[int, str, bool]]:
+    """(line, part, indented) for every import of a part of this package in the file, wherever it stands."""
+    parts = {name_of(other)[0] for other in modules() if name_of(other)} | FOR_ALL
+    folder = name_of(path) if path.name == "__init__.py" else name_of(path)[:-1]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            targets = [alias.name.split(".") for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            module = node.module.split(".") if node.module else []
+            if node.level:
+                module = ["stablesketch", *folder[: len(folder) - node.level + 1], *module]
+            # `from . import x` imports the part x, `from .law import x` the part law.
+            targets = [[*module, alias.name] for alias in node.names]
+        else:
+            continue
+        for target in targets:
+            if target[0] == "stablesketch":
+                part = target[1] if len(target) > 1 and target[1] in parts else WHOLE
+                yield node.lineno, part, node.col_offset > 0
+
+
+def test_imports_point_one_way() -> None:
+    wrong = []
+    for path in modules():
+        name = name_of(path)
+        if not name:
+            continue  # the package itself shows all of it
+        for line, part, indented in imported(path):
+            if part in FOR_ALL or part == name[0] or (indented and (name[0], part) in LOOKS_UP):
+                continue
+            if name[0] in FOR_ALL or LEVELS[part] >= LEVELS[name[0]]:
+                wrong.append(f"{path.relative_to(SOURCE)}:{line} imports {part}")
+    assert not wrong
+
+
+def test_every_exception_is_still_one() -> None:
+    found = {(name_of(path)[0], part) for path in modules() if name_of(path) for _, part, _ in imported(path)}
+    assert found >= LOOKS_UP.keys()
+
+
+def test_every_part_has_a_level() -> None:
+    """A new part must be given its place in the one order before anything can come to depend on it."""
+    parts = {name_of(path)[0] for path in modules() if name_of(path)}
+    assert parts <= (LEVELS.keys() - {WHOLE}) | FOR_ALL
+
+
+def test_the_check_sees_every_form_of_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules[__name__], "SOURCE", tmp_path)
+    folder = tmp_path / "sketch" / "inner"
+    folder.mkdir(parents=True)
+    text = (
+        "import stablesketch as ss\n"
+        "from stablesketch import Sketch\n"
+        "import stablesketch.law.stable\n"
+        "from stablesketch import law\n"
+        "from stablesketch.privacy import x\n"
+        "from ...law import StableLaw\n"
+        "from ... import errors\n"
+        "from .. import wire\n"
+        "from . import other\n"
+        "import numpy\n"
+        "def f():\n"
+        "    from ...plan import y\n"
+    )
+    for name in ("module.py", "__init__.py"):
+        (folder / name).write_text(text)
+    for name in ("law", "privacy", "plan"):
+        (tmp_path / f"{name}.py").touch()
+    found = [WHOLE, WHOLE, "law", "law", "privacy", "law", "errors", "sketch", "sketch", "plan"]
+    assert [part for _, part, _ in sorted(imported(folder / "module.py"))] == found
+    assert [part for _, part, _ in sorted(imported(folder / "__init__.py"))] == found
+    assert [part for _, part, indented in imported(folder / "module.py") if indented] == ["plan"]
+
+
+def test_importing_the_package_imports_nothing_heavy() -> None:
+    code = f"import sys, stablesketch; print([name for name in {HEAVY} if name in sys.modules])"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert shown.strip() == "[]"
+
+
+def test_counting_and_estimating_import_nothing_heavy() -> None:
+    code = (
+        "import sys, numpy as np, stablesketch as ss\n"
+        "sketch = ss.Sketch(0.25, 20)\n"
+        "sketch.update(['a', 'b']); sketch.update(np.arange(5), 3); sketch.update([b'c']); sketch.delete([b'c'])\n"
+        "for method in ('pitman', 'geometric_mean', 'harmonic_mean', 'median'): sketch.estimate(method=method)\n"
+        "ss.Sketch.from_bytes(sketch.to_bytes())\n"
+        f"print([name for name in {HEAVY} if name in sys.modules])"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert shown.strip() == "[]"
+
+
+@pytest.mark.parametrize("name", stablesketch.__all__)
+def test_every_public_name_says_what_it_is(name: str) -> None:
+    thing = getattr(stablesketch, name)
+    assert inspect.getdoc(thing)
+    if not inspect.isclass(thing) or issubclass(thing, Exception):
+        return
+    for attribute, value in vars(thing).items():
+        if not attribute.startswith("_") and (
+            callable(value) or isinstance(value, property | classmethod | staticmethod)
+        ):
+            assert inspect.getdoc(value), f"{name}.{attribute} has no docstring"
+
+
+def test_public_names_are_sorted_and_said_once() -> None:
+    assert sorted(set(stablesketch.__all__)) == sorted(stablesketch.__all__)
+
+
+def test_every_module_says_what_it_is_for() -> None:
+    for path in modules():
+        assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), f"{path} has no docstring"

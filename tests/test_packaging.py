@@ -1,0 +1,106 @@
+"""What is published: an sdist that builds, and a wheel that works where there is nothing but Python and numpy."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import subprocess
+import sys
+import tarfile
+import zipfile
+from email.parser import Parser
+from pathlib import Path
+
+import pytest
+
+import stablesketch
+
+ROOT = Path(__file__).parents[1]
+pytestmark = pytest.mark.slow
+
+SMOKE = """
+import sys
+import stablesketch as ss
+
+assert sys.prefix in ss.__file__, ss.__file__
+secret = ss.Secret.generate()
+sketches = [ss.Sketch(p=p, size=100, secret=secret) for p in (0.05, 0.5, 1.0)]
+for sketch in sketches:
+    sketch.update(["home", "search", "home", "cart"], [1, 2, 3, 4])
+    sketch.delete(["cart"], [4])
+    found = sketch.estimate(confidence=1 - 1e-9)
+    assert found.low < 4**sketch.p + 2**sketch.p < found.high, found
+    assert ss.Sketch.from_bytes(sketch.to_bytes(), secret).to_bytes() == sketch.to_bytes()
+    assert (sketch + sketch).total == 12
+assert abs(ss.StableLaw(1.0).quantile(0.75) - 1) < 1e-14  # the Cauchy law: the tangent of 45 degrees
+try:
+    ss.Sketch(p=2.0, size=5)
+except ss.ArgumentError as error:
+    assert "p = 2.0" in str(error)
+else:
+    raise AssertionError("p = 2 was accepted")
+others = {name.partition(".")[0] for name in sys.modules if getattr(sys.modules[name], "__file__", None)}
+print(sorted(name for name in others & {"scipy", "pandas", "polars", "pyarrow", "pytest", "mpmath"}))
+"""
+
+
+def run(*command: object, **options: object) -> str:
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=600, **options)  # type: ignore[call-overload]
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return str(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """(sdist, wheel): the wheel is built from the unpacked sdist, as anyone else would."""
+    folder = tmp_path_factory.mktemp("dist")
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, ROOT)
+    (sdist,), (wheel,) = folder.glob("*.tar.gz"), folder.glob("*.whl")
+    return sdist, wheel
+
+
+def test_the_sdist_has_all_it_takes_to_build_and_nothing_else(built: tuple[Path, Path]) -> None:
+    with tarfile.open(built[0]) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    sources = {str(path.relative_to(ROOT)) for folder in ("native", "src") for path in (ROOT / folder).rglob("*.?pp")}
+    python = {str(path.relative_to(ROOT)) for path in (ROOT / "src").rglob("*.py*") if path.suffix != ".pyc"}
+    needed = {"LICENSE", "README.md", "pyproject.toml", "CMakeLists.txt", "src/stablesketch/py.typed", "PKG-INFO"}
+    assert needed | sources | python <= names
+    unwanted = (".venv", "build", "dist", ".git", ".ci", ".hypothesis", ".pytest_cache", ".mypy_cache", ".ruff_cache")
+    assert not [name for name in names if name.partition("/")[0] in unwanted or name.endswith((".so", ".pyc"))]
+
+
+def test_the_wheel_has_the_package_the_types_and_the_licence(built: tuple[Path, Path]) -> None:
+    with zipfile.ZipFile(built[1]) as archive:
+        names = archive.namelist()
+        (metadata_name,) = (name for name in names if name.endswith(".dist-info/METADATA"))
+        metadata = Parser().parsestr(archive.read(metadata_name).decode())
+    assert {"stablesketch/py.typed", "stablesketch/_native.pyi", "stablesketch/__init__.py"} <= set(names)
+    assert [name for name in names if name.startswith("stablesketch/_native.") and name.endswith((".so", ".pyd"))]
+    assert [name for name in names if name.endswith("/licenses/LICENSE")]
+    assert {name.partition("/")[0].partition("-")[0] for name in names} == {"stablesketch"}
+    assert not [name for name in names if name.endswith((".cpp", ".hpp", ".pyc"))]
+    assert metadata["Name"] == "stablesketch"
+    assert metadata["Version"] == stablesketch.__version__ == importlib.metadata.version("stablesketch")
+    assert metadata["License-Expression"] == "Apache-2.0"
+    required = [line for line in metadata.get_all("Requires-Dist", []) if "extra ==" not in line]
+    assert [line.partition(">")[0].strip() for line in required] == ["numpy"]
+
+
+def test_the_wheel_works_in_an_empty_environment(built: tuple[Path, Path], tmp_path: Path) -> None:
+    """No test tools, no data frames, no network: numpy is the one of this environment, linked in.
+
+    The secret is fresh; three intervals at 1 - 1e-9 make a false alarm of 3e-9.
+    """
+    import numpy as np
+
+    run(sys.executable, "-m", "venv", tmp_path / "venv")
+    python = tmp_path / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python"
+    there = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
+    here = Path(np.__file__).parents[1]
+    for part in [here / "numpy", *here.glob("numpy.libs"), *here.glob("numpy-*.dist-info")]:
+        (there / part.name).symlink_to(part, target_is_directory=True)
+    # pip checks that what the wheel requires is there: numpy, and nothing that is not.
+    run(python, "-m", "pip", "install", "--quiet", "--no-index", "--disable-pip-version-check", built[1])
+    run(python, "-m", "pip", "check")
+    assert run(python, "-I", "-W", "error", "-c", SMOKE, cwd=tmp_path).strip() == "[]"
