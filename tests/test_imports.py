@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import stablesketch
+from stablesketch import _native
 
 SOURCE = Path(stablesketch.__file__).parent
 HEAVY = ["scipy", "pandas", "polars", "pyarrow", "duckdb", "matplotlib", "mpmath", "dp_accounting"]
@@ -165,3 +166,23 @@ def test_public_names_are_sorted_and_said_once() -> None:
 def test_every_module_says_what_it_is_for() -> None:
     for path in modules():
         assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), f"{path} has no docstring"
+
+
+def test_the_stub_of_the_compiled_core_names_all_of_it() -> None:
+    """mypy sees the stub, Python the module: what the two name must be the same."""
+
+    def named(body: list[ast.stmt]) -> dict[str, ast.stmt]:
+        found: dict[str, ast.stmt] = {}
+        for node in body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                found[node.name] = node
+            elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+                found[node.target.id] = node
+        return {name: node for name, node in found.items() if not name.startswith("_")}
+
+    stub = named(ast.parse((SOURCE / "_native.pyi").read_text(encoding="utf-8")).body)
+    assert stub.keys() == {name for name in dir(_native) if not name.startswith("_")}
+    for name, node in stub.items():
+        if isinstance(node, ast.ClassDef) and not issubclass(getattr(_native, name), Exception):
+            public = {attribute for attribute in vars(getattr(_native, name)) if not attribute.startswith("_")}
+            assert named(node.body).keys() == public, name

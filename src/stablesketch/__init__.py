@@ -8,6 +8,8 @@ True
 """
 
 from . import errors
+from .audit import audit
+from .collector import Collector
 from .errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -33,7 +35,6 @@ from .release import Release
 from .secret import Secret
 from .sketch import Estimate, Sketch
 from .statistic import Moment
-from .collector import Collector
 
 __version__ = "0.1.0"
 
@@ -64,6 +65,7 @@ __all__ = [
     "StablesketchError",
     "StreamTooShort",
     "UnsupportedVersion",
+    "audit",
     "errors",
     "plan",
     "sensitivity",

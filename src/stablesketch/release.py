@@ -16,8 +16,8 @@ _FORMAT = "stablesketch-release/1"
 class Release:
     """A private value with limits that hold the truth with probability `confidence`, and what it cost.
 
-    Everything here may be published. `pairs` is the number of pairs where that is public (relation "replace"), else None.
-    `value` is unbiased: where the noise is large against F_p it can come out negative.
+    Everything here may be published. `pairs` is the number of pairs where that is public (relation "replace"), else
+    None. `value` is unbiased: where the noise is large against F_p it can come out negative.
     """
 
     value: float
@@ -49,7 +49,9 @@ class Release:
                 raise BlobError("a release of a format this version does not read. Upgrade stablesketch.")
             return cls(**content)
         except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
-            raise BlobError(f"this is not the JSON of a release: {error!r}. Pass what Release.to_json() gave.") from None
+            raise BlobError(
+                f"this is not the JSON of a release: {error!r}. Pass what Release.to_json() gave."
+            ) from None
 
     def __str__(self) -> str:
         return (

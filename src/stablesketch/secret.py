@@ -1,8 +1,8 @@
 """The secret of a sketch: 256 bits from the operating system, from which every other key is derived.
 
 Whoever knows the secret can compute the whole projection, and then the sketch protects nobody. So a secret is never
-shown: not by repr, str or format, not by pickle, not in an error. It leaves the process by `save` alone, into a file only
-its owner may read.
+shown: not by repr, str or format, not by pickle, not in an error. It leaves the process by `save` alone, into a file
+only its owner may read.
 
 Derivation: HMAC-SHA256(secret, "stablesketch/1/" + purpose), cut to length. Every use has a purpose of its own, so that
 nothing learned about one derived key says anything about another (HMAC-SHA256 is a pseudorandom function).
@@ -37,6 +37,7 @@ class Secret:
     """
 
     __slots__ = ("_bits",)
+    _bits: bytes
 
     def __init__(self) -> None:
         raise ArgumentTypeError("Secret()", (), "a secret is not made by calling the class", "Use Secret.generate().")
@@ -78,7 +79,9 @@ class Secret:
                 os.fsync(file.fileno())
             os.link(name, target)  # unlike rename, fails if the target exists
         except FileExistsError:
-            raise SecretFileError(f"{target} exists already. Choose another name, or load it with Secret.load.") from None
+            raise SecretFileError(
+                f"{target} exists already. Choose another name, or load it with Secret.load."
+            ) from None
         except OSError as error:
             raise SecretFileError(f"cannot write the secret to {target}: {error.strerror}.") from None
         finally:
@@ -102,7 +105,9 @@ class Secret:
                 "otherwise make a new secret."
             )
         if not lines or lines[0] != _MAGIC:
-            raise SecretFileError(f"{source} is not a stablesketch secret file. Make one with Secret.generate().save(path).")
+            raise SecretFileError(
+                f"{source} is not a stablesketch secret file. Make one with Secret.generate().save(path)."
+            )
         try:
             bits = bytes.fromhex(lines[1])
             intact = len(bits) == _SECRET_BYTES and lines[2:] == [_checksum(bits), ""]

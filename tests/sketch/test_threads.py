@@ -110,20 +110,20 @@ def test_the_interpreter_is_free_while_rows_are_added() -> None:
     """During one compiled call another thread runs. Nobody is made to give the interpreter's lock away here, so if the
     call kept it, this thread would only ever wake up after it. Tried a few times, as this thread may be slow to wake.
     """
-    accumulator = Accumulator(0.5, 50, bytes(16), 0, 100_000, TIER)
-    keys, inside = np.arange(100_000, dtype=np.uint64), threading.Event()
-
-    def add() -> None:
-        inside.set()
-        accumulator.add(keys, None, False)
-        inside.clear()
+    accumulator, keys = Accumulator(0.5, 50, bytes(16), 0, 100_000, TIER), np.arange(100_000, dtype=np.uint64)
 
     def awake_within_the_call() -> bool:
-        inside.clear()
+        started, finished = threading.Event(), threading.Event()
+
+        def add() -> None:
+            started.set()
+            accumulator.add(keys, None, False)
+            finished.set()
+
         thread = threading.Thread(target=add)
         thread.start()
-        inside.wait(timeout=10)
-        within = inside.is_set()
+        started.wait()
+        within = not finished.is_set()
         thread.join()
         return within
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import threading
+from typing import NoReturn
 
 from ..errors import ArgumentError, ArgumentTypeError, MergeError, ReleasedAlready, ShardMergedTwice, StreamTooShort
 from ..plan import Plan
@@ -76,14 +77,18 @@ class Collector:
     def merge(self, other: Collector) -> None:
         """Adds another shard of the same plan and secret."""
         if not isinstance(other, Collector):
-            raise ArgumentTypeError("other", type(other), "not a Collector", "Read a blob with Collector.from_bytes first")
+            raise ArgumentTypeError(
+                "other", type(other), "not a Collector", "Read a blob with Collector.from_bytes first"
+            )
         if other._plan != self._plan:
             raise MergeError("collectors of different plans cannot be merged: open every shard from the same plan.")
         with self._lock:
             mine, theirs = self._held(), other._held()
             again = sorted(self._shards & other._shards)
             if again:
-                raise ShardMergedTwice(f"shard {again[0]!r} is in already: its pairs would count twice. Merge each shard once.")
+                raise ShardMergedTwice(
+                    f"shard {again[0]!r} is in already: its pairs would count twice. Merge each shard once."
+                )
             mine.merge(theirs)  # type: ignore[arg-type]  # the same plan, so the same kind of state
             self._shards |= other._shards
 
@@ -118,8 +123,8 @@ class Collector:
             state, promised = self._held(), self._plan.privacy.pairs
             if state.pairs < promised:
                 raise StreamTooShort(
-                    f"the stream has fewer pairs than the {promised:,} the plan was made for, so its guarantee would not "
-                    "hold. Collect more, or plan with a smaller pairs= (0 is safe for streams of any length)."
+                    f"the stream has fewer pairs than the {promised:,} the plan was made for, so its guarantee would "
+                    "not hold. Collect more, or plan with a smaller pairs= (0 is safe for streams of any length)."
                 )
             result = state.release(float(confidence))
             self._state = None  # and with it the only references to entries and secret
@@ -127,11 +132,15 @@ class Collector:
 
     def _held(self) -> SketchState | HistogramState:
         if self._state is None:
-            raise ReleasedAlready("this collector has released its value. Open a new one, with a new secret, for new data.")
+            raise ReleasedAlready(
+                "this collector has released its value. Open a new one, with a new secret, for new data."
+            )
         return self._state
 
-    def __reduce__(self) -> object:
-        raise ArgumentTypeError("collector", "pickle", "a collector is not pickled", "Use to_bytes and Collector.from_bytes")
+    def __reduce__(self) -> NoReturn:
+        raise ArgumentTypeError(
+            "collector", "pickle", "a collector is not pickled", "Use to_bytes and Collector.from_bytes"
+        )
 
     def __repr__(self) -> str:
         stage = "released" if self._state is None else f"{len(self._shards)} shard(s)"

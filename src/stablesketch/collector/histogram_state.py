@@ -1,7 +1,7 @@
 """The exact mechanism: every key's total in memory, F_p on a public grid, discrete Laplace noise. The honest baseline.
 
-Keys are held as fingerprints under the secret, so the state is no list of keys; but with the secret it is a histogram of
-people's keys at rest, which is what the sketch avoids.
+Keys are held as fingerprints under the secret, so the state is no list of keys; but with the secret it is a
+histogram of people's keys at rest, which is what the sketch avoids.
 """
 
 from __future__ import annotations
@@ -83,7 +83,9 @@ class HistogramState:
             raise BlobError("a collector whose state ends too early.")
         fingerprint, count = _HEADER.unpack_from(blob)
         if fingerprint != self.secret.fingerprint:
-            raise SecretMismatch("this secret is not the one the collector was made with. Load the one it was made with.")
+            raise SecretMismatch(
+                "this secret is not the one the collector was made with. Load the one it was made with."
+            )
         reader = IntegerReader(blob, _HEADER.size)
         self._pairs = reader.integer()
         for _ in range(count):
@@ -118,5 +120,3 @@ def _group(keys: np.ndarray, weights: np.ndarray) -> list[tuple[int, int]]:
     high = np.add.reduceat(own >> 32, first).tolist()
     low = np.add.reduceat(own & 0xFFFFFFFF, first).tolist()
     return [(key, (h << 32) + m) for key, h, m in zip(ordered[first].tolist(), high, low, strict=True)]
-
-

@@ -1,7 +1,7 @@
 """A collector as bytes: its plan, its shards, its state; without the secret. Specified in docs/wire-format.md.
 
-    magic (8) | version (2) | kind (2) = 2 | plan: length (4), JSON | shards: count (4), each length (2), UTF-8, sorted
-    | state: length (8), bytes | checksum (8)
+magic (8) | version (2) | kind (2) = 2 | plan: length (4), JSON | shards: count (4), each length (2), UTF-8, sorted
+| state: length (8), bytes | checksum (8)
 """
 
 from __future__ import annotations
@@ -39,17 +39,23 @@ def encode(plan: str, shards: Iterable[str], state: bytes) -> bytes:
 def decode(blob: bytes) -> tuple[str, list[str], bytes]:
     """(plan JSON, shards, state), or a typed error."""
     if not blob or blob[: len(MAGIC)] != MAGIC[: len(blob)]:
-        raise ForeignBlob(f"these {len(blob)} bytes are not a collector: they do not begin as Collector.to_bytes() begins.")
+        raise ForeignBlob(
+            f"these {len(blob)} bytes are not a collector: they do not begin as Collector.to_bytes() begins."
+        )
     if len(blob) < _PREFIX.size:
         raise BlobError(f"a collector truncated to {len(blob)} bytes. Fetch it again from where it was stored.")
     _, version, kind = _PREFIX.unpack_from(blob)
     if version > VERSION:
-        raise UnsupportedVersion(f"the collector has wire format {version}, and this version reads up to {VERSION}. Upgrade.")
+        raise UnsupportedVersion(
+            f"the collector has wire format {version}, and this version reads up to {VERSION}. Upgrade."
+        )
     body, mark = blob[:-CHECKSUM_BYTES], blob[-CHECKSUM_BYTES:]
     if len(body) < _PREFIX.size or mark != checksum(body):
         raise BlobError("a collector truncated or corrupted: its checksum does not match. Fetch it again.")
     if kind != KIND_COLLECTOR:
-        raise BlobError(f"a blob of kind {kind}, and a collector is of kind {KIND_COLLECTOR}. Read a sketch with Sketch.from_bytes.")
+        raise BlobError(
+            f"a blob of kind {kind}, and a collector is of kind {KIND_COLLECTOR}. Read a sketch with Sketch.from_bytes."
+        )
     try:
         reader = _Reader(body, _PREFIX.size)
         plan = reader.take(reader.number("<I")).decode()

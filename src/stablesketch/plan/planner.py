@@ -36,12 +36,13 @@ def plan(
 ) -> Plan:
     """A plan that reaches the (ε, δ) of `privacy`, by one of: a target `error`, a `size`, or a `memory` ("64K").
 
-    `error` is relative, at F_p = `expected`, by default the least F_p that `privacy` guarantees; without any of the three
-    it is 5%. The guarantee never depends on `expected`; only the predicted error does. `deletes` promises that every
-    delete undoes an earlier update, and allows them.
+    `error` is relative, at F_p = `expected`, by default the least F_p that `privacy` guarantees; without any of the
+    three it is 5%. The guarantee never depends on `expected`; only the predicted error does. `deletes` promises that
+    every delete undoes an earlier update, and allows them.
 
     Raises:
-        PlanInfeasible: no size reaches the error, or δ is below what finite precision costs; the message says what would.
+        PlanInfeasible: no size reaches the error, or δ is below what finite precision costs; the message says what
+        would.
     """
     if not isinstance(statistic, Moment):
         raise ArgumentTypeError("statistic", statistic, "not a statistic", "Pass ss.Moment(0.5), for example")
@@ -103,17 +104,20 @@ def _sketch_plan(statistic: Moment, privacy: Privacy, size: int, guess: float, d
     curve_delta = privacy.delta - precision
     if curve_delta <= 0.5 * privacy.delta:
         raise PlanInfeasible(
-            f"δ = {privacy.delta:g} is below what finite precision costs at size {size} and ε = {privacy.epsilon:g}: "
-            f"{precision:.2g} of it. Ask for δ of at least {2.1 * precision:.1g}, or use mechanism='exact', which has δ = 0."
+            f"δ = {privacy.delta:g} leaves too little beside what finite precision costs at size {size} and "
+            f"ε = {privacy.epsilon:g}, which is {precision:.2g}. Ask for a δ of at least {2.1 * precision:.1g}, "
+            "or use mechanism='exact', which has δ = 0."
         )
     log_rho = largest_log_rho(p, size, privacy.epsilon, curve_delta)
     phantoms = Phantoms.of_mass(p, floor_for(p, privacy, log_rho))
     mass = phantoms.mass(p)
-    reached = log_sensitivity(p, privacy, mass)
+    # The mass is a sum of rounded powers: taken a little smaller, ρ comes out a little larger.
+    reached = log_sensitivity(p, privacy, mass * (1.0 - 1e-12))
     curve = PrivacyCurve.from_log(p, size, reached)
-    epsilon = min(curve.epsilon(curve_delta), curve.pure_epsilon)
-    if epsilon > privacy.epsilon:  # cannot be, as δ(ε) was certified at a larger ρ; never report what was not asked
-        epsilon = privacy.epsilon
+    if reached > log_rho and curve.delta(privacy.epsilon) > curve_delta:
+        raise PlanInfeasible("the floor found does not reach what was asked; this is a bug, please report the call.")
+    # δ(asked ε) is certified, here or at a larger ρ, so the asked ε is an upper bound too.
+    epsilon = min(curve.epsilon(curve_delta), curve.pure_epsilon, privacy.epsilon)
     spread = deviation * math.sqrt(_GRID_VARIANCE)
     return Plan(
         statistic=statistic,
@@ -160,10 +164,10 @@ def _exact_plan(statistic: Moment, privacy: Privacy, guess: float, deletes: bool
 def _unreachable(statistic: Moment, privacy: Privacy, error: float, guess: float, best: float) -> PlanInfeasible:
     exact = exact_deviation(statistic.p, privacy) / guess
     return PlanInfeasible(
-        f"no sketch of up to {_LARGEST_SIZE} entries reaches a relative error of {error:g} at {statistic} = {guess:,.6g} "
-        f"with ε = {privacy.epsilon:g}, δ = {privacy.delta:g}: the best is {best:.3g}. Ask for error={best * 1.05:.2g}, for "
-        f"an ε of about {privacy.epsilon * best / error:.3g}, or for mechanism='exact', whose error is {exact:.3g}; or pass "
-        "expected= if F_p is known to be larger."
+        f"no sketch of up to {_LARGEST_SIZE} entries reaches a relative error of {error:g} at {statistic} = "
+        f"{guess:,.6g} with ε = {privacy.epsilon:g}, δ = {privacy.delta:g}: the best is {best:.3g}. "
+        f"Ask for error={best * 1.05:.2g}, for an ε of about {privacy.epsilon * best / error:.3g}, or for "
+        f"mechanism='exact', whose error is {exact:.3g}; or pass expected= if F_p is known to be larger."
     )
 
 

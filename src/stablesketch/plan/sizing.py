@@ -1,8 +1,9 @@
-"""The mathematics of a plan: how much sensitivity an (ε, δ) allows, the floor that gives it, and the error that is left.
+"""The mathematics of a plan: how much sensitivity an (ε, δ) allows, the floor that gives it, and the error that is
+left.
 
 With ρ the sensitivity and V the variance of one entry about ln F_p, an estimate has relative error
-sqrt(V/size) (1 + Λ/F_p); the floor Λ buys privacy with error. As a guide (never a guarantee) the release is as private as a
-Gaussian one with μ = ln ρ · sqrt(size/V); what is reported comes from the certified curve.
+sqrt(V/size) (1 + Λ/F_p); the floor Λ buys privacy with error. As a guide (never a guarantee) the release is as
+private as a Gaussian one with μ = ln ρ · sqrt(size/V); what is reported comes from the certified curve.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ def gaussian_guide(epsilon: float, delta: float) -> float:
 
 @lru_cache(maxsize=4096)
 def largest_log_rho(p: float, size: int, epsilon: float, delta: float) -> float:
-    """The largest ln ρ (within half a percent) at which the certified curve of `size` entries still gives δ(ε) <= delta.
+    """The largest ln ρ (within half a percent) at which the certified curve of `size` entries still gives δ(ε) <=
+    delta.
 
     ε and δ grow with ρ (privacy/curve.py), so a bracket of ln ρ closes on the answer; its safe end is returned.
     """
@@ -65,7 +67,7 @@ def floor_for(p: float, privacy: Privacy, log_rho: float) -> float:
     if log_sensitivity(p, privacy, 0.0) <= log_rho:
         return 0.0
     # ρ <= 1 + c M^p/Λ whatever the stream (privacy/sensitivity.py), so this floor is enough.
-    high = privacy.pairs_per_person * float(privacy.max_value) ** p / math.expm1(log_rho) * (1.0 + 1e-9)
+    high = privacy.pairs_per_person * math.pow(privacy.max_value, p) / math.expm1(log_rho) * (1.0 + 1e-9)
     while log_sensitivity(p, privacy, high) > log_rho:
         high *= 1.0 + 1e-6
     low = 0.0
@@ -77,4 +79,4 @@ def floor_for(p: float, privacy: Privacy, log_rho: float) -> float:
 
 def exact_deviation(p: float, privacy: Privacy) -> float:
     """The standard deviation of exact F_p + Laplace noise of scale c M^p/ε: sqrt(2) c M^p/ε."""
-    return math.sqrt(2.0) * privacy.pairs_per_person * float(privacy.max_value) ** p / privacy.epsilon
+    return math.sqrt(2.0) * privacy.pairs_per_person * math.pow(privacy.max_value, p) / privacy.epsilon

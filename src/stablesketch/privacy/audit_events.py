@@ -101,7 +101,8 @@ class _Runs:
         """The shares of all runs, then those of their complements, from the share of each cell."""
         below = np.concatenate([[0.0], np.cumsum(by_cell[self.order])])
         inside = below[self.end] - below[self.start]
-        return np.clip(np.concatenate([inside, 1.0 - inside]), 0.0, 1.0)
+        both: Floats = np.clip(np.concatenate([inside, 1.0 - inside]), 0.0, 1.0)
+        return both
 
     def mask(self, number: int) -> Mask:
         """The cells of the run, or complement, at this place among the shares."""

@@ -33,7 +33,7 @@ __all__ = ["AuditFinding", "AuditReport", "audit_samples"]
 Floats = NDArray[np.float64]
 
 _LEAST_TRIALS = 100
-# The part of the trials that picks the events.
+# The part of the trials that picks the events. The events are simple and need few; the limits want all they can get.
 _TRAINING = 0.25
 # Values of ε to look at unless told: these parts of the largest at which the samples say anything.
 _FRACTIONS = tuple(i / 16 for i in range(16))

@@ -72,15 +72,18 @@ class Composition:
         moved = epsilon - self.shift_error if upper else epsilon + self.shift_error
         position = (moved - self.start) / self.step - self.first
         begin = min(max(math.floor(position) + 1, 0), len(self.mass))
-        x = (np.arange(begin, len(self.mass)) - position) * self.step
+        # Where θx > 60, φ is below e^{-60}: those points are left out, and that much is allowed for them.
+        reach = min(60.0 / (self.theta * self.step), float(len(self.mass))) if self.theta > 0.0 else len(self.mass)
+        end = min(begin + math.ceil(reach) + 1, len(self.mass))
+        x = (np.arange(begin, end) - position) * self.step
         phi = np.exp(-self.theta * x) * -np.expm1(-x)
+        kept = _sum(self.mass[begin:end] * phi)
+        blur = self.cell_error * _sum(phi)
         highest = _highest(self.theta)
         if upper:
-            total = float(np.maximum(self.mass[begin:], 0.0) @ phi) + self.cell_error * float(phi.sum())
-            total = total * (1.0 + _ROUNDING) + self.outside * highest
+            total = (kept + blur) * (1.0 + _ROUNDING) + self.outside * highest + 2.0 * math.exp(-60.0)
         else:
-            total = float(self.mass[begin:] @ phi) - self.cell_error * float(phi.sum())
-            total = total * (1.0 - _ROUNDING) - self.outside * highest
+            total = (kept - blur) * (1.0 - _ROUNDING) - self.outside * highest
         if total <= 0.0:
             return -math.inf
         scale = self.size * self.log_moment - self.theta * moved
@@ -129,12 +132,12 @@ def compose(law: LatticeLaw, size: int, theta: float) -> Composition:
     outside = (low > 0) * math.exp(-_WINDOW) + (high < size * last) * math.exp(-_WINDOW)
     spectrum = np.fft.rfft(tilted.mass, length)
     relative = _FFT * math.log2(length + 1) * _UNIT
-    each = relative * math.sqrt(length) * float(np.linalg.norm(tilted.mass))
+    each = relative * math.sqrt(length * _sum(tilted.mass**2))
     magnitude = np.abs(spectrum)
     power_error = size * (magnitude + each) ** (size - 1) * (each + 4.0 * _UNIT * magnitude)
     wrapped = np.fft.irfft(_power(spectrum, size), length)
     # Both halves of the spectrum count; the real transform holds one.
-    cell_error = 2.0 * float(power_error.sum()) / length + relative * float(np.linalg.norm(wrapped))
+    cell_error = 2.0 * _sum(power_error) / length + relative * math.sqrt(_sum(wrapped**2))
     mass = np.roll(wrapped, -(first % length))
     return Composition(
         size=size,
@@ -194,9 +197,9 @@ class _Tilted:
         self._theta = theta
         self.log_moment, self.mass = self._tilt(theta)
         at = law.step * np.arange(len(law.weight))
-        mean = float(self.mass @ at)
+        mean = _sum(self.mass * at)
         self.mean = law.lowest + mean
-        self.deviation = math.sqrt(float(self.mass @ (at - mean) ** 2))
+        self.deviation = math.sqrt(_sum(self.mass * (at - mean) ** 2))
 
     def window(self, size: int) -> tuple[int, int]:
         """Indices of the sum below and above which it has a tilted probability of at most e^{-_WINDOW} each."""
@@ -218,7 +221,7 @@ class _Tilted:
             exponent = np.log(law.weight) + theta * law.step * np.arange(len(law.weight))
         peak = float(exponent.max())
         mass = np.exp(exponent - peak)
-        total = float(mass.sum())
+        total = _sum(mass)
         return peak + math.log(total) + theta * law.lowest, mass / total
 
 
@@ -241,6 +244,11 @@ def _close_in(
             high, at_high, at_low = middle, here, (0.5 * at_low if side < 0 else at_low)
             side = -1
     return low, high
+
+
+def _sum(terms: Array) -> float:
+    """Pairwise summation, one thread: a threaded dot product loses more by waiting than it gains."""
+    return float(np.sum(terms))
 
 
 def _highest(theta: float) -> float:

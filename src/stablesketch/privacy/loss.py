@@ -88,7 +88,7 @@ def loss_cells(p: float, shift: float, cells: int) -> LossCells:
     weight = np.concatenate([[below], weight, [above]])
     losses = np.concatenate([[shift], losses, [-p * shift]])
     half = np.concatenate([[2 * cells - 1], half, [0]])
-    totals = weight.sum(), float(weight @ np.exp(-losses))
+    totals = float(np.sum(weight)), float(np.sum(weight * np.exp(-losses)))
     if max(abs(total - 1.0) for total in totals) > QUADRATURE_ERROR:
         raise ArithmeticError(f"privacy loss at p = {p}, shift = {shift}: masses {totals} are not 1")
     return LossCells(

@@ -1,19 +1,21 @@
 """What finite precision costs: the theorem is about real numbers, the release is computed with machine numbers.
 
 Claim. Let T* be the estimate of F_p + floor computed from ideal entries and T the one computed from ours, both from the
-same random bits, and let E|ln T - ln T*| <= η. Only k = floor(ln T/g + u) is released (and public functions of it), with u
-uniform in [0, 1) and independent of the entries. If the ideal release is (ε, δ)-DP then ours is (ε, δ + (1 + e^ε) η/g)-DP.
+same random bits, and let E|ln T - ln T*| <= η. Only k = floor(ln T/g + u) is released (and public functions of it),
+with u uniform in [0, 1) and independent of the entries. If the ideal release is (ε, δ)-DP then ours is (ε, δ + (1 +
+e^ε) η/g)-DP.
 
-Proof. Given ln T and ln T*, a uniform u puts a step of the floor between them with probability at most |ln T - ln T*|/g, so
-the two releases differ with probability at most θ = η/g, on either neighbour. For any set of outcomes, with primes for
-the neighbour: P(k in S) <= P(k* in S) + θ <= e^ε P(k'* in S) + δ + θ <= e^ε P(k' in S) + δ + (1 + e^ε) θ. ∎
+Proof. Given ln T and ln T*, a uniform u puts a step of the floor between them with probability at most |ln T - ln
+T*|/g, so the two releases differ with probability at most θ = η/g, on either neighbour. For any set of outcomes,
+with primes for the neighbour: P(k in S) <= P(k* in S) + θ <= e^ε P(k'* in S) + δ + θ <= e^ε P(k' in S) + δ + (1 +
+e^ε) θ. ∎
 
 Why η is small. The estimator is equivariant, so the derivatives of ln T by the ln|a_j| add up to p, and by the monotone
-likelihood ratio of the log-concave law they are not negative: ln T moves by p times a weighted mean of the relative errors
-of the entries. Those come from X, which is right to 3e-15 relative and 2^-53 in probability near 0 (stable_table.hpp), and
-from the logarithms. The tails of X beyond 62 bits do not matter: an entry that far out has a derivative that falls like
-the probability of being there. `NUMERICAL_ERROR` is declared, not proved, with a margin over what is measured: the
-mean of |ln T - ln T*| in tests/plan/test_precision.py stays below a tenth of it.
+likelihood ratio of the log-concave law they are not negative: ln T moves by p times a weighted mean of the relative
+errors of the entries. Those come from X, which is right to 3e-15 relative and 2^-53 in probability near 0
+(stable_table.hpp), and from the logarithms. The tails of X beyond 62 bits do not matter: an entry that far out has a
+derivative that falls like the probability of being there. `NUMERICAL_ERROR` is declared, not proved, with a margin
+over what is measured: the mean of |ln T - ln T*| in tests/plan/test_precision.py stays below a tenth of it.
 """
 
 from __future__ import annotations

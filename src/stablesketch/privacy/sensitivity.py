@@ -52,6 +52,8 @@ __all__ = ["WorstNeighbours", "log_sensitivity", "sensitivity", "worst_neighbour
 
 # Digits beyond those that the largest integer cancels; what is left is exact to far more than a float shows.
 _SPARE_DIGITS = 50
+# No stream within the limits of Privacy has a larger F_p; a floor beyond it protects nothing that could exist.
+_MOST_FLOOR = 2.0**106
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,9 @@ def worst_neighbours(p: float, privacy: Privacy, floor: float = 0.0, *, exactly:
     """
     p = StableLaw(p).p
     if not isinstance(privacy, Privacy):
-        raise ArgumentTypeError("privacy", privacy, "a Privacy is needed", "Pass Privacy(epsilon=..., delta=..., pairs=...)")
+        raise ArgumentTypeError(
+            "privacy", privacy, "a Privacy is needed", "Pass Privacy(epsilon=..., delta=..., pairs=...)"
+        )
     floor = _floor(floor)
     if privacy.relation == "add_remove":
         if exactly:
@@ -181,6 +185,6 @@ def _up(value: Decimal) -> float:
 def _floor(floor: object) -> float:
     if isinstance(floor, bool | np.bool_) or not isinstance(floor, int | float | np.integer | np.floating):
         raise ArgumentTypeError("floor", floor, "the floor is a number", "Pass a float, 0.0 for none")
-    if not 0.0 <= floor < math.inf:
-        raise ArgumentError("floor", floor, "the floor is a finite number from 0 up", "Pass 0.0 for none")
+    if not 0.0 <= floor <= _MOST_FLOOR:
+        raise ArgumentError("floor", floor, "the floor is a number from 0 to 2^106", "Pass 0.0 for none")
     return float(floor)

@@ -16,11 +16,11 @@ from .columns.canonical import Domain
 from .tier import TIER
 from .workers import share
 
-__all__ = ["Projection"]
+__all__ = ["PHANTOMS", "STREAM", "Projection"]
 
 # The purpose of a block: its domain word.
-_STREAM = 0
-_PHANTOMS = 1
+STREAM = 0
+PHANTOMS = 1
 
 
 class Projection:
@@ -54,7 +54,7 @@ class Projection:
         weights = None if values is None else value_column(values, rows, highest=highest)
 
         def start(rows_each: int) -> _Worker:
-            accumulator = Accumulator(self._p, self._size, self._entry_key, _STREAM, rows_each, TIER)
+            accumulator = Accumulator(self._p, self._size, self._entry_key, STREAM, rows_each, TIER)
             return _Worker(accumulator, column, weights, negative)
 
         workers = share(rows, threads, start)
@@ -64,7 +64,7 @@ class Projection:
 
     def add_phantoms(self, entries: Entries, weights: NDArray[np.int64]) -> None:
         """entries + sum of weight × X over phantom keys 0, 1, ..., in a domain that no key of a stream can reach."""
-        accumulator = Accumulator(self._p, self._size, self._entry_key, _PHANTOMS, len(weights), TIER)
+        accumulator = Accumulator(self._p, self._size, self._entry_key, PHANTOMS, len(weights), TIER)
         accumulator.add(np.arange(len(weights), dtype=np.uint64), weights, False)
         entries.absorb(accumulator)
 
@@ -76,9 +76,7 @@ class Projection:
 class _Worker:
     """Reads chunks of rows into an accumulator of its own."""
 
-    def __init__(
-        self, accumulator: Accumulator, keys: KeyColumn, weights: ValueColumn | None, negative: bool
-    ) -> None:
+    def __init__(self, accumulator: Accumulator, keys: KeyColumn, weights: ValueColumn | None, negative: bool) -> None:
         self.accumulator = accumulator
         self.total = 0
         self._keys = keys

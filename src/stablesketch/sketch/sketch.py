@@ -35,9 +35,9 @@ _LARGEST_SIZE = 2**31 - 1
 class Sketch:
     """A linear sketch of F_p = sum over keys of (total of the key)^p, for p in [0.05, 1].
 
-    The sketch has `size` entries a_j = sum over keys of (total) · X(key, j), X symmetric p-stable and pseudorandom under
-    the secret, so the entries are i.i.d. stable with scale F_p: the relative error of an estimate is sqrt(V(p)/size),
-    from 1.00 (p → 0) to 1.41 (p = 1) over sqrt(size), whatever the stream.
+    The sketch has `size` entries a_j = sum over keys of (total) · X(key, j), X symmetric p-stable and pseudorandom
+    under the secret, so the entries are i.i.d. stable with scale F_p: the relative error of an estimate is
+    sqrt(V(p)/size), from 1.00 (p → 0) to 1.41 (p = 1) over sqrt(size), whatever the stream.
 
     The arithmetic is exact. Any order, batching or sharding of the same net stream gives the same bytes, and a delete
     undoes an update to the last bit.
@@ -53,7 +53,9 @@ class Sketch:
     def __init__(self, p: float, size: int, secret: Secret | None = None) -> None:
         """An empty sketch of order p with `size` entries, under `secret` or a fresh one from the operating system."""
         if secret is not None and not isinstance(secret, Secret):
-            raise ArgumentTypeError("secret", type(secret), "not a Secret", "Pass Secret.generate() or Secret.load(path)")
+            raise ArgumentTypeError(
+                "secret", type(secret), "not a Secret", "Pass Secret.generate() or Secret.load(path)"
+            )
         order, entries = StableLaw(p).p, _checked_size(size)
         held = Secret.generate() if secret is None else secret
         self._start(Entries(order, entries), held.fingerprint, Projection(order, entries, held), 0, 0)
@@ -97,8 +99,9 @@ class Sketch:
         """Counts a column of pairs: `values` are integers from 1 to 2^53, one number for all, or 1 each if left out.
 
         `keys` is a list, a numpy array, a pandas, polars or pyarrow column, or a tuple of columns for composite keys;
-        docs/keys.md says what each type becomes. `threads` is how many may work on it, by default one a core; the result is
-        the same bytes. Safe to call from several threads. Bad input raises an `ArgumentError` and leaves the sketch unchanged.
+        docs/keys.md says what each type becomes. `threads` is how many may work on it, by default one a core; the
+        result is the same bytes. Safe to call from several threads. Bad input raises an `ArgumentError` and leaves
+        the sketch unchanged.
         """
         self._apply("update", keys, values, threads, negative=False)
 
@@ -177,7 +180,9 @@ class Sketch:
         entries = Entries(order, size)
         width = 4 * entries.digits
         if frame.resolution != entries.resolution:
-            raise BlobError(f"a sketch of p = {order} with resolution {frame.resolution} instead of {entries.resolution}.")
+            raise BlobError(
+                f"a sketch of p = {order} with resolution {frame.resolution} instead of {entries.resolution}."
+            )
         try:
             entries.load(b"".join(value.to_bytes(width, "little", signed=True) for value in frame.entries))
         except OverflowError:

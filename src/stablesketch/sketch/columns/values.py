@@ -45,9 +45,7 @@ class ValueColumn(ABC):
     def _read(self, start: int, stop: int) -> NDArray[np.int64]: ...
 
 
-def value_column(
-    values: object, length: int, argument: str = "values", *, highest: int = MAX_WEIGHT
-) -> ValueColumn:
+def value_column(values: object, length: int, argument: str = "values", *, highest: int = MAX_WEIGHT) -> ValueColumn:
     """The weights of `length` keys: a column of integers, one integer for all of them, or None for 1 each.
 
     A value above `highest`, the max_value that somebody promised, is refused like one above 2^53.

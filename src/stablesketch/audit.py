@@ -1,0 +1,100 @@
+"""`audit`: runs the real release path on the worst neighbours of a plan and tests the whole claimed curve.
+
+The worst neighbours are the two streams that attain the sensitivity (privacy/sensitivity.py), so they are as easy to
+tell apart as any: if their releases do not contradict the curve, no pair's would by more than sampling error. A
+release that is less private than claimed (a seed somebody knows, a floor left out, a wrong theorem) is caught with
+the stated confidence; a sound one fails with probability at most 1 - confidence. Passing proves nothing, the proofs
+do that.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .collector import Collector
+from .errors import ArgumentError
+from .plan import Plan
+from .privacy import PrivacyCurve
+from .privacy.auditing import AuditReport, audit_samples
+from .privacy.precision import rounding_delta
+from .privacy.sensitivity import worst_neighbours
+
+__all__ = ["audit", "claimed_delta", "worst_streams"]
+
+Stream = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+_MOST_SHARED = 20_000_000  # pairs of one key per trial: more would make an audit take days
+
+
+def audit(
+    plan: Plan,
+    trials: int = 2_000,
+    *,
+    confidence: float = 0.99,
+    open_collector: Callable[[Plan], Collector] | None = None,
+    progress: bool | None = None,
+) -> AuditReport:
+    """Tests the claim of `plan` on `trials` releases of each of its worst neighbours, both directions, δ(0) included.
+
+    `open_collector` stands in for `plan.open`, to audit a collector that somebody made otherwise. With `progress` (by
+    default on a terminal) a line on standard error shows how far it is.
+
+    Raises:
+        ArgumentError: too few trials, or worst neighbours too long to be streamed that often.
+    """
+    if isinstance(trials, bool) or not isinstance(trials, int) or trials < 100:
+        raise ArgumentError("trials", trials, "an audit needs at least 100 trials", "Pass 2000 or more")
+    streams = worst_streams(plan)
+    opened = Plan.open if open_collector is None else open_collector
+    shown = sys.stderr.isatty() if progress is None else progress
+    began = time.monotonic()
+    samples: tuple[list[float], list[float]] = ([], [])
+    for trial in range(trials):
+        for (keys, values), sample in zip(streams, samples, strict=True):
+            collector = opened(plan)
+            collector.update(keys, values)
+            sample.append(collector.release().value)
+        if shown and (trial % 16 == 15 or trial + 1 == trials):
+            left = (time.monotonic() - began) / (trial + 1) * (trials - trial - 1)
+            end = "\n" if trial + 1 == trials else ""
+            print(f"\raudit: {trial + 1:,} of {trials:,} trials, {left:.0f} s left   ", end=end, file=sys.stderr)
+    return audit_samples(
+        samples[0], samples[1], lambda epsilon: claimed_delta(plan, epsilon), delta=plan.delta, confidence=confidence
+    )
+
+
+def claimed_delta(plan: Plan, epsilon: float) -> float:
+    """The δ(ε) that a plan claims: the certified curve of its entries and what finite precision costs.
+
+    The exact mechanism has pure ε₀, and then δ(ε) <= (e^ε₀ - e^ε)/(e^ε₀ + 1) below ε₀: randomised response, which has
+    that curve, dominates every ε₀-DP mechanism.
+    """
+    if plan.mechanism == "exact":
+        top = np.exp(plan.epsilon)
+        return float(max(0.0, (top - np.exp(epsilon)) / (top + 1.0)))
+    worst = worst_neighbours(plan.statistic.p, plan.privacy, plan.floor)
+    curve = PrivacyCurve.from_log(plan.statistic.p, plan.size, worst.log_rho)
+    return min(1.0, curve.delta(epsilon) + rounding_delta(epsilon, plan.step))
+
+
+def worst_streams(plan: Plan) -> tuple[Stream, Stream]:
+    """The two neighbours that attain the sensitivity, as (keys, values): the larger F_p first."""
+    privacy = plan.privacy
+    shared = worst_neighbours(plan.statistic.p, privacy, plan.floor).shared
+    count, most = privacy.pairs_per_person, privacy.max_value
+    if shared > _MOST_SHARED:
+        raise ArgumentError(
+            "plan", f"{shared:,} shared pairs", "its worst neighbours are too long to be streamed once a trial",
+            f"Audit the same size and floor at pairs={_MOST_SHARED:,} or fewer",
+        )  # fmt: skip
+    common = np.zeros(shared, dtype=np.int64)
+    larger = np.concatenate([common, np.arange(1, count + 1)])
+    larger_values = np.concatenate([np.ones(shared, dtype=np.int64), np.full(count, most)])
+    more = count if privacy.relation == "replace" else 0
+    smaller = np.concatenate([common, np.zeros(more, dtype=np.int64)])
+    return (larger, larger_values), (smaller, np.ones(len(smaller), dtype=np.int64))

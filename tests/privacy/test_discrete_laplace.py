@@ -1,0 +1,197 @@
+"""Integer noise: its law by exact enumeration and by samples, its ε by exact fractions, its quantiles by 60 digits."""
+
+from __future__ import annotations
+
+import ast
+import heapq
+import inspect
+import itertools
+import math
+import random
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from scipy import stats
+
+from stablesketch.errors import ArgumentError, ArgumentTypeError
+from stablesketch.privacy import discrete_laplace
+from stablesketch.privacy.discrete_laplace import quantile, sample, variance
+
+SCALES = [Fraction(1, 3), Fraction(1), Fraction(3, 2), Fraction(7, 4), Fraction(20), Fraction(1000) / Fraction(0.1)]
+
+
+def pmf(k: int, scale: Fraction) -> mpmath.mpf:
+    q = mpmath.exp(-mpmath.mpf(scale.denominator) / scale.numerator)
+    return (1 - q) / (1 + q) * q ** abs(k)
+
+
+class Unanswered(Exception):
+    """The sampler asked for one draw more than the script has; `n` is what it asked for."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+
+def enumerate_outcomes(scale: Fraction, runs: int) -> tuple[dict[int, Fraction], Fraction]:
+    """The exact probability of every outcome along the likeliest `runs` paths of draws, and of the paths not followed."""
+    found: dict[int, Fraction] = defaultdict(Fraction)
+    paths: list[tuple[Fraction, int, list[int]]] = [(Fraction(-1), 0, [])]
+    number = itertools.count(1)
+    for _ in range(runs):
+        minus_weight, _, script = heapq.heappop(paths)
+        answers = iter(script)
+
+        def below(n: int, answers: object = answers) -> int:
+            for answer in answers:  # type: ignore[attr-defined]
+                return int(answer)
+            raise Unanswered(n)
+
+        try:
+            found[sample(scale, below)] -= minus_weight
+        except Unanswered as asked:
+            for answer in range(asked.n):
+                heapq.heappush(paths, (minus_weight / asked.n, next(number), [*script, answer]))
+    return found, -sum((path[0] for path in paths), Fraction(0))
+
+
+@pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(1), Fraction(3, 2), Fraction(4, 3)])
+def test_the_law_counted_out(scale: Fraction) -> None:
+    """The sampler run on every likely sequence of draws: exact fractions on either side of the law, not a sample."""
+    found, left = enumerate_outcomes(scale, 40_000)
+    assert sum(found.values()) + left == 1
+    assert left < Fraction(1, 20)
+    with mpmath.workdps(40):
+        for k in range(-12, 13):
+            low = mpmath.mpf(found[k].numerator) / found[k].denominator
+            assert low <= pmf(k, scale) <= low + mpmath.mpf(left.numerator) / left.denominator
+        assert all(found[k] > 0 for k in range(-2, 3))
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_samples_follow_the_law(scale: Fraction) -> None:
+    """Chi-square of 20,000 draws in at most 40 cells of the exact law; false alarm 1e-6 each, six scales."""
+    source = random.Random(20_261)
+    drawn = Counter(sample(scale, source.randrange) for _ in range(20_000))
+    width = max(1, round(float(scale) / 4))
+    edge = 20 * width
+    cells = [(low, low + width) for low in range(-edge, edge, width)]
+    q = mpmath.exp(-1 / mpmath.mpf(float(scale)))
+    chances = [float(mpmath.fsum(pmf(k, scale) for k in range(*cell))) for cell in cells]
+    counts = [sum(drawn[k] for k in range(*cell)) for cell in cells]
+    # What lies outside, and cells too small for the chi-square law, are one cell.
+    kept = [i for i, chance in enumerate(chances) if chance * 20_000 >= 10]
+    chances = [*(chances[i] for i in kept), 1 - sum(chances[i] for i in kept)]
+    counts = [*(counts[i] for i in kept), 20_000 - sum(counts[i] for i in kept)]
+    assert 0 < q < 1
+    assert stats.chisquare(counts, np.array(chances) * 20_000).pvalue > 1e-6
+
+
+def test_default_source_is_the_operating_systems() -> None:
+    """Mean square of 5,000 draws with the default source; 7 standard errors either side (kurtosis 6)."""
+    drawn = [sample(Fraction(5)) for _ in range(5_000)]
+    assert all(type(k) is int for k in drawn)
+    expected = variance(Fraction(5))
+    assert abs(sum(k * k for k in drawn) / 5_000 - expected) < 7 * expected * math.sqrt(5 / 5_000)
+
+
+@pytest.mark.parametrize("scale", SCALES[:5])
+@pytest.mark.parametrize("sensitivity", [1, 2, 7])
+def test_pure_epsilon_is_sensitivity_over_scale(scale: Fraction, sensitivity: int) -> None:
+    """ln P(m + X = z)/P(m' + X = z) is a fraction: its largest value over all z is D/b, attained, never exceeded."""
+    for moved in range(-sensitivity, sensitivity + 1):
+        losses = [Fraction(abs(z - moved) - abs(z)) / scale for z in range(-50, 51)]
+        assert max(losses) == Fraction(abs(moved)) / scale <= Fraction(sensitivity) / scale
+    with mpmath.workdps(40):  # and those fractions are the logarithms of ratios of the law
+        for z in range(-9, 10):
+            ratio = mpmath.log(pmf(z, scale) / pmf(z - sensitivity, scale))
+            assert abs(ratio - mpmath.mpf(abs(z - sensitivity) - abs(z)) / scale.numerator * scale.denominator) < 1e-30
+
+
+def test_law_sums_to_one() -> None:
+    with mpmath.workdps(40):
+        assert abs(mpmath.fsum(pmf(k, Fraction(3, 2)) for k in range(-200, 201)) - 1) < 1e-35
+
+
+def test_no_float_enters_the_sampler() -> None:
+    """No true division, no math, no float in the functions that draw."""
+    allowed = {"uniform", "below", "_bernoulli_exp", "_checked", "_fraction", "as_integer_ratio"}
+    allowed |= {"type", "ArgumentError", "ArgumentTypeError"}
+    for function in (discrete_laplace.sample, discrete_laplace._bernoulli_exp, discrete_laplace._checked):
+        for node in ast.walk(ast.parse(inspect.getsource(function))):
+            assert not isinstance(node, ast.Div)
+            if isinstance(node, ast.Constant):
+                assert isinstance(node.value, int | str)
+            if isinstance(node, ast.Call):
+                name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr  # type: ignore[attr-defined]
+                assert name in allowed
+
+
+@pytest.mark.parametrize("scale", [2**-20 * Fraction(1), Fraction(10**40 + 1, 3), Fraction(1, 10**30)])
+def test_extreme_scales(scale: Fraction) -> None:
+    source = random.Random(4)
+    drawn = [sample(scale, source.randrange) for _ in range(50)]
+    assert all(type(k) is int for k in drawn)
+    assert (max(map(abs, drawn)) == 0) == (scale < 1)
+
+
+@pytest.mark.parametrize("scale", [*SCALES, Fraction(10**30), Fraction(1, 1000)])
+@pytest.mark.parametrize("probability", [1e-12, 0.025, 0.3, 0.5, Fraction(1, 3), 0.75, 0.975, Fraction(999_999, 10**6)])
+def test_quantile_is_the_least(scale: Fraction, probability: float | Fraction) -> None:
+    def cdf(k: int) -> mpmath.mpf:
+        q = mpmath.exp(-mpmath.mpf(scale.denominator) / scale.numerator)
+        return 1 - q ** (k + 1) / (1 + q) if k >= 0 else q**-k / (1 + q)
+
+    chance = Fraction(probability)
+    k = quantile(scale, probability)
+    with mpmath.workdps(120):
+        wanted = mpmath.mpf(chance.numerator) / chance.denominator
+        assert cdf(k - 1) < wanted <= cdf(k)
+
+
+def test_quantile_next_to_a_step() -> None:
+    """A probability that agrees with P(X <= 2) to 70 digits needs more than the first attempt's 40."""
+    with mpmath.workdps(90):
+        q = mpmath.exp(-1)
+        step = 1 - q**3 / (1 + q)
+        near = Fraction(int(mpmath.floor(step * mpmath.mpf(10) ** 70)), 10**70)
+    assert quantile(Fraction(1), near) == 2
+    assert quantile(Fraction(1), near + Fraction(1, 10**70)) == 3
+
+
+@pytest.mark.parametrize("scale", [*SCALES, Fraction(10**60), Fraction(1, 300)])
+def test_variance(scale: Fraction) -> None:
+    with mpmath.workdps(200):
+        q = mpmath.exp(-mpmath.mpf(scale.denominator) / scale.numerator)
+        assert variance(scale) == pytest.approx(float(2 * q / (1 - q) ** 2), rel=1e-14)
+
+
+def test_variance_at_the_ends_of_the_floats() -> None:
+    assert variance(Fraction(1, 10**400)) == 0.0
+    with pytest.raises(ArgumentError, match="beyond the floats"):
+        variance(Fraction(10**200))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "says"),
+    [
+        (lambda: sample(0.5), ArgumentTypeError, "scale = 0.5"),
+        (lambda: sample(True), ArgumentTypeError, "scale = True"),
+        (lambda: sample(Fraction(0)), ArgumentError, "above 0"),
+        (lambda: sample(Fraction(-1, 2)), ArgumentError, "above 0"),
+        (lambda: sample(Fraction(2), lambda n: 0.0), ArgumentTypeError, "did not return an int"),
+        (lambda: sample(Fraction(2), lambda n: n), ArgumentError, "not in 0..1"),
+        (lambda: sample(Fraction(2), lambda n: -1), ArgumentError, "not in 0..1"),
+        (lambda: quantile(Fraction(1), 1.0), ArgumentError, "probability = 1.0"),
+        (lambda: quantile(Fraction(1), 0), ArgumentError, "probability = 0"),
+        (lambda: quantile(Fraction(1), math.nan), ArgumentError, "probability = nan"),
+        (lambda: quantile(Fraction(1), "0.5"), ArgumentTypeError, "probability = '0.5'"),
+        (lambda: variance(2.0), ArgumentTypeError, "scale = 2.0"),
+    ],
+)
+def test_wrong_calls(call: Callable[[], object], error: type[Exception], says: str) -> None:
+    with pytest.raises(error, match=says):
+        call()
