@@ -1,4 +1,4 @@
-"""`make demo`: how varied are the words of Python's own standard library? Counted exactly, and by three small sketches.
+"""`make demo`: how varied are the words of Python's own standard library? Exactly, by small sketches, and privately.
 
 The stream is every word and identifier in the library's source, file by file, in batches. A `Counter` beside the
 sketches keeps what they do without: a table of all words.
@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from . import Sketch, __version__
+from . import Moment, Plan, Privacy, Release, Sketch, __version__, plan
 
 __all__ = ["main", "run"]
 
@@ -82,7 +82,15 @@ def run(root: Path, out: TextIO, progress: TextIO, size: int = SIZE) -> int:
             changed and whole.to_bytes() == before,
         ),
     ]
-    report.privacy()
+    # How many words there are is public under "replace", and decides the plan; so the release takes a second pass.
+    asked = Privacy(epsilon=1.0, delta=1e-9, pairs=exact.total())
+    chosen = plan(Moment(0.5), asked, size=size, expected=exact_moment(exact, 0.5))
+    collector = chosen.open()
+    bar = Progress(progress, sum(path.stat().st_size for path in files))
+    for words in batches(files, bar):
+        collector.update(words)
+    bar.close()
+    report.private(exact, chosen, collector.release())
     return 0 if all(holds) else 1
 
 
@@ -122,6 +130,7 @@ class Report:
         self._out = out
         self._colour = _is_terminal(out) and not os.environ.get("NO_COLOR")
         self._rule, self._yes, self._no = ("─", "✓", "✗") if _writes(out, "─✓✗") else ("-", "yes", "NO")
+        self._epsilon, self._delta = ("ε", "δ") if _writes(out, "εδ") else ("epsilon", "delta")
 
     def heading(self, text: str) -> None:
         self._line(self._styled("1", text))
@@ -177,11 +186,17 @@ class Report:
         self._line(f"  {mark} {name:<8} {claim}")
         return holds
 
-    def privacy(self) -> None:
+    def private(self, exact: Counter[str], chosen: Plan, release: Release) -> None:
+        self._section("A private release: plan, collector, release")
+        e, d = self._epsilon, self._delta
+        self._line(f"  asked      {e} = {chosen.privacy.epsilon:g}, {d} = {chosen.privacy.delta:g}")
+        self._line(f"  reached    {e} = {release.epsilon:.3g}, {d} = {release.delta:g}, floor {release.floor:,.4g}")
+        self._line(f"  released   F_0.5 = {release.value:,.0f}, 95% between {release.low:,.0f} and {release.high:,.0f}")
+        self._line(f"  the truth  F_0.5 = {exact_moment(exact, 0.5):,.0f}, which nobody would publish")
         self._line()
         self._note(
-            "Not a private release yet: estimates come without privacy accounting. Guard",
-            "them, the sketches and their secrets as you would the words themselves.",
+            "  Whoever sees the release cannot tell whether any one word was another one.",
+            "  Only a release is private: guard estimates and sketches like the words.",
         )
 
     def _section(self, title: str) -> None:

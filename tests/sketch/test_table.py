@@ -17,7 +17,7 @@ from mpmath import mpf
 from stable_oracle import lower_tail, upper_tail, upper_tail_by_path, upper_tail_by_series
 
 from stablesketch import StableLaw
-from stablesketch.sketch.reference import ReferenceTable, magnitudes, multiples, position
+from stablesketch.sketch.reference import ReferenceTable, entry_bits, magnitudes, multiples, position
 
 INDICES = [0.05, 0.0501, 0.1, 0.3333, 0.5, 0.77, 0.9, 0.95, 0.999, 1 - 1e-9, 1.0]
 UPPER, LOWER = 0, 1
@@ -178,28 +178,83 @@ def test_x_is_rounded_once_to_a_multiple_of_the_resolution(p: float) -> None:
             assert integer == nearest
 
 
-# SHA-256 of the rows and of the three numbers that say how to read them. The table is built from IEEE additions,
-# multiplications, divisions and square roots alone, in a fixed order, so it has the same bits on every machine; a blob
-# written by one machine would otherwise not merge with that of another. These change only with the wire format.
+# SHA-256 of the rows with the three numbers that say how to read them, and of |X| at BITS. The table is built from IEEE
+# additions, multiplications, divisions and square roots alone, in a fixed order, so it has the same bits on every
+# machine; a blob written by one machine would otherwise not merge with that of another. The first may change if the
+# builder does; the second is what a sketch is made of, and changes only with the wire format.
 GOLDEN = {
-    0.05: "33b92ee481af8783a9b4baaaf8730e5dadb16760e5b5f1e5b3a3cee5efe49f01",
-    0.0501: "34f79d7dc351561c7afc5410db89e0c6be250e634ba03b44a4d0cc94bcd4bad7",
-    0.1: "dff519672cf6865495d57d0b9f4578415d18af9d47d2865f203514bfbb94aa0f",
-    0.25: "bac67e8c55766c00cb4f1b02c936d8930f44f3a4ddb7924d56e2a25fc72dd4f2",
-    0.3333: "ec27fe511f2dcaf69ca8564ad28e22d554d3721bfe01f6b1dd28664238300c8c",
-    0.5: "d0fc79a23e7cc526a396884a56c225574040e9adb1112bd6096456c83c25e99f",
-    0.75: "9bb5e4ea734e2506c20c7230d29ddc7413cdd1f4c9f54b2352078312842b97a1",
-    0.77: "2fffb2938b6b832bdf7e6dc8302b5d270a6d7f504d555bb5e3a883d5cbbf533c",
-    0.9: "2862113db489932ae6624bbc8abc7b52e2d93e50ab877a7922fcee98347442de",
-    0.95: "6939b90efc009346eb904d8c7d30958a1d9a9557ed154f86472ae6b2e45e9f49",
-    0.999: "1af486d49cce9907fe29c8dc4a5b2eabf4349df43addb1a748ca570e6fdf7cd7",
-    1 - 1e-9: "0e857dc0dca6ef6137165bf469f0ab585b2e70c252480b1a4f13bd6cee72dfa4",
-    1.0: "99326d19e30176b18c40fb5e6f9f24f58a0047e0939eef2f52818911e43f9ac8",
+    0.05: (
+        "361e222ccadbf464e375df20078e3b2680779dded4a6c4613f41a703efa1dd3d",
+        "f69374c402b11642b7c6f9c705fd2671dd6d889e3985ca28f7d00e2a7363864f",
+    ),
+    0.0501: (
+        "5ec2405f24fafbd5f04817c83acd3778c6465ff06b50afe6c17d200f27480c6b",
+        "9e1793138db268862629ad18a8e34b39415763dd76265fa961209aed12800dba",
+    ),
+    0.1: (
+        "d6d9546ee514dcb175b96d00f56674a9a595dcba01a719aae530a01aaecdfec5",
+        "529761a09ff74e0e4de77306fc3672933e3026461bcd48ccae26359b3d7ffef0",
+    ),
+    0.25: (
+        "cf417ab4a0f4c414aafb01bd9afffae4295854eb6cee2a93c088fb11d9157d8e",
+        "49465c0cfd6ea26b715b1ec3599c1cc4bd88abe259a0ec58f768565d8a6e4b74",
+    ),
+    0.3333: (
+        "f90716abe54b12663091fe0bb75bc3d1bbec6709212c4911ce37fccf00573772",
+        "b735d24aa5f0c2fcd00f2825828d8c14fcdbb5d33eed2fff3c36ee00c1561ef0",
+    ),
+    0.5: (
+        "20ff0c67e4529c85953c7e11261f6051cca0368742cc9c340d47069f8f43d418",
+        "afb47b632f11f024a1e8537d1006732527ce33ab5f8b46b9a7936ae0152e4b2a",
+    ),
+    0.75: (
+        "4dce05caf94c73703f1476dc50a5964be5432dcc632e93f3d1e11e8c916c8c25",
+        "d9d6b41914bf8d1021d026ff4438de4874601a00277d5e0eea8543a3e647ef9d",
+    ),
+    0.77: (
+        "0cdb574cc6dffc5f483836a0c2b78e9505c26cde1661171bb09d1e99ff8f72ec",
+        "4011f1fb1d5e397028bcb685574ef43a9f628dd801547891e2a49114467d02a6",
+    ),
+    0.9: (
+        "5c771f8d49537c58f4038cc534b2877791961a73d33f9996c1f77e4c763824ef",
+        "e03244e5c1cab1f5b147d0523d1c9e5ae7fa163e643482b94318d5f6d349ca8c",
+    ),
+    0.95: (
+        "27cbf86b4b9463e33b843b127a36c419390d4fcbe2970dc50fdad0a659260b99",
+        "8fb5db15dbec73d159c9e8a599b9dfa9d0058eb01daed29235ccb5cc579cb78a",
+    ),
+    0.999: (
+        "d494faa04384c0ee47ed0f1f6e307bf6d10653b7bd1aaeddf63ee2e70f36cfb5",
+        "139db239cee04ba87e08cbf752150272b94013d01512f53daa784a665e6123f9",
+    ),
+    1 - 1e-9: (
+        "cb12b0d37a52b25757145f0d858f3b5cb62de79b2a97cb9b1c884bb4969f5ceb",
+        "680a0348d80c0fc8a130395b4bd1f1d0de04cfe2f8b55df55fb9d4750d2e8ee8",
+    ),
+    1.0: (
+        "6fb9fa604b8322be4ee5b2202d159d4b3275570b4dec58912615f807b2c1bdf3",
+        "b67b8daecc774b2d90749424e411aa71f2489084501dfb477f0df11e92140e29",
+    ),
 }
+
+
+def spread_bits() -> np.ndarray:
+    """A hundred thousand times 64 bits of both signs and sides, and of every octave: the magnitude of one in 62 kept,
+    of the next halved, and so on."""
+    bits = entry_bits(bytes(range(16)), 7, range(1_000), 100).ravel()
+    halvings = np.arange(bits.size, dtype=np.uint64) % np.uint64(62)
+    head = bits & np.uint64(3 << 62)
+    return head | ((bits ^ head) >> halvings)
 
 
 @pytest.mark.parametrize("p", GOLDEN)
 def test_the_table_has_the_same_bits_everywhere(p: float) -> None:
     table = ReferenceTable.of(p)
     numbers = struct.pack("<iii", table.bin_bits, table.resolution, table.shift)
-    assert hashlib.sha256(table.rows.astype("<f8").tobytes() + numbers).hexdigest() == GOLDEN[p]
+    assert hashlib.sha256(table.rows.astype("<f8").tobytes() + numbers).hexdigest() == GOLDEN[p][0]
+
+
+@pytest.mark.parametrize("p", GOLDEN)
+def test_x_has_the_same_bits_everywhere(p: float) -> None:
+    x = magnitudes(ReferenceTable.of(p), spread_bits())
+    assert hashlib.sha256(x.astype("<f8").tobytes()).hexdigest() == GOLDEN[p][1]

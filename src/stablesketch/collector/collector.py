@@ -6,7 +6,15 @@ import secrets
 import threading
 from typing import NoReturn
 
-from ..errors import ArgumentError, ArgumentTypeError, MergeError, ReleasedAlready, ShardMergedTwice, StreamTooShort
+from ..errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    BlobError,
+    MergeError,
+    ReleasedAlready,
+    ShardMergedTwice,
+    StreamTooShort,
+)
 from ..plan import Plan
 from ..release import Release
 from ..secret import Secret
@@ -23,7 +31,9 @@ class Collector:
     """A stream on its way to one release. Made by `plan.open()`.
 
     Shards of one stream are collectors with the same plan and secret; each has a name (a random one if none is given),
-    and merging the same shard twice is refused. Bad input raises a typed error and leaves the collector as it was.
+    and merging the same shard twice is refused. A shard that has been merged has given its pairs away: it takes no more
+    and releases nothing, so that one secret has one release. Bad input raises a typed error and leaves the collector
+    as it was.
 
     The state at rest is not a release: whoever has the secret and the state can ask it anything, and phantoms are added
     only as it is released. Keep both where the data were.
@@ -34,7 +44,7 @@ class Collector:
             raise ArgumentTypeError("plan", type(plan), "not a Plan", "Pass what ss.plan(...) gave")
         if secret is not None and not isinstance(secret, Secret):
             raise ArgumentTypeError("secret", type(secret), "not a Secret", "Pass Secret.load(path), or leave it out")
-        if shard is not None and (not isinstance(shard, str) or not 0 < len(shard.encode()) < 2**16):
+        if shard is not None and not _is_name(shard):
             raise ArgumentError("shard", shard, "not the name of a shard", 'Pass a short text such as "eu-1"')
         self._start(plan, _STATES[plan.mechanism](plan, secret), {shard or f"shard-{secrets.token_hex(8)}"})
 
@@ -42,6 +52,7 @@ class Collector:
         self._plan = plan
         self._state: SketchState | HistogramState | None = state
         self._shards = shards
+        self._merged = False
         self._lock = threading.RLock()
 
     @property
@@ -75,22 +86,24 @@ class Collector:
             self._held().add(keys, values, threads, negative=True)
 
     def merge(self, other: Collector) -> None:
-        """Adds another shard of the same plan and secret."""
+        """Takes over another shard of the same plan and secret, whose collector is then empty and closed."""
         if not isinstance(other, Collector):
             raise ArgumentTypeError(
                 "other", type(other), "not a Collector", "Read a blob with Collector.from_bytes first"
             )
         if other._plan != self._plan:
             raise MergeError("collectors of different plans cannot be merged: open every shard from the same plan.")
-        with self._lock:
-            mine, theirs = self._held(), other._held()
+        first, second = sorted((self, other), key=id)  # always in this order, so that two threads cannot wait in a ring
+        with first._lock, second._lock:
+            mine = self._held()
             again = sorted(self._shards & other._shards)
             if again:
                 raise ShardMergedTwice(
                     f"shard {again[0]!r} is in already: its pairs would count twice. Merge each shard once."
                 )
-            mine.merge(theirs)  # type: ignore[arg-type]  # the same plan, so the same kind of state
+            mine.merge(other._held())  # type: ignore[arg-type]  # the same plan, so the same kind of state
             self._shards |= other._shards
+            other._state, other._merged = None, True
 
     def to_bytes(self) -> bytes:
         """Plan, shards and state, without the secret; canonical, checksummed."""
@@ -106,6 +119,8 @@ class Collector:
             raise ArgumentTypeError("secret", type(secret), "not a Secret", "Pass Secret.load(path)")
         text, shards, state = wire.decode(bytes(blob))
         plan = Plan.from_json(text)
+        if plan.to_json() != text:
+            raise BlobError("a collector whose plan is not in canonical form.")
         self = cls.__new__(cls)
         self._start(plan, _STATES[plan.mechanism].from_bytes(plan, state, secret), set(shards))
         return self
@@ -131,6 +146,8 @@ class Collector:
             return result
 
     def _held(self) -> SketchState | HistogramState:
+        if self._merged:
+            raise MergeError("this collector was merged into another, which has its pairs now. Go on with that one.")
         if self._state is None:
             raise ReleasedAlready(
                 "this collector has released its value. Open a new one, with a new secret, for new data."
@@ -143,5 +160,14 @@ class Collector:
         )
 
     def __repr__(self) -> str:
-        stage = "released" if self._state is None else f"{len(self._shards)} shard(s)"
+        closed = "merged into another" if self._merged else "released"
+        stage = closed if self._state is None else f"{len(self._shards)} shard(s)"
         return f"<Collector of {self._plan.statistic}, {stage}>"
+
+
+def _is_name(shard: object) -> bool:
+    """Text that UTF-8 can write in 1 to 65535 bytes."""
+    try:
+        return isinstance(shard, str) and 0 < len(shard.encode()) < 2**16
+    except UnicodeEncodeError:
+        return False

@@ -20,7 +20,8 @@ from ..secret import Secret
 from ..sketch.columns import value_column
 from ..sketch.projection import Projection
 from ..sketch.wire import IntegerReader, encode_integer
-from .sketch_state import make_release
+from ..sketch.workers import checked_threads
+from .sketch_state import check_promise, make_release
 
 if TYPE_CHECKING:
     from ..plan import Plan
@@ -46,6 +47,7 @@ class HistogramState:
         return self._pairs
 
     def add(self, keys: object, values: object, threads: int | None, negative: bool) -> None:
+        checked_threads(threads)  # one is enough here, but a wrong argument is wrong whatever the mechanism
         column = self._fingerprints(keys)
         weights = value_column(values, len(column), highest=self._plan.privacy.max_value)
         sign = -1 if negative else 1
@@ -88,15 +90,21 @@ class HistogramState:
             )
         reader = IntegerReader(blob, _HEADER.size)
         self._pairs = reader.integer()
+        last = -1
         for _ in range(count):
             (key,) = struct.unpack("<Q", reader.take(8))
-            self._totals[key] = reader.integer()
+            total = reader.integer()
+            if key <= last or not total:
+                raise BlobError("a collector whose state is not in canonical form.")
+            self._totals[key] = total
+            last = key
         reader.end()
         return self
 
     def release(self, confidence: float) -> Release:
         """(units of F_p + noise) · step: an integer query of sensitivity D with noise of scale D/ε is ε-DP."""
         plan, privacy, p = self._plan, self._plan.privacy, self._plan.statistic.p
+        check_promise(plan, self._pairs, sum(self._totals.values()))
         if any(total < 0 for total in self._totals.values()):
             raise NegativeTotal("some key was deleted more often than it was there. Send the updates it is missing.")
         step = Fraction(plan.step)

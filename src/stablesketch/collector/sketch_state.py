@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..errors import BlobError, NegativeTotal
 from ..release import Release
 from ..secret import Secret
 from ..sketch import Sketch
@@ -18,7 +19,7 @@ from ..sketch.sketch import log_magnitudes
 if TYPE_CHECKING:
     from ..plan import Plan
 
-__all__ = ["SketchState"]
+__all__ = ["SketchState", "check_promise", "make_release"]
 
 # Rounding to a grid of a quarter of the deviation widens the spread by sqrt(1 + 1/192).
 _GRID_SPREAD = math.sqrt(1.0 + 1.0 / 192.0)
@@ -33,7 +34,13 @@ class SketchState:
 
     @classmethod
     def from_bytes(cls, plan: Plan, blob: bytes, secret: Secret | None) -> SketchState:
-        return cls(plan, secret, Sketch.from_bytes(blob, secret))
+        sketch = Sketch.from_bytes(blob, secret)
+        if (sketch.p, sketch.size) != (plan.statistic.p, plan.size):
+            raise BlobError(
+                f"a collector whose plan has p = {plan.statistic.p}, size = {plan.size} and whose sketch has "
+                f"p = {sketch.p}, size = {sketch.size}."
+            )
+        return cls(plan, secret, sketch)
 
     @property
     def pairs(self) -> int:
@@ -54,28 +61,42 @@ class SketchState:
         return self._sketch.to_bytes()
 
     def release(self, confidence: float) -> Release:
-        """exp(g (k + 1/2 - u)) - Λ, k = floor(ln T/g + u): T the estimate of F_p + Λ, u uniform from the secret.
+        """s exp(g (k + 1/2 - u)) - Λ, k = floor(ln T/g + u): T the estimate of F_p + Λ, u uniform from the secret.
+
+        g (k + 1/2 - u) is ln T plus an independent uniform number within g/2 of 0, whose exponential has the mean
+        sinh(g/2)/(g/2); s is the inverse, so the value is as unbiased as T.
 
         The limits are public functions of k: T/(F_p + Λ) is a pivot, whose quantiles depend on p and size alone.
         """
         plan, p = self._plan, self._plan.statistic.p
+        check_promise(plan, self._sketch.pairs, self._sketch.total)
         projection = self._sketch._need_projection("release")
         entries, _, _ = self._sketch._snapshot()
         phantoms = plan.phantoms
         weights = [phantoms.weight] * phantoms.count + ([phantoms.last] if phantoms.last else [])
         if weights:
             projection.add_phantoms(entries, np.array(weights, dtype=np.int64))
-        # 53 bits are a uniform number as fine as a double in [0, 1) can be.
-        offset = int.from_bytes(projection.secret.derive("grid offset", 8), "little") / 2.0**64
+        # 53 bits are a uniform number in [0, 1) that a double holds exactly.
+        offset = (int.from_bytes(projection.secret.derive("grid offset", 8), "little") >> 11) / 2.0**53
         logs, signs = log_magnitudes(entries)
         cell = math.floor(float(log_estimates(np.array(logs), np.array(signs), p)) / plan.step + offset)
-        log_scale = plan.step * (cell + 0.5 - offset)
+        half = 0.5 * plan.step
+        log_scale = plan.step * (cell + 0.5 - offset) - math.log(math.sinh(half) / half)
         beyond = 0.5 * (1.0 - confidence)
         below, above = pivot_quantiles(log_estimate, p, plan.size, np.array([beyond, 1.0 - beyond]))
         least, most = _public_range(plan, self._sketch.pairs)
         low = min(max(math.exp(log_scale - above * _GRID_SPREAD) - plan.floor, least), most)
         high = max(min(math.exp(log_scale - below * _GRID_SPREAD) - plan.floor, most), low)
         return make_release(plan, math.exp(log_scale) - plan.floor, low, high, confidence, self._sketch.pairs)
+
+
+def check_promise(plan: Plan, pairs: int, total: int) -> None:
+    """Refuses what no stream of values 1 to max_value can be; then some delete undid no update. No key is looked at."""
+    if not 0 <= pairs <= total <= pairs * plan.privacy.max_value:
+        raise NegativeTotal(
+            "the pairs and the total that are left are not those of any stream with the values of the plan, so something "
+            "was deleted that was not there. Send the updates that are missing; every delete must undo one."
+        )
 
 
 def _public_range(plan: Plan, pairs: int) -> tuple[float, float]:

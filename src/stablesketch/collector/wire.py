@@ -52,6 +52,8 @@ def decode(blob: bytes) -> tuple[str, list[str], bytes]:
     body, mark = blob[:-CHECKSUM_BYTES], blob[-CHECKSUM_BYTES:]
     if len(body) < _PREFIX.size or mark != checksum(body):
         raise BlobError("a collector truncated or corrupted: its checksum does not match. Fetch it again.")
+    if version < 1:
+        raise BlobError(f"a blob of version {version}, which nothing has ever written.")
     if kind != KIND_COLLECTOR:
         raise BlobError(
             f"a blob of kind {kind}, and a collector is of kind {KIND_COLLECTOR}. Read a sketch with Sketch.from_bytes."
@@ -63,7 +65,7 @@ def decode(blob: bytes) -> tuple[str, list[str], bytes]:
         state = reader.take(reader.number("<Q"))
     except UnicodeDecodeError:
         raise BlobError("a collector with text that is not UTF-8.") from None
-    if reader.left or shards != sorted(set(shards)):
+    if reader.left or not shards or not all(shards) or shards != sorted(set(shards)):
         raise BlobError("a collector that is not in canonical form.")
     return plan, shards, state
 

@@ -43,8 +43,12 @@ def plan_table(plan: Plan) -> str:
 
 def _error(error: float, plan: Plan) -> str:
     if not plan.relative:
-        return f"{error:,.4g} absolute, as nothing is guaranteed about {plan.statistic}"
+        return f"{error:,.4g} absolute: nothing is guaranteed about {plan.statistic}"
     return f"{100 * error:.3g}% at {plan.statistic} = {plan.expected:,.6g}"
+
+
+def _short_error(error: float, plan: Plan) -> str:
+    return f"{100 * error:.3g}%" if plan.relative else f"{error:,.4g}"
 
 
 def _comparison(plan: Plan) -> str:
@@ -52,8 +56,8 @@ def _comparison(plan: Plan) -> str:
         return "this is it"
     ratio = plan.error / plan.exact_error if plan.exact_error > 0 else float("inf")
     if ratio <= 1.0:
-        return f"no better: {_error(plan.exact_error, plan)}"
-    return f"{ratio:,.3g} times as accurate ({_error(plan.exact_error, plan)}), if all keys may be held in memory"
+        return f"no better: {_short_error(plan.exact_error, plan)}"
+    return f"{ratio:,.3g} times as accurate, if all keys may be held in memory"
 
 
 def _bytes(count: int) -> str:

@@ -19,7 +19,8 @@ The sum is a number of ordinary size, and an absolute error in it is a relative 
    Accuracy and Stability, section 24.1: C below 8 for radix 2; 16 is used). One coefficient F_k is then off by
    η = C log2(N) u sqrt(N) |w|; its r-th power by r (|F_k| + η)^{r-1} (η + 4u |F_k|), powers being taken by repeated squaring;
    one value A(t) by the mean of these over k plus C log2(N) u |A|.
-3. *Everything else* (exponentials, M^r, sums): a relative error of a few hundred u plus r·100 u, in `_ROUNDING`.
+3. *Everything else.* The exponents that are formed have an absolute error of a few u times their size, and so have the
+   masses relative to themselves; r masses multiply. Sums add `_ROUNDING`.
 """
 
 from __future__ import annotations
@@ -72,8 +73,8 @@ class Composition:
         moved = epsilon - self.shift_error if upper else epsilon + self.shift_error
         position = (moved - self.start) / self.step - self.first
         begin = min(max(math.floor(position) + 1, 0), len(self.mass))
-        # Where θx > 60, φ is below e^{-60}: those points are left out, and that much is allowed for them.
-        reach = min(60.0 / (self.theta * self.step), float(len(self.mass))) if self.theta > 0.0 else len(self.mass)
+        # Where θx > 60, φ falls and is below φ(60/θ): those points are left out, and that much is allowed for them.
+        reach = min(60.0 / (self.theta * self.step), float(len(self.mass)))
         end = min(begin + math.ceil(reach) + 1, len(self.mass))
         x = (np.arange(begin, end) - position) * self.step
         phi = np.exp(-self.theta * x) * -np.expm1(-x)
@@ -81,13 +82,14 @@ class Composition:
         blur = self.cell_error * _sum(phi)
         highest = _highest(self.theta)
         if upper:
-            total = (kept + blur) * (1.0 + _ROUNDING) + self.outside * highest + 2.0 * math.exp(-60.0)
+            total = (kept + blur) * (1.0 + _ROUNDING) + self.outside * highest
+            total -= 2.0 * math.exp(-60.0) * math.expm1(-60.0 / self.theta)
         else:
             total = (kept - blur) * (1.0 - _ROUNDING) - self.outside * highest
         if total <= 0.0:
             return -math.inf
         scale = self.size * self.log_moment - self.theta * moved
-        error = self.scale_error + self.size * _ROUNDING + 8.0 * _UNIT * abs(self.theta * moved)
+        error = self.scale_error + 8.0 * _UNIT * (abs(scale) + self.size * abs(self.log_moment))
         return scale + math.log(total) + (error if upper else -error)
 
     def epsilon_above(self, delta: float, top: float) -> float:
@@ -129,7 +131,8 @@ def compose(law: LatticeLaw, size: int, theta: float) -> Composition:
     low, high = tilted.window(size)
     first, end = max(low, 0), min(high, size * last)
     length = _transform_length(max(end - first + 1, last + 1))
-    outside = (low > 0) * math.exp(-_WINDOW) + (high < size * last) * math.exp(-_WINDOW)
+    # One is taken off the exponent for the rounding of the logarithms it was computed from.
+    outside = ((low > 0) + (high < size * last)) * math.exp(1.0 - _WINDOW)
     spectrum = np.fft.rfft(tilted.mass, length)
     relative = _FFT * math.log2(length + 1) * _UNIT
     each = relative * math.sqrt(length * _sum(tilted.mass**2))
@@ -149,7 +152,7 @@ def compose(law: LatticeLaw, size: int, theta: float) -> Composition:
         mass=mass,
         cell_error=1.01 * cell_error,
         outside=outside,
-        scale_error=size * law.scale_error,
+        scale_error=size * (law.scale_error + 8.0 * _UNIT * tilted.largest_exponent),
         shift_error=size * (law.shift_error + 8.0 * _UNIT * law.step * last),
     )
 
@@ -196,6 +199,8 @@ class _Tilted:
         self._law = law
         self._theta = theta
         self.log_moment, self.mass = self._tilt(theta)
+        # Masses below e^{-745} are 0, and those above carry the error of an exponent of this size at most.
+        self.largest_exponent = 750.0 + abs(theta) * (law.step * len(law.weight) + abs(law.lowest))
         at = law.step * np.arange(len(law.weight))
         mean = _sum(self.mass * at)
         self.mean = law.lowest + mean
@@ -252,9 +257,7 @@ def _sum(terms: Array) -> float:
 
 
 def _highest(theta: float) -> float:
-    """sup of e^{-θx} (1 - e^{-x}) over x > 0, at x = ln(1 + 1/θ)."""
-    if theta <= 0.0:
-        return 1.0
+    """sup of e^{-θx} (1 - e^{-x}) over x > 0, at x = ln(1 + 1/θ), for θ > 0."""
     return math.exp(-theta * math.log1p(1.0 / theta)) / (1.0 + theta) * (1.0 + _ROUNDING)
 
 

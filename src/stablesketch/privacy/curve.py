@@ -33,6 +33,12 @@ _FINE_ENOUGH = 1e-3
 _REFINEMENTS = 2
 # Points of a transform, some 50 bytes each while it runs.
 _MOST_POINTS = 1 << 20
+# The largest ln ρ for which ρ is a float.
+_MOST_LOG_RHO = 709.0
+# Shifts below this underflow when squared; the pure ε says all there is to say about them.
+_LEAST_SHIFT = 1e-100
+# A δ that nothing more needs to be known about.
+_NO_DELTA = 1e-250
 # A few units in the last place, upwards.
 _UP = 1.0 + 2.0**-50
 
@@ -52,7 +58,7 @@ class PrivacyCurve:
 
     def __init__(self, p: float, size: int, rho: float) -> None:
         rho = _real("rho", rho)
-        if not 1.0 <= rho < math.inf:
+        if not 1.0 <= rho <= math.exp(_MOST_LOG_RHO):
             raise ArgumentError(
                 "rho",
                 rho,
@@ -65,10 +71,15 @@ class PrivacyCurve:
     def from_log(cls, p: float, size: int, log_rho: float) -> PrivacyCurve:
         """The curve for ln ρ, which keeps its digits where ρ is within 1e-9 of 1: see `log_sensitivity`."""
         log_rho = _real("log_rho", log_rho)
-        if not 0.0 <= log_rho < math.inf:
-            raise ArgumentError("log_rho", log_rho, "ln ρ is a finite number from 0 up", "Use log_sensitivity(...)")
+        if not 0.0 <= log_rho <= _MOST_LOG_RHO:
+            raise ArgumentError(
+                "log_rho",
+                log_rho,
+                "ln ρ is a number from 0 to 709",
+                "Use log_sensitivity(p, privacy, floor); where that is infinite, a floor above 0 makes it finite",
+            )
         curve = cls.__new__(cls)
-        curve._set(p, size, log_rho, math.exp(log_rho) if log_rho < 709.0 else math.inf)
+        curve._set(p, size, log_rho, math.exp(log_rho))
         return curve
 
     def _set(self, p: float, size: int, log_rho: float, rho: float) -> None:
@@ -119,13 +130,14 @@ class PrivacyCurve:
         epsilon = _real("epsilon", epsilon)
         if not epsilon >= 0.0:
             raise ArgumentError("epsilon", epsilon, "ε is a number from 0 up", "Pass a number such as 1.0")
-        low, high = 0.0, 1.0
         if epsilon >= self.pure_epsilon:
             return 0.0, 0.0
+        # δ(ε) <= 1 - e^{ε - T} for the greatest loss T.
+        low, high = 0.0, -math.expm1(-self.pure_epsilon)
         for cells in self._fineness():
             high = min(high, max(self._delta_above(cells, side, epsilon) for side in self._directions))
             low = max(low, *(self._delta_below(cells, side, epsilon) for side in self._directions))
-            if high - low <= _FINE_ENOUGH * high:
+            if high - low <= max(_FINE_ENOUGH * high, _NO_DELTA):
                 break
         return min(low, high), high
 
@@ -185,6 +197,8 @@ class PrivacyCurve:
         The loss has a range of (1 + p) τ and a deviation near pτ (times sqrt(I), between 0.7 and 1). The sum of r has
         a deviation sqrt(r) times that, and the transform spans 18 of them.
         """
+        if self._shift < _LEAST_SHIFT:
+            return
         deviations = (1.0 + self.p) / self.p
         most = min(_MOST_CELLS, _MOST_POINTS / (18.0 * math.sqrt(self.size)) * deviations)
         tried = 0

@@ -35,8 +35,11 @@ __all__ = ["LatticeLaw", "lower_law", "upper_law"]
 
 Array = NDArray[np.float64]
 
-# Computed densities and cell masses are within this of the true ones, in logarithms.
+# Computed densities and cell masses of the narrow law are within this of the true ones, in logarithms; those of the wide
+# law are computed as e^{-L} times as much, which adds the error of L.
 _SCALE_ERROR = VALUE_ERROR + 2.0 * QUADRATURE_ERROR
+# Wider cells than this would overflow, and bound nothing.
+_MOST_STEP = 300.0
 
 
 @dataclass(frozen=True)
@@ -69,11 +72,11 @@ def upper_law(cells: LossCells, *, wide_first: bool) -> LatticeLaw:
     out = np.zeros(cells.cells + 1)
     out[1:] = upwards
     out[:-1] += np.maximum(total - upwards, 0.0)
-    return LatticeLaw(lowest, cells.step, out, _SCALE_ERROR, cells.level_error)
+    return LatticeLaw(lowest, cells.step, out, _SCALE_ERROR + cells.loss_error, cells.level_error)
 
 
 def lower_law(cells: LossCells, *, wide_first: bool) -> LatticeLaw | None:
-    """A law on the lattice whose curve lies below; None where the cells are too few for one.
+    """A law on the lattice whose curve lies below; None where the cells are too few or too wide for one.
 
     All masses are those of P: with e_j = T_{j-1}(α_j) - T_j(α_j) = p_j - α_j q_j, where p_j and q_j are the masses between
     the middles of cells j-1 and j, v_j is T_{j-1}(α_j) - e⁺_j and T_j(α_j) - e⁻_j, and the law has at α_j the mass
@@ -84,7 +87,7 @@ def lower_law(cells: LossCells, *, wide_first: bool) -> LatticeLaw | None:
     part is taken off every v_j; the first part is in the scale error.
     """
     count = cells.cells
-    if count < 4:
+    if count < 4 or cells.step > _MOST_STEP:
         return None
     weight, loss, half, lowest = _directed(cells, wide_first)
     # Half-cells 2j-1 and 2j belong to lattice point j; the first and last cells belong whole to points 1 and count-1.
@@ -103,7 +106,7 @@ def lower_law(cells: LossCells, *, wide_first: bool) -> LatticeLaw | None:
     out[1:] += bend / -math.expm1(-cells.step)
     if not _make_convex(out, cells.step):
         return None
-    return LatticeLaw(lowest, cells.step, out, _SCALE_ERROR, cells.loss_error)
+    return LatticeLaw(lowest, cells.step, out, _SCALE_ERROR + cells.loss_error, cells.loss_error)
 
 
 def _directed(cells: LossCells, wide_first: bool) -> tuple[Array, Array, NDArray[np.intp], float]:
