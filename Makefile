@@ -11,12 +11,13 @@ INSTALLED := $(VENV)/.installed-$(FILES)
 NATIVE    := CMakeLists.txt pyproject.toml $(wildcard native/*)
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow lint accuracy picture import-time dist clean
+.PHONY: help demo test test-slow lint bench accuracy picture import-time dist clean
 
 help:
 	@echo "make demo         the variety of words in Python's own standard library"
 	@echo "make test         lint, types and the fast tests"
 	@echo "make test-slow    sanitizers, long statistical sweeps, sdist and wheel"
+	@echo "make bench        how fast it is against its peers: the table and picture of docs/performance.md"
 	@echo "make accuracy     the accuracy table of docs/accuracy.md"
 	@echo "make picture      the picture of the README"
 	@echo "make import-time  how long import stablesketch takes"
@@ -59,6 +60,9 @@ test: lint
 
 test-slow: $(VENV)/.extra-test
 	@$(BIN)/python -m pytest -q -m slow
+
+bench: $(VENV)/.extra-bench
+	@$(BIN)/python benchmarks/speed.py
 
 accuracy: $(INSTALLED)
 	@$(BIN)/python benchmarks/accuracy.py

@@ -29,6 +29,7 @@ LEVELS = {
     "release": 5,
     "ledger": 5,
     "collector": 6,
+    "audit": 7,
     "doors": 7,
     WHOLE: 8,
     "engines": 9,

@@ -84,9 +84,9 @@ def run(root: Path, out: TextIO, progress: TextIO, size: int = SIZE) -> int:
     ]
     # How many words there are is public under "replace", and decides the plan; so the release takes a second pass.
     asked = Privacy(epsilon=1.0, delta=1e-9, pairs=exact.total())
-    chosen = plan(Moment(0.5), asked, size=size, expected=exact_moment(exact, 0.5))
+    chosen = plan(Moment(0.5), asked, size=size)
     collector = chosen.open()
-    bar = Progress(progress, sum(path.stat().st_size for path in files))
+    bar = Progress(progress, bar.volume, lines=False)
     for words in batches(files, bar):
         collector.update(words)
     bar.close()
@@ -228,11 +228,12 @@ class Progress:
 
     WIDTH = 30
 
-    def __init__(self, out: TextIO, volume: int) -> None:
+    def __init__(self, out: TextIO, volume: int, lines: bool = True) -> None:
+        self.volume = max(volume, 1)
+        self._lines = lines
         self._out = out
         self._terminal = _is_terminal(out)
         self._full, self._empty = ("━", "╌") if _writes(out, "━╌") else ("#", ".")
-        self._volume = max(volume, 1)
         self._done = self._words = self._quarters = 0
         self._started = time.monotonic()
         self._drawn = 0.0
@@ -243,7 +244,7 @@ class Progress:
         self.draw()
 
     def draw(self) -> None:
-        share = min(self._done / self._volume, 1.0)
+        share = min(self._done / self.volume, 1.0)
         if self._terminal:
             now = time.monotonic()
             if now - self._drawn >= 0.05:
@@ -251,7 +252,7 @@ class Progress:
                 full = round(share * self.WIDTH)
                 bar = self._full * full + self._empty * (self.WIDTH - full)
                 self._write(f"\r\x1b[K  {bar} {share:4.0%}  {self._words:,} words  {now - self._started:.1f} s")
-        elif int(4 * share) > self._quarters:
+        elif self._lines and int(4 * share) > self._quarters:
             self._quarters = int(4 * share)
             self._write(f"  {25 * self._quarters}% read, {self._words:,} words\n")
 

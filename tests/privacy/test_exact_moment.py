@@ -41,7 +41,7 @@ def test_units_are_the_nearest(p: float, step: Fraction) -> None:
 @pytest.mark.parametrize("p", INDICES)
 @pytest.mark.parametrize("bits", [16, 40, 64, 200])
 def test_every_power_is_within_its_bound(p: float, bits: int) -> None:
-    """The certified relative error, 2^(4-bits), on 400 numbers of all lengths; the proof has room, so half of it holds."""
+    """The certified relative error is 2^(4-bits); on 400 numbers of all lengths half of that is enough."""
     source, powers = random.Random(9), _Powers(p, bits)
     numbers = [1, 2, 255, 256, 257, 2**8 - 1, 2**9 - 1, 2**127, 2**128 - 1]
     numbers += [source.randrange(1, 2 ** source.randrange(1, 129)) for _ in range(400)]

@@ -94,8 +94,8 @@ def check_promise(plan: Plan, pairs: int, total: int) -> None:
     """Refuses what no stream of values 1 to max_value can be; then some delete undid no update. No key is looked at."""
     if not 0 <= pairs <= total <= pairs * plan.privacy.max_value:
         raise NegativeTotal(
-            "the pairs and the total that are left are not those of any stream with the values of the plan, so something "
-            "was deleted that was not there. Send the updates that are missing; every delete must undo one."
+            "the pairs and the total that are left are not those of any stream with the values of the plan, so "
+            "something was deleted that was not there. Send the updates that are missing; every delete must undo one."
         )
 
 

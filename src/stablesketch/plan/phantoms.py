@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from ..errors import ArgumentError
+
 __all__ = ["Phantoms"]
 
 _HEAVIEST = 2**40  # heavier ones would be fewer, but a product of weight and X must stay far from the end of an entry
@@ -34,6 +36,14 @@ class Phantoms:
         missing = wanted - count * weight**p
         last = math.ceil(missing ** (1.0 / p)) if missing > 0.0 else 0
         return cls(count, weight, min(last, weight))
+
+    @classmethod
+    def checked(cls, count: object, weight: object, last: object) -> Phantoms:
+        """Phantoms as somebody wrote them down: whole numbers, each weight one that `of_mass` could have chosen."""
+        for name, value, least in (("count", count, 0), ("weight", weight, 1), ("last", last, 0)):
+            if type(value) is not int or not least <= value <= _HEAVIEST:
+                raise ArgumentError(f"phantoms.{name}", value, "not a whole number in range", "Make the plan again")
+        return cls(count, weight, last)  # type: ignore[arg-type]  # just checked
 
     def mass(self, p: float) -> float:
         """Λ = count · weight^p + last^p."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ..errors import ArgumentError, BlobError
 from ..privacy import Privacy
@@ -29,7 +29,8 @@ class Plan:
 
     `epsilon` and `delta` are what is reached, never above what `privacy` asks; δ includes what finite precision costs.
     `error` is the relative root mean square error expected at F_p = `expected`, or the absolute one where `relative`
-    is False because nothing is guaranteed about F_p. Print a plan to see it as a table.
+    is False because nothing is guaranteed about F_p; `bytes` is about what a stored collector takes at that F_p.
+    Print a plan to see it as a table.
     """
 
     statistic: Moment
@@ -87,18 +88,21 @@ class Plan:
         try:
             content: Mapping[str, Any] = json.loads(text)
             if content["format"] != _FORMAT or content["statistic"]["name"] != "moment":
-                raise ArgumentError(
-                    "text", str(content["format"]), "not a plan this version reads", "Make the plan again"
-                )
-            fields = {name: content[name] for name in _PLAIN_FIELDS}
+                raise BlobError("a plan of a format this version does not read. Make the plan again, or upgrade.")
+            odd = set(content) ^ {"format", "statistic", "privacy", "phantoms", *_PLAIN_FIELDS}
+            odd |= {name for name, kind in _PLAIN_FIELDS.items() if name in content and type(content[name]) is not kind}
+            if odd or content["mechanism"] not in get_args(Mechanism):
+                raise BlobError(f"a plan with fields that nothing writes: {sorted(odd) or ['mechanism']}.")
             return cls(
                 statistic=Moment(content["statistic"]["p"]),
                 privacy=Privacy.from_dict(content["privacy"]),
-                phantoms=Phantoms(**content["phantoms"]),
-                **fields,
+                phantoms=Phantoms.checked(**content["phantoms"]),
+                **{name: content[name] for name in _PLAIN_FIELDS},
             )
-        except (KeyError, TypeError, json.JSONDecodeError) as error:
+        except (KeyError, TypeError, AttributeError, RecursionError, json.JSONDecodeError) as error:
             raise BlobError(f"this is not the JSON of a plan: {error!r}. Pass what Plan.to_json() gave.") from None
+        except ArgumentError as error:
+            raise BlobError(f"a plan that nothing writes: {error}") from None
 
     def __str__(self) -> str:
         from .table import plan_table
@@ -106,17 +110,17 @@ class Plan:
         return plan_table(self)
 
 
-_PLAIN_FIELDS = (
-    "mechanism",
-    "size",
-    "step",
-    "epsilon",
-    "delta",
-    "pure_epsilon",
-    "error",
-    "relative",
-    "expected",
-    "bytes",
-    "exact_error",
-    "deletes",
-)
+_PLAIN_FIELDS = {
+    "mechanism": str,
+    "size": int,
+    "step": float,
+    "epsilon": float,
+    "delta": float,
+    "pure_epsilon": float,
+    "error": float,
+    "relative": bool,
+    "expected": float,
+    "bytes": int,
+    "exact_error": float,
+    "deletes": bool,
+}

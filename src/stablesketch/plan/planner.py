@@ -18,9 +18,13 @@ from .sizing import exact_deviation, floor_for, gaussian_guide, largest_log_rho,
 __all__ = ["plan"]
 
 _DEFAULT_ERROR = 0.05
+_LEAST_SIZE = 5  # with fewer entries the estimate errs by over 10% more than predicted, with two without bound
 _LARGEST_SIZE = 10_000  # up to here the certified curve is tested
 _GRID_VARIANCE = 1.0 + 1.0 / 192.0  # rounding to a quarter of the deviation
-_HEADER_BYTES = 400  # the plan, the shards and the frame of a stored collector, about
+_HEADER_BYTES = 600  # the plan, the shards and the frame of a stored collector, about
+_PRECISION_SHARE = 0.75  # of δ, which finite precision may take at most
+_LARGEST_EXPONENT = 700.0  # e^ε of a larger ε is no float
+_MOST_PHANTOMS = 1 << 20  # more would make a release take minutes
 
 
 def plan(
@@ -37,8 +41,9 @@ def plan(
     """A plan that reaches the (ε, δ) of `privacy`, by one of: a target `error`, a `size`, or a `memory` ("64K").
 
     `error` is relative, at F_p = `expected`, by default the least F_p that `privacy` guarantees; without any of the
-    three it is 5%. The guarantee never depends on `expected`; only the predicted error does. `deletes` promises that
-    every delete undoes an earlier update, and allows them.
+    three it is 5%. The (ε, δ) of a plan never depends on `expected`, but its size and floor do and are published: take
+    `expected` from public knowledge, never from the data. `deletes` promises that every delete undoes an earlier
+    update, and allows them.
 
     Raises:
         PlanInfeasible: no size reaches the error, or δ is below what finite precision costs; the message says what
@@ -48,30 +53,40 @@ def plan(
         raise ArgumentTypeError("statistic", statistic, "not a statistic", "Pass ss.Moment(0.5), for example")
     if not isinstance(privacy, Privacy):
         raise ArgumentTypeError("privacy", privacy, "not a Privacy", "Pass ss.Privacy(epsilon=1.0, delta=1e-9, ...)")
-    if sum(given is not None for given in (error, size, memory)) > 1:
-        given = {name: value for name, value in (("error", error), ("size", size), ("memory", memory)) if value}
+    if not isinstance(deletes, bool):
+        raise ArgumentTypeError("deletes", deletes, "not True or False", "Pass True to allow deletes")
+    asked = (("error", error), ("size", size), ("memory", memory))
+    given = {name: value for name, value in asked if value is not None}
+    if len(given) > 1:
         raise ArgumentError("error, size, memory", given, "one of them decides the size", "Pass one, or none for 5%")
     guess = _expected(statistic, privacy, expected)
     if mechanism == "exact":
-        return _exact_plan(statistic, privacy, guess, deletes)
+        if size is not None or memory is not None:
+            way_out = "Leave them out, or use mechanism='sketch'"
+            raise ArgumentError("size, memory", given, "the exact mechanism holds every key and has no size", way_out)
+        return _exact_plan(statistic, privacy, None if error is None else _checked_error(error), guess, deletes)
     if mechanism != "sketch":
         raise ArgumentError("mechanism", mechanism, "there is no such mechanism", 'Pass "sketch" or "exact"')
     if size is not None:
         return _sketch_plan(statistic, privacy, _checked_size(size), guess, deletes)
     if memory is not None:
         per_entry = entry_bytes(statistic.p, max(guess, 1.0))
-        room = _memory(memory) - _HEADER_BYTES
-        return _sketch_plan(statistic, privacy, min(max(int(room // per_entry), 2), _LARGEST_SIZE), guess, deletes)
+        fits = math.floor((_memory(memory) - _HEADER_BYTES) / per_entry)
+        if fits < _LEAST_SIZE:
+            least = _HEADER_BYTES + math.ceil(_LEAST_SIZE * per_entry)
+            raise ArgumentError("memory", memory, f"the least plan takes {least} bytes", f"Pass {least} or more")
+        return _sketch_plan(statistic, privacy, min(fits, _LARGEST_SIZE), guess, deletes)
     return _plan_for_error(statistic, privacy, _checked_error(error), guess, deletes)
 
 
 def _plan_for_error(statistic: Moment, privacy: Privacy, error: float, guess: float, deletes: bool) -> Plan:
-    """The smallest size whose certified plan has at most this error; the Gaussian guide says where to begin."""
+    """About the smallest size whose certified plan has at most this error; the Gaussian guide says where to begin."""
     if guess == 0.0:
         raise ArgumentError(
             "error", error, "nothing is guaranteed about F_p, so no relative error can be aimed at",
             "Pass expected=, the F_p you expect, or size=",
         )  # fmt: skip
+    _curve_delta(privacy, _LEAST_SIZE, grid_step(relative_deviation(statistic.p, _LEAST_SIZE)))  # or it is hopeless
     mu = gaussian_guide(privacy.epsilon, privacy.delta)
 
     def guided(size: int) -> float:
@@ -79,7 +94,7 @@ def _plan_for_error(statistic: Moment, privacy: Privacy, error: float, guess: fl
         mass = floor_for(statistic.p, privacy, mu * deviation)
         return deviation * math.sqrt(_GRID_VARIANCE) * (1.0 + mass / guess)
 
-    low, high = 2, _LARGEST_SIZE
+    low, high = _LEAST_SIZE, _LARGEST_SIZE
     if guided(high) > error:
         raise _unreachable(statistic, privacy, error, guess, guided(high))
     while low < high:
@@ -100,17 +115,15 @@ def _sketch_plan(statistic: Moment, privacy: Privacy, size: int, guess: float, d
     p = statistic.p
     deviation = relative_deviation(p, size)
     step = grid_step(deviation)
-    precision = rounding_delta(privacy.epsilon, step)
-    curve_delta = privacy.delta - precision
-    if curve_delta <= 0.5 * privacy.delta:
-        raise PlanInfeasible(
-            f"δ = {privacy.delta:g} leaves too little beside what finite precision costs at size {size} and "
-            f"ε = {privacy.epsilon:g}, which is {precision:.2g}. Ask for a δ of at least {2.1 * precision:.1g}, "
-            "or use mechanism='exact', which has δ = 0."
-        )
+    curve_delta = _curve_delta(privacy, size, step)
     log_rho = largest_log_rho(p, size, privacy.epsilon, curve_delta)
     phantoms = Phantoms.of_mass(p, floor_for(p, privacy, log_rho))
     mass = phantoms.mass(p)
+    if phantoms.count > _MOST_PHANTOMS:
+        raise PlanInfeasible(
+            f"a floor of {mass:.3g} would take {phantoms.count:,} phantom keys, more than {_MOST_PHANTOMS:,}. Ask for "
+            "a larger ε, or bound pairs_per_person or max_value lower, or use mechanism='exact'."
+        )
     # The mass is a sum of rounded powers: taken a little smaller, ρ comes out a little larger.
     reached = log_sensitivity(p, privacy, mass * (1.0 - 1e-12))
     curve = PrivacyCurve.from_log(p, size, reached)
@@ -132,23 +145,46 @@ def _sketch_plan(statistic: Moment, privacy: Privacy, size: int, guess: float, d
         error=spread * (1.0 + mass / guess) if guess > 0.0 else spread * mass,
         relative=guess > 0.0,
         expected=guess,
-        bytes=_HEADER_BYTES + math.ceil(size * entry_bytes(p, max(guess, 1.0) + mass)),
+        bytes=_HEADER_BYTES + math.ceil(size * entry_bytes(p, max(guess, 1.0))),
         exact_error=exact_deviation(p, privacy) / (guess if guess > 0.0 else 1.0),
         deletes=deletes,
     )
 
 
-def _exact_plan(statistic: Moment, privacy: Privacy, guess: float, deletes: bool) -> Plan:
-    """Exact F_p on a grid plus discrete Laplace noise: pure ε-DP. The grid is a thousandth of the noise, or finer."""
+def _curve_delta(privacy: Privacy, size: int, step: float) -> float:
+    """What of δ is left for the entries when finite precision has taken its share."""
+    precision = rounding_delta(privacy.epsilon, step) if privacy.epsilon < _LARGEST_EXPONENT else math.inf
+    if precision <= _PRECISION_SHARE * privacy.delta:
+        return privacy.delta - precision
+    enough = 1.05 * precision / _PRECISION_SHARE
+    instead = f"Ask for δ of at least {enough:.2g}, or for" if enough < 1.0 else "Ask for"
+    raise PlanInfeasible(
+        f"δ = {privacy.delta:g} leaves too little beside what finite precision costs at size {size} and "
+        f"ε = {privacy.epsilon:g}, which is {precision:.2g}. {instead} a smaller ε, or use mechanism='exact', "
+        "which has δ = 0."
+    )
+
+
+def _exact_plan(statistic: Moment, privacy: Privacy, asked: float | None, guess: float, deletes: bool) -> Plan:
+    """Exact F_p on a grid plus discrete Laplace noise: pure ε-DP.
+
+    The grid is a thousandth of the noise or of the sensitivity c M^p, whichever is less: rounding to it adds up to a
+    step to the sensitivity, so less than a thousandth to the noise.
+    """
     deviation = exact_deviation(statistic.p, privacy)
     error = deviation / guess if guess > 0.0 else deviation
+    if asked is not None and (guess == 0.0 or error > asked):
+        raise PlanInfeasible(
+            f"the exact mechanism has an error of {error:.3g} at {statistic} = {guess:,.6g}, and {asked:g} is asked. "
+            "Ask for a larger error or ε, or pass expected= if F_p is known to be larger."
+        )
     return Plan(
         statistic=statistic,
         privacy=privacy,
         mechanism="exact",
         size=0,
         phantoms=Phantoms(0, 1, 0),
-        step=2.0 ** math.floor(math.log2(deviation / 1000.0)),
+        step=2.0 ** math.floor(math.log2(deviation * min(1.0, privacy.epsilon / math.sqrt(2.0)) / 1000.0)),
         epsilon=privacy.epsilon,
         delta=0.0,
         pure_epsilon=privacy.epsilon,
@@ -195,9 +231,9 @@ def _checked_error(error: float | None) -> float:
 def _checked_size(size: Any) -> int:
     if isinstance(size, bool) or not isinstance(size, int):
         raise ArgumentTypeError("size", size, "not a number of entries", "Pass an integer such as 500")
-    if not 2 <= size <= _LARGEST_SIZE:
-        way_out = "500 entries give about 5%; for less error use several releases or mechanism='exact'"
-        raise ArgumentError("size", size, f"a plan has 2 to {_LARGEST_SIZE} entries", way_out)
+    if not _LEAST_SIZE <= size <= _LARGEST_SIZE:
+        way_out = "500 entries give about 5%; for less error than 10,000 give use mechanism='exact'"
+        raise ArgumentError("size", size, f"a plan has {_LEAST_SIZE} to {_LARGEST_SIZE} entries", way_out)
     return size
 
 

@@ -10,15 +10,16 @@ if TYPE_CHECKING:
 __all__ = ["plan_table"]
 
 _RELATIONS = {
-    "replace": "replacing up to {c} of the {n:,} pairs",
-    "add_remove": "adding or removing up to {c} pairs",
+    "replace": "replacing up to {c} of {n} pairs",
+    "add_remove": "adding up to {c} to {n} pairs, or removing them",
 }
 
 
 def plan_table(plan: Plan) -> str:
     """What is asked, what is reached, what it costs, and what would do better."""
     privacy = plan.privacy
-    change = _RELATIONS[privacy.relation].format(c=privacy.pairs_per_person, n=privacy.pairs)
+    number = f"at least {privacy.pairs:,}" if privacy.pairs else "any number of"
+    change = _RELATIONS[privacy.relation].format(c=privacy.pairs_per_person, n=number)
     rows = [
         ("statistic", str(plan.statistic)),
         ("protects", f"{change}, values up to {privacy.max_value:,}"),

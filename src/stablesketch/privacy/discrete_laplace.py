@@ -46,16 +46,23 @@ def sample(scale: Fraction, below: Below = secrets.randbelow) -> int:
     t, s = _fraction("scale", scale).as_integer_ratio()
     uniform = _checked(below)
     while True:
-        u = uniform(t)
-        if not _bernoulli_exp(u, t, uniform):
-            continue
-        v = 0
-        while _bernoulli_exp(1, 1, uniform):
-            v += 1
-        magnitude = (u + t * v) // s
-        negative = uniform(2) == 1
-        if not (negative and magnitude == 0):
-            return -magnitude if negative else magnitude
+        drawn = _attempt(t, s, uniform)
+        if drawn is not None:
+            return drawn
+
+
+def _attempt(t: int, s: int, below: Below) -> int | None:
+    """One pass of `sample`, or None if it is to be repeated from the start."""
+    u = below(t)
+    if not _bernoulli_exp(u, t, below):
+        return None
+    v = 0
+    while _bernoulli_exp(1, 1, below):
+        v += 1
+    magnitude = (u + t * v) // s
+    if below(2) == 0:
+        return magnitude
+    return -magnitude if magnitude else None
 
 
 def _bernoulli_exp(numerator: int, denominator: int, below: Below) -> bool:

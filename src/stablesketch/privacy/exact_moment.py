@@ -5,8 +5,8 @@ public step g, U = F_p/g rounded. Two things must be certain, whatever the data:
 (`moment_units`), and therefore how far apart the U of neighbours can be (`units_sensitivity`).
 
 Why F_p changes by at most c M^p between neighbours, for replace and for add or remove alike. Let S'' be the common
-pairs and x their F_p. One more pair of value v <= M raises one total f to f + v, and 0 <= (f + v)^p - f^p <= v^p <= M^p,
-because the power p <= 1 is increasing and subadditive. So adding up to c pairs takes F_p to a place in [x, x + c M^p].
+pairs and x their F_p. One more pair of value v <= M raises one total f to f + v, and 0 <= (f + v)^p - f^p <= v^p <=
+M^p, because the power p <= 1 is increasing and subadditive. So adding up to c pairs takes F_p to a place in [x, x + c M^p].
 Add or remove: one of the neighbours is S'' itself. Replace: both are S'' with up to c pairs added, and both lie in the
 same interval. Removing one person's pairs and adding another's move F_p in opposite directions, so the bound is the
 larger of the two moves and not their sum. Add or remove attains it, with c values M on keys of their own;

@@ -246,10 +246,9 @@ def _checked_size(size: object) -> int:
 
 
 def entry_bytes(p: float, moment: float) -> float:
-    """About how many bytes `to_bytes` takes for an entry of a stream with F_p = `moment`: an entry is of the order of
-    moment^{1/p}, heavy tail included some ten bits more, kept to 2^-resolution."""
-    resolution = Entries(p, 1).resolution
-    return 1.5 + (resolution + max(0.0, math.log2(moment)) / p + 6.0 / p + 2.0) / 8.0
+    """About how many bytes `to_bytes` takes for an entry of a stream with F_p = `moment`: docs/wire-format.md."""
+    scale = max(0.0, math.log2(moment)) / p
+    return 1.6 + (Entries(p, 1).resolution + scale + 0.83 * (1.0 / p - 1.0)) / 8.0
 
 
 def log_magnitudes(entries: Entries) -> tuple[list[float], list[float]]:

@@ -1,0 +1,52 @@
+"""How fast an update is, against its peers: one table of ratios, all measured in one run.
+
+    python benchmarks/speed.py [--quick] [--output DIR]
+
+Needs what `make bench` brings. Contestants take turns and the best round of each counts; docs/performance.md says what
+is timed in each row. The table goes to standard output, to performance.csv and, as a plot, to images/performance.svg
+and .png in the output folder (docs), and into performance.md there. A full run takes about five minutes and needs a
+quiet machine. --quick is a smoke run of some seconds on small streams: its ratios mean nothing, and it writes files
+only if told where.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+from speed_peers import machine, versions  # first: it settles how many threads polars has
+from speed_race import progress
+from speed_rows import AVX2, BEST, Scale, all_rows
+from speed_table import markdown, paste, text, write
+
+DOCS = Path(__file__).parents[1] / "docs"
+QUICK = Scale(rows=10**5, keys=10**4, items=10**3, rounds=2, long_rounds=2, openings=5)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="How fast stablesketch is, against its peers.")
+    parser.add_argument("--quick", action="store_true", help="a smoke run: small streams, two rounds")
+    parser.add_argument("--output", type=Path, help="folder for the files (default: docs, with --quick none)")
+    options = parser.parse_args()
+    output: Path | None = options.output or (None if options.quick else DOCS)
+    started = time.perf_counter()
+    rows = all_rows(QUICK if options.quick else Scale())
+    progress(f"{time.perf_counter() - started:.0f} seconds\n")
+
+    about = f"{machine()}; tier {BEST}{', and avx2 forced' if AVX2 and AVX2 != BEST else ''}. {versions()}."
+    print(text(rows))
+    print(about)
+    if output is not None:
+        from speed_plot import draw
+
+        write(rows, output / "performance.csv")
+        draw(rows, output / "images" / "performance")
+        page = output / "performance.md"
+        if page.exists():
+            paste(f"{markdown(rows)}\n\n{about}", page)
+        progress(f"written to {output}\n")
+
+
+if __name__ == "__main__":
+    main()
