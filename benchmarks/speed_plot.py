@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from speed_table import Row
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["draw"]
 
@@ -13,42 +17,64 @@ BLUE, SKY, VERMILION, GREY = "#0072B2", "#8CC8EC", "#D55E00", "#555555"
 
 
 def draw(rows: list[Row], output: Path) -> None:
-    """`output`.svg and `output`.png: a bar for each row, one for the AVX2 tier under it, a mark at the target."""
+    """`output`.svg and `output`.png: a bar for each row, one for the AVX2 tier under it, a mark at the target.
+
+    Rows that have neither (the plain tier) are in the table alone.
+    """
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 
-    plt.rcParams.update(
-        {"font.size": 11, "axes.spines.top": False, "axes.spines.right": False, "svg.hashsalt": "stablesketch"}
-    )
-    figure, axes = plt.subplots(figsize=(11.0, 0.55 * len(rows) + 1.3), dpi=140, layout="constrained")
+    rows = [row for row in rows if row.target is not None or row.ratio_avx2 is not None]
+    plt.rcParams.update({"font.size": 11, "svg.hashsalt": "stablesketch"})
+    figure, axes = plt.subplots(figsize=(11.0, 0.52 * len(rows) + 1.4), dpi=140, layout="constrained")
     for place, row in enumerate(rows):
         both = row.ratio_avx2 is not None
-        axes.barh(place - 0.17 * both, row.ratio, height=0.34 if both else 0.5, color=BLUE)
-        axes.text(row.ratio * 1.05, place - 0.17 * both, f"{row.ratio:.3g}", va="center", color=BLUE, fontsize=10)
+        # On a logarithmic axis a bar has to start somewhere: it starts where both are equally fast.
+        axes.barh(place - 0.17 * both, row.ratio - 1.0, left=1.0, height=0.34 if both else 0.5, color=BLUE)
+        column(axes, 1.05, place, shown(row.ratio), BLUE)
         if row.ratio_avx2 is not None:
-            axes.barh(place + 0.17, row.ratio_avx2, height=0.34, color=SKY)
+            axes.barh(place + 0.17, row.ratio_avx2 - 1.0, left=1.0, height=0.34, color=SKY)
+            column(axes, 1.14, place, shown(row.ratio_avx2), GREY)
         if row.target is not None:
             axes.plot([row.target] * 2, [place - 0.4, place + 0.4], color=VERMILION, linewidth=2.5)
-    axes.axvline(1.0, color=GREY, linewidth=1, zorder=0)
+            column(axes, 1.23, place, shown(row.target), VERMILION)
+    for x, heading, colour in ((1.05, "best", BLUE), (1.14, "AVX2", GREY), (1.23, "target", VERMILION)):
+        column(axes, x, -0.9, heading, colour)
+
+    ratios = [ratio for row in rows for ratio in (row.ratio, row.ratio_avx2, row.target) if ratio is not None]
+    axes.axvline(1.0, color="black", linewidth=1)
     axes.set_xscale("log")
-    axes.set_xlim(0.1, 2.2 * max(row.ratio for row in rows))
-    ticks = [0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0]
-    ticks = [tick for tick in ticks if tick <= 2.2 * max(row.ratio for row in rows)]
+    axes.set_xlim(min(0.45, 0.8 * min(ratios)), 1.3 * max(ratios))
+    low, high = axes.get_xlim()
+    ticks = [tick for tick in (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0) if low <= tick <= high]
     axes.set_xticks(ticks, [f"{tick:g}×" for tick in ticks])
     axes.minorticks_off()
+    axes.grid(axis="x", color="#DDDDDD", linewidth=0.8)
+    axes.set_axisbelow(True)
     axes.set_yticks(range(len(rows)), [f"{row.name}\nagainst {row.peer}" for row in rows], fontsize=9)
-    axes.invert_yaxis()
+    axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
-    axes.set_title("Times as fast", loc="left", weight="bold")
-    axes.barh([0], [0], color=BLUE, label="best tier")
-    axes.barh([0], [0], color=SKY, label="AVX2 tier forced")
-    axes.plot([], [], color=VERMILION, linewidth=2.5, label="target")
-    axes.legend(loc="lower right", frameon=False)
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+    axes.barh([0], [0], left=1.0, color=BLUE, label="best tier")
+    axes.barh([0], [0], left=1.0, color=SKY, label="AVX2 tier forced")
+    axes.plot([], [], color=VERMILION, linewidth=2.5, label="target of the best tier")
+    figure.legend(loc="outside lower right", ncols=3, frameon=False)
+    axes.set_xlabel("times as fast", loc="left")
 
     output.parent.mkdir(parents=True, exist_ok=True)
     # The same bytes from the same numbers.
     figure.savefig(output.with_suffix(".svg"), metadata={"Date": None, "Creator": None})
     figure.savefig(output.with_suffix(".png"), metadata={"Software": None})
     plt.close(figure)
+
+
+def column(axes: Axes, x: float, y: float, text: str, colour: str) -> None:
+    """A number to the right of the plot: x in widths of it, y in rows."""
+    axes.text(x, y, text, color=colour, ha="center", va="center", fontsize=10, transform=axes.get_yaxis_transform())
+
+
+def shown(ratio: float) -> str:
+    return f"{ratio:.2f}" if ratio < 10.0 else f"{ratio:.1f}"

@@ -17,8 +17,15 @@ Entries::Entries(const Entries& other) : table_(other.table_), size_(other.size_
 
 void Entries::absorb(const std::vector<std::int64_t>& sums) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i] += sums[i];
-    settle_all();
+    std::vector<std::int64_t> next(sums_.size());
+    for (std::size_t i = 0; i < next.size(); ++i) next[i] = sums_[i] + sums[i];
+    for (std::size_t at = 0; at < next.size(); at += digits_) {
+        settle(&next[at], digits_);
+        // Nobody can count that far; doubling a sketch by merging it with itself some hundred times gets there.
+        const std::int64_t top = next[at + digits_ - 1];
+        if (top != static_cast<std::int32_t>(top)) throw std::overflow_error("an entry beyond its width");
+    }
+    sums_ = std::move(next);
 }
 
 void Entries::merge(const Entries& other) {
@@ -29,10 +36,6 @@ void Entries::merge(const Entries& other) {
         theirs = other.sums_;
     }
     absorb(theirs);
-}
-
-void Entries::settle_all() {
-    for (std::uint32_t j = 0; j < size_; ++j) settle(&sums_[std::size_t(j) * digits_], digits_);
 }
 
 std::vector<std::uint32_t> Entries::state() const {

@@ -30,6 +30,7 @@ class Entries {
     const StableTable& table() const { return *table_; }
 
     // Adds the settled sums of an accumulator of the same p and size: an even number of entries of digits() digits.
+    // An entry beyond its width throws std::overflow_error and changes nothing; so does merge.
     void absorb(const std::vector<std::int64_t>& sums);
     void merge(const Entries& other);
 
@@ -38,8 +39,6 @@ class Entries {
     void load(const std::uint32_t* state);
 
   private:
-    void settle_all();
-
     std::shared_ptr<const StableTable> table_;
     std::uint32_t size_;
     int digits_;

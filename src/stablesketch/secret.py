@@ -119,6 +119,8 @@ class Secret:
 
     def derive(self, purpose: str, length: int = 32) -> bytes:
         """The key of one purpose: HMAC-SHA256(secret, "stablesketch/1/" + purpose), its first `length` bytes."""
+        if not 0 < length <= _SECRET_BYTES:
+            raise ArgumentError("length", length, "a derived key has 1 to 32 bytes", "Derive two with different purposes")
         return hmac.digest(self._bits, b"stablesketch/1/" + purpose.encode(), "sha256")[:length]
 
     @property
@@ -139,6 +141,9 @@ class Secret:
 
     def __deepcopy__(self, memo: dict[int, object]) -> Secret:
         return self
+
+    def __getstate__(self) -> NoReturn:
+        self.__reduce_ex__(None)
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise SecretNotPicklable(

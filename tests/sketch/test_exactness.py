@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sketch_helpers import SECRET, entries_of
 
-from stablesketch import Sketch
+from stablesketch import MergeError, Sketch
 
 INDICES = st.sampled_from([0.05, 0.1, 0.3333, 0.5, 0.9, 1.0])
 SIZES = st.integers(1, 9)
@@ -154,3 +154,23 @@ def test_batches_of_integers_and_of_text_keep_apart(numbers: list[int], more: li
     mixed.update(numbers)
     mixed.delete(np.array([str(number) for number in more], object))
     assert mixed.to_bytes() == plain.to_bytes()
+
+
+def test_a_sum_beyond_the_width_is_refused_and_changes_nothing() -> None:
+    """Doubling a sketch over and over is the only way there; the sum must not wrap round silently."""
+    sketch = Sketch(p=1.0, size=3, secret=SECRET)
+    sketch.update(range(10), 2**53)
+    with pytest.raises(MergeError, match="larger than any stream"):
+        for _ in range(400):
+            before = sketch.to_bytes()
+            sketch.merge(sketch)
+    assert sketch.to_bytes() == before
+
+
+def test_part_of_a_value_may_be_taken_back() -> None:
+    """No pairs are left in number, yet the key has a total: it counts."""
+    part, whole = (Sketch(p=0.5, size=50, secret=SECRET) for _ in range(2))
+    part.update(["a"], [5])
+    part.delete(["a"], [3])
+    whole.update(["a"], [2])
+    assert part.estimate() == whole.estimate()

@@ -86,7 +86,7 @@ def test_rows_are_right_to_1e14(p: float) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("p", [*INDICES, 0.0999, 0.2, 1 / 3, 0.6])
+@pytest.mark.parametrize("p", [0.05, 0.0999, 0.1, 0.2, 0.3333, 0.5, 0.77, 0.9, 0.999, 1 - 1e-9])
 def test_rows_are_right_to_1e14_in_every_octave(p: float) -> None:
     odd = random_odd(np.random.default_rng(3), 1)
     for side in (UPPER, LOWER):

@@ -73,9 +73,8 @@ class SketchState:
         projection = self._sketch._need_projection("release")
         entries, _, _ = self._sketch._snapshot()
         phantoms = plan.phantoms
-        weights = [phantoms.weight] * phantoms.count + ([phantoms.last] if phantoms.last else [])
-        if weights:
-            projection.add_phantoms(entries, np.array(weights, dtype=np.int64))
+        if phantoms.count:
+            projection.add_phantoms(entries, np.full(phantoms.count, phantoms.weight, dtype=np.int64))
         # 53 bits are a uniform number in [0, 1) that a double holds exactly.
         offset = (int.from_bytes(projection.secret.derive("grid offset", 8), "little") >> 11) / 2.0**53
         logs, signs = log_magnitudes(entries)

@@ -18,33 +18,28 @@ _HEAVIEST = 2**40  # heavier ones would be fewer, but a product of weight and X 
 
 @dataclass(frozen=True)
 class Phantoms:
-    """`count` keys of weight `weight` and, if `last` > 0, one of weight `last`; together of mass `mass`."""
+    """`count` keys of weight `weight` each; together of mass `mass`."""
 
     count: int
     weight: int
-    last: int
 
     @classmethod
     def of_mass(cls, p: float, at_least: float) -> Phantoms:
-        """The fewest keys this scheme has for a mass of at least `at_least`; none for 0."""
+        """The fewest equal keys, none heavier than 2^40, with a mass of at least `at_least`; none for 0."""
         if at_least <= 0.0:
-            return cls(0, 1, 0)
+            return cls(0, 1)
         wanted = at_least * (1.0 + 1e-9)  # so that rounding never leaves the mass below what was asked
-        log_weight = math.log(wanted) / p
-        weight = _HEAVIEST if log_weight >= math.log(_HEAVIEST) else max(1, math.floor(math.exp(log_weight)))
-        count = math.floor(wanted / weight**p)
-        missing = wanted - count * weight**p
-        last = math.ceil(missing ** (1.0 / p)) if missing > 0.0 else 0
-        return cls(count, weight, min(last, weight))
+        count = math.ceil(wanted / math.pow(_HEAVIEST, p))
+        return cls(count, min(math.ceil(math.pow(wanted / count, 1.0 / p)), _HEAVIEST))
 
     @classmethod
-    def checked(cls, count: object, weight: object, last: object) -> Phantoms:
-        """Phantoms as somebody wrote them down: whole numbers, each weight one that `of_mass` could have chosen."""
-        for name, value, least in (("count", count, 0), ("weight", weight, 1), ("last", last, 0)):
+    def checked(cls, count: object, weight: object) -> Phantoms:
+        """Phantoms as somebody wrote them down: whole numbers such as `of_mass` could have chosen."""
+        for name, value, least in (("count", count, 0), ("weight", weight, 1)):
             if type(value) is not int or not least <= value <= _HEAVIEST:
                 raise ArgumentError(f"phantoms.{name}", value, "not a whole number in range", "Make the plan again")
-        return cls(count, weight, last)  # type: ignore[arg-type]  # just checked
+        return cls(count, weight)  # type: ignore[arg-type]  # just checked
 
     def mass(self, p: float) -> float:
-        """Λ = count · weight^p + last^p."""
-        return math.fsum((self.count * self.weight**p, float(self.last) ** p if self.last else 0.0))
+        """Λ = count · weight^p."""
+        return self.count * math.pow(self.weight, p)

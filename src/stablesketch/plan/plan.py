@@ -68,7 +68,7 @@ class Plan:
             "privacy": self.privacy.to_dict(),
             "mechanism": self.mechanism,
             "size": self.size,
-            "phantoms": {"count": self.phantoms.count, "weight": self.phantoms.weight, "last": self.phantoms.last},
+            "phantoms": {"count": self.phantoms.count, "weight": self.phantoms.weight},
             "step": self.step,
             "epsilon": self.epsilon,
             "delta": self.delta,

@@ -183,7 +183,7 @@ def _exact_plan(statistic: Moment, privacy: Privacy, asked: float | None, guess:
         privacy=privacy,
         mechanism="exact",
         size=0,
-        phantoms=Phantoms(0, 1, 0),
+        phantoms=Phantoms(0, 1),
         step=2.0 ** math.floor(math.log2(deviation * min(1.0, privacy.epsilon / math.sqrt(2.0)) / 1000.0)),
         epsilon=privacy.epsilon,
         delta=0.0,

@@ -8,8 +8,9 @@ import numpy as np
 
 __all__ = ["log_tail", "lower_limit", "upper_limit"]
 
-# Halvings of the interval: the limit is then known to a 10^12th part of the share itself, and given from below.
-_HALVINGS = 40
+# The chance of failure that is used may be less than that allowed by this part of it.
+_CLOSE = 1e-9
+_MOST_STEPS = 200
 _NEGLIGIBLE = 1e-16
 
 
@@ -22,13 +23,32 @@ def lower_limit(successes: int, trials: int, failure: float) -> float:
     """
     if successes == 0:
         return 0.0
-    low, high = 0.0, successes / trials
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (low + high)
-        if log_tail(successes, trials, middle) <= math.log(failure):
-            low = middle
+
+    # Aiming a little below the chance allowed, whatever comes as near as that is on the safe side of it.
+    aim = math.log(failure) - _CLOSE
+
+    def excess(x: float) -> float:
+        return log_tail(successes, trials, x) - aim
+
+    # At x = successes/trials the median of the count is `successes`, so that the tail is at least 1/2.
+    high = successes / trials
+    low, above, below = high / 2.0, excess(high), excess(high / 2.0)
+    while below > 0.0:
+        high, above = low, below
+        low, below = low / 2.0, excess(low / 2.0)
+    # Secants; an end that stays for a second time counts half (Illinois), so that both ends move.
+    last = 0
+    for _ in range(_MOST_STEPS):
+        x = low + (high - low) * below / (below - above)
+        at = excess(x)
+        if abs(at) <= _CLOSE:
+            return x
+        if at < 0.0:
+            low, below, above = x, at, above / 2.0 if last < 0 else above
+            last = -1
         else:
-            high = middle
+            high, above, below = x, at, below / 2.0 if last > 0 else below
+            last = 1
     return low
 
 

@@ -41,7 +41,7 @@ def sample(scale: Fraction, below: Below = secrets.randbelow) -> int:
     for x = 0, 1, ... The s values of x with floor(x/s) = y have together a probability proportional to exp(-ys/t) =
     q^y. A fair sign, with "minus nought" drawn again, makes that q^|k| on all integers, 0 counted once.
 
-    `below(n)` must return a uniform integer from 0 to n - 1. It takes 10 to 15 draws, whatever the scale.
+    `below(n)` must return a uniform integer from 0 to n - 1. It takes 10 to 15 draws on average, whatever the scale.
     """
     t, s = _fraction("scale", scale).as_integer_ratio()
     uniform = _checked(below)

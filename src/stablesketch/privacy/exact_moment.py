@@ -6,11 +6,11 @@ public step g, U = F_p/g rounded. Two things must be certain, whatever the data:
 
 Why F_p changes by at most c M^p between neighbours, for replace and for add or remove alike. Let S'' be the common
 pairs and x their F_p. One more pair of value v <= M raises one total f to f + v, and 0 <= (f + v)^p - f^p <= v^p <=
-M^p, because the power p <= 1 is increasing and subadditive. So adding up to c pairs takes F_p to a place in [x, x + c M^p].
-Add or remove: one of the neighbours is S'' itself. Replace: both are S'' with up to c pairs added, and both lie in the
-same interval. Removing one person's pairs and adding another's move F_p in opposite directions, so the bound is the
-larger of the two moves and not their sum. Add or remove attains it, with c values M on keys of their own;
-replace comes as near as one likes for p < 1, if the other person's pairs go to a key that already has a large total.
+M^p, because the power p <= 1 is increasing and subadditive. So adding up to c pairs takes F_p to a place in [x, x + c
+M^p]. Add or remove: one of the neighbours is S'' itself. Replace: both are S'' with up to c pairs added, and both lie
+in the same interval. Removing one person's pairs and adding another's move F_p in opposite directions, so the bound is
+the larger of the two moves and not their sum. Add or remove attains it, with c values M on keys of their own; replace
+comes as near as one likes for p < 1, if the other person's pairs go to a key that already has a large total.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ whose totals need not be 1 (proofs in docs/math-sensitivity-and-curve.md):
 **Worse** (`upper_law`): every outcome of a cell, whose likelihood ratio lies between e^{g_i} and e^{g_{i+1}}, is split into
 two outcomes with exactly those ratios, keeping its P and its Q mass: the share (1 - e^{g_i - L})/(1 - e^{-step}) goes up.
 
-**Better** (`lower_law`): in the middle of each cell c take the line T_c of (c), which touches H there; on the first cell take
-P - αQ and on the last 0. At the lattice point α_j = e^{g_j} between cells j-1 and j put v_j = min(T_{j-1}, T_j). The
+**Better** (`lower_law`): in the middle of each cell c take the line T_c of (c), which touches H there; on the first cell or
+cells take T_0 = P - αQ, all of both, and on the last 0. At the lattice point α_j = e^{g_j} between cells j-1 and j put v_j = min(T_{j-1}, T_j). The
 polygon through the (α_j, v_j) lies below T_c on cell c, hence below H; and a convex polygon with corners at the α_j is the
 curve of a pair that lives on the lattice: its Q mass at α_j is the change of slope there. If the polygon is not convex,
 its convex hull from below is, and lies lower still.
@@ -90,16 +90,25 @@ def lower_law(cells: LossCells, *, wide_first: bool) -> LatticeLaw | None:
     if count < 4 or cells.step > _MOST_STEP:
         return None
     weight, loss, half, lowest = _directed(cells, wide_first)
-    # Half-cells 2j-1 and 2j belong to lattice point j; the first and last cells belong whole to points 1 and count-1.
-    point = np.clip((half + 1) // 2, 1, count - 1)
-    excess = -np.expm1(lowest + cells.step * point - loss)
-    gap = np.bincount(point, weight * excess, count + 1)
-    merged = np.bincount(point, weight * (1.0 - excess), count + 1)
-    slack = 4.0 * QUADRATURE_ERROR * -math.expm1(-cells.step) * merged
-    if gap[1] > -slack[1] or gap[count - 1] < slack[count - 1]:
-        return None
+    first, last = 1, count - 1
+    while True:
+        # Half-cells 2j-1 and 2j belong to lattice point j; what lies beyond the first and last points belongs to them.
+        point = np.clip((half + 1) // 2, first, last)
+        excess = -np.expm1(lowest + cells.step * point - loss)
+        gap = np.bincount(point, weight * excess, count + 1)
+        merged = np.bincount(point, weight * (1.0 - excess), count + 1)
+        slack = 4.0 * QUADRATURE_ERROR * -math.expm1(-cells.step) * merged
+        # v_first must be T_0 and v_last must be 0, so that the polygon ends where H does; else move inwards.
+        if gap[first] > -slack[first]:
+            first += 1
+        elif gap[last] < slack[last]:
+            last -= 1
+        else:
+            break
+        if last - first < 2:
+            return None
     over, under = np.maximum(gap, 0.0) + slack, np.maximum(-gap, 0.0) + slack
-    over[1] = under[count - 1] = 0.0
+    over[first] = under[last] = 0.0
     bend = over[1:] - under[:-1]
     out = merged
     out[:-1] -= bend / math.expm1(cells.step)

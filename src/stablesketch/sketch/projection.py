@@ -26,6 +26,8 @@ PHANTOMS = 1
 class Projection:
     """The r × ∞ matrix of i.i.d. symmetric p-stable X that a secret stands for; it is computed, never stored."""
 
+    __slots__ = ("_entry_key", "_fingerprinter", "_p", "_size", "secret")  # no vars() to print keys from
+
     def __init__(self, p: float, size: int, secret: Secret) -> None:
         self.secret = secret
         self._p = p

@@ -139,7 +139,10 @@ class Sketch:
             raise MergeError("sketches under different secrets cannot be merged: give every shard the same secret.")
         entries, pairs, total = other._snapshot()
         with self._lock:
-            self._entries.merge(entries)
+            try:
+                self._entries.merge(entries)
+            except OverflowError:
+                raise MergeError("the sum is larger than any stream can make it, so it is no longer exact.") from None
             self._pairs += pairs
             self._total += total
 
@@ -204,10 +207,10 @@ class Sketch:
         entries, pairs, total = self._snapshot()
         values = _integers(entries)
         empty = not any(values)
-        if pairs < 0 or total < 0 or (not empty and (pairs == 0 or total == 0)):
+        if pairs < 0 or total < 0 or (not empty and total == 0):
             raise NegativeTotal(
-                f"the net stream has {pairs} pairs of total {total}, so some key was deleted more often than it was "
-                "there. Send the updates it is missing, or delete only what was updated."
+                f"the net stream has {pairs} pairs of total {total}, so more was deleted than was there. "
+                "Send the updates it is missing, or delete only what was updated."
             )
         if empty and total == 0:
             log_estimates(np.zeros(entries.size), np.ones(entries.size), entries.p, method)  # refuses a wrong method

@@ -1,0 +1,85 @@
+"""`Privacy`: what may be asked for, and what is refused."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+
+import numpy as np
+import pytest
+
+from stablesketch.errors import ArgumentError, ArgumentTypeError
+from stablesketch.privacy import Privacy
+
+
+def test_defaults_and_equality() -> None:
+    privacy = Privacy(epsilon=1, delta=1e-9, pairs=1_000_000)
+    assert (privacy.max_value, privacy.relation, privacy.pairs_per_person) == (1, "replace", 1)
+    assert privacy == Privacy(1.0, 1e-9, 1_000_000)
+    assert isinstance(privacy.epsilon, float)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        privacy.epsilon = 2.0  # type: ignore[misc]
+
+
+def test_numpy_numbers_become_plain_ones() -> None:
+    privacy = Privacy(np.float64(0.5), np.float32(0.25), np.int64(7), max_value=np.uint8(3))
+    assert json.loads(json.dumps(privacy.to_dict())) == privacy.to_dict()
+    assert type(privacy.pairs) is int
+    assert type(privacy.max_value) is int
+
+
+@pytest.mark.parametrize("relation", ["replace", "add_remove"])
+def test_json_round_trip(relation: str) -> None:
+    privacy = Privacy(0.1, 1e-12, 0, max_value=2**53, relation=relation, pairs_per_person=5)  # type: ignore[arg-type]
+    assert Privacy.from_dict(json.loads(json.dumps(privacy.to_dict()))) == privacy
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("epsilon", 0.0),
+        ("epsilon", -1.0),
+        ("epsilon", math.inf),
+        ("epsilon", math.nan),
+        ("delta", 0.0),
+        ("delta", 1.0),
+        ("delta", -1e-9),
+        ("delta", math.nan),
+        ("pairs", -1),
+        ("pairs", 2**53 + 1),
+        ("max_value", 0),
+        ("max_value", 2**53 + 1),
+        ("relation", "swap"),
+        ("pairs_per_person", 0),
+    ],
+)
+def test_values_out_of_range_are_refused_by_name(field: str, value: object) -> None:
+    with pytest.raises(ArgumentError) as caught:
+        Privacy(**{"epsilon": 1.0, "delta": 1e-9, "pairs": 10, field: value})  # type: ignore[arg-type]
+    assert caught.value.argument == field
+
+
+def test_delta_zero_is_refused_with_a_way_out() -> None:
+    with pytest.raises(ArgumentError, match=r"such as 1e-12.*beside"):
+        Privacy(1.0, 0.0, 10)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("epsilon", "1"), ("epsilon", True), ("pairs", 10.0), ("pairs", False), ("max_value", None)]
+)
+def test_types_are_not_converted(field: str, value: object) -> None:
+    with pytest.raises(ArgumentTypeError) as caught:
+        Privacy(**{"epsilon": 1.0, "delta": 1e-9, "pairs": 10, field: value})  # type: ignore[arg-type]
+    assert caught.value.argument == field
+
+
+def test_from_dict_refuses_fields_too_many_and_too_few() -> None:
+    data = Privacy(1.0, 1e-9, 10).to_dict()
+    with pytest.raises(ArgumentError, match="unknown"):
+        Privacy.from_dict({**data, "sigma": 1.0})
+    del data["relation"]
+    with pytest.raises(ArgumentError, match="missing"):
+        Privacy.from_dict(data)
+    with pytest.raises(ArgumentTypeError):
+        Privacy.from_dict([1.0, 1e-9, 10])  # type: ignore[arg-type]
