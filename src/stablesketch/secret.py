@@ -120,7 +120,7 @@ class Secret:
     def derive(self, purpose: str, length: int = 32) -> bytes:
         """The key of one purpose: HMAC-SHA256(secret, "stablesketch/1/" + purpose), its first `length` bytes."""
         if not 0 < length <= _SECRET_BYTES:
-            raise ArgumentError("length", length, "a derived key has 1 to 32 bytes", "Derive two with different purposes")
+            raise ArgumentError("length", length, "a derived key has 1 to 32 bytes", "Derive two of them")
         return hmac.digest(self._bits, b"stablesketch/1/" + purpose.encode(), "sha256")[:length]
 
     @property

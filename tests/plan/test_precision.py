@@ -92,7 +92,7 @@ def from_ideal_entries(p: float, streams: int, size: int) -> float:
 @pytest.mark.parametrize("p", [0.25, 0.75])
 def test_against_ideal_entries(p: float) -> None:
     """Fixed secrets: the outcome never changes."""
-    assert from_ideal_entries(p, streams=2, size=5) < LIMIT
+    assert from_ideal_entries(p, streams=1, size=5) < LIMIT
 
 
 @pytest.mark.slow
@@ -105,30 +105,33 @@ def test_against_ideal_entries_of_many_streams(p: float) -> None:
 
 
 def from_perturbed_entries(p: float, keys: int, size: int, sketches: int) -> float:
-    """The mean over sketches of `keys` distinct keys. Sums are in extended precision, 2^-64 of the largest term."""
+    """The mean over sketches of `keys` distinct keys. Sums are in extended precision, 2^-64 of the largest term.
+
+    Each sketch is estimated by itself, as a release does: in a batch they would share their grid.
+    """
     rng = np.random.default_rng([size, keys, round(1_000 * p)])
-    law = ss.StableLaw(p)
-    ours, theirs = np.empty((sketches, size)), np.empty((sketches, size))
-    for row in range(sketches):
+    law, positive = ss.StableLaw(p), np.ones(size)
+    differences = []
+    for _ in range(sketches):
         logs, signs = law.sample_logs((keys, size), rng)
         x = signs * np.exp(logs.astype(np.longdouble))
         moved = x * (1 + TABLE_ERROR * rng.choice([-1.0, 1.0], size=x.shape).astype(np.longdouble))
-        theirs[row] = np.log(np.abs(x.sum(axis=0))).astype(np.float64)
-        ours[row] = np.log(np.abs(moved.sum(axis=0))).astype(np.float64)
-    sign = np.ones_like(ours)
-    ideal = log_estimates(theirs, sign, p)
-    return float(np.mean(np.abs(log_estimates(ours, sign, p) - ideal) + lost_in_the_grid(ideal)))
+        ideal, ours = (
+            log_estimates(np.log(np.abs(entries.sum(axis=0))).astype(np.float64), positive, p) for entries in (x, moved)
+        )
+        differences.append(abs(float(ours - ideal)) + float(lost_in_the_grid(ideal)))
+    return float(np.mean(differences))
 
 
-@pytest.mark.parametrize(("keys", "size", "sketches"), [(1, 50, 200), (1_000, 50, 20), (10, 1_000, 10)])
+@pytest.mark.parametrize(("keys", "size", "sketches"), [(1, 50, 100), (1_000, 50, 20), (10, 1_000, 10)])
 @pytest.mark.parametrize("p", ORDERS)
 def test_against_perturbed_entries(p: float, keys: int, size: int, sketches: int) -> None:
-    """A fixed seed. The measured means are 1e-15 to 4e-15; the limit is 1.1e-14."""
+    """A fixed seed. The means measured are from 5e-16 to 5e-15; the limit is 1.1e-14."""
     assert from_perturbed_entries(p, keys, size, sketches) < LIMIT
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("keys", "size", "sketches"), [(1, 5, 5_000), (100_000, 50, 10), (10, 10_000, 20)])
+@pytest.mark.parametrize(("keys", "size", "sketches"), [(1, 5, 2_000), (100_000, 50, 10), (10, 10_000, 20)])
 @pytest.mark.parametrize("p", ORDERS)
 def test_against_perturbed_entries_at_the_extremes(p: float, keys: int, size: int, sketches: int) -> None:
     assert from_perturbed_entries(p, keys, size, sketches) < LIMIT

@@ -89,7 +89,7 @@ def check(plan: ss.Plan) -> None:
     pair = Pair(plan.statistic.p, 1.0 + above_one)
     claimed = worst_delta(pair, plan.epsilon) + cost_of_rounding(plan, plan.epsilon)
     assert claimed <= plan.delta * (1.0 + TOLERANCE)
-    if plan.floor:
+    if plan.phantoms.weight >= 500:  # lighter ones are whole numbers too coarse to be so close
         assert plan.epsilon >= 0.97 * plan.privacy.epsilon
 
 

@@ -1,12 +1,12 @@
 """The privacy of r stable entries by another road: no lattice, no table, nothing from the library.
 
-Density and tail of the stable law come from Fourier inversion on a turned path; the curve comes from inverting the Laplace
-transform of the loss. With L the loss of one entry and M(z) = E_P[e^{zL}],
+Density and tail of the stable law come from Fourier inversion on a turned path; the curve comes from inverting the
+Laplace transform of the loss. With L the loss of one entry and M(z) = E_P[e^{zL}],
 
     δ(ε) = E_P[(1 - e^{ε-T})_+] = (1/π) ∫_0^∞ Re[ M(z)^r e^{-zε} / (z (1+z)) ] ds,    z = θ + is,  any θ > 0,
 
-because 1/(z (1+z)) is the two-sided Laplace transform of (1 - e^{-x})_+. Nothing is bounded here: the integrals converge
-geometrically and are taken far enough, and the caller compares with a tolerance of 1e-6 or so.
+because 1/(z (1+z)) is the two-sided Laplace transform of (1 - e^{-x})_+. Nothing is bounded here: the integrals
+converge geometrically and are taken far enough, and the caller compares with a tolerance of 1e-6 or so.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ STEP = 0.125
 def log_density_and_score(p: float, y: Array) -> tuple[Array, Array]:
     """ln h and (ln h)' for h the density of ln|X|, by f(x) = (1/π) Re ∫ exp(itx - t^p) dt with t on the turned path.
 
-    h(y) = 2 x f(x) and h'/h = 1 + x f'/f at x = e^y. For x >= 1 the integral of exp(itx) alone, which is 0 in the real part
-    of both, is taken off, because what is left decays as the result does.
+    h(y) = 2 x f(x) and h'/h = 1 + x f'/f at x = e^y. For x >= 1 the integral of exp(itx) alone, which is 0 in the real
+    part of both, is taken off, because what is left decays as the result does.
     """
     logs, scores = np.empty_like(y), np.empty_like(y)
     for block in np.array_split(np.arange(len(y)), max(1, len(y) // 64)):
@@ -120,9 +120,9 @@ class Pair:
 class SmallPair:
     """The same pair for one or two entries, whose losses have no smooth law to invert: by the sets themselves.
 
-    For one entry the worst set is a half line, δ_1(ε) = P(Y < y) - e^ε Q(Y < y) at the y with L(y) = ε, or the half line above
-    it for the other direction. For two, δ_2(ε) = E_P[δ_1(ε - L(Y))]. The y is interpolated, which is harmless because δ_1
-    is flat in it; the tails are then taken at that very y.
+    For one entry the worst set is a half line, δ_1(ε) = P(Y < y) - e^ε Q(Y < y) at the y with L(y) = ε, or the half
+    line above it for the other direction. For two, δ_2(ε) = E_P[δ_1(ε - L(Y))]. The y is interpolated, which is
+    harmless because δ_1 is flat in it; the tails are then taken at that very y.
     """
 
     def __init__(self, p: float, rho: float) -> None:

@@ -75,19 +75,26 @@ def test_independent_integrator(p: float, size: int, rho: float, delta: float) -
 
 @pytest.mark.slow
 @pytest.mark.parametrize("p", [0.05, 0.1, 0.25, 0.5, 0.75, 0.8, 0.999, 1.0])
-@pytest.mark.parametrize("excess", [1e-6, 1e-4, 1e-2, 0.3, 1.0])
+@pytest.mark.parametrize("excess", [1e-7, 1e-5, 1e-3, 0.05, 0.3, 1.0])
 def test_independent_integrator_everywhere(p: float, excess: float) -> None:
-    """The truth lies in every bracket, to the integrator's 1e-6, wherever ε is below 30."""
+    """The true δ at the two ends of the bracket lies on the two sides of the δ asked for, wherever ε is below 50.
+
+    The integrator is good to 1e-6 of δ or better; the bracket is some 1e-3 of δ wide.
+    """
     pair = Pair(p, 1.0 + excess)
     for size in (10, 100, 2_000, 10_000):
         curve = PrivacyCurve(p, size, 1.0 + excess)
         for delta in (1e-12, 1e-7, 1e-3):
             low, high = curve.bracket(delta)
-            if 0.0 < high < 30.0:
-                assert low * (1 - 1e-6) <= pair.epsilon(delta, size) <= high * (1 + 1e-6)
+            if low > 0.0 and high < 50.0:
+                at_low, at_high = (
+                    max(pair.delta(epsilon, size, wide_first=side) for side in (False, True)) for epsilon in (low, high)
+                )
+                assert at_high <= delta * (1 + 1e-6)
+                assert at_low >= delta * (1 - 1e-6)
 
 
-@pytest.mark.parametrize("p", [0.25, 0.5, 0.9, 1.0])
+@pytest.mark.parametrize("p", [0.4, 0.6, 0.9, 1.0])
 @pytest.mark.parametrize("rho", [1.01, 1.5])
 def test_one_and_two_entries(p: float, rho: float) -> None:
     """By the worst sets themselves: δ at the ends of the bracket lies on either side of the δ asked for.
@@ -143,7 +150,9 @@ def test_brackets_are_narrow_everywhere(p: float, size: int) -> None:
             check_width(p, size, excess, delta)
 
 
-@pytest.mark.parametrize("setting", [(0.05, 10_000, 1 + 1e-7), (1.0, 10_000, 2.0), (0.05, 1, 2.0), (0.5, 50, 1 + 1e-12)])
+@pytest.mark.parametrize(
+    "setting", [(0.05, 10_000, 1 + 1e-7), (1.0, 10_000, 2.0), (0.05, 1, 2.0), (0.5, 50, 1 + 1e-12)]
+)
 def test_memory_stays_small(setting: tuple[float, int, float]) -> None:
     """However small or large ε is; 500 MB is the promise, and a tenth of it is what is used."""
     tracemalloc.start()
@@ -155,10 +164,10 @@ def test_memory_stays_small(setting: tuple[float, int, float]) -> None:
         tracemalloc.stop()
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=12)
 @given(
     p=st.sampled_from([0.05, 0.4, 0.8, 1.0]),
-    size=st.integers(1, 20_000),
+    size=st.integers(1, 5_000),
     log_excess=st.floats(-20.0, 2.0),
     log_delta=st.floats(-60.0, -0.1),
 )

@@ -15,7 +15,7 @@ INDICES = (0.05, 0.06, 0.1, 0.25, 0.5, 0.7, 0.75, 0.79, 0.7999, 0.8, 0.81, 0.9, 
 
 
 def oracle(p: float, y: float) -> tuple[mpmath.mpf, mpmath.mpf]:
-    """ln h and its slope to more than 20 digits: Fourier inversion on the path t = u e^{iπ/4}, trapezoid rule in ln u."""
+    """ln h and its slope to more than 20 digits: Fourier inversion on the path t = u e^{iπ/4}, trapezoid in ln u."""
     with mpmath.workdps(30):
         index, x = mpmath.mpf(p), mpmath.exp(mpmath.mpf(y))
         turn, turn_p, step = mpmath.expjpi(0.25), mpmath.expjpi(index / 4), mpmath.mpf(1) / 10

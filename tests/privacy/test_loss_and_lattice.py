@@ -75,8 +75,9 @@ def test_cell_masses_by_another_rule(p: float) -> None:
 def test_the_true_curve_lies_between(p: float, shift: float, wide_first: bool) -> None:
     """The nodes themselves are a law finer than both lattices; its curve is the true one to the rule's accuracy.
 
-    Coarse laws must hold it between them at every ε, negative ones too (the whole curve counts in composition), and the gap
-    must close as the step shrinks: with its square, and with its power 3/2 or 1 at the ends, where the loss piles up.
+    Coarse laws must hold it between them at every ε, negative ones too (the whole curve counts in composition), and
+    the gap must close as the step shrinks: with its square, and with its power 3/2 or 1 at the ends, where the loss
+    piles up.
     """
     cells = loss_cells(p, shift, 1024)
     fine_weight = cells.weight * np.exp(-cells.loss) if wide_first else cells.weight

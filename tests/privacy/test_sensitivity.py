@@ -41,8 +41,8 @@ def moment(stream: Stream, p: float, floor: float) -> float:
 def greatest_ratio(p: float, shape: tuple[int, int, int], floor: float, keys: int, relation: str) -> float:
     """Over all neighbours with exactly that many pairs (replace), or whose smaller one has (add_remove).
 
-    Replace: all pairs of streams with a common part; those that share more than that are among them. Add or remove: up to
-    pairs_per_person pairs are added.
+    Replace: all pairs of streams with a common part; those that share more than that are among them. Add or remove: up
+    to pairs_per_person pairs are added.
     """
     pairs, max_value, person = shape
     greatest = 1.0

@@ -160,10 +160,15 @@ def test_a_sum_beyond_the_width_is_refused_and_changes_nothing() -> None:
     """Doubling a sketch over and over is the only way there; the sum must not wrap round silently."""
     sketch = Sketch(p=1.0, size=3, secret=SECRET)
     sketch.update(range(10), 2**53)
-    with pytest.raises(MergeError, match="larger than any stream"):
-        for _ in range(400):
-            before = sketch.to_bytes()
+    doublings = 0
+    while doublings < 400:
+        before = sketch.to_bytes()
+        try:
             sketch.merge(sketch)
+        except MergeError:
+            break
+        doublings += 1
+    assert 100 < doublings < 400
     assert sketch.to_bytes() == before
 
 

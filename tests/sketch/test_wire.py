@@ -141,7 +141,8 @@ def test_an_old_blob_takes_updates_and_merges(name: str) -> None:
 
 
 def test_no_fixture_is_left_out() -> None:
-    assert {path.stem for path in FOLDER.glob("*.ssk")} == set(FIXTURES) == set(json.loads(EXPECTED.read_text()))
+    names = {path.stem for path in FOLDER.glob("*.ssk") if not path.stem.startswith("collector-")}
+    assert names == set(FIXTURES) == set(json.loads(EXPECTED.read_text()))
 
 
 # --- how long it is ---

@@ -1,7 +1,8 @@
 """The formulas of the paper, for comparison only: nothing in this library relies on them.
 
-Wang, Pinelis and Song, "Differentially Private Fractional Frequency Moments Estimation with Polylogarithmic Space": a stream of
-n pairs, keys among m, values 1 to M; one pair may be replaced. Each function says what is wrong with its formula.
+Wang, Pinelis and Song, "Differentially Private Fractional Frequency Moments Estimation with Polylogarithmic Space": a
+stream of n pairs, keys among m, values 1 to M; one pair may be replaced. Each function says what is wrong with its
+formula.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ def sensitivity(n: int, m: int, M: int, p: float) -> float:
     """Theorem 1: ρ <= 2^{2-2p} ((n-1+M)/(n-1+(m-1)^{(p-1)/p}))^p.
 
     True, and very loose for p < 1: it is about 2^{2-2p} however long the stream, because the proof divides the largest
-    growth of F_p by the smallest as if one stream could show both. The exact value ((n-1)^p + M^p)/n^p tends to 1. At p = 1
-    the two agree.
+    growth of F_p by the smallest as if one stream could show both. The exact value ((n-1)^p + M^p)/n^p tends to 1. At
+    p = 1 the two agree.
 
     >>> round(sensitivity(10**6, 2**20, 1, 0.5), 4)
     2.0
@@ -51,11 +52,12 @@ def epsilon(n: int, m: int, M: int, p: float, size: int) -> float:
 def subsampled_epsilon(n: int, m: int, M: int, p: float, size: int, q: float) -> float:
     """Theorem 4: ε = (q·size/p) ln ρ when every pair is kept with probability q.
 
-    **False: do not rely on it.** The sketch of a sample has the sensitivity of the sample, which is shorter, not that of the
-    stream. For p = 1, size = 1, n = M = 100 and q = 0.02 it claims 0.0138. Take 100 pairs (1, 1), or 99 of them and (2, 100):
-    far out, the densities of the entry have the ratio of the expected F_1 of the two samples, 1.99, so that no ε below
-    ln 1.99 = 0.688 holds: no amplification at all. Two smaller errors besides: amplification of ε by sampling gives
-    ln(1 + q(e^ε - 1)), which is more than qε; and the pseudo-code samples a pair once for all entries, the text anew for each.
+    **False: do not rely on it.** The sketch of a sample has the sensitivity of the sample, which is shorter, not that
+    of the stream. For p = 1, size = 1, n = M = 100 and q = 0.02 it claims 0.0138. Take 100 pairs (1, 1), or 99 of them
+    and (2, 100): far out, the densities of the entry have the ratio of the expected F_1 of the two samples, 1.99, so
+    that no ε below ln 1.99 = 0.688 holds: no amplification at all. Two smaller errors besides: amplification of ε by
+    sampling gives ln(1 + q(e^ε - 1)), which is more than qε; and the pseudo-code samples a pair once for all entries,
+    the text anew for each.
     """
     _check_size(size)
     if not 0.0 <= q <= 1.0:

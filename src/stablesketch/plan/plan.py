@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -90,15 +91,18 @@ class Plan:
             if content["format"] != _FORMAT or content["statistic"]["name"] != "moment":
                 raise BlobError("a plan of a format this version does not read. Make the plan again, or upgrade.")
             odd = set(content) ^ {"format", "statistic", "privacy", "phantoms", *_PLAIN_FIELDS}
-            odd |= {name for name, kind in _PLAIN_FIELDS.items() if name in content and type(content[name]) is not kind}
-            if odd or content["mechanism"] not in get_args(Mechanism):
-                raise BlobError(f"a plan with fields that nothing writes: {sorted(odd) or ['mechanism']}.")
-            return cls(
+            odd |= {name for name, kind in _PLAIN_FIELDS.items() if not _is_plain(content.get(name), kind)}
+            if odd:
+                raise BlobError(f"a plan with fields that nothing writes, or without some: {', '.join(sorted(odd))}.")
+            plan = cls(
                 statistic=Moment(content["statistic"]["p"]),
                 privacy=Privacy.from_dict(content["privacy"]),
                 phantoms=Phantoms.checked(**content["phantoms"]),
                 **{name: content[name] for name in _PLAIN_FIELDS},
             )
+            if plan.epsilon > plan.privacy.epsilon or plan.delta > plan.privacy.delta or not plan.step:
+                raise BlobError("a plan that reaches less than it was asked for, or has no grid; nothing writes such.")
+            return plan
         except (KeyError, TypeError, AttributeError, RecursionError, json.JSONDecodeError) as error:
             raise BlobError(f"this is not the JSON of a plan: {error!r}. Pass what Plan.to_json() gave.") from None
         except ArgumentError as error:
@@ -110,8 +114,15 @@ class Plan:
         return plan_table(self)
 
 
+def _is_plain(value: object, kind: object) -> bool:
+    """Whether a field has its type and is a value that plans have: a number that is finite and not negative."""
+    if kind is Mechanism:
+        return value in get_args(Mechanism)
+    return type(value) is kind and math.isfinite(value) and value >= 0  # type: ignore[arg-type, operator]  # numbers
+
+
 _PLAIN_FIELDS = {
-    "mechanism": str,
+    "mechanism": Mechanism,
     "size": int,
     "step": float,
     "epsilon": float,

@@ -15,10 +15,10 @@ The sum is a number of ordinary size, and an absolute error in it is a relative 
 1. *Window.* Only N consecutive points are kept; mass outside wraps round into them. Mass beyond t_+ is at most
    exp(r ln M(θ+λ)/M(θ) - λ t_+) for any λ > 0, likewise below. The window is set so that both are e^{-40}. What is
    outside changes the sum by at most its mass times sup φ: missing outside, surplus where it wraps.
-2. *Rounding of the transform.* A transform of length N has relative error at most C log2(N) u in the Euclidean norm (Higham,
-   Accuracy and Stability, section 24.1: C below 8 for radix 2; 16 is used). One coefficient F_k is then off by
-   η = C log2(N) u sqrt(N) |w|; its r-th power by r (|F_k| + η)^{r-1} (η + 4u |F_k|), powers being taken by repeated squaring;
-   one value A(t) by the mean of these over k plus C log2(N) u |A|.
+2. *Rounding of the transform.* A transform of length N has relative error at most C log2(N) u in the Euclidean norm
+   (Higham, Accuracy and Stability, section 24.1: C below 8 for radix 2; 16 is used). One coefficient F_k is then off
+   by η = C log2(N) u sqrt(N) |w|; its r-th power by r (|F_k| + η)^{r-1} (η + 4u |F_k|), powers being taken by repeated
+   squaring; one value A(t) by the mean of these over k plus C log2(N) u |A|.
 3. *Everything else.* The exponents that are formed have an absolute error of a few u times their size, and so have the
    masses relative to themselves; r masses multiply. Sums add `_ROUNDING`.
 """
@@ -160,8 +160,8 @@ def compose(law: LatticeLaw, size: int, theta: float) -> Composition:
 def tilt_for_delta(law: LatticeLaw, size: int, delta: float) -> float:
     """A θ that centres the tilted sum near the ε with δ(ε) = delta; any θ is correct, a near one is precise.
 
-    By Laplace's method δ(ε) is about e^{r ln M - θε} / (θ (1+θ) s sqrt(2π r)) when ε is the tilted mean and s the tilted
-    deviation of one loss; the right side falls with θ.
+    By Laplace's method δ(ε) is about e^{r ln M - θε} / (θ (1+θ) s sqrt(2π r)) when ε is the tilted mean and s the
+    tilted deviation of one loss; the right side falls with θ.
     """
     target = math.log(delta)
 
@@ -233,7 +233,7 @@ class _Tilted:
 def _close_in(
     falling: Callable[[float], float], low: float, high: float, at_low: float, at_high: float
 ) -> tuple[float, float]:
-    """A narrow bracket of the place where a falling function passes 0: secants (Illinois), every fourth step a halving."""
+    """A narrow bracket of where a falling function passes 0: secants (Illinois), every fourth step a halving."""
     side = 0
     for step in range(200):
         if high - low <= _PRECISION * high:

@@ -1,13 +1,15 @@
 """`PrivacyCurve`: the exact privacy of r entries, between certified bounds.
 
-The entries of a sketch are independent draws of D_{p,F}, and neighbouring streams change F by a factor of at most ρ. For
-every ε the largest δ over all neighbours is that of the pair (D_{p,1}^r, D_{p,ρ}^r), in the worse of its two directions
-(ln|X| is log-concave; docs/math-sensitivity-and-curve.md). The curve of this pair is computed in three steps, each with its
-proof: loss.py cuts the loss of one entry into cells; lattice.py replaces it by laws on a lattice that are certainly worse
-and certainly better; compose.py adds up r of them by a tilted Fourier transform and bounds every error.
+The entries of a sketch are independent draws of D_{p,F}, and neighbouring streams change F by a factor of at most ρ.
+For every ε the largest δ over all neighbours is that of the pair (D_{p,1}^r, D_{p,ρ}^r), in the worse of its two
+directions (ln|X| is log-concave; docs/math-sensitivity-and-curve.md). The curve of this pair is computed in three
+steps, each with its proof: loss.py cuts the loss of one entry into cells; lattice.py replaces it by laws on a lattice
+that are certainly worse and certainly better; compose.py adds up r of them by a tilted Fourier transform and bounds
+every error.
 
-What the bounds rest on: the mathematics in those files; the errors of the table of ln h (`VALUE_ERROR` and `SLOPE_ERROR` in
-fine_density.py), which are measured against 30-digit arithmetic with a margin, not proved; and IEEE arithmetic.
+What the bounds rest on: the mathematics in those files; the errors of the table of ln h (`VALUE_ERROR` and
+`SLOPE_ERROR` in fine_density.py), which are measured against 30-digit arithmetic with a margin, not proved; and IEEE
+arithmetic.
 """
 
 from __future__ import annotations
@@ -25,8 +27,8 @@ from .loss import LossCells, loss_cells
 
 __all__ = ["PrivacyCurve"]
 
-# Cells per deviation of the loss at first; the bracket is then some 1e-4 of ε wide. Wider ones are refined, fourfold.
-_FINENESS = 40.0
+# Cells per deviation of the loss at first; the bracket is then some 3e-5 of ε wide. Wider ones are refined, fourfold.
+_FINENESS = 80.0
 _LEAST_CELLS = 1024.0
 _MOST_CELLS = 1 << 15
 _FINE_ENOUGH = 1e-3
@@ -46,9 +48,9 @@ _UP = 1.0 + 2.0**-50
 class PrivacyCurve:
     """The privacy of `size` entries when neighbours change F_p by a factor of at most `rho`.
 
-    `epsilon(delta)` and `delta(epsilon)` are certified upper bounds; `bracket(delta)` and `delta_bracket(epsilon)` hold the
-    exact value between certified bounds. `pure_epsilon` is (size/p) ln ρ, the ε for δ = 0. The curve speaks of real numbers
-    drawn by the exact law; what finite precision adds is the release's business.
+    `epsilon(delta)` and `delta(epsilon)` are certified upper bounds; `bracket(delta)` and `delta_bracket(epsilon)`
+    hold the exact value between certified bounds. `pure_epsilon` is (size/p) ln ρ, the ε for δ = 0. The curve speaks
+    of real numbers drawn by the exact law; what finite precision adds is the release's business.
 
     >>> curve = PrivacyCurve(0.5, 50, 1.000999499999875)
     >>> low, high = curve.bracket(1e-6)
@@ -105,7 +107,7 @@ class PrivacyCurve:
         return self.size * self._shift * _UP
 
     def epsilon(self, delta: float) -> float:
-        """An ε for which the entries are (ε, delta)-private, the upper end of `bracket`; for delta = 0, `pure_epsilon`."""
+        """An ε for which the entries are (ε, delta)-private: the upper end of `bracket`."""
         return self.bracket(delta)[1]
 
     def bracket(self, delta: float) -> tuple[float, float]:

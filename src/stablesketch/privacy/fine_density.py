@@ -1,9 +1,9 @@
 """ln h and its slope as a table fine enough for privacy accounting, h the density of ln|X|, X symmetric p-stable.
 
 The law itself (law/log_magnitude.py) is an integral per point. A privacy curve needs some hundred thousand points, and
-for small shifts τ the difference ln h(y) - ln h(y-τ) to many more digits than ln h has. Both come from this table: in each
-cell of width 1/4 the polynomial of degree 10 through the law's values at the cell's Chebyshev nodes. Below the table the
-law is a straight line and above it a short series, see law/tails.py.
+for small shifts τ the difference ln h(y) - ln h(y-τ) to many more digits than ln h has. Both come from this table: in
+each cell of width 1/4 the polynomial of degree 10 through the law's values at the cell's Chebyshev nodes. Below the
+table the law is a straight line and above it a short series, see law/tails.py.
 
 What the privacy accounting relies on, for every p from 0.05 to 1 and every y (tests/privacy/test_fine_density.py holds
 both to 30-digit arithmetic, at thousands of points, with a factor 5 or more to spare):
@@ -95,7 +95,7 @@ class FineLogDensity:
         inside = 2.0 * (position - cell) - 1.0
         # Points beyond the table are overwritten by the caller; they are kept from overflowing here.
         np.clip(inside, -1.0, 1.0, out=inside)
-        out = powers[-1].take(cell)
+        out: Array = powers[-1].take(cell)
         for row in powers[-2::-1]:
             out *= inside
             out += row.take(cell)
@@ -105,7 +105,8 @@ class FineLogDensity:
         """e^{py} Σ p k^power b_k z^k, z = e^{-py}: the density for power 1, minus its slope over p for power 2."""
         orders = np.arange(1.0, len(self._upper) + 1.0)
         coefficients = self.p * orders**power * self._upper
-        return np.polynomial.polynomial.polyval(np.exp(-self.p * y), coefficients)
+        out: Array = np.polynomial.polynomial.polyval(np.exp(-self.p * y), coefficients).astype(np.float64)
+        return out
 
 
 @lru_cache(maxsize=32)

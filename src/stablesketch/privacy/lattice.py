@@ -1,23 +1,24 @@
 """From the loss of one entry to laws on a lattice that are certainly worse, or certainly better, for privacy.
 
-A pair of measures (P, Q) is judged by its hockey-stick curve H(α) = sup_S P(S) - αQ(S). Three facts are used, for measures
-whose totals need not be 1 (proofs in docs/math-sensitivity-and-curve.md):
+A pair of measures (P, Q) is judged by its hockey-stick curve H(α) = sup_S P(S) - αQ(S). Three facts are used, for
+measures whose totals need not be 1 (proofs in docs/math-sensitivity-and-curve.md):
 
 (a) *Composition keeps order.* If H'(α) >= H(α) for all α >= 0, then the same holds for the r-fold products.
 (b) *Splitting raises H, merging lowers it.* Merging outcomes is post-processing.
 (c) *Half lines lie below.* For every y and α, P(Y < y) - αQ(Y < y) <= H(α).
 
-**Worse** (`upper_law`): every outcome of a cell, whose likelihood ratio lies between e^{g_i} and e^{g_{i+1}}, is split into
-two outcomes with exactly those ratios, keeping its P and its Q mass: the share (1 - e^{g_i - L})/(1 - e^{-step}) goes up.
+**Worse** (`upper_law`): every outcome of a cell, whose likelihood ratio lies between e^{g_i} and e^{g_{i+1}}, is split
+into two outcomes with exactly those ratios, keeping its P and its Q mass: the share (1 - e^{g_i - L})/(1 - e^{-step})
+goes up.
 
-**Better** (`lower_law`): in the middle of each cell c take the line T_c of (c), which touches H there; on the first cell or
-cells take T_0 = P - αQ, all of both, and on the last 0. At the lattice point α_j = e^{g_j} between cells j-1 and j put v_j = min(T_{j-1}, T_j). The
-polygon through the (α_j, v_j) lies below T_c on cell c, hence below H; and a convex polygon with corners at the α_j is the
-curve of a pair that lives on the lattice: its Q mass at α_j is the change of slope there. If the polygon is not convex,
-its convex hull from below is, and lies lower still.
+**Better** (`lower_law`): in the middle of each cell c take the line T_c of (c), which touches H there; on the first
+cell or cells take T_0 = P - αQ, all of both, and on the last 0. At the lattice point α_j = e^{g_j} between cells j-1
+and j put v_j = min(T_{j-1}, T_j). The polygon through the (α_j, v_j) lies below T_c on cell c, hence below H; and a
+convex polygon with corners at the α_j is the curve of a pair that lives on the lattice: its Q mass at α_j is the
+change of slope there. If the polygon is not convex, its convex hull from below is, and lies lower still.
 
-Both errors are of second order in the step, and both leave E_Q[e^L] = 1 alone: there is no drift that r entries would add
-up, only a variance that is too large or too small by a share of order (step/deviation of the loss)².
+Both errors are of second order in the step, and both leave E_Q[e^L] = 1 alone: there is no drift that r entries would
+add up, only a variance that is too large or too small by a share of order (step/deviation of the loss)².
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ __all__ = ["LatticeLaw", "lower_law", "upper_law"]
 
 Array = NDArray[np.float64]
 
-# Computed densities and cell masses of the narrow law are within this of the true ones, in logarithms; those of the wide
-# law are computed as e^{-L} times as much, which adds the error of L.
+# Computed densities and cell masses of the narrow law are within this of the true ones, in logarithms; those of the
+# wide law are computed as e^{-L} times as much, which adds the error of L.
 _SCALE_ERROR = VALUE_ERROR + 2.0 * QUADRATURE_ERROR
 # Wider cells than this would overflow, and bound nothing.
 _MOST_STEP = 300.0
@@ -78,13 +79,14 @@ def upper_law(cells: LossCells, *, wide_first: bool) -> LatticeLaw:
 def lower_law(cells: LossCells, *, wide_first: bool) -> LatticeLaw | None:
     """A law on the lattice whose curve lies below; None where the cells are too few or too wide for one.
 
-    All masses are those of P: with e_j = T_{j-1}(α_j) - T_j(α_j) = p_j - α_j q_j, where p_j and q_j are the masses between
-    the middles of cells j-1 and j, v_j is T_{j-1}(α_j) - e⁺_j and T_j(α_j) - e⁻_j, and the law has at α_j the mass
+    All masses are those of P: with e_j = T_{j-1}(α_j) - T_j(α_j) = p_j - α_j q_j, where p_j and q_j are the masses
+    between the middles of cells j-1 and j, v_j is T_{j-1}(α_j) - e⁺_j and T_j(α_j) - e⁻_j, and the law has at α_j the
+    mass
 
         α_j q_j - (e⁺_{j+1} - e⁻_j)/(e^step - 1) + (e⁺_j - e⁻_{j-1})/(1 - e^{-step}).
 
-    Rounding and quadrature change T_c(α_j) by less than QUADRATURE_ERROR times (T_c + step · p_j). Four times the second
-    part is taken off every v_j; the first part is in the scale error.
+    Rounding and quadrature change T_c(α_j) by less than QUADRATURE_ERROR times (T_c + step · p_j). Four times the
+    second part is taken off every v_j; the first part is in the scale error.
     """
     count = cells.cells
     if count < 4 or cells.step > _MOST_STEP:
@@ -96,7 +98,7 @@ def lower_law(cells: LossCells, *, wide_first: bool) -> LatticeLaw | None:
         point = np.clip((half + 1) // 2, first, last)
         excess = -np.expm1(lowest + cells.step * point - loss)
         gap = np.bincount(point, weight * excess, count + 1)
-        merged = np.bincount(point, weight * (1.0 - excess), count + 1)
+        merged: Array = np.bincount(point, weight * (1.0 - excess), count + 1).astype(np.float64)
         slack = 4.0 * QUADRATURE_ERROR * -math.expm1(-cells.step) * merged
         # v_first must be T_0 and v_last must be 0, so that the polygon ends where H does; else move inwards.
         if gap[first] > -slack[first]:

@@ -6,14 +6,14 @@ law D_{p,1} and h(y - τ) under the wide law D_{p,ρ}, with τ = (1/p) ln ρ. Th
     L(y) = ln h(y) - ln h(y - τ),
 
 which falls from τ to -ln ρ = -pτ because h is log-concave (docs/math-sensitivity-and-curve.md). So the y with L(y)
-between two levels form an interval. The levels here are g_0 < g_1 < ... < g_{2K}, uniform from -ln ρ to τ: twice as many
-as cells, because bounds from above use the cells between even levels and bounds from below those around them.
+between two levels form an interval. The levels here are g_0 < g_1 < ... < g_{2K}, uniform from -ln ρ to τ: twice as
+many as cells, because bounds from above use the cells between even levels and bounds from below those around them.
 
 In every such half-cell stand Gauss nodes y_k with weights w_k = (Gauss weight) · h(y_k): for smooth F, the integral of
-F h over the half-cell is Σ w_k F(y_k). With nodes in panels no wider than 1/4 (and wider ones only in the power tail, where
-h is a series in e^{-py}) the relative error is below QUADRATURE_ERROR; the panels are narrow against the distance π/2 or
-so to the nearest singularity of h, so that 7 nodes leave (1/12)^14. Two totals are checked on every call: Σ w and Σ w e^{-L}
-must both be 1, being the masses of the two laws.
+F h over the half-cell is Σ w_k F(y_k). With nodes in panels no wider than 1/4 (and wider ones only in the power tail,
+where h is a series in e^{-py}) the relative error is below QUADRATURE_ERROR; the panels are narrow against the
+distance π/2 or so to the nearest singularity of h, so that 7 nodes leave (1/12)^14. Two totals are checked on every
+call: Σ w and Σ w e^{-L} must both be 1, being the masses of the two laws.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ _SECANT_STEPS = 7
 class LossCells:
     """The loss of one entry of the pair (D_{p,1}, D_{p,ρ}), on `cells` cells of width `step` from -ln ρ up to τ.
 
-    `weight` and `loss` hold w_k and L(y_k); `half` says in which half-cell, 0 to 2·cells - 1, counted upwards in the loss,
-    a node lies. `loss_error` bounds |computed - true| for every loss; `level_error` bounds how far the true loss on a
-    half-cell can lie outside the cell's levels.
+    `weight` and `loss` hold w_k and L(y_k); `half` says in which half-cell, 0 to 2·cells - 1, counted upwards in the
+    loss, a node lies. `loss_error` bounds |computed - true| for every loss; `level_error` bounds how far the true loss
+    on a half-cell can lie outside the cell's levels.
     """
 
     shift: float
@@ -126,8 +126,9 @@ class _Loss:
     def solve(self, levels: Array) -> Array:
         """The y with L(y) = level, levels rising and strictly between -pτ and τ.
 
-        u = ln((L + pτ)/(τ - L)) is nearly a straight line in both tails (slope -2 on the left, -p on the right), so it is
-        u that is interpolated, and then corrected a few times by the secant through the ends of a shrinking bracket.
+        u = ln((L + pτ)/(τ - L)) is nearly a straight line in both tails (slope -2 on the left, -p on the right), so it
+        is u that is interpolated, and then corrected a few times by the secant through the ends of a shrinking
+        bracket.
         """
         p, shift, density = self.density.p, self.shift, self.density
         grid = np.concatenate(

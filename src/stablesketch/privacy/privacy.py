@@ -26,15 +26,16 @@ class Privacy:
     Whatever is released, its probability of falling into any set changes by at most a factor e^ε, plus δ, when the
     stream is exchanged for a neighbour. Neighbours are told by `relation`:
 
-    - `"replace"`: the streams have equally many pairs, and up to `pairs_per_person` pairs of one stand where other pairs
-      stand in the other. It protects *what* a person contributed, key and value. The number of pairs is public: that
-      a person is in the stream, and how often, is not hidden.
+    - `"replace"`: the streams have equally many pairs, and up to `pairs_per_person` pairs of one stand where other
+      pairs stand in the other. It protects *what* a person contributed, key and value. The number of pairs is public:
+      that a person is in the stream, and how often, is not hidden.
     - `"add_remove"`: one stream is the other without up to `pairs_per_person` of its pairs. It protects *whether* a
       person contributed at all. The number of pairs is then private too, and `pairs` must come from public knowledge.
 
-    `pairs` is a promise: the guarantee holds for streams with this many pairs or more (with add_remove, both neighbours
-    have that many). 0 promises nothing and covers streams of any length, the empty one included. Values are integers from
-    1 to `max_value`. `pairs_per_person` bounds how many pairs one person may hold: with 1, pairs are protected, not people.
+    `pairs` is a promise: the guarantee holds for streams with this many pairs or more (with add_remove, both
+    neighbours have that many). 0 promises nothing and covers streams of any length, the empty one included. Values are
+    integers from 1 to `max_value`. `pairs_per_person` bounds how many pairs one person may hold: with 1, pairs are
+    protected, not people.
 
     The guarantee is about one release, against those who see it and do not know the secret.
 

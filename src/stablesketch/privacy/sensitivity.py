@@ -5,23 +5,25 @@ Write Λ >= 0 for the floor, c for the pairs of one person, M for the largest va
 **Adding pairs.** Let x = F_p of a stream, s its total value, and add c pairs with values 1..M.
 
 - *At most*: (f + v)^p <= f^p + v^p, so F_p grows by at most c M^p; by exactly that for c new keys of value M.
-- *At least*: the sum of (f_k + b_k)^p is concave in the additions b, so for a given total b it is least with all of b on
-  one key, then least for the largest key, f_max <= s, and for the least total b = c. So F_p grows by at least
+- *At least*: the sum of (f_k + b_k)^p is concave in the additions b, so for a given total b it is least with all of b
+  on one key, then least for the largest key, f_max <= s, and for the least total b = c. So F_p grows by at least
   (s+c)^p - s^p; by exactly that when one key holds everything and the pairs have value 1.
 - x >= s^p, with equality when one key holds everything, because (Σ f_k)^p <= Σ f_k^p.
 
-**Add or remove.** The smaller stream has s >= n, so the ratio is at most 1 + c M^p/(Λ + x) <= 1 + c M^p/(Λ + n^p); n pairs of
-value 1 on one key, and c new keys of value M added, attain it.
+**Add or remove.** The smaller stream has s >= n, so the ratio is at most 1 + c M^p/(Λ + x) <= 1 + c M^p/(Λ + n^p); n
+pairs of value 1 on one key, and c new keys of value M added, attain it.
 
-**Replace.** Two streams of n' >= n pairs that differ in up to c pairs share a part of n' - c pairs (or none, if n' < c); if
-they share more, count some of the shared pairs among the c on both sides. With x and s those of the shared part,
+**Replace.** Two streams of n' >= n pairs that differ in up to c pairs share a part of n' - c pairs (or none, if n' <
+c); if they share more, count some of the shared pairs among the c on both sides. With x and s those of the shared
+part,
 
     ratio <= (Λ + x + c M^p) / (Λ + x + (s+c)^p - s^p) <= g(s) = (Λ + s^p + c M^p) / (Λ + (s+c)^p),
 
-the second step because the ratio falls as x grows ((s+c)^p - s^p <= c^p <= c M^p) and x >= s^p. One key holding s, and c new keys
-of value M against c more pairs of value 1 on that key, attain g(s). So ρ is the greatest g(s) over the totals s that occur:
-all integers from max(n - c, 0) on, since s pairs of value 1 are a shared part of total s. (Fewer than c pairs in all give
-(Λ + kM^p)/(Λ + k^p), k < c, which grows with k up to g(0).) For streams of exactly n pairs s ends at (n-c)M.
+the second step because the ratio falls as x grows ((s+c)^p - s^p <= c^p <= c M^p) and x >= s^p. One key holding s, and
+c new keys of value M against c more pairs of value 1 on that key, attain g(s). So ρ is the greatest g(s) over the
+totals s that occur: all integers from max(n - c, 0) on, since s pairs of value 1 are a shared part of total s. (Fewer
+than c pairs in all give (Λ + kM^p)/(Λ + k^p), k < c, which grows with k up to g(0).) For streams of exactly n pairs s
+ends at (n-c)M.
 
 **Where g is greatest.** Its logarithmic derivative has the sign of
 
@@ -61,7 +63,8 @@ class WorstNeighbours:
     """Two neighbours that differ most: `shared` pairs of value 1 on one key, and then
 
     - the larger has `pairs_per_person` pairs of value `max_value`, each on a new key;
-    - the smaller has, under replace, as many more pairs of value 1 on the shared key, and under add_remove nothing more.
+    - the smaller has, under replace, as many more pairs of value 1 on the shared key, and under add_remove nothing
+      more.
 
     `rho` is the factor between their F_p + floor and `log_rho` its logarithm, both exact and rounded up to a float.
     """
@@ -75,8 +78,8 @@ def sensitivity(p: float, privacy: Privacy, floor: float = 0.0) -> float:
     """ρ, the greatest ratio of F_p + floor between neighbouring streams with `privacy.pairs` pairs or more.
 
     The exact value, attained by two streams and rounded up to a float, provided that there are more than
-    `privacy.pairs_per_person` possible keys; with fewer keys it is an upper bound. It is infinite where one neighbour may be
-    empty while the other is not and there is no floor. Proof at the head of this file.
+    `privacy.pairs_per_person` possible keys; with fewer keys it is an upper bound. It is infinite where one neighbour
+    may be empty while the other is not and there is no floor. Proof at the head of this file.
 
     >>> round(sensitivity(0.5, Privacy(epsilon=1.0, delta=1e-9, pairs=1_000_000)), 12)
     1.0009995
@@ -92,9 +95,9 @@ def log_sensitivity(p: float, privacy: Privacy, floor: float = 0.0) -> float:
 def worst_neighbours(p: float, privacy: Privacy, floor: float = 0.0, *, exactly: bool = False) -> WorstNeighbours:
     """Two neighbours that attain the sensitivity, and what it is.
 
-    With `exactly`, which is for replace only, both streams have exactly `privacy.pairs` pairs. Their ρ is smaller only where
-    there is a floor of the order of the number of pairs, so that longer streams are more sensitive. Its shared pairs may
-    have to have values above 1; `shared` is then their total.
+    With `exactly`, which is for replace only, both streams have exactly `privacy.pairs` pairs. Their ρ is smaller only
+    where there is a floor of the order of the number of pairs, so that longer streams are more sensitive. Its shared
+    pairs may have to have values above 1; `shared` is then their total.
     """
     p = StableLaw(p).p
     if not isinstance(privacy, Privacy):
@@ -148,7 +151,7 @@ def _replace(p: float, privacy: Privacy, floor: float, exactly: bool) -> WorstNe
 
 
 def _last_rising(rising: Callable[[int], bool], least: int, most: int | None) -> tuple[int, ...]:
-    """The last integer at which g still rises and the next one, within [least, most]: the greatest g is at one of them."""
+    """The last integer in [least, most] at which g still rises, and the next: the greatest g is at one of them."""
     if not rising(least):
         return (least,)
     low, step = least, 1

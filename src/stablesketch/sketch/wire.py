@@ -75,7 +75,7 @@ def decode(blob: bytes) -> Frame:
     if len(body) < _PREFIX.size + _HEADER.size or seal != checksum(body):
         raise BlobError("a sketch truncated or corrupted: its checksum does not match. Fetch it again.")
     if version < 1 or kind != KIND_SKETCH:
-        raise BlobError(f"a blob of version {version} and kind {kind}, which nothing has ever written.")
+        raise BlobError(f"a blob of version {version} and kind {kind}, and a sketch has kind {KIND_SKETCH}.")
     p, size, resolution, fingerprint = _HEADER.unpack_from(blob, _PREFIX.size)
     reader = IntegerReader(body, _PREFIX.size + _HEADER.size)
     if size > len(body):  # every entry has at least its length byte: refuse before allocating

@@ -1,0 +1,22 @@
+"""Small plans and filled collectors that the tests of collectors share."""
+
+from __future__ import annotations
+
+import stablesketch as ss
+
+HALF = ss.Moment(0.5)
+SECRET = ss.Secret.from_bytes(bytes(range(32)))
+MECHANISMS = ("sketch", "exact")
+
+
+def plan_for(mechanism: str, **changes: object) -> ss.Plan:
+    """A small plan: 20 pairs or more of values up to 9, with a floor, deletes allowed."""
+    wanted: dict[str, object] = {"epsilon": 2.0, "delta": 1e-8, "pairs": 20, "max_value": 9, **changes}
+    size = {"size": 12} if mechanism == "sketch" else {}
+    return ss.plan(HALF, ss.Privacy(**wanted), mechanism=mechanism, deletes=True, **size)  # type: ignore[arg-type]
+
+
+def filled(plan: ss.Plan, secret: ss.Secret | None = SECRET, shard: str | None = None) -> ss.Collector:
+    collector = plan.open(secret=secret, shard=shard)
+    collector.update([f"key {i}" for i in range(20)], [1 + i % 9 for i in range(20)])
+    return collector

@@ -1,0 +1,143 @@
+"""Shards of one stream: any sharding releases the same number, and none counts twice."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import threading
+
+import pytest
+from collector_helpers import SECRET, filled
+
+import stablesketch as ss
+
+
+def shards_of(plan: ss.Plan, count: int, seed: int, pairs: int = 60) -> list[ss.Collector]:
+    """The same pairs dealt out to shards at random; every shard also gets nothing now and then."""
+    rng = random.Random(seed)
+    collectors = [plan.open(secret=SECRET, shard=f"shard {i}") for i in range(count)]
+    for i in range(pairs):
+        rng.choice(collectors).update([f"key {i % 37}"], [1 + i % 9])
+    return collectors
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 7, 16])
+def test_any_sharding_releases_the_same_number(sketch_plan: ss.Plan, count: int) -> None:
+    """Bit for bit, under one secret: the entries are exact, and the phantoms are added once, at the release."""
+    whole = sketch_plan.open(secret=SECRET)
+    whole.update([f"key {i % 37}" for i in range(60)], [1 + i % 9 for i in range(60)])
+    expected = whole.release()
+    for seed in range(3):
+        shards = shards_of(sketch_plan, count, seed)
+        random.Random(seed).shuffle(shards)
+        while len(shards) > 1:  # merged in a random tree
+            taken = shards.pop(random.Random(seed + len(shards)).randrange(len(shards)))
+            shards[-1].merge(ss.Collector.from_bytes(taken.to_bytes(), SECRET) if seed else taken)
+        assert shards[0].release() == expected
+
+
+def test_phantoms_are_there_exactly_once(sketch_plan: ss.Plan) -> None:
+    """The entries at release are those of the stream plus the phantoms of the plan, however many shards there were.
+
+    A plan of the same size without phantoms shows what they add; with 16 shards it adds just that.
+    """
+    assert sketch_plan.phantoms.count > 0
+    bare = dataclasses.replace(sketch_plan, phantoms=dataclasses.replace(sketch_plan.phantoms, count=0))
+
+    def released(plan: ss.Plan, count: int) -> float:
+        first, *others = shards_of(plan, count, seed=1)
+        for other in others:
+            first.merge(other)
+        return first.release().value
+
+    assert released(sketch_plan, 1) == released(sketch_plan, 16)
+    assert released(bare, 1) == released(bare, 16)
+    assert released(bare, 1) != released(sketch_plan, 1)
+
+
+def test_the_exact_mechanism_holds_the_same_totals_whatever_the_sharding(plans: dict[str, ss.Plan]) -> None:
+    """Its noise is drawn anew each time, so it is the state that is compared."""
+    first, *others = shards_of(plans["exact"], 5, seed=2)
+    names = {f"shard {i}" for i in range(5)}
+    for other in others:
+        first.merge(other)
+    again = ss.Collector.from_bytes(first.to_bytes(), SECRET)
+    assert first.shards == again.shards == names
+    whole = plans["exact"].open(secret=SECRET)
+    whole.update([f"key {i % 37}" for i in range(60)], [1 + i % 9 for i in range(60)])
+    assert first._held().to_bytes() == whole._held().to_bytes()
+
+
+def test_the_same_shard_twice_is_refused(plan: ss.Plan) -> None:
+    total = filled(plan, shard="sum")
+    blob = filled(plan, shard="eu-1").to_bytes()
+    total.merge(ss.Collector.from_bytes(blob, SECRET))
+    before = total.to_bytes()
+    with pytest.raises(ss.ShardMergedTwice, match=r"shard 'eu-1' is in already.*Merge each shard once"):
+        total.merge(ss.Collector.from_bytes(blob, SECRET))
+    with pytest.raises(ss.ShardMergedTwice):
+        total.merge(total)
+    # Also through a detour: a collector that has the shard within it.
+    detour = filled(plan, shard="detour")
+    detour.merge(ss.Collector.from_bytes(blob, SECRET))
+    with pytest.raises(ss.ShardMergedTwice, match="eu-1"):
+        total.merge(detour)
+    assert total.to_bytes() == before
+    detour.release()  # a refused shard has lost nothing
+
+
+def test_a_merged_shard_is_closed(plan: ss.Plan) -> None:
+    """Its pairs are in the other one now. Were it to release too, one secret would have two releases."""
+    total, shard = filled(plan, shard="sum"), filled(plan, shard="eu-1")
+    total.merge(shard)
+    for attempt in (lambda: shard.update(["late"]), shard.release, shard.to_bytes, lambda: shard.secret):
+        with pytest.raises(ss.MergeError, match="was merged into another"):
+            attempt()
+    with pytest.raises(ss.ShardMergedTwice):
+        total.merge(shard)
+    with pytest.raises(ss.MergeError, match="was merged into another"):
+        filled(plan).merge(shard)
+    assert repr(shard) == "<Collector of F_0.5, merged into another>"
+    assert total.shards == {"sum", "eu-1"}
+
+
+def test_collectors_that_do_not_belong_together(plan: ss.Plan, plans: dict[str, ss.Plan]) -> None:
+    total = filled(plan, shard="sum")
+    before = total.to_bytes()
+    (other,) = [other for other in plans.values() if other != plan]
+    with pytest.raises(ss.MergeError, match="different plans"):
+        total.merge(filled(other))
+    with pytest.raises(ss.MergeError, match="different secrets"):
+        total.merge(filled(plan, secret=ss.Secret.generate()))
+    with pytest.raises(ss.ArgumentTypeError, match=r"Collector\.from_bytes"):
+        total.merge(total.to_bytes())  # type: ignore[arg-type]
+    assert total.to_bytes() == before
+
+
+@pytest.mark.parametrize("shard", ["", 7, b"eu", "x" * 70_000, "\ud800", "é" * 32_768])
+def test_names_that_are_none(plan: ss.Plan, shard: object) -> None:
+    with pytest.raises(ss.ArgumentError, match="not the name of a shard"):
+        plan.open(shard=shard)  # type: ignore[arg-type]
+
+
+def test_merging_both_ways_at_once_does_not_hang(plan: ss.Plan) -> None:
+    """Two threads merge two collectors into one another: one of them wins, and no pair is lost or doubled."""
+    for _ in range(20):
+        a, b = filled(plan, shard="a"), filled(plan, shard="b")
+        outcomes: list[str] = []
+
+        def merge(into: ss.Collector, other: ss.Collector, outcomes: list[str] = outcomes) -> None:
+            try:
+                into.merge(other)
+                outcomes.append("merged")
+            except ss.MergeError:
+                outcomes.append("refused")
+
+        threads = [threading.Thread(target=merge, args=pair) for pair in ((a, b), (b, a))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(timeout=60)
+        assert sorted(outcomes) == ["merged", "refused"]
+        (left,) = [one for one in (a, b) if one._state is not None]
+        assert left.release().pairs == 40
