@@ -56,10 +56,10 @@ lint: $(VENV)/.extra-test
 	@$(BIN)/mypy
 
 test: lint
-	@$(BIN)/python -m pytest -q
+	@$(BIN)/python -m pytest -q -n auto --dist worksteal
 
 test-slow: $(VENV)/.extra-test
-	@$(BIN)/python -m pytest -q -m slow
+	@$(BIN)/python -m pytest -q -n auto --dist worksteal -m slow
 
 bench: $(VENV)/.extra-bench
 	@$(BIN)/python benchmarks/speed.py

@@ -12,13 +12,16 @@ only if told where.
 from __future__ import annotations
 
 import argparse
+import platform
+import shutil
 import time
 from pathlib import Path
 
+import speed_instructions
 from speed_peers import machine, versions  # first: it settles how many threads polars has
 from speed_race import progress
 from speed_rows import AVX2, BEST, Scale, all_rows
-from speed_table import markdown, paste, text, write
+from speed_table import Row, markdown, paste, read, text, write
 
 DOCS = Path(__file__).parents[1] / "docs"
 QUICK = Scale(rows=10**5, keys=10**4, items=10**3, rounds=2, long_rounds=2, openings=5)
@@ -38,14 +41,22 @@ def main() -> None:
     print(text(rows))
     print(about)
     if output is not None:
-        from speed_plot import draw
-
-        write(rows, output / "performance.csv")
-        draw(rows, output / "images" / "performance")
-        page = output / "performance.md"
-        if page.exists():
-            paste(f"{markdown(rows)}\n\n{about}", page)
+        save(output, rows, about)
         progress(f"written to {output}\n")
+
+
+def save(output: Path, rows: list[Row], about: str) -> None:
+    """The table as CSV, as a plot, and in the page if the folder has one. The page is made from the CSV."""
+    from speed_plot import draw
+
+    table, page = output / "performance.csv", output / "performance.md"
+    write(rows, table)
+    rows = read(table)
+    draw(rows, output / "images" / "performance")
+    if page.exists():
+        paste(page, "results", f"{markdown(rows)}\n\n{about}")
+        if platform.machine() == "x86_64" and shutil.which("objdump"):
+            paste(page, "instructions", speed_instructions.markdown())
 
 
 if __name__ == "__main__":

@@ -205,10 +205,25 @@ def text_from_arrow(scale: Scale) -> Row:
 
 
 def python_loops(scale: Scale) -> Iterator[Row]:
-    """CPU time of one thread, a Python list of text: one call of ours against a loop over each of theirs."""
+    """CPU time of one thread, a Python list of text: one call of ours against a loop over each of theirs.
+
+    Last, what one should not do: ours in the same loop, a call for each item.
+    """
     items = text_column(scale.items, scale.keys).to_pylist()
+    few = items[: max(scale.items // 100, 1)]
     peers = loops(items)
-    contestants: dict[str, Callable[[], object]] = {**peers, "ours": updating(BEST, items)}
+
+    def one_by_one() -> object:
+        sketch = Sketch(0.5, SIZE, SECRET)
+        for item in few:
+            sketch.update([item])
+        return sketch
+
+    contestants: dict[str, Callable[[], object]] = {
+        **peers,
+        "ours": updating(BEST, items),
+        "ours, in a loop": one_by_one,
+    }
     with_avx2(contestants, lambda tier: updating(tier, items))
     best = race("Python lists", contestants, max(scale.long_rounds // 2, 1), cpu_of_this_thread)
     per, avx2 = 1e9 / len(items), best.get("ours, AVX2 tier")
@@ -221,6 +236,13 @@ def python_loops(scale: Scale) -> Iterator[Row]:
             ours=per * best["ours"],
             avx2=None if avx2 is None else per * avx2,
         )
+    yield Row(
+        name="an item of a Python list, a call each",
+        peer="datasketches, HLL, loop",
+        unit="ns",
+        theirs=per * best["datasketches, HLL"],
+        ours=1e9 / len(few) * best["ours, in a loop"],
+    )
 
 
 def opening(scale: Scale) -> Row:

@@ -6,9 +6,7 @@ import csv
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-__all__ = ["END", "START", "Row", "markdown", "paste", "read", "text", "write"]
-
-START, END = "<!-- made by make bench -->", "<!-- end of what make bench made -->"
+__all__ = ["Row", "between", "markdown", "paste", "read", "text", "write"]
 
 
 @dataclass(frozen=True)
@@ -93,6 +91,10 @@ def read(path: Path) -> list[Row]:
 HEADINGS = ("", "against", "theirs", "ours", "times as fast", "target", "reached", "AVX2 tier", "target", "reached")
 
 
+def _shown(number: float) -> str:
+    return f"{number:.3g}" if number < 999.5 else f"{number:,.0f}"
+
+
 def _cells(row: Row) -> tuple[str, ...]:
     goal = "" if row.target is None else f"{row.target:.2g}"
     if row.stretch is not None:
@@ -100,12 +102,12 @@ def _cells(row: Row) -> tuple[str, ...]:
     return (
         row.name,
         row.peer,
-        f"{row.theirs:.3g} {row.unit}",
-        f"{row.ours:.3g} {row.unit}",
-        f"{row.ratio:.3g}",
+        f"{_shown(row.theirs)} {row.unit}",
+        f"{_shown(row.ours)} {row.unit}",
+        _shown(row.ratio),
         goal,
         row.verdict,
-        "" if row.ratio_avx2 is None else f"{row.ratio_avx2:.3g}",
+        "" if row.ratio_avx2 is None else _shown(row.ratio_avx2),
         "" if row.target_avx2 is None else f"{row.target_avx2:.2g}",
         row.verdict_avx2,
     )
@@ -124,8 +126,19 @@ def text(rows: list[Row]) -> str:
     )
 
 
-def paste(block: str, page: Path) -> None:
-    """Puts a block between the two marks of a page."""
-    before, rest = page.read_text(encoding="utf-8").split(START)
-    _, after = rest.split(END)
-    page.write_text(f"{before}{START}\n{block}\n{END}{after}", encoding="utf-8")
+def _marks(block: str) -> tuple[str, str]:
+    return f"<!-- {block}: made by make bench -->\n", f"\n<!-- end of {block} -->"
+
+
+def between(page: Path, block: str) -> str:
+    """What stands between the marks of a block of a page."""
+    first, last = _marks(block)
+    return page.read_text(encoding="utf-8").split(first)[1].split(last)[0]
+
+
+def paste(page: Path, block: str, text: str) -> None:
+    """Puts a text between the marks of a block."""
+    first, last = _marks(block)
+    before, rest = page.read_text(encoding="utf-8").split(first)
+    _, after = rest.split(last)
+    page.write_text(before + first + text + last + after, encoding="utf-8")

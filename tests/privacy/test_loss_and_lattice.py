@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import stablesketch.privacy.loss as loss_module
 from stablesketch.law.log_magnitude import log_magnitude
 from stablesketch.privacy.fine_density import fine_log_density
 from stablesketch.privacy.lattice import LatticeLaw, _make_convex, lower_law, upper_law
@@ -67,6 +68,25 @@ def test_cell_masses_by_another_rule(p: float) -> None:
     values = law.values(low)
     tail = np.concatenate([[0.0], np.exp(values.sf), [1.0]])
     np.testing.assert_allclose(masses, np.diff(tail), atol=1e-12)
+
+
+@pytest.mark.parametrize("p", [*INDICES, 0.1, 0.75])
+@pytest.mark.parametrize("shift", [1e-5, 0.02, 0.5, 20.0])
+def test_more_nodes_change_nothing(p: float, shift: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The Gauss rule with 7 nodes and with 20, in every half-cell: for the two masses, and for the share that goes up.
+
+    The loss at a node has an error of its own, which is allowed for elsewhere (`loss_error`).
+    """
+    sums = []
+    for nodes in (7, 20):
+        monkeypatch.setattr(loss_module, "_NODES", nodes)
+        cells = loss_cells(p, shift, 24)
+        above = -np.expm1(cells.lowest + 0.5 * cells.step * cells.half - cells.loss)
+        parts = (np.ones_like(above), np.exp(-cells.loss), above)
+        sums.append([np.bincount(cells.half, cells.weight * part) for part in parts])
+    allowed = cells.loss_error / 5 * sums[1][0]
+    for few, many, slack in zip(*sums, (0.0, 0.0, allowed), strict=True):
+        assert np.all(np.abs(few - many) <= QUADRATURE_ERROR / 5 * many + slack)
 
 
 @pytest.mark.parametrize("p", INDICES)

@@ -1,7 +1,7 @@
 """The privacy loss of one entry, cut into cells of equal width.
 
-One entry a is released as |a| only (its sign is fair and independent), and y = ln|a| has density h(y) under the narrow
-law D_{p,1} and h(y - τ) under the wide law D_{p,ρ}, with τ = (1/p) ln ρ. The loss of narrow against wide is
+The sign of an entry a is fair and independent of |a|, so it gives nothing away. y = ln|a| has density h(y) under the
+narrow law D_{p,1} and h(y - τ) under the wide law D_{p,ρ}, with τ = (1/p) ln ρ. The loss of narrow against wide is
 
     L(y) = ln h(y) - ln h(y - τ),
 
@@ -12,8 +12,9 @@ many as cells, because bounds from above use the cells between even levels and b
 In every such half-cell stand Gauss nodes y_k with weights w_k = (Gauss weight) · h(y_k): for smooth F, the integral of
 F h over the half-cell is Σ w_k F(y_k). With nodes in panels no wider than 1/4 (and wider ones only in the power tail,
 where h is a series in e^{-py}) the relative error is below QUADRATURE_ERROR; the panels are narrow against the
-distance π/2 or so to the nearest singularity of h, so that 7 nodes leave (1/12)^14. Two totals are checked on every
-call: Σ w and Σ w e^{-L} must both be 1, being the masses of the two laws.
+distance π/2 or so to the nearest singularity of h, so that 7 nodes leave (1/12)^14. That is the error of the rule
+for the true h and L; the errors of their values at the nodes are bounded apart. Two totals are checked on every call:
+Σ w and Σ w e^{-L} must both be 1, being the masses of the two laws.
 """
 
 from __future__ import annotations

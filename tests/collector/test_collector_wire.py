@@ -1,0 +1,256 @@
+"""Stored collectors: the kept ones read, whatever is damaged or forged refused with a typed error."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import struct
+
+import pytest
+from collector_fixtures import EXACT, FIXTURES, FOLDER, SECRET, SKETCH, make
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import stablesketch as ss
+from stablesketch.collector import wire
+from stablesketch.sketch.wire import checksum
+
+CHECKSUM = 8
+PREFIX = 12
+BLOBS = {name: (FOLDER / f"{name}.ssk").read_bytes() for name in FIXTURES}
+WORDS = BLOBS["collector-words"]
+
+
+def sealed(body: bytes) -> bytes:
+    return body + checksum(body)
+
+
+def forged(
+    *,
+    version: int = 1,
+    kind: int = 2,
+    plan: str | None = None,
+    shards: tuple[bytes, ...] = (b"a",),
+    state: bytes | None = None,
+) -> bytes:
+    """A blob by the specification of docs/wire-format.md, not by the code that writes them."""
+    text = (SKETCH.to_json() if plan is None else plan).encode()
+    inner = make("collector-words")._held().to_bytes() if state is None else state
+    parts = [b"\x89SSK\r\n\x1a\n", struct.pack("<HHI", version, kind, len(text)), text, struct.pack("<I", len(shards))]
+    parts += [struct.pack("<H", len(name)) + name for name in shards]
+    return sealed(b"".join([*parts, struct.pack("<Q", len(inner)), inner]))
+
+
+# --- kept blobs ---
+
+
+@pytest.mark.parametrize("name", FIXTURES)
+def test_kept_blobs_are_read(name: str) -> None:
+    collector, expected = ss.Collector.from_bytes(BLOBS[name], SECRET), make(name)
+    assert collector.plan == expected.plan == FIXTURES[name][0]
+    assert collector.shards == expected.shards
+    assert collector.to_bytes() == BLOBS[name]
+
+
+@pytest.mark.parametrize("name", FIXTURES)
+def test_kept_blobs_are_written_alike(name: str) -> None:
+    assert make(name).to_bytes() == BLOBS[name]
+
+
+@pytest.mark.parametrize("name", ["collector-nothing", "collector-words", "collector-merged"])
+def test_kept_blobs_release_what_they_would_have(name: str) -> None:
+    assert ss.Collector.from_bytes(BLOBS[name], SECRET).release() == make(name).release()
+
+
+def test_no_kept_blob_is_left_out() -> None:
+    assert {path.stem for path in FOLDER.glob("collector-*.ssk")} == set(FIXTURES)
+
+
+def test_the_names_of_the_shards() -> None:
+    assert ss.Collector.from_bytes(BLOBS["collector-merged"], SECRET).shards == {"sum", "zürich", "Ålesund", "アリカ"}
+
+
+def test_the_specification_writes_the_same() -> None:
+    assert forged(shards=(b"eu-1",)) == WORDS
+
+
+@pytest.mark.parametrize("name", FIXTURES)
+def test_no_blob_holds_the_secret(name: str) -> None:
+    for secret in (SECRET._bits, SECRET._bits.hex().encode(), SECRET.derive("grid offset", 8)):
+        assert secret not in BLOBS[name]
+
+
+# --- what is refused ---
+
+
+@pytest.mark.parametrize("name", FIXTURES)
+def test_another_secret(name: str) -> None:
+    with pytest.raises(ss.SecretMismatch, match="Load the one it was made with"):
+        ss.Collector.from_bytes(BLOBS[name], ss.Secret.from_bytes(bytes(32)))
+
+
+def test_wrong_arguments() -> None:
+    with pytest.raises(ss.ArgumentTypeError, match=r"Collector\.to_bytes"):
+        ss.Collector.from_bytes("blob", SECRET)  # type: ignore[arg-type]
+    for secret in (None, bytes(32)):
+        with pytest.raises(ss.ArgumentTypeError, match="not a Secret"):
+            ss.Collector.from_bytes(WORDS, secret)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["collector-words", "collector-exact"])
+def test_a_blob_cut_anywhere(name: str) -> None:
+    blob = BLOBS[name]
+    for length in range(len(blob)):
+        with pytest.raises(ss.BlobError):
+            ss.Collector.from_bytes(blob[:length], SECRET)
+    with pytest.raises(ss.BlobError):
+        ss.Collector.from_bytes(blob + b"\0", SECRET)
+
+
+@pytest.mark.parametrize("name", ["collector-nothing", "collector-exact"])
+def test_a_flip_of_any_bit(name: str) -> None:
+    blob = BLOBS[name]
+    for bit in range(8 * len(blob)):
+        flipped = bytearray(blob)
+        flipped[bit // 8] ^= 1 << bit % 8
+        with pytest.raises(ss.BlobError):
+            ss.Collector.from_bytes(bytes(flipped), SECRET)
+
+
+@pytest.mark.parametrize(
+    "foreign", [b"", b"\0", b"hello", b"\x89PNG\r\n\x1a\n" + bytes(50), WORDS[1:], WORDS.hex().encode()]
+)
+def test_foreign_bytes(foreign: bytes) -> None:
+    with pytest.raises(ss.ForeignBlob, match="not a collector"):
+        ss.Collector.from_bytes(foreign, SECRET)
+
+
+def test_a_sketch_is_no_collector_and_the_other_way_round() -> None:
+    with pytest.raises(ss.BlobError, match=r"kind 1.*Sketch\.from_bytes"):
+        ss.Collector.from_bytes(ss.Sketch(0.5, 5, SECRET).to_bytes(), SECRET)
+    with pytest.raises(ss.BlobError, match="kind 2"):
+        ss.Sketch.from_bytes(WORDS, SECRET)
+
+
+def test_later_versions() -> None:
+    with pytest.raises(ss.UnsupportedVersion, match="wire format 2"):
+        ss.Collector.from_bytes(forged(version=2), SECRET)
+
+
+def changed(plan: ss.Plan, **fields: object) -> str:
+    content = json.loads(plan.to_json())
+    content.update(fields)
+    return json.dumps(content, sort_keys=True, separators=(",", ":"))
+
+
+FORGED: dict[str, tuple[bytes, str]] = {
+    "version 0": (forged(version=0), "version 0"),
+    "kind 3": (forged(kind=3), "kind 3"),
+    "no shard": (forged(shards=()), "canonical"),
+    "a shard without a name": (forged(shards=(b"",)), "canonical"),
+    "a shard twice": (forged(shards=(b"a", b"a")), "canonical"),
+    "shards out of order": (forged(shards=(b"b", b"a")), "canonical"),
+    "a shard that is no text": (forged(shards=(b"\xff",)), "UTF-8"),
+    "bytes at the end": (sealed(forged()[:-CHECKSUM] + b"\0"), "canonical"),
+    "a plan with spaces": (forged(plan=json.dumps(json.loads(SKETCH.to_json()))), "canonical"),
+    "a plan of another size": (forged(plan=changed(SKETCH, size=8)), "size = 8.*size = 7"),
+    "a plan of another order": (forged(plan=changed(SKETCH, statistic={"name": "moment", "p": 0.75})), r"p = 0\.75"),
+    "a plan without a grid": (forged(plan=changed(SKETCH, step=0.0)), "no grid"),
+    "a plan with a NaN": (forged(plan=changed(SKETCH, step=float("nan"))), "step"),
+    "a plan below zero": (forged(plan=changed(SKETCH, epsilon=-1.0)), "epsilon"),
+    "a plan above what was asked": (forged(plan=changed(SKETCH, epsilon=2.0)), "less than it was asked"),
+    "a plan of another mechanism": (forged(plan=changed(SKETCH, mechanism="magic")), "mechanism"),
+    "a plan that is none": (forged(plan="{}"), "plan"),
+    "no plan": (forged(plan=""), "plan"),
+    "an exact plan and a sketch": (forged(plan=EXACT.to_json()), ""),
+    "a sketch plan and a histogram": (forged(state=make("collector-exact")._held().to_bytes()), "not a sketch"),
+    "no state": (forged(state=b""), "not a sketch"),
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_forged_blobs_whose_checksum_fits(name: str) -> None:
+    blob, says = FORGED[name]
+    with pytest.raises((ss.BlobError, ss.SecretMismatch), match=says or None):
+        ss.Collector.from_bytes(blob, SECRET)
+
+
+def histogram(*rows: tuple[int, bytes], count: int | None = None) -> bytes:
+    header = struct.pack("<8sQ", SECRET.fingerprint, len(rows) if count is None else count) + b"\x01\x02"
+    return forged(plan=EXACT.to_json(), state=header + b"".join(struct.pack("<Q", key) + total for key, total in rows))
+
+
+def test_the_state_of_the_exact_mechanism_is_canonical_too() -> None:
+    one, two = b"\x01\x01", b"\x01\x02"
+    good = histogram((5, one), (9, two))
+    assert ss.Collector.from_bytes(good, SECRET).to_bytes() == good
+    for wrong in (
+        histogram((9, one), (5, two)),
+        histogram((5, one), (5, two)),
+        histogram((5, b"\x00")),
+        histogram((5, b"\x02\x01\x00")),
+        histogram((5, one), count=2),
+        histogram((5, one), count=0),
+        histogram((5, one), count=2**64 - 1),
+        forged(plan=EXACT.to_json(), state=SECRET.fingerprint),
+    ):
+        with pytest.raises(ss.BlobError):
+            ss.Collector.from_bytes(wrong, SECRET)
+
+
+# --- whatever comes in ---
+
+
+def survives(blob: bytes) -> None:
+    """Either a typed error, or a collector that writes exactly these bytes: nothing in between."""
+    try:
+        collector = ss.Collector.from_bytes(blob, SECRET)
+    except ss.StablesketchError:
+        return
+    assert collector.to_bytes() == blob
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.binary(max_size=200))
+def test_random_bytes(blob: bytes) -> None:
+    survives(blob)
+    survives(b"\x89SSK\r\n\x1a\n" + blob)
+    survives(sealed(WORDS[:PREFIX] + blob))
+    survives(forged(state=blob))
+    survives(forged(plan=EXACT.to_json(), state=SECRET.fingerprint + blob))
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    name=st.sampled_from(sorted(BLOBS)),
+    edits=st.lists(
+        st.tuples(st.integers(0, 2_000), st.sampled_from(["set", "insert", "remove"]), st.integers(0, 255)), max_size=4
+    ),
+)
+def test_blobs_with_bytes_set_inserted_and_removed(name: str, edits: list[tuple[int, str, int]]) -> None:
+    """With a checksum that fits, so that the fuzz gets past it; the sketch within has one too, and keeps its p."""
+    body = bytearray(BLOBS[name][:-CHECKSUM])
+    for at, edit, value in edits:
+        at %= len(body)
+        if edit == "set":
+            body[at] = value
+        elif edit == "insert":
+            body.insert(at, value)
+        else:
+            del body[at]
+    survives(bytes(body))
+    survives(sealed(bytes(body)))
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.text(alphabet='{}[]",:.0123456789eE+-nulltruefasNaIfity', max_size=60), st.sampled_from(["value", "raw"]))
+def test_plans_of_any_text(text: str, way: str) -> None:
+    plan = text if way == "raw" else SKETCH.to_json().replace("0.0625", text, 1)
+    survives(forged(plan=plan))
+    with contextlib.suppress(ss.BlobError):
+        ss.Plan.from_json(plan)
+
+
+def test_the_magic_is_that_of_all_blobs() -> None:
+    assert wire.KIND_COLLECTOR == 2
+    assert WORDS[:8] == ss.Sketch(0.5, 5, SECRET).to_bytes()[:8]
