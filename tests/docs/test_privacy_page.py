@@ -72,6 +72,16 @@ def test_the_birthday_bound_of_the_limits(entries: int, claimed: str) -> None:
     assert claimed in LIMITS
 
 
+def test_the_granularity_of_the_limits() -> None:
+    """tests/plan/test_precision.py measures the factor 0.1."""
+    off = 0.1 * 1e9 * 2.0**-62
+    assert off == pytest.approx(2e-11, rel=0.1)
+    step = grid_step(relative_deviation(0.5, 50))
+    assert (1.0 + math.e) * off / step == pytest.approx(2.6e-9, rel=0.03)
+    assert pytest.approx(5e6, rel=0.06) == 2.0**-43 / (0.1 * 2.0**-62)
+    assert "2.6e-9" in LIMITS
+
+
 def test_the_best_error_of_the_limits() -> None:
     assert [f"{100 * relative_deviation(p, 10_000):.1f}" for p in (0.05, 1.0)] == ["1.0", "1.4"]
 
