@@ -7,7 +7,7 @@
 True
 """
 
-from . import errors
+from . import errors, paper
 from .audit import audit
 from .collector import Collector
 from .errors import (
@@ -25,6 +25,7 @@ from .errors import (
     SecretNotPicklable,
     ShardMergedTwice,
     StablesketchError,
+    StreamTooLong,
     StreamTooShort,
     UnsupportedVersion,
 )
@@ -63,10 +64,12 @@ __all__ = [
     "Sketch",
     "StableLaw",
     "StablesketchError",
+    "StreamTooLong",
     "StreamTooShort",
     "UnsupportedVersion",
     "audit",
     "errors",
+    "paper",
     "plan",
     "sensitivity",
 ]

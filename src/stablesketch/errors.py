@@ -21,6 +21,7 @@ __all__ = [
     "SecretNotPicklable",
     "ShardMergedTwice",
     "StablesketchError",
+    "StreamTooLong",
     "StreamTooShort",
     "UnsupportedVersion",
 ]
@@ -89,6 +90,10 @@ class ReleasedAlready(StablesketchError, RuntimeError):
 
 class StreamTooShort(StablesketchError, ValueError):
     """The stream has fewer pairs than the plan was made for, so its guarantee would not hold."""
+
+
+class StreamTooLong(StablesketchError, ValueError):
+    """The stream has more pairs than the accounting of finite precision covers, where their number is private."""
 
 
 class ShardMergedTwice(MergeError):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import BlobError, NegativeTotal
+from ..errors import BlobError, NegativeTotal, StreamTooLong
+from ..privacy.precision import COVERED_PAIRS, granularity_delta
 from ..release import Release
 from ..secret import Secret
 from ..sketch import Sketch
@@ -70,6 +72,13 @@ class SketchState:
         """
         plan, p = self._plan, self._plan.statistic.p
         check_promise(plan, self._sketch.pairs, self._sketch.total)
+        granularity = granularity_delta(plan.privacy.epsilon, plan.step, self._sketch.pairs)
+        if granularity > 0.0 and plan.privacy.relation != "replace":
+            raise StreamTooLong(
+                f"the stream has more than {COVERED_PAIRS:,} pairs. Beyond that, finite precision costs a δ that "
+                "depends on their number, which this relation keeps private. Use relation='replace', where the number "
+                "is public and the release states its δ; or mechanism='exact'; or release parts, which compose."
+            )
         projection = self._sketch._need_projection("release")
         entries, _, _ = self._sketch._snapshot()
         phantoms = plan.phantoms
@@ -86,7 +95,8 @@ class SketchState:
         least, most = _public_range(plan, self._sketch.pairs)
         low = min(max(math.exp(log_scale - above * _GRID_SPREAD) - plan.floor, least), most)
         high = max(min(math.exp(log_scale - below * _GRID_SPREAD) - plan.floor, most), low)
-        return make_release(plan, math.exp(log_scale) - plan.floor, low, high, confidence, self._sketch.pairs)
+        release = make_release(plan, math.exp(log_scale) - plan.floor, low, high, confidence, self._sketch.pairs)
+        return replace(release, delta=min(1.0, plan.delta + granularity))
 
 
 def check_promise(plan: Plan, pairs: int, total: int) -> None:
