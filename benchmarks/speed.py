@@ -12,8 +12,10 @@ only if told where.
 from __future__ import annotations
 
 import argparse
+import os
 import platform
 import shutil
+import sys
 import time
 from pathlib import Path
 
@@ -23,6 +25,7 @@ from speed_race import progress
 from speed_rows import AVX2, BEST, Scale, all_rows
 from speed_table import Row, markdown, paste, read, text, write
 
+BUSY = ", so it was busy and the ratios are provisional"
 DOCS = Path(__file__).parents[1] / "docs"
 QUICK = Scale(rows=10**5, keys=10**4, items=10**3, rounds=2, long_rounds=2, openings=5)
 
@@ -33,11 +36,17 @@ def main() -> None:
     parser.add_argument("--output", type=Path, help="folder for the files (default: docs, with --quick none)")
     options = parser.parse_args()
     output: Path | None = options.output or (None if options.quick else DOCS)
+    load = os.getloadavg()[0]  # how many others were running: this process has hardly begun
+    quiet = load < 0.5
+    if not quiet:
+        warning = f"The machine is busy (load {load:.1f}): the ratios will be off, most of all those of two threads."
+        print(warning, file=sys.stderr)
     started = time.perf_counter()
     rows = all_rows(QUICK if options.quick else Scale())
     progress(f"{time.perf_counter() - started:.0f} seconds\n")
 
-    about = f"{machine()}; tier {BEST}{', and avx2 forced' if AVX2 and AVX2 != BEST else ''}. {versions()}."
+    tiers = f"tier {BEST}{', and avx2 forced' if AVX2 and AVX2 != BEST else ''}"
+    about = f"{machine()}; {tiers}. {versions()}. Load of the machine beforehand: {load:.1f}{'' if quiet else BUSY}."
     print(text(rows))
     print(about)
     if output is not None:
