@@ -112,15 +112,19 @@ struct InverseFactorials {
         for (int k = 1; k < 36; ++k) of[k] = of[k - 1] / dd(k);
     }
 };
-const InverseFactorials inverse_factorial;
+// Made on first use: an initialiser at load time would run these instructions on machines that lack them.
+inline const InverseFactorials& inverse_factorials() {
+    static const InverseFactorials values;
+    return values;
+}
 
 // exp(a): a = k ln 2 + 256 r, the Taylor series of expm1(r), eight doublings s <- 2s + s^2.
 inline dd exp(dd a) {
     if (a.hi < -700.0) return {};
     const double k = std::nearbyint(a.hi / dd_ln2.hi);
     const dd r = scale2(a - dd_ln2 * dd(k), -8);
-    dd sum = inverse_factorial.of[11];
-    for (int i = 10; i >= 1; --i) sum = sum * r + inverse_factorial.of[i];
+    dd sum = inverse_factorials().of[11];
+    for (int i = 10; i >= 1; --i) sum = sum * r + inverse_factorials().of[i];
     sum = sum * r;
     for (int i = 0; i < 8; ++i) sum = scale2(sum, 1) + sum * sum;
     return scale2(sum + dd(1.0), static_cast<int>(k));
@@ -149,19 +153,19 @@ inline dd log(dd a) {
 // sin and cos of 0 <= a <= pi/2 by their Taylor series; the terms never exceed 2, so nothing cancels badly.
 inline void sincos(dd a, dd& s, dd& c) {
     const dd square = -(a * a);
-    s = inverse_factorial.of[33];
-    c = inverse_factorial.of[34];
-    for (int k = 31; k >= 1; k -= 2) s = s * square + inverse_factorial.of[k];
-    for (int k = 32; k >= 0; k -= 2) c = c * square + inverse_factorial.of[k];
+    s = inverse_factorials().of[33];
+    c = inverse_factorials().of[34];
+    for (int k = 31; k >= 1; k -= 2) s = s * square + inverse_factorials().of[k];
+    for (int k = 32; k >= 0; k -= 2) c = c * square + inverse_factorials().of[k];
     s = s * a;
 }
 
 inline void sincos(double a, double& s, double& c) {
     const double square = -(a * a);
-    s = inverse_factorial.of[21].hi;
-    c = inverse_factorial.of[22].hi;
-    for (int k = 19; k >= 1; k -= 2) s = s * square + inverse_factorial.of[k].hi;
-    for (int k = 20; k >= 0; k -= 2) c = c * square + inverse_factorial.of[k].hi;
+    s = inverse_factorials().of[21].hi;
+    c = inverse_factorials().of[22].hi;
+    for (int k = 19; k >= 1; k -= 2) s = s * square + inverse_factorials().of[k].hi;
+    for (int k = 20; k >= 0; k -= 2) c = c * square + inverse_factorials().of[k].hi;
     s = s * a;
 }
 
