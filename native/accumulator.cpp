@@ -14,6 +14,7 @@ constexpr std::size_t blocks_between_settling = 4096;
 Accumulator::Accumulator(double p, std::uint32_t size, const std::uint8_t (&key)[16], std::uint32_t domain,
                          std::size_t rows, const Tier& tier)
     : table_(stable_table(p)),
+      view_(view_of(*table_)),
       key_(key),
       domain_(domain),
       size_(size),
@@ -94,7 +95,7 @@ inline void Accumulator::put(Level& level, std::uint64_t fingerprint, std::int64
 void Accumulator::run(Level& level) {
     if (level.filled == 0) return;
     if (level.sums.empty()) level.sums.assign(std::size_t(2 * pairs_) * digits_, 0);
-    const KernelJob job{view_of(*table_), &key_, domain_, pairs_, digits_, level.sums.data()};
+    const KernelJob job{view_, &key_, domain_, pairs_, digits_, level.sums.data()};
     tier_.add_block(job, level.fingerprint.data(), level.weight.data(), level.filled);
     level.filled = 0;
     if (++level.since_settled == blocks_between_settling) settle_all(level);

@@ -47,6 +47,7 @@ class Accumulator {
     void settle_all(Level& level) const;
 
     std::shared_ptr<const StableTable> table_;
+    TableView view_;
     Aes128 key_;
     std::uint32_t domain_, size_, pairs_;
     int digits_;

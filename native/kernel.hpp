@@ -24,10 +24,10 @@ struct TableView {
     const Row* rows;
     std::size_t rows_per_side;
     int bin_bits, resolution, shift;
+    double fine_from = 0.0;  // every X that asks for more bits is above this, as the rows hold it
+    bool wide = false;       // whether a window of three limbs pays (kernel_outliers.hpp)
 };
-inline TableView view_of(const StableTable& table) {
-    return {table.rows.data(), table.rows_per_side(), table.bin_bits, table.resolution, table.shift};
-}
+TableView view_of(const StableTable& table);
 
 struct KernelJob {
     TableView table;
@@ -50,6 +50,9 @@ struct Tier {
 
 // The tiers this machine can run, best first; "plain" is always the last.
 const std::vector<Tier>& tiers();
+// sums += weight * X for one fingerprint and entry whose bits ask for a continuation (variate.hpp).
+void add_fine_variate(const KernelJob&, std::uint64_t fingerprint, std::uint32_t entry, std::uint64_t bits,
+                      std::int64_t weight);
 void add_block_plain(const KernelJob&, const std::uint64_t*, const std::int64_t*, std::size_t);
 #if defined(__x86_64__)
 void add_block_avx2(const KernelJob&, const std::uint64_t*, const std::int64_t*, std::size_t);

@@ -8,6 +8,7 @@
 #include <immintrin.h>
 
 #include "kernel_outliers.hpp"
+#include "variate.hpp"
 
 namespace stablesketch {
 namespace {
@@ -49,7 +50,7 @@ inline void load_coefficients(const char* rows, const std::uint64_t (&offset)[4]
     }
 }
 
-template <int B>  // log2 of the bins per octave
+template <int B, bool wide>  // log2 of the bins per octave; three limbs or two
 void run(const KernelJob& job, const std::uint64_t* fingerprints, const std::int64_t* weights, std::size_t padded) {
     const TableView& table = job.table;
     const char* rows = reinterpret_cast<const char*>(
@@ -65,12 +66,13 @@ void run(const KernelJob& job, const std::uint64_t* fingerprints, const std::int
     const __m256d centre = _mm256_set1_pd(1.5), limit = _mm256_set1_pd(window_limit(table));
     const __m256d scale = _mm256_set1_pd(units_scale(table));
     const __m256d split = _mm256_set1_pd(2147483648.0), inverse_split = _mm256_set1_pd(1.0 / 2147483648.0);
+    const __m256d two62 = _mm256_set1_pd(0x1p62), inverse62 = _mm256_set1_pd(0x1p-62);
     alignas(64) std::uint64_t bits[2 * block_keys];
     Outliers rest[2];
 
     for (std::uint32_t j = 0; j < job.pairs; ++j) {
         encrypt(job, fingerprints, padded, j, bits);
-        __m256i low_sum = _mm256_setzero_si256(), high_sum = _mm256_setzero_si256();
+        __m256i low_sum = _mm256_setzero_si256(), high_sum = _mm256_setzero_si256(), top_sum = low_sum;
         rest[0].count = rest[1].count = 0;
         for (std::size_t i = 0; i < padded; i += 2) {
             const __m256i u = _mm256_load_si256(reinterpret_cast<const __m256i*>(bits + 2 * i));
@@ -96,12 +98,17 @@ void run(const KernelJob& job, const std::uint64_t* fingerprints, const std::int
 
             const __m256d signed_x = _mm256_xor_pd(x, as_double(_mm256_and_si256(u, sign_bit)));
             const __m256d inside = _mm256_cmp_pd(x, limit, _CMP_LT_OQ);
-            // Units, split at bit 31 into two integers of at most 31 bits, each rounded to nearest even.
-            const __m256d units = _mm256_mul_pd(_mm256_and_pd(signed_x, inside), scale);
-            const __m256d shifted = _mm256_add_pd(_mm256_mul_pd(units, inverse_split), round_to_one);
-            const __m256d left = _mm256_sub_pd(units, _mm256_mul_pd(_mm256_sub_pd(shifted, round_to_one), split));
             const __m256i w = _mm256_permute4x64_epi64(
                 _mm256_castsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(weights + i))), 0x50);
+            // Units, cut at bit 31 (and 62) into integers of at most 31 bits, each rounded to nearest even.
+            __m256d units = _mm256_mul_pd(_mm256_and_pd(signed_x, inside), scale);
+            if constexpr (wide) {
+                const __m256d top = _mm256_add_pd(_mm256_mul_pd(units, inverse62), round_to_one);
+                top_sum = _mm256_add_epi64(top_sum, _mm256_mul_epi32(as_integer(top), w));
+                units = _mm256_sub_pd(units, _mm256_mul_pd(_mm256_sub_pd(top, round_to_one), two62));
+            }
+            const __m256d shifted = _mm256_add_pd(_mm256_mul_pd(units, inverse_split), round_to_one);
+            const __m256d left = _mm256_sub_pd(units, _mm256_mul_pd(_mm256_sub_pd(shifted, round_to_one), split));
             low_sum = _mm256_add_epi64(low_sum, _mm256_mul_epi32(as_integer(_mm256_add_pd(left, round_to_one)), w));
             high_sum = _mm256_add_epi64(high_sum, _mm256_mul_epi32(as_integer(shifted), w));
             int outside = ~_mm256_movemask_pd(inside) & 15;
@@ -110,20 +117,27 @@ void run(const KernelJob& job, const std::uint64_t* fingerprints, const std::int
                 _mm256_store_pd(values, signed_x);
                 do {
                     const int lane = __builtin_ctz(static_cast<unsigned>(outside));
-                    Outliers& to = rest[lane & 1];
-                    to.x[to.count] = values[lane];
-                    to.weight[to.count++] = weights[i + static_cast<std::size_t>(lane >> 1)];
+                    const std::size_t key = i + static_cast<std::size_t>(lane >> 1);
+                    if ((bits[2 * i + lane] & coarse_bits) == 0) [[unlikely]] {
+                        add_fine_variate(job, fingerprints[key], 2 * j + (lane & 1), bits[2 * i + lane], weights[key]);
+                    } else {
+                        Outliers& to = rest[lane & 1];
+                        to.x[to.count] = values[lane];
+                        to.weight[to.count++] = weights[key];
+                    }
                     outside &= outside - 1;
                 } while (outside);
             }
         }
-        alignas(32) std::int64_t low_part[4], high_part[4];
+        alignas(32) std::int64_t low_part[4], high_part[4], top_part[4];
         _mm256_store_si256(reinterpret_cast<__m256i*>(low_part), low_sum);
         _mm256_store_si256(reinterpret_cast<__m256i*>(high_part), high_sum);
+        _mm256_store_si256(reinterpret_cast<__m256i*>(top_part), top_sum);
         for (int half = 0; half < 2; ++half) {
             std::int64_t* digits = job.sums + std::size_t(2 * j + half) * job.digits;
             add_signed(digits, low_part[half] + low_part[half + 2], 0);
-            add_signed(digits, high_part[half] + high_part[half + 2], window_split);
+            add_signed(digits, high_part[half] + high_part[half + 2], limb_bits);
+            if (wide) add_signed(digits, top_part[half] + top_part[half + 2], 2 * limb_bits);
             add_outliers(digits, rest[half], table);
         }
     }
@@ -140,10 +154,11 @@ void add_block_avx2(const KernelJob& job, const std::uint64_t* fingerprints, con
         keys[i] = i < n ? fingerprints[i] : 0;
         weight[i] = i < n ? weights[i] : 0;
     }
+    const bool wide = job.table.wide;
     switch (job.table.bin_bits) {
-        case 5: return run<5>(job, keys, weight, padded);
-        case 6: return run<6>(job, keys, weight, padded);
-        default: return run<7>(job, keys, weight, padded);
+        case 5: return wide ? run<5, true>(job, keys, weight, padded) : run<5, false>(job, keys, weight, padded);
+        case 6: return wide ? run<6, true>(job, keys, weight, padded) : run<6, false>(job, keys, weight, padded);
+        default: return wide ? run<7, true>(job, keys, weight, padded) : run<7, false>(job, keys, weight, padded);
     }
 }
 

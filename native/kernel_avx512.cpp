@@ -6,6 +6,7 @@
 #include <immintrin.h>
 
 #include "kernel_outliers.hpp"
+#include "variate.hpp"
 
 namespace stablesketch {
 namespace {
@@ -96,7 +97,20 @@ inline void add_light_outliers(std::int64_t* digits, const Outliers& out, const 
     }
 }
 
-template <int B>  // log2 of the bins per octave
+// Adds the lanes that ask for more bits, one by one, and returns which they are.
+__mmask8 add_fine(const KernelJob& job, const Lanes& lanes, std::uint32_t j, std::size_t g, __m512i u) {
+    const __mmask8 fine = _mm512_testn_epi64_mask(u, _mm512_set1_epi64(static_cast<long long>(coarse_bits)));
+    for (unsigned left = fine; left != 0; left &= left - 1) {
+        const int lane = __builtin_ctz(left);
+        const std::size_t at = 8 * g + static_cast<std::size_t>(lane);
+        alignas(64) std::uint64_t bits[8];
+        _mm512_store_si512(bits, u);
+        add_fine_variate(job, lanes.plain[at & ~std::size_t(1)], 2 * j + (lane & 1), bits[lane], lanes.weight[at]);
+    }
+    return fine;
+}
+
+template <int B, bool wide>  // log2 of the bins per octave; three limbs or two
 void run(const KernelJob& job, const Lanes& lanes) {
     const TableView& table = job.table;
     __m512i round_key[11];
@@ -112,6 +126,7 @@ void run(const KernelJob& job, const Lanes& lanes) {
     const __m512i one_bits = _mm512_set1_epi64(0x3ff0000000000000LL), low_mask = _mm512_set1_epi64(0x7fffffff);
     const __m512d centre = _mm512_set1_pd(1.5), limit = _mm512_set1_pd(window_limit(table));
     const __m512d scale = _mm512_set1_pd(units_scale(table));
+    const __m512d two62 = _mm512_set1_pd(0x1p62), inverse62 = _mm512_set1_pd(0x1p-62);
     const auto add_rest = lanes.light ? add_light_outliers : add_outliers;
     alignas(64) std::uint64_t bits[2 * block_keys];
     Outliers even, odd;
@@ -121,7 +136,7 @@ void run(const KernelJob& job, const Lanes& lanes) {
             std::uint64_t(job.domain) << 32 | j, 0, std::uint64_t(job.domain) << 32 | j, 0,
             std::uint64_t(job.domain) << 32 | j, 0, std::uint64_t(job.domain) << 32 | j, 0);
         const __m512i first = _mm512_xor_si512(round_key[0], counter);
-        __m512i low_sum = _mm512_setzero_si512(), high_sum = _mm512_setzero_si512();
+        __m512i low_sum = _mm512_setzero_si512(), high_sum = _mm512_setzero_si512(), top_sum = low_sum;
         even.count = odd.count = 0;
         encrypt(lanes, round_key, first, bits);
         for (std::size_t g = 0; g < lanes.groups; ++g) {
@@ -147,11 +162,17 @@ void run(const KernelJob& job, const Lanes& lanes) {
             const __m512d signed_x = _mm512_castsi512_pd(
                 _mm512_ternarylogic_epi64(_mm512_castpd_si512(x), u, sign_bit, 0x78));  // a ^ (b & c)
             const __mmask8 inside = _mm512_cmp_pd_mask(x, limit, _CMP_LT_OQ);
-            const __m512i units = _mm512_cvtpd_epi64(_mm512_maskz_mul_pd(inside, signed_x, scale));
+            __m512d whole = _mm512_maskz_mul_pd(inside, signed_x, scale);
+            if constexpr (wide) {  // the top limb, rounded to nearest; what it leaves is exact, and below 2^61
+                const __m512i top = _mm512_cvtpd_epi64(_mm512_mul_pd(whole, inverse62));
+                top_sum = _mm512_add_epi64(top_sum, _mm512_mul_epi32(top, w));
+                whole = _mm512_fnmadd_pd(_mm512_cvtepi64_pd(top), two62, whole);
+            }
+            const __m512i units = _mm512_cvtpd_epi64(whole);
             low_sum = _mm512_add_epi64(low_sum, _mm512_mul_epi32(_mm512_and_si512(units, low_mask), w));
-            high_sum = _mm512_add_epi64(high_sum, _mm512_mul_epi32(_mm512_srli_epi64(units, window_split), w));
+            high_sum = _mm512_add_epi64(high_sum, _mm512_mul_epi32(_mm512_srli_epi64(units, limb_bits), w));
             if (inside != 0xff) {
-                const auto outside = static_cast<__mmask8>(~inside);
+                const auto outside = static_cast<__mmask8>(~inside & ~add_fine(job, lanes, j, g, u));
                 const auto e = static_cast<__mmask8>(outside & 0x55), o = static_cast<__mmask8>(outside & 0xaa);
                 _mm512_storeu_pd(even.x + even.count, _mm512_maskz_compress_pd(e, signed_x));
                 _mm512_storeu_si512(even.weight + even.count, _mm512_maskz_compress_epi64(e, w));
@@ -163,11 +184,13 @@ void run(const KernelJob& job, const Lanes& lanes) {
         }
         std::int64_t* digits = job.sums + std::size_t(2 * j) * job.digits;
         add_signed(digits, _mm512_mask_reduce_add_epi64(0x55, low_sum), 0);
-        add_signed(digits, _mm512_mask_reduce_add_epi64(0x55, high_sum), window_split);
+        add_signed(digits, _mm512_mask_reduce_add_epi64(0x55, high_sum), limb_bits);
+        if (wide) add_signed(digits, _mm512_mask_reduce_add_epi64(0x55, top_sum), 2 * limb_bits);
         add_rest(digits, even, table);
         digits += job.digits;
         add_signed(digits, _mm512_mask_reduce_add_epi64(0xaa, low_sum), 0);
-        add_signed(digits, _mm512_mask_reduce_add_epi64(0xaa, high_sum), window_split);
+        add_signed(digits, _mm512_mask_reduce_add_epi64(0xaa, high_sum), limb_bits);
+        if (wide) add_signed(digits, _mm512_mask_reduce_add_epi64(0xaa, top_sum), 2 * limb_bits);
         add_rest(digits, odd, table);
     }
 }
@@ -179,9 +202,9 @@ void add_block_avx512(const KernelJob& job, const std::uint64_t* fingerprints, c
     Lanes lanes;
     spread(lanes, fingerprints, weights, n);
     switch (job.table.bin_bits) {
-        case 5: return run<5>(job, lanes);
-        case 6: return run<6>(job, lanes);
-        default: return run<7>(job, lanes);
+        case 5: return job.table.wide ? run<5, true>(job, lanes) : run<5, false>(job, lanes);
+        case 6: return job.table.wide ? run<6, true>(job, lanes) : run<6, false>(job, lanes);
+        default: return job.table.wide ? run<7, true>(job, lanes) : run<7, false>(job, lanes);
     }
 }
 

@@ -1,8 +1,9 @@
 // What the vector tiers share: the window of X that they sum in registers, and the rest, added one by one.
 //
-// An |X| below 2^61 units (one unit is 2^-resolution) is an integer of 62 bits. Split at bit 31, its two halves times
-// a weight are summed in two 64-bit lanes, and only the sums of a block go to the wide digits. Larger ones, a few in a
-// hundred at p = 0.5, are exact in the double itself: 53 bits at a position of their own.
+// An |X| below 2^61 units (one unit is 2^-resolution) is an integer of 62 bits. Cut at bit 31, its two limbs times a
+// weight are summed in two 64-bit lanes, and only the sums of a block go to the wide digits. For the middle range of p,
+// where one X in twenty is larger than that, a third limb takes the window to 2^92 units. What is still larger is exact
+// in the double itself: 53 bits at a position of their own.
 #pragma once
 
 #include <bit>
@@ -13,15 +14,15 @@
 
 namespace stablesketch {
 
-inline constexpr int window_bits = 61;
-inline constexpr int window_split = 31;
+inline constexpr int limb_bits = 31;
 
-// Scale from the table's doubles to units, and the first magnitude outside the window; both powers of two.
-static inline double units_scale(const TableView& table) {
-    return std::bit_cast<double>(std::uint64_t(1023 + table.shift + table.resolution) << 52);
-}
+static inline double power_of_two(int exponent) { return std::bit_cast<double>(std::uint64_t(1023 + exponent) << 52); }
+
+// Scale from the table's doubles to units, and the first magnitude outside the window.
+static inline double units_scale(const TableView& table) { return power_of_two(table.shift + table.resolution); }
 static inline double window_limit(const TableView& table) {
-    return std::bit_cast<double>(std::uint64_t(1023 + window_bits - table.shift - table.resolution) << 52);
+    const double end = power_of_two((table.wide ? 92 : 61) - table.shift - table.resolution);
+    return end < table.fine_from ? end : table.fine_from;
 }
 
 struct Outliers {  // of one entry and one block

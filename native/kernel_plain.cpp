@@ -4,17 +4,46 @@
 
 namespace stablesketch {
 
+namespace {
+struct Pair {
+    std::uint64_t bits[2];
+};
+Pair encrypt(const KernelJob& job, std::uint64_t fingerprint, std::uint32_t pair, std::uint32_t domain) {
+    std::uint32_t block[4] = {static_cast<std::uint32_t>(fingerprint), static_cast<std::uint32_t>(fingerprint >> 32),
+                              pair, domain};
+    job.key->encrypt(block);
+    return {{block[0] | std::uint64_t(block[1]) << 32, block[2] | std::uint64_t(block[3]) << 32}};
+}
+}  // namespace
+
+TableView view_of(const StableTable& table) {
+    TableView view{table.rows.data(), table.rows_per_side(), table.bin_bits, table.resolution, table.shift};
+    // X falls with t, to within the error of its polynomials.
+    view.fine_from = magnitude_of(view, 0, uniform_of(std::uint64_t(1) << 48)) * (1.0 - 0x1p-30);
+    view.wide = table.p >= 0.15 && table.p <= 0.9;
+    return view;
+}
+
+void add_fine_variate(const KernelJob& job, std::uint64_t fingerprint, std::uint32_t entry, std::uint64_t bits,
+                      std::int64_t weight) {
+    const std::uint64_t more = encrypt(job, fingerprint, entry / 2, job.domain ^ continuation).bits[entry % 2];
+    add_variate(job.sums + std::size_t(entry) * job.digits, job.table, bits,
+                magnitude_of(job.table, 0, fine_uniform_of(bits, more)), weight);
+}
+
 void add_block_plain(const KernelJob& job, const std::uint64_t* fingerprints, const std::int64_t* weights,
                      std::size_t n) {
     for (std::uint32_t j = 0; j < job.pairs; ++j) {
         for (std::size_t i = 0; i < n; ++i) {
-            std::uint32_t block[4] = {static_cast<std::uint32_t>(fingerprints[i]),
-                                      static_cast<std::uint32_t>(fingerprints[i] >> 32), j, job.domain};
-            job.key->encrypt(block);
+            const Pair pair = encrypt(job, fingerprints[i], j, job.domain);
             for (std::uint32_t half = 0; half < 2; ++half) {
-                const std::uint64_t bits = block[2 * half] | std::uint64_t(block[2 * half + 1]) << 32;
-                add_variate(job.sums + std::size_t(2 * j + half) * job.digits, job.table, bits,
-                            magnitude_of(job.table, bits), weights[i]);
+                const std::uint64_t bits = pair.bits[half];
+                if ((bits & coarse_bits) == 0) [[unlikely]] {
+                    add_fine_variate(job, fingerprints[i], 2 * j + half, bits, weights[i]);
+                } else {
+                    add_variate(job.sums + std::size_t(2 * j + half) * job.digits, job.table, bits,
+                                magnitude_of(job.table, (bits >> 62) & 1, uniform_of(bits)), weights[i]);
+                }
             }
         }
     }

@@ -1,6 +1,6 @@
-// The table that turns 64 random bits into a symmetric p-stable number X.
+// The table that turns a uniform number into a symmetric p-stable number X.
 //
-// 64 bits are 1 sign, 1 side and a 62-bit magnitude m; t = (2m + 1)/2^63 rounded to a double is uniform in (0, 1].
+// Random bits give a sign, a side and t, uniform in (0, 1] and at least 2^-63 (variate.hpp).
 //   upper side: P(|X| > x) = t/2      lower side: P(|X| <= x) = t/2
 // so both tails keep their relative accuracy. Each octave of t (each binary exponent) is cut into 2^bin_bits equal bins,
 // and in a bin x is a polynomial of degree 7 in the position s in [-1/2, 1/2): eight coefficients, one cache line.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -20,6 +21,8 @@ from stablesketch.sketch.reference import (
     entry_bits,
     reference_entries,
     sum_entries,
+    uniforms,
+    variates,
 )
 
 KEY = bytes(range(16))
@@ -31,7 +34,7 @@ SIZES = [1, 2, 3, 7, 8, 50, 63]
 def reference(
     p: float, size: int, key: bytes, fingerprints: np.ndarray, weights: list[int], domain: int = 0
 ) -> list[int]:
-    return sum_entries(ReferenceTable.of(p), entry_bits(key, domain, fingerprints, size), weights)
+    return sum_entries(ReferenceTable.of(p), variates(key, domain, fingerprints, size), weights)
 
 
 def folded(fingerprints: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, list[int]]:
@@ -79,6 +82,36 @@ def test_the_block_is_fingerprint_pair_domain() -> None:
         encrypted = native_aes128_encrypt(KEY, block)
         halves = [int.from_bytes(encrypted[:8], "little"), int.from_bytes(encrypted[8:], "little")]
         assert bits[0, 2 * pair : 2 * pair + 2].tolist() == halves[: 5 - 2 * pair]
+
+
+def test_a_small_uniform_has_a_full_mantissa() -> None:
+    """By exact fractions. Upper side only: bit 62 is 0."""
+    for bits, more, t in (
+        (1 << 48, 2**64 - 1, 2**49 + 1),  # just large enough to do without
+        (2**48 - 1, 0, 2**49 - 2 + Fraction(1, 2**14)),
+        (2**47 + 1, 1 << 63, 2**48 + 3 + Fraction(1, 2**14)),
+        (5, 3 << 62, 11 + Fraction(1, 2) + Fraction(1, 2**59)),
+        (1 << 63 | 1, 2**64 - 1, 4),  # rounded up to the next octave
+        (0, 1 << 63, 1),
+        (0, 3 << 62, Fraction(3, 2)),
+        (0, 1 << 62, Fraction(3, 2)),  # 1/2, which is below the lowest octave, and moved up
+        (1 << 62, 1 << 63, 1),  # the lower side is not continued
+        (1 << 62 | 5, 1 << 63, 11),
+    ):
+        (drawn,) = uniforms(np.array([bits], np.uint64), np.array([more], np.uint64))
+        assert drawn == float(t)
+
+
+def test_continued_or_not_t_is_uniform() -> None:
+    """Small m come up so rarely that they are made: the mean and the variance of t/2^50 for m uniform below 2^49.
+
+    Five standard errors are exceeded with probability 6e-7 each; the seed is fixed.
+    """
+    rng = np.random.default_rng(8)
+    bits = rng.integers(0, 2**49, 200_000, dtype=np.uint64)
+    t = uniforms(bits, rng.integers(0, 2**64, bits.size, dtype=np.uint64)) / 2.0**50
+    assert abs(t.mean() - 0.5) < 5 * (1 / 12 / bits.size) ** 0.5
+    assert abs(t.var() - 1 / 12) < 5 * (1 / 180 / bits.size) ** 0.5
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -221,6 +254,14 @@ CORNERS = [
     (0x9517B0B29B3CA52F, 0xA224DD1E, 44, 0xDFFFFFFFFFFFFEFF),
     (0xC11F8FAE3A01FCF3, 0x86E8B516, 32, 0x4000000000100000),
     (0xBF14631DFF29144E, 0x99EBACF6, 1, 0xC155555555555555),
+    (0x6E0C401FD66C23FD, 0x6E666ADC, 36, 0x0000FFFFFFFFFFFF),
+    (0x910F09F9C5C03D8D, 0x2470CC4A, 14, 0x8001000000000000),
+    (0xAA19F00166FCDE2E, 0xC6A7E338, 12, 0x0000000000000000),
+    (0x80B07F012A8350C1, 0xC420841D, 16, 0x8000000000000002),
+    (0x929CDB268659E4C5, 0x3A79C465, 36, 0x0000800000000001),
+    (0x76E500027CC6B783, 0x54004E74, 2, 0x4000FFFFFFFFFFFF),
+    (0x3D3558AF8D0A9EDC, 0xDC57F595, 20, 0x0000FFFF00000000),
+    (0x1083740D3E80A076, 0x639A3EBC, 42, 0x8000FFFFFFFFFFF0),
 ]
 
 

@@ -16,7 +16,7 @@ import pytest
 from sketch_helpers import SECRET, native_sums
 
 from stablesketch._native import Accumulator, Entries, tier_names
-from stablesketch.sketch.reference import ReferenceTable, entry_bits, multiples, sum_entries
+from stablesketch.sketch.reference import ReferenceTable, multiples, sum_entries, variates
 
 KEY, DOMAIN = bytes(range(100, 116)), 3
 INDICES = [0.05, 0.0512, 0.1, 0.2, 1 / 3, 0.5, 0.9, 0.95, 1.0]
@@ -59,7 +59,7 @@ def run(p: float, size: int, tier: str, steps: list[Step], *, rows: int = 0) -> 
 
 
 def reference(p: float, size: int, totals: dict[int, int]) -> list[int]:
-    return sum_entries(ReferenceTable.of(p), entry_bits(KEY, DOMAIN, list(totals), size), totals.values())
+    return sum_entries(ReferenceTable.of(p), variates(KEY, DOMAIN, list(totals), size), totals.values())
 
 
 @cache
@@ -67,7 +67,7 @@ def running_sums(p: float, size: int) -> dict[int, list[int]]:
     """The reference's entries after each of COUNTS keys of random_keys(0, ...), 1 each."""
     table, keys = ReferenceTable.of(p), random_keys(0, COUNTS[-1])
     sums, after = [0] * size, {0: [0] * size}
-    for done, row in enumerate(multiples(table, entry_bits(KEY, DOMAIN, keys.tolist(), size)), 1):
+    for done, row in enumerate(multiples(table, variates(KEY, DOMAIN, keys.tolist(), size)), 1):
         sums = [total + x for total, x in zip(sums, row, strict=True)]
         if done in COUNTS:
             after[done] = sums

@@ -3,7 +3,7 @@
 Nothing of the library calls this. It says in readable form what native/entries.hpp and native/variate.hpp specify, and
 the tests hold every compiled tier to it:
 
-    fingerprint, entry → AES-128 → 64 bits → table → |X| as a float → integer multiple of 2^-resolution → exact sum
+    fingerprint, entry → AES-128 → 64 bits → t → table → |X| as a float → integer multiple of 2^-resolution → exact sum
 
 The rows of the table are the compiled ones (`_native.table`): tests hold those to the law itself.
 """
@@ -22,6 +22,7 @@ from .projection import STREAM
 
 __all__ = [
     "ReferenceTable",
+    "Variates",
     "aes128_encrypt",
     "entry_bits",
     "magnitudes",
@@ -29,6 +30,8 @@ __all__ = [
     "position",
     "reference_entries",
     "sum_entries",
+    "uniforms",
+    "variates",
 ]
 
 Bytes = NDArray[np.uint8]
@@ -41,19 +44,51 @@ def reference_entries(
 ) -> list[int]:
     """Entry j is sum_k weight_k X(fingerprint_k, j), in units of 2^-resolution; weights are integers of either sign."""
     key = secret.derive(f"entries/p={float(p).hex()}", 16)
-    return sum_entries(ReferenceTable.of(p), entry_bits(key, domain, fingerprints, size), weights)
+    return sum_entries(ReferenceTable.of(p), variates(key, domain, fingerprints, size), weights)
 
 
-def sum_entries(table: ReferenceTable, bits: Bits, weights: Iterable[int]) -> list[int]:
-    """The column sums of weight × X, X from `bits` of shape (keys, entries). Python integers: nothing can overflow."""
-    sums = [0] * bits.shape[1]
-    for weight, row in zip(weights, multiples(table, bits), strict=True):
+def sum_entries(table: ReferenceTable, drawn: Variates, weights: Iterable[int]) -> list[int]:
+    """The column sums of weight × X, X from what was drawn, (keys, entries). Python integers: nothing can overflow."""
+    sums = [0] * drawn.t.shape[1]
+    for weight, row in zip(weights, multiples(table, drawn), strict=True):
         for j, x in enumerate(row):
             sums[j] += int(weight) * x
     return sums
 
 
-# --- 64 bits to X ---
+# --- 64 bits, and where they do not suffice 64 more, to X ---
+
+
+@dataclass(frozen=True, eq=False)
+class Variates:
+    """What determines X: its sign, the side of the median (0 above, 1 below), and t, uniform in (0, 2^63]."""
+
+    negative: NDArray[np.bool_]
+    side: NDArray[np.intp]
+    t: Floats
+
+    @classmethod
+    def of(cls, bits: Bits, more: Bits) -> Variates:
+        side = (bits >> np.uint64(62)).astype(np.intp) & 1
+        return cls((bits >> np.uint64(63)).astype(np.bool_), side, uniforms(bits, more))
+
+
+def uniforms(bits: Bits, more: Bits) -> Floats:
+    """t, in units of 2^-63: the lower 62 bits are m, and t = 2m + 1, rounded to a float.
+
+    On the upper side, where a small t is a large X, an m below 2^48 is continued by the 64 bits `more`, so that t has a
+    full mantissa: t = 2m + 2 more/2^64, cut to 63 significant bits, the last of them set, then rounded. Where m = 0 a
+    unit is added if that leaves t below 1.
+    """
+    t = ((bits << np.uint64(1) | np.uint64(1)) & np.uint64(2**63 - 1)).astype(np.int64).astype(np.float64)
+    for at in np.argwhere(bits & np.uint64(0x7FFF_0000_0000_0000) == 0):
+        m, rest = int(bits[tuple(at)]) & (2**48 - 1), int(more[tuple(at)])
+        exact = m << 65 | rest << 1  # t 2^64
+        if exact < 1 << 64:
+            exact += 1 << 64
+        cut = exact.bit_length() - 63
+        t[tuple(at)] = np.ldexp(float(exact >> cut | 1), cut - 64)
+    return t
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,27 +105,22 @@ class ReferenceTable:
         return cls(*native_table(float(p)))
 
 
-def position(bin_bits: int, bits: Bits) -> tuple[NDArray[np.intp], Floats]:
-    """The row of the table that 64 bits fall into, and the place s in [-1/2, 1/2) within it.
+def position(bin_bits: int, t: Floats) -> tuple[NDArray[np.intp], Floats]:
+    """The row of the table that t falls into, and the place s in [-1/2, 1/2) within it.
 
-    The lower 62 bits are m; t = 2m + 1 is rounded to a float, and t 2^-63 is uniform in (0, 1]. Its binary exponent and
-    the first `bin_bits` bits of its mantissa are the row; the rest of the mantissa is s + 1/2.
+    The binary exponent of t and the first `bin_bits` bits of its mantissa are the row; the rest of it is s + 1/2.
     """
-    odd = ((bits << np.uint64(1)) | np.uint64(1)) & np.uint64(2**63 - 1)
-    t = odd.astype(np.int64).astype(np.float64).view(np.uint64)
-    row = (t >> np.uint64(52 - bin_bits)) - np.uint64(1023 << bin_bits)
-    rest = (t << np.uint64(bin_bits)) & np.uint64(2**52 - 1)
+    raw = t.view(np.uint64)
+    row = (raw >> np.uint64(52 - bin_bits)) - np.uint64(1023 << bin_bits)
+    rest = (raw << np.uint64(bin_bits)) & np.uint64(2**52 - 1)
     one_to_two = (rest | np.uint64(0x3FF0_0000_0000_0000)).view(np.float64)
     return row.astype(np.intp), one_to_two - 1.5
 
 
-def magnitudes(table: ReferenceTable, bits: Bits) -> Floats:
-    """|X| 2^-shift: bit 62 is the side of the median, and a polynomial of degree 7 does the rest.
-
-    The order of the operations is part of the definition, and each of them rounds once.
-    """
-    row, s = position(table.bin_bits, bits)
-    side = ((bits >> np.uint64(62)) & np.uint64(1)).astype(np.intp)
+def magnitudes(table: ReferenceTable, side: int | NDArray[np.intp], t: Floats) -> Floats:
+    """|X| 2^-shift by a polynomial of degree 7. The order of the operations is part of the definition, and each of them
+    rounds once."""
+    row, s = position(table.bin_bits, t)
     c = np.moveaxis(table.rows[side, row], -1, 0)
     s2 = s * s
     low = (c[0] + c[1] * s) + (c[2] + c[3] * s) * s2
@@ -99,20 +129,20 @@ def magnitudes(table: ReferenceTable, bits: Bits) -> Floats:
     return total
 
 
-def multiples(table: ReferenceTable, bits: Bits) -> list[list[int]]:
-    """X 2^resolution rounded to the nearest integer, ties to even; bit 63 is the sign.
+def multiples(table: ReferenceTable, drawn: Variates) -> list[list[int]]:
+    """X 2^resolution rounded to the nearest integer, ties to even.
 
     A float is an integer of 53 bits times a power of two. If that power is one of at least 2^0 the multiple is exact
     as it stands; else the float, scaled, is below 2^53 and numpy rounds it.
     """
-    fraction, exponent = np.frexp(magnitudes(table, bits))
+    fraction, exponent = np.frexp(magnitudes(table, drawn.side, drawn.t))
     whole = (fraction * 2.0**53).astype(np.int64)
     power = exponent.astype(np.int64) - 53 + table.shift + table.resolution
     small = power < 0
     # frexp and this ldexp undo each other: far from the least float, so exactly.
     whole[small] = np.rint(np.ldexp(fraction[small], exponent[small] + table.shift + table.resolution)).astype(np.int64)
     power[small] = 0
-    signed = np.where(bits >> np.uint64(63), -whole, whole)
+    signed = np.where(drawn.negative, -whole, whole)
     return [
         [integer << left for integer, left in zip(*row, strict=True)]
         for row in zip(signed.tolist(), power.tolist(), strict=True)
@@ -120,6 +150,15 @@ def multiples(table: ReferenceTable, bits: Bits) -> list[list[int]]:
 
 
 # --- the pseudorandom function ---
+
+
+CONTINUATION = 1 << 31  # turned in the domain of the block whose bits continue another's
+
+
+def variates(key: bytes, domain: int, fingerprints: Sequence[int], size: int) -> Variates:
+    """What is drawn for each fingerprint (rows) and entry (columns)."""
+    more = entry_bits(key, domain ^ CONTINUATION, fingerprints, size)
+    return Variates.of(entry_bits(key, domain, fingerprints, size), more)
 
 
 def entry_bits(key: bytes, domain: int, fingerprints: Sequence[int], size: int) -> Bits:
