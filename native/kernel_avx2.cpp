@@ -17,27 +17,59 @@ inline __m256d as_double(__m256i x) { return _mm256_castsi256_pd(x); }
 inline __m256i as_integer(__m256d x) { return _mm256_castpd_si256(x); }
 inline __m256d madd(__m256d a, __m256d b, __m256d c) { return _mm256_add_pd(a, _mm256_mul_pd(b, c)); }
 
-// The random bits of one pair of entries for the whole block; eight chains keep the AES unit busy.
-inline void encrypt(const KernelJob& job, const std::uint64_t* fingerprints, std::size_t padded, std::uint32_t j,
-                    std::uint64_t* bits) {
+// What the second half of the work needs of a pair of entries, for the whole block.
+struct Drawn {
+    alignas(64) std::uint64_t bits[2 * block_keys];    // as encrypted: the sign is in them
+    alignas(64) std::uint64_t offset[2 * block_keys];  // of the row, in bytes
+    alignas(64) double s[2 * block_keys];              // the position in its bin
+};
+
+inline __m256i all(std::uint64_t x) { return _mm256_set1_epi64x(static_cast<long long>(x)); }
+
+// Eight chains keep the AES unit busy. Rows and positions follow at once; they are read much later (kernel_avx512.cpp
+// says why).
+template <int B>
+inline void draw(const KernelJob& job, const std::uint64_t* fingerprints, std::size_t padded, std::uint32_t j,
+                 Drawn& drawn) {
     __m128i round_key[11];
     for (int r = 0; r < 11; ++r)
         round_key[r] = _mm_load_si128(reinterpret_cast<const __m128i*>(job.key->round_key[r]));
     const __m128i first =
         _mm_xor_si128(round_key[0], _mm_set_epi64x(static_cast<long long>(std::uint64_t(job.domain) << 32 | j), 0));
+    const __m256i side_bytes = all(job.table.rows_per_side * sizeof(Row));
+    const __m256i one = all(1), low_word = all(0xffffffff), high_word = all(0x7fffffff);
+    const __m256i two52 = all(0x4330000000000000), two84 = all(0x4530000000000000);
+    const __m256i row_mask = all(~std::uint64_t(63)), fraction = all(0x000fffffffffffff), one_bits = all(0x3ff0000000000000);
+    const __m256d two84_52 = _mm256_set1_pd(19342813118337666422669312.0);  // 2^84 + 2^52
+    const __m256d centre = _mm256_set1_pd(1.5);
     for (std::size_t i = 0; i < padded; i += 8) {
-        __m128i u[8];
+        __m128i chain[8];
         for (int k = 0; k < 8; ++k)
-            u[k] = _mm_xor_si128(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(fingerprints + i + k)), first);
+            chain[k] = _mm_xor_si128(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(fingerprints + i + k)), first);
         for (int r = 1; r < 10; ++r)
-            for (int k = 0; k < 8; ++k) u[k] = _mm_aesenc_si128(u[k], round_key[r]);
-        for (int k = 0; k < 8; ++k)
-            _mm_store_si128(reinterpret_cast<__m128i*>(bits + 2 * (i + k)), _mm_aesenclast_si128(u[k], round_key[10]));
+            for (int k = 0; k < 8; ++k) chain[k] = _mm_aesenc_si128(chain[k], round_key[r]);
+        for (int k = 0; k < 8; ++k) chain[k] = _mm_aesenclast_si128(chain[k], round_key[10]);
+        for (int k = 0; k < 8; k += 2) {
+            const std::size_t at = 2 * (i + static_cast<std::size_t>(k));
+            const __m256i u = _mm256_inserti128_si256(_mm256_castsi128_si256(chain[k]), chain[k + 1], 1);
+            _mm256_store_si256(reinterpret_cast<__m256i*>(drawn.bits + at), u);
+            // t = double(2m + 1): the halves of the 63-bit integer, placed exactly, and one rounding as they meet.
+            const __m256i twice = _mm256_slli_epi64(u, 1), m = _mm256_or_si256(twice, one);
+            const __m256d upper = _mm256_sub_pd(
+                as_double(_mm256_or_si256(_mm256_and_si256(_mm256_srli_epi64(m, 32), high_word), two84)), two84_52);
+            const __m256i t = as_integer(
+                _mm256_add_pd(upper, as_double(_mm256_or_si256(_mm256_and_si256(m, low_word), two52))));
+            const __m256i side = _mm256_and_si256(_mm256_srai_epi32(_mm256_shuffle_epi32(twice, 0xf5), 31), side_bytes);
+            _mm256_store_si256(reinterpret_cast<__m256i*>(drawn.offset + at),
+                               _mm256_add_epi64(_mm256_and_si256(_mm256_srli_epi64(t, 46 - B), row_mask), side));
+            const __m256i rest = _mm256_or_si256(_mm256_and_si256(_mm256_slli_epi64(t, B), fraction), one_bits);
+            _mm256_store_pd(drawn.s + at, _mm256_sub_pd(as_double(rest), centre));
+        }
     }
 }
 
 // Four rows, turned so that register k holds coefficient k of every lane.
-inline void load_coefficients(const char* rows, const std::uint64_t (&offset)[4], __m256d (&c)[8]) {
+inline void load_coefficients(const char* rows, const std::uint64_t* offset, __m256d (&c)[8]) {
     for (int half = 0; half < 2; ++half) {
         __m256d z[4];
         for (int i = 0; i < 4; ++i) z[i] = _mm256_load_pd(reinterpret_cast<const double*>(rows + offset[i]) + 4 * half);
@@ -55,42 +87,24 @@ void run(const KernelJob& job, const std::uint64_t* fingerprints, const std::int
     const TableView& table = job.table;
     const char* rows = reinterpret_cast<const char*>(
         reinterpret_cast<std::uintptr_t>(table.rows) - (std::uintptr_t(1023) << B) * sizeof(Row));
-    const auto all = [](std::uint64_t x) { return _mm256_set1_epi64x(static_cast<long long>(x)); };
-    const __m256i side_bytes = all(table.rows_per_side * sizeof(Row));
-    const __m256i one = all(1), low_word = all(0xffffffff), high_word = all(0x7fffffff);
-    const __m256i two52 = all(0x4330000000000000), two84 = all(0x4530000000000000);
-    const __m256i row_mask = all(~std::uint64_t(63)), fraction = all(0x000fffffffffffff), one_bits = all(0x3ff0000000000000);
     const __m256i sign_bit = all(std::uint64_t(1) << 63);
-    const __m256d two84_52 = _mm256_set1_pd(19342813118337666422669312.0);  // 2^84 + 2^52
     const __m256d round_to_one = _mm256_set1_pd(6755399441055744.0);         // 1.5 * 2^52
-    const __m256d centre = _mm256_set1_pd(1.5), limit = _mm256_set1_pd(window_limit(table));
+    const __m256d limit = _mm256_set1_pd(window_limit(table));
     const __m256d scale = _mm256_set1_pd(units_scale(table));
     const __m256d split = _mm256_set1_pd(2147483648.0), inverse_split = _mm256_set1_pd(1.0 / 2147483648.0);
     const __m256d two62 = _mm256_set1_pd(0x1p62), inverse62 = _mm256_set1_pd(0x1p-62);
-    alignas(64) std::uint64_t bits[2 * block_keys];
+    Drawn drawn;
     Outliers rest[2];
 
     for (std::uint32_t j = 0; j < job.pairs; ++j) {
-        encrypt(job, fingerprints, padded, j, bits);
+        draw<B>(job, fingerprints, padded, j, drawn);
         __m256i low_sum = _mm256_setzero_si256(), high_sum = _mm256_setzero_si256(), top_sum = low_sum;
         rest[0].count = rest[1].count = 0;
         for (std::size_t i = 0; i < padded; i += 2) {
-            const __m256i u = _mm256_load_si256(reinterpret_cast<const __m256i*>(bits + 2 * i));
-            // t = double(2m + 1): the halves of the 63-bit integer, placed exactly, and one rounding as they meet.
-            const __m256i m = _mm256_or_si256(_mm256_slli_epi64(u, 1), one);
-            const __m256d upper = _mm256_sub_pd(
-                as_double(_mm256_or_si256(_mm256_and_si256(_mm256_srli_epi64(m, 32), high_word), two84)), two84_52);
-            const __m256i t = as_integer(
-                _mm256_add_pd(upper, as_double(_mm256_or_si256(_mm256_and_si256(m, low_word), two52))));
-            const __m256i side = _mm256_and_si256(_mm256_srai_epi32(_mm256_shuffle_epi32(_mm256_slli_epi64(u, 1), 0xf5), 31),
-                                                  side_bytes);
-            const __m256i offset = _mm256_add_epi64(_mm256_and_si256(_mm256_srli_epi64(t, 46 - B), row_mask), side);
-            alignas(32) std::uint64_t where[4];
-            _mm256_store_si256(reinterpret_cast<__m256i*>(where), offset);
-            const __m256d s = _mm256_sub_pd(
-                as_double(_mm256_or_si256(_mm256_and_si256(_mm256_slli_epi64(t, B), fraction), one_bits)), centre);
+            const __m256i u = _mm256_load_si256(reinterpret_cast<const __m256i*>(drawn.bits + 2 * i));
+            const __m256d s = _mm256_load_pd(drawn.s + 2 * i);
             __m256d c[8];
-            load_coefficients(rows, where, c);
+            load_coefficients(rows, drawn.offset + 2 * i, c);
             const __m256d s2 = _mm256_mul_pd(s, s);
             const __m256d low = madd(madd(c[0], c[1], s), madd(c[2], c[3], s), s2);
             const __m256d high = madd(madd(c[4], c[5], s), madd(c[6], c[7], s), s2);
@@ -118,8 +132,8 @@ void run(const KernelJob& job, const std::uint64_t* fingerprints, const std::int
                 do {
                     const int lane = __builtin_ctz(static_cast<unsigned>(outside));
                     const std::size_t key = i + static_cast<std::size_t>(lane >> 1);
-                    if ((bits[2 * i + lane] & coarse_bits) == 0) [[unlikely]] {
-                        add_fine_variate(job, fingerprints[key], 2 * j + (lane & 1), bits[2 * i + lane], weights[key]);
+                    if ((drawn.bits[2 * i + lane] & coarse_bits) == 0) [[unlikely]] {
+                        add_fine_variate(job, fingerprints[key], 2 * j + (lane & 1), drawn.bits[2 * i + lane], weights[key]);
                     } else {
                         Outliers& to = rest[lane & 1];
                         to.x[to.count] = values[lane];

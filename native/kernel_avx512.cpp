@@ -31,7 +31,7 @@ void spread(Lanes& lanes, const std::uint64_t* fingerprints, const std::int64_t*
 }
 
 // Eight rows of eight coefficients, turned so that register k holds coefficient k of every lane.
-inline void load_coefficients(const char* rows, const std::uint64_t (&offset)[8], __m512d (&c)[8]) {
+inline void load_coefficients(const char* rows, const std::uint64_t* offset, __m512d (&c)[8]) {
     const __m512i low_pairs = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13);
     const __m512i high_pairs = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
     for (int half = 0; half < 2; ++half) {
@@ -50,16 +50,39 @@ inline void load_coefficients(const char* rows, const std::uint64_t (&offset)[8]
     }
 }
 
-// The random bits of one pair of entries for the whole block. Four chains at once: a round takes three cycles to come
-// back, and a new one can start every cycle.
-inline void encrypt(const Lanes& lanes, const __m512i (&round_key)[11], __m512i first, std::uint64_t* bits) {
+// What the second half of the work needs of a pair of entries, for the whole block.
+struct Drawn {
+    alignas(64) std::uint64_t bits[2 * block_keys];    // as encrypted: the sign is in them
+    alignas(64) std::uint64_t offset[2 * block_keys];  // of the row, in bytes
+    alignas(64) double s[2 * block_keys];              // the position in its bin
+};
+
+// Four chains of AES at once: a round takes three cycles to come back, and a new one can start every cycle. Meanwhile
+// the other ports turn bits into rows. Offsets go through memory and are read much later: taken out of a register one by
+// one they would need the very ports that are the bottleneck, and read back at once they would wait for the store.
+template <int B>
+inline void draw(const Lanes& lanes, const __m512i (&round_key)[11], __m512i first, __m512i side_bytes, Drawn& drawn) {
+    const __m512i one = _mm512_set1_epi64(1), below_sign = _mm512_set1_epi64(0x7fffffffffffffffLL);
+    const __m512i side_bit = _mm512_set1_epi64(1LL << 62), row_mask = _mm512_set1_epi64(~63LL);
+    const __m512i fraction = _mm512_set1_epi64(0x000fffffffffffffLL), one_bits = _mm512_set1_epi64(0x3ff0000000000000LL);
+    const __m512d centre = _mm512_set1_pd(1.5);
     for (std::size_t g = 0; g < lanes.groups; g += 4) {
         __m512i u[4];
         for (int i = 0; i < 4; ++i) u[i] = _mm512_xor_si512(_mm512_load_si512(lanes.plain + 8 * (g + i)), first);
         for (int r = 1; r < 10; ++r)
             for (int i = 0; i < 4; ++i) u[i] = _mm512_aesenc_epi128(u[i], round_key[r]);
-        for (int i = 0; i < 4; ++i)
-            _mm512_store_si512(bits + 8 * (g + i), _mm512_aesenclast_epi128(u[i], round_key[10]));
+        for (int i = 0; i < 4; ++i) {
+            u[i] = _mm512_aesenclast_epi128(u[i], round_key[10]);
+            _mm512_store_si512(drawn.bits + 8 * (g + i), u[i]);
+            // t = double(2m + 1); row and position from its bits.
+            const __m512i m = _mm512_ternarylogic_epi64(_mm512_slli_epi64(u[i], 1), one, below_sign, 0xa8);  // (a|b)&c
+            const __m512i t = _mm512_castpd_si512(_mm512_cvtepi64_pd(m));
+            const __m512i row = _mm512_and_si512(_mm512_srli_epi64(t, 46 - B), row_mask);
+            _mm512_store_si512(drawn.offset + 8 * (g + i),
+                               _mm512_mask_add_epi64(row, _mm512_test_epi64_mask(u[i], side_bit), row, side_bytes));
+            const __m512i rest = _mm512_ternarylogic_epi64(_mm512_slli_epi64(t, B), fraction, one_bits, 0xea);  // (a&b)|c
+            _mm512_store_pd(drawn.s + 8 * (g + i), _mm512_sub_pd(_mm512_castsi512_pd(rest), centre));
+        }
     }
 }
 
@@ -120,15 +143,12 @@ void run(const KernelJob& job, const Lanes& lanes) {
     const char* rows = reinterpret_cast<const char*>(
         reinterpret_cast<std::uintptr_t>(table.rows) - (std::uintptr_t(1023) << B) * sizeof(Row));
     const __m512i side_bytes = _mm512_set1_epi64(static_cast<long long>(table.rows_per_side * sizeof(Row)));
-    const __m512i one = _mm512_set1_epi64(1), below_sign = _mm512_set1_epi64(0x7fffffffffffffffLL);
-    const __m512i side_bit = _mm512_set1_epi64(1LL << 62), sign_bit = _mm512_set1_epi64(1LL << 63);
-    const __m512i row_mask = _mm512_set1_epi64(~63LL), fraction = _mm512_set1_epi64(0x000fffffffffffffLL);
-    const __m512i one_bits = _mm512_set1_epi64(0x3ff0000000000000LL), low_mask = _mm512_set1_epi64(0x7fffffff);
-    const __m512d centre = _mm512_set1_pd(1.5), limit = _mm512_set1_pd(window_limit(table));
+    const __m512i sign_bit = _mm512_set1_epi64(1LL << 63), low_mask = _mm512_set1_epi64(0x7fffffff);
+    const __m512d limit = _mm512_set1_pd(window_limit(table));
     const __m512d scale = _mm512_set1_pd(units_scale(table));
     const __m512d two62 = _mm512_set1_pd(0x1p62), inverse62 = _mm512_set1_pd(0x1p-62);
     const auto add_rest = lanes.light ? add_light_outliers : add_outliers;
-    alignas(64) std::uint64_t bits[2 * block_keys];
+    Drawn drawn;
     Outliers even, odd;
 
     for (std::uint32_t j = 0; j < job.pairs; ++j) {
@@ -138,21 +158,12 @@ void run(const KernelJob& job, const Lanes& lanes) {
         const __m512i first = _mm512_xor_si512(round_key[0], counter);
         __m512i low_sum = _mm512_setzero_si512(), high_sum = _mm512_setzero_si512(), top_sum = low_sum;
         even.count = odd.count = 0;
-        encrypt(lanes, round_key, first, bits);
+        draw<B>(lanes, round_key, first, side_bytes, drawn);
         for (std::size_t g = 0; g < lanes.groups; ++g) {
-            const __m512i u = _mm512_load_si512(bits + 8 * g);
-            // t = double(2m + 1); row and position from its bits.
-            const __m512i m = _mm512_ternarylogic_epi64(_mm512_slli_epi64(u, 1), one, below_sign, 0xa8);  // (a|b)&c
-            const __m512i t = _mm512_castpd_si512(_mm512_cvtepi64_pd(m));
-            __m512i offset = _mm512_and_si512(_mm512_srli_epi64(t, 46 - B), row_mask);
-            offset = _mm512_mask_add_epi64(offset, _mm512_test_epi64_mask(u, side_bit), offset, side_bytes);
-            alignas(64) std::uint64_t where[8];
-            _mm512_store_si512(where, offset);
-            const __m512d s = _mm512_sub_pd(
-                _mm512_castsi512_pd(_mm512_ternarylogic_epi64(_mm512_slli_epi64(t, B), fraction, one_bits, 0xea)),  // (a&b)|c
-                centre);
+            const __m512i u = _mm512_load_si512(drawn.bits + 8 * g);
+            const __m512d s = _mm512_load_pd(drawn.s + 8 * g);
             __m512d c[8];
-            load_coefficients(rows, where, c);
+            load_coefficients(rows, drawn.offset + 8 * g, c);
             const __m512d s2 = _mm512_mul_pd(s, s);
             const __m512d low = madd(madd(c[0], c[1], s), madd(c[2], c[3], s), s2);
             const __m512d high = madd(madd(c[4], c[5], s), madd(c[6], c[7], s), s2);
