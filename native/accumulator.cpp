@@ -1,5 +1,7 @@
 #include "accumulator.hpp"
 
+#include <thread>
+
 namespace stablesketch {
 
 namespace {
@@ -9,6 +11,21 @@ constexpr std::size_t slice_rows = 8192, longest_bypass = 64;
 constexpr double worthwhile = 0.13;
 // A digit takes 2^31 additions of 32 bits, a block makes at most 260 to each: settle long before.
 constexpr std::size_t blocks_between_settling = 4096;
+
+// Adds up some weights; whether all are in 1..highest. Without comparisons or arithmetic shifts, which the least
+// processors lack for vectors of 64-bit integers.
+bool sum_weights(const std::int64_t* weights, std::size_t n, std::int64_t highest, Accumulator::Added& sum) {
+    std::uint64_t upper = 0, lower = 0, signs = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const auto v = static_cast<std::uint64_t>(weights[i]), flipped = v ^ (std::uint64_t(1) << 63);
+        upper += flipped >> 32;
+        lower += flipped & 0xffffffff;
+        signs |= (v - 1) | (static_cast<std::uint64_t>(highest) - v);  // one is negative if v is outside
+    }
+    sum.high += static_cast<std::int64_t>(upper - (static_cast<std::uint64_t>(n) << 31));
+    sum.low += static_cast<std::int64_t>(lower);
+    return signs >> 63 == 0;
+}
 }  // namespace
 
 Accumulator::Accumulator(double p, std::uint32_t size, const std::uint8_t (&key)[16], std::uint32_t domain,
@@ -24,23 +41,31 @@ Accumulator::Accumulator(double p, std::uint32_t size, const std::uint8_t (&key)
       fold_(rows),
       evicted_(std::make_unique<Evicted>()) {}
 
-void Accumulator::add(const std::uint64_t* fingerprints, const std::int64_t* weights, std::size_t n,
-                      std::int64_t sign) {
+Accumulator::Added Accumulator::add(const std::uint64_t* fingerprints, const std::int64_t* weights, std::size_t n,
+                                    std::int64_t sign, std::int64_t highest) {
+    Added added;
     for (std::size_t start = 0; start < n; start += slice_rows) {
         const std::size_t count = n - start < slice_rows ? n - start : slice_rows;
-        const std::uint64_t* keys = fingerprints + start;
-        const std::int64_t* own = weights ? weights + start : nullptr;
-        if (bypass_left_ > 0) {
-            --bypass_left_;
-            for (std::size_t i = 0; i < count; ++i) push(keys[i], own ? sign * own[i] : sign);
-            continue;
-        }
+        const bool bypassed = bypass_left_ > 0;
+        if (bypassed) --bypass_left_;
         std::size_t hits = 0;
-        for (std::size_t at = 0; at < count; at += Evicted::capacity) {
-            const std::size_t few = count - at < Evicted::capacity ? count - at : Evicted::capacity;
-            hits += tier_.fold_add(fold_.table(), keys + at, own ? own + at : nullptr, few, sign, *evicted_);
+        for (std::size_t at = start; at < start + count; at += Evicted::capacity) {
+            const std::size_t few = start + count - at < Evicted::capacity ? start + count - at : Evicted::capacity;
+            const std::uint64_t* keys = fingerprints + at;
+            const std::int64_t* own = weights ? weights + at : nullptr;
+            if (own && !sum_weights(own, few, highest, added) && highest > 0) {
+                for (std::size_t i = few; i-- > 0;)
+                    if (own[i] < 1 || own[i] > highest) added.outside = static_cast<std::int64_t>(at + i);
+                return added;
+            }
+            if (bypassed) {
+                push_all(keys, own, few, sign);
+                continue;
+            }
+            hits += tier_.fold_add(fold_.table(), keys, own, few, sign, *evicted_);
             for (std::size_t i = 0; i < evicted_->count; ++i) push(evicted_->key[i], evicted_->weight[i]);
         }
+        if (bypassed) continue;
         seen_ += count;
         if (seen_ < fold_.slots() / 2 || count < slice_rows) continue;  // a cold table proves nothing
         if (static_cast<double>(hits) < worthwhile * static_cast<double>(count)) {
@@ -50,10 +75,39 @@ void Accumulator::add(const std::uint64_t* fingerprints, const std::int64_t* wei
             bypass_length_ = 0;
         }
     }
+    return added;
 }
 
-std::vector<std::int64_t> Accumulator::finish() {
-    fold_.drain([this](std::uint64_t key, std::int64_t weight) { push(key, weight); });
+std::vector<std::int64_t> Accumulator::finish(const std::vector<Accumulator*>& together) {
+    const std::size_t count = together.size();
+    std::vector<Fold*> others;
+    bool alike = true;
+    for (std::size_t i = 1; i < count; ++i) {
+        others.push_back(&together[i]->fold_);
+        alike = alike && together[i]->fold_.lines() == together[0]->fold_.lines();
+    }
+    std::vector<std::vector<std::int64_t>> sums(count);
+    const auto run = [&](std::size_t i) {
+        Accumulator& self = *together[i];
+        const auto take = [&self](std::uint64_t key, std::int64_t weight) { self.push(key, weight); };
+        const std::size_t lines = self.fold_.lines();
+        if (alike) {
+            together[0]->fold_.drain(others, lines * i / count, lines * (i + 1) / count, take);
+        } else {
+            self.fold_.drain({}, 0, lines, take);
+        }
+        sums[i] = self.total();
+    };
+    std::vector<std::thread> threads;
+    for (std::size_t i = 1; i < count; ++i) threads.emplace_back(run, i);
+    run(0);
+    for (std::thread& thread : threads) thread.join();
+    for (std::size_t i = 1; i < count; ++i)
+        for (std::size_t k = 0; k < sums[0].size(); ++k) sums[0][k] += sums[i][k];
+    return std::move(sums[0]);
+}
+
+std::vector<std::int64_t> Accumulator::total() {
     seen_ = bypass_left_ = bypass_length_ = 0;
     const std::size_t length = std::size_t(2 * pairs_) * digits_;
     std::vector<std::int64_t> total(length, 0);
@@ -75,6 +129,32 @@ inline void Accumulator::push(std::uint64_t fingerprint, std::int64_t weight) {
         put(level_[0], fingerprint, weight);
     } else {
         push_heavy(fingerprint, weight);
+    }
+}
+
+// As push of each, but whole runs are copied if no weight of theirs is heavy.
+void Accumulator::push_all(const std::uint64_t* fingerprints, const std::int64_t* weights, std::size_t n,
+                           std::int64_t sign) {
+    Level& level = level_[0];
+    for (std::size_t done = 0; done < n;) {
+        const std::size_t room = block_keys - level.filled, few = n - done < room ? n - done : room;
+        std::uint64_t signs = 0;
+        for (std::size_t i = 0; weights && i < few; ++i) {
+            const auto w = static_cast<std::uint64_t>(weights[done + i]);
+            constexpr auto bound = static_cast<std::uint64_t>(block_weight_limit - 1);
+            signs |= (w + bound) | (bound - w);  // one is negative if w is outside -bound..bound
+        }
+        if (signs >> 63 != 0) {
+            for (std::size_t i = done; i < done + few; ++i) push(fingerprints[i], sign * weights[i]);
+        } else {
+            for (std::size_t i = 0; i < few; ++i) {
+                level.fingerprint[level.filled + i] = fingerprints[done + i];
+                level.weight[level.filled + i] = weights ? sign * weights[done + i] : sign;
+            }
+            level.filled += few;
+            if (level.filled == block_keys) run(level);
+        }
+        done += few;
     }
 }
 

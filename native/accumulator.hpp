@@ -21,11 +21,18 @@ class Accumulator {
     Accumulator(double p, std::uint32_t size, const std::uint8_t (&key)[16], std::uint32_t domain, std::size_t rows,
                 const Tier& tier);
 
-    // Adds sign * weight * X for n fingerprints; a null `weights` means 1 each.
-    void add(const std::uint64_t* fingerprints, const std::int64_t* weights, std::size_t n, std::int64_t sign);
+    struct Added {
+        std::int64_t high = 0, low = 0;  // the sum of the weights is high * 2^32 + low, which cannot overflow
+        std::int64_t outside = -1;       // the first row whose weight is not in 1..highest
+    };
+    // Adds sign * weight * X for n fingerprints; null `weights` are 1 each. Given a `highest`, weights are compared with
+    // it as they are read: if one is outside, the accumulator is left half done, and good for nothing any more.
+    Added add(const std::uint64_t* fingerprints, const std::int64_t* weights, std::size_t n, std::int64_t sign,
+              std::int64_t highest = 0);
 
-    // The sums of everything added, settled, ready for Entries::absorb; the accumulator is then empty again.
-    std::vector<std::int64_t> finish();
+    // The sums of everything added to these accumulators of one p and size, settled, ready for Entries::absorb. They are
+    // then empty again. Each finishes a part of the folds in a thread of its own.
+    static std::vector<std::int64_t> finish(const std::vector<Accumulator*>& together);
 
     double p() const { return table_->p; }
     std::uint32_t size() const { return size_; }
@@ -41,6 +48,8 @@ class Accumulator {
     static constexpr int level_bits = 23, levels = 3;
 
     void push(std::uint64_t fingerprint, std::int64_t weight);
+    void push_all(const std::uint64_t* fingerprints, const std::int64_t* weights, std::size_t n, std::int64_t sign);
+    std::vector<std::int64_t> total();
     void push_heavy(std::uint64_t fingerprint, std::int64_t weight);
     void put(Level& level, std::uint64_t fingerprint, std::int64_t weight);
     void run(Level& level);

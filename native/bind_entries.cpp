@@ -52,22 +52,18 @@ void make_accumulator(Accumulator* self, double p, std::uint32_t size, const nb:
     new (self) Accumulator(p, size, raw.bytes, domain, rows, chosen);
 }
 
-// Adds the rows and returns the sum of their weights as (high, low): high * 2^32 + low, which cannot overflow.
+// Adds the rows and returns (high, low, outside) as accumulator.hpp has them.
 nb::tuple add(Accumulator& accumulator, const Fingerprints& fingerprints, const std::optional<Weights>& weights,
-              bool negative) {
+              bool negative, const std::optional<std::int64_t>& highest) {
     const std::size_t rows = fingerprints.shape(0);
     if (weights && weights->shape(0) != rows) throw nb::value_error("one weight a fingerprint");
     const std::int64_t* own = weights ? weights->data() : nullptr;
-    std::int64_t high = 0, low = 0;
+    Accumulator::Added added;
     {
         nb::gil_scoped_release unlocked;
-        for (std::size_t i = 0; own != nullptr && i < rows; ++i) {
-            high += own[i] >> 32;
-            low += own[i] & 0xffffffff;
-        }
-        accumulator.add(fingerprints.data(), own, rows, negative ? -1 : 1);
+        added = accumulator.add(fingerprints.data(), own, rows, negative ? -1 : 1, highest.value_or(0));
     }
-    return nb::make_tuple(high, own != nullptr ? low : static_cast<std::int64_t>(rows));
+    return nb::make_tuple(added.high, added.low, added.outside);
 }
 
 // The first row whose value is not in [lowest, highest], or -1.
@@ -75,19 +71,25 @@ std::int64_t first_outside(const Weights& values, std::int64_t lowest, std::int6
     const std::int64_t* at = values.data();
     const std::size_t rows = values.shape(0);
     nb::gil_scoped_release unlocked;
-    const auto outside = [=](std::int64_t v) { return v < lowest || v > highest; };
-    bool any = false;
-    for (std::size_t i = 0; i < rows; ++i) any |= outside(at[i]);
-    for (std::size_t i = 0; any && i < rows; ++i)
-        if (outside(at[i])) return static_cast<std::int64_t>(i);
+    // One of the two differences is negative (modulo 2^64, for bounds of at most 2^62) exactly for a value outside; signs
+    // are gathered without a comparison, which the least processors lack for vectors.
+    std::uint64_t signs = 0;
+    for (std::size_t i = 0; i < rows; ++i) {
+        const auto v = static_cast<std::uint64_t>(at[i]);
+        signs |= (v - static_cast<std::uint64_t>(lowest)) | (static_cast<std::uint64_t>(highest) - v);
+    }
+    for (std::size_t i = 0; signs >> 63 != 0 && i < rows; ++i)
+        if (at[i] < lowest || at[i] > highest) return static_cast<std::int64_t>(i);
     return -1;
 }
 
-void absorb(Entries& entries, Accumulator& accumulator) {
-    if (accumulator.p() != entries.p() || accumulator.size() != entries.size())
-        throw nb::value_error("an accumulator of another p or size");
+void absorb(Entries& entries, const std::vector<Accumulator*>& accumulators) {
+    if (accumulators.empty()) return;
+    for (const Accumulator* one : accumulators)
+        if (one == nullptr || one->p() != entries.p() || one->size() != entries.size())
+            throw nb::value_error("an accumulator of another p or size");
     nb::gil_scoped_release unlocked;
-    entries.absorb(accumulator.finish());
+    entries.absorb(Accumulator::finish(accumulators));
 }
 
 nb::bytes state(const Entries& entries) {
@@ -143,7 +145,7 @@ void bind_entries(nb::module_& m) {
         .def_prop_ro("size", &Entries::size)
         .def_prop_ro("digits", &Entries::digits)
         .def_prop_ro("resolution", [](const Entries& e) { return e.table().resolution; })
-        .def("absorb", &absorb, nb::arg("accumulator"))
+        .def("absorb", &absorb, nb::arg("accumulators"))
         .def("merge", &Entries::merge, nb::arg("other"), nb::call_guard<nb::gil_scoped_release>())
         .def("copy", [](const Entries& e) { return Entries(e); })
         .def("state", &state)
@@ -152,7 +154,7 @@ void bind_entries(nb::module_& m) {
         .def("__init__", &make_accumulator, nb::arg("p"), nb::arg("size"), nb::arg("key"), nb::arg("domain"),
              nb::arg("rows"), nb::arg("tier"))
         .def("add", &add, nb::arg("fingerprints").noconvert(), nb::arg("weights").noconvert().none(),
-             nb::arg("negative"));
+             nb::arg("negative"), nb::arg("highest") = nb::none());
     m.def("first_outside", &first_outside, nb::arg("values").noconvert(), nb::arg("lowest"), nb::arg("highest"));
     m.def("tier_names", &tier_names);
     m.def("table", &table_of, nb::arg("p"));

@@ -29,46 +29,48 @@ inline void evict(Evicted& out, std::uint64_t key, std::int64_t weight) {
     out.weight[out.count++] = weight;
 }
 
-// Whether the key was in the table.
-template <bool weighted>
-inline bool put(FoldLine& line, std::uint64_t key, std::int64_t weight, Evicted& out) {
-    const unsigned match = matches(line, key);
-    if (match != 0) [[likely]] {
-        std::int64_t& held = line.weight[__builtin_ctz(match)];
-        const bool known = held != 0;
-        held += weight;
-        // Weights are at most 2^53, so a sum leaves long before 64 bits could overflow; counts never get there.
-        if (weighted && size_of(held) >= std::uint64_t(1) << 61) [[unlikely]] {
-            evict(out, key, held);
-            held = 0;
-        }
-        return known;
-    }
+// A key that is not in its line takes the place of the lightest.
+inline void replace(FoldLine& line, std::uint64_t key, std::int64_t weight, Evicted& out) {
     int lightest = 0;
     for (int k = 1; k < 4; ++k)
         if (size_of(line.weight[k]) < size_of(line.weight[lightest])) lightest = k;
     if (line.weight[lightest] != 0) evict(out, line.key[lightest], line.weight[lightest]);
     line.key[lightest] = key;
     line.weight[lightest] = weight;
-    return false;
 }
 
 template <bool weighted>
 std::size_t fold_loop(const FoldTable& table, const std::uint64_t* keys, const std::int64_t* weights, std::size_t n,
                       std::int64_t sign, Evicted& out) {
     constexpr std::size_t ahead = 32;  // lines asked for before they are needed
-    std::size_t hits = 0;
+    std::size_t misses = 0;
     for (std::size_t start = 0; start < n; start += ahead) {
         const std::size_t stop = start + ahead < n ? start + ahead : n;
-        FoldLine* line[ahead];
+        FoldLine* lines[ahead];
         for (std::size_t i = start; i < stop; ++i) {
-            line[i - start] = table.lines + ((keys[i] * table.multiplier) >> table.shift);
-            __builtin_prefetch(line[i - start], 1);
+            lines[i - start] = table.lines + ((keys[i] * table.multiplier) >> table.shift);
+            __builtin_prefetch(lines[i - start], 1);
         }
-        for (std::size_t i = start; i < stop; ++i)
-            hits += put<weighted>(*line[i - start], keys[i], weighted ? sign * weights[i] : sign, out);
+        for (std::size_t i = start; i < stop; ++i) {
+            FoldLine& line = *lines[i - start];
+            const std::int64_t weight = weighted ? sign * weights[i] : sign;
+            const unsigned match = matches(line, keys[i]);
+            if (match == 0) [[unlikely]] {
+                replace(line, keys[i], weight, out);
+                ++misses;
+                continue;
+            }
+            std::int64_t& held = line.weight[__builtin_ctz(match)];
+            held += weight;
+            // Weights are at most 2^53, so a sum leaves long before 64 bits could overflow; counts never get there.
+            constexpr std::uint64_t large = std::uint64_t(1) << 61;
+            if (weighted && static_cast<std::uint64_t>(held) + large > 2 * large) [[unlikely]] {
+                evict(out, keys[i], held);
+                held = 0;
+            }
+        }
     }
-    return hits;
+    return n - misses;
 }
 
 inline std::size_t fold_add(const FoldTable& table, const std::uint64_t* keys, const std::int64_t* weights,

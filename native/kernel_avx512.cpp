@@ -20,14 +20,18 @@ struct Lanes {
 
 void spread(Lanes& lanes, const std::uint64_t* fingerprints, const std::int64_t* weights, std::size_t n) {
     lanes.groups = (n + 3) / 4;
-    const std::size_t padded = (n + 15) / 16 * 16;  // whole rounds of `encrypt`; keys of weight 0 add nothing
-    for (std::size_t i = 0; i < padded; ++i) {
-        lanes.plain[2 * i] = i < n ? fingerprints[i] : 0;
-        lanes.plain[2 * i + 1] = 0;
-        const std::int64_t weight = i < n ? weights[i] : 0;
-        lanes.weight[2 * i] = lanes.weight[2 * i + 1] = weight;
-        lanes.light = lanes.light && weight < 2048 && weight > -2048;
+    const std::size_t padded = (n + 15) / 16 * 16;  // whole rounds of `draw`; keys of weight 0 add nothing
+    const __m512i twice = _mm512_setr_epi64(0, 0, 1, 1, 2, 2, 3, 3);
+    __m256i sizes = _mm256_setzero_si256();
+    for (std::size_t i = 0; i < padded; i += 4) {
+        const auto some = static_cast<__mmask8>(i + 4 <= n ? 15 : i < n ? (1 << (n - i)) - 1 : 0);
+        const __m256i key = _mm256_maskz_loadu_epi64(some, fingerprints + i);
+        const __m256i weight = _mm256_maskz_loadu_epi64(some, weights + i);
+        _mm512_store_si512(lanes.plain + 2 * i, _mm512_maskz_permutexvar_epi64(0x55, twice, _mm512_castsi256_si512(key)));
+        _mm512_store_si512(lanes.weight + 2 * i, _mm512_permutexvar_epi64(twice, _mm512_castsi256_si512(weight)));
+        sizes = _mm256_or_si256(sizes, _mm256_abs_epi64(weight));
     }
+    lanes.light = _mm256_test_epi64_mask(sizes, _mm256_set1_epi64x(~2047LL)) == 0;
 }
 
 // Eight rows of eight coefficients, turned so that register k holds coefficient k of every lane.

@@ -64,7 +64,7 @@ def test_the_same_bits(program: Path, p: float) -> None:
         accumulator.add(keys, weights, sign < 0)
         given += np.int64(sign).tobytes() + np.uint64(len(keys)).tobytes() + keys.tobytes() + weights.tobytes()
     entries = _native.Entries(p, size)
-    entries.absorb(accumulator)
+    entries.absorb([accumulator])
     rows, *numbers = _native.table(p)
 
     words = [p.hex(), str(size), KEY.hex(), str(DOMAIN), str(expected_rows)]

@@ -57,5 +57,5 @@ def compiled(
     else:
         for negative, chosen in ((False, weights > 0), (True, weights < 0)):
             accumulator.add(fingerprints[chosen], np.abs(weights[chosen]), negative)
-    entries.absorb(accumulator)
+    entries.absorb([accumulator])
     return native_sums(entries)

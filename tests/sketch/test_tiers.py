@@ -54,7 +54,7 @@ def run(p: float, size: int, tier: str, steps: list[Step], *, rows: int = 0) -> 
     accumulator, entries = Accumulator(p, size, KEY, DOMAIN, rows, tier), Entries(p, size)
     for keys, weights, negative in steps:
         accumulator.add(keys, weights, negative)
-    entries.absorb(accumulator)
+    entries.absorb([accumulator])
     return native_sums(entries)
 
 
@@ -200,8 +200,8 @@ def test_an_accumulator_is_empty_after_it_was_absorbed(tier: str) -> None:
     accumulator, entries = Accumulator(0.5, 2, KEY, DOMAIN, 300, tier), Entries(0.5, 2)
     for _ in range(3):
         accumulator.add(keys, np.full(300, 2**40), False)
-        entries.absorb(accumulator)
-    entries.absorb(accumulator)
+        entries.absorb([accumulator])
+    entries.absorb([accumulator])
     assert native_sums(entries) == reference(0.5, 2, dict.fromkeys(keys.tolist(), 3 * 2**40))
 
 

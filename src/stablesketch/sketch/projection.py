@@ -60,15 +60,14 @@ class Projection:
             return _Worker(accumulator, column, weights, negative)
 
         workers = share(rows, threads, start)
-        for worker in workers:
-            entries.absorb(worker.accumulator)
+        entries.absorb([worker.accumulator for worker in workers])
         return rows, sum(worker.total for worker in workers)
 
     def add_phantoms(self, entries: Entries, weights: NDArray[np.int64]) -> None:
         """entries + sum of weight × X over phantom keys 0, 1, ..., in a domain that no key of a stream can reach."""
         accumulator = Accumulator(self._p, self._size, self._entry_key, PHANTOMS, len(weights), TIER)
         accumulator.add(np.arange(len(weights), dtype=np.uint64), weights, False)
-        entries.absorb(accumulator)
+        entries.absorb([accumulator])
 
     def fingerprints(self, keys: object) -> KeyColumn:
         """The column of keys as fingerprints."""
@@ -87,6 +86,12 @@ class _Worker:
 
     def __call__(self, start: int, stop: int) -> None:
         fingerprints = self._keys.fingerprints(start, stop)
-        weights = None if self._weights is None else self._weights.weights(start, stop)
-        high, low = self.accumulator.add(fingerprints, weights, self._negative)
+        if self._weights is None:
+            self.accumulator.add(fingerprints, None, self._negative)
+            self.total += stop - start
+            return
+        weights = self._weights.unchecked(start, stop)
+        high, low, outside = self.accumulator.add(fingerprints, weights, self._negative, self._weights.highest)
+        if outside >= 0:
+            raise self._weights.refused(int(weights[outside]), start + outside)
         self.total += (high << 32) + low

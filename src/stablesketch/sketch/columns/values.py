@@ -24,25 +24,41 @@ _SHARED_ROWS = 1 << 20
 class ValueColumn(ABC):
     """A column of weights of known length, read in slices, by any number of threads at once."""
 
-    def __init__(self, length: int, argument: str) -> None:
+    def __init__(self, length: int, argument: str, highest: int) -> None:
         self._length = length
         self._argument = argument
+        self.highest = highest
 
     def __len__(self) -> int:
         return self._length
 
     def weights(self, start: int, stop: int) -> NDArray[np.int64]:
-        """The weights of rows `start` to `stop`, each in 1..2^53: possibly a read-only view of the caller's data.
+        """The weights of rows `start` to `stop`, each in 1..highest: possibly a read-only view of the caller's data.
 
         Raises:
-            ArgumentError: a row is null, not a whole number, below 1 or above 2^53; the message names the row.
+            ArgumentError: a row is null, not a whole number, below 1 or above `highest`; the message names the row.
         """
+        rows = self.unchecked(start, stop)
+        bad = first_outside(rows, 1, self.highest)
+        if bad >= 0:
+            raise self.refused(int(rows[bad]), start + bad)
+        return rows
+
+    def unchecked(self, start: int, stop: int) -> NDArray[np.int64]:
+        """As `weights`, for who compares each with 1 and `highest` in passing, and raises `refused` for the first."""
         if not 0 <= start <= stop <= self._length:
             raise ArgumentError("rows", (start, stop), f"the column has rows 0 to {self._length}", "Ask within them")
         return self._read(start, stop)
 
+    def refused(self, value: int, row: int) -> ArgumentError:
+        """Why the value of this row is no weight."""
+        if 1 <= value <= MAX_WEIGHT:
+            return _above(value, self.highest, self._argument, f"row {row} ")
+        return _out_of_range(value, self._argument, f"row {row} ")
+
     @abstractmethod
-    def _read(self, start: int, stop: int) -> NDArray[np.int64]: ...
+    def _read(self, start: int, stop: int) -> NDArray[np.int64]:
+        """Integers of these rows, those that 64 bits cannot hold refused."""
 
 
 def value_column(values: object, length: int, argument: str = "values", *, highest: int = MAX_WEIGHT) -> ValueColumn:
@@ -55,12 +71,12 @@ def value_column(values: object, length: int, argument: str = "values", *, highe
         ArgumentError: another number of values than of keys, or a single value outside 1..2^53.
     """
     if values is None:
-        return _SameWeight(1, length, argument)
+        return _SameWeight(1, length, argument, highest)
     if isinstance(values, int | np.integer) and not isinstance(values, bool | np.timedelta64):
         _check_one(int(values), argument, "")
         if values > highest:
             raise _above(int(values), highest, argument, "")
-        return _SameWeight(int(values), length, argument)
+        return _SameWeight(int(values), length, argument, highest)
     if isinstance(values, float | np.floating | bool | np.bool_):
         raise _refused_item(argument, values, "")
     if isinstance(values, tuple):
@@ -68,55 +84,39 @@ def value_column(values: object, length: int, argument: str = "values", *, highe
         raise ArgumentTypeError(
             argument, described(values), "values are one column, and a tuple means several", way_out
         )
-    column = _open(values, argument)
+    column = _open(values, argument, highest)
     if len(column) != length:
         problem = f"there are {len(column)} values for {length} keys"
         raise ArgumentError(
             argument, Shown(f"<{len(column)} rows>"), problem, "Pass one value for each key, or a single integer"
         )
-    return column if highest >= MAX_WEIGHT else _AtMost(column, highest, argument)
+    return column
 
 
-def _open(values: object, argument: str) -> ValueColumn:
+def _open(values: object, argument: str, highest: int) -> ValueColumn:
     source = recognise(values, argument)
     if isinstance(source, list | range):
-        return _ListWeights(source, argument)
+        return _ListWeights(source, argument, highest)
     if isinstance(source, Categories):
         way_out = "Cast them: values.astype('int64')"
         raise ArgumentTypeError(argument, described(values), "categories are labels, not numbers", way_out)
     if isinstance(source, ArrowSource):
         try:
-            return _ArrowWeights(source.open(None, argument, described(values)), argument)
+            return _ArrowWeights(source.open(None, argument, described(values)), argument, highest)
         except FormatError as refused:
             raise _refused_type(argument, arrow_name(*refused.args), "Cast the column to int64") from None
     if source.dtype.kind == "O":
-        return _ListWeights(source, argument)
+        return _ListWeights(source, argument, highest)
     if source.dtype.kind == "f":
         raise _refused_floats(argument, source)
     if source.dtype.kind not in "iu":
         raise _refused_type(argument, source.dtype, "Cast them to int64")
-    return _ArrayWeights(source, argument)
-
-
-class _AtMost(ValueColumn):
-    """A column whose values must not pass `highest`."""
-
-    def __init__(self, column: ValueColumn, highest: int, argument: str) -> None:
-        super().__init__(len(column), argument)
-        self._column = column
-        self._highest = highest
-
-    def _read(self, start: int, stop: int) -> NDArray[np.int64]:
-        weights = self._column.weights(start, stop)
-        row = first_outside(weights, 1, self._highest)
-        if row >= 0:
-            raise _above(int(weights[row]), self._highest, self._argument, f"row {start + row} ")
-        return weights
+    return _ArrayWeights(source, argument, highest)
 
 
 class _SameWeight(ValueColumn):
-    def __init__(self, weight: int, length: int, argument: str) -> None:
-        super().__init__(length, argument)
+    def __init__(self, weight: int, length: int, argument: str, highest: int) -> None:
+        super().__init__(length, argument, highest)
         self._weight = weight
         self._rows = _filled(weight, min(length, _SHARED_ROWS))  # one array that serves every slice
 
@@ -126,8 +126,8 @@ class _SameWeight(ValueColumn):
 
 
 class _ListWeights(ValueColumn):
-    def __init__(self, items: list[object] | range | NDArray[Any], argument: str) -> None:
-        super().__init__(len(items), argument)
+    def __init__(self, items: list[object] | range | NDArray[Any], argument: str, highest: int) -> None:
+        super().__init__(len(items), argument, highest)
         self._items = items
 
     def _read(self, start: int, stop: int) -> NDArray[np.int64]:
@@ -153,21 +153,23 @@ class _ListWeights(ValueColumn):
 
 
 class _ArrayWeights(ValueColumn):
-    def __init__(self, data: NDArray[Any], argument: str) -> None:
-        super().__init__(len(data), argument)
+    def __init__(self, data: NDArray[Any], argument: str, highest: int) -> None:
+        super().__init__(len(data), argument, highest)
         self._data = data
 
     def _read(self, start: int, stop: int) -> NDArray[np.int64]:
         rows = self._data[start:stop]
-        _check_rows(rows, start, self._argument)  # before the cast, which would wrap large unsigned integers
+        if rows.dtype.kind == "u" and rows.dtype.itemsize == 8 and rows.size and int(rows.max()) > MAX_WEIGHT:
+            row = int(np.argmax(rows > MAX_WEIGHT))  # before the cast, which would wrap them
+            raise self.refused(int(rows[row]), start + row)
         weights = np.require(rows, np.dtype(np.int64), ["C", "A"]).view()
         weights.flags.writeable = False
         return weights
 
 
 class _ArrowWeights(ValueColumn):
-    def __init__(self, column: ArrowColumn, argument: str) -> None:
-        super().__init__(len(column), argument)
+    def __init__(self, column: ArrowColumn, argument: str, highest: int) -> None:
+        super().__init__(len(column), argument, highest)
         self._column = column
 
     def _read(self, start: int, stop: int) -> NDArray[np.int64]:
@@ -181,25 +183,13 @@ class _ArrowWeights(ValueColumn):
             if reason == "null":
                 raise null_row(self._argument, row) from None
             raise _out_of_range(value, self._argument, f"row {row} ") from None
-        weights = view.view(np.int64)
-        _check_rows(weights, start, self._argument)
-        return weights
+        return view.view(np.int64)
 
 
 def _filled(weight: int, count: int) -> NDArray[np.int64]:
     rows = np.full(count, weight, np.int64)
     rows.flags.writeable = False
     return rows
-
-
-def _check_rows(rows: NDArray[Any], start: int, argument: str) -> None:
-    if rows.dtype == np.int64 and rows.flags.c_contiguous and rows.flags.aligned:
-        row = first_outside(rows, 1, MAX_WEIGHT)  # one pass, without the interpreter lock
-        if row >= 0:
-            raise _out_of_range(int(rows[row]), argument, f"row {start + row} ")
-    elif rows.size and (int(rows.min()) < 1 or int(rows.max()) > MAX_WEIGHT):
-        row = int(np.argmax((rows < 1) | (rows > MAX_WEIGHT)))
-        raise _out_of_range(int(rows[row]), argument, f"row {start + row} ")
 
 
 def _check_one(value: int, argument: str, where: str) -> None:
