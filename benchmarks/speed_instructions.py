@@ -2,9 +2,9 @@
 
     python benchmarks/speed_instructions.py
 
-Needs objdump (binutils, which comes with the compiler). The loops are those for p >= 1/3: one has the AES rounds, one
-the polynomial, and eight variates are one register of 512 bits in each. Instructions that a forward jump can skip are
-left out: those are for X outside the window, a few in a hundred.
+Needs objdump (binutils, which comes with the compiler). The loops are those for p from 1/3 to 0.9: one has the AES
+rounds, one the polynomial, and eight variates are one register of 512 bits in each. Instructions that a forward jump
+can skip are left out: those are for X outside the window.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ KINDS: list[tuple[str, str, int]] = [
     ("rows of the table: loads", r"vmov[au]p[ds] .*\(.*%ymm", 0),
     ("rows of the table: two halves to a register", r"vinsertf64x4 .*\(", 1),
     ("rows of the table: turned, lanes to registers", r"vunpck|vperm", 1),
-    ("doubles: multiply, add, compare", r"v(mul|add|sub|cmp\w*)pd", 1),
+    ("doubles: multiply, add, compare", r"v(mul|add|sub|cmp\w*|fnmadd\d*)pd", 1),
     ("doubles to integers and back", r"vcvt", 1),
     ("row numbers to address registers", r"vpextrq", 2),
     ("row numbers to address registers", r"vmovq|vextract|valignq", 1),
@@ -86,18 +86,21 @@ def always_run(body: list[Instruction]) -> list[Instruction]:
 def counted() -> list[tuple[str, float, float]]:
     """(what for, instructions, vector operations) for eight variates."""
     code = disassembled()
-    aes, polynomial = loops(code, r"vaesenclast .*%zmm"), loops(code, r"vpermt2pd .*%zmm")
+    aes, polynomial = loops(code, r"vaesenclast .*%zmm"), loops(code, r"vperm[it]2pd .*%zmm")
     for pair in zip(aes, polynomial, strict=True):
         kept = [always_run(body) for body in pair]
-        # 2^5 bins an octave, so the row is the double shifted by 46 - 5 bits (native/kernel_avx512.cpp).
-        if any(i.name == "vpsrlq" and i.operands.startswith("$0x29,") for body in kept for i in body):
+        # 2^5 bins an octave, so the row is the double shifted by 46 - 5 bits (native/kernel_avx512.cpp); three limbs.
+        rows = any(i.name == "vpsrlq" and i.operands.startswith("$0x29,") for i in kept[0])
+        if rows and any(i.name.startswith("vfnmadd") for i in kept[1]):
             break
     else:
         raise SystemExit("The loops of the AVX-512 tier are not what this script expects.")
     instructions: defaultdict[str, float] = defaultdict(float)
     operations: defaultdict[str, float] = defaultdict(float)
-    for body, mark, each in zip(kept, ("vaesenclast", "vpermt2pd"), (1, 8), strict=True):
-        registers = sum(i.name == mark for i in body) / each  # registers of eight variates in one turn of the loop
+    for body, mark, each in zip(kept, ("vaesenclast", "vperm[it]2pd"), (1, 8), strict=True):
+        registers = (
+            sum(bool(re.match(mark, i.name)) for i in body) / each
+        )  # registers of eight variates in one turn of the loop
         for i in body:
             name, _, cost = next(kind for kind in KINDS if re.match(kind[1], f"{i.name} {i.operands}"))
             instructions[name] += 1 / registers

@@ -17,6 +17,7 @@ from sketch_helpers import SECRET, native_sums
 
 from stablesketch._native import Accumulator, Entries, tier_names
 from stablesketch.sketch.reference import ReferenceTable, multiples, sum_entries, variates
+from stablesketch.sketch.tier import TIER
 
 KEY, DOMAIN = bytes(range(100, 116)), 3
 INDICES = [0.05, 0.0512, 0.1, 0.2, 1 / 3, 0.5, 0.9, 0.95, 1.0]
@@ -203,6 +204,38 @@ def test_an_accumulator_is_empty_after_it_was_absorbed(tier: str) -> None:
         entries.absorb([accumulator])
     entries.absorb([accumulator])
     assert native_sums(entries) == reference(0.5, 2, dict.fromkeys(keys.tolist(), 3 * 2**40))
+
+
+@pytest.mark.parametrize("rows", [(40, 40, 40), (10**6, 10**6), (10, 10**6), (300,) * 9])
+def test_folds_are_joined(rows: tuple[int, ...], tier: str) -> None:
+    """Accumulators with keys in common, with folds of one size or of different ones; sums so heavy that joining two of
+    them would pass 2^61, and some that cancel."""
+    keys = random_keys(12, 500)
+    totals = dict.fromkeys(keys.tolist(), 0)
+    together, entries = [Accumulator(0.5, 2, KEY, DOMAIN, many, tier) for many in rows], Entries(0.5, 2)
+    for i, accumulator in enumerate(together):
+        some = keys[20 * i :]
+        for few, weight, times in ((some[:5], 2**53, 200), (some, 7, 1), (some, -7, i % 2)):
+            for _ in range(times):
+                accumulator.add(few, np.full(len(few), weight), False)
+            for key in few.tolist():
+                totals[key] += weight * times
+    entries.absorb(together)
+    assert native_sums(entries) == reference(0.5, 2, totals)
+    entries.absorb(together)  # they are empty now
+    assert native_sums(entries) == reference(0.5, 2, totals)
+
+
+@pytest.mark.parametrize("row", [0, 1_023, 1_024, 8_191, 8_192, 20_000])
+@pytest.mark.parametrize("value", [0, -1, -(2**63), 101, 2**63 - 1])
+def test_the_first_weight_outside_is_found(row: int, value: int) -> None:
+    keys, weights = random_keys(13, 20_002), np.random.default_rng(14).integers(1, 101, 20_002)
+    weights[row] = weights[-1] = value
+    accumulator = Accumulator(0.5, 1, KEY, DOMAIN, 0, TIER)
+    assert accumulator.add(keys, weights, False, 100)[2] == row
+    good = np.delete(weights, [row, -1])
+    high, low, outside = Accumulator(0.5, 1, KEY, DOMAIN, 0, TIER).add(keys[2:], good, False, 100)
+    assert (high * 2**32 + low, outside) == (good.sum(), -1)
 
 
 # --- the variable that forces a tier ---
