@@ -156,6 +156,7 @@ void bind_entries(nb::module_& m) {
         .def("add", &add, nb::arg("fingerprints").noconvert(), nb::arg("weights").noconvert().none(),
              nb::arg("negative"), nb::arg("highest") = nb::none());
     m.def("first_outside", &first_outside, nb::arg("values").noconvert(), nb::arg("lowest"), nb::arg("highest"));
+    m.attr("SKEWED") = skewed;
     m.def("tier_names", &tier_names);
     m.def("table", &table_of, nb::arg("p"));
     m.def("aes128_encrypt", &aes128_encrypt, nb::arg("key"), nb::arg("block"));

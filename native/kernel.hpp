@@ -25,6 +25,7 @@ struct TableView {
     std::size_t rows_per_side;
     int bin_bits, resolution, shift;
     double fine_from = 0.0;  // every X that asks for more bits is above this, as the rows hold it
+    std::uint64_t sign_bit = 0;  // the bit that is the sign of X, if one is
     bool wide = false;       // whether a window of three limbs pays (kernel_outliers.hpp)
 };
 TableView view_of(const StableTable& table);

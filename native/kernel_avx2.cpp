@@ -87,7 +87,7 @@ void run(const KernelJob& job, const std::uint64_t* fingerprints, const std::int
     const TableView& table = job.table;
     const char* rows = reinterpret_cast<const char*>(
         reinterpret_cast<std::uintptr_t>(table.rows) - (std::uintptr_t(1023) << B) * sizeof(Row));
-    const __m256i sign_bit = all(std::uint64_t(1) << 63);
+    const __m256i sign_bit = all(table.sign_bit);
     const __m256d round_to_one = _mm256_set1_pd(6755399441055744.0);         // 1.5 * 2^52
     const __m256d limit = _mm256_set1_pd(window_limit(table));
     const __m256d scale = _mm256_set1_pd(units_scale(table));

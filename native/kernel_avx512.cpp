@@ -147,7 +147,7 @@ void run(const KernelJob& job, const Lanes& lanes) {
     const char* rows = reinterpret_cast<const char*>(
         reinterpret_cast<std::uintptr_t>(table.rows) - (std::uintptr_t(1023) << B) * sizeof(Row));
     const __m512i side_bytes = _mm512_set1_epi64(static_cast<long long>(table.rows_per_side * sizeof(Row)));
-    const __m512i sign_bit = _mm512_set1_epi64(1LL << 63), low_mask = _mm512_set1_epi64(0x7fffffff);
+    const __m512i sign_bit = _mm512_set1_epi64(static_cast<long long>(table.sign_bit)), low_mask = _mm512_set1_epi64(0x7fffffff);
     const __m512d limit = _mm512_set1_pd(window_limit(table));
     const __m512d scale = _mm512_set1_pd(units_scale(table));
     const __m512d two62 = _mm512_set1_pd(0x1p62), inverse62 = _mm512_set1_pd(0x1p-62);

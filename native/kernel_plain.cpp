@@ -18,6 +18,7 @@ Pair encrypt(const KernelJob& job, std::uint64_t fingerprint, std::uint32_t pair
 
 TableView view_of(const StableTable& table) {
     TableView view{table.rows.data(), table.rows_per_side(), table.bin_bits, table.resolution, table.shift};
+    view.sign_bit = table.symmetric ? std::uint64_t(1) << 63 : 0;
     // X falls with t, to within the error of its polynomials.
     view.fine_from = magnitude_of(view, 0, uniform_of(std::uint64_t(1) << 48)) * (1.0 - 0x1p-30);
     view.wide = table.p >= 0.15 && table.p <= 0.9;

@@ -5,6 +5,10 @@
 // so both tails keep their relative accuracy. Each octave of t (each binary exponent) is cut into 2^bin_bits equal bins,
 // and in a bin x is a polynomial of degree 7 in the position s in [-1/2, 1/2): eight coefficients, one cache line.
 // Entries keep X as an integer multiple of 2^-resolution; see entries.hpp.
+//
+// The order `skewed` stands for the law of -R, R the 1-stable law with E e^{tR} = t^t, which entropy is made of: X is
+// then signed by itself, and no bit is its sign. Its heavy tail, of positive X, is the upper side: P(X > x) = t/2 there
+// and P(X <= x) = t/2 on the lower side.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +17,8 @@
 #include <vector>
 
 namespace stablesketch {
+
+inline constexpr double skewed = -1.0;
 
 struct alignas(64) Row {
     double c[8];
@@ -23,6 +29,8 @@ struct TableShape {
     int resolution = 52;  // q: X is kept as a multiple of 2^-q
     int shift = 0;        // S: the rows hold x 2^-S, so that nothing overflows at p = 0.05
     int octaves = 63;     // exponents of the 63-bit odd integer 2m + 1; one more row for t rounded up to 1
+
+    bool symmetric = true;
 
     std::size_t rows_per_side() const { return (std::size_t(octaves) << bin_bits) + 1; }
 };
@@ -37,7 +45,7 @@ TableShape table_shape(double p);
 void fill_table_plain(double p, const TableShape& shape, Row* rows);
 void fill_table_fma(double p, const TableShape& shape, Row* rows);
 
-// The table of p in [0.05, 1], built on first use and shared by all who ask for the same p. Thread-safe.
+// The table of p in [0.05, 1], or of the skewed law, built on first use and shared by all who ask for the same p. Thread-safe.
 std::shared_ptr<const StableTable> stable_table(double p);
 
 }  // namespace stablesketch

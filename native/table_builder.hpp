@@ -27,6 +27,7 @@
 
 #include "dd.hpp"
 #include "gumbel_gauss.hpp"
+#include "skewed_law.hpp"
 #include "stable_table.hpp"
 
 namespace stablesketch {
@@ -296,6 +297,7 @@ class Chebyshev {  // the series of a function known at chebyshev_points(n); neg
         const double small = std::fabs(smallest(values)) * 1e-19;
         while (coefficient_.size() > 1 && std::fabs(coefficient_.back().hi) < small) coefficient_.pop_back();
     }
+    Chebyshev(const double* coefficients, int count) : coefficient_(coefficients, coefficients + count) {}
     // By Clenshaw's recurrence; T is dd, or dd8 for eight points at once.
     template <class T>
     T operator()(T x) const {
@@ -371,6 +373,7 @@ class Builder {
     }
 
     void fill() {
+        if (!shape_.symmetric) return fill_skewed();
         const Tails tails(p_);
         std::thread other([&] { fill_upper(tails); });  // the sides are independent
         fill_lower(tails);
@@ -427,6 +430,17 @@ class Builder {
             fill_octave(1, octave, -shape_.shift, [&](std::size_t bin) { return x(position_[bin]); });
         }
         fill_end(1, exp(log_x(-dd_ln2)));
+    }
+
+    void fill_skewed() {
+        const dd minus = dd(-1.0);
+        for (int side = 0; side < 2; ++side) {
+            for (int octave = 0; octave < shape_.octaves; ++octave) {
+                const Chebyshev r(skewed_quantiles[side][octave], skewed_terms);
+                fill_octave(side, octave, 0, [&](std::size_t bin) { return r(position_[bin]) * spread(minus); });
+            }
+            fill_end(side, dd(-skewed_median));
+        }
     }
 
     template <class Function>

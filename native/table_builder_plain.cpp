@@ -4,6 +4,11 @@ namespace stablesketch {
 
 TableShape table_shape(double p) {
     TableShape shape;
+    if (p == skewed) {  // densities of X are below 1/5: 2^-54 moves less than 2^-56 of probability
+        shape.resolution = 54;
+        shape.symmetric = false;
+        return shape;
+    }
     // Bins narrow enough that the degree-7 error 2 (2^-(bits+2))^8 binomial(1/p + 7, 8) stays below 3e-15.
     shape.bin_bits = p >= 1.0 / 3.0 ? 5 : p >= 0.1 ? 6 : 7;
     // P(|X| <= x) ~ 2 f(0) x near 0, f(0) = Gamma(1/p)/(pi p); by Stirling 2^-q moves about 2^-53 of probability.

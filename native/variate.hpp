@@ -36,7 +36,7 @@ static inline std::uint64_t fine_uniform_of(std::uint64_t bits, std::uint64_t mo
     return std::bit_cast<std::uint64_t>(mantissa) - (std::uint64_t(62 - length) << 52);
 }
 
-// |x| 2^-shift on a side: 0 upper, 1 lower.
+// |x| 2^-shift on a side: 0 upper, 1 lower. Of the skewed law, x with its sign.
 static inline double magnitude_of(const TableView& table, std::size_t side, std::uint64_t t) {
     const int b = table.bin_bits;
     const std::size_t row = static_cast<std::size_t>((t >> (52 - b)) - (std::uint64_t(1023) << b));
@@ -48,13 +48,15 @@ static inline double magnitude_of(const TableView& table, std::size_t side, std:
     return low + high * (s2 * s2);
 }
 
-// digits += weight * X, X = (-1)^sign * magnitude * 2^(shift + resolution) rounded to an integer.
-static inline void add_variate(std::int64_t* digits, const TableView& table, std::uint64_t bits, double magnitude,
-                        std::int64_t weight) {
+// digits += weight * X, X = (-1)^sign * x * 2^(shift + resolution) rounded to an integer.
+static inline void add_variate(std::int64_t* digits, const TableView& table, std::uint64_t bits, double x,
+                               std::int64_t weight) {
+    const std::uint64_t sign = std::bit_cast<std::uint64_t>(x) >> 63;
+    const double magnitude = std::fabs(x);
     const std::uint64_t raw = std::bit_cast<std::uint64_t>(magnitude);
     // magnitude = mantissa * 2^(exponent field - 1075)
     const int position = static_cast<int>(raw >> 52) - 1075 + table.shift + table.resolution;
-    const bool negative = ((bits >> 63) != 0) != (weight < 0);
+    const bool negative = ((bits & table.sign_bit) != 0) != ((sign != 0) != (weight < 0));
     const std::uint64_t w = weight < 0 ? ~static_cast<std::uint64_t>(weight) + 1 : static_cast<std::uint64_t>(weight);
     if (position >= 0) {
         const std::uint64_t mantissa = (raw & 0x000fffffffffffffULL) | 0x0010000000000000ULL;

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .._native import SKEWED
 from .._native import table as native_table
 from ..secret import Secret
 from .projection import STREAM
@@ -99,10 +100,12 @@ class ReferenceTable:
     bin_bits: int
     resolution: int
     shift: int
+    symmetric: bool = True
 
     @classmethod
     def of(cls, p: float) -> ReferenceTable:
-        return cls(*native_table(float(p)))
+        """The table of this order; `SKEWED` is the law of entropy, whose rows hold X with its sign."""
+        return cls(*native_table(float(p)), symmetric=p != SKEWED)
 
 
 def position(bin_bits: int, t: Floats) -> tuple[NDArray[np.intp], Floats]:
@@ -142,7 +145,7 @@ def multiples(table: ReferenceTable, drawn: Variates) -> list[list[int]]:
     # frexp and this ldexp undo each other: far from the least float, so exactly.
     whole[small] = np.rint(np.ldexp(fraction[small], exponent[small] + table.shift + table.resolution)).astype(np.int64)
     power[small] = 0
-    signed = np.where(drawn.negative, -whole, whole)
+    signed = np.where(drawn.negative & table.symmetric, -whole, whole)
     return [
         [integer << left for integer, left in zip(*row, strict=True)]
         for row in zip(signed.tolist(), power.tolist(), strict=True)
