@@ -10,7 +10,15 @@ __all__ = [
     "ArgumentError",
     "ArgumentTypeError",
     "BlobError",
+    "BudgetExceeded",
+    "CheckpointError",
+    "ClockWentBackwards",
+    "DataError",
     "ForeignBlob",
+    "LedgerCorrupt",
+    "LedgerError",
+    "LedgerMismatch",
+    "LibraryMissing",
     "MergeError",
     "NegativeTotal",
     "PlanInfeasible",
@@ -19,10 +27,12 @@ __all__ = [
     "SecretMismatch",
     "SecretMissing",
     "SecretNotPicklable",
+    "SecretSpent",
     "ShardMergedTwice",
+    "ShardsMissing",
     "StablesketchError",
-    "StreamTooLong",
     "StreamTooShort",
+    "UnitMismatch",
     "UnsupportedVersion",
 ]
 
@@ -42,6 +52,21 @@ class ArgumentError(StablesketchError, ValueError):
 
 class ArgumentTypeError(ArgumentError, TypeError):
     """An argument is of a type or dtype the library will not convert silently."""
+
+
+class DataError(StablesketchError, ValueError):
+    """Data that cannot be read, or are not what was promised. `source`, `row` (from 1) and `column` say where."""
+
+    def __init__(
+        self, source: str, problem: str, way_out: str, *, row: int | None = None, column: str | None = None
+    ) -> None:
+        self.source, self.row, self.column = source, row, column
+        where = source + (f", row {row:,}" if row is not None else "") + (f", column {column}" if column else "")
+        super().__init__(f"{where}: {problem.rstrip('.')}. {way_out.rstrip('.')}.")
+
+
+class LibraryMissing(StablesketchError, ImportError):
+    """Reading this needs a library that is not installed; the message names the command that installs it."""
 
 
 class MergeError(StablesketchError, ValueError):
@@ -88,16 +113,85 @@ class ReleasedAlready(StablesketchError, RuntimeError):
     """A collector releases once: a second release of one secret would reveal what the first one hid."""
 
 
+class SecretSpent(ReleasedAlready):
+    """The secret has had its one release, here, in another process, or as a ledger remembers."""
+
+
 class StreamTooShort(StablesketchError, ValueError):
     """The stream has fewer pairs than the plan was made for, so its guarantee would not hold."""
 
 
-class StreamTooLong(StablesketchError, ValueError):
-    """The stream has more pairs than the accounting of finite precision covers, where their number is private."""
-
-
 class ShardMergedTwice(MergeError):
     """A shard was merged that is already in: its pairs would count twice."""
+
+
+class ShardsMissing(StablesketchError, ValueError):
+    """The collector was opened with a list of shards, and not all of them are in. `missing` names the others."""
+
+    def __init__(self, missing: list[str]) -> None:
+        self.missing = missing
+        named = ", ".join(repr(name) for name in missing[:5]) + (", ..." if len(missing) > 5 else "")
+        super().__init__(
+            f"{len(missing)} of the declared shards are not in: {named}. Merge them first; if one is lost for good, "
+            "open the shards again with a list that leaves it out."
+        )
+
+
+class CheckpointError(StablesketchError, OSError):
+    """A checkpoint cannot be written or read, or is not the one that this collector wrote last."""
+
+
+class LedgerError(StablesketchError, RuntimeError):
+    """The ledger could not be read or written: nothing was recorded, nothing released. The message says why."""
+
+
+class LedgerCorrupt(LedgerError):
+    """The file of a ledger is damaged, or is no ledger."""
+
+
+class LedgerMismatch(LedgerError):
+    """The ledger exists with another budget, or has no budget of this name."""
+
+
+class UnitMismatch(LedgerError, ValueError):
+    """The release protects something else than the ledger does: another relation, or other pairs per person."""
+
+
+class ClockWentBackwards(LedgerError):
+    """The clock is behind the last time that the ledger recorded."""
+
+
+class BudgetExceeded(StablesketchError, RuntimeError):
+    """The release would pass the budget; nothing was released and nothing spent.
+
+    `asked` is (ε, δ) of the release, `spent` the ε spent so far and `left` what is left of the budget's, both at the
+    budget's δ; `after` the ε there would be. `fits` is the largest ε that would fit with everything else as it is,
+    None if there is none.
+    """
+
+    def __init__(
+        self, budget: str, limit: tuple[float, float], asked: tuple[float, float], spent: float, after: float,
+        fits: float | None,
+    ) -> None:  # fmt: skip
+        self.budget, self.limit, self.asked, self.spent, self.after, self.fits = (
+            budget,
+            limit,
+            asked,
+            spent,
+            after,
+            fits,
+        )
+        self.left = max(0.0, limit[0] - spent)
+        way_out = (
+            f"The same with ε = {fits:.6g} would fit."
+            if fits is not None
+            else "Nothing of this kind fits any more: it takes a new budget, or data that no release has seen."
+        )
+        super().__init__(
+            f"the budget{f' {budget!r}' if budget else ''} is ε = {limit[0]:.6g} at δ = {limit[1]:.3g}; spent "
+            f"{spent:.6g}, left {self.left:.6g}. "
+            f"Asked was ε = {asked[0]:.6g}, δ = {asked[1]:.3g}, which would make it {after:.6g}. {way_out}"
+        )
 
 
 def _short(value: object) -> str:

@@ -13,7 +13,6 @@ import stablesketch as ss
 from stablesketch.plan import Phantoms
 
 FOLDER = Path(__file__).parents[1] / "data" / "wire" / "v1"
-SECRET = ss.Secret.from_bytes(bytes(range(32)))
 
 SKETCH = ss.Plan(
     statistic=ss.Moment(0.5),
@@ -63,7 +62,7 @@ def words(collector: ss.Collector) -> None:
 def merged(collector: ss.Collector) -> None:
     """Three shards, their names in another order than their alphabet's."""
     for shard in ("zürich", "Ålesund", "アリカ"):
-        other = collector.plan.open(secret=SECRET, shard=shard)
+        other = collector.plan.open(secret=fresh(), shard=shard)
         other.update([shard, "everywhere"])
         collector.merge(other)
 
@@ -73,18 +72,25 @@ def heavy(collector: ss.Collector) -> None:
     collector.update(["a", "b", "a", "a"], 2**53)
 
 
+def fresh() -> ss.Secret:
+    """The same bits each time, and not yet spent."""
+    return ss.Secret.from_bytes(bytes(range(32)))
+
+
 FIXTURES: dict[str, tuple[ss.Plan, str, Callable[[ss.Collector], None]]] = {
     "collector-nothing": (SKETCH, "eu-1", nothing),
     "collector-words": (SKETCH, "eu-1", words),
     "collector-merged": (SKETCH, "sum", merged),
     "collector-exact": (EXACT, "eu-1", heavy),
     "collector-exact-merged": (EXACT, "sum", merged),
+    "collector-listed": (SKETCH, "eu-1", words),
 }
+LISTS = {"collector-listed": ["us-1", "eu-1", "アリカ"]}  # of all the shards there are to be
 
 
 def make(name: str) -> ss.Collector:
     plan, shard, fill = FIXTURES[name]
-    collector = plan.open(secret=SECRET, shard=shard)
+    collector = plan.open(secret=fresh(), shard=shard, shards=LISTS.get(name))
     fill(collector)
     return collector
 

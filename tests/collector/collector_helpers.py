@@ -5,7 +5,6 @@ from __future__ import annotations
 import stablesketch as ss
 
 HALF = ss.Moment(0.5)
-SECRET = ss.Secret.from_bytes(bytes(range(32)))
 MECHANISMS = ("sketch", "exact")
 
 
@@ -16,7 +15,13 @@ def plan_for(mechanism: str, **changes: object) -> ss.Plan:
     return ss.plan(HALF, ss.Privacy(**wanted), mechanism=mechanism, deletes=True, **size)  # type: ignore[arg-type]
 
 
-def filled(plan: ss.Plan, secret: ss.Secret | None = SECRET, shard: str | None = None) -> ss.Collector:
-    collector = plan.open(secret=secret, shard=shard)
+def fresh() -> ss.Secret:
+    """The same bits each time, and not yet spent: for what must come out the same twice."""
+    return ss.Secret.from_bytes(bytes(range(32)))
+
+
+def filled(plan: ss.Plan, secret: ss.Secret | None = None, shard: str | None = None) -> ss.Collector:
+    """Twenty pairs, under a secret that has the same bits each time if none is given."""
+    collector = plan.open(secret=fresh() if secret is None else secret, shard=shard)
     collector.update([f"key {i}" for i in range(20)], [1 + i % 9 for i in range(20)])
     return collector

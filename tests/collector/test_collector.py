@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from collector_helpers import HALF, MECHANISMS, SECRET, filled, plan_for
+from collector_helpers import HALF, MECHANISMS, filled, fresh, plan_for
 
 import stablesketch as ss
 
@@ -57,7 +57,7 @@ def test_the_same_pairs_in_any_batches_order_and_threads(sketch_plan: ss.Plan) -
     keys, values = [f"key {i}" for i in range(20)], [1 + i % 9 for i in range(20)]
     order = list(range(20))
     random.Random(5).shuffle(order)
-    collector = sketch_plan.open(secret=SECRET)
+    collector = sketch_plan.open(secret=fresh())
     for i in order:
         collector.update([keys[i]], [values[i]], threads=1)
     assert collector.release() == filled(sketch_plan).release()
@@ -66,19 +66,19 @@ def test_the_same_pairs_in_any_batches_order_and_threads(sketch_plan: ss.Plan) -
 def test_to_bytes_and_back(plan: ss.Plan) -> None:
     collector = filled(plan, shard="eu-1")
     blob = collector.to_bytes()
-    again = ss.Collector.from_bytes(blob, SECRET)
+    again = ss.Collector.from_bytes(blob, fresh())
     assert again.plan == plan
     assert again.shards == {"eu-1"}
     assert again.to_bytes() == blob == filled(plan, shard="eu-1").to_bytes()
     for kind in (bytearray, memoryview):
-        assert ss.Collector.from_bytes(kind(blob), SECRET).to_bytes() == blob
+        assert ss.Collector.from_bytes(kind(blob), fresh()).to_bytes() == blob
 
 
 def test_a_stored_collector_goes_on(sketch_plan: ss.Plan) -> None:
     """Stored half way, read elsewhere with the secret from its file, filled up and released."""
-    first = sketch_plan.open(secret=SECRET, shard="a")
+    first = sketch_plan.open(secret=fresh(), shard="a")
     first.update([f"key {i}" for i in range(10)], [1 + i % 9 for i in range(10)])
-    second = ss.Collector.from_bytes(first.to_bytes(), SECRET)
+    second = ss.Collector.from_bytes(first.to_bytes(), fresh())
     second.update([f"key {i}" for i in range(10, 20)], [1 + i % 9 for i in range(10, 20)])
     assert second.release() == filled(sketch_plan).release()
 
@@ -121,8 +121,8 @@ def test_mistakes_leave_the_collector_as_it_was(plan: ss.Plan, name: str) -> Non
     assert collector.release().pairs == 20
 
 
-def test_a_stream_too_short_goes_on(plan: ss.Plan) -> None:
-    collector = plan.open(secret=SECRET)
+def test_a_stream_too_short_goes_on(plans: dict[str, ss.Plan]) -> None:
+    collector = plans["sketch"].open(secret=fresh())
     collector.update(range(19))
     with pytest.raises(
         ss.StreamTooShort, match=r"fewer pairs than the 20 .*Collect more, or plan with a smaller pairs="
@@ -132,8 +132,50 @@ def test_a_stream_too_short_goes_on(plan: ss.Plan) -> None:
     assert collector.release().pairs == 20
 
 
-def test_what_is_too_short_is_the_net_stream(plan: ss.Plan) -> None:
-    collector = filled(plan)
+@pytest.mark.parametrize("relation", ["replace", "add_remove"])
+def test_no_stream_is_too_short_for_the_exact_mechanism(relation: str) -> None:
+    """Its noise is for the most that F_p can change, whatever the stream: the promise of pairs is not needed."""
+    privacy = ss.Privacy(epsilon=1.0, delta=1e-9, pairs=1_000, relation=relation)  # type: ignore[arg-type]
+    plan = ss.plan(ss.Moment(0.5), privacy, mechanism="exact")
+    for count in (0, 3):
+        collector = plan.open(secret=fresh())
+        collector.update(range(count))
+        released = collector.release(confidence=1.0 - 2.0**-53)
+        assert released.pairs == (count if relation == "replace" else None)
+        assert released.low <= count <= released.high
+
+
+def test_a_stream_too_long_for_its_values_is_refused() -> None:
+    """With values up to 2^53, X of light keys is cut off where heavy ones still drown it: from 2^18 pairs on."""
+    privacy = ss.Privacy(epsilon=1.0, delta=1e-6, pairs=0, max_value=2**53)
+    collector = ss.plan(ss.Moment(1.0), privacy, size=10).open()
+    collector.update(np.arange(2**18))
+    assert collector._check_ready(0.95) is None
+    collector.update(["one more"])
+    before = collector.to_bytes()
+    with pytest.raises(ss.PlanInfeasible, match=r"too long .* values up to 9,007,199,254,740,992.*smaller max_value"):
+        collector.release()
+    assert collector.to_bytes() == before
+
+
+@pytest.mark.parametrize("mechanism", ["sketch", "exact"])
+def test_a_confidence_that_is_not_certified_is_refused_before_anything_is_lost(
+    plans: dict[str, ss.Plan], mechanism: str
+) -> None:
+    collector = filled(plans[mechanism])
+    if mechanism == "sketch":
+        with pytest.raises(
+            ss.ArgumentError, match=r"confidence = .*not known well enough.*Pass at most 0\.99999"
+        ) as caught:
+            collector.release(confidence=1.0 - 1e-15)
+        most = float(str(caught.value).split("at most ")[1].rstrip("."))
+    else:
+        most = 1.0 - 2.0**-53
+    assert collector.release(confidence=most).confidence == most
+
+
+def test_what_is_too_short_is_the_net_stream(plans: dict[str, ss.Plan]) -> None:
+    collector = filled(plans["sketch"])
     collector.update(["gone"])
     collector.delete(["gone", "key 0"])
     with pytest.raises(ss.StreamTooShort):
@@ -236,7 +278,7 @@ def entries_of(collector: ss.Collector) -> list[str]:
 
 def test_no_repr_str_or_error_shows_entries_or_secrets(plan: ss.Plan) -> None:
     collector = filled(plan)
-    hidden = [*entries_of(collector), SECRET._bits.hex(), repr(SECRET._bits), str(collector._held().pairs) + " pairs"]
+    hidden = [*entries_of(collector), fresh()._bits.hex(), repr(fresh()._bits), str(collector._held().pairs) + " pairs"]
     shown = [repr(collector), str(collector), f"{collector}", repr(collector._held()), repr(vars(collector))]
     for call, error, _ in MISTAKES.values():
         try:
@@ -281,7 +323,7 @@ def test_limits_use_public_numbers_only() -> None:
     """
     privacy = ss.Privacy(2.0, 1e-8, 20, relation="add_remove")
     plan = ss.plan(HALF, privacy, size=12)
-    one, other = plan.open(secret=SECRET), plan.open(secret=SECRET)
+    one, other = plan.open(secret=fresh()), plan.open(secret=fresh())
     one.update(["a"] * 20 + ["b"], None)
     other.update(["a"] * 19 + ["b"] + ["a"], None)  # the same totals, so the same entries
     other._held()._sketch._pairs += 1_000  # as if there had been more pairs

@@ -7,7 +7,7 @@ import random
 import threading
 
 import pytest
-from collector_helpers import SECRET, filled
+from collector_helpers import filled, fresh
 
 import stablesketch as ss
 
@@ -15,7 +15,7 @@ import stablesketch as ss
 def shards_of(plan: ss.Plan, count: int, seed: int, pairs: int = 60) -> list[ss.Collector]:
     """The same pairs dealt out to shards at random; every shard also gets nothing now and then."""
     rng = random.Random(seed)
-    collectors = [plan.open(secret=SECRET, shard=f"shard {i}") for i in range(count)]
+    collectors = [plan.open(secret=fresh(), shard=f"shard {i}") for i in range(count)]
     for i in range(pairs):
         rng.choice(collectors).update([f"key {i % 37}"], [1 + i % 9])
     return collectors
@@ -24,7 +24,7 @@ def shards_of(plan: ss.Plan, count: int, seed: int, pairs: int = 60) -> list[ss.
 @pytest.mark.parametrize("count", [1, 2, 3, 7, 16])
 def test_any_sharding_releases_the_same_number(sketch_plan: ss.Plan, count: int) -> None:
     """Bit for bit, under one secret: the entries are exact, and the phantoms are added once, at the release."""
-    whole = sketch_plan.open(secret=SECRET)
+    whole = sketch_plan.open(secret=fresh())
     whole.update([f"key {i % 37}" for i in range(60)], [1 + i % 9 for i in range(60)])
     expected = whole.release()
     for seed in range(3):
@@ -32,7 +32,7 @@ def test_any_sharding_releases_the_same_number(sketch_plan: ss.Plan, count: int)
         random.Random(seed).shuffle(shards)
         while len(shards) > 1:  # merged in a random tree
             taken = shards.pop(random.Random(seed + len(shards)).randrange(len(shards)))
-            shards[-1].merge(ss.Collector.from_bytes(taken.to_bytes(), SECRET) if seed else taken)
+            shards[-1].merge(ss.Collector.from_bytes(taken.to_bytes(), fresh()) if seed else taken)
         assert shards[0].release() == expected
 
 
@@ -61,9 +61,9 @@ def test_the_exact_mechanism_holds_the_same_totals_whatever_the_sharding(plans: 
     names = {f"shard {i}" for i in range(5)}
     for other in others:
         first.merge(other)
-    again = ss.Collector.from_bytes(first.to_bytes(), SECRET)
+    again = ss.Collector.from_bytes(first.to_bytes(), fresh())
     assert first.shards == again.shards == names
-    whole = plans["exact"].open(secret=SECRET)
+    whole = plans["exact"].open(secret=fresh())
     whole.update([f"key {i % 37}" for i in range(60)], [1 + i % 9 for i in range(60)])
     assert first._held().to_bytes() == whole._held().to_bytes()
 
@@ -71,15 +71,15 @@ def test_the_exact_mechanism_holds_the_same_totals_whatever_the_sharding(plans: 
 def test_the_same_shard_twice_is_refused(plan: ss.Plan) -> None:
     total = filled(plan, shard="sum")
     blob = filled(plan, shard="eu-1").to_bytes()
-    total.merge(ss.Collector.from_bytes(blob, SECRET))
+    total.merge(ss.Collector.from_bytes(blob, fresh()))
     before = total.to_bytes()
     with pytest.raises(ss.ShardMergedTwice, match=r"shard 'eu-1' is in already.*Merge each shard once"):
-        total.merge(ss.Collector.from_bytes(blob, SECRET))
+        total.merge(ss.Collector.from_bytes(blob, fresh()))
     with pytest.raises(ss.ShardMergedTwice):
         total.merge(total)
     # Also through a detour: a collector that has the shard within it.
     detour = filled(plan, shard="detour")
-    detour.merge(ss.Collector.from_bytes(blob, SECRET))
+    detour.merge(ss.Collector.from_bytes(blob, fresh()))
     with pytest.raises(ss.ShardMergedTwice, match="eu-1"):
         total.merge(detour)
     assert total.to_bytes() == before
@@ -141,3 +141,58 @@ def test_merging_both_ways_at_once_does_not_hang(plan: ss.Plan) -> None:
         assert sorted(outcomes) == ["merged", "refused"]
         (left,) = [one for one in (a, b) if one._state is not None]
         assert left.release().pairs == 40
+
+
+# --- a list of all shards ---
+
+
+def listed(plan: ss.Plan, shard: str, names: tuple[str, ...] = ("a", "b", "c")) -> ss.Collector:
+    collector = plan.open(fresh(), shard=shard, shards=names)
+    collector.update([f"key {i}" for i in range(20)])
+    return collector
+
+
+def test_a_release_waits_for_the_shards_that_were_listed(plan: ss.Plan) -> None:
+    total = listed(plan, "a")
+    assert total.expected == {"a", "b", "c"}
+    with pytest.raises(
+        ss.ShardsMissing, match=r"2 of the declared shards are not in: 'b', 'c'\. Merge them"
+    ) as missing:
+        total.release()
+    assert missing.value.missing == ["b", "c"]
+    total.merge(listed(plan, "c"))
+    blob = total.to_bytes()
+    with pytest.raises(ss.ShardsMissing, match="'b'"):
+        ss.Collector.from_bytes(blob, fresh()).release()  # the list is in the bytes
+    total.merge(ss.Collector.from_bytes(listed(plan, "b").to_bytes(), fresh()))
+    assert total.release().pairs in (60, None)
+
+
+def test_lists_have_to_agree(plan: ss.Plan) -> None:
+    total = listed(plan, "a")
+    for other in (listed(plan, "b", ("a", "b")), filled(plan, shard="b")):
+        with pytest.raises(ss.MergeError, match="different lists of shards"):
+            total.merge(other)
+        with pytest.raises(ss.MergeError):
+            other.merge(total)
+    again = ss.Collector.from_bytes(total.to_bytes(), fresh())
+    assert again.to_bytes() == total.to_bytes()
+    assert again.expected == total.expected
+    assert filled(plan).expected is None
+
+
+@pytest.mark.parametrize(
+    ("shard", "shards", "says"),
+    [
+        ("d", ["a", "b"], "not in the list"),
+        (None, ["a", "b"], "not in the list"),
+        ("a", [], "not a list of names"),
+        ("a", "a", "not a list of names"),
+        ("a", ["a", ""], "not a list of names"),
+        ("a", ["a", 7], "not a list of names"),
+        ("a", ["a", "b", "a"], "twice"),
+    ],
+)
+def test_lists_that_are_none(plan: ss.Plan, shard: str | None, shards: object, says: str) -> None:
+    with pytest.raises(ss.ArgumentError, match=says):
+        plan.open(shard=shard, shards=shards)  # type: ignore[arg-type]

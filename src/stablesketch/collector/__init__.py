@@ -1,5 +1,6 @@
 """Collectors: from pairs to one release."""
 
-from .collector import Collector
+from .blobs import merge_blobs
+from .collector import Collector, release_all
 
-__all__ = ["Collector"]
+__all__ = ["Collector", "merge_blobs", "release_all"]

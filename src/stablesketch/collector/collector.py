@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import threading
-from typing import NoReturn
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import (
     ArgumentError,
@@ -12,17 +18,26 @@ from ..errors import (
     BlobError,
     MergeError,
     ReleasedAlready,
+    SecretSpent,
     ShardMergedTwice,
-    StreamTooShort,
+    ShardsMissing,
 )
+from ..ledger import Ledger
+from ..ledger.arguments import checked_label, checked_part
+from ..ledger.record import Ask, Entry
 from ..plan import Plan
 from ..release import Release
 from ..secret import Secret
-from . import wire
+from . import checkpoint, wire
 from .histogram_state import HistogramState
+from .sampled_state import SampledState
 from .sketch_state import SketchState
+from .spending import spending
 
-__all__ = ["Collector"]
+if TYPE_CHECKING:
+    import os
+
+__all__ = ["Collector", "release_all"]
 
 _STATES: dict[str, type[SketchState] | type[HistogramState]] = {"sketch": SketchState, "exact": HistogramState}
 
@@ -31,27 +46,45 @@ class Collector:
     """A stream on its way to one release. Made by `plan.open()`.
 
     Shards of one stream are collectors with the same plan and secret; each has a name (a random one if none is given),
-    and merging the same shard twice is refused. A shard that has been merged has given its pairs away: it takes no more
-    and releases nothing, so that one secret has one release. Bad input raises a typed error and leaves the collector
-    as it was.
+    and merging the same shard twice is refused. If `shards` lists them all, a release waits until all are in. A shard
+    that has been merged has given its pairs away: it takes no more and releases nothing. Bad input raises a typed error
+    and leaves the collector as it was.
+
+    One secret has one release, whatever was merged, stored or restored: the release spends the secret (spending.py),
+    and every other collector under it is closed.
 
     The state at rest is not a release: whoever has the secret and the state can ask it anything, and phantoms are added
     only as it is released. Keep both where the data were.
     """
 
-    def __init__(self, plan: Plan, secret: Secret | None = None, shard: str | None = None) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        secret: Secret | None = None,
+        shard: str | None = None,
+        shards: Iterable[str] | None = None,
+    ) -> None:
         if not isinstance(plan, Plan):
             raise ArgumentTypeError("plan", type(plan), "not a Plan", "Pass what ss.plan(...) gave")
         if secret is not None and not isinstance(secret, Secret):
             raise ArgumentTypeError("secret", type(secret), "not a Secret", "Pass Secret.load(path), or leave it out")
         if shard is not None and not _is_name(shard):
             raise ArgumentError("shard", shard, "not the name of a shard", 'Pass a short text such as "eu-1"')
-        self._start(plan, _STATES[plan.mechanism](plan, secret), {shard or f"shard-{secrets.token_hex(8)}"})
+        expected = None if shards is None else _expected(shards, shard)
+        name = shard or f"shard-{secrets.token_hex(8)}"
+        self._start(plan, _state_of(plan)(plan, secret), {name}, expected)
 
-    def _start(self, plan: Plan, state: SketchState | HistogramState, shards: set[str]) -> None:
+    def _start(
+        self, plan: Plan, state: SketchState | HistogramState, shards: set[str], expected: frozenset[str] | None
+    ) -> None:
         self._plan = plan
+        self._expected = expected
+        self._number = 0  # of the last checkpoint
+        self._offset: Any = None
         self._state: SketchState | HistogramState | None = state
         self._shards = shards
+        if isinstance(state, SampledState):
+            state.shard = min(shards)
         self._merged = False
         self._lock = threading.RLock()
 
@@ -66,6 +99,16 @@ class Collector:
         return frozenset(self._shards)
 
     @property
+    def expected(self) -> frozenset[str] | None:
+        """The names of all shards there are to be, if they were listed."""
+        return self._expected
+
+    @property
+    def offset(self) -> Any:
+        """How far the source has been read: what was stored with the last checkpoint, None before the first."""
+        return self._offset
+
+    @property
     def secret(self) -> Secret:
         """The secret, to be saved for other shards."""
         return self._held().secret
@@ -74,6 +117,31 @@ class Collector:
         """Counts a column of pairs, as `Sketch.update` does; a value above the plan's max_value is refused."""
         with self._lock:
             self._held().add(keys, values, threads, negative=False)
+
+    def _fingerprints(self, keys: object) -> NDArray[np.uint64]:
+        """The fingerprints of a column of keys under this secret, for `_add_totals`."""
+        column = self._held().fingerprints(keys)
+        return column.fingerprints(0, len(column))
+
+    def _add_totals(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
+        """Counts `pairs` pairs whose values were checked and added up by key; the state is as `update` leaves it."""
+        with self._lock:
+            self._held().add_totals(fingerprints, totals, pairs)
+
+    def _decide(self, plan: Plan) -> None:
+        """Puts another plan in the place of this one, for a stream whose number of pairs is known only at its end.
+
+        Phantoms, grid and accounting come in at the release alone, so two plans have the same state if they agree on
+        the statistic, the mechanism, the size, the largest value and deletions; only such a plan is taken.
+        """
+        same = ("statistic", "mechanism", "size", "deletes", "sampled")
+        if any(getattr(plan, name, None) != getattr(self._plan, name, None) for name in same) or (
+            plan.privacy.max_value != self._plan.privacy.max_value
+        ):
+            raise MergeError("a plan of another state cannot take the place of this one. Collect again.")
+        with self._lock:
+            self._held()._plan = plan
+            self._plan = plan
 
     def delete(self, keys: object, values: object = None, *, threads: int | None = None) -> None:
         """Takes back pairs that were updated. Needs a plan made with deletes=True, which promises just that."""
@@ -96,19 +164,24 @@ class Collector:
         first, second = sorted((self, other), key=id)  # always in this order, so that two threads cannot wait in a ring
         with first._lock, second._lock:
             mine = self._held()
+            if other._expected != self._expected:
+                raise MergeError(
+                    "collectors with different lists of shards cannot be merged: open all with the same list."
+                )
             again = sorted(self._shards & other._shards)
             if again:
                 raise ShardMergedTwice(
                     f"shard {again[0]!r} is in already: its pairs would count twice. Merge each shard once."
                 )
             mine.merge(other._held())  # type: ignore[arg-type]  # the same plan, so the same kind of state
+            mine.secret._adopt(other._held().secret)
             self._shards |= other._shards
             other._state, other._merged = None, True
 
     def to_bytes(self) -> bytes:
         """Plan, shards and state, without the secret; canonical, checksummed."""
         with self._lock:
-            return wire.encode(self._plan.to_json(), self._shards, self._held().to_bytes())
+            return wire.encode(self._plan.to_json(), self._shards, self._expected, self._held().to_bytes())
 
     @classmethod
     def from_bytes(cls, blob: bytes, secret: Secret) -> Collector:
@@ -117,33 +190,73 @@ class Collector:
             raise ArgumentTypeError("blob", type(blob), "not bytes", "Pass what Collector.to_bytes() gave")
         if not isinstance(secret, Secret):
             raise ArgumentTypeError("secret", type(secret), "not a Secret", "Pass Secret.load(path)")
-        text, shards, state = wire.decode(bytes(blob))
+        text, shards, expected, state = wire.decode(bytes(blob))
         plan = Plan.from_json(text)
         if plan.to_json() != text:
             raise BlobError("a collector whose plan is not in canonical form.")
+        if secret.spent:
+            raise SecretSpent(
+                "the secret of this collector has had its one release. What was stored cannot be released."
+            )
         self = cls.__new__(cls)
-        self._start(plan, _STATES[plan.mechanism].from_bytes(plan, state, secret), set(shards))
+        listed = None if expected is None else frozenset(expected)
+        self._start(plan, _state_of(plan).from_bytes(plan, state, secret), set(shards), listed)
         return self
 
-    def release(self, *, confidence: float = 0.95) -> Release:
-        """The private value, once: afterwards the state and the secret of this collector are gone.
+    def checkpoint(self, path: str | os.PathLike[str], offset: object = None) -> None:
+        """Stores the collector in a file, with how far the source has been read: atomically, in place of the last one.
+
+        Pass the offset of the next pair to be read, as a number, a text, or lists and dictionaries of such. After a
+        crash `Collector.resume(path, secret)` gives state and `offset` of one moment: read on from there, and every
+        pair counts once. The secret is not in the file; the state is, so it has mode 0600.
 
         Raises:
-            StreamTooShort: fewer pairs than the plan was made for. Nothing is lost: go on collecting.
-            ReleasedAlready: a second release of one secret would reveal what the first one hid.
+            CheckpointError: the disk is full, or the file is not the checkpoint that this collector wrote last.
         """
-        if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0.0 < confidence < 1.0:
-            raise ArgumentError("confidence", confidence, "not a probability between 0 and 1", "Pass 0.95, for example")
         with self._lock:
-            state, promised = self._held(), self._plan.privacy.pairs
-            if state.pairs < promised:
-                raise StreamTooShort(
-                    f"the stream has fewer pairs than the {promised:,} the plan was made for, so its guarantee would "
-                    "not hold. Collect more, or plan with a smaller pairs= (0 is safe for streams of any length)."
-                )
-            result = state.release(float(confidence))
-            self._state = None  # and with it the only references to entries and secret
-            return result
+            number = self._number + 1
+            checkpoint.offset_json(offset)
+            checkpoint.write(Path(path), checkpoint.Checkpoint(number, offset, self.to_bytes()))
+            self._number, self._offset = number, offset
+
+    @classmethod
+    def resume(cls, path: str | os.PathLike[str], secret: Secret) -> Collector:
+        """The collector of a checkpoint, with its `offset`; it goes on writing checkpoints to the same file."""
+        stored = checkpoint.read(Path(path))
+        self = cls.from_bytes(stored.collector, secret)
+        self._number, self._offset = stored.number, stored.offset
+        return self
+
+    def release(
+        self,
+        *,
+        confidence: float = 0.95,
+        ledger: Ledger | None = None,
+        label: str = "",
+        part: tuple[str, str] | None = None,
+    ) -> Release:
+        """The private value, once: afterwards the state and the secret of this collector are gone.
+
+        With a `ledger` the release is recorded in it first, under `label`, or refused if the budget does not allow it.
+        `part=("country", "FR")` declares that nobody has pairs in two parts of the partition "country": such parts
+        compose in parallel. It takes relation="add_remove". Nothing checks it: with pairs_per_person above 1, see to
+        it that a person's pairs are all in one part.
+
+        Raises:
+            StreamTooShort: fewer pairs than the plan of a sketch was made for. Nothing is lost: go on collecting.
+            ShardsMissing: a listed shard is not in. Nothing is lost: merge it.
+            BudgetExceeded: the budget does not allow it. Nothing is lost, and nothing spent.
+            ReleasedAlready, SecretSpent: a second release of one secret would reveal what the first one hid.
+        """
+        parts = None if part is None else [part]
+        return release_all([self], confidence=confidence, ledger=ledger, labels=[label], parts=parts)[0]
+
+    def _check_ready(self, confidence: float) -> None:
+        """Everything that may speak against a release, before anything is paid."""
+        state = self._held()
+        if self._expected is not None and self._expected != self._shards:
+            raise ShardsMissing(sorted(self._expected - self._shards))
+        state.check(confidence)
 
     def _held(self) -> SketchState | HistogramState:
         if self._merged:
@@ -151,6 +264,11 @@ class Collector:
         if self._state is None:
             raise ReleasedAlready(
                 "this collector has released its value. Open a new one, with a new secret, for new data."
+            )
+        if self._state.secret.spent:
+            raise SecretSpent(
+                "the secret of this collector has had its one release, by another collector. What is in this one can "
+                "not be released: collect anew, under a fresh secret."
             )
         return self._state
 
@@ -163,6 +281,79 @@ class Collector:
         closed = "merged into another" if self._merged else "released"
         stage = closed if self._state is None else f"{len(self._shards)} shard(s)"
         return f"<Collector of {self._plan.statistic}, {stage}>"
+
+
+def release_all(
+    collectors: Sequence[Collector],
+    *,
+    confidence: float = 0.95,
+    ledger: Ledger | None = None,
+    labels: Sequence[str] | None = None,
+    parts: Sequence[tuple[str, str]] | None = None,
+) -> list[Release]:
+    """Releases several collectors together: all are recorded in one transaction of the ledger, or none is released.
+
+    Each has a secret of its own; for groups of one stream that is `secret.child(name)`. `labels` and `parts` are one
+    for each collector; see `Collector.release`.
+    """
+    if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0.0 < confidence < 1.0:
+        raise ArgumentError("confidence", confidence, "not a probability between 0 and 1", "Pass 0.95, for example")
+    if ledger is not None and not isinstance(ledger, Ledger):
+        raise ArgumentTypeError("ledger", type(ledger), "not a Ledger", "Pass ss.Ledger(path)")
+    for name, unused in (("part", parts), ("label", [label for label in labels or () if label])):
+        if ledger is None and unused:
+            raise ArgumentError(name, unused[0], "there is no ledger to record it", "Pass ledger=, or leave it out")
+    for name, given in (("labels", labels), ("parts", parts)):
+        if given is not None and len(given) != len(collectors):
+            raise ArgumentError(
+                f"len({name})", len(given), f"there are {len(collectors)} collectors", "Pass one for each"
+            )
+    if len({id(collector) for collector in collectors}) < len(collectors):
+        raise ArgumentError("collectors", len(collectors), "one of them is there twice", "Pass each once")
+    with contextlib.ExitStack() as held:
+        for collector in sorted(collectors, key=id):  # always in this order, so that threads cannot wait in a ring
+            held.enter_context(collector._lock)
+        for collector in collectors:
+            collector._check_ready(float(confidence))
+        states = [collector._held() for collector in collectors]
+        keys = [state.secret for state in states]
+        entries = _entries(collectors, keys, labels, parts) if ledger is not None else []
+        with spending(keys, None if ledger is None else lambda: ledger._enter(entries)):
+            for collector in collectors:
+                collector._state = None  # and with it the only references to entries and secret
+            return [state.release(float(confidence)) for state in states]
+
+
+def _entries(
+    collectors: Sequence[Collector], keys: Sequence[Secret], labels: Sequence[str] | None,
+    parts: Sequence[tuple[str, str]] | None,
+) -> list[Entry]:  # fmt: skip
+    asks: dict[Plan, Ask] = {}
+    entries = []
+    for i, (collector, secret) in enumerate(zip(collectors, keys, strict=True)):
+        ask = asks.setdefault(collector.plan, Ask.of_plan(collector.plan))
+        label = checked_label(labels[i] if labels is not None else "")
+        part = checked_part(parts[i] if parts is not None else None, ask)
+        entries.append(Entry(ask, secret.fingerprint, label, part))
+    return entries
+
+
+def _state_of(plan: Plan) -> type[SketchState] | type[HistogramState]:
+    return SampledState if plan.sampled is not None else _STATES[plan.mechanism]
+
+
+def _expected(shards: Iterable[str], shard: str | None) -> frozenset[str]:
+    """The list of all shards, the one to be opened among them."""
+    names = [shards] if isinstance(shards, str) else list(shards)
+    if isinstance(shards, str) or not names or not all(_is_name(name) for name in names):
+        raise ArgumentError("shards", shards, "not a list of names of shards", 'Pass one such as ["eu-1", "us-1"]')
+    if len(set(names)) < len(names):
+        raise ArgumentError("shards", names, "a name stands there twice", "List each once")
+    if shard is None or shard not in names:
+        raise ArgumentError(
+            "shard", shard, "not in the list of shards", "Pass the name that this shard has in the list"
+        )
+    return frozenset(names)
 
 
 def _is_name(shard: object) -> bool:

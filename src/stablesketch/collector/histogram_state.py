@@ -7,17 +7,19 @@ histogram of people's keys at rest, which is what the sketch avoids.
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import BlobError, MergeError, NegativeTotal, SecretMismatch
 from ..privacy import discrete_laplace
 from ..privacy.exact_moment import moment_units, units_sensitivity
 from ..release import Release
 from ..secret import Secret
-from ..sketch.columns import value_column
+from ..sketch.columns import KeyColumn, value_column
 from ..sketch.projection import Projection
 from ..sketch.wire import IntegerReader, encode_integer
 from ..sketch.workers import checked_threads
@@ -26,7 +28,7 @@ from .sketch_state import check_promise, make_release
 if TYPE_CHECKING:
     from ..plan import Plan
 
-__all__ = ["HistogramState"]
+__all__ = ["HistogramState", "merged_states"]
 
 _CHUNK = 1 << 20
 _HEADER = struct.Struct("<8sQ")  # fingerprint of the secret, number of keys
@@ -67,55 +69,87 @@ class HistogramState:
                 self._totals.pop(key, None)
         self._pairs += pairs
 
+    def fingerprints(self, keys: object) -> KeyColumn:
+        return self._fingerprints(keys)
+
+    def add_totals(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
+        self._apply(dict(_group(fingerprints, totals)), pairs)
+
     def merge(self, other: HistogramState) -> None:
         if other.secret != self.secret:
             raise MergeError("collectors under different secrets cannot be merged: give every shard the same secret.")
         self._apply(other._totals, other._pairs)
 
     def to_bytes(self) -> bytes:
-        parts = [_HEADER.pack(self.secret.fingerprint, len(self._totals)), encode_integer(self._pairs)]
-        for key in sorted(self._totals):
-            parts += [struct.pack("<Q", key), encode_integer(self._totals[key])]
-        return b"".join(parts)
+        return _encode(self.secret.fingerprint, self._pairs, self._totals)
 
     @classmethod
     def from_bytes(cls, plan: Plan, blob: bytes, secret: Secret | None) -> HistogramState:
         self = cls(plan, secret)
-        if len(blob) < _HEADER.size:
-            raise BlobError("a collector whose state ends too early.")
-        fingerprint, count = _HEADER.unpack_from(blob)
+        fingerprint, self._pairs, self._totals = _decode(blob)
         if fingerprint != self.secret.fingerprint:
             raise SecretMismatch(
                 "this secret is not the one the collector was made with. Load the one it was made with."
             )
-        reader = IntegerReader(blob, _HEADER.size)
-        self._pairs = reader.integer()
-        last = -1
-        for _ in range(count):
-            (key,) = struct.unpack("<Q", reader.take(8))
-            total = reader.integer()
-            if key <= last or not total:
-                raise BlobError("a collector whose state is not in canonical form.")
-            self._totals[key] = total
-            last = key
-        reader.end()
         return self
+
+    def check(self, confidence: float) -> None:
+        check_promise(self._plan, self._pairs, sum(self._totals.values()))
+        if any(total < 0 for total in self._totals.values()):
+            raise NegativeTotal("some key was deleted more often than it was there. Send the updates it is missing.")
 
     def release(self, confidence: float) -> Release:
         """(units of F_p + noise) · step: an integer query of sensitivity D with noise of scale D/ε is ε-DP."""
         plan, privacy, p = self._plan, self._plan.privacy, self._plan.statistic.p
-        check_promise(plan, self._pairs, sum(self._totals.values()))
-        if any(total < 0 for total in self._totals.values()):
-            raise NegativeTotal("some key was deleted more often than it was there. Send the updates it is missing.")
         step = Fraction(plan.step)
         distance = units_sensitivity(p, privacy.max_value, privacy.pairs_per_person, step)
         scale = Fraction(distance) / Fraction(privacy.epsilon)
         units = moment_units(self._totals.values(), p, step)
         value = float((units + discrete_laplace.sample(scale)) * step)
         # The noise is symmetric: half its two-sided quantile either way, and half a step for the grid.
-        reach = float((discrete_laplace.quantile(scale, 0.5 + 0.5 * confidence) + 1) * step)
+        reach = float((discrete_laplace.quantile(scale, (1 + Fraction(confidence)) / 2) + 1) * step)
         low = max(value - reach, 0.0)
         return make_release(plan, value, low, max(value + reach, low), confidence, self._pairs)
+
+
+def merged_states(states: Sequence[bytes]) -> bytes:
+    """The sum of states of one secret, as bytes, without the secret."""
+    fingerprint, pairs, totals = _decode(states[0])
+    for state in states[1:]:
+        other, more, amounts = _decode(state)
+        if other != fingerprint:
+            raise MergeError("collectors under different secrets cannot be merged: give every shard the same secret.")
+        pairs += more
+        for key, amount in amounts.items():
+            totals[key] = totals.get(key, 0) + amount
+    return _encode(fingerprint, pairs, {key: total for key, total in totals.items() if total})
+
+
+def _encode(fingerprint: bytes, pairs: int, totals: dict[int, int]) -> bytes:
+    parts = [_HEADER.pack(fingerprint, len(totals)), encode_integer(pairs)]
+    for key in sorted(totals):
+        parts += [struct.pack("<Q", key), encode_integer(totals[key])]
+    return b"".join(parts)
+
+
+def _decode(blob: bytes) -> tuple[bytes, int, dict[int, int]]:
+    """(fingerprint of the secret, pairs, totals), or a typed error."""
+    if len(blob) < _HEADER.size:
+        raise BlobError("a collector whose state ends too early.")
+    fingerprint, count = _HEADER.unpack_from(blob)
+    reader = IntegerReader(blob, _HEADER.size)
+    pairs = reader.integer()
+    totals: dict[int, int] = {}
+    last = -1
+    for _ in range(count):
+        (key,) = struct.unpack("<Q", reader.take(8))
+        total = reader.integer()
+        if key <= last or not total:
+            raise BlobError("a collector whose state is not in canonical form.")
+        totals[key] = total
+        last = key
+    reader.end()
+    return fingerprint, pairs, totals
 
 
 def _group(keys: np.ndarray, weights: np.ndarray) -> list[tuple[int, int]]:

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..errors import BlobError, NegativeTotal, StreamTooLong
-from ..privacy.precision import COVERED_PAIRS, granularity_delta
+from ..errors import BlobError, NegativeTotal, PlanInfeasible, StreamTooShort
+from ..privacy.precision import is_covered
 from ..release import Release
 from ..secret import Secret
 from ..sketch import Sketch
+from ..sketch.columns import KeyColumn
 from ..sketch.estimators import log_estimates
 from ..sketch.estimators.pitman import log_estimate
-from ..sketch.estimators.pivot import pivot_quantiles
+from ..sketch.estimators.pivot import pivot_law
 from ..sketch.sketch import log_magnitudes
 
 if TYPE_CHECKING:
     from ..plan import Plan
 
 __all__ = ["SketchState", "check_promise", "make_release"]
-
-# Rounding to a grid of a quarter of the deviation widens the spread by sqrt(1 + 1/192).
-_GRID_SPREAD = math.sqrt(1.0 + 1.0 / 192.0)
 
 
 class SketchState:
@@ -49,6 +47,10 @@ class SketchState:
         return self._sketch.pairs
 
     @property
+    def total(self) -> int:
+        return self._sketch.total
+
+    @property
     def secret(self) -> Secret:
         return self._sketch.secret
 
@@ -56,11 +58,39 @@ class SketchState:
         operation = "delete" if negative else "update"
         self._sketch._apply(operation, keys, values, threads, negative, self._plan.privacy.max_value)
 
+    def fingerprints(self, keys: object) -> KeyColumn:
+        return self._sketch._need_projection("update").fingerprints(keys)
+
+    def add_totals(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
+        # An integer is its own fingerprint, so a fingerprint passed as an integer is the key it came from.
+        if len(fingerprints):
+            self._sketch._apply("update", fingerprints.view(np.int64), totals, None, negative=False)
+        self._sketch._pairs += pairs - len(fingerprints)
+
     def merge(self, other: SketchState) -> None:
         self._sketch.merge(other._sketch)
 
     def to_bytes(self) -> bytes:
         return self._sketch.to_bytes()
+
+    def check(self, confidence: float) -> None:
+        plan, pairs = self._plan, self.pairs
+        if pairs < plan.privacy.pairs:
+            raise StreamTooShort(
+                f"the stream has fewer pairs than the {plan.privacy.pairs:,} the plan was made for, so its guarantee "
+                "would not hold. Collect more, or plan with a smaller pairs= (0 is safe for streams of any length)."
+            )
+        check_promise(plan, pairs, self.total)
+        if not is_covered(pairs, pairs * float(plan.privacy.max_value) ** plan.statistic.p + plan.floor):
+            raise PlanInfeasible(
+                f"the stream is too long for the δ of the plan with values up to {plan.privacy.max_value:,}: the "
+                "largest X would be cut off too often. Release parts, which compose, or plan with a smaller max_value."
+            )
+        self._quantiles(confidence)
+
+    def _quantiles(self, confidence: float) -> tuple[float, float]:
+        """Of the pivot on the grid, public. Asked for before the release is paid: they take time and can be refused."""
+        return pivot_law(log_estimate, self._plan.statistic.p, self._plan.size).limits(confidence, self._plan.step)
 
     def release(self, confidence: float) -> Release:
         """s exp(g (k + 1/2 - u)) - Λ, k = floor(ln T/g + u): T the estimate of F_p + Λ, u uniform from the secret.
@@ -68,35 +98,36 @@ class SketchState:
         g (k + 1/2 - u) is ln T plus an independent uniform number within g/2 of 0, whose exponential has the mean
         sinh(g/2)/(g/2); s is the inverse, so the value is as unbiased as T.
 
-        The limits are public functions of k: T/(F_p + Λ) is a pivot, whose quantiles depend on p and size alone.
+        The limits are public functions of k: g (k + 1/2 - u) - ln(F_p + Λ) is a pivot, whose law depends on p, the
+        size and g alone.
         """
         plan, p = self._plan, self._plan.statistic.p
-        check_promise(plan, self._sketch.pairs, self._sketch.total)
-        granularity = granularity_delta(plan.privacy.epsilon, plan.step, self._sketch.pairs)
-        if granularity > 0.0 and plan.privacy.relation != "replace":
-            raise StreamTooLong(
-                f"the stream has more than {COVERED_PAIRS:,} pairs. Beyond that, finite precision costs a δ that "
-                "depends on their number, which this relation keeps private. Use relation='replace', where the number "
-                "is public and the release states its δ; or mechanism='exact'; or release parts, which compose."
-            )
-        projection = self._sketch._need_projection("release")
-        entries, _, _ = self._sketch._snapshot()
-        phantoms = plan.phantoms
-        if phantoms.count:
-            projection.add_phantoms(entries, np.full(phantoms.count, phantoms.weight, dtype=np.int64))
+        logs, signs = self._entry_logs()
         # 53 bits are a uniform number in [0, 1) that a double holds exactly.
-        offset = (int.from_bytes(projection.secret.derive("grid offset", 8), "little") >> 11) / 2.0**53
-        logs, signs = log_magnitudes(entries)
+        offset = (int.from_bytes(self.secret.derive("grid offset", 8), "little") >> 11) / 2.0**53
         cell = math.floor(float(log_estimates(np.array(logs), np.array(signs), p)) / plan.step + offset)
         half = 0.5 * plan.step
-        log_scale = plan.step * (cell + 0.5 - offset) - math.log(math.sinh(half) / half)
-        beyond = 0.5 * (1.0 - confidence)
-        below, above = pivot_quantiles(log_estimate, p, plan.size, np.array([beyond, 1.0 - beyond]))
-        least, most = _public_range(plan, self._sketch.pairs)
-        low = min(max(math.exp(log_scale - above * _GRID_SPREAD) - plan.floor, least), most)
-        high = max(min(math.exp(log_scale - below * _GRID_SPREAD) - plan.floor, most), low)
-        release = make_release(plan, math.exp(log_scale) - plan.floor, low, high, confidence, self._sketch.pairs)
-        return replace(release, delta=min(1.0, plan.delta + granularity))
+        rounded = plan.step * (cell + 0.5 - offset)
+        log_scale = rounded - math.log(math.sinh(half) / half)
+        below, above = self._quantiles(confidence)
+        shown = [math.exp(log) - plan.floor for log in (log_scale, rounded - above, rounded - below)]
+        value, low, high = self._answer(shown[0], shown[1], shown[2], confidence)
+        least, most = _public_range(plan, self.pairs)
+        low = min(max(low, least), most)
+        return make_release(plan, value, low, max(min(high, most), low), confidence, self.pairs)
+
+    def _entry_logs(self) -> tuple[list[float], list[float]]:
+        """ln|a_j| and signs of the entries, phantoms included."""
+        entries, _, _ = self._sketch._snapshot()
+        phantoms = self._plan.phantoms
+        if phantoms.count:
+            weights = np.full(phantoms.count, phantoms.weight, dtype=np.int64)
+            self._sketch._need_projection("release").add_phantoms(entries, weights)
+        return log_magnitudes(entries)
+
+    def _answer(self, value: float, low: float, high: float, confidence: float) -> tuple[float, float, float]:
+        """What is said of F_p, from value and limits of what was sketched: here they are the same."""
+        return value, low, high
 
 
 def check_promise(plan: Plan, pairs: int, total: int) -> None:

@@ -1,0 +1,122 @@
+"""A checkpoint: a collector in a file, with how far the source has been read. Kind 4 of docs/wire-format.md.
+
+State and offset are one file, replaced in one rename: whoever resumes has both of the same moment. An ingest that was
+killed goes on from that offset, and the pairs it had counted since are counted again into a state that has not seen
+them: exactly once.
+
+A checkpoint has a number, one more than the one it replaces. A process replaces only the checkpoint that it wrote or
+resumed itself, so that of two that resumed the same one the second is refused, and a late one cannot undo a newer.
+
+magic (8) | version (2) | kind (2) = 4 | number (8) | offset: length (4), JSON | collector: length (8), bytes
+| checksum (8)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..durable import locked, write_new, write_over
+from ..errors import ArgumentError, BlobError, CheckpointError
+from ..sketch.wire import checksum
+from . import wire
+
+__all__ = ["Checkpoint", "offset_json", "read", "write"]
+
+_HEADER = struct.Struct("<Q")
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """What is in the file; `collector` is what `Collector.to_bytes` gave."""
+
+    number: int
+    offset: Any
+    collector: bytes
+
+
+def offset_json(offset: object) -> str:
+    """The offset as JSON, if it is the same when it is read again."""
+    try:
+        text = json.dumps(offset, allow_nan=False)
+        if json.loads(text) == offset:
+            return text
+    except (TypeError, ValueError, RecursionError):
+        pass
+    raise ArgumentError(
+        "offset", offset, "not what JSON can hold and give back",
+        "Pass an int, a text, or lists and dictionaries with text keys of such",
+    )  # fmt: skip
+
+
+def read(path: Path) -> Checkpoint:
+    """The checkpoint in this file."""
+    try:
+        return _decode(path.read_bytes())
+    except OSError as error:
+        raise CheckpointError(f"cannot read the checkpoint {path}: {error.strerror}.") from None
+
+
+def write(path: Path, checkpoint: Checkpoint) -> None:
+    """Puts it in the place of the one with the number before; the first one must be new."""
+    content = _encode(checkpoint)
+    try:
+        if checkpoint.number == 1:
+            write_new(path, content)
+            return
+        with contextlib.ExitStack() as held:
+            try:
+                there = _decode(held.enter_context(locked(path)).read()).number
+            except BlobError as error:
+                raise CheckpointError(f"{path} is no checkpoint any more: {error}") from None
+            if there != checkpoint.number - 1:
+                raise CheckpointError(
+                    f"{path} is checkpoint {there}, and this collector goes on from {checkpoint.number - 1}: another "
+                    "process has it. Stop one of the two; Collector.resume gives what the file holds."
+                )
+            write_over(path, content)
+    except CheckpointError:
+        raise
+    except FileExistsError:
+        raise CheckpointError(
+            f"{path} exists already, and was not written by this collector. Go on from it with Collector.resume, or "
+            "choose another name."
+        ) from None
+    except FileNotFoundError:
+        raise CheckpointError(f"{path} is gone, or its folder is. Put it back, or choose another name.") from None
+    except OSError as error:
+        raise CheckpointError(
+            f"cannot write the checkpoint {path}: {error.strerror}. The one before is still there, whole."
+        ) from None
+
+
+def _encode(checkpoint: Checkpoint) -> bytes:
+    offset = offset_json(checkpoint.offset).encode()
+    body = b"".join(
+        (
+            wire.prefix(wire.KIND_CHECKPOINT),
+            _HEADER.pack(checkpoint.number),
+            struct.pack("<I", len(offset)),
+            offset,
+            struct.pack("<Q", len(checkpoint.collector)),
+            checkpoint.collector,
+        )
+    )
+    return body + checksum(body)
+
+
+def _decode(blob: bytes) -> Checkpoint:
+    reader = wire.opened(blob, "a checkpoint", {wire.KIND_CHECKPOINT})[1]
+    number = reader.number("<Q")
+    try:
+        offset = json.loads(reader.take(reader.number("<I")).decode())
+    except ValueError:
+        raise BlobError("a checkpoint whose offset cannot be read.") from None
+    collector = reader.take(reader.number("<Q"))
+    if reader.left:
+        raise BlobError("a checkpoint that is not in canonical form.")
+    return Checkpoint(number, offset, collector)

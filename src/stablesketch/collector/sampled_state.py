@@ -1,0 +1,159 @@
+"""The sketch mechanism with sub-sampling: coins decide which pairs reach the sketch, once for all entries or for each.
+
+**Places.** The coin of a pair belongs to its place: a shard's name, and the number of pairs that the state had before
+it. A collector uses the first of its shards' names. No place comes twice in one release: the number only grows, by
+updates and by merging, and a name is merged once, so whatever was counted under a name before has a lower number.
+
+With coins for each entry there are `size` sketches of one entry each, under secrets derived for them, so that coins and
+projections of different entries are independent.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ArgumentError, BlobError
+from ..release import Release
+from ..secret import Secret
+from ..sketch import Sketch
+from ..sketch.columns import value_column
+from ..sketch.sketch import log_magnitudes
+from ..sketch.workers import checked_threads
+from .coins import Coins
+from .sketch_state import SketchState
+
+if TYPE_CHECKING:
+    from ..plan import Plan
+
+__all__ = ["SampledState"]
+
+_HEADER = struct.Struct("<QQQ")  # pairs, total (128 bits)
+_LENGTH = struct.Struct("<Q")
+
+
+class SampledState(SketchState):
+    """The sketch of a sample of the stream; `pairs` and `total` are those of the whole stream."""
+
+    shard = ""  # the collector says which
+
+    def __init__(self, plan: Plan, secret: Secret | None) -> None:
+        assert plan.sampled is not None
+        held = Secret.generate() if secret is None else secret
+        super().__init__(plan, held)
+        self._sampling = plan.sampled.sampling
+        self._pairs = self._total = 0
+        p, size = plan.statistic.p, plan.size
+        if self._sampling.per == "pair":
+            self._parts = [self._sketch]
+        else:
+            self._parts = [Sketch(p, 1, held.child(f"sampled entry {j}")) for j in range(size)]
+        self._coins = [Coins(part.secret, self._sampling.rate) for part in self._parts]
+
+    @classmethod
+    def from_bytes(cls, plan: Plan, blob: bytes, secret: Secret | None) -> SampledState:
+        """Reads what `to_bytes` wrote."""
+        self = cls(plan, secret)
+        at = _HEADER.size
+        if len(blob) < at:
+            raise BlobError("a sampled collector that was cut short.")
+        self._pairs, low, high = _HEADER.unpack_from(blob)
+        self._total = low | high << 64
+        for i, part in enumerate(self._parts):
+            if len(blob) < at + _LENGTH.size:
+                raise BlobError("a sampled collector that was cut short.")
+            (length,) = _LENGTH.unpack_from(blob, at)
+            at += _LENGTH.size
+            read = Sketch.from_bytes(blob[at : at + length], part.secret)
+            if (read.p, read.size) != (part.p, part.size):
+                raise BlobError("a sampled collector whose sketches are not those of its plan.")
+            self._parts[i] = read
+            at += length
+        if at != len(blob):
+            raise BlobError("a sampled collector with bytes that nothing writes.")
+        if self._sampling.per == "pair":
+            self._sketch = self._parts[0]
+        return self
+
+    def to_bytes(self) -> bytes:
+        """pairs (8), total (16), then each sketch: length (8), bytes."""
+        blobs = [part.to_bytes() for part in self._parts]
+        header = _HEADER.pack(self._pairs, self._total & (1 << 64) - 1, self._total >> 64)
+        return header + b"".join(_LENGTH.pack(len(blob)) + blob for blob in blobs)
+
+    @property
+    def pairs(self) -> int:
+        return self._pairs
+
+    @property
+    def total(self) -> int:
+        return self._total
+
+    def add(self, keys: object, values: object, threads: int | None, negative: bool) -> None:
+        """All values are checked, also of pairs that are not kept; then the kept ones are counted."""
+        assert not negative  # plans with sampling have no deletes
+        checked_threads(threads)
+        column = self.fingerprints(keys)
+        count = len(column)
+        weights = value_column(values, count, highest=self._plan.privacy.max_value).weights(0, count)
+        # An integer is its own fingerprint, so a fingerprint passed as an integer is the key it came from.
+        prints = column.fingerprints(0, count).view(np.int64)
+        for part, coins in zip(self._parts, self._coins, strict=True):
+            kept = coins.kept(self.shard, self._pairs, count)
+            if len(kept):
+                part.update(prints[kept], weights[kept], threads=threads)
+        self._pairs += count
+        self._total += int(weights.sum(dtype=object)) if count else 0
+
+    def add_totals(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
+        raise ArgumentError(
+            "sampling", self._sampling.rate, "a plan with sampling takes pairs one by one, not totals by key",
+            "Open the collector and update it with the pairs",
+        )  # fmt: skip
+
+    def merge(self, other: SketchState) -> None:
+        assert isinstance(other, SampledState)  # the collectors have the same plan
+        for mine, theirs in zip(self._parts, other._parts, strict=True):
+            mine.merge(theirs)
+        self._pairs += other._pairs
+        self._total += other._total
+
+    def release(self, confidence: float) -> Release:
+        """As without sampling; the release says that it was sampled, because then it is biased."""
+        share = f"sketch, {100 * self._sampling.rate:g}% sampled per {self._sampling.per}"
+        return replace(super().release(confidence), mechanism=share)
+
+    def _entry_logs(self) -> tuple[list[float], list[float]]:
+        logs: list[float] = []
+        signs: list[float] = []
+        phantoms = self._plan.phantoms
+        for part in self._parts:
+            entries, _, _ = part._snapshot()
+            if phantoms.count:
+                weights = np.full(phantoms.count, phantoms.weight, dtype=np.int64)
+                part._need_projection("release").add_phantoms(entries, weights)
+            more_logs, more_signs = log_magnitudes(entries)
+            logs += more_logs
+            signs += more_signs
+        return logs, signs
+
+    def _quantiles(self, confidence: float) -> tuple[float, float]:
+        """Half of what may fail is left to the sample, see `_answer`."""
+        return super()._quantiles(0.5 + 0.5 * confidence)
+
+    def _answer(self, value: float, low: float, high: float, confidence: float) -> tuple[float, float, float]:
+        """F'/q^p for F' the moment of the sample; and limits for F_p from limits for F'.
+
+        With μ = E F', Var F' <= M^p μ (privacy/sample_moment.py), so that |F' - μ| <= k sqrt(M^p μ) but for a chance of
+        1/k² (Chebyshev): sqrt μ lies between (sqrt(k² M^p + 4 F') ∓ k sqrt(M^p))/2. And q F_p <= μ <= q^p F_p.
+        """
+        p, rate = self._plan.statistic.p, self._sampling.rate
+        spread = math.sqrt(self._plan.privacy.max_value**p * 2.0 / (1.0 - confidence))
+        least = 0.5 * (math.sqrt(spread**2 + 4.0 * max(low, 0.0)) - spread)
+        most = 0.5 * (math.sqrt(spread**2 + 4.0 * max(high, 0.0)) + spread)
+        return value / rate**p, least**2 / rate**p, most**2 / rate

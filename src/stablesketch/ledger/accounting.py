@@ -1,0 +1,224 @@
+"""`Cost`: what one or many releases cost in privacy, as an upper bound that composes.
+
+Two ways to compose, chosen when a ledger is made:
+
+- **By privacy loss distribution** (`Law`), the default. It is the tight one, and holds when the *mechanisms* (which
+  plan, how large an ε) of later releases do not depend on the values of earlier ones. What is asked of the data may
+  depend on them: a dominating pair covers every query of its mechanism.
+- **By one moment** (`Moment`), for ledgers made with adaptive=True. It holds even if every plan is chosen after a
+  look at all earlier values. Composing whole distributions does not: let a first release have the loss +x or -x, and
+  let a second mechanism that only hurts after +x and a third that only hurts after -x each be just within the budget.
+  Who looks at the first value and then picks between them exceeds it.
+
+  *Proof for the moment.* Fix θ > 0 in advance, and let K_i bound ln E_P[e^{θ L_i}] for whatever release i turns out to
+  be, given all before it. Then E_P[exp(Σ θ L_i - Σ K_i)] <= 1 by induction, so if the ledger keeps Σ K_i <= K on every
+  path, E_P[e^{θL}] <= e^K for the total loss L. With (1 - e^{-x})_+ <= s e^{θx}, s = θ^θ/(1+θ)^{1+θ}, it follows that
+  δ(ε) <= s e^{K - θε}. Masses at infinity add up to at most I on every path. Both limits have to be fixed in advance
+  too, or a path could trade one for the other: half of δ is for the first and half for the second, and
+
+      δ(ε) = 2 max(s e^{K - θε}, I). ∎
+
+Beside either stands **basic composition**: Σ ε_i and Σ δ_i are private together. For one or two releases, and for pure
+ones, it is the better bound; the smaller of the two counts. Not so in adaptive ledgers, where "one or the other bound
+holds on every path" would prove nothing.
+
+Disjoint data, add_remove only: a person is in one part of a partition and the releases of all other parts do not
+depend on them. So what the partition costs is the cost of *some* part, whichever: `either` over the parts.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Self, cast
+
+import numpy as np
+
+from .law import ATOM, Law, compose, either, power
+from .mechanism import Mechanism
+
+__all__ = ["Cost", "Moment", "best_theta"]
+
+_UP = 1.0 + 2.0**-40
+_MOMENT = struct.Struct("<ddd")
+_COST = struct.Struct("<cddI")  # kind, basic ε and δ, directions
+_PRECISION = 1e-7
+
+
+@dataclass(frozen=True)
+class Moment:
+    """ln E_P[e^{θ·loss}] <= `log_moment`, beside a mass `infinity`."""
+
+    theta: float
+    log_moment: float = 0.0
+    infinity: float = 0.0
+
+    @classmethod
+    def of_law(cls, theta: float, law: Law) -> Moment:
+        """ln Σ w e^{θt}, of a law that dominates: E_P[e^{θL}] = E_Q[x^{1+θ}], x the likelihood ratio, is an integral of
+        H(α) with the positive weight (1+θ) θ α^{θ-1}, and grows with H.
+        """
+        exponent = np.log(np.maximum(law.mass, 1e-320)) + theta * law.losses
+        peak = float(exponent.max())
+        log = peak + math.log(float(np.sum(np.exp(exponent - peak))))
+        # Exponents have a rounding of their size, and there are not more than a million of them.
+        rounding = 1e-9 + 1e-15 * (abs(peak) + theta * float(np.abs(law.losses).max()))
+        return cls(theta, max(0.0, log + law.scale + theta * law.shift + rounding), law.infinity)
+
+    def delta(self, epsilon: float) -> float:
+        """2 max(s e^{K - θε}, I): the two limits at once."""
+        log = self.log_moment - self.theta * epsilon + _log_peak(self.theta)
+        return min(1.0, 2.0 * max(math.exp(min(log, 0.0)), self.infinity) * _UP)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """An upper bound for the privacy of one or many releases, in each direction; `basic` is (Σ ε_i, Σ δ_i)."""
+
+    losses: tuple[Law, ...] | tuple[Moment, ...]
+    basic: tuple[float, float] = (0.0, 0.0)
+
+    @classmethod
+    def nothing(cls, relation: str, theta: float | None) -> Cost:
+        """Before the first release."""
+        directions = 2 if relation == "add_remove" else 1
+        return cls((ATOM,) * directions if theta is None else (Moment(theta),) * directions)
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, relation: str, theta: float | None) -> Cost:
+        """One release; composed by its moment at θ, or by its distribution if θ is None."""
+        basic, laws = mechanism.basic(), mechanism.laws(relation)
+        return cls(laws if theta is None else tuple(Moment.of_law(theta, law) for law in laws), basic)
+
+    def __add__(self, other: Cost) -> Cost:
+        """Both."""
+        (e1, d1), (e2, d2) = self.basic, other.basic
+        both = tuple(_compose(one, two) for one, two in self._beside(other))
+        return Cost(cast("tuple[Law, ...]", both), (_sum_up(e1, e2), _sum_up(d1, d2)))
+
+    def __or__(self, other: Cost) -> Cost:
+        """One of them, whichever is worse: for what cannot concern the same person."""
+        (e1, d1), (e2, d2) = self.basic, other.basic
+        worse = tuple(_either(one, two) for one, two in self._beside(other))
+        return Cost(cast("tuple[Law, ...]", worse), (max(e1, e2), max(d1, d2)))
+
+    def _beside(self, other: Cost) -> Iterator[tuple[Law | Moment, Law | Moment]]:
+        return zip(self.losses, other.losses, strict=True)
+
+    def times(self, count: int) -> Cost:
+        """`count` releases of this kind."""
+        many = tuple(_power(loss, count) for loss in self.losses)
+        epsilon, delta = self.basic
+        return Cost(cast("tuple[Law, ...]", many), (_times_up(epsilon, count), _times_up(delta, count)))
+
+    def delta(self, epsilon: float) -> float:
+        """A δ for which all of it together is (epsilon, δ)-private: the worse direction."""
+        composed = max(loss.delta(epsilon) for loss in self.losses)
+        if isinstance(self.losses[0], Law) and epsilon >= self.basic[0]:
+            return min(composed, self.basic[1])
+        return composed
+
+    def epsilon(self, delta: float) -> float:
+        """An ε for which all of it together is (ε, delta)-private; infinite if there is none."""
+        if self.delta(0.0) <= delta:
+            return 0.0
+        basic = self.basic[0]
+        counts = isinstance(self.losses[0], Law) and basic < math.inf and self.basic[1] <= delta
+        if counts and self.delta(basic * (1.0 - 1e-9)) > delta:
+            return basic  # to the last digit: where the distributions say less, this is a step of δ(ε)
+        high = 1e-6
+        while self.delta(high) > delta:
+            high *= 2.0
+            if high > 1e6:
+                return math.inf
+        low = 0.5 * high if high > 1e-6 else 0.0
+        while high - low > _PRECISION * high:
+            middle = 0.5 * (low + high)
+            low, high = (low, middle) if self.delta(middle) <= delta else (middle, high)
+        return high
+
+    def to_bytes(self) -> bytes:
+        """For the cache of a ledger."""
+        law = isinstance(self.losses[0], Law)
+        parts = [
+            loss.to_bytes() if isinstance(loss, Law) else _MOMENT.pack(loss.theta, loss.log_moment, loss.infinity)
+            for loss in self.losses
+        ]
+        head = _COST.pack(b"L" if law else b"M", *self.basic, len(parts))
+        return head + b"".join(struct.pack("<I", len(part)) + part for part in parts)
+
+    @classmethod
+    def from_bytes(cls, blob: bytes) -> Self:
+        """Reads what `to_bytes` wrote; the caller has checked the checksum."""
+        kind, epsilon, delta, count = _COST.unpack_from(blob)
+        at, losses = _COST.size, []
+        for _ in range(count):
+            (length,) = struct.unpack_from("<I", blob, at)
+            part = blob[at + 4 : at + 4 + length]
+            losses.append(Law.from_bytes(part) if kind == b"L" else Moment(*_MOMENT.unpack(part)))
+            at += 4 + length
+        return cls(cast("tuple[Law, ...]", tuple(losses)), (epsilon, delta))
+
+    @staticmethod
+    def total(parts: Sequence[Cost], start: Cost) -> Cost:
+        """All of them together."""
+        return reduce(Cost.__add__, parts, start)
+
+
+def _compose(one: Law | Moment, other: Law | Moment) -> Law | Moment:
+    if isinstance(one, Law) and isinstance(other, Law):
+        return other if one is ATOM else one if other is ATOM else compose(one, other)
+    assert isinstance(one, Moment)
+    assert isinstance(other, Moment)
+    beyond = one.infinity + other.infinity + one.infinity * other.infinity
+    return Moment(one.theta, (one.log_moment + other.log_moment) * _UP, beyond * _UP)
+
+
+def _either(one: Law | Moment, other: Law | Moment) -> Law | Moment:
+    if isinstance(one, Law) and isinstance(other, Law):
+        return either(one, other)
+    assert isinstance(one, Moment)
+    assert isinstance(other, Moment)
+    return Moment(one.theta, max(one.log_moment, other.log_moment), max(one.infinity, other.infinity))
+
+
+def _power(loss: Law | Moment, count: int) -> Law | Moment:
+    if isinstance(loss, Law):
+        return power(loss, count)
+    beyond = math.expm1(min(700.0, count * math.log1p(loss.infinity) * _UP))
+    return Moment(loss.theta, loss.log_moment * count * _UP, beyond * _UP)
+
+
+def _sum_up(one: float, other: float) -> float:
+    """The sum, not rounded down; exactly one of them if the other is 0."""
+    return math.nextafter(one + other, math.inf) if one and other else one + other
+
+
+def _times_up(one: float, count: int) -> float:
+    return math.nextafter(one * count, math.inf) if one and count > 1 else one * count
+
+
+def _log_peak(theta: float) -> float:
+    """ln s, s = θ^θ/(1+θ)^{1+θ} = sup over x > 0 of e^{-θx}(1 - e^{-x})."""
+    return theta * math.log(theta) - (1.0 + theta) * math.log1p(theta)
+
+
+def best_theta(epsilon: float, delta: float) -> float:
+    """The θ that lets most Gaussian releases into a budget: any is sound, a good one wastes less.
+
+    Gaussian releases of total μ² have K = θ(1+θ)μ²/2, and the budget allows K = θε + ln(δ/2) - ln s. Golden section
+    in ln θ; the ratio has one peak.
+    """
+
+    def allowed(log_theta: float) -> float:
+        theta = math.exp(log_theta)
+        return (theta * epsilon + math.log(0.5 * delta) - _log_peak(theta)) / (theta * (1.0 + theta))
+
+    low, high, ratio = math.log(1e-3), math.log(1e9), (math.sqrt(5.0) - 1.0) / 2.0
+    for _ in range(200):
+        left, right = high - ratio * (high - low), low + ratio * (high - low)
+        low, high = (low, right) if allowed(left) > allowed(right) else (left, high)
+    return math.exp(0.5 * (low + high))

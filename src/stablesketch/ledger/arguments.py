@@ -1,0 +1,61 @@
+"""Arguments of ledgers, checked."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from ..errors import ArgumentError, ArgumentTypeError
+from ..privacy import Relation
+from .record import Ask
+
+__all__ = ["check_count", "check_unit", "checked_label", "checked_part", "checked_probability"]
+
+_MOST = 2**53
+
+
+def check_unit(relation: object, pairs_per_person: object) -> None:
+    if relation is not None and relation not in get_args(Relation):
+        raise ArgumentError("relation", relation, "there is no such relation", "Pass 'replace' or 'add_remove'")
+    if pairs_per_person is not None:
+        check_count("pairs_per_person", pairs_per_person)
+
+
+def check_count(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MOST:
+        raise ArgumentError(name, value, f"not a whole number from 1 to {_MOST:,}", "Pass an int")
+
+
+def checked_probability(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < 1.0:
+        raise ArgumentError(name, value, "δ is a probability between 0 and 1", "Pass one such as 1e-6")
+    return float(value)
+
+
+def checked_label(label: object) -> str:
+    """A label is text that a file can hold."""
+    if not isinstance(label, str):
+        raise ArgumentTypeError("label", label, "not a text", "Pass a short text, or leave it out")
+    if not _is_text(label):
+        raise ArgumentError("label", label, "not a text that UTF-8 can write", "Pass a short text")
+    return label
+
+
+def checked_part(part: object, ask: Ask) -> tuple[str, str] | None:
+    """(partition, part), where parts exist: under replace a pair can leave one part for another, and both change."""
+    if part is None:
+        return None
+    if not isinstance(part, tuple) or len(part) != 2 or not all(_is_text(name) and name for name in part):
+        raise ArgumentError("part", part, "not a partition and a part", 'Pass a pair such as ("country", "FR")')
+    if ask.relation != "add_remove":
+        raise ArgumentError(
+            "part", part, "parts compose in parallel only under add_remove: a replaced pair may change its part",
+            "Plan with relation='add_remove', or leave part= out",
+        )  # fmt: skip
+    return part[0], part[1]
+
+
+def _is_text(value: object) -> bool:
+    try:
+        return isinstance(value, str) and len(value.encode()) < 2**16
+    except UnicodeEncodeError:
+        return False

@@ -1,0 +1,281 @@
+"""What is done within one transaction on a ledger: read the budgets, compose, check, record, rebuild."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from ..errors import BudgetExceeded, ClockWentBackwards, LedgerCorrupt, SecretSpent, UnitMismatch
+from .accounting import Cost
+from .composition import Composition, Lane, Stale
+from .preview import Limit
+from .record import Ask, Entry, Record
+from .rows import Budget, Head, chained
+
+__all__ = ["Books", "now"]
+
+_LENIENCE = timedelta(seconds=10)  # by how much a clock may be set back without a question
+
+
+def now() -> datetime:
+    """The time of the system, which records state and nothing depends on."""
+    return datetime.now(UTC)
+
+
+class Books:
+    """An open transaction on a ledger."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._connection = connection
+        self._path = path
+        self.head = Head.read(connection, path)
+
+    # --- budgets ---
+
+    def budget(self, name: str) -> Budget | None:
+        """The budget of that name; the whole has the empty one."""
+        return Budget.read(self._connection, self._path, name)
+
+    def names(self) -> list[str]:
+        """The named budgets."""
+        return [row[0] for row in self._connection.execute("SELECT name FROM budgets WHERE name <> '' ORDER BY id")]
+
+    def count(self, name: str) -> int:
+        """How many releases have been recorded under it."""
+        return self._concerned(name)[0].releases
+
+    def make_budget(self, name: str, epsilon: float, delta: float, theta: float | None) -> Budget:
+        """A new named budget."""
+        (last,) = self._connection.execute("SELECT max(id) FROM budgets").fetchone()
+        budget = Budget(last + 1, name, epsilon, delta, theta)
+        budget.write(self._connection)
+        return budget
+
+    def theta(self, name: str) -> float | None:
+        """θ of a budget, None unless the ledger is adaptive."""
+        found = self.budget(name)
+        return None if found is None else found.theta
+
+    def limits(self, name: str, relation: str | None = None) -> list[Limit]:
+        """The budget with what is spent of it, and the whole if it is another: both hold."""
+        found = []
+        for budget in self._concerned(name):
+            spent = self._composition(budget, relation or self.head.relation or "replace").total()
+            found.append(Limit(budget.name, budget.epsilon, budget.delta, spent))
+        return found
+
+    def totals_with(self, name: str, entries: Sequence[Entry], relation: str) -> list[Cost]:
+        """What would be spent of each of `limits` after these entries. Nothing is written."""
+        return [self._added(budget, entries, relation).total() for budget in self._concerned(name)]
+
+    def totals_if(self, name: str, asks: Sequence[Ask], times: int, lane: Lane, relation: str) -> list[Cost]:
+        """The same for each of the asks so many times in one lane, however many that is."""
+        mechanisms = [ask.mechanism for ask in asks]
+        return [
+            self._composition(budget, relation).total_if(mechanisms, times, lane) for budget in self._concerned(name)
+        ]
+
+    def _concerned(self, name: str) -> list[Budget]:
+        """The budget of that name, and last the whole."""
+        budgets = [self.budget(each) for each in ([name, ""] if name else [""])]
+        found = [budget for budget in budgets if budget is not None]
+        if len(found) < len(budgets):
+            raise LedgerCorrupt(f"the ledger {self._path} has lost a budget. Restore it from a backup.")
+        return found
+
+    def _composition(self, budget: Budget, relation: str) -> Composition:
+        composition = Composition(self._connection, budget.id, relation, budget.theta)
+        if composition.releases() != budget.releases:
+            raise Stale
+        return composition
+
+    def _added(self, budget: Budget, entries: Sequence[Entry], relation: str) -> Composition:
+        composition = self._composition(budget, relation)
+        for entry in entries:
+            composition.add(entry.ask.mechanism, Lane(*entry.part) if entry.part else Lane())
+        return composition
+
+    # --- recording ---
+
+    def prepare(self, entries: Sequence[Entry], name: str) -> None:
+        """Computes what each kind of release costs, which can take a tenth of a second; nothing is written."""
+        for budget in self._concerned(name):
+            for ask in {entry.ask for entry in entries}:
+                Composition(self._connection, budget.id, ask.relation, budget.theta).prepare(ask.mechanism)
+
+    def enter(self, entries: Sequence[Entry], name: str) -> list[Record]:
+        """Records all of the entries, or raises and records none: the transaction is then undone by who opened it."""
+        for entry in entries:
+            self._fix_unit(entry.ask)
+        relation, time, after = self.head.relation, self._checked_time(), 0.0
+        assert relation is not None
+        changed = []
+        for budget in self._concerned(name):
+            composition = self._added(budget, entries, relation)
+            limit = Limit(budget.name, budget.epsilon, budget.delta, Cost.nothing(relation, budget.theta))
+            total = composition.total()
+            after = limit.epsilon_of(total)  # of the whole in the end, which comes last
+            if not limit.holds(total):
+                spent = limit.epsilon_of(self._composition(budget, relation).total())
+                ask = entries[0].ask
+                asked, limits = (ask.epsilon, ask.delta), (budget.epsilon, budget.delta)
+                raise BudgetExceeded(budget.name, limits, asked, spent, after, None)
+            changed.append((budget, composition))
+        records = [self._insert(entry, changed[0][0], time, after) for entry in entries]
+        self.head.write(self._connection)
+        for budget, composition in changed:
+            composition.save()
+            budget.releases += len(entries)
+            budget.write(self._connection)
+        return records
+
+    def require_unit(self, ask: Ask) -> None:
+        """Refuses what protects something else than the ledger does; a unit that is not fixed yet refuses nothing."""
+        head = self.head
+        for has, given in ((head.relation, ask.relation), (head.pairs_per_person, ask.pairs_per_person)):
+            if has is not None and has != given:
+                raise UnitMismatch(
+                    f"the ledger protects relation={head.relation!r} with pairs_per_person={head.pairs_per_person!r}, "
+                    f"the release relation={ask.relation!r} with pairs_per_person={ask.pairs_per_person!r}. What "
+                    "protects different things does not add up: plan with the unit of the ledger, or keep another one."
+                )
+
+    def _fix_unit(self, ask: Ask) -> None:
+        """The first release fixes the unit, unless the ledger was made with one."""
+        self.require_unit(ask)
+        self.head.relation, self.head.pairs_per_person = ask.relation, ask.pairs_per_person
+
+    def _checked_time(self) -> str:
+        time, last = now(), self.head.last_time
+        if last is not None and time < datetime.fromisoformat(last) - _LENIENCE:
+            raise ClockWentBackwards(
+                f"it is {time:%Y-%m-%d %H:%M:%S} UTC by the clock, and the last release was recorded at {last}. "
+                "Nothing was recorded or released. Set the clock right; if it is right now and was wrong then, call "
+                "ledger.accept_clock()."
+            )
+        return time.isoformat(timespec="microseconds")
+
+    def _insert(self, entry: Entry, budget: Budget, time: str, after: float) -> Record:
+        self._check_unspent(entry.fingerprint)
+        content = entry.ask.to_json()
+        self._connection.execute("INSERT OR IGNORE INTO kinds (content) VALUES (?)", (content,))
+        (kind,) = self._connection.execute("SELECT id FROM kinds WHERE content = ?", (content,)).fetchone()
+        partition, part = entry.part or (None, None)
+        number = self.head.releases + 1
+        shown = (number, time, entry.label, budget.name, content, entry.fingerprint, partition, part, after)
+        self.head.releases, self.head.last_time = number, time
+        self.head.chain = chained(self.head.chain, *shown)
+        self._connection.execute(
+            "INSERT INTO releases VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (number, time, entry.label, budget.id, kind, entry.fingerprint, partition, part, after, self.head.chain),
+        )
+        return _record(number, time, entry.label, budget.name, entry.ask, entry.fingerprint, partition, part, after)
+
+    def _check_unspent(self, fingerprint: bytes | None) -> None:
+        row = self._connection.execute(
+            "SELECT number, time FROM releases WHERE fingerprint = ?", (fingerprint,)
+        ).fetchone()
+        if fingerprint is not None and row is not None:
+            raise SecretSpent(
+                f"the secret {fingerprint.hex()} had its one release at {row[1]}, as number {row[0]} of the ledger. "
+                "Collect anew under a fresh secret."
+            )
+
+    # --- reading ---
+
+    def records(self, name: str = "", *, check: bool = False) -> Iterator[Record]:
+        """The releases in order, of a named budget its own; with `check`, each held to its place in the chain."""
+        for record, _ in self._rows(check=check):
+            if not name or record.budget == name:
+                yield record
+
+    def _rows(self, *, check: bool) -> Iterator[tuple[Record, Ask]]:
+        kinds = dict(self._connection.execute("SELECT id, content FROM kinds").fetchall())
+        names = dict(self._connection.execute("SELECT id, name FROM budgets").fetchall())
+        asks: dict[int, Ask] = {}
+        chain, count = bytes(32), 0
+        for row in self._connection.execute(
+            "SELECT number, time, label, budget, kind, fingerprint, partition, part, spent "
+            "FROM releases ORDER BY number"
+        ):
+            number, time, label, budget, kind, fingerprint, partition, part, spent = row
+            if kind not in kinds or budget not in names:
+                raise self._damaged(f"release {number} refers to what is not there")
+            if check:
+                count += 1
+                shown = (number, time, label, names[budget], kinds[kind], fingerprint, partition, part, spent)
+                chain = chained(chain, *shown)
+            if kind not in asks:
+                asks[kind] = Ask.from_json(kinds[kind])
+            ask = asks[kind]
+            yield _record(number, time, label, names[budget], ask, fingerprint, partition, part, spent), ask
+        if check and (count, chain) != (self.head.releases, self.head.chain):
+            raise self._damaged("some release is not what was recorded, or is missing")
+
+    def _damaged(self, what: str) -> LedgerCorrupt:
+        return LedgerCorrupt(
+            f"{self._path}: {what}. Nothing was recorded or released. Restore the ledger from a backup, and record "
+            "what was released since then with Ledger.charge."
+        )
+
+    # --- keeping it ---
+
+    def rebuild(self) -> None:
+        """Composes everything anew from the records, which are held to the chain first."""
+        self._connection.execute("DELETE FROM costs")
+        budgets = [self.budget(name) for name in ["", *self.names()]]
+        compositions: dict[str, Composition] = {}
+        counts: dict[str, int] = {}
+        for budget in budgets:
+            assert budget is not None
+            relation = self.head.relation or "replace"
+            compositions[budget.name] = Composition(self._connection, budget.id, relation, budget.theta)
+            compositions[budget.name].clear()
+            counts[budget.name] = -budget.releases
+        for record, ask in self._rows(check=True):
+            lane = Lane(record.partition or "", record.part or "")
+            for name in {"", record.budget}:
+                compositions[name].add(ask.mechanism, lane)
+                counts[name] += 1
+        if any(counts.values()):
+            raise self._damaged("a budget has more or fewer releases than it counted")
+        for composition in compositions.values():
+            composition.save()
+
+    def check_pages(self) -> None:
+        """Has the database look at all of its pages and indices."""
+        found = [row[0] for row in self._connection.execute("PRAGMA integrity_check")]
+        if found != ["ok"]:
+            raise self._damaged(f"the database is damaged: {found[0]}")
+
+    def accept_clock(self) -> None:
+        """The records there are now say nothing about what time it can be."""
+        self.head.last_time = None
+        self.head.write(self._connection)
+
+
+def _record(
+    number: int, time: str, label: str, budget: str, ask: Ask, fingerprint: bytes | None, partition: str | None,
+    part: str | None, spent: float,
+) -> Record:  # fmt: skip
+    return Record(
+        number=number,
+        time=time,
+        label=label,
+        budget=budget,
+        statistic=ask.statistic,
+        mechanism=ask.kind,
+        epsilon=ask.epsilon,
+        delta=ask.delta,
+        relation=ask.relation,
+        pairs_per_person=ask.pairs_per_person,
+        max_value=ask.max_value,
+        p=ask.p,
+        size=ask.size,
+        fingerprint=None if fingerprint is None else fingerprint.hex(),
+        partition=partition,
+        part=part,
+        spent_after=spent,
+    )

@@ -1,0 +1,252 @@
+"""What all releases of a budget cost together, kept up to date as releases come: a cache that can always be rebuilt.
+
+A *lane* is a sequence of releases that compose one after another: those that may concern everybody, and those of each
+declared part of a partition. Costs (accounting.py) are joined like the digits of a binary counter: a lane of n
+releases is held as costs of 2^i releases for the digits i of n, its *frontier*. A new release is one more cost of 2^0,
+and two of the same size are composed into one of the next. So each release is composed with as many others as it
+weighs, at a lattice that suits both (law.py); a few compositions per release, and one for each digit to read the total.
+
+A cost has a *key*, a hash of what is in it: of the mechanism for one release, of the two keys for two costs composed.
+Equal keys are equal costs, wherever they come from; and a key can be recomputed from the records alone.
+
+A partition is charged its worst part. What that costs is kept as one cost, `either` over every state that any part has
+been in: parts only ever grow, so that covering an old state as well changes nothing for the better. Which states
+are covered is remembered by key; a thousand parts with the same plans are one state.
+
+Whatever is missing or fails its checksum raises `Stale`, and the ledger rebuilds the cache from the records.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import NamedTuple
+
+from .accounting import Cost
+from .mechanism import Mechanism
+
+__all__ = ["Composition", "Lane", "Stale"]
+
+_ACCOUNTING = b"stablesketch/ledger/accounting/1/"  # a change of how costs are computed is a new number
+_REMEMBERED = 512
+
+# Costs by key, of this process: the same key is the same cost, whatever the ledger.
+_memory: dict[bytes, Cost] = {}
+
+
+class Stale(Exception):
+    """The cache does not fit the records; never shown to users."""
+
+
+class Lane(NamedTuple):
+    """Empty names: what may concern everybody. Else one part of a partition."""
+
+    partition: str = ""
+    part: str = ""
+
+
+class Composition:
+    """The costs of one budget, read from and written to its tables within one transaction."""
+
+    def __init__(self, connection: sqlite3.Connection, budget: int, relation: str, theta: float | None) -> None:
+        self._connection = connection
+        self._budget = budget
+        self._relation = relation
+        self._theta = theta
+        self._lanes: dict[Lane, dict[int, bytes]] = {}
+        self._changed: set[Lane] = set()
+        self._recipes: dict[bytes, tuple[bytes, bytes] | Mechanism] = {}
+        self._found: dict[str, tuple[Cost, set[bytes]]] = {}
+
+    def clear(self) -> None:
+        """Forgets everything, in the tables too."""
+        for table in ("frontier", "partitions", "covered"):
+            self._connection.execute(f"DELETE FROM {table} WHERE budget = ?", (self._budget,))
+        self._lanes, self._changed, self._found = {}, set(), {}
+
+    def releases(self) -> int:
+        """How many releases the cache covers."""
+        row = self._connection.execute(
+            "SELECT sum(1 << level) FROM frontier WHERE budget = ?", (self._budget,)
+        ).fetchone()
+        return row[0] if type(row[0]) is int else 0 if row[0] is None else -1
+
+    def add(self, mechanism: Mechanism, lane: Lane) -> None:
+        """One more release in this lane. Nothing is computed or written yet."""
+        frontier = self._frontier(lane)
+        key, level = self._single(mechanism), 0
+        while level in frontier:
+            pair = frontier.pop(level), key
+            key = _hash(b"both", *sorted(pair))
+            self._recipes[key] = pair
+            level += 1
+        frontier[level] = key
+        self._changed.add(lane)
+        self._found.pop(lane.partition, None)
+
+    def prepare(self, mechanism: Mechanism) -> None:
+        """Computes the cost of one release, if nobody has yet, and remembers it in this process."""
+        self._cost(self._single(mechanism))
+
+    def _single(self, mechanism: Mechanism) -> bytes:
+        key = _hash(b"one", repr((self._relation, self._theta)).encode(), mechanism.digest)
+        self._recipes[key] = mechanism
+        return key
+
+    def total(self) -> Cost:
+        """Everything together: what may concern everybody, and of every partition the worst part."""
+        total = self._lane_cost(Lane())
+        for partition in sorted(self._partitions()):
+            total = total + self._worst(partition)[0]
+        return total
+
+    def total_if(self, mechanisms: Sequence[Mechanism], times: int, lane: Lane) -> Cost:
+        """The total if each of these were released `times` times more in this lane."""
+        nothing = Cost.nothing(self._relation, self._theta)
+        more = Cost.total([self._cost(self._single(each)).times(times) for each in mechanisms], nothing)
+        total = self._lane_cost(Lane())
+        for partition in sorted(self._partitions()):
+            if partition != lane.partition:
+                total = total + self._worst(partition)[0]
+        if lane.partition:
+            more = self._lane_cost(lane) + more
+            if lane.partition in self._partitions():
+                more = more | self._worst(lane.partition)[0]
+        return total + more
+
+    def save(self) -> None:
+        """Writes what changed, and drops costs that nothing refers to any more."""
+        for partition in sorted({lane.partition for lane in self._changed if lane.partition}):
+            cost, new = self._worst(partition)
+            content = cost.to_bytes()
+            self._connection.execute(
+                "INSERT OR REPLACE INTO partitions VALUES (?, ?, ?, ?)",
+                (self._budget, partition, content, sha256(content).digest()),
+            )
+            self._connection.executemany(
+                "INSERT OR IGNORE INTO covered VALUES (?, ?, ?)", [(self._budget, partition, key) for key in new]
+            )
+        for lane in sorted(self._changed):
+            where = (self._budget, *lane)
+            old = self._stored_frontier(lane)
+            frontier = self._lanes[lane]
+            for level in old.keys() - frontier.keys():
+                self._connection.execute(
+                    "DELETE FROM frontier WHERE budget = ? AND partition = ? AND part = ? AND level = ?",
+                    (*where, level),
+                )
+            for level, key in frontier.items():
+                if old.get(level) != key:
+                    self._connection.execute(
+                        "INSERT OR REPLACE INTO frontier VALUES (?, ?, ?, ?, ?)", (*where, level, key)
+                    )
+                    self._store(key)
+            for level, key in old.items():
+                if level and key not in frontier.values():
+                    self._connection.execute(
+                        "DELETE FROM costs WHERE key = ? AND key NOT IN (SELECT key FROM frontier WHERE key = ?)",
+                        (key, key),
+                    )
+        # Those of single releases stay: the next of its kind need not be computed again, in whatever process.
+        for key, recipe in self._recipes.items():
+            if isinstance(recipe, Mechanism):
+                self._store(key)
+        self._changed, self._found = set(), {}
+
+    def _store(self, key: bytes) -> None:
+        if self._connection.execute("SELECT 1 FROM costs WHERE key = ?", (key,)).fetchone() is None:
+            content = self._cost(key).to_bytes()
+            self._connection.execute("INSERT INTO costs VALUES (?, ?, ?)", (key, content, sha256(content).digest()))
+
+    def _frontier(self, lane: Lane) -> dict[int, bytes]:
+        if lane not in self._lanes:
+            self._lanes[lane] = self._stored_frontier(lane)
+        return self._lanes[lane]
+
+    def _stored_frontier(self, lane: Lane) -> dict[int, bytes]:
+        rows = self._connection.execute(
+            "SELECT level, key FROM frontier WHERE budget = ? AND partition = ? AND part = ?", (self._budget, *lane)
+        )
+        frontier = dict(rows.fetchall())
+        if not all(type(level) is int and type(key) is bytes for level, key in frontier.items()):
+            raise Stale
+        return frontier
+
+    def _partitions(self) -> set[str]:
+        stored, needed = (
+            {row[0] for row in self._connection.execute(query, (self._budget,))}
+            for query in (
+                "SELECT partition FROM partitions WHERE budget = ?",
+                "SELECT DISTINCT partition FROM frontier WHERE budget = ? AND partition <> ''",
+            )
+        )
+        if stored != needed:
+            raise Stale
+        return stored | {lane.partition for lane in self._changed if lane.partition}
+
+    def _lane_cost(self, lane: Lane) -> Cost:
+        """Large ones first: they change least often, and a small one added to a large one costs little precision."""
+        frontier = self._frontier(lane)
+        costs = [self._cost(frontier[level]) for level in sorted(frontier, reverse=True)]
+        return Cost.total(costs, Cost.nothing(self._relation, self._theta))
+
+    def _worst(self, partition: str) -> tuple[Cost, set[bytes]]:
+        """The cost of the worst part, the changed ones included, and the states that were not covered before."""
+        if partition not in self._found:
+            self._found[partition] = self._find_worst(partition)
+        return self._found[partition]
+
+    def _find_worst(self, partition: str) -> tuple[Cost, set[bytes]]:
+        row = self._connection.execute(
+            "SELECT content, checksum FROM partitions WHERE budget = ? AND partition = ?", (self._budget, partition)
+        ).fetchone()
+        worst = _checked(row) if row else None
+        new: set[bytes] = set()
+        for lane in sorted(self._changed):
+            if lane.partition != partition:
+                continue
+            frontier = self._lanes[lane]
+            state = _hash(b"lane", *(b"%d:%b" % item for item in sorted(frontier.items())))
+            known = self._connection.execute(
+                "SELECT 1 FROM covered WHERE budget = ? AND partition = ? AND key = ?", (self._budget, partition, state)
+            ).fetchone()
+            if known is None and state not in new:
+                cost = self._lane_cost(lane)
+                worst = cost if worst is None else worst | cost
+                new.add(state)
+        if worst is None:
+            raise Stale
+        return worst, new
+
+    def _cost(self, key: bytes) -> Cost:
+        cost = _memory.get(key)
+        if cost is None:
+            recipe = self._recipes.get(key)
+            row = self._connection.execute("SELECT content, checksum FROM costs WHERE key = ?", (key,)).fetchone()
+            if row is not None:
+                cost = _checked(row)
+            elif isinstance(recipe, Mechanism):
+                cost = Cost.of(recipe, self._relation, self._theta)
+            elif recipe is not None:
+                cost = self._cost(recipe[0]) + self._cost(recipe[1])
+            else:
+                raise Stale
+            if len(_memory) >= _REMEMBERED:
+                _memory.clear()
+            _memory[key] = cost
+        return cost
+
+
+def _checked(row: tuple[bytes, bytes]) -> Cost:
+    content, checksum = row
+    if type(content) is not bytes or sha256(content).digest() != checksum:
+        raise Stale
+    return Cost.from_bytes(content)
+
+
+def _hash(purpose: bytes, *parts: bytes) -> bytes:
+    state = sha256(_ACCOUNTING + purpose)
+    for part in parts:
+        state.update(len(part).to_bytes(8, "little") + part)
+    return state.digest()

@@ -1,0 +1,441 @@
+"""`Ledger`: one budget for all releases of the same data, kept in a file, and enforced."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import TypeVar
+
+from ..durable import write_over
+from ..errors import ArgumentError, ArgumentTypeError, BudgetExceeded, LedgerCorrupt, LedgerError, LedgerMismatch
+from ..plan import Plan
+from ..privacy import Privacy, Relation
+from . import store
+from .accounting import Cost, best_theta
+from .arguments import check_count, check_unit, checked_label, checked_part, checked_probability
+from .books import Books
+from .composition import Lane, Stale
+from .mechanism import Mechanism
+from .preview import Limit, Preview, Schedule, largest_epsilon, schedule
+from .record import Ask, Entry, Record, records_to_csv, records_to_json
+from .rows import Budget, Head
+
+__all__ = ["Ledger"]
+
+T = TypeVar("T")
+_DELTAS = tuple(10.0**-i for i in range(12, 2, -1))
+
+
+class Ledger:
+    """The releases of one data set, what they cost together, and the (ε, δ) they may cost.
+
+    `Ledger("budget.db", epsilon=3.0, delta=1e-6)` opens the file, or makes it; a ledger that exists needs no numbers,
+    and if they are given they have to be its own. Pass it to `collector.release(ledger=...)`: the release is recorded,
+    durably, before its value is there, or refused with `BudgetExceeded` and not made.
+
+    *What it holds.* All recorded releases together are (epsilon, delta)-private, for one **unit**: a relation and a
+    number of pairs per person, given here or fixed by the first release. Two data sets are neighbours if they differ
+    in one person, as `Privacy` says, and every release of the ledger must see a stream in which that is a difference
+    of at most so many pairs. A release of another unit is refused (`UnitMismatch`): under replace the number of pairs
+    is public, under add_remove it is protected, and ε for one pair says nothing about a person with twenty. `max_value`
+    is no part of the unit: it is how a stream was cut before it came in, and neighbours cut alike are neighbours.
+
+    *How it adds up.* By privacy loss distribution, certified from above (law.py, mechanism.py, accounting.py); far less
+    than the sum of the ε. That supposes that the plans of later releases are not chosen by the values of earlier ones;
+    with `adaptive=True` they may be, at a price of some 15% in ε.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        relation: Relation | None = None,
+        pairs_per_person: int | None = None,
+        adaptive: bool | None = None,
+    ) -> None:
+        self._path = Path(path).absolute()
+        self._name = ""
+        check_unit(relation, pairs_per_person)
+        if epsilon is not None and delta is not None and not self._exists():
+            # Privacy knows what an ε and a δ are.
+            Privacy(epsilon, delta, 0)
+            store.touch(self._path)
+        elif not self._exists():
+            raise LedgerMismatch(
+                f"there is no ledger {self._path}. Pass epsilon= and delta=, the whole budget, to make one."
+            )
+        with store.transaction(self._path, write=True) as connection:
+            if store.is_empty(connection, self._path):
+                if epsilon is None or delta is None:
+                    raise LedgerMismatch(f"the ledger {self._path} is empty. Pass epsilon= and delta= to make one.")
+                store.create_tables(connection)
+                theta = best_theta(float(epsilon), float(delta)) if adaptive else None
+                Head(relation, pairs_per_person, int(bool(adaptive))).write(connection)
+                Budget(1, "", float(epsilon), float(delta), theta).write(connection)
+            books = Books(connection, self._path)
+            budget = books.budget("")
+            if budget is None:
+                raise LedgerCorrupt(f"the ledger {self._path} has lost its budget. Restore it from a backup.")
+            self._budget: Budget = budget
+            self._check_same(books, epsilon, delta, relation, pairs_per_person, adaptive)
+
+    def _exists(self) -> bool:
+        try:
+            return self._path.is_file()
+        except OSError as error:
+            raise LedgerError(f"cannot look for the ledger {self._path}: {error.strerror}.") from None
+
+    def _check_same(
+        self, books: Books, epsilon: float | None, delta: float | None, relation: str | None, pairs: int | None,
+        adaptive: bool | None,
+    ) -> None:  # fmt: skip
+        there: list[tuple[str, object, object]] = [
+            ("epsilon", epsilon, self._budget.epsilon),
+            ("delta", delta, self._budget.delta),
+            ("relation", relation, books.head.relation),
+            ("pairs_per_person", pairs, books.head.pairs_per_person),
+            ("adaptive", adaptive, bool(books.head.adaptive)),
+        ]
+        for name, given, has in there:
+            if given is not None and given != has:
+                raise LedgerMismatch(
+                    f"the ledger {self._path} has {name} = {has!r}, and {given!r} was given. Leave it out to use the "
+                    "ledger as it is, or choose another file."
+                )
+
+    # --- what it is ---
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._path
+
+    @property
+    def name(self) -> str:
+        """The name of the budget; empty for the whole."""
+        return self._name
+
+    @property
+    def epsilon(self) -> float:
+        """ε of the budget."""
+        return self._budget.epsilon
+
+    @property
+    def delta(self) -> float:
+        """δ of the budget."""
+        return self._budget.delta
+
+    @property
+    def relation(self) -> str | None:
+        """Of the unit; None until it is fixed."""
+        return self._read(lambda books: books.head.relation)
+
+    @property
+    def pairs_per_person(self) -> int | None:
+        """Of the unit; None until it is fixed."""
+        return self._read(lambda books: books.head.pairs_per_person)
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether plans may be chosen after a look at earlier values."""
+        return self._read(lambda books: bool(books.head.adaptive))
+
+    def __len__(self) -> int:
+        return self._read(lambda books: books.count(self._name))
+
+    def __bool__(self) -> bool:
+        return True  # an empty ledger is one too: `if ledger:` must not skip it
+
+    def __repr__(self) -> str:
+        named = f", budget {self._name!r}" if self._name else ""
+        return f"<Ledger {self._path.name}{named}, ε = {self.epsilon:g} at δ = {self.delta:g}>"
+
+    # --- what is spent ---
+
+    def spent(self, delta: float | None = None) -> float:
+        """A certified ε at which all releases together are (ε, delta)-private; by default at the budget's δ."""
+        if delta is None:
+            return self._read(lambda books: _spent(books.limits(self._name)[0]))
+        return self._read(lambda books: books.limits(self._name)[0].spent.epsilon(checked_probability("delta", delta)))
+
+    def spent_delta(self, epsilon: float | None = None) -> float:
+        """A certified δ at which all releases together are (epsilon, δ)-private; by default at the budget's ε."""
+        at = self.epsilon if epsilon is None else epsilon
+        if isinstance(at, bool) or not isinstance(at, int | float) or not at >= 0.0:
+            raise ArgumentError("epsilon", at, "ε is a number from 0 up", "Pass a number such as 1.0")
+        return self._read(lambda books: books.limits(self._name)[0].spent.delta(float(at)))
+
+    def curve(self, deltas: Sequence[float] = _DELTAS) -> list[tuple[float, float]]:
+        """What is spent so far, as pairs (δ, ε)."""
+        wanted = [checked_probability("deltas", delta) for delta in deltas]
+
+        def read(books: Books) -> list[tuple[float, float]]:
+            spent = books.limits(self._name)[0].spent
+            return [(delta, spent.epsilon(delta)) for delta in wanted]
+
+        return self._read(read)
+
+    def left(self) -> float:
+        """The budget's ε less what is spent, at the budget's δ. More than that can fit: see `preview`."""
+        return max(0.0, self.epsilon - self.spent())
+
+    # --- what would be ---
+
+    def preview(self, plans: Plan | Iterable[Plan], *, times: int = 1, part: tuple[str, str] | None = None) -> Preview:
+        """What releases by these plans, each made `times` times, would cost now. Nothing is recorded."""
+        batch = [plans] if isinstance(plans, Plan) else list(plans)
+        for plan in batch:
+            if not isinstance(plan, Plan):
+                raise ArgumentTypeError("plans", plan, "not a Plan", "Pass what ss.plan(...) gave, or a list of them")
+        check_count("times", times)
+        asks = [Ask.of_plan(plan) for plan in batch]
+        lane = Lane()
+        for ask in asks:
+            lane = Lane(*(checked_part(part, ask) or ()))
+
+        def read(books: Books) -> Preview:
+            for ask in asks:
+                books.require_unit(ask)
+            relation = books.head.relation or (asks[0].relation if asks else "replace")
+            limits = books.limits(self._name, relation)
+            totals = books.totals_if(self._name, asks, times, lane, relation)
+            own = limits[0]
+            return Preview(
+                fits=all(limit.holds(total) for limit, total in zip(limits, totals, strict=True)),
+                releases=len(asks) * times,
+                asked=tuple((ask.epsilon, ask.delta) for ask in asks),
+                spent=own.epsilon_of(own.spent),
+                after=own.epsilon_of(totals[0]),
+                epsilon=own.epsilon,
+                delta=own.delta,
+            )
+
+        return self._read(read)
+
+    def schedule(
+        self,
+        plan: Plan,
+        *,
+        releases: int | None = None,
+        every: timedelta | None = None,
+        lasting: timedelta | None = None,
+    ) -> Schedule:
+        """The largest ε each for so many releases like `plan`, out of what is left: a plan that fits that often.
+
+        A release an hour for a year is `every=timedelta(hours=1), lasting=timedelta(days=365)`, or releases=8760.
+        """
+        if not isinstance(plan, Plan):
+            raise ArgumentTypeError("plan", plan, "not a Plan", "Pass what ss.plan(...) gave")
+        if plan.sampled is not None:
+            raise ArgumentError("plan", "sampled", "what sampling gives at another ε is not known", "Pass one without")
+        if (releases is None) == (every is None and lasting is None):
+            raise ArgumentError("releases", releases, "say how many", "Pass releases=, or every= and lasting=")
+        if releases is None:
+            if not isinstance(every, timedelta) or not isinstance(lasting, timedelta) or every <= timedelta(0):
+                raise ArgumentError("every, lasting", (every, lasting), "not spans of time", "Pass two timedeltas")
+            releases = lasting // every
+        check_count("releases", releases)
+        wanted = releases
+
+        def read(books: Books) -> Schedule:
+            books.require_unit(Ask.of_plan(plan))
+            relation = books.head.relation or plan.privacy.relation
+            limits = books.limits(self._name, relation)
+            thetas = [books.theta(limit.name) for limit in limits]
+            return schedule(plan, wanted, limits, lambda mechanism, i: Cost.of(mechanism, relation, thetas[i]))
+
+        return self._read(read)
+
+    # --- budgets within ---
+
+    def budget(self, name: str, *, epsilon: float | None = None, delta: float | None = None) -> Ledger:
+        """A named budget within this ledger, made if epsilon and delta are given and there is none.
+
+        Releases under it have to fit into it *and* into the whole.
+        """
+        if not isinstance(name, str) or not name:
+            raise ArgumentError("name", name, "a budget has a name", 'Pass a text such as "marketing"')
+        if self._name:
+            raise ArgumentError("name", name, f"{self._name!r} is a named budget itself", "Call budget on the ledger")
+        with self._transaction(write=True) as books:
+            found = books.budget(name)
+            if found is None:
+                if epsilon is None or delta is None:
+                    raise LedgerMismatch(f"{self._path} has no budget {name!r}. Pass epsilon= and delta= to make it.")
+                Privacy(epsilon, delta, 0)
+                theta = best_theta(float(epsilon), float(delta)) if books.head.adaptive else None
+                found = books.make_budget(name, float(epsilon), float(delta), theta)
+        for what, given, has in (("epsilon", epsilon, found.epsilon), ("delta", delta, found.delta)):
+            if given is not None and given != has:
+                raise LedgerMismatch(
+                    f"the budget {name!r} of {self._path} has {what} = {has!r}, and {given!r} was given. Leave it out."
+                )
+        named = Ledger.__new__(Ledger)
+        named._path, named._name, named._budget = self._path, name, found
+        return named
+
+    def budgets(self) -> list[str]:
+        """The names of the budgets within."""
+        return self._read(lambda books: books.names())
+
+    # --- recording ---
+
+    def charge(
+        self,
+        *,
+        epsilon: float,
+        statistic: str,
+        relation: Relation,
+        delta: float = 0.0,
+        pairs_per_person: int = 1,
+        label: str = "",
+        part: tuple[str, str] | None = None,
+    ) -> Record:
+        """Records a release of something else on the same data, proved (epsilon, delta)-private: before it is made.
+
+        For noise of your own, another library, or releases from before there was a ledger.
+        """
+        check_unit(relation, pairs_per_person)
+        Privacy(epsilon, delta or 0.5, 0)
+        if not isinstance(statistic, str) or not statistic:
+            raise ArgumentError("statistic", statistic, "say what is released", 'Pass a text such as "median value"')
+        mechanism = Mechanism("other", epsilon=float(epsilon), delta=float(delta))
+        ask = Ask(statistic, mechanism, float(epsilon), float(delta), relation, pairs_per_person)
+        return self._enter([Entry(ask, None, checked_label(label), checked_part(part, ask))])[0]
+
+    def _enter(self, entries: Sequence[Entry]) -> list[Record]:
+        """Records all of them durably, or raises and records none."""
+        self._read(lambda books: books.prepare(entries, self._name))  # before others are kept waiting
+        try:
+            for _ in range(2):
+                try:
+                    with self._transaction(write=True) as books:
+                        return books.enter(entries, self._name)
+                except Stale:
+                    self._rebuild()
+            raise LedgerCorrupt(f"what {self._path} has composed does not stay as it is. Restore it from a backup.")
+        except BudgetExceeded as error:
+            exceeded = error
+        fits = self._fitting(entries)
+        raise BudgetExceeded(
+            exceeded.budget, exceeded.limit, exceeded.asked, exceeded.spent, exceeded.after, fits
+        ) from None
+
+    def _fitting(self, entries: Sequence[Entry]) -> float | None:
+        """The largest ε at which these releases, all like the first of them, would fit now."""
+        ask = entries[0].ask
+
+        def read(books: Books) -> float | None:
+            limits = books.limits(self._name, ask.relation)
+
+            def fits(like: Mechanism) -> bool:
+                changed = replace(ask, mechanism=like)
+                alike = [entry._replace(ask=changed) for entry in entries]
+                totals = books.totals_with(self._name, alike, ask.relation)
+                return all(limit.holds(total) for limit, total in zip(limits, totals, strict=True))
+
+            return largest_epsilon(ask.mechanism, fits, most=ask.epsilon)
+
+        return self._read(read)
+
+    # --- reading ---
+
+    def records(self) -> Iterator[Record]:
+        """All releases, in the order they were recorded; of a named budget, its own."""
+        with self._transaction(write=False) as books:
+            yield from books.records(self._name)
+
+    def to_json(self) -> str:
+        """Budget, unit, what is spent and all releases as JSON."""
+
+        def read(books: Books) -> str:
+            spent = _spent(books.limits(self._name)[0])
+            head = {
+                "budget": self._name,
+                "epsilon": self.epsilon,
+                "delta": self.delta,
+                "spent": spent if math.isfinite(spent) else None,
+                "relation": books.head.relation,
+                "pairs_per_person": books.head.pairs_per_person,
+                "adaptive": bool(books.head.adaptive),
+            }
+            return records_to_json(head, books.records(self._name))
+
+        return self._read(read)
+
+    def to_csv(self) -> str:
+        """All releases as CSV, with a header."""
+        return records_to_csv(self.records())
+
+    def export(self, path: str | os.PathLike[str]) -> None:
+        """Writes `to_json` or `to_csv` to a file, as its name ends in .json or .csv; atomically."""
+        target = Path(path)
+        if target.suffix not in (".json", ".csv"):
+            raise ArgumentError("path", str(path), "the name says no format", "Let it end in .json or .csv")
+        text = self.to_json() if target.suffix == ".json" else self.to_csv()
+        try:
+            write_over(target, text.encode())
+        except OSError as error:
+            raise LedgerError(f"cannot export to {target}: {error.strerror}.") from None
+
+    # --- keeping it ---
+
+    def verify(self) -> None:
+        """Reads everything: the pages of the file, every record in the chain, and every composition from scratch.
+
+        A damaged cache is rebuilt; anything else that is wrong raises `LedgerCorrupt`.
+        """
+        with self._transaction(write=True) as books:
+            books.check_pages()
+            books.rebuild()
+
+    def backup(self, path: str | os.PathLike[str]) -> None:
+        """A consistent copy as a new file, also while others use the ledger."""
+        target = Path(path).absolute()
+        try:
+            store.backup(self._path, target)
+        except FileExistsError:
+            raise LedgerError(f"{target} exists already. Choose another name.") from None
+        except OSError as error:
+            raise LedgerError(f"cannot back up to {target}: {error.strerror}.") from None
+
+    def accept_clock(self) -> None:
+        """Trust the clock as it is now, though records are later: after `ClockWentBackwards`, if it is right now."""
+        with self._transaction(write=True) as books:
+            books.accept_clock()
+
+    # --- transactions ---
+
+    @contextlib.contextmanager
+    def _transaction(self, *, write: bool) -> Iterator[Books]:
+        if not self._exists():
+            raise LedgerError(f"the ledger {self._path} is gone. Restore it from a backup; a new one would forget.")
+        with store.transaction(self._path, write=write) as connection:
+            if store.is_empty(connection, self._path):
+                raise LedgerCorrupt(f"the ledger {self._path} has been emptied. Restore it from a backup.")
+            yield Books(connection, self._path)
+
+    def _read(self, question: Callable[[Books], T]) -> T:
+        try:
+            with self._transaction(write=False) as books:
+                return question(books)
+        except Stale:
+            self._rebuild()
+        with self._transaction(write=False) as books:
+            return question(books)
+
+    def _rebuild(self) -> None:
+        """Only the cache is written: what it holds follows from the records."""
+        with self._transaction(write=True) as books:
+            books.rebuild()
+
+
+def _spent(limit: Limit) -> float:
+    return limit.epsilon_of(limit.spent)

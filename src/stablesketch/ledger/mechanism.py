@@ -1,0 +1,222 @@
+"""`Mechanism`: what a release did, in the few public numbers that its privacy depends on; and what that costs.
+
+Three kinds, each with its privacy loss distribution, from what the release did and not from the ε it reports:
+
+- **sketch**: `size` entries of the pair (D_{p,1}, D_{p,ρ}), ln ρ being the sensitivity (privacy/curve.py), and `gap`:
+  with what probability finite precision may change the outcome (privacy/precision.py).
+- **exact**: an integer of sensitivity D plus discrete Laplace noise of scale b = D/ε. Under neighbours that are D apart
+  the loss at the outcome z is (|z - D| - |z|)/b. Neighbours that are less apart are dominated: the noise is
+  log-concave, so that half lines tell best, and P(X <= y) - αP(X <= y - d) grows with d (Lemma 3 of
+  docs/math-sensitivity-and-curve.md, which uses no more than that).
+- **other**: something that was proved (ε, δ)-private elsewhere, as are plans that sample their pairs
+  (privacy/sampling.py). Randomised response with δ at infinity dominates it.
+
+**Directions.** Under add_remove one neighbour has what the other lacks, so F_p of a stream, or of any part of it, is
+the larger for the same one of the two in every release. "Removed" (narrow against wide) and "added" (wide against
+narrow) are therefore composed apart, and the worse counts. Under replace a pair may raise F_p in one release and
+lower it in another; an observer who knows the two neighbours knows which. So every release is charged the worse of
+its two directions at every α at once (`either` in law.py), and there is one law only. That dominates every way the
+directions can be mixed.
+
+**Finite precision.** On either neighbour the outcome of a release differs from the ideal one with probability at most
+g, its `gap`. Charging d = (1 + e^c) g + H(e^c) at infinity covers that, for any c >= 0, H being the ideal curve in that
+direction. *Proof.* The true curve is at most H(α) + (1 + α) g (privacy/precision.py). For α <= e^c that is at most
+H(α) + (1 + e^c) g; for α > e^c, curves fall, so it is at most H(e^c) + (1 + e^c) g. Both are at most H(α) + d, the
+curve of the ideal pair with a mass d more at infinity. ∎ The least d over some values of c is taken; for releases of a
+small ε it is little more than 2g. (Adding (1 + e^ε) g_i for the *total* ε instead would be e^ε/2 times as much.)
+
+**Beside the distribution**, every mechanism has an (ε, δ) of its own, for which it was planned. It is certified here,
+from what the release does: what a plan says of itself is not believed, except where its distribution is not known.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from hashlib import sha256
+from typing import Literal
+
+import numpy as np
+
+from ..errors import LedgerCorrupt, LedgerError
+from ..plan import Plan
+from ..privacy import PrivacyCurve, log_sensitivity
+from ..privacy.exact_moment import units_sensitivity
+from ..privacy.lattice import upper_law
+from ..privacy.loss import loss_cells
+from ..privacy.precision import rounding_delta
+from ..privacy.sampling import SampledCurve, Sampling
+from ..statistic import Moment
+from .law import ATOM, Law, bounded, either, power, split
+
+__all__ = ["Kind", "Mechanism"]
+
+Kind = Literal["sketch", "exact", "other"]
+
+_UNIT = 2.0**-53
+# Cells per deviation of the loss of one entry.
+_FINENESS = 96.0
+_MOST_CELLS = 1 << 14
+# Below this the loss of an entry is charged as if it were always the greatest one.
+_LEAST_SHIFT = 1e-90
+# More atoms than this of discrete noise are charged as randomised response.
+_MOST_ATOMS = 1 << 20
+_CUTS = 64
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """One way of releasing; equal mechanisms cost the same. Fields that a kind has no use for are 0."""
+
+    kind: Kind
+    p: float = 0.0
+    size: int = 0
+    log_rho: float = 0.0
+    gap: float = 0.0
+    epsilon: float = 0.0
+    delta: float = 0.0
+    distance: int = 0
+
+    @classmethod
+    def of_plan(cls, plan: Plan) -> Mechanism:
+        """What a release by this plan does. ρ is found anew from the statistic, the privacy and the phantoms."""
+        p, privacy = plan.statistic.p, plan.privacy
+        if plan.mechanism == "exact":
+            step = Fraction(plan.step)
+            distance = units_sensitivity(p, privacy.max_value, privacy.pairs_per_person, step)
+            return cls("exact", epsilon=privacy.epsilon, distance=distance)
+        if plan.sampled is not None:
+            return cls("other", epsilon=_sampled_epsilon(plan, plan.sampled.sampling), delta=plan.delta)
+        if type(plan.statistic) is not Moment:
+            # Its distribution is not known here; its (ε, δ) is.
+            return cls("other", epsilon=plan.epsilon, delta=plan.delta)
+        # As in plan/planner.py: the mass is a sum of rounded powers, and taken a little smaller.
+        log_rho = log_sensitivity(p, privacy, plan.floor * (1.0 - 1e-12))
+        # (1 + e^0) g is what finite precision costs at ε = 0.
+        gap = 0.5 * rounding_delta(0.0, plan.step)
+        return cls("sketch", p=p, size=plan.size, log_rho=log_rho, gap=gap, epsilon=plan.epsilon, delta=plan.delta)
+
+    def to_json(self) -> str:
+        """Canonical: numbers as Python writes them, which is exact."""
+        return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str) -> Mechanism:
+        """Reads what `to_json` wrote, and nothing else."""
+        try:
+            mechanism = cls(**json.loads(text))
+        except (TypeError, ValueError) as error:
+            raise LedgerCorrupt(f"a mechanism in the ledger that cannot be read: {error}.") from None
+        if mechanism.to_json() != text or mechanism.kind not in ("sketch", "exact", "other"):
+            raise LedgerCorrupt("a mechanism in the ledger that nothing writes.")
+        return mechanism
+
+    @property
+    def digest(self) -> bytes:
+        """Its name in the cache of compositions."""
+        return sha256(b"stablesketch/ledger/mechanism/" + self.to_json().encode()).digest()[:16]
+
+    def basic(self) -> tuple[float, float]:
+        """An (ε, δ) of its own that is certain; ε is infinite if none is."""
+        certain = self.kind != "sketch" or math.isinf(self.epsilon)
+        return self.epsilon if certain else _certified(self), self.delta
+
+    def laws(self, relation: str) -> tuple[Law, ...]:
+        """(removed, added) under add_remove, one law for both under replace."""
+        return _laws(self, relation)
+
+
+def _sampled_epsilon(plan: Plan, sampling: Sampling) -> float:
+    """The ε of a plan with sampling, checked: the bound of privacy/sampling.py is an (ε, δ), and composed as one."""
+    curve = SampledCurve(plan.statistic.p, plan.size, plan.privacy, sampling, plan.floor * (1.0 - 1e-12))
+    if curve.delta(plan.epsilon) + rounding_delta(plan.epsilon, plan.step) > plan.delta * (1.0 + 1e-9):
+        raise LedgerError(
+            f"the plan claims ε = {plan.epsilon:.6g} at δ = {plan.delta:.3g}, and its own size, floor and sampling do "
+            "not give that. Make the plan again with ss.plan."
+        )
+    return plan.epsilon
+
+
+@lru_cache(maxsize=256)
+def _laws(mechanism: Mechanism, relation: str) -> tuple[Law, ...]:
+    if mechanism.kind == "sketch":
+        removed, added = _entries(mechanism)
+    else:
+        # Both kinds are symmetric: either direction is the other.
+        removed = added = (
+            _noise(mechanism) if mechanism.kind == "exact" else bounded(mechanism.epsilon, mechanism.delta)
+        )
+    laws = (removed, added) if relation == "add_remove" else (either(removed, added),)
+    return tuple(replace(law, infinity=law.infinity + _precision(mechanism.gap, law)) for law in laws)
+
+
+@lru_cache(maxsize=256)
+def _certified(mechanism: Mechanism) -> float:
+    """An ε that is certain at the δ of this sketch: its own, where the curve confirms it."""
+    epsilon, delta = mechanism.epsilon, mechanism.delta
+    curve = PrivacyCurve.from_log(mechanism.p, mechanism.size, mechanism.log_rho)
+    left = delta - (1.0 + math.exp(min(epsilon, 700.0))) * mechanism.gap * (1.0 + 1e-12)
+    if left >= 0.0 and (epsilon >= curve.pure_epsilon or curve.delta(epsilon) <= left):
+        return epsilon
+    # A plan may have rounded the other way at the seventh digit; more than that is no rounding.
+    if left > 0.0 and curve.epsilon(left) <= epsilon * 1.001:
+        return math.inf
+    raise LedgerError(
+        f"the plan claims ε = {epsilon:.6g} at δ = {delta:.3g}, and its own size, floor and privacy do not give "
+        "that. Make the plan again with ss.plan."
+    )
+
+
+def _entries(mechanism: Mechanism) -> tuple[Law, Law]:
+    """The certified laws of one entry, removed and added, `size` times. They live on a lattice of their own, and are
+    split onto ours.
+    """
+    p, size = mechanism.p, mechanism.size
+    shift = mechanism.log_rho / p
+    if shift == 0.0:
+        return ATOM, ATOM
+    if shift < _LEAST_SHIFT:
+        worst = bounded(size * shift * (1.0 + 1e-12), 0.0)
+        return worst, worst
+    cells = min(_MOST_CELLS, math.ceil(_FINENESS * (1.0 + p) / p))
+    one_entry = loss_cells(p, shift, cells)
+    # `lowest` and `step` are rounded numbers; so is the index times the step.
+    rounding = 8.0 * _UNIT * (1.0 + p) * shift
+    laws = []
+    for wide_first in (False, True):
+        entry = upper_law(one_entry, wide_first=wide_first)
+        losses = entry.lowest + entry.step * np.arange(len(entry.weight), dtype=np.float64)
+        kept = entry.weight > 0.0
+        one = split(losses[kept], entry.weight[kept], scale=entry.scale_error, shift=entry.shift_error + rounding)
+        laws.append(power(one, size))
+    return laws[0], laws[1]
+
+
+def _noise(mechanism: Mechanism) -> Law:
+    """z <= 0 has the loss ε and probability 1/(1 + q), z >= D the loss -ε and q^D/(1 + q); between them one by one.
+
+    q = e^{-1/b} = e^{-ε/D}. The probabilities of 1..D-1 are (1 - q)/(1 + q) q^z, each rounded a few times; the exponent
+    z ε/D is at most ε, so that its rounding is a few units of ε.
+    """
+    epsilon, distance = mechanism.epsilon, mechanism.distance
+    if distance > _MOST_ATOMS:
+        return bounded(epsilon, 0.0)
+    at = np.arange(distance + 1, dtype=np.float64)
+    rate = epsilon / distance
+    mass = np.exp(-at * rate) / (1.0 + math.exp(-rate))
+    mass[1:-1] *= -math.expm1(-rate)
+    losses = epsilon * (1.0 - 2.0 * at / distance)
+    rounding = 16.0 * _UNIT * (1.0 + epsilon)
+    return split(losses, mass, scale=rounding, shift=rounding)
+
+
+def _precision(gap: float, law: Law) -> float:
+    """d of the head of this file: the least (1 + e^c) g + H(e^c) over values c from 0 to the greatest loss."""
+    if gap == 0.0:
+        return 0.0
+    top = float(law.losses[-1]) + law.shift
+    cuts = np.linspace(0.0, max(top, 0.0), _CUTS).tolist()
+    return min((1.0 + math.exp(min(cut, 700.0))) * gap + law.delta(cut) for cut in cuts) * (1.0 + 1e-12)

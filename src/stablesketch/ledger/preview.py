@@ -1,0 +1,163 @@
+"""What would it cost, what would fit: answered without recording anything."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from ..errors import PlanInfeasible
+from ..plan import Plan
+from ..plan import plan as make_plan
+from ..privacy import PrivacyCurve
+from .accounting import Cost
+from .mechanism import Mechanism
+
+__all__ = ["Limit", "Preview", "Schedule", "largest_epsilon", "plan_with_epsilon"]
+
+# A budget of 0.3 takes releases of 0.1 and 0.2, whose floats add up to a little more: nine digits are held.
+_NINE_DIGITS = 1.0 + 1e-9
+_STEPS = 14
+_CLOSE = 1.003
+_MOST = 100.0  # of ε, or of ln ρ: there is no privacy left there
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A budget, and what has been spent of it."""
+
+    name: str
+    epsilon: float
+    delta: float
+    spent: Cost
+
+    def holds(self, cost: Cost) -> bool:
+        """Whether this total is within the budget: its δ at the budget's ε is not more than the budget's."""
+        return cost.delta(self.epsilon * _NINE_DIGITS) <= self.delta * _NINE_DIGITS
+
+    def epsilon_of(self, cost: Cost) -> float:
+        """The certified ε of this total at the budget's δ."""
+        return cost.epsilon(self.delta * _NINE_DIGITS)
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What some releases would cost, were they made now. `spent` and `after` are certified ε at the budget's δ."""
+
+    fits: bool
+    releases: int
+    asked: tuple[tuple[float, float], ...]
+    spent: float
+    after: float
+    epsilon: float
+    delta: float
+
+    @property
+    def left(self) -> float:
+        """What would be left of the budget's ε."""
+        return max(0.0, self.epsilon - self.after)
+
+    def __str__(self) -> str:
+        verdict = "fits" if self.fits else "does not fit"
+        return (
+            f"{self.releases:,} release(s): {verdict}\n"
+            f"budget  ε = {self.epsilon:.6g} at δ = {self.delta:.3g}\n"
+            f"spent   ε = {self.spent:.6g}\n"
+            f"after   ε = {self.after:.6g}, left {self.left:.6g}"
+        )
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """`releases` releases by `plan` fit into what is left: the plan asked about, with an ε that makes it so."""
+
+    releases: int
+    plan: Plan
+    spent: float
+    after: float
+
+    @property
+    def epsilon(self) -> float:
+        """ε of each release."""
+        return self.plan.epsilon
+
+    @property
+    def delta(self) -> float:
+        """δ of each release."""
+        return self.plan.delta
+
+    def __str__(self) -> str:
+        return (
+            f"{self.releases:,} release(s) of {self.plan.statistic}\n"
+            f"each    ε = {self.epsilon:.6g} at δ = {self.delta:.3g}\n"
+            f"spent   ε = {self.spent:.6g}\n"
+            f"after   ε = {self.after:.6g}\n"
+            f"error   {self.plan.error:.4g} each{', relative' if self.plan.relative else ''}"
+        )
+
+
+def largest_epsilon(mechanism: Mechanism, fits: Callable[[Mechanism], bool], *, most: float = math.inf) -> float | None:
+    """About the largest ε (at most `most`, at the mechanism's δ) for which the like of `mechanism` fits, or None.
+
+    For a sketch it is its sensitivity that is searched, for others ε itself: less of it is less of everything.
+    """
+    sketch = mechanism.kind == "sketch"
+    size = mechanism.log_rho if sketch else mechanism.epsilon
+
+    def changed(value: float) -> Mechanism:
+        # Without an ε of its own a sketch is judged by its distribution alone.
+        return replace(mechanism, log_rho=value, epsilon=math.inf) if sketch else replace(mechanism, epsilon=value)
+
+    low = high = size
+    if fits(changed(size)):
+        while 4.0 * low < _MOST and fits(changed(4.0 * low)):
+            low *= 4.0
+        high = 4.0 * low
+    else:
+        while not fits(changed(low)):
+            low, high = low / 4.0, low
+            if low < 1e-6 * size:
+                return None
+    for _ in range(_STEPS):
+        if high <= low * _CLOSE:
+            break
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if fits(changed(middle)) else (low, middle)
+    if not sketch:
+        return min(low, most)
+    curve = PrivacyCurve.from_log(mechanism.p, mechanism.size, low)
+    # A plan for this ε or less has at most this sensitivity: the lower end of the bracket is not above the truth.
+    epsilon = curve.bracket(0.5 * mechanism.delta)[0]
+    left = mechanism.delta - (1.0 + math.exp(min(epsilon, 700.0))) * mechanism.gap
+    return min(curve.bracket(left)[0] if left > 0.0 else epsilon, most)
+
+
+def plan_with_epsilon(plan: Plan, epsilon: float) -> Plan:
+    """The same plan for another ε: statistic, size and everything that is protected stay."""
+    privacy = replace(plan.privacy, epsilon=epsilon)
+    expected = plan.expected if plan.expected > 0.0 else None
+    size = plan.size if plan.mechanism == "sketch" else None
+    return make_plan(
+        plan.statistic, privacy, size=size, expected=expected, mechanism=plan.mechanism, deletes=plan.deletes
+    )
+
+
+def schedule(plan: Plan, releases: int, limits: Sequence[Limit], cost_of: Callable[[Mechanism, int], Cost]) -> Schedule:
+    """The largest ε each at which `releases` releases fit into all limits, planned and checked."""
+
+    def fits(mechanism: Mechanism) -> bool:
+        return all(limit.holds(limit.spent + cost_of(mechanism, i).times(releases)) for i, limit in enumerate(limits))
+
+    epsilon = largest_epsilon(Mechanism.of_plan(plan), fits)
+    for attempt in range(_STEPS if epsilon is not None else 0):
+        assert epsilon is not None
+        candidate = plan_with_epsilon(plan, epsilon)
+        mechanism = Mechanism.of_plan(candidate)
+        if fits(mechanism):
+            after = limits[0].epsilon_of(limits[0].spent + cost_of(mechanism, 0).times(releases))
+            return Schedule(releases, candidate, limits[0].epsilon_of(limits[0].spent), after)
+        epsilon *= 0.999**2**attempt  # a plan is for round numbers, and may need a little more
+    raise PlanInfeasible(
+        f"no ε fits {releases:,} times into what is left of the budget. Ask for fewer releases, a plan of fewer "
+        "entries (which loses less to finite precision), or a larger budget."
+    )

@@ -1,0 +1,124 @@
+"""What a ledger is asked to record, and what it has recorded."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields
+from typing import Any, NamedTuple
+
+from ..errors import LedgerCorrupt
+from ..plan import Plan
+from .mechanism import Mechanism
+
+__all__ = ["Ask", "Entry", "Record", "records_to_csv", "records_to_json"]
+
+_FORMAT = "stablesketch-ledger/1"
+
+
+@dataclass(frozen=True)
+class Ask:
+    """The public facts of a release, and the mechanism that they amount to."""
+
+    statistic: str
+    mechanism: Mechanism
+    epsilon: float
+    delta: float
+    relation: str
+    pairs_per_person: int
+    kind: str = "other"
+    max_value: int | None = None
+    p: float | None = None
+    size: int | None = None
+
+    @classmethod
+    def of_plan(cls, plan: Plan) -> Ask:
+        """What a release by this plan asks for."""
+        privacy, mechanism = plan.privacy, Mechanism.of_plan(plan)
+        return cls(
+            str(plan.statistic),
+            mechanism,
+            plan.epsilon,
+            plan.delta,
+            privacy.relation,
+            privacy.pairs_per_person,
+            plan.mechanism,
+            privacy.max_value,
+            plan.statistic.p,
+            plan.size or None,
+        )
+
+    def to_json(self) -> str:
+        """Canonical: the same ask, the same text."""
+        return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str) -> Ask:
+        """Reads what `to_json` wrote."""
+        try:
+            content = json.loads(text)
+            mechanism = Mechanism.from_json(json.dumps(content["mechanism"], sort_keys=True, separators=(",", ":")))
+            ask = cls(**{**content, "mechanism": mechanism})
+        except (KeyError, TypeError, ValueError) as error:
+            raise LedgerCorrupt(f"a kind of release in the ledger that cannot be read: {error}.") from None
+        if ask.to_json() != text:
+            raise LedgerCorrupt("a kind of release in the ledger that nothing writes.")
+        return ask
+
+
+class Entry(NamedTuple):
+    """One release to be recorded. `fingerprint` tells secrets apart; None where there is no secret."""
+
+    ask: Ask
+    fingerprint: bytes | None = None
+    label: str = ""
+    part: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Record:
+    """One line of a ledger. Nothing in it is secret; labels and names of parts are as public as you make them.
+
+    `spent_after` is the certified ε of the whole ledger, at its δ, once this release was in. `mechanism` is "sketch",
+    "exact" or "other"; `p`, `size` and `max_value` are None where they mean nothing.
+    """
+
+    number: int
+    time: str
+    label: str
+    budget: str
+    statistic: str
+    mechanism: str
+    epsilon: float
+    delta: float
+    relation: str
+    pairs_per_person: int
+    max_value: int | None
+    p: float | None
+    size: int | None
+    fingerprint: str | None
+    partition: str | None
+    part: str | None
+    spent_after: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields by name."""
+        return asdict(self)
+
+
+def records_to_json(head: dict[str, Any], records: Iterable[Record]) -> str:
+    """{"format": ..., budget and unit, "releases": [...]}."""
+    content = {"format": _FORMAT, **head, "releases": [record.to_dict() for record in records]}
+    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+
+
+def records_to_csv(records: Iterable[Record]) -> str:
+    """A header, and a row for each release."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, [field.name for field in fields(Record)], lineterminator="\n")
+    writer.writeheader()
+    for record in records:
+        writer.writerow(record.to_dict())
+    return out.getvalue()

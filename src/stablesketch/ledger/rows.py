@@ -1,0 +1,90 @@
+"""The rows that everything depends on: the head of a ledger and its budgets, each with a checksum of its own.
+
+A database finds broken pages, not a changed bit in a number. The budget itself must not depend on luck, so these rows
+are checked whenever they are read. Releases are held together by a chain: the head has the last link and their number.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from dataclasses import astuple, dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Self
+
+from ..errors import LedgerCorrupt
+
+__all__ = ["Budget", "Head", "chained"]
+
+
+@dataclass
+class Head:
+    """The one row of `ledger`. `last_time` is that of the last release, None if it says nothing (accept_clock)."""
+
+    relation: str | None
+    pairs_per_person: int | None
+    adaptive: int
+    releases: int = 0
+    chain: bytes = bytes(32)
+    last_time: str | None = None
+
+    def write(self, connection: sqlite3.Connection) -> None:
+        """In place of the one there is."""
+        row = astuple(self)
+        connection.execute("INSERT OR REPLACE INTO ledger VALUES (1, ?, ?, ?, ?, ?, ?, ?)", (*row, _checksum(row)))
+
+    @classmethod
+    def read(cls, connection: sqlite3.Connection, path: Path) -> Self:
+        """The row, if it is what was written."""
+        row = connection.execute(
+            "SELECT relation, pairs_per_person, adaptive, releases, chain, last_time, checksum FROM ledger"
+        ).fetchone()
+        return cls(*_checked(row, path))
+
+
+@dataclass
+class Budget:
+    """A row of `budgets`; the whole has the empty name. θ is None unless the ledger is adaptive."""
+
+    id: int
+    name: str
+    epsilon: float
+    delta: float
+    theta: float | None
+    releases: int = 0
+
+    def write(self, connection: sqlite3.Connection) -> None:
+        """In place of the one with this id."""
+        row = astuple(self)
+        connection.execute("INSERT OR REPLACE INTO budgets VALUES (?, ?, ?, ?, ?, ?, ?)", (*row, _checksum(row)))
+
+    @classmethod
+    def read(cls, connection: sqlite3.Connection, path: Path, name: str) -> Self | None:
+        """The row of that name, if it is what was written; None if there is none."""
+        row = connection.execute(
+            "SELECT id, name, epsilon, delta, theta, releases, checksum FROM budgets WHERE name = ?", (name,)
+        ).fetchone()
+        return None if row is None else cls(*_checked(row, path))
+
+
+def chained(before: bytes, *row: object) -> bytes:
+    """The chain after a release: whoever changes, drops or reorders releases changes all chains after them."""
+    return sha256(b"stablesketch/ledger/chain/" + before + _text(row)).digest()
+
+
+def _text(row: tuple[Any, ...]) -> bytes:
+    return json.dumps([item.hex() if isinstance(item, bytes) else item for item in row]).encode()
+
+
+def _checksum(row: tuple[Any, ...]) -> bytes:
+    return sha256(b"stablesketch/ledger/row/" + _text(row)).digest()
+
+
+def _checked(row: tuple[Any, ...] | None, path: Path) -> tuple[Any, ...]:
+    if row is None or row[-1] != _checksum(row[:-1]):
+        raise LedgerCorrupt(
+            f"{path}: the budget is not what was written. Nothing was recorded or released. Restore the ledger from a "
+            "backup, and record what was released since then with Ledger.charge."
+        )
+    return row[:-1]

@@ -1,0 +1,170 @@
+"""The file of a ledger: an SQLite database, its tables, its transactions, and what can go wrong with a file.
+
+Every transaction opens the database anew and closes it: nothing is shared between threads, or between a process and
+its forks. Writing transactions begin IMMEDIATE, so that of several processes one writes and the others wait; the
+journal is a write-ahead log, synced at every commit (synchronous = FULL). A commit that returned survives a power cut;
+a process killed before that leaves the database as it was.
+
+Tables:
+
+- `ledger`: one row; the unit of privacy, whether the ledger is adaptive, how many releases there are and the end of
+  their chain (rows.py).
+- `budgets`: the whole ("" ) and the named ones, each with its ε and δ, and θ where adaptive (accounting.py).
+- `kinds`: what releases have in common: statistic, privacy, mechanism; as JSON.
+- `releases`: one row each, never changed or deleted. `chain` is SHA-256 of the chain before and of the row.
+- `frontier`, `partitions`, `covered`, `costs`: what all of them cost together; a cache (composition.py).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..durable import sync_folder
+from ..errors import LedgerCorrupt, LedgerError
+
+__all__ = ["backup", "create_tables", "is_empty", "touch", "transaction"]
+
+_APPLICATION = 0x53534C47  # "SSLG"
+_VERSION = 1
+_WAIT = 60.0  # seconds for other processes to finish
+
+_TABLES = """
+CREATE TABLE ledger (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    relation TEXT, pairs_per_person INTEGER, adaptive INTEGER NOT NULL, releases INTEGER NOT NULL, chain BLOB NOT NULL,
+    last_time TEXT, checksum BLOB NOT NULL
+);
+CREATE TABLE budgets (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, epsilon REAL NOT NULL, delta REAL NOT NULL, theta REAL,
+    releases INTEGER NOT NULL, checksum BLOB NOT NULL
+);
+CREATE TABLE kinds (id INTEGER PRIMARY KEY, content TEXT NOT NULL UNIQUE);
+CREATE TABLE releases (
+    number INTEGER PRIMARY KEY, time TEXT NOT NULL, label TEXT NOT NULL, budget INTEGER NOT NULL REFERENCES budgets,
+    kind INTEGER NOT NULL REFERENCES kinds, fingerprint BLOB UNIQUE, partition TEXT, part TEXT, spent REAL NOT NULL,
+    chain BLOB NOT NULL
+);
+CREATE TABLE frontier (
+    budget INTEGER NOT NULL, partition TEXT NOT NULL, part TEXT NOT NULL, level INTEGER NOT NULL, key BLOB NOT NULL,
+    PRIMARY KEY (budget, partition, part, level)
+) WITHOUT ROWID;
+CREATE INDEX frontier_keys ON frontier (key);
+CREATE TABLE partitions (
+    budget INTEGER NOT NULL, partition TEXT NOT NULL, content BLOB NOT NULL, checksum BLOB NOT NULL,
+    PRIMARY KEY (budget, partition)
+);
+CREATE TABLE covered (
+    budget INTEGER NOT NULL, partition TEXT NOT NULL, key BLOB NOT NULL, PRIMARY KEY (budget, partition, key)
+) WITHOUT ROWID;
+CREATE TABLE costs (key BLOB PRIMARY KEY, content BLOB NOT NULL, checksum BLOB NOT NULL);
+"""
+
+_DAMAGE = {"SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_FORMAT"}
+_REASONS = {
+    "SQLITE_BUSY": "another process holds it. Try again",
+    "SQLITE_LOCKED": "another process holds it. Try again",
+    "SQLITE_FULL": "the disk is full. Make room and try again",
+    "SQLITE_READONLY": "it, or its folder, cannot be written. Give the process the right to, or copy the ledger",
+    "SQLITE_CANTOPEN": "it, or the files beside it, cannot be opened. See that file and folder can be written",
+    "SQLITE_PERM": "the system refuses it. Give the process the right to write file and folder",
+    "SQLITE_IOERR": "reading or writing it failed. See to the disk, and try again",
+}
+
+
+@contextlib.contextmanager
+def transaction(path: Path, *, write: bool) -> Iterator[sqlite3.Connection]:
+    """The database at `path`, which must exist, within a transaction: committed at the end, or as it was before."""
+    try:
+        connection = sqlite3.connect(
+            f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=_WAIT, isolation_level=None
+        )
+    except sqlite3.Error as error:
+        raise _translated(path, error) from None
+    try:
+        connection.execute("PRAGMA journal_mode = WAL").fetchone()
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+        try:
+            yield connection
+            connection.execute("COMMIT")
+        except BaseException:
+            with contextlib.suppress(sqlite3.Error):
+                connection.execute("ROLLBACK")
+            raise
+    except sqlite3.Error as error:
+        raise _translated(path, error) from None
+    finally:
+        with contextlib.suppress(sqlite3.Error):
+            connection.close()
+
+
+def is_empty(connection: sqlite3.Connection, path: Path) -> bool:
+    """Whether there is no ledger in it yet; an error if there is something else, or a ledger of another version."""
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if application == _APPLICATION:
+        if version != _VERSION:
+            raise LedgerError(
+                f"{path} is a ledger of version {version}, and this reads {_VERSION}. Upgrade stablesketch."
+            )
+        return False
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if application or tables:
+        raise LedgerCorrupt(f"{path} is a database, but no ledger. Choose another file.")
+    return True
+
+
+def create_tables(connection: sqlite3.Connection) -> None:
+    """In the transaction at hand, so that a ledger is there whole or not at all."""
+    for statement in _TABLES.split(";\n"):
+        if statement.strip():
+            connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+    connection.execute(f"PRAGMA user_version = {_VERSION}")
+
+
+def backup(path: Path, target: Path) -> None:
+    """A consistent copy under a new name, whole or not at all."""
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)
+    os.close(handle)
+    try:
+        with (
+            contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=_WAIT)) as source,
+            contextlib.closing(sqlite3.connect(name)) as copy,
+        ):
+            source.backup(copy)
+            copy.execute("PRAGMA journal_mode = DELETE").fetchone()
+        with open(name, "rb") as file:
+            os.fsync(file.fileno())
+        os.link(name, target)
+        sync_folder(target.parent)
+    except sqlite3.Error as error:
+        raise _translated(path, error) from None
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+
+
+def touch(path: Path) -> None:
+    """An empty file that only its owner may read or write; SQLite makes its companions with the same mode."""
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    except OSError as error:
+        raise LedgerError(f"cannot make the ledger {path}: {error.strerror}. Choose another folder.") from None
+
+
+def _translated(path: Path, error: sqlite3.Error) -> LedgerError:
+    name: str = getattr(error, "sqlite_errorname", "") or ""
+    base = "_".join(name.split("_")[:2])
+    if base in _DAMAGE or (isinstance(error, sqlite3.DatabaseError) and "malformed" in str(error)):
+        return LedgerCorrupt(
+            f"the ledger {path} is damaged ({error}). Nothing was recorded or released. Restore it from a backup, and "
+            "record what was released since then with Ledger.charge."
+        )
+    reason = _REASONS.get(base, "see the message of the database")
+    return LedgerError(f"the ledger {path} cannot be used ({error}): {reason}. Nothing was recorded or released.")

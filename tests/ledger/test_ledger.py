@@ -1,0 +1,550 @@
+"""Ledgers, as a tutorial: one budget, every release recorded before its value is there, and none beyond the budget."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import json
+import math
+import os
+import sqlite3
+import stat
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+import stablesketch as ss
+from stablesketch.ledger.record import Ask, Entry
+
+
+def released(plan: ss.Plan, ledger: ss.Ledger | None, **how: object) -> ss.Release:
+    collector = plan.open()
+    collector.update(range(50))
+    return collector.release(ledger=ledger, **how)  # type: ignore[arg-type]
+
+
+# --- the one way through ---
+
+
+def test_a_release_is_recorded_with_all_that_matters(ledger: ss.Ledger, plan: ss.Plan) -> None:
+    secret = ss.Secret.generate()
+    collector = plan.open(secret)
+    collector.update(range(50))
+    fingerprint = secret.fingerprint.hex()
+    release = collector.release(ledger=ledger, label="weekly apps")
+    (record,) = ledger.records()
+    assert (record.number, record.label, record.budget) == (1, "weekly apps", "")
+    assert (record.statistic, record.mechanism, record.p, record.size) == ("F_0.5", "sketch", 0.5, 20)
+    assert (record.epsilon, record.delta) == (release.epsilon, release.delta)
+    assert (record.relation, record.pairs_per_person, record.max_value) == ("replace", 1, 1)
+    assert record.fingerprint == fingerprint
+    assert record.time.endswith("+00:00")
+    assert record.spent_after == ledger.spent()
+    assert len(ledger) == 1
+
+
+def test_what_is_spent_is_less_than_the_sum(ledger: ss.Ledger, plan: ss.Plan) -> None:
+    for _ in range(6):
+        released(plan, ledger)
+    assert ledger.spent() < 0.4 * 6 * plan.epsilon
+    assert ledger.left() == ledger.epsilon - ledger.spent()
+    assert ledger.spent_delta() <= 1e-6
+    spent = [epsilon for _, epsilon in ledger.curve([1e-8, 1e-6, 1e-4])]
+    assert spent == sorted(spent, reverse=True)
+    assert ledger.spent(1e-4) == spent[2]
+
+
+def test_one_release_of_the_whole_budget_fits(tmp_path: Path, plan: ss.Plan, exact: ss.Plan) -> None:
+    released(plan, ss.Ledger(tmp_path / "one", epsilon=plan.epsilon, delta=plan.delta))
+    three = ss.Ledger(tmp_path / "three", epsilon=0.3, delta=1e-9)
+    for _ in range(3):
+        released(exact, three)  # 0.1 three times, whose floats add up to more than 0.3
+    with pytest.raises(ss.BudgetExceeded):
+        released(exact, three)
+
+
+def test_beyond_the_budget_nothing_is_released(tmp_path: Path, plan: ss.Plan) -> None:
+    ledger = ss.Ledger(tmp_path / "small", epsilon=1.2, delta=1e-8)
+    released(plan, ledger)
+    secret = ss.Secret.generate()
+    collector = plan.open(secret)
+    collector.update(range(50))
+    before = collector.to_bytes()
+    with pytest.raises(ss.BudgetExceeded) as refused:
+        collector.release(ledger=ledger)
+    error = refused.value
+    assert error.asked == (plan.epsilon, plan.delta)
+    assert error.spent == ledger.spent()
+    assert error.left == 1.2 - error.spent
+    assert error.after > 1.2
+    assert "would fit" in str(error)
+    assert len(ledger) == 1
+    # Nothing is lost: the collector and its secret are as they were, and a smaller ask fits.
+    assert not secret.spent
+    assert collector.to_bytes() == before
+    assert error.fits is not None
+    smaller = ss.plan(plan.statistic, replace(plan.privacy, epsilon=error.fits), size=plan.size)
+    assert ledger.preview(smaller).fits
+    larger = ss.plan(plan.statistic, replace(plan.privacy, epsilon=error.fits * 1.03), size=plan.size)
+    assert not ledger.preview(larger).fits
+    released(smaller, ledger)
+
+
+def test_when_nothing_fits_any_more(tmp_path: Path, exact: ss.Plan) -> None:
+    ledger = ss.Ledger(tmp_path / "small", epsilon=0.1, delta=1e-9)
+    released(exact, ledger)
+    with pytest.raises(ss.BudgetExceeded, match="Nothing of this kind fits any more") as refused:
+        released(exact, ledger)
+    assert refused.value.fits is None
+
+
+def test_mechanisms_of_all_kinds_in_one_ledger(ledger: ss.Ledger, plan: ss.Plan, exact: ss.Plan) -> None:
+    released(plan, ledger)
+    released(exact, ledger)
+    ledger.charge(epsilon=0.2, delta=1e-9, statistic="median", relation="replace", label="by hand")
+    kinds = [record.mechanism for record in ledger.records()]
+    assert kinds == ["sketch", "exact", "other"]
+    last = list(ledger.records())[-1]
+    assert (last.statistic, last.label, last.fingerprint, last.p) == ("median", "by hand", None, None)
+    assert plan.epsilon * 0.5 < ledger.spent() < plan.epsilon + 0.3
+
+
+# --- one secret, one release ---
+
+
+def test_a_copy_of_the_secret_is_known_by_its_fingerprint(ledger: ss.Ledger, plan: ss.Plan) -> None:
+    """Out of reach of any mark in a file: the same bits twice. The ledger knows them."""
+    bits = bytes(range(32))
+    first = plan.open(ss.Secret.from_bytes(bits))
+    first.update(range(50))
+    first.release(ledger=ledger)
+    copy = plan.open(ss.Secret.from_bytes(bits))
+    copy.update(range(49))
+    with pytest.raises(ss.SecretSpent, match="as number 1 of the ledger"):
+        copy.release(ledger=ledger)
+    assert len(ledger) == 1
+    assert bits.hex() not in ledger.to_json()
+    assert bits not in ledger.path.read_bytes()
+
+
+# --- previews and schedules ---
+
+
+def test_a_preview_costs_nothing_and_tells_what_a_release_would(
+    ledger: ss.Ledger, plan: ss.Plan, exact: ss.Plan
+) -> None:
+    released(plan, ledger)
+    preview = ledger.preview([plan, exact])
+    assert preview.fits
+    assert preview.releases == 2
+    assert preview.asked == ((plan.epsilon, plan.delta), (0.1, 0.0))
+    assert preview.spent == ledger.spent()
+    assert len(ledger) == 1
+    released(plan, ledger)
+    released(exact, ledger)
+    assert ledger.spent() == pytest.approx(preview.after, rel=2e-3)
+    many = ledger.preview(plan, times=500)
+    assert not many.fits
+    assert many.left == 0.0
+    assert "does not fit" in str(many)
+
+
+def test_a_release_per_hour_for_a_year(path: Path, plan: ss.Plan) -> None:
+    ledger = ss.Ledger(path, epsilon=1.0, delta=1e-6)
+    schedule = ledger.schedule(plan, every=timedelta(hours=1), lasting=timedelta(days=365))
+    assert schedule.releases == 8760
+    assert ledger.preview(schedule.plan, times=8760).fits
+    assert schedule.after <= 1.0
+    assert schedule.after > 0.95
+    assert schedule.epsilon == schedule.plan.epsilon > 20 * 1.0 / 8760  # adding ε would give that
+    assert ledger.schedule(plan, releases=8760).plan == schedule.plan
+    assert schedule.plan.size == plan.size
+    assert "8,760" in str(schedule)
+
+
+def test_a_schedule_is_out_of_what_is_left(ledger: ss.Ledger, plan: ss.Plan, exact: ss.Plan) -> None:
+    before = ledger.schedule(exact, releases=10)
+    released(plan, ledger)
+    after = ledger.schedule(exact, releases=10)
+    assert after.plan.mechanism == "exact"
+    assert after.epsilon < before.epsilon
+    assert ledger.preview(after.plan, times=10).fits
+    once = ledger.budget("fresh", epsilon=2.0, delta=1e-9)
+    assert once.schedule(exact, releases=1).epsilon > 1.95  # far above the ε of the plan it was asked with
+    with pytest.raises(ss.PlanInfeasible, match="no ε fits"):
+        ledger.schedule(plan, releases=10**9)
+
+
+# --- named budgets ---
+
+
+def test_named_budgets_hold_beside_the_whole(ledger: ss.Ledger, plan: ss.Plan, exact: ss.Plan) -> None:
+    marketing = ledger.budget("marketing", epsilon=0.25, delta=1e-7)
+    released(exact, marketing)
+    released(exact, marketing)
+    with pytest.raises(ss.BudgetExceeded, match="'marketing'"):
+        released(exact, marketing)
+    released(plan, ledger)
+    assert (len(ledger), len(marketing), ledger.budgets()) == (3, 2, ["marketing"])
+    assert marketing.spent() == pytest.approx(0.2)
+    assert ledger.spent() > marketing.spent()
+    assert [record.budget for record in ledger.records()] == ["marketing", "marketing", ""]
+    assert len(list(marketing.records())) == 2
+    assert ledger.budget("marketing").epsilon == 0.25
+    with pytest.raises(ss.LedgerMismatch, match="no budget 'sales'"):
+        ledger.budget("sales")
+    with pytest.raises(ss.LedgerMismatch, match=r"has epsilon = 0\.25"):
+        ledger.budget("marketing", epsilon=0.5, delta=1e-7)
+
+
+def test_the_whole_holds_for_named_budgets_too(tmp_path: Path, exact: ss.Plan) -> None:
+    ledger = ss.Ledger(tmp_path / "b", epsilon=0.3, delta=1e-9)
+    rich = ledger.budget("rich", epsilon=100.0, delta=1e-9)
+    for _ in range(3):
+        released(exact, rich)
+    with pytest.raises(ss.BudgetExceeded) as refused:
+        released(exact, rich)
+    assert refused.value.budget == ""
+
+
+# --- the unit ---
+
+
+def test_what_protects_different_things_is_not_added_up(ledger: ss.Ledger, plan: ss.Plan, added: ss.Plan) -> None:
+    assert ledger.relation is None
+    released(plan, ledger)
+    assert (ledger.relation, ledger.pairs_per_person) == ("replace", 1)
+    people = ss.plan(plan.statistic, replace(plan.privacy, pairs_per_person=3), size=20)
+    for other in (added, people):
+        with pytest.raises(ss.UnitMismatch, match="keep another"):
+            released(other, ledger)
+        with pytest.raises(ss.UnitMismatch):
+            ledger.preview(other)
+        with pytest.raises(ss.UnitMismatch):
+            ledger.schedule(other, releases=2)
+    with pytest.raises(ss.UnitMismatch):
+        ledger.charge(epsilon=0.1, statistic="x", relation="add_remove")
+    assert len(ledger) == 1
+
+
+def test_max_value_is_not_part_of_the_unit(ledger: ss.Ledger, plan: ss.Plan) -> None:
+    released(plan, ledger)
+    released(ss.plan(plan.statistic, replace(plan.privacy, max_value=9), size=20), ledger)
+    assert [record.max_value for record in ledger.records()] == [1, 9]
+
+
+def test_a_ledger_can_be_made_for_a_unit(path: Path, plan: ss.Plan, added: ss.Plan) -> None:
+    ledger = ss.Ledger(path, epsilon=3.0, delta=1e-6, relation="add_remove", pairs_per_person=1)
+    with pytest.raises(ss.UnitMismatch):
+        released(plan, ledger)
+    released(added, ledger)
+
+
+# --- disjoint data ---
+
+
+def test_parts_compose_in_parallel_when_declared(path: Path, added: ss.Plan) -> None:
+    ledger = ss.Ledger(path, epsilon=3.0, delta=1e-6)
+    for country in ("FR", "DE", "NO", "IT"):
+        released(added, ledger, part=("country", country))
+    one = ledger.spent()
+    alone = ss.Ledger(path.with_name("alone"), epsilon=3.0, delta=1e-6)
+    released(added, alone)
+    assert one == pytest.approx(alone.spent(), rel=1e-3)
+    released(added, ledger, part=("country", "FR"))  # France a second time
+    released(added, alone)
+    assert ledger.spent() == pytest.approx(alone.spent(), rel=2e-3)
+    released(added, ledger)  # may concern everybody: on top of the worst part
+    released(added, alone)
+    assert ledger.spent() == pytest.approx(alone.spent(), rel=3e-3)
+    released(added, ledger, part=("day", "monday"))  # another partition is not disjoint from the first
+    released(added, alone)
+    assert ledger.spent() == pytest.approx(alone.spent(), rel=3e-3)
+    assert ledger.spent() >= alone.spent() * (1.0 - 1e-6)
+    assert [(r.partition, r.part) for r in ledger.records()][4:6] == [("country", "FR"), (None, None)]
+
+
+def test_undeclared_data_are_not_disjoint(path: Path, added: ss.Plan) -> None:
+    ledger = ss.Ledger(path, epsilon=3.0, delta=1e-6)
+    for _ in range(4):
+        released(added, ledger)
+    once = ss.Ledger(path.with_name("once"), epsilon=3.0, delta=1e-6)
+    released(added, once)
+    assert ledger.spent() > 1.9 * once.spent()
+
+
+def test_the_worst_part_counts_whatever_the_plans(path: Path, added: ss.Plan) -> None:
+    """Parts with different plans: at every δ at least the cost of each part alone, and not much more than the worst."""
+    coarse = ss.plan(ss.Moment(0.25), ss.Privacy(0.4, 1e-9, 0, relation="add_remove"), size=50)
+    ledger = ss.Ledger(path, epsilon=5.0, delta=1e-6)
+    alone = []
+    for part, plans in {"a": [added], "b": [coarse, coarse], "c": [added, coarse]}.items():
+        other = ss.Ledger(path.with_name(part), epsilon=5.0, delta=1e-6)
+        for each in plans:
+            released(each, ledger, part=("group", part))
+            released(each, other)
+        alone.append(other)
+    for delta in (1e-3, 1e-5, 1e-7):
+        worst = max(other.spent(delta) for other in alone)
+        assert worst * (1.0 - 1e-6) <= ledger.spent(delta) <= worst * 1.02
+
+
+def test_under_replace_nothing_is_disjoint(ledger: ss.Ledger, plan: ss.Plan) -> None:
+    with pytest.raises(ss.ArgumentError, match="a replaced pair may change its part"):
+        released(plan, ledger, part=("country", "FR"))
+    assert len(ledger) == 0
+
+
+# --- many at once ---
+
+
+def test_groups_are_released_together_or_not_at_all(path: Path, added: ss.Plan) -> None:
+    ledger = ss.Ledger(path, epsilon=1.0, delta=1e-6)
+    secret = ss.Secret.generate()
+    names = [f"group {i}" for i in range(300)]
+    collectors = [added.open(secret.child(name)) for name in names]
+    for i, collector in enumerate(collectors):
+        collector.update(range(i))
+    releases = ss.release_all(collectors, ledger=ledger, parts=[("group", name) for name in names], labels=names)
+    assert len(releases) == len(ledger) == 300
+    assert ledger.spent() <= 0.51
+    assert secret.spent
+    late = added.open(ss.Secret.generate())
+    again = [added.open(ss.Secret.generate()) for _ in range(40)]
+    with pytest.raises(ss.BudgetExceeded):
+        ss.release_all([late, *again], ledger=ledger)
+    assert len(ledger) == 300
+    assert not late.secret.spent
+    with pytest.raises(ss.SecretSpent):
+        added.open(secret.child("group 301"))
+
+
+# --- after a look ---
+
+
+def test_an_adaptive_ledger_composes_by_moments(path: Path, plan: ss.Plan) -> None:
+    ledger = ss.Ledger(path, epsilon=3.0, delta=1e-6, adaptive=True)
+    plain = ss.Ledger(path.with_name("plain"), epsilon=3.0, delta=1e-6)
+    assert ledger.adaptive
+    assert not plain.adaptive
+    for _ in range(5):
+        released(plan, ledger)
+        released(plan, plain)
+    assert plain.spent() < ledger.spent() < 1.6 * plain.spent()
+    with contextlib.suppress(ss.BudgetExceeded):
+        for _ in range(20):
+            released(plan, ledger)
+    assert ledger.spent() <= 3.0
+    assert len(ledger) < 13  # as many as the distributions would allow
+
+
+# --- opening ---
+
+
+def test_opening_again(ledger: ss.Ledger, path: Path, plan: ss.Plan) -> None:
+    released(plan, ledger)
+    for again in (ss.Ledger(path), ss.Ledger(str(path), epsilon=3.0, delta=1e-6)):
+        assert (again.epsilon, again.delta, len(again)) == (3.0, 1e-6, 1)
+        assert again.spent() == ledger.spent()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert bool(ledger)
+    assert repr(ledger) == "<Ledger budget.db, ε = 3 at δ = 1e-06>"
+
+
+WRONG: dict[str, tuple[Callable[[Path], object], type[Exception], str]] = {
+    "another ε": (lambda p: ss.Ledger(p, epsilon=4.0), ss.LedgerMismatch, "has epsilon = 3.0, and 4.0"),
+    "another δ": (lambda p: ss.Ledger(p, delta=1e-7), ss.LedgerMismatch, "has delta"),
+    "another relation": (lambda p: ss.Ledger(p, relation="add_remove"), ss.LedgerMismatch, "has relation"),
+    "another unit": (lambda p: ss.Ledger(p, pairs_per_person=2), ss.LedgerMismatch, "has pairs_per_person"),
+    "adaptive": (lambda p: ss.Ledger(p, adaptive=True), ss.LedgerMismatch, "has adaptive = False"),
+    "no such relation": (lambda p: ss.Ledger(p, relation="swap"), ss.ArgumentError, "relation = 'swap'"),  # type: ignore[arg-type]
+    "no people": (lambda p: ss.Ledger(p, pairs_per_person=0), ss.ArgumentError, "pairs_per_person = 0"),
+    "no budget": (lambda p: ss.Ledger(p.with_name("new")), ss.LedgerMismatch, "Pass epsilon= and delta="),
+    "half a budget": (lambda p: ss.Ledger(p.with_name("new"), epsilon=1.0), ss.LedgerMismatch, "Pass epsilon="),
+    "no ε": (lambda p: ss.Ledger(p.with_name("new"), epsilon=0.0, delta=1e-6), ss.ArgumentError, "epsilon = 0.0"),
+    "δ of 1": (lambda p: ss.Ledger(p.with_name("new"), epsilon=1.0, delta=1.0), ss.ArgumentError, "delta = 1.0"),
+    "no folder": (lambda p: ss.Ledger(p / "x" / "y", epsilon=1.0, delta=1e-6), ss.LedgerError, "cannot make"),
+    "no such δ": (lambda p: ss.Ledger(p).spent(0.0), ss.ArgumentError, "delta = 0.0"),
+    "no such ε": (lambda p: ss.Ledger(p).spent_delta(-1.0), ss.ArgumentError, "epsilon = -1.0"),
+    "not a number": (lambda p: ss.Ledger(p).spent_delta("1"), ss.ArgumentError, "epsilon = '1'"),  # type: ignore[arg-type]
+    "preview of nothing": (lambda p: ss.Ledger(p).preview("plan"), ss.ArgumentTypeError, "not a Plan"),  # type: ignore[arg-type]
+    "negative times": (lambda p: ss.Ledger(p).preview([], times=-1), ss.ArgumentError, "times = -1"),
+    "budget without a name": (lambda p: ss.Ledger(p).budget(""), ss.ArgumentError, "a budget has a name"),
+    "export to what": (lambda p: ss.Ledger(p).export(p.with_name("x.xml")), ss.ArgumentError, ".json or .csv"),
+    "export to nowhere": (lambda p: ss.Ledger(p).export(p / "x" / "y.csv"), ss.LedgerError, "cannot export"),
+    "charge of nothing": (
+        lambda p: ss.Ledger(p).charge(epsilon=1.0, statistic="", relation="replace"), ss.ArgumentError, "say what"),
+    "charge of no ε": (
+        lambda p: ss.Ledger(p).charge(epsilon=-1.0, statistic="x", relation="replace"), ss.ArgumentError, "epsilon"),
+    "label": (
+        lambda p: ss.Ledger(p).charge(epsilon=1.0, statistic="x", relation="replace", label=7),  # type: ignore[arg-type]
+        ss.ArgumentTypeError, "label = 7"),
+    "part": (
+        lambda p: ss.Ledger(p).charge(epsilon=1.0, statistic="x", relation="replace", part=("a",)),  # type: ignore[arg-type]
+        ss.ArgumentError, "not a partition and a part"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_calls_say_what_to_do_and_change_nothing(ledger: ss.Ledger, path: Path, name: str) -> None:
+    call, kind, says = WRONG[name]
+    with pytest.raises(kind, match=says.replace("(", r"\(")) as refused:
+        call(path)
+    assert isinstance(refused.value, ss.StablesketchError)
+    assert len(ledger) == 0
+    assert not path.with_name("new").exists()
+
+
+def test_wrong_schedules(ledger: ss.Ledger, plan: ss.Plan) -> None:
+    hour = timedelta(hours=1)
+    for wrong in (
+        {}, {"releases": 0}, {"releases": 2, "every": hour}, {"every": hour}, {"every": -hour, "lasting": hour},
+        {"every": hour, "lasting": timedelta(minutes=1)}, {"releases": 2.5},
+    ):  # fmt: skip
+        with pytest.raises(ss.ArgumentError):
+            ledger.schedule(plan, **wrong)  # type: ignore[arg-type]
+    with pytest.raises(ss.ArgumentTypeError):
+        ledger.schedule("plan", releases=2)  # type: ignore[arg-type]
+
+
+def test_a_ledger_is_needed_where_one_is_passed(plan: ss.Plan, path: Path) -> None:
+    collector = plan.open()
+    with pytest.raises(ss.ArgumentTypeError, match=r"ss\.Ledger\(path\)"):
+        collector.release(ledger=str(path))  # type: ignore[arg-type]
+    with pytest.raises(ss.ArgumentError, match="no ledger to record it"):
+        collector.release(part=("country", "FR"))
+    with pytest.raises(ss.ArgumentError, match="no ledger to record it"):
+        collector.release(label="weekly")
+    collector.release()
+
+
+# --- what can be read from it ---
+
+
+def test_exports(ledger: ss.Ledger, plan: ss.Plan, tmp_path: Path) -> None:
+    released(plan, ledger, label='with "quotes", and a\nline')
+    ledger.charge(epsilon=0.1, statistic="median", relation="replace")
+    content = json.loads(ledger.to_json())
+    assert (content["format"], content["epsilon"], content["spent"]) == ("stablesketch-ledger/1", 3.0, ledger.spent())
+    assert [release["statistic"] for release in content["releases"]] == ["F_0.5", "median"]
+    rows = list(csv.DictReader(io.StringIO(ledger.to_csv())))
+    assert [row["label"] for row in rows] == ['with "quotes", and a\nline', ""]
+    assert float(rows[1]["spent_after"]) == ledger.spent()
+    for name in ("out.json", "out.csv"):
+        ledger.export(tmp_path / name)
+    assert (tmp_path / "out.json").read_text() == ledger.to_json()
+    assert (tmp_path / "out.csv").read_text() == ledger.to_csv()
+    assert json.loads(ledger.budget("b", epsilon=1.0, delta=1e-6).to_json())["releases"] == []
+
+
+def test_spent_after_each_release_is_the_curve_over_time(ledger: ss.Ledger, plan: ss.Plan) -> None:
+    spent = []
+    for _ in range(4):
+        released(plan, ledger)
+        spent.append(ledger.spent())
+    assert [record.spent_after for record in ledger.records()] == spent == sorted(spent)
+
+
+def test_a_backup_is_a_ledger(ledger: ss.Ledger, plan: ss.Plan, tmp_path: Path) -> None:
+    released(plan, ledger)
+    ledger.backup(tmp_path / "copy.db")
+    copy = ss.Ledger(tmp_path / "copy.db")
+    assert copy.to_csv() == ledger.to_csv()
+    assert copy.spent() == ledger.spent()
+    with pytest.raises(ss.LedgerError, match="exists already"):
+        ledger.backup(tmp_path / "copy.db")
+    with pytest.raises(ss.LedgerError, match="cannot back up"):
+        ledger.backup(tmp_path / "no" / "copy.db")
+
+
+# --- the cache ---
+
+
+def composed_from_scratch(path: Path) -> float:
+    """The same ledger with its cache gone: everything is composed anew from the records."""
+    with sqlite3.connect(path) as connection:
+        for table in ("costs", "frontier", "partitions", "covered"):
+            connection.execute(f"DELETE FROM {table}")
+    connection.close()
+    return ss.Ledger(path).spent()
+
+
+def test_the_cache_is_what_composing_from_scratch_gives(path: Path, added: ss.Plan) -> None:
+    ledger = ss.Ledger(path, epsilon=30.0, delta=1e-6)
+    other = ss.plan(ss.Moment(0.25), ss.Privacy(0.2, 1e-9, 0, relation="add_remove"), size=30)
+    named = ledger.budget("named", epsilon=20.0, delta=1e-6)
+    for i in range(23):
+        ask = Ask.of_plan((added, other)[i % 2])
+        part = ("group", f"part {i % 3}") if i % 4 == 0 else None
+        (ledger if i % 5 else named)._enter([Entry(ask, os.urandom(8), "", part)])
+    before = ledger.spent(), named.spent()
+    assert composed_from_scratch(path) == before[0]
+    assert named.spent() == before[1]
+    ledger.verify()
+    assert (ledger.spent(), named.spent()) == before
+
+
+def test_a_damaged_cache_is_rebuilt(ledger: ss.Ledger, path: Path, plan: ss.Plan) -> None:
+    for _ in range(3):
+        released(plan, ledger)
+    spent = ledger.spent()
+    damage = (
+        "UPDATE costs SET content = cast(substr(content, 1, 60) || x'ff' || substr(content, 62) AS blob)",
+        "UPDATE costs SET checksum = x'00'",
+        "DELETE FROM costs",
+        "DELETE FROM frontier WHERE level = 0",
+        "UPDATE frontier SET level = level + 8",
+        "UPDATE frontier SET key = x'00'",
+        "INSERT INTO frontier VALUES (1, '', '', 7, x'00')",
+    )
+    from stablesketch.ledger import composition
+
+    for statement in damage:
+        with sqlite3.connect(path) as connection:
+            connection.execute(statement)
+        connection.close()
+        composition._memory.clear()  # as in a new process
+        assert ledger.spent() == spent, statement
+    released(plan, ledger)
+    ledger.verify()
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_releases_stay_certified(path: Path) -> None:
+    """Cached, one batch after another, against the independent integrator: never below, and less than 1% of ε above."""
+    import mixtures
+
+    ledger = ss.Ledger(path, epsilon=100.0, delta=1e-6)
+    plans = [
+        ss.plan(ss.Moment(p), ss.Privacy(epsilon, 1e-9, 0, relation="add_remove"), size=50)
+        for p in (0.25, 0.5, 1.0)
+        for epsilon in (0.01, 0.03)
+    ]
+    asks = [Ask.of_plan(plan) for plan in plans]
+    for start in range(0, 100_000, 2_000):
+        ledger._enter([Entry(asks[i % 6], i.to_bytes(8, "little")) for i in range(start, start + 2_000)])
+    assert len(ledger) == 100_000
+    counts = [len(range(i, 100_000, 6)) for i in range(6)]
+    total = math.inf
+    for delta in (1e-5, 1e-6):
+        spent = ledger.spent(delta)
+        worst = 0.0
+        for wide in (False, True):
+            parts = [
+                mixtures.entries(a.mechanism.p, a.mechanism.log_rho, a.mechanism.size * count, wide_first=wide)
+                for a, count in zip(asks, counts, strict=True)
+            ]
+            # What finite precision adds is at infinity: at least 2g and at most 3g for releases this small.
+            gaps = sum(a.mechanism.gap * count for a, count in zip(asks, counts, strict=True))
+            assert mixtures.delta(parts, spent) + 2.0 * gaps <= delta
+            worst = max(worst, mixtures.delta(parts, 0.99 * spent) + 2.0 * gaps)
+        assert worst >= delta
+        total = min(total, spent)
+    assert composed_from_scratch(path) == ledger.spent()
+    released(plans[0], ledger)
+    assert len(ledger) == 100_001
+    ledger.verify()
