@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -12,6 +12,7 @@ from ..errors import ArgumentError, BlobError
 from ..privacy import Privacy
 from ..statistic import Moment
 from .phantoms import Phantoms
+from .sampled import Sampled
 
 if TYPE_CHECKING:
     from ..collector import Collector
@@ -31,6 +32,7 @@ class Plan:
     `epsilon` and `delta` are what is reached, never above what `privacy` asks; δ includes what finite precision costs.
     `error` is the relative root mean square error expected at F_p = `expected`, or the absolute one where `relative`
     is False because nothing is guaranteed about F_p; `bytes` is about what a stored collector takes at that F_p.
+    `sampled` says how pairs are sampled and what would be without; None if they are not.
     Print a plan to see it as a table.
     """
 
@@ -49,17 +51,23 @@ class Plan:
     bytes: int
     exact_error: float
     deletes: bool = False
+    sampled: Sampled | None = None
 
     @property
     def floor(self) -> float:
         """Λ: the phantom mass that is added to F_p in the entries and taken off the estimate."""
         return self.phantoms.mass(self.statistic.p)
 
-    def open(self, secret: Secret | None = None, shard: str | None = None) -> Collector:
-        """A collector for this plan, under `secret` or a fresh one. Shards of one stream share the secret."""
+    def open(
+        self, secret: Secret | None = None, shard: str | None = None, shards: Iterable[str] | None = None
+    ) -> Collector:
+        """A collector for this plan, under `secret` or a fresh one. Shards of one stream share the secret.
+
+        `shards` lists the names of all shards there are to be; then nothing is released while one is missing.
+        """
         from ..collector import Collector
 
-        return Collector(self, secret, shard)
+        return Collector(self, secret, shard, shards)
 
     def to_json(self) -> str:
         """The plan as JSON: the same plan, the same text."""
@@ -81,6 +89,8 @@ class Plan:
             "exact_error": self.exact_error,
             "deletes": self.deletes,
         }
+        if self.sampled is not None:
+            content["sampled"] = self.sampled.to_dict()
         return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=True)
 
     @classmethod
@@ -90,8 +100,12 @@ class Plan:
             content: Mapping[str, Any] = json.loads(text)
             if content["format"] != _FORMAT or content["statistic"]["name"] != "moment":
                 raise BlobError("a plan of a format this version does not read. Make the plan again, or upgrade.")
+            sampled = content.get("sampled", {})  # a dictionary where there is sampling, and not there at all elsewhere
             odd = set(content) ^ {"format", "statistic", "privacy", "phantoms", *_PLAIN_FIELDS}
+            odd -= {"sampled"} if sampled else set()
             odd |= {name for name, kind in _PLAIN_FIELDS.items() if not _is_plain(content.get(name), kind)}
+            if sampled and content.get("pure_epsilon") == math.inf:  # what sampling without a floor can come to
+                odd -= {"pure_epsilon"}
             if odd:
                 raise BlobError(f"a plan with fields that nothing writes, or without some: {', '.join(sorted(odd))}.")
             plan = cls(
@@ -99,6 +113,7 @@ class Plan:
                 privacy=Privacy.from_dict(content["privacy"]),
                 phantoms=Phantoms.checked(**content["phantoms"]),
                 **{name: content[name] for name in _PLAIN_FIELDS},
+                sampled=Sampled.from_dict(sampled) if sampled else None,
             )
             if plan.epsilon > plan.privacy.epsilon or plan.delta > plan.privacy.delta or not plan.step:
                 raise BlobError("a plan that reaches less than it was asked for, or has no grid; nothing writes such.")

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 from ..errors import ArgumentError, ArgumentTypeError, PlanInfeasible
 from ..privacy import Privacy, PrivacyCurve
-from ..privacy.precision import grid_step, rounding_delta
-from ..privacy.sensitivity import log_sensitivity
+from ..privacy.neighbours import log_sensitivity
+from ..privacy.precision import coarse_enough_step, rounded_deviation, rounding_delta
+from ..privacy.sampling import Sampling
 from ..sketch import entry_bytes
 from ..statistic import Moment
 from .phantoms import Phantoms
 from .plan import Mechanism, Plan
+from .sampled import checked_sampling, sampled_plan
 from .sizing import exact_deviation, floor_for, gaussian_guide, largest_log_rho, relative_deviation
 
 __all__ = ["plan"]
@@ -20,10 +23,9 @@ __all__ = ["plan"]
 _DEFAULT_ERROR = 0.05
 _LEAST_SIZE = 5  # with fewer entries the estimate errs by over 10% more than predicted, with two without bound
 _LARGEST_SIZE = 10_000  # up to here the certified curve is tested
-_GRID_VARIANCE = 1.0 + 1.0 / 192.0  # rounding to a quarter of the deviation
 _HEADER_BYTES = 600  # the plan, the shards and the frame of a stored collector, about
 _PRECISION_SHARE = 0.75  # of δ, which finite precision may take at most
-_LARGEST_EXPONENT = 700.0  # e^ε of a larger ε is no float
+_LARGEST_EPSILON = 20.0  # to be suggested: finite precision costs too much soon after
 _MOST_PHANTOMS = 1 << 20  # more would make a release take minutes
 
 
@@ -37,17 +39,19 @@ def plan(
     expected: float | None = None,
     mechanism: Mechanism = "sketch",
     deletes: bool = False,
+    sampling: Sampling | float | None = None,
 ) -> Plan:
     """A plan that reaches the (ε, δ) of `privacy`, by one of: a target `error`, a `size`, or a `memory` ("64K").
 
     `error` is relative, at F_p = `expected`, by default the least F_p that `privacy` guarantees; without any of the
     three it is 5%. The (ε, δ) of a plan never depends on `expected`, but its size and floor do and are published: take
     `expected` from public knowledge, never from the data. `deletes` promises that every delete undoes an earlier
-    update, and allows them.
+    update, and allows them. `sampling` keeps every pair with this probability only; it takes a `size` or a `memory`, is
+    biased, and is seldom the better choice: the plan says how it compares.
 
     Raises:
         PlanInfeasible: no size reaches the error, or δ is below what finite precision costs; the message says what
-        would.
+            would.
     """
     if not isinstance(statistic, Moment):
         raise ArgumentTypeError("statistic", statistic, "not a statistic", "Pass ss.Moment(0.5), for example")
@@ -60,6 +64,15 @@ def plan(
     if len(given) > 1:
         raise ArgumentError("error, size, memory", given, "one of them decides the size", "Pass one, or none for 5%")
     guess = _expected(statistic, privacy, expected)
+    if sampling is not None:
+        rate = checked_sampling(sampling)
+        if mechanism != "sketch" or (size is None and memory is None):
+            raise ArgumentError(
+                "sampling", rate.rate, "sampling is for sketches of a given size", "Pass size= or memory= with it"
+            )
+        base = plan(statistic, privacy, size=size, memory=memory, expected=expected, deletes=deletes)
+        bare = PrivacyCurve.from_log(statistic.p, base.size, min(log_sensitivity(statistic.p, privacy), 700.0))
+        return sampled_plan(base, rate, bare.epsilon(privacy.delta))
     if mechanism == "exact":
         if size is not None or memory is not None:
             way_out = "Leave them out, or use mechanism='sketch'"
@@ -86,17 +99,25 @@ def _plan_for_error(statistic: Moment, privacy: Privacy, error: float, guess: fl
             "error", error, "nothing is guaranteed about F_p, so no relative error can be aimed at",
             "Pass expected=, the F_p you expect, or size=",
         )  # fmt: skip
-    _curve_delta(privacy, _LEAST_SIZE, grid_step(relative_deviation(statistic.p, _LEAST_SIZE)))  # or it is hopeless
+    largest = _largest_size(statistic.p, privacy)
+    if not largest:
+        raise _too_precise(statistic.p, privacy, _LEAST_SIZE)
     mu = gaussian_guide(privacy.epsilon, privacy.delta)
 
     def guided(size: int) -> float:
-        deviation = relative_deviation(statistic.p, size)
-        mass = floor_for(statistic.p, privacy, mu * deviation)
-        return deviation * math.sqrt(_GRID_VARIANCE) * (1.0 + mass / guess)
+        grid = _Grid.of(statistic.p, privacy, size)
+        mass = floor_for(statistic.p, privacy, mu * grid.deviation, within=1e-3)
+        return grid.spread * (1.0 + mass / guess)
 
-    low, high = _LEAST_SIZE, _LARGEST_SIZE
+    low, high = _LEAST_SIZE, largest
     if guided(high) > error:
-        raise _unreachable(statistic, privacy, error, guess, guided(high))
+        # Where the floor and a coarse grid decide the error, fewer entries can do better. The guide is too hopeful by
+        # some 1/sqrt(size).
+        sizes = {max(_LEAST_SIZE, math.ceil(largest * 0.7**k)) for k in range(22)}
+        high = largest = min(sizes, key=lambda size: guided(size) * (1.0 + 1.0 / math.sqrt(size)))
+        if guided(high) > error:
+            best = _sketch_plan(statistic, privacy, high, guess, deletes).error
+            raise _unreachable(statistic, privacy, error, guess, high, best)
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if guided(middle) <= error else (middle + 1, high)
@@ -105,17 +126,18 @@ def _plan_for_error(statistic: Moment, privacy: Privacy, error: float, guess: fl
         candidate = _sketch_plan(statistic, privacy, size, guess, deletes)
         if candidate.error <= error:
             return candidate
-        if size == _LARGEST_SIZE:
-            raise _unreachable(statistic, privacy, error, guess, candidate.error)
-        size = min(_LARGEST_SIZE, max(size + 1, math.ceil(size * (candidate.error / error) ** 2)))
+        if size == largest:
+            raise _unreachable(statistic, privacy, error, guess, size, candidate.error)
+        size = min(largest, max(size + 1, math.ceil(size * (candidate.error / error) ** 2)))
 
 
 def _sketch_plan(statistic: Moment, privacy: Privacy, size: int, guess: float, deletes: bool) -> Plan:
     """The plan of this size: the least floor at which the certified curve gives (ε, δ), δ less what precision costs."""
     p = statistic.p
-    deviation = relative_deviation(p, size)
-    step = grid_step(deviation)
-    curve_delta = _curve_delta(privacy, size, step)
+    grid = _Grid.of(p, privacy, size)
+    curve_delta = grid.curve_delta
+    if curve_delta is None:
+        raise _too_precise(p, privacy, size)
     log_rho = largest_log_rho(p, size, privacy.epsilon, curve_delta)
     phantoms = Phantoms.of_mass(p, floor_for(p, privacy, log_rho))
     mass = phantoms.mass(p)
@@ -131,18 +153,17 @@ def _sketch_plan(statistic: Moment, privacy: Privacy, size: int, guess: float, d
         raise PlanInfeasible("the floor found does not reach what was asked; this is a bug, please report the call.")
     # δ(asked ε) is certified, here or at a larger ρ, so the asked ε is an upper bound too.
     epsilon = min(curve.epsilon(curve_delta), curve.pure_epsilon, privacy.epsilon)
-    spread = deviation * math.sqrt(_GRID_VARIANCE)
     return Plan(
         statistic=statistic,
         privacy=privacy,
         mechanism="sketch",
         size=size,
         phantoms=phantoms,
-        step=step,
+        step=grid.step,
         epsilon=epsilon,
         delta=privacy.delta,
         pure_epsilon=curve.pure_epsilon,
-        error=spread * (1.0 + mass / guess) if guess > 0.0 else spread * mass,
+        error=grid.spread * (1.0 + mass / guess) if guess > 0.0 else grid.spread * mass,
         relative=guess > 0.0,
         expected=guess,
         bytes=_HEADER_BYTES + math.ceil(size * entry_bytes(p, max(guess, 1.0))),
@@ -151,16 +172,48 @@ def _sketch_plan(statistic: Moment, privacy: Privacy, size: int, guess: float, d
     )
 
 
-def _curve_delta(privacy: Privacy, size: int, step: float) -> float:
-    """What of δ is left for the entries when finite precision has taken its share."""
-    precision = rounding_delta(privacy.epsilon, step) if privacy.epsilon < _LARGEST_EXPONENT else math.inf
-    if precision <= _PRECISION_SHARE * privacy.delta:
-        return privacy.delta - precision
-    enough = 1.05 * precision / _PRECISION_SHARE
-    instead = f"Ask for δ of at least {enough:.2g}, or for" if enough < 1.0 else "Ask for"
-    raise PlanInfeasible(
+@dataclass(frozen=True)
+class _Grid:
+    """The grid for `size` entries: `deviation` of the estimate before rounding to it, `spread` after.
+
+    `curve_delta` is what of δ is left for the entries when finite precision has taken its share; None if it takes more
+    than its share even on the coarsest grid.
+    """
+
+    deviation: float
+    step: float
+    spread: float
+    cost: float
+    curve_delta: float | None
+
+    @classmethod
+    def of(cls, p: float, privacy: Privacy, size: int) -> _Grid:
+        deviation = relative_deviation(p, size)
+        share = _PRECISION_SHARE * privacy.delta
+        step = coarse_enough_step(deviation, privacy.epsilon, share)
+        cost = rounding_delta(privacy.epsilon, step)
+        left = privacy.delta - cost if cost <= share else None
+        return cls(deviation, step, rounded_deviation(deviation, step), cost, left)
+
+
+def _largest_size(p: float, privacy: Privacy) -> int:
+    """The most entries for which there is a grid: the fewer they are, the coarser it may be. 0 if there is none."""
+    low, high = _LEAST_SIZE - 1, _LARGEST_SIZE
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if _Grid.of(p, privacy, middle).curve_delta is not None else (low, middle - 1)
+    return low if low >= _LEAST_SIZE else 0
+
+
+def _too_precise(p: float, privacy: Privacy, size: int) -> PlanInfeasible:
+    grid, largest = _Grid.of(p, privacy, size), _largest_size(p, privacy)
+    enough = 1.05 * grid.cost / _PRECISION_SHARE
+    ways = [f"for δ of at least {enough:.2g}"] if enough < 1.0 else []
+    ways += [f"for size={largest} or less"] if largest else []
+    ways += ["for a smaller ε"]
+    return PlanInfeasible(
         f"δ = {privacy.delta:g} leaves too little beside what finite precision costs at size {size} and "
-        f"ε = {privacy.epsilon:g}, which is {precision:.2g}. {instead} a smaller ε, or use mechanism='exact', "
+        f"ε = {privacy.epsilon:g}, which is {grid.cost:.2g}. Ask {', or '.join(ways)}, or use mechanism='exact', "
         "which has δ = 0."
     )
 
@@ -197,13 +250,17 @@ def _exact_plan(statistic: Moment, privacy: Privacy, asked: float | None, guess:
     )
 
 
-def _unreachable(statistic: Moment, privacy: Privacy, error: float, guess: float, best: float) -> PlanInfeasible:
-    exact = exact_deviation(statistic.p, privacy) / guess
+def _unreachable(
+    statistic: Moment, privacy: Privacy, error: float, guess: float, largest: int, best: float
+) -> PlanInfeasible:
+    exact, epsilon = exact_deviation(statistic.p, privacy) / guess, privacy.epsilon * best / error
+    ways = [f"error={best * 1.05:.2g}" if best * 1.05 < 0.995 else f"size={largest}, which has that error"]
+    ways += [f"an ε of about {epsilon:.3g}"] if epsilon <= _LARGEST_EPSILON else []
+    ways += [f"mechanism='exact', whose error is {exact:.3g}"] if exact < best else []
     return PlanInfeasible(
         f"no sketch of up to {_LARGEST_SIZE} entries reaches a relative error of {error:g} at {statistic} = "
-        f"{guess:,.6g} with ε = {privacy.epsilon:g}, δ = {privacy.delta:g}: the best is {best:.3g}. "
-        f"Ask for error={best * 1.05:.2g}, for an ε of about {privacy.epsilon * best / error:.3g}, or for "
-        f"mechanism='exact', whose error is {exact:.3g}; or pass expected= if F_p is known to be larger."
+        f"{guess:,.6g} with ε = {privacy.epsilon:g}, δ = {privacy.delta:g}: the best is {best:.3g}, with {largest}. "
+        f"Ask for {', or for '.join(ways)}; or pass expected= if F_p is known to be larger."
     )
 
 

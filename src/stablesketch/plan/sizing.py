@@ -12,9 +12,10 @@ import math
 from functools import lru_cache
 from statistics import NormalDist
 
+from ..errors import PlanInfeasible
 from ..law import StableLaw
 from ..privacy import Privacy, PrivacyCurve
-from ..privacy.sensitivity import log_sensitivity
+from ..privacy.neighbours import MOST_FLOOR, log_sensitivity
 
 __all__ = ["exact_deviation", "floor_for", "gaussian_guide", "largest_log_rho", "relative_deviation"]
 
@@ -62,16 +63,28 @@ def largest_log_rho(p: float, size: int, epsilon: float, delta: float) -> float:
     return safe
 
 
-def floor_for(p: float, privacy: Privacy, log_rho: float) -> float:
-    """The least floor Λ (within 1e-6, rounded up) with sensitivity at most ρ; 0 if none is needed."""
+def floor_for(p: float, privacy: Privacy, log_rho: float, *, within: float = 1e-6) -> float:
+    """The least floor Λ (`within` this part of it, rounded up) with sensitivity at most ρ; 0 if none is needed.
+
+    Raises:
+        PlanInfeasible: it would be beyond every stream there can be.
+    """
     if log_sensitivity(p, privacy, 0.0) <= log_rho:
         return 0.0
-    # ρ <= 1 + c M^p/Λ whatever the stream (privacy/sensitivity.py), so this floor is enough.
-    high = privacy.pairs_per_person * math.pow(privacy.max_value, p) / math.expm1(log_rho) * (1.0 + 1e-9)
+    # ρ <= 1 + c M^p/Λ whatever the stream (privacy/neighbours.py), so this floor is enough.
+    change = privacy.pairs_per_person * math.pow(privacy.max_value, p)
+    excess = math.expm1(log_rho)
+    if change * 1.01 > excess * MOST_FLOOR:
+        raise PlanInfeasible(
+            f"a person can change F_{p:g} by {change:.3g}, and no floor hides that at ε = {privacy.epsilon:g}, "
+            f"δ = {privacy.delta:g}. Bound max_value = {privacy.max_value:,} or pairs_per_person = "
+            f"{privacy.pairs_per_person:,} lower, ask for a larger ε, or use mechanism='exact'."
+        )
+    high = change / excess * (1.0 + 1e-9)
     while log_sensitivity(p, privacy, high) > log_rho:
         high *= 1.0 + 1e-6
     low = 0.0
-    while high - low > 1e-6 * high:
+    while high - low > within * high:
         middle = 0.5 * (low + high)
         low, high = (low, middle) if log_sensitivity(p, privacy, middle) <= log_rho else (middle, high)
     return high

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .plan import Plan
+    from .sampled import Sampled
 
 __all__ = ["plan_table"]
 
@@ -35,6 +36,8 @@ def plan_table(plan: Plan) -> str:
     else:
         rows += [("memory", "every key of the stream, as a keyed fingerprint")]
     rows += [("error", _error(plan.error, plan)), ("exact + Laplace", _comparison(plan))]
+    if plan.sampled is not None:
+        rows += _sampling(plan, plan.sampled)
     width = max(len(name) for name, _ in rows)
     lines = [f"{name.ljust(width)}  {text}" for name, text in rows]
     title = f"Plan: {plan.statistic} by the {plan.mechanism} mechanism"
@@ -46,6 +49,22 @@ def _error(error: float, plan: Plan) -> str:
     if not plan.relative:
         return f"{error:,.4g} absolute: nothing is guaranteed about {plan.statistic}"
     return f"{100 * error:.3g}% at {plan.statistic} = {plan.expected:,.6g}"
+
+
+def _sampling(plan: Plan, sampled: Sampled) -> list[tuple[str, str]]:
+    """How it samples, the bias in that error, and whether a floor alone, or neither, would do better."""
+    once = "once for all entries" if sampled.sampling.per == "pair" else "anew for each entry"
+    bias = f"; bias {100 * sampled.bias:.3g}% if all keys are seen equally often" if plan.relative else ""
+    floor = f"a floor of {sampled.unsampled_floor:,.4g}" if sampled.unsampled_floor else "no floor needed"
+    better = "as good, and unbiased" if sampled.unsampled_error <= 1.05 * plan.error else "worse"
+    if sampled.unsampled_error < 0.95 * plan.error:
+        better = "better: leave out sampling"
+    bare = f"ε = {sampled.bare_epsilon:.4g}" if sampled.bare_epsilon < 1000.0 else "no guarantee to speak of"
+    return [
+        ("sampling", f"{100 * sampled.sampling.rate:g}% of pairs, {once}{bias}"),
+        ("without sampling", f"{floor}, error {_short_error(sampled.unsampled_error, plan)}: {better}"),
+        ("with neither", bare),
+    ]
 
 
 def _short_error(error: float, plan: Plan) -> str:

@@ -1,0 +1,125 @@
+"""The two ways every experiment is run: as the paper ran it, and as this library would. Both on the real sketch.
+
+- **paper**: Algorithm 2. Every pair is kept with probability q, the sketch has 50 entries, F_p is estimated by the
+  geometric mean and divided by q^p. Its true price is the sound accounting of privacy/sampling.py.
+- **library**: no sampling; plan, collector, release, with the default estimator, for ε = 1 or less: where the stream
+  is too short for that, the plan adds a floor. Its price is that of the plan.
+
+A sketch is linear, so equal keys are summed first; keeping each of f pairs of value 1 with probability q is a binomial
+number of them. Seeds and secrets are fixed and public: for experiments only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..plan import Plan, plan
+from ..privacy import Privacy
+from ..privacy.sampling import SampledCurve, Sampling
+from ..secret import Secret
+from ..sketch import Sketch
+from ..sketch.estimators import log_estimates
+from ..sketch.sketch import log_magnitudes
+from ..statistic import Moment
+from .formulas import subsampled_epsilon
+
+__all__ = [
+    "DELTA",
+    "EPSILON",
+    "RATE",
+    "SIZE",
+    "Price",
+    "Stream",
+    "generator",
+    "library_plan",
+    "library_release",
+    "moment",
+    "paper_estimate",
+    "price",
+    "public_secret",
+    "sampled_estimate",
+]
+
+SIZE, RATE = 50, 0.02
+EPSILON, DELTA = 1.0, 1e-6
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Keys with their totals: what a stream of `pairs` pairs with values up to `most` adds up to."""
+
+    keys: NDArray[np.int64]
+    totals: NDArray[np.int64]
+    pairs: int
+    most: int = 1
+
+
+@dataclass(frozen=True)
+class Price:
+    """The ε of 50 entries: as the paper claims (δ = 0); what Algorithm 2 has at most, and the library, both at 1e-6."""
+
+    claimed: float
+    sampled: float
+    library: float
+
+
+def moment(totals: NDArray[np.int64], p: float) -> float:
+    """F_p, exactly to rounding."""
+    return float(np.sum(totals.astype(np.float64) ** p))
+
+
+def generator(label: str) -> np.random.Generator:
+    """Random numbers that belong to this label alone, the same in every run."""
+    return np.random.default_rng(np.frombuffer(hashlib.sha256(label.encode()).digest(), np.uint32))
+
+
+def public_secret(label: str) -> Secret:
+    """A secret that everybody can compute: it protects nobody, and makes an experiment repeatable."""
+    return Secret.from_bytes(hashlib.sha256(f"stablesketch paper/{label}".encode()).digest())
+
+
+def paper_estimate(stream: Stream, p: float, label: str) -> float:
+    """Algorithm 2: sample, sketch, geometric mean, divided by q^p. 0 for an empty sample."""
+    kept = generator(f"sample/{label}").binomial(stream.totals, RATE)
+    return sampled_estimate(stream.keys[kept > 0], kept[kept > 0], p, label)
+
+
+def sampled_estimate(keys: NDArray[np.int64], kept: NDArray[np.int64], p: float, label: str) -> float:
+    """The second half of Algorithm 2, from what was kept."""
+    if not len(keys):
+        return 0.0
+    sketch = Sketch(p, SIZE, public_secret(label))
+    sketch.update(keys, kept)
+    logs, signs = log_magnitudes(sketch._entries)
+    log_estimate = float(log_estimates(np.array(logs), np.array(signs), p, "geometric_mean"))
+    return math.exp(log_estimate - p * math.log(RATE))
+
+
+@lru_cache(maxsize=512)
+def library_plan(p: float, pairs: int, most: int) -> Plan:
+    """The plan of 50 entries that reaches ε = 1 or less: without a floor where the stream is long enough for that."""
+    return plan(Moment(p), Privacy(EPSILON, DELTA, pairs, most), size=SIZE)
+
+
+def library_release(stream: Stream, p: float, label: str) -> float:
+    """plan → collector → release, the stream added up by key beforehand."""
+    collector = library_plan(p, stream.pairs, stream.most).open(public_secret(f"library/{label}"), shard="paper")
+    collector._add_totals(collector._fingerprints(stream.keys), stream.totals, stream.pairs)
+    return collector.release().value
+
+
+@lru_cache(maxsize=512)
+def price(p: float, pairs: int, most: int, keys: int) -> Price:
+    """What the two ways cost for a stream of this many pairs, and what the paper says that the first costs."""
+    privacy = Privacy(1.0, DELTA, pairs, most)
+    return Price(
+        claimed=subsampled_epsilon(pairs, keys, most, p, SIZE, RATE),
+        sampled=SampledCurve(p, SIZE, privacy, Sampling(RATE)).epsilon(DELTA),
+        library=library_plan(p, pairs, most).epsilon,
+    )

@@ -1,0 +1,261 @@
+"""Sub-sampling: every pair is kept with probability q, and only what is kept reaches the sketch. What that gives.
+
+The paper's Theorem 4 says that ε shrinks by the factor q. It does not: the sketch of a sample has the sensitivity of
+the sample, which is shorter than the stream (paper/formulas.py has the counterexample). What holds is proved here.
+
+**Setting.** One person has c pairs, of values up to M; η = 1 - (1-q)^c is the chance that any of them is kept. T is
+what is kept of the pairs that two neighbours share, t its number of pairs. Given T, write μ₀ for the law of the entries
+if none of the person's pairs is kept, μ₁ if some are, ν₁ if some are of the neighbour's. Streams of the neighbours are
+kept or dropped by the same coins, so that the law is P = (1-η) μ₀ + η μ₁ for one and Q = (1-η) μ₀ + η ν₁ for the other
+(replace), or P and μ₀ (add or remove). D_α(μ‖ν) is sup over sets of μ - αν, so that δ(ε) = D_{e^ε}.
+
+**Claim.** For ε > 0 let e^{ε'} = 1 + η (e^ε - 1) and β = e^{ε'-ε}. Then
+
+    replace:            D_{e^ε'}(P‖Q)  <= η ((1-β) D_{e^ε}(μ₁‖μ₀) + β D_{e^ε}(μ₁‖ν₁))
+    add:                D_{e^ε'}(P‖μ₀)  = η D_{e^ε}(μ₁‖μ₀)
+    remove:             D_{e^ε'}(μ₀‖P) <= η β D_{e^ε}(μ₀‖μ₁)
+
+*Proof.* Replace: P - e^{ε'} Q = η μ₁ - e^{ε'} η ν₁ - (e^{ε'} - 1)(1-η) μ₀, and (e^{ε'} - 1)(1-η) = η (e^ε - 1)(1-η) =
+η (e^ε - e^{ε'}) = η e^ε (1-β); so P - e^{ε'} Q = η (μ₁ - e^ε ((1-β) μ₀ + β ν₁)), and D is convex in its second
+argument. (This is the advanced joint convexity of Balle, Barthe and Gaboardi, 2018.) Add: P - e^{ε'} μ₀ = η μ₁ -
+(e^{ε'} - 1 + η) μ₀ = η (μ₁ - e^ε μ₀). Remove: μ₀ - e^{ε'} P = (1 - e^{ε'}(1-η)) μ₀ - e^{ε'} η μ₁, and 1 - e^{ε'} (1-η)
+<= ηβ, because (1-η+ηe^ε)(1-η+ηe^{-ε}) = 1 + 2η(1-η)(cosh ε - 1) >= 1; so it is at most ηβ (μ₀ - e^ε μ₁). ∎
+
+Under replace D_{e^ε'}(P‖Q) <= η D_{e^ε'}(μ₁‖ν₁) holds as well, by joint convexity alone; the lesser of the two counts.
+(At p = 1 and M = 1 it is 0: then nothing that is replaced changes F_1.)
+
+**The sensitivity of a sample.** Let i <= c of the person's pairs be kept. With s >= t the total of T and Λ the floor,
+which is not sampled, privacy/neighbours.py shows:
+
+- with against without them: F_p + Λ grows by a factor of at most 1 + i M^p/(Λ + t^p), largest for i = c;
+- i of one neighbour against the same i of the other: at most g_i(s) = (Λ + s^p + i M^p)/(Λ + (s+i)^p). It grows with
+  i: with u = s + i its derivative has the sign of Λ (M^p - p u^{p-1}) + u^{p-1} (M^p (u - pi) - p s^p), where
+  u^{p-1} <= 1 and u - pi >= s, s >= s^p (or s = 0). So the greatest is over s >= t of g_c(s).
+
+μ₁ and ν₁ are mixtures over which pairs are kept, the same for both; D is jointly convex, so the worst choice bounds it.
+Fewer than c pairs, or pairs that are equal on both sides, are the same with pairs that add nothing. Both factors fall
+as t grows, t is binomial of n - c (replace) or n (add or remove) trials, and a longer stream has a larger t in
+distribution. So for cuts 0 = t_0 < t_1 < ... with d_i the bracket of the claim at t_i and C_i = P(t < t_i),
+
+    δ(ε') <= η (d_k + Σ_{i=1..k} (d_{i-1} - d_i) C_i) .
+
+An empty sample without a floor leaves entries that are exactly 0, and anything may be told from that: d = 1.
+
+**Per entry.** If every entry has coins of its own, the entries are independent, and each has the claim for one entry.
+sampled_entries.py turns that into a law on a lattice and composes it.
+
+Nothing here is the exact curve: the claim holds with `<=`, and the cuts add to it. It is a certified upper bound.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal, get_args
+
+from ..errors import ArgumentError, ArgumentTypeError
+from ..law import StableLaw
+from .binomial import log_tail
+from .curve import PrivacyCurve
+from .neighbours import log_sensitivity
+from .privacy import Privacy
+
+__all__ = [
+    "LEAST_RATE",
+    "Per",
+    "SampledCurve",
+    "Sampling",
+    "amplified",
+    "common_pairs",
+    "cut_chances",
+    "kept_chance",
+    "sample_log_rho",
+    "unamplified",
+]
+
+Per = Literal["pair", "entry"]
+
+LEAST_RATE = 2.0**-11
+"""From here on q · 2^64 is a whole number, so that a 64-bit coin has exactly the rate that is accounted for."""
+
+# Deviations below the mean at which t is cut; beyond the last, everything is given away.
+_CUTS = (0.1, 0.7, 1.4, 2.2, 3.2, 4.5, 6.2, 8.5)
+_UP = 1.0 + 1e-12
+_MOST_LOG_RHO = 700.0
+_PRECISION = 1e-4
+_FIRST_EPSILON, _LEAST_EPSILON, _MOST_EPSILON = 0.05, 1e-9, 1e5
+# Of the sum so far: where the chance of a cut is less, everything below the cut is given away.
+_NEGLIGIBLE = 1e-4
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Keep every pair with probability `rate`: once for all entries (`per="pair"`), or anew for each (`"entry"`).
+
+    The coins are drawn from the secret. Of a key seen f times about rate · f pairs are kept, and the estimate is
+    divided by rate^p. It is too small: by nothing for keys seen often, by the factor rate^(1-p) for keys seen once. See
+    docs/paper.md for numbers; a floor is unbiased and usually the better choice.
+    """
+
+    rate: float
+    per: Per = "pair"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.rate, bool) or not isinstance(self.rate, int | float):
+            raise ArgumentTypeError("sampling.rate", self.rate, "not a number", "Pass a rate such as 0.02")
+        if not LEAST_RATE <= self.rate < 1.0:
+            raise ArgumentError(
+                "sampling.rate", self.rate, "a rate lies between 1/2048 and 1", "Pass 0.02, or leave sampling out"
+            )
+        object.__setattr__(self, "rate", float(self.rate))
+        if self.per not in get_args(Per):
+            raise ArgumentError("sampling.per", self.per, "no such way of sampling", 'Pass "pair" or "entry"')
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields by name, ready for JSON."""
+        return {"rate": self.rate, "per": self.per}
+
+
+def kept_chance(rate: float, pairs: int) -> float:
+    """η = 1 - (1-q)^c: the chance that at least one of c pairs is kept."""
+    return -math.expm1(pairs * math.log1p(-rate))
+
+
+def amplified(epsilon: float, eta: float) -> float:
+    """ε' = ln(1 + η (e^ε - 1)), rounded up a little."""
+    if epsilon > 700.0:
+        return (epsilon + math.log(eta)) * _UP if eta < 1.0 else epsilon
+    return math.log1p(eta * math.expm1(epsilon)) * _UP
+
+
+def unamplified(epsilon: float, eta: float) -> float:
+    """The ε of the claim for a given ε', rounded down a little: δ falls with ε, so that this is the safe side."""
+    if epsilon > 700.0:
+        return (epsilon - math.log(eta)) / _UP
+    return math.log1p(math.expm1(epsilon) / eta) / _UP
+
+
+def common_pairs(privacy: Privacy) -> int:
+    """How many pairs neighbours share at least, of which T is the sample."""
+    return max(privacy.pairs - privacy.pairs_per_person, 0) if privacy.relation == "replace" else privacy.pairs
+
+
+class SampledCurve:
+    """The privacy of `size` entries of a sampled stream: certified upper bounds for δ(ε) and ε(δ).
+
+    >>> curve = SampledCurve(0.25, 50, Privacy(1.0, 1e-6, pairs=10**6), Sampling(0.02))
+    >>> 0.1 < curve.epsilon(1e-6) < 0.12
+    True
+    """
+
+    def __init__(self, p: float, size: int, privacy: Privacy, sampling: Sampling, floor: float = 0.0) -> None:
+        self.p = StableLaw(p).p
+        self.size, self.privacy, self.sampling, self.floor = size, privacy, sampling, floor
+        self._eta = kept_chance(sampling.rate, privacy.pairs_per_person)
+        self._cuts = cut_chances(common_pairs(privacy), sampling.rate)
+
+    def delta(self, epsilon: float) -> float:
+        """A δ for which the entries are (epsilon, δ)-private, epsilon > 0."""
+        if isinstance(epsilon, bool) or not isinstance(epsilon, int | float) or not epsilon > 0.0:
+            raise ArgumentError("epsilon", epsilon, "ε is a number above 0", "Pass a number such as 1.0")
+        if self.sampling.per == "entry":
+            from .sampled_entries import per_entry_delta
+
+            return per_entry_delta(self.p, self.size, self.privacy, self.sampling.rate, self.floor, float(epsilon))
+        return self._per_pair(float(epsilon))
+
+    def epsilon(self, delta: float) -> float:
+        """An ε for which the entries are (ε, delta)-private; infinite where no ε is."""
+        if not 0.0 < delta < 1.0:
+            raise ArgumentError("delta", delta, "δ is a probability between 0 and 1", "Pass one such as 1e-9")
+        low, high = 0.0, _FIRST_EPSILON
+        while self.delta(high) > delta:
+            low, high = high, 2.0 * high
+            if high > _MOST_EPSILON:
+                return math.inf
+        at_low, at_high = (
+            math.log(max(self.delta(x), 1e-300)) - math.log(delta) if x else math.inf for x in (low, high)
+        )
+        side = 0
+        while high - low > _PRECISION * high and high > _LEAST_EPSILON:
+            middle = 0.25 * high
+            if low > 0.0:  # a secant of ln δ, the end that stays twice counting half (Illinois)
+                share = at_low / (at_low - at_high) if at_low > at_high else 0.5
+                middle = low + (high - low) * min(max(share, 0.02), 0.98)
+            here = math.log(max(self.delta(middle), 1e-300)) - math.log(delta)
+            if here <= 0.0:
+                high, at_high, at_low, side = middle, here, at_low * (0.5 if side < 0 else 1.0), -1
+            else:
+                low, at_low, at_high, side = middle, here, at_high * (0.5 if side > 0 else 1.0), 1
+        return high
+
+    def _per_pair(self, epsilon: float) -> float:
+        inner = unamplified(epsilon, self._eta)
+        # From the highest cut down: d_k, then (d_{i-1} - d_i) C_i; d grows, rounding apart, and is at most 1.
+        total, above, after = 0.0, 0.0, 1.0
+        for cut, below in reversed(self._cuts):
+            here = max(self._bracket(cut, epsilon, inner), above)
+            total += (here - above) * after
+            above, after = here, below
+            if below <= _NEGLIGIBLE * total:
+                break
+        else:
+            if self.floor > 0.0:
+                here = max(self._bracket(0, epsilon, inner), above)
+                return min(1.0, self._eta * (total + (here - above) * after) * _UP)
+        return min(1.0, self._eta * (total + (1.0 - above) * after) * _UP)
+
+    def _bracket(self, t: int, epsilon: float, inner: float) -> float:
+        """What the claim has in its bracket when t shared pairs are kept: both neighbours' orders, the worse counts."""
+        beta = math.exp(epsilon - inner)
+        with_pairs = self._log_rho("add_remove", t)
+        if self.privacy.relation == "add_remove":
+            added = direction_delta(self.p, self.size, with_pairs, inner, wide_first=True)
+            removed = direction_delta(self.p, self.size, with_pairs, inner, wide_first=False)
+            return max(added, beta * removed)
+        instead = self._log_rho("replace", t)
+        added = direction_delta(self.p, self.size, with_pairs, inner, wide_first=True)
+        replaced, plain = (
+            max(direction_delta(self.p, self.size, instead, at, wide_first=wide) for wide in (False, True))
+            for at in (inner, epsilon)
+        )
+        return min((1.0 - beta) * added + beta * replaced, plain)
+
+    def _log_rho(self, relation: Literal["replace", "add_remove"], t: int) -> float:
+        return sample_log_rho(self.p, self.privacy, relation, t, self.floor)
+
+
+def sample_log_rho(
+    p: float, privacy: Privacy, relation: Literal["replace", "add_remove"], t: int, floor: float
+) -> float:
+    """ln of 1 + c M^p/(Λ + t^p) ("add_remove"), or of the greatest g_c(s), s >= t ("replace"), rounded up."""
+    count = privacy.pairs_per_person
+    pairs = t + count if relation == "replace" else t
+    sample = Privacy(privacy.epsilon, privacy.delta, pairs, privacy.max_value, relation, count)
+    return log_sensitivity(p, sample, floor)
+
+
+@lru_cache(maxsize=256)
+def _curve(p: float, size: int, log_rho: float) -> PrivacyCurve:
+    return PrivacyCurve.from_log(p, size, log_rho)
+
+
+@lru_cache(maxsize=4096)
+def direction_delta(p: float, size: int, log_rho: float, epsilon: float, *, wide_first: bool) -> float:
+    """D_{e^ε} of `size` entries in one direction, from above; 1 where ρ is infinite."""
+    if log_rho > _MOST_LOG_RHO:
+        return 1.0
+    return _curve(p, size, log_rho).delta_in_direction(epsilon, wide_first=wide_first)
+
+
+def cut_chances(trials: int, rate: float) -> list[tuple[int, float]]:
+    """Rising (t_i, an upper bound for P(Bin(trials, rate) < t_i)); none where nothing is surely kept."""
+    mean, deviation = trials * rate, math.sqrt(trials * rate * (1.0 - rate))
+    cuts = sorted({math.floor(mean - away * deviation) for away in _CUTS})
+    return [(cut, _below(cut, trials, rate)) for cut in cuts if cut >= 1]
+
+
+def _below(cut: int, trials: int, rate: float) -> float:
+    """P(Bin(trials, rate) < cut) = P(Bin(trials, 1 - rate) >= trials - cut + 1), from above, for cut <= mean."""
+    return min(1.0, math.exp(log_tail(trials - cut + 1, trials, 1.0 - rate)) * _UP)
