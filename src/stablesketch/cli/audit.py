@@ -1,0 +1,31 @@
+"""`stablesketch audit`: the claim of a plan, tested on its worst neighbours."""
+
+from __future__ import annotations
+
+import json as json_module
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..audit import audit as audit_plan
+from . import options
+from .exits import Exit
+from .screen import print_text
+
+__all__ = ["audit"]
+
+
+def audit(
+    plan: Annotated[Path, typer.Argument(help="A plan: stablesketch plan ... -o plan.json.")],
+    trials: Annotated[int, typer.Option(help="Releases of each neighbour.")] = 2_000,
+    confidence: Annotated[float, typer.Option(help="A sound plan passes with at least this probability.")] = 0.99,
+    json: options.Json = False,
+) -> None:
+    """Runs the real release on the two streams that are easiest to tell apart, and tests the whole claimed curve."""
+    chosen = options.read_plan(plan)
+    report = audit_plan(chosen, trials, confidence=confidence)
+    print_text(json_module.dumps(asdict(report), sort_keys=True) if json else str(report))
+    if not report.passed:
+        raise typer.Exit(Exit.REFUTED)

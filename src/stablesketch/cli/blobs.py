@@ -1,0 +1,30 @@
+"""Stored collectors: files that begin as `Collector.to_bytes` begins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..errors import BlobError
+from ..sketch.wire import MAGIC
+
+__all__ = ["is_blob", "read_blob"]
+
+
+def is_blob(name: str) -> bool:
+    """Whether the file is a stored sketch, by its suffix or by how it begins."""
+    path = Path(name)
+    if path.suffix == ".ssk":
+        return True
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False
+
+
+def read_blob(path: Path) -> bytes:
+    """The bytes of a stored sketch."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise BlobError(f"{path}: the sketch cannot be read ({error.strerror}).") from None

@@ -1,0 +1,84 @@
+"""From errors to what the command line says, and to its exit codes."""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+
+from ..errors import (
+    ArgumentError,
+    BlobError,
+    BudgetExceeded,
+    CheckpointError,
+    DataError,
+    LedgerError,
+    LibraryMissing,
+    MergeError,
+    NegativeTotal,
+    PlanInfeasible,
+    ReleasedAlready,
+    SecretFileError,
+    SecretMismatch,
+    SecretMissing,
+    ShardsMissing,
+    StablesketchError,
+    StreamTooShort,
+)
+
+__all__ = ["Exit", "exit_code", "in_options"]
+
+
+class Exit(IntEnum):
+    """The exit codes, as docs/command-line.md lists them."""
+
+    DONE = 0
+    BUG = 1  # an error nobody foresaw, or a library that is missing
+    USAGE = 2  # the command itself is wrong
+    DATA = 3  # the data cannot be read, or are not what was promised
+    REFUSED = 4  # the guarantee cannot be given: infeasible, too short, over the budget, released already
+    FILE = 5  # a secret, sketch, plan or ledger file is missing, damaged, or does not fit
+    REFUTED = 6  # an audit refuted the claim
+    STOPPED = 130  # by Ctrl-C
+
+
+_CODES: tuple[tuple[type[StablesketchError], Exit], ...] = (
+    (DataError, Exit.DATA),
+    (NegativeTotal, Exit.DATA),
+    (PlanInfeasible, Exit.REFUSED),
+    (StreamTooShort, Exit.REFUSED),
+    (BudgetExceeded, Exit.REFUSED),
+    (ReleasedAlready, Exit.REFUSED),
+    (ShardsMissing, Exit.REFUSED),
+    (BlobError, Exit.FILE),
+    (MergeError, Exit.FILE),
+    (SecretFileError, Exit.FILE),
+    (SecretMismatch, Exit.FILE),
+    (SecretMissing, Exit.FILE),
+    (LedgerError, Exit.FILE),
+    (CheckpointError, Exit.FILE),
+    (LibraryMissing, Exit.BUG),
+    (ArgumentError, Exit.USAGE),
+)
+
+
+def exit_code(error: StablesketchError) -> Exit:
+    """The exit code of an error that was raised on purpose."""
+    return next((code for kind, code in _CODES if isinstance(error, kind)), Exit.BUG)
+
+
+# Arguments of Python that are options here, so that what an error says can be typed.
+_OPTIONS = (
+    "p|epsilon|delta|pairs|error|size|memory|expected|mechanism|relation|confidence|trials|shard|format|delimiter|"
+    "key|value|by|groups|person|max_value|pairs_per_person|groups_per_person|on_bad|sql"
+)
+
+
+def in_options(message: str) -> str:
+    """The message with `mechanism='exact'` and the like written as options."""
+    message = re.sub(rf"^({_OPTIONS}) = ", lambda m: f"{_option(m[1])} = ", message)
+    message = re.sub(rf"\b({_OPTIONS})=['\"]?([\w.+-]*\w)['\"]?", lambda m: f"{_option(m[1])} {m[2]}", message)
+    return re.sub(rf"\b({_OPTIONS})=(?=[ ,.)]|$)", lambda m: _option(m[1]), message)
+
+
+def _option(name: str) -> str:
+    return "--" + name.replace("_", "-")

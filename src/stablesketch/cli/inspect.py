@@ -1,0 +1,39 @@
+"""`stablesketch inspect`: what a stored sketch or a plan is, without the secret and without its content."""
+
+from __future__ import annotations
+
+import json as json_module
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..collector.wire import decode
+from ..plan import Plan
+from . import options
+from .blobs import is_blob, read_blob
+from .screen import console, fact_table, print_text
+
+__all__ = ["inspect"]
+
+
+def inspect(
+    file: Annotated[Path, typer.Argument(help="A sketch, or a plan.")],
+    json: options.Json = False,
+) -> None:
+    """Shows the plan of a sketch and the shards in it. Nothing of the data is shown."""
+    if not is_blob(str(file)):
+        chosen = options.read_plan(file)
+        print_text(chosen.to_json()) if json else console().print(str(chosen), markup=False, soft_wrap=True)
+        return
+    content = read_blob(file)
+    text, shards, *_ = decode(content)
+    chosen = Plan.from_json(text)
+    if json:
+        facts = {"bytes": len(content), "shards": shards, "plan": json_module.loads(text)}
+        print_text(json_module.dumps(facts, sort_keys=True))
+        return
+    shown = ", ".join(shards[:10]) + (f" and {len(shards) - 10:,} more" if len(shards) > 10 else "")
+    fact_table(f"Sketch {file}", [("bytes", f"{len(content):,}"), ("shards", shown)])
+    console().print()
+    console().print(str(chosen), markup=False, soft_wrap=True)

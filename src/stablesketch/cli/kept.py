@@ -1,0 +1,101 @@
+"""What people keep of a release or a plan besides its numbers: a picture, and a page that explains it.
+
+A release is spent whether or not its picture can be drawn. So everything that could go wrong is tried before, and the
+numbers are shown before anything is drawn.
+"""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .. import __version__
+from ..doors import Outcome, Task
+from ..errors import ArgumentError
+from ..page import check_page_path
+from ..pictures import check_picture_path, picture_bytes, plan_picture, release_picture
+from ..pictures.style import need_matplotlib
+from ..pictures.words import at_most
+from ..plan import Plan
+from ..report import Context, report_page
+from .screen import note, write_new
+
+if TYPE_CHECKING:
+    from ..ledger import Ledger
+
+__all__ = ["check_new", "keep_plan", "keep_release"]
+
+
+def check_new(*, plot: Path | None = None, report: Path | None = None, output: Path | None = None) -> None:
+    """Refuses names that cannot be written to, while nothing has been spent."""
+    for name, path in (("plot", plot), ("report", report), ("output", output)):
+        if path is None:
+            continue
+        if path.exists():
+            raise ArgumentError(name, str(path), "there is such a file already", "Choose another name")
+        if not path.parent.is_dir():
+            raise ArgumentError(name, str(path), "there is no such folder", "Make it first, or choose another place")
+    if plot is not None:
+        check_picture_path(plot)
+    if report is not None:
+        check_page_path(report)
+    if plot is not None or report is not None:
+        need_matplotlib()
+    if len({path.resolve() for path in (plot, report, output) if path is not None}) < sum(
+        path is not None for path in (plot, report, output)
+    ):
+        raise ArgumentError("output", str(output or plot), "two things would go to one file", "Choose another name")
+
+
+def keep_plan(plan: Plan, plot: Path | None) -> None:
+    """Draws the plan."""
+    if plot is None:
+        return
+    note("drawing: some dozen plans are made, which takes some seconds")
+    title = f"A plan of {plan.statistic}"
+    alt = f"{title}: its error against ε, against the size of the sketch, and against {plan.statistic} itself."
+    _written(plot, picture_bytes(plan_picture(plan), plot, title, alt))
+
+
+def keep_release(
+    outcome: Outcome, task: Task | None, ledger: Ledger | None, plot: Path | None, report: Path | None
+) -> None:
+    """Draws what was released, and writes the page about it."""
+    if not outcome.releases:
+        for path in (plot, report):
+            if path is not None:
+                note(f"{path} was not written: no group is shown")
+        return
+    if plot is not None:
+        title = f"{outcome.plan.statistic}, released privately"
+        alt = f"{title}: the value with its interval, {len(outcome.releases):,} of them."
+        _written(plot, picture_bytes(release_picture(outcome.releases), plot, title, alt))
+    if report is not None:
+        _written(report, report_page(outcome, _context(task, ledger)).encode())
+
+
+def _context(task: Task | None, ledger: Ledger | None) -> Context:
+    spent = None
+    if ledger is not None:
+        spent = (
+            f"It is recorded in a ledger. All releases there, {len(ledger):,} so far, cost "
+            f"ε = {at_most(ledger.spent())} of {ledger.epsilon:g} at δ = {ledger.delta:g} together."
+        )
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    if task is None:
+        return Context(today, __version__, ledger=spent)
+    columns = task.columns
+    return Context(
+        today,
+        __version__,
+        key=None if columns.key == ("line",) else " and ".join(columns.key),
+        by=" and ".join(columns.by) or None,
+        person=columns.person is not None,
+        ledger=spent,
+    )
+
+
+def _written(path: Path, content: bytes) -> None:
+    write_new(path, content)
+    note(f"written to {path}")

@@ -1,0 +1,165 @@
+"""The options that several commands share, each written once."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from ..errors import BlobError, LedgerMismatch
+from ..ledger import Ledger
+from ..plan import Plan
+from ..privacy import Privacy
+from ..statistic import Moment
+
+__all__ = [
+    "By", "Clip", "Delimiter", "Delta", "Epsilon", "Error", "Expected", "Format", "Header", "Inputs", "Json", "Key",
+    "MaxValue", "Mechanism", "Memory", "OnBad", "Order", "Output", "Pairs", "PairsPerPerson", "Plot", "Relation",
+    "SecretFile", "Size", "Sql", "Value", "count", "listed", "open_ledger", "privacy_of", "read_plan", "statistic_of",
+]  # fmt: skip
+
+_DATA, _PRIVACY, _SIZE, _OUT = "Data", "Privacy", "Accuracy", "Output"
+
+
+def count(text: str | int) -> int:
+    """A whole number as people write it: 1000000, 1_000_000, 1,000,000 or 1e6."""
+    if isinstance(text, int):
+        return text
+    plain = text.strip().replace("_", "").replace(",", "")
+    match = re.fullmatch(r"(\d+)(?:\.(\d+))?(?:[eE]\+?(\d{1,2}))?", plain)
+    if match is not None:
+        whole, fraction, power = match[1], (match[2] or "").rstrip("0"), int(match[3] or 0)
+        if len(fraction) <= power:
+            return int(whole + fraction + "0" * (power - len(fraction)))
+    raise typer.BadParameter(f"{text!r} is not a whole number. Write 1000000 or 1e6.")
+
+
+def listed(names: str | None) -> list[str]:
+    """Names of columns, separated by commas."""
+    return [] if names is None else [name.strip() for name in names.split(",")]
+
+
+def max_value_or_auto(text: str | int) -> int | str:
+    """A whole number, or "auto"."""
+    return "auto" if text == "auto" else count(text)
+
+
+Inputs = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[FILES]...",
+        help="Parquet, CSV or JSON files, patterns in quotes, - for standard input, or a database with --sql.",
+        show_default=False,
+    ),
+]
+Key = Annotated[
+    str | None,
+    typer.Option("--key", help="The column of keys; several, separated by commas, are one key.", rich_help_panel=_DATA),
+]
+Value = Annotated[
+    str | None,
+    typer.Option(help="The column of values, whole numbers; without it every pair counts 1.", rich_help_panel=_DATA),
+]
+By = Annotated[
+    str | None,
+    typer.Option(help="One number for each group: the column(s) that name the group.", rich_help_panel=_DATA),
+]
+Sql = Annotated[
+    str | None,
+    typer.Option(help="Read a query: select app, n from 'events/*.parquet'.", rich_help_panel=_DATA),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(help="parquet, csv, tsv, json or lines, if the suffix does not say it.", rich_help_panel=_DATA),
+]
+Header = Annotated[bool, typer.Option("--header/--no-header", help="Whether CSV has a header.", rich_help_panel=_DATA)]
+Delimiter = Annotated[str | None, typer.Option(help="What separates the fields of CSV.", rich_help_panel=_DATA)]
+OnBad = Annotated[
+    Literal["error", "skip"],
+    typer.Option(help="What to do with rows that are no pairs: error or skip.", rich_help_panel=_DATA),
+]
+Clip = Annotated[
+    bool, typer.Option("--clip", help="Clip values above --max-value instead of refusing them.", rich_help_panel=_DATA)
+]
+Order = Annotated[float, typer.Option("--p", help="The order of the moment F_p, from 0.05 to 1.")]
+Epsilon = Annotated[float | None, typer.Option(help="ε to reach at most.", rich_help_panel=_PRIVACY)]
+Delta = Annotated[float | None, typer.Option(help="δ to reach at most.", rich_help_panel=_PRIVACY)]
+Pairs = Annotated[
+    int | None,
+    typer.Option(
+        parser=count, metavar="N", rich_help_panel=_PRIVACY,
+        help="At least so many pairs are promised. Left out, they are counted where their number is public, else 0.",
+    ),
+]  # fmt: skip
+MaxValue = Annotated[
+    str | None,
+    typer.Option(
+        parser=max_value_or_auto, metavar="N|auto", rich_help_panel=_PRIVACY,
+        help="The largest value of a pair; auto finds it privately, for a tenth of ε.",
+    ),
+]  # fmt: skip
+Relation = Annotated[
+    Literal["replace", "add_remove"] | None,
+    typer.Option(help="replace (the number of pairs is public) or add_remove.", rich_help_panel=_PRIVACY),
+]
+PairsPerPerson = Annotated[
+    int, typer.Option(parser=count, metavar="N", help="Pairs that one person has at most.", rich_help_panel=_PRIVACY)
+]
+Error = Annotated[
+    float | None, typer.Option(help="Relative error to aim at; 0.05 if nothing is said.", rich_help_panel=_SIZE)
+]
+Size = Annotated[int | None, typer.Option(help="Number of entries, instead of an error.", rich_help_panel=_SIZE)]
+Memory = Annotated[str | None, typer.Option(help="Bytes of a stored sketch, such as 64K.", rich_help_panel=_SIZE)]
+Expected = Annotated[
+    float | None, typer.Option(help="The F_p you expect, from public knowledge only.", rich_help_panel=_SIZE)
+]
+Mechanism = Annotated[
+    Literal["sketch", "exact"],
+    typer.Option(help="sketch, or exact: all keys in memory, usually more accurate.", rich_help_panel=_SIZE),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.", rich_help_panel=_OUT)]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write to this new file.", rich_help_panel=_OUT)]
+Plot = Annotated[
+    Path | None,
+    typer.Option(help="Draw it into this new file: .png, .svg or .html.", metavar="FILE", rich_help_panel=_OUT),
+]
+SecretFile = Annotated[Path | None, typer.Option("--secret", help="The file of the secret.", rich_help_panel=_PRIVACY)]
+
+
+def statistic_of(order: float) -> Moment:
+    """What is to be known of the stream."""
+    return Moment(order)
+
+
+def privacy_of(
+    epsilon: float | None, delta: float | None, pairs: int, max_value: int, relation: str, pairs_per_person: int
+) -> Privacy:
+    """What is to be protected; ε and δ have no default, because nobody but the user can choose them."""
+    for name, given in (("--epsilon", epsilon), ("--delta", delta)):
+        if given is None:
+            raise typer.BadParameter(
+                f"{name} is needed: it says how private the release is. Try --epsilon 1 --delta 1e-9."
+            )
+    return Privacy(epsilon, delta, pairs, max_value, relation, pairs_per_person)  # type: ignore[arg-type]
+
+
+def open_ledger(path: Path) -> Ledger:
+    """A ledger that is there; none is made by the way."""
+    if not path.exists():
+        raise LedgerMismatch(
+            f"there is no ledger {path}. Make one: stablesketch ledger new {path} --epsilon 3 --delta 1e-6"
+        )
+    return Ledger(path)
+
+
+def read_plan(path: Path) -> Plan:
+    """A plan that `stablesketch plan -o` wrote."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BlobError(
+            f"{path}: the plan cannot be read ({error}). Make one: stablesketch plan ... -o {path}"
+        ) from None
+    return Plan.from_json(text)

@@ -1,0 +1,33 @@
+"""`stablesketch paper`: every result of the paper, from scratch, beside what holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .screen import print_text
+
+__all__ = ["EXAMPLES", "paper"]
+
+EXAMPLES = """[bold]Examples[/]
+
+stablesketch paper --quick -o paper/
+
+stablesketch paper --data streams/ -o paper/"""
+
+
+def paper(
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write.")],
+    data: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Parquet streams with columns key and value.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer runs: under two minutes.")] = False,
+) -> None:
+    """The figures and theorems of the paper, reproduced and corrected: SVG, PNG, CSV and a report."""
+    from ..paper.reproduce import reproduce
+
+    result = reproduce(output, data, quick=quick)
+    refuted = sum(claim.verdict == "refuted" for claim in result.claims)
+    print_text(f"{len(result.claims)} claims, {refuted} of them refuted: {result.folder / 'report.md'}")

@@ -1,0 +1,86 @@
+"""`stablesketch plan`: what a release would reach, before any data are read."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Annotated
+
+import typer
+
+from ..doors import Sizing
+from . import options
+from .kept import check_new, keep_plan
+from .screen import console, note, print_text, write_new
+
+__all__ = ["EXAMPLES", "plan"]
+
+EXAMPLES = """[bold]Examples[/]
+
+stablesketch plan --p 0.5 --epsilon 1 --delta 1e-9 --pairs 1e6
+
+stablesketch plan --p 0.5 --epsilon 1 --delta 1e-9 --pairs 1e6 --size 500 -o plan.json
+
+stablesketch plan --p 0.25 --epsilon 1 --delta 1e-9 --relation add_remove --pairs-per-person 20 --memory 64K
+
+stablesketch plan --p 0.5 --epsilon 1 --delta 1e-9 --pairs 1e6 --plot plan.svg
+
+stablesketch plan --serve"""
+
+
+def plan(
+    p: Annotated[float | None, typer.Option("--p", help="The order of the moment F_p, from 0.05 to 1.")] = None,
+    epsilon: options.Epsilon = None,
+    delta: options.Delta = None,
+    pairs: options.Pairs = None,
+    max_value: Annotated[int, typer.Option(parser=options.count, metavar="N", help="The largest value of a pair.")] = 1,
+    relation: options.Relation = None,
+    pairs_per_person: options.PairsPerPerson = 1,
+    error: options.Error = None,
+    size: options.Size = None,
+    memory: options.Memory = None,
+    expected: options.Expected = None,
+    mechanism: options.Mechanism = "sketch",
+    json: options.Json = False,
+    output: options.Output = None,
+    plot: options.Plot = None,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="A page with sliders, on this machine alone.", rich_help_panel="Output")
+    ] = False,
+    port: Annotated[
+        int | None, typer.Option(help="Of the page; left out, one that is free.", rich_help_panel="Output")
+    ] = None,
+) -> None:
+    """Size, price and error of a release, from public numbers alone."""
+    if serve:
+        given = (p, epsilon, delta, pairs, relation, error, size, memory, expected, output, plot)
+        if any(value is not None for value in given):
+            raise typer.BadParameter("--serve takes --port alone: the numbers are set on the page.")
+        serve_page(port or 0)
+        return
+    if port is not None:
+        raise typer.BadParameter("--port is that of the page: add --serve.")
+    if p is None:
+        raise typer.BadParameter("--p is needed: which moment to plan, from 0.05 to 1. Try --p 0.5.")
+    check_new(plot=plot, output=output)
+    privacy = options.privacy_of(epsilon, delta, pairs or 0, max_value, relation or "replace", pairs_per_person)
+    sizing = Sizing(error, size, memory, expected, mechanism)
+    chosen = sizing.plan(options.statistic_of(p), privacy)
+    if output is not None:
+        write_new(output, (chosen.to_json() + "\n").encode())
+        note(f"written to {output}")
+    if json:
+        print_text(chosen.to_json())
+    elif output is None:
+        console().print(str(chosen), markup=False, soft_wrap=True)
+    keep_plan(chosen, plot)
+
+
+def serve_page(port: int) -> None:
+    """Serves the planner page until Ctrl-C. Its address has a token: only whoever sees it can open the page."""
+    from ..planner_page import PlannerServer
+
+    with PlannerServer(port) as server:
+        print_text(server.url)
+        note("open this address in a browser on this machine; Ctrl-C ends it")
+        with contextlib.suppress(KeyboardInterrupt):
+            server.serve_forever()

@@ -1,0 +1,283 @@
+"""`stablesketch release`: from data, or from stored sketches, to a number one may publish."""
+
+from __future__ import annotations
+
+import csv
+import json as json_module
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..collector import Collector
+from ..doors import AutoMaxValue, GroupRelease, Input, Outcome, Sizing, Task, checked_columns, run
+from ..errors import DataError
+from ..ledger import Ledger
+from ..plan import Plan
+from ..release import Release
+from ..secret import Secret
+from . import options
+from .blobs import is_blob, read_blob
+from .kept import check_new, keep_release
+from .screen import console, fact_table, note, number, plain_table, print_text, progress, write_new
+
+__all__ = ["EXAMPLES", "release"]
+
+EXAMPLES = """[bold]Examples[/]
+
+stablesketch release events.csv --key app --p 0.5 --epsilon 1 --delta 1e-9
+
+stablesketch release 'events/*.parquet' --key src,dst --value bytes --max-value auto --p 0.5 --epsilon 1 --delta 1e-9
+
+stablesketch release events.csv --key app --person user_id --pairs-per-person 20 --p 0.5 --epsilon 1 --delta 1e-9
+
+stablesketch release events.csv --key app --by country --groups countries.txt --p 0.5 --epsilon 1 --delta 1e-9
+
+stablesketch release --sql "select a, n from 'e.csv'" --key a --value n --max-value 50 --p 0.5 --epsilon 1 --delta 1e-9
+
+cut -d' ' -f1 access.log | stablesketch release - --p 0.5 --epsilon 1 --delta 1e-9
+
+stablesketch release events.csv --key app --p 0.5 --epsilon 1 --delta 1e-9 --plot app.svg --report app.html
+
+stablesketch release all.ssk --secret s.key"""
+
+_PRIVACY = "Privacy"
+
+
+def release(
+    files: options.Inputs = None,
+    p: Annotated[float | None, typer.Option("--p", help="The order of the moment F_p, from 0.05 to 1.")] = None,
+    key: options.Key = None,
+    value: options.Value = None,
+    max_value: options.MaxValue = None,
+    clip: options.Clip = False,
+    by: options.By = None,
+    groups: Annotated[
+        Path | None,
+        typer.Option(help="A file of group names that are public, one a line; without it they are chosen privately.",
+                     rich_help_panel="Data"),
+    ] = None,
+    person: Annotated[
+        str | None, typer.Option(help="The column of people: protects people, not rows.", rich_help_panel="Data")
+    ] = None,
+    sql: options.Sql = None,
+    format: options.Format = None,
+    header: options.Header = True,
+    delimiter: options.Delimiter = None,
+    on_bad: options.OnBad = "error",
+    epsilon: options.Epsilon = None,
+    delta: options.Delta = None,
+    pairs: options.Pairs = None,
+    relation: options.Relation = None,
+    pairs_per_person: options.PairsPerPerson = 1,
+    groups_per_person: Annotated[
+        int, typer.Option(help="Groups that one person is in at most.", rich_help_panel=_PRIVACY)
+    ] = 1,
+    ledger: Annotated[
+        Path | None, typer.Option(help="Record the release in this ledger.", rich_help_panel=_PRIVACY)
+    ] = None,
+    label: Annotated[str, typer.Option(help="What the ledger calls it.", rich_help_panel=_PRIVACY)] = "",
+    secret: options.SecretFile = None,
+    error: options.Error = None,
+    size: options.Size = None,
+    memory: options.Memory = None,
+    expected: options.Expected = None,
+    mechanism: options.Mechanism = "sketch",
+    confidence: Annotated[float, typer.Option(help="Of the interval.", rich_help_panel="Accuracy")] = 0.95,
+    json: options.Json = False,
+    output: options.Output = None,
+    plot: options.Plot = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(help="Write a page about the release, to be read by anybody: a new file .html.", metavar="FILE",
+                     rich_help_panel="Output"),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show plan and price without reading data.", rich_help_panel="Output")
+    ] = False,
+) -> None:  # fmt: skip
+    """One private number from data, or one for each group, with its uncertainty and its price."""
+    check_new(plot=plot, report=report, output=output)
+    budget = None if ledger is None else options.open_ledger(ledger)
+    if files and all(is_blob(name) for name in files):
+        given = {
+            "--key": key,
+            "--by": by,
+            "--person": person,
+            "--sql": sql,
+            "--p": p,
+            "--epsilon": epsilon,
+            "--pairs": pairs,
+        }
+        for option, unused in given.items():
+            if unused is not None:
+                raise typer.BadParameter(f"{option} was decided when the sketch was made. Leave it out.")
+        outcome = _from_blobs(files, secret, confidence, budget, label)
+        _show(outcome, None, json, output)
+        keep_release(outcome, None, budget, plot, report)
+        return
+    if secret is not None:
+        raise typer.BadParameter("--secret is for stored sketches. A release from data draws a fresh secret.")
+    if p is None:
+        raise typer.BadParameter("--p is needed: which moment to release, from 0.05 to 1. Try --p 0.5.")
+    if not files and sql is None:
+        raise typer.BadParameter("nothing to read. Name files, - for standard input, or --sql.")
+    if key is None and not _is_lines(files, format):
+        raise typer.BadParameter("--key is needed: the column whose variety is measured.")
+    related = relation or ("add_remove" if person is not None or by is not None else "replace")
+    auto = AutoMaxValue() if max_value == "auto" else None
+    largest = 1 if max_value is None or auto is not None else int(max_value)
+    if value is not None and max_value is None:
+        raise typer.BadParameter("--value needs --max-value: a bound on one pair's value. Try --max-value auto.")
+    counted = pairs is None and related == "replace" and by is None
+    task = Task(
+        options.statistic_of(p),
+        options.privacy_of(epsilon, delta, pairs or 0, largest, related, pairs_per_person),
+        checked_columns(options.listed(key or "line"), value, options.listed(by), person),
+        Sizing(error, size, memory, expected, mechanism),
+        groups=None if groups is None else _group_names(groups),
+        groups_per_person=groups_per_person,
+        count_pairs=counted,
+        clip=clip,
+        auto=auto,
+        on_bad=on_bad,
+        confidence=confidence,
+        input=Input(format, header, delimiter, sql),
+    )
+    if dry_run:
+        _show_plan(task, counted, json)
+        return
+    with progress() as bar:
+        outcome = run(task, files, ledger=budget, label=label, progress=bar)
+    _show(outcome, task, json, output)
+    keep_release(outcome, task, budget, plot, report)
+
+
+def _is_lines(files: list[str] | None, format: str | None) -> bool:
+    return format == "lines" or bool(
+        files and (files == ["-"] or files[0].endswith((".txt", ".log"))) and format is None
+    )
+
+
+def _group_names(path: Path) -> list[tuple[str, ...]]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(str(path), f"the list of groups cannot be read ({error})", "Write one name a line") from None
+    return [tuple(row) for row in csv.reader(text.splitlines()) if row]
+
+
+def _from_blobs(files: list[str], secret: Path | None, confidence: float, ledger: Ledger | None, label: str) -> Outcome:
+    if secret is None:
+        raise typer.BadParameter("--secret is needed: the file of the secret that the sketch was made with.")
+    held = Secret.load(secret)
+    collector, *rest = [Collector.from_bytes(read_blob(Path(name)), held) for name in files]
+    for other in rest:
+        collector.merge(other)
+    chosen = collector.plan
+    return Outcome(chosen, [collector.release(confidence=confidence, ledger=ledger, label=label)], grouped=False)
+
+
+def _show_plan(task: Task, counted: bool, json: bool) -> None:
+    if counted:
+        raise typer.BadParameter("--dry-run reads no data, so the number of pairs must be stated: --pairs 1e6.")
+    chosen = task.planned()
+    if json:
+        print_text(chosen.to_json())
+        return
+    console().print(str(chosen), markup=False, soft_wrap=True)
+    for line in _shares(task):
+        note(line)
+
+
+def _shares(task: Task) -> list[str]:
+    """What of the budget goes where, beyond the release itself."""
+    found = []
+    if task.auto is not None:
+        share = task.auto.share
+        found.append(f"{share:.0%} of ε chooses max_value, which {task.auto.quantile:.0%} of the values do not pass")
+    if task.columns.by:
+        if task.groups is None:
+            found.append(f"{task.selection_share:.0%} of ε and δ chooses the groups whose names are shown")
+        if task.touched > 1:
+            found.append(f"a neighbour can change {task.touched} groups, so each has 1/{task.touched} of the rest")
+    return found
+
+
+def _show(outcome: Outcome, task: Task | None, json: bool, output: Path | None) -> None:
+    if json or output is not None:
+        content = [json_module.loads(one.to_json()) for one in outcome.releases]
+        text = json_module.dumps(content if outcome.grouped else content[0], sort_keys=True, ensure_ascii=False)
+        if output is not None:
+            write_new(output, (text + "\n").encode())
+            note(f"written to {output}")
+        if json:
+            print_text(text)
+            return
+    if outcome.grouped:
+        _show_groups(outcome)
+    else:
+        only = outcome.releases[0]
+        assert isinstance(only, Release)
+        fact_table("Private release", _facts(only, outcome.plan))
+    for line in [*([] if task is None else _shares(task)), *_notes(outcome)]:
+        note(line)
+
+
+def _notes(outcome: Outcome) -> list[str]:
+    found = []
+    if outcome.clipped_to is not None:
+        found.append(f"values above {outcome.clipped_to:,} were clipped to it; how many is private")
+    if outcome.skipped is not None:
+        found.append(f"{outcome.skipped:,} rows were no pairs and were skipped; under replace that is public")
+    return found
+
+
+def _facts(release: Release, plan: Plan) -> list[tuple[str, str]]:
+    facts = [
+        (release.statistic, number(release.value)),
+        (f"{100 * release.confidence:g}% interval", f"{number(release.low)} to {number(release.high)}"),
+        *_price(release, plan),
+    ]
+    if release.pairs is not None:
+        facts.append(("pairs", f"{release.pairs:,}"))
+    return facts
+
+
+def _price(release: Release, plan: Plan) -> list[tuple[str, str]]:
+    privacy = plan.privacy
+    change = "replacing" if release.relation == "replace" else "adding or removing"
+    whose = "any one pair" if release.pairs_per_person == 1 else f"any {release.pairs_per_person} pairs of one person"
+    values = f", values up to {release.max_value:,}" if release.max_value > 1 else ""
+    error = f"{number(plan.error)}, absolute: nothing is known of {plan.statistic} beforehand"
+    if plan.relative:
+        error = f"{100 * plan.error:.2g}% at {plan.statistic} = {number(plan.expected)}{_least(plan)}"
+    method = "exact, all keys in memory"
+    if release.mechanism != "exact":  # a sketch, perhaps of a sample
+        floor = f"floor {number(release.floor)}" if release.floor else "no floor needed"
+        method = f"sketch of {release.size:,} entries, {floor}"
+    return [
+        ("protects", f"{change} {whose}{values}"),
+        ("price", f"ε = {release.epsilon:.4g}, δ = {release.delta:.3g}"),
+        ("planned error", error),
+        ("method", method),
+        *([("promised", f"at least {privacy.pairs:,} pairs")] if privacy.pairs and release.pairs is None else []),
+    ]
+
+
+def _least(plan: Plan) -> str:
+    return ", the least there can be" if plan.expected == float(plan.privacy.pairs) ** plan.statistic.p else ""
+
+
+def _show_groups(outcome: Outcome) -> None:
+    groups = [one for one in outcome.releases if isinstance(one, GroupRelease)]
+    if not groups:
+        note("no group is large enough for its name to be shown. State public names: --groups; or ask for a larger ε.")
+        return
+    first = groups[0].release
+    fact_table(f"Private release of {len(groups):,} groups", _price(first, outcome.plan))
+    rows = [
+        [", ".join(one.group), number(one.release.value), number(one.release.low), number(one.release.high)]
+        for one in groups
+    ]
+    plain_table(["group", first.statistic, "low", "high"], rows, numbers=3)

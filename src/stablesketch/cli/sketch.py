@@ -1,0 +1,67 @@
+"""`stablesketch sketch`: one shard of a stream, stored for a release elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..doors import Input, checked_columns, collect
+from ..secret import Secret
+from . import options
+from .screen import note, progress, write_new
+
+__all__ = ["EXAMPLES", "sketch"]
+
+EXAMPLES = """[bold]Example[/]: two shards, one release
+
+stablesketch plan --p 0.5 --epsilon 1 --delta 1e-9 --pairs 1e6 -o plan.json
+
+stablesketch secret new s.key
+
+stablesketch sketch part1.csv --key app --plan plan.json --secret s.key --shard a -o a.ssk
+
+stablesketch sketch part2.csv --key app --plan plan.json --secret s.key --shard b -o b.ssk
+
+stablesketch merge a.ssk b.ssk -o all.ssk
+
+stablesketch release all.ssk --secret s.key"""
+
+
+def sketch(
+    output: Annotated[Path, typer.Option("--output", "-o", help="The new file of the sketch.")],
+    plan: Annotated[Path, typer.Option(help="The plan that all shards share: stablesketch plan ... -o plan.json.")],
+    secret: Annotated[Path, typer.Option(help="The secret that all shards share: stablesketch secret new s.key.")],
+    shard: Annotated[str, typer.Option(help="The name of this shard; each is merged once.")],
+    files: options.Inputs = None,
+    key: options.Key = None,
+    value: options.Value = None,
+    clip: options.Clip = False,
+    sql: options.Sql = None,
+    format: options.Format = None,
+    header: options.Header = True,
+    delimiter: options.Delimiter = None,
+    on_bad: options.OnBad = "error",
+) -> None:
+    """Counts the pairs of some files into a sketch that can be stored, merged and released."""
+    if not files and sql is None:
+        raise typer.BadParameter("nothing to read. Name files, - for standard input, or --sql.")
+    columns = checked_columns(options.listed(key or "line"), value)
+    chosen, held = options.read_plan(plan), Secret.load(secret)
+    how = Input(format, header, delimiter, sql)
+    with progress() as report:
+        collector = collect(
+            files,
+            chosen,
+            held,
+            shard,
+            columns,
+            how=how,
+            clip=clip,
+            on_bad=on_bad,
+            progress=report,
+        )
+    content = collector.to_bytes()
+    write_new(output, content)
+    note(f"written to {output}, {len(content):,} bytes. It is not private: guard it like the data.")

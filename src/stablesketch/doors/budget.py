@@ -1,0 +1,47 @@
+"""Dividing ε and δ so that the parts never add up to more than the whole, to the last bit.
+
+Sequential composition: mechanisms that are (ε₁, δ₁)- and (ε₂, δ₂)-private, the second chosen after seeing the first,
+are together (ε₁ + ε₂, δ₁ + δ₂)-private. So shares of a budget may be spent one after the other. Sums are taken as
+fractions: in floating point 0.1 + 0.9 could come out as less than it is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+
+from ..errors import ArgumentError
+
+__all__ = ["checked_share", "divided", "split", "total"]
+
+
+def split(whole: float, share: float) -> tuple[float, float]:
+    """(part, rest): about share · whole and what is left, with part + rest <= whole exactly."""
+    part = whole * share
+    rest = whole - part
+    while Fraction(part) + Fraction(rest) > Fraction(whole):
+        rest = math.nextafter(rest, 0.0)
+    return part, rest
+
+
+def divided(whole: float, times: int) -> float:
+    """The largest float of which `times` are at most the whole, or one next to it."""
+    each = whole / times
+    while Fraction(each) * times > Fraction(whole):
+        each = math.nextafter(each, 0.0)
+    return each
+
+
+def total(parts: Iterable[tuple[float, int]]) -> float:
+    """The sum of value · times, rounded up."""
+    exact = sum((Fraction(value) * times for value, times in parts), Fraction(0))
+    nearest = float(exact)
+    return nearest if Fraction(nearest) >= exact else math.nextafter(nearest, math.inf)
+
+
+def checked_share(name: str, share: float) -> float:
+    """A share of the budget: more than none of it, less than all."""
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0.0 < share < 1.0:
+        raise ArgumentError(name, share, "a share of the budget lies between 0 and 1", "Pass 0.1 for a tenth")
+    return float(share)

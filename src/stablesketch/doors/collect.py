@@ -1,0 +1,71 @@
+"""Data into a collector that is stored, merged and released elsewhere; and where a bad row was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+from ..collector import Collector
+from ..plan import Plan
+from ..secret import Secret
+from .columns import Columns, OnBad
+from .engine import Engine
+from .pour import BadBatch, Progress, pour
+from .sources import Input, opened
+from .streams import Stream
+from .tables import Table
+
+__all__ = ["collect", "told"]
+
+Result = TypeVar("Result")
+
+
+def collect(
+    data: object,
+    plan: Plan,
+    secret: Secret,
+    shard: str | None,
+    columns: Columns,
+    *,
+    how: Input | None = None,
+    clip: bool = False,
+    on_bad: OnBad = "error",
+    progress: Progress | None = None,
+) -> Collector:
+    """A collector of these data, as one shard among others: to be stored, merged and released elsewhere."""
+    collector = plan.open(secret, shard)
+    with Engine() as engine:
+        source = opened(engine, data, columns, how or Input(), on_bad)
+        if isinstance(source, Stream) and on_bad == "skip":
+            source = source.kept(engine, columns)
+        batches = (
+            source.batches(columns) if isinstance(source, Stream) else source.batches(source.query(columns, on_bad))
+        )
+        if progress is not None:
+            progress.begin("reading", source.known_rows() if isinstance(source, Table) else None)
+        largest = None if clip else plan.privacy.max_value
+        told(
+            source, columns, largest, batches,
+            lambda read: pour(read, collector, keys=len(columns.key), clip=clip, progress=progress),
+        )  # fmt: skip
+    return collector
+
+
+def told(
+    source: Table | Stream,
+    columns: Columns,
+    largest: int | None,
+    batches: Iterator[Any],
+    work: Callable[[Iterator[Any]], Result],
+) -> Result:
+    """Does the work on the batches; a row that is no pair is looked up, and named by file, row and column."""
+    try:
+        return work(batches)
+    except BadBatch as bad:
+        batches.close()  # type: ignore[attr-defined]  # a generator; a table cannot be asked while it is read
+        found = source.first_bad(columns, largest) if isinstance(source, Table) else None
+        if found is None:
+            first = source.first_row if isinstance(source, Stream) else 1
+            names = [*columns.key, *([columns.value] if columns.value else []), *columns.by]
+            found = bad.told(source.name, first, names, largest)
+        raise found from None

@@ -1,0 +1,136 @@
+"""Which columns are read, of which types they may be, and the SQL that names them and their bad rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from ..errors import ArgumentError, ArgumentTypeError, DataError
+
+__all__ = ["BadRow", "Columns", "OnBad", "bad_rows", "checked_columns", "checked_types", "quoted", "selection"]
+
+OnBad = Literal["error", "skip"]
+
+_INTEGERS = frozenset(["TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"])
+_KEYS = _INTEGERS | {"VARCHAR", "BLOB", "DATE", "UUID", "JSON"}
+_WHOLE = re.compile(r"U?HUGEINT|DECIMAL\(\d+,\s*0\)")
+_LARGEST = 2**53
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a stream of pairs: what is the key, and where there are such, value, group and person."""
+
+    key: tuple[str, ...]
+    value: str | None = None
+    by: tuple[str, ...] = ()
+    person: str | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every column that is read, once."""
+        more = [name for name in (self.value, self.person) if name is not None]
+        return tuple(dict.fromkeys([*self.key, *more, *self.by]))
+
+
+@dataclass(frozen=True)
+class BadRow:
+    """A way for a row not to be a pair: the column, an SQL condition, what is wrong and what to do."""
+
+    column: str
+    condition: str
+    problem: str
+    way_out: str
+
+
+def checked_columns(key: object, value: object = None, by: object = None, person: object = None) -> Columns:
+    """The columns somebody named: a name, or several where a key or a group has several parts."""
+    return Columns(
+        _names("key", key, least=1),
+        None if value is None else _names("value", value, least=1, most=1)[0],
+        _names("by", by, least=0),
+        None if person is None else _names("person", person, least=1, most=1)[0],
+    )
+
+
+def _names(argument: str, given: object, least: int, most: int | None = None) -> tuple[str, ...]:
+    if given is None and least == 0:
+        return ()
+    names = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, list | tuple) else None
+    if names is None or not all(isinstance(name, str) and name for name in names):
+        raise ArgumentTypeError(argument, given, "not the name of a column", f'Pass a text: {argument}="app"')
+    if len(names) < least or (most is not None and len(names) > most):
+        wanted = "one column" if most == 1 else "at least one column"
+        raise ArgumentError(argument, given, f"{wanted} is needed", f'Pass {argument}="app"')
+    if len(set(names)) < len(names):
+        raise ArgumentError(argument, given, "a column is named twice", "Name each once")
+    return tuple(str(name) for name in names)
+
+
+def checked_types(source: str, columns: Columns, types: Mapping[str, str], *, text: bool) -> None:
+    """Refuses columns that are not there, or of a type that is no key or no value. `text`: all are text as written."""
+    for name in columns.names:
+        if name not in types:
+            have = ", ".join(list(types)[:20]) + (", ..." if len(types) > 20 else "")
+            raise DataError(source, "there is no such column", f"The columns are: {have}", column=name)
+    if text:
+        return
+    for name in dict.fromkeys([*columns.key, *columns.by, *([columns.person] if columns.person else [])]):
+        kind = types[name]
+        if kind not in _KEYS and not kind.startswith(("TIMESTAMP", "ENUM")):
+            raise DataError(
+                source, f"is of type {kind}, which is no key: equal values may differ in their bits",
+                f"Cast it in SQL: select cast({quoted(name)} as varchar), or as bigint, ...", column=name,
+            )  # fmt: skip
+    if columns.value is not None:
+        kind = types[columns.value]
+        if kind not in _INTEGERS and not _WHOLE.fullmatch(kind):
+            raise DataError(
+                source, f"is of type {kind}, and values are whole numbers",
+                f"Round and cast it in SQL: select cast(round({quoted(columns.value)}) as bigint), ...",
+                column=columns.value,
+            )  # fmt: skip
+
+
+def quoted(name: str) -> str:
+    """An SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def selection(columns: Columns, *, text: bool, checked: bool) -> str:
+    """The select list: keys k0, k1, ...; the value v; groups g0, g1, ... as text; the person u.
+
+    Values written as text are cast here only if the rows were `checked`: SQL would round 1.5 to 2 without a word.
+    """
+    parts = [f"{quoted(name)} as k{i}" for i, name in enumerate(columns.key)]
+    if columns.value is not None:
+        value = quoted(columns.value)
+        parts.append(f"{value if text and not checked else f'cast({value} as bigint)'} as v")
+    parts += [f"cast({quoted(name)} as varchar) as g{i}" for i, name in enumerate(columns.by)]
+    if columns.person is not None:
+        parts.append(f"{quoted(columns.person)} as u")
+    return ", ".join(parts)
+
+
+def bad_rows(columns: Columns, *, text: bool, largest: int | None) -> list[BadRow]:
+    """Every way for a row not to be a pair. A value above `largest`, the promised one, is told, never skipped."""
+    fill = "Drop such rows first, fill them, or skip them (--on-bad skip, on_bad='skip')"
+    empty = "is empty or null" if text else "is null"
+    found = [BadRow(name, f"{quoted(name)} is null", empty, fill) for name in columns.names]
+    if columns.value is None:
+        return found
+    value = quoted(columns.value)
+    number = value
+    if text:
+        found.append(BadRow(columns.value, f"not regexp_full_match({value}, '[0-9]+')", "is not a whole number", fill))
+        number = f"try_cast({value} as hugeint)"
+        found.append(BadRow(columns.value, f"{number} is null", "is above 2^53", "Use a coarser unit"))
+    found.append(BadRow(columns.value, f"{number} < 1", "is below 1, and values are 1 or more", fill))
+    found.append(BadRow(columns.value, f"{number} > {_LARGEST}", "is above 2^53", "Use a coarser unit"))
+    if largest is not None and largest < _LARGEST:
+        way_out = f"Clip values to {largest:,} (--clip, clip=True), or promise a larger one (--max-value)"
+        problem = f"is above the promised max_value = {largest:,}, which the guarantee rests on"
+        found.append(BadRow(columns.value, f"{number} > {largest}", problem, way_out))
+    return found

@@ -1,0 +1,167 @@
+"""DuckDB as the embedded engine: bounded memory, spill to a private folder, results as a stream of Arrow batches."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import re
+import shutil
+import tempfile
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from ..errors import DataError
+from ..sketch.workers import checked_threads
+from .libraries import need
+
+__all__ = ["Engine", "prefetched"]
+
+_BATCH = 1 << 16
+_MEMORY = "512MB"
+_MOST_THREADS = 4  # each holds some ten megabytes of what it reads
+
+
+class Engine:
+    """One connection of its own, closed with its folder of spilled rows. Use it in a `with` block.
+
+    What does not fit into memory (people's pairs, groups) is spilled to a folder that only this user may read, and is
+    removed at the end. It is not encrypted.
+    """
+
+    def __init__(self) -> None:
+        need("pyarrow")
+        self._duckdb = need("duckdb")
+        self._folder = tempfile.mkdtemp(prefix="stablesketch-")  # mode 0700
+        self.connection = self._duckdb.connect(":memory:")
+        for name, value in (
+            ("temp_directory", self._folder),
+            ("memory_limit", _MEMORY),
+            ("threads", str(min(checked_threads(None), _MOST_THREADS))),
+            ("preserve_insertion_order", "false"),
+            ("enable_progress_bar", "false"),
+            ("enable_external_file_cache", "false"),
+            ("autoinstall_known_extensions", "false"),
+        ):
+            self.connection.execute(f"set {name} = '{value}'")
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the connection and removes what it spilled."""
+        with contextlib.suppress(Exception):
+            self.connection.interrupt()
+            self.connection.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def rows(self, query: str, source: str) -> list[tuple[Any, ...]]:
+        """A small result, all of it."""
+        with self._told(source):
+            found: list[tuple[Any, ...]] = self.connection.sql(query).fetchall()
+            return found
+
+    def types(self, query: str, source: str) -> dict[str, str]:
+        """The names and types of the columns of a query, which is not run."""
+        with self._told(source):
+            relation = self.connection.sql(query)
+            return {name: str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
+
+    def stream(self, query: str, source: str) -> Iterator[Any]:
+        """The result as Arrow record batches, never all of it in memory.
+
+        Only a relation's reader streams: the reader of an executed statement holds the whole result.
+        """
+        with self._told(source):
+            reader = self.connection.sql(query).to_arrow_reader(_BATCH)
+            try:
+                yield from prefetched(reader)
+            finally:
+                reader.close()  # an open result would keep the connection busy
+
+    def let(self, name: str, value: str) -> None:
+        """A variable for queries, getvariable('name'): what must not stand in the text of a query."""
+        self.connection.execute(f"set variable {name} = $1", [value])
+
+    def keep(self, name: str, batches: Any) -> None:
+        """Stores a stream that can be read only once as a table; what does not fit is spilled."""
+        with self._told(name):
+            self.connection.register("arriving", batches)
+            self.connection.execute(f"create temp table {name} as select * from arriving")
+            self.connection.unregister("arriving")
+
+    @contextlib.contextmanager
+    def _told(self, source: str) -> Iterator[None]:
+        try:
+            yield
+        except self._duckdb.Error as error:
+            text = str(error).strip()
+            if isinstance(error, self._duckdb.OutOfMemoryException):
+                raise DataError(
+                    source, f"more than {_MEMORY} of memory would be needed, or the disk is full",
+                    f"Free space for temporary files in {tempfile.gettempdir()}, or set TMPDIR",
+                ) from None  # fmt: skip
+            if isinstance(error, self._duckdb.InterruptException):
+                raise KeyboardInterrupt from None
+            raise _bad_csv(source, text) or DataError(
+                source, text.split("\n\n")[0].replace("\n", " ")[:400], "Repair the input, or the query"
+            ) from None
+
+
+def _bad_csv(source: str, text: str) -> DataError | None:
+    """A line that no row can be made of. What stands there is not shown: it may be somebody's data."""
+    line = re.search(r"CSV Error on Line: (\d+)", text)
+    if line is None:
+        return None
+    file = re.search(r"^\s*file = (.+)$", text, re.MULTILINE)
+    fields = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text)
+    if fields:
+        problem = f"there are {fields[2]} fields instead of {fields[1]}"
+    elif "utf-8" in text:
+        problem = "the text is not UTF-8"
+    else:
+        problem = "a quoted field does not end" if "quote" in text.split("Possible fixes")[0] else "malformed CSV"
+    way_out = "Repair it, state the --delimiter, or skip such rows (--on-bad skip, on_bad='skip')"
+    return DataError(file[1] if file else source, problem, way_out, row=int(line[1]))
+
+
+def prefetched(batches: Any) -> Iterator[Any]:
+    """The same batches, read ahead by a thread: reading and folding take turns on no lock, so both get on.
+
+    Close it (contextlib.closing) if it is not read to its end, so that the thread ends too.
+    """
+    waiting: queue.Queue[tuple[Any, BaseException | None]] = queue.Queue(2)
+    stopped = threading.Event()
+
+    def put(item: tuple[Any, BaseException | None]) -> bool:
+        while not stopped.is_set():
+            with contextlib.suppress(queue.Full):
+                waiting.put(item, timeout=0.1)
+                return True
+        return False
+
+    def pull() -> None:
+        try:
+            for batch in batches:
+                if not put((batch, None)):
+                    return
+            put((None, None))
+        except BaseException as error:
+            put((None, error))
+
+    reader = threading.Thread(target=pull, daemon=True)
+    reader.start()
+    try:
+        while True:
+            batch, error = waiting.get()
+            if error is not None:
+                raise error
+            if batch is None:
+                return
+            yield batch
+    finally:
+        stopped.set()
+        reader.join(timeout=10)

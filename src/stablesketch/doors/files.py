@@ -1,0 +1,226 @@
+"""Files to a table: Parquet, CSV and JSON, globs, compressed ones, DuckDB and SQLite databases."""
+
+from __future__ import annotations
+
+import csv
+import glob
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from ..errors import ArgumentError, DataError
+from .columns import Columns, OnBad
+from .engine import Engine
+from .tables import Part, Table
+
+__all__ = ["FORMATS", "Format", "file_format", "open_files", "open_query", "resolved"]
+
+Format = Literal["parquet", "csv", "tsv", "json", "lines"]
+FORMATS: tuple[Format, ...] = ("parquet", "csv", "tsv", "json", "lines")
+
+_SUFFIXES: dict[str, Format] = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".json": "json",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".txt": "lines",
+    ".log": "lines",
+}
+_PACKED = (".gz", ".zst", ".bz2")
+_LINES = "auto_detect=false, header=false, delim='\x1f', quote='', escape='', nullstr='\x1e', strict_mode=false"
+
+
+def resolved(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
+    """The files that paths and patterns stand for, in order; each once, and each there."""
+    found: list[Path] = []
+    for given in paths:
+        text = os.fspath(given)
+        if os.path.exists(text):
+            matches = [text]
+        else:
+            matches = sorted(glob.glob(text, recursive=True))
+            if not matches:
+                pattern = any(mark in text for mark in "*?[")
+                problem = "no file matches this pattern" if pattern else "there is no such file"
+                raise DataError(text, problem, f"The current folder is {os.getcwd()}")
+        for match in matches:
+            if os.path.isdir(match):
+                raise DataError(match, "this is a folder", f"Name its files: '{match.rstrip('/')}/*.parquet'")
+            if not os.access(match, os.R_OK):
+                raise DataError(match, "this file may not be read", "Ask its owner for permission, or copy it")
+            found.append(Path(match))
+    seen: set[str] = set()
+    for path in found:
+        real = os.path.realpath(path)
+        if real in seen:
+            raise DataError(str(path), "this file is named twice, and its rows would count twice", "Name it once")
+        seen.add(real)
+    return found
+
+
+def file_format(paths: Sequence[Path], given: str | None) -> Format:
+    """The format that was stated, or that the suffixes say; all files have the same."""
+    if given is not None:
+        for known in FORMATS:
+            if given == known:
+                return known
+        raise ArgumentError("format", given, "there is no such format", f"Pass one of: {', '.join(FORMATS)}")
+    kinds = {_suffix_format(path) for path in paths}
+    if len(kinds) > 1:
+        raise ArgumentError(
+            "format", sorted(kinds), "files of several formats at once", "Read those of one format, or use --sql"
+        )
+    return kinds.pop()
+
+
+def _suffix_format(path: Path) -> Format:
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in _PACKED:
+        suffixes.pop()
+    kind = _SUFFIXES.get(suffixes[-1] if suffixes else "")
+    if kind is None:
+        raise DataError(
+            str(path), "the suffix does not say what is in this file", f"State it: --format {'|'.join(FORMATS)}"
+        )
+    return kind
+
+
+def open_files(
+    engine: Engine,
+    paths: Sequence[str | os.PathLike[str]],
+    columns: Columns,
+    *,
+    format: str | None = None,
+    header: bool = True,
+    delimiter: str | None = None,
+    on_bad: OnBad = "error",
+) -> Table:
+    """The table that these files are, its columns checked."""
+    files = resolved(paths)
+    kind = file_format(files, format)
+    if delimiter is not None and (kind not in ("csv", "tsv") or len(delimiter) != 1):
+        raise ArgumentError("delimiter", delimiter, "one character, for CSV", "Leave it out, or pass ';'")
+    if kind == "parquet":
+        table = _parquet(engine, files, columns)
+    elif kind == "json":
+        table = _json(engine, files, columns, on_bad)
+    elif kind == "lines":
+        table = _table(engine, files, f"read_csv({{}}, {_LINES}, columns={{{{'line': 'VARCHAR'}}}})", ["line"], 1)
+    else:
+        table = _csv(engine, files, header, delimiter or ("\t" if kind == "tsv" else ","), on_bad)
+    table.check(columns)
+    return table
+
+
+def _table(engine: Engine, files: Sequence[Path], reader: str, names: Sequence[str], first_row: int) -> Table:
+    """A table of text, read by `reader`, which has {} for the files."""
+    parts = [Part(str(path), reader.format(_literal([path]))) for path in files]
+    return Table(
+        engine, _name(files), reader.format(_literal(files)), dict.fromkeys(names, "VARCHAR"), True, parts, first_row
+    )
+
+
+def _csv(engine: Engine, files: Sequence[Path], header: bool, delimiter: str, on_bad: OnBad) -> Table:
+    first = _first_fields(engine, files[0], delimiter)
+    names = first if header else [f"column{i}" for i in range(len(first))]
+    if len(set(names)) < len(names) or not all(names):
+        raise DataError(
+            str(files[0]), "the names in its header are not all different, or some are empty",
+            "Repair the header, or pass --no-header and use column0, column1, ...",
+        )  # fmt: skip
+    for path in files[1:]:
+        fields = _first_fields(engine, path, delimiter)
+        if (fields != names) if header else (len(fields) != len(names)):
+            raise DataError(
+                str(path),
+                f"its columns are not those of {files[0]}",
+                "Read files of the same columns in the same order",
+            )
+    typed = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in names)
+    lenient = ", ignore_errors=true, store_rejects=true" if on_bad == "skip" else ""
+    reader = (
+        f"read_csv({{}}, auto_detect=false, header={str(header).lower()}, delim={_text(delimiter)}, quote='\"', "
+        f"escape='\"', nullstr='', columns={{{{{typed.replace('{', '{{').replace('}', '}}')}}}}}{lenient})"
+    )
+    table = _table(engine, files, reader, names, 2 if header else 1)
+    # Folders such as country=FR are columns too.
+    table.types = dict.fromkeys(engine.types(f"select * from {table.origin}", table.name), "VARCHAR")
+    return table
+
+
+def _first_fields(engine: Engine, path: Path, delimiter: str) -> list[str]:
+    reader = f"read_csv({_literal([path])}, {_LINES}, columns={{'line': 'VARCHAR'}}, ignore_errors=true)"
+    rows = engine.rows(f"select line from {reader} limit 1", str(path))
+    if not rows or not rows[0][0]:
+        raise DataError(str(path), "the file is empty", "Leave it out")
+    return next(csv.reader([rows[0][0].removeprefix("\ufeff")], delimiter=delimiter))
+
+
+def _json(engine: Engine, files: Sequence[Path], columns: Columns, on_bad: OnBad) -> Table:
+    """Columns are read as text, as they are written, so that a file of numbers and one of texts have the same keys."""
+    have = engine.types(f"select * from read_json({_literal(files)})", _name(files))
+    fields = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in columns.names if name in have)
+    lenient = ", ignore_errors=true" if on_bad == "skip" else ""
+    shown = fields.replace("{", "{{").replace("}", "}}")
+    reader = f"read_json({{}}, columns={{{{{shown}}}}}{lenient})" if fields else "read_json({})"
+    table = _table(engine, files, reader, list(have), 1)
+    return table
+
+
+def _parquet(engine: Engine, files: Sequence[Path], columns: Columns) -> Table:
+    reader = "read_parquet({}, hive_types_autocast=false)"
+    origin = reader.format(_literal(files))
+    types = engine.types(f"select * from {origin}", _name(files))
+    if len(files) > 1:
+        _same_types(engine, files, columns, types)
+    parts = [Part(str(path), reader.format(_literal([path]))) for path in files]
+    return Table(engine, _name(files), origin, types, False, parts, counted=True)
+
+
+def _same_types(engine: Engine, files: Sequence[Path], columns: Columns, types: dict[str, str]) -> None:
+    """DuckDB would cast all files to the types of the first: then 1 and '1', two keys, become one silently."""
+    for path in files[1:]:
+        own = engine.types(f"select * from read_parquet({_literal([path])}, hive_types_autocast=false)", str(path))
+        for name in columns.names:
+            if own.get(name) != types.get(name) and not (_is_integer(own.get(name)) and _is_integer(types.get(name))):
+                problem = f"is of type {own[name]}" if name in own else "is not there"
+                raise DataError(
+                    str(path), f"{problem}, and in {files[0]} of type {types.get(name)}",
+                    "Read the files apart, or cast in SQL", column=name,
+                )  # fmt: skip
+
+
+def _is_integer(kind: str | None) -> bool:
+    return kind is not None and (kind.endswith("INT") or kind in ("INTEGER", "UINTEGER"))
+
+
+def open_query(engine: Engine, query: str, columns: Columns, database: str | os.PathLike[str] | None = None) -> Table:
+    """The table that a query is, over files named in it or over a DuckDB database, which is opened for reading only."""
+    text = query.strip().rstrip(";").strip()
+    if not text:
+        raise ArgumentError("sql", query, "an empty query", "Pass one such as: select app from 'events/*.parquet'")
+    if database is not None:
+        path = resolved([database])[0]
+        engine.rows(f"attach {_text(str(path))} as data (read_only)", str(path))
+        engine.rows("use data", str(path))
+    table = Table(engine, "the query", f"({text})", engine.types(f"select * from ({text})", "the query"))
+    table.check(columns)
+    return table
+
+
+def _name(files: Sequence[Path]) -> str:
+    return str(files[0]) if len(files) == 1 else f"{files[0]} and {len(files) - 1:,} more"
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _literal(files: Sequence[Path]) -> str:
+    """A list of file names as SQL. Marks of a pattern in a real name are put in brackets, to be taken as they are."""
+    return "[" + ", ".join(_text(glob.escape(str(path))) for path in files) + "]"

@@ -1,0 +1,109 @@
+"""Groups: one private number each. What a neighbour can change, and which group names may be told.
+
+**What a neighbour changes.** Every group has a collector with a secret of its own, derived from one secret and the
+name of the group, so its entries are independent of those of other groups, and a pair touches the collector of its
+group alone. Group sizes are private: a group planned under replace would have to publish its number of pairs, and a
+replaced pair can leave one group for another. So every group is planned under add_remove, with a floor that carries
+streams of any length.
+
+- *add_remove, one pair*: one group changes, by one pair. All other releases have the same law, independent of it, so
+  the table is as private as one release: (ε, δ).
+- *replace, one pair*: if it stays in its group, F_p + Λ changes by a factor of at most (Λ + s^p + M^p)/(Λ + (s+1)^p) <=
+  1 + M^p/Λ, which is what adding a pair may do. If it changes its group, one group loses a pair and one gains one. So
+  at most two groups change, each as by adding or removing one pair: by sequential composition (2ε, 2δ).
+- *add_remove, a person*: `persons.py` leaves pairs of one person in at most L groups, at most c pairs in all, so at
+  most L groups change, each by at most c pairs: (Lε, Lδ).
+
+So with `touched` = 1, 2 or L groups, each group is planned for (ε/touched, δ/touched). That is basic composition:
+sound, not tight.
+
+**Which names may be told.** If the names are public (a list that was not made from the data), every group of the list
+has a release, also one without pairs; pairs of other groups are left out. Otherwise a name is shown only if a noisy
+count of the group reaches a threshold. Count people where there is a person column, else pairs: a neighbour changes at
+most `touched` counts by at most 1 each. Noise: discrete Laplace of scale b = touched/ε_s. Threshold T: an integer with
+P(1 + noise >= T) <= δ_s/touched. Then the set of names is (ε_s, δ_s)-private. Whether one group's name is shown is a
+mechanism by itself, with noise of its own, and at most `touched` of them see anything of the change:
+
+- a group that both neighbours have: its count changes by 1, so the odds of being shown by a factor of at most
+  e^{1/b}: (ε_s/touched, 0);
+- a group that one neighbour has alone: its count is 1 there, so it is shown with probability at most δ_s/touched, and
+  for the other neighbour never: (0, δ_s/touched).
+
+Either way (ε_s/touched, δ_s/touched), and sequential composition over `touched` of them gives (ε_s, δ_s).
+
+The shown set comes first, the releases of its groups after: their costs add up.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+
+from ..privacy import Privacy, discrete_laplace
+from .budget import divided, total
+
+__all__ = ["GroupBudget", "selected", "threshold"]
+
+Name = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class GroupBudget:
+    """How the (ε, δ) that is asked for a whole table is divided: to choose its names, and to each group.
+
+    `epsilon` and `delta` are for the groups together; those of the selection are 0 where the names are public.
+    """
+
+    privacy: Privacy  # of one group
+    touched: int
+    selection_epsilon: float = 0.0
+    selection_delta: float = 0.0
+
+    @classmethod
+    def of(cls, asked: Privacy, touched: int, selection: tuple[float, float] = (0.0, 0.0)) -> GroupBudget:
+        """The budget of each group from what is left for the groups; `selection` was taken out of it before."""
+        each = Privacy(
+            epsilon=divided(asked.epsilon, touched),
+            delta=divided(asked.delta, touched),
+            pairs=0,
+            max_value=asked.max_value,
+            relation="add_remove",
+            pairs_per_person=asked.pairs_per_person,
+        )
+        return cls(each, touched, *selection)
+
+    def spent(self, epsilon: float, delta: float) -> tuple[float, float]:
+        """(ε, δ) of the table if each group reaches (epsilon, delta)."""
+        return (
+            total([(epsilon, self.touched), (self.selection_epsilon, 1)]),
+            total([(delta, self.touched), (self.selection_delta, 1)]),
+        )
+
+
+def selected(
+    counts: Iterable[tuple[Name, int]],
+    budget: GroupBudget,
+    below: Callable[[int], int] = secrets.randbelow,
+) -> Iterator[Name]:
+    """The names whose noisy counts reach the threshold. Proof at the head of this file."""
+    scale = Fraction(budget.touched) / Fraction(budget.selection_epsilon)
+    least = threshold(budget)
+    for name, count in counts:
+        if count + discrete_laplace.sample(scale, below) >= least:
+            yield name
+
+
+def threshold(budget: GroupBudget) -> int:
+    """T with P(1 + X >= T) <= δ_s/touched for discrete Laplace X of scale b.
+
+    P(X >= k) = q^k/(1 + q) <= q^k = e^{-k/b}, so k = b ln(touched/δ_s), rounded up, is enough, and T = 1 + k.
+    """
+    context = Context(prec=40, rounding=ROUND_CEILING)
+    scale = context.divide(Decimal(budget.touched), Decimal(budget.selection_epsilon))
+    odds = context.ln(context.divide(Decimal(budget.touched), Decimal(budget.selection_delta)))
+    # ln is rounded to nearest whatever the context says; one part in 10^30 more makes up for it.
+    return 1 + math.ceil(context.multiply(context.multiply(scale, odds), Decimal(1) + Decimal(10) ** -30))

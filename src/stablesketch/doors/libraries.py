@@ -1,0 +1,21 @@
+"""The libraries the doors read with: optional, and imported only when a door is opened."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from ..errors import LibraryMissing
+
+__all__ = ["need"]
+
+
+def need(name: str) -> Any:
+    """The module `name`, or an error that says how to install it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        library = name.partition(".")[0]
+        raise LibraryMissing(
+            f"reading this needs {library}, which is not installed. Run: pip install 'stablesketch[cli]'."
+        ) from None

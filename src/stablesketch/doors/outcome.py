@@ -1,0 +1,36 @@
+"""What comes out of a task: releases, and what else may be said of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from ..plan import Plan
+from ..release import Release
+from .groups import Name
+
+__all__ = ["GroupRelease", "Outcome"]
+
+
+@dataclass(frozen=True)
+class GroupRelease:
+    """The private number of one group. ε and δ of its release are those of the whole table it is part of."""
+
+    group: Name
+    release: Release
+
+    def to_json(self) -> str:
+        """The release as versioned JSON, with the name of its group: a text, or a list of them."""
+        name = self.group[0] if len(self.group) == 1 else list(self.group)
+        return json.dumps({"group": name, **json.loads(self.release.to_json())}, sort_keys=True)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was released, by which plan; `skipped` rows only where their number is public."""
+
+    plan: Plan
+    releases: list[Release] | list[GroupRelease]
+    grouped: bool
+    clipped_to: int | None = None
+    skipped: int | None = None

@@ -1,0 +1,174 @@
+"""Pouring batches of pairs into collectors: values checked and clipped, equal keys folded, groups kept apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..collector import Collector
+from ..errors import ArgumentError, DataError
+from ..sketch.columns import MAX_WEIGHT, value_column
+from .fold import LARGEST_FOLDED, Fold
+from .libraries import need
+
+__all__ = ["BadBatch", "Progress", "numbers", "pour", "pour_groups"]
+
+
+class Progress(Protocol):
+    """Somebody who wants to see how far it is."""
+
+    def begin(self, what: str, total: int | None) -> None:
+        """Something begins, of so many steps where that is known."""
+
+    def advance(self, steps: int) -> None:
+        """So many more are done."""
+
+
+class BadBatch(Exception):
+    """A row of the stream is no pair: the number of rows before its batch, the batch, and what was wrong with it."""
+
+    def __init__(self, before: int, batch: Any, error: ArgumentError) -> None:
+        super().__init__(str(error))
+        self.before, self.batch, self.error = before, batch, error
+
+    def told(self, source: str, first_row: int, names: Sequence[str], largest: int | None) -> DataError:
+        """The same as an error that names the source, the row and the column; `names` are those of the batch."""
+        way_out = "Drop such rows first, or skip them (--on-bad skip, on_bad='skip')"
+        for mark, name, column in zip(self.batch.schema.names, names, self.batch.columns, strict=True):
+            for row, item in enumerate(column.to_pylist(), start=self.before + first_row):
+                if item is None:
+                    return DataError(source, "is empty or null", way_out, row=row, column=name)
+                if mark == "v" and not (str(item).isdecimal() and 1 <= int(item) <= MAX_WEIGHT):
+                    return DataError(source, "is not a whole number from 1 to 2^53", way_out, row=row, column=name)
+                if mark == "v" and largest is not None and int(item) > largest:
+                    return DataError(
+                        source, f"is above the promised max_value = {largest:,}, which the guarantee rests on",
+                        f"Clip values to {largest:,} (--clip, clip=True)", row=row, column=name,
+                    )  # fmt: skip
+        return DataError(source, str(self.error), "Repair the input")
+
+
+def pour(
+    batches: Iterable[Any], collector: Collector, *, keys: int, clip: bool = False, progress: Progress | None = None
+) -> int:
+    """Counts every pair of the batches (columns k0, ..., v); returns how many there were."""
+    highest = collector.plan.privacy.max_value
+    sampled = getattr(collector.plan, "sampled", None) is not None  # then each pair has a coin of its own
+    fold: Fold | None = None
+    pairs = 0
+    for batch in batches:
+        try:
+            column: Any = tuple(batch.column(i) for i in range(keys)) if keys > 1 else batch.column(0)
+            weighted = batch.num_columns > keys
+            values = numbers(batch.column(keys), highest, clip) if weighted else None
+            if sampled or (highest > LARGEST_FOLDED and weighted):
+                collector.update(column, values)
+            else:
+                if fold is None:
+                    fold = Fold(
+                        lambda _, found, totals: collector._add_totals(found, totals, 0),
+                        weighted=weighted, grouped=False,
+                    )  # fmt: skip
+                fold.add(collector._fingerprints(column), values)
+        except ArgumentError as error:
+            raise BadBatch(pairs, batch, error) from None
+        pairs += batch.num_rows
+        if progress is not None:
+            progress.advance(batch.num_rows)
+    if fold is not None:
+        fold.finish()
+        collector._add_totals(_NO_KEYS, _NO_TOTALS, pairs)
+    return pairs
+
+
+_NO_KEYS = np.empty(0, np.uint64)
+_NO_TOTALS = np.empty(0, np.int64)
+
+
+def pour_groups(
+    batches: Iterable[Any],
+    collectors: Sequence[Collector],
+    codes: Mapping[tuple[str, ...], int],
+    *,
+    keys: int,
+    parts: int,
+    clip: bool = False,
+    progress: Progress | None = None,
+) -> None:
+    """The same for groups: columns k0, ..., v, g0, ...; a pair goes to the collector of its group, if that has one.
+
+    Keys are fingerprinted once, under the first collector's secret, whatever their group. The group is in the
+    projection: every collector has a secret, and so an AES key, of its own.
+    """
+    if not collectors:
+        return
+    pa = need("pyarrow")
+    names = pa.array(["\x1f".join(name) for name in codes], pa.string())
+    compute = need("pyarrow.compute")
+    highest = collectors[0].plan.privacy.max_value
+    fold: Fold | None = None
+    counts = np.zeros(len(collectors), np.int64)
+    done = 0
+    for batch in batches:
+        try:
+            weighted = batch.num_columns > keys + parts
+            groups = [batch.column(batch.num_columns - parts + i) for i in range(parts)]
+            joined = groups[0] if parts == 1 else compute.binary_join_element_wise(*groups, "\x1f")
+            if joined.null_count:
+                raise ArgumentError("by", None, "a row has no group", "Drop such rows first, or skip them")
+            found = compute.index_in(joined, names)
+            there = found.is_valid()
+            column: Any = (
+                tuple(batch.column(i).filter(there) for i in range(keys)) if keys > 1 else batch.column(0).filter(there)
+            )
+            values = numbers(batch.column(keys).filter(there), highest, clip) if weighted else None
+            group = found.drop_null().to_numpy().astype(np.int32)
+            prints = collectors[0]._fingerprints(column)
+            if highest > LARGEST_FOLDED and weighted:
+                _update_each(collectors, prints, values, group)
+            else:
+                if fold is None:
+                    fold = Fold(
+                        lambda code, found, totals: collectors[code]._add_totals(found, totals, 0),
+                        weighted=weighted, grouped=True,
+                    )  # fmt: skip
+                fold.add(prints, values, group)
+                counts += np.bincount(group, minlength=len(collectors))
+        except ArgumentError as error:
+            raise BadBatch(done, batch, error) from None
+        done += batch.num_rows
+        if progress is not None:
+            progress.advance(batch.num_rows)
+    if fold is not None:
+        fold.finish()
+        for collector, pairs in zip(collectors, counts.tolist(), strict=True):
+            collector._add_totals(_NO_KEYS, _NO_TOTALS, pairs)
+
+
+def _update_each(
+    collectors: Sequence[Collector], prints: NDArray[np.uint64], values: Any, group: NDArray[np.int32]
+) -> None:
+    """Values too large to be added up beforehand: each group's rows go to its collector as they are."""
+    for code in np.unique(group).tolist():
+        rows = group == code
+        collectors[code].update(prints[rows].view(np.int64), values[rows])
+
+
+def numbers(column: Any, highest: int, clip: bool) -> NDArray[np.int64]:
+    """A column of values as integers from 1 to `highest`. Text must be a whole number as written; 1.5 is refused."""
+    pa, compute = need("pyarrow"), need("pyarrow.compute")
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        try:
+            column = compute.cast(column, pa.int64())
+        except pa.ArrowInvalid:
+            raise ArgumentError(
+                "value", "...", "a row is not a whole number", "Values are integers of 1 or more"
+            ) from None
+    elif not pa.types.is_integer(column.type):
+        raise ArgumentError("value", str(column.type), "values are whole numbers", "Round and cast the column first")
+    read = value_column(column, len(column), "value", highest=MAX_WEIGHT if clip else highest)
+    weights = read.weights(0, len(column))
+    return np.minimum(weights, highest) if clip else weights

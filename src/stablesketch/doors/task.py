@@ -1,0 +1,130 @@
+"""`Task`: everything that is asked of a release from data, checked before anything is read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from ..errors import ArgumentError, ArgumentTypeError
+from ..plan import Plan
+from ..privacy import Privacy
+from ..statistic import Moment
+from . import budget
+from .columns import Columns, OnBad
+from .groups import GroupBudget, Name
+from .max_value import AutoMaxValue
+from .sizing import Sizing
+from .sources import Input
+
+__all__ = ["Task"]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A release from data: what to know, what is protected, which columns, and how it is to be read."""
+
+    statistic: Moment
+    privacy: Privacy
+    columns: Columns
+    sizing: Sizing = field(default_factory=Sizing)
+    groups: Sequence[Name] | None = None
+    groups_per_person: int = 1
+    selection_share: float = 0.1
+    count_pairs: bool = False
+    clip: bool = False
+    auto: AutoMaxValue | None = None
+    on_bad: OnBad = "error"
+    confidence: float = 0.95
+    input: Input = field(default_factory=Input)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.statistic, Moment):
+            raise ArgumentTypeError("statistic", self.statistic, "not a statistic", "Pass ss.Moment(0.5), for example")
+        if not isinstance(self.privacy, Privacy):
+            raise ArgumentTypeError("privacy", self.privacy, "not a Privacy", "Pass ss.Privacy(1.0, 1e-9, pairs=...)")
+        if not 0.0 < self.confidence < 1.0:
+            raise ArgumentError("confidence", self.confidence, "not a probability between 0 and 1", "Pass 0.95")
+        if self.on_bad not in ("error", "skip"):
+            raise ArgumentError("on_bad", self.on_bad, "there is no such choice", "Pass 'error' or 'skip'")
+        self._check_values()
+        self._check_persons()
+        self._check_groups()
+
+    def _check_values(self) -> None:
+        if self.columns.value is None and self.privacy.max_value > 1:
+            raise ArgumentError(
+                "max_value", self.privacy.max_value, "without a column of values every pair counts 1",
+                "Name the column (--value, value=), or leave max_value at 1",
+            )  # fmt: skip
+        if self.columns.value is None and (self.auto is not None or self.clip):
+            raise ArgumentError("value", None, "there are no values to clip", "Name the column (--value, value=)")
+
+    def _check_persons(self) -> None:
+        privacy = self.privacy
+        if self.columns.person is not None and privacy.relation != "add_remove":
+            raise ArgumentError(
+                "relation", privacy.relation, "bounding people leaves the number of pairs private",
+                "Use add_remove where there is a person column",
+            )  # fmt: skip
+        if self.count_pairs and privacy.relation != "replace":
+            raise ArgumentError(
+                "count_pairs", True, "the number of pairs is private under add_remove",
+                "Promise a least number from public knowledge (--pairs, pairs=), or 0",
+            )  # fmt: skip
+        if self.columns.person is None and self.groups_per_person != 1:
+            raise ArgumentError("groups_per_person", self.groups_per_person, "there is no person column", "Name it")
+
+    def _check_groups(self) -> None:
+        if not self.columns.by:
+            if self.groups is not None:
+                raise ArgumentError("groups", "...", "there is no column of groups", "Name it (--by, by=)")
+            return
+        if self.privacy.pairs or self.count_pairs:
+            raise ArgumentError(
+                "pairs", self.privacy.pairs, "the sizes of groups are private, and nothing is promised of them",
+                "Leave it at 0 with --by",
+            )  # fmt: skip
+        if self.columns.person is None and self.privacy.pairs_per_person > 1:
+            raise ArgumentError(
+                "pairs_per_person", self.privacy.pairs_per_person, "one person's pairs could be in as many groups",
+                "Name the person column (--person, person=), so that people can be bounded to some groups",
+            )  # fmt: skip
+        budget.checked_share("selection_share", self.selection_share)
+        if self.groups is not None:
+            if not self.groups:
+                raise ArgumentError("groups", [], "the list of groups is empty", "List the names that are public")
+            for name in self.groups:
+                if len(name) != len(self.columns.by):
+                    raise ArgumentError("groups", name, f"a name has {len(self.columns.by)} part(s)", "Repair the list")
+            if len(set(self.groups)) < len(self.groups):
+                raise ArgumentError("groups", "...", "a name stands there twice", "List each once")
+
+    @property
+    def touched(self) -> int:
+        """How many groups a neighbour can change: doors/groups.py."""
+        if self.columns.person is not None:
+            return self.groups_per_person
+        return 2 if self.privacy.relation == "replace" else 1
+
+    def shares(self) -> tuple[float, Privacy]:
+        """(ε of choosing max_value, what is left for the rest)."""
+        if self.auto is None:
+            return 0.0, self.privacy
+        part, rest = budget.split(self.privacy.epsilon, self.auto.share)
+        return part, replace(self.privacy, epsilon=rest)
+
+    def group_budget(self, privacy: Privacy) -> GroupBudget:
+        """What of `privacy` goes to choosing names, and what to each group."""
+        if self.groups is not None:
+            return GroupBudget.of(privacy, self.touched)
+        chosen, epsilon = budget.split(privacy.epsilon, self.selection_share)
+        chosen_delta, delta = budget.split(privacy.delta, self.selection_share)
+        left = replace(privacy, epsilon=epsilon, delta=delta)
+        return GroupBudget.of(left, self.touched, (chosen, chosen_delta))
+
+    def planned(self, pairs: int | None = None) -> Plan:
+        """The plan of this task before any data are read, with max_value and `pairs` as far as they are known."""
+        _, privacy = self.shares()
+        if self.columns.by:
+            return self.sizing.plan(self.statistic, self.group_budget(privacy).privacy)
+        return self.sizing.plan(self.statistic, privacy if pairs is None else replace(privacy, pairs=pairs))

@@ -1,0 +1,287 @@
+"""Every command, as a user would type it."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from cli_helpers import PRIVATE, SMALL, Shell
+
+import stablesketch as ss
+
+
+def test_release_says_value_interval_and_price(shell: Shell) -> None:
+    shown = shell("release", "events.csv", "--key", "app", *SMALL)
+    assert shown.code == 0
+    assert shown.err == ""
+    for part in ("F_0.5", "95% interval", "replacing any one pair", "ε = ", "δ = ", "sketch of 50 entries", "2,000"):
+        assert part in shown.out
+
+
+def test_json_has_the_fields_of_a_release_and_nothing_else_is_printed(shell: Shell) -> None:
+    shown = shell("release", "events.csv", "--key", "app", *SMALL, "--json")
+    assert (shown.code, shown.err) == (0, "")
+    release = ss.Release.from_json(shown.out)
+    assert release.pairs == 2000
+    assert release.epsilon <= 2.0
+    truth = json.loads(shell("exact", "events.csv", "--key", "app", "--p", "0.5", "--json").out)["value"]
+    assert abs(release.value - truth) < 10 * (truth + release.floor) / 6  # ten deviations
+
+
+def test_the_default_error_is_five_percent_and_is_stated(shell: Shell) -> None:
+    plan = json.loads(shell("plan", *PRIVATE, "--pairs", "1e6", "--json").out)
+    assert 0.045 < plan["error"] <= 0.05
+    assert "5% at F_0.5 = 1,000" in shell("plan", *PRIVATE, "--pairs", "1e6").out
+
+
+def test_where_five_percent_is_out_of_reach_the_release_says_what_is_reached(shell: Shell) -> None:
+    few = ["--p", "0.5", "--epsilon", "0.5", "--delta", "1e-6", "--pairs", "100", "--expected", "20"]
+    planned = shell("plan", *few)
+    assert planned.code == 0
+    assert float(re.search(r"error +([\d.]+)%", planned.out)[1]) > 5  # type: ignore[index]
+    assert shell("plan", *few, "--error", "0.05").code == 4
+
+
+@pytest.mark.parametrize("text", ["2000", "2e3", "2_000", "2,000", "2.0e3"])
+def test_numbers_as_people_write_them(shell: Shell, text: str) -> None:
+    plan = json.loads(shell("plan", *SMALL, "--pairs", text, "--json").out)
+    assert plan["privacy"]["pairs"] == 2000
+
+
+def test_composite_keys(shell: Shell) -> None:
+    one = json.loads(shell("exact", "events.csv", "--key", "app", "--p", "0.5", "--json").out)
+    two = json.loads(shell("exact", "events.csv", "--key", "app,country", "--p", "0.5", "--json").out)
+    assert two["keys"] > one["keys"]
+    assert shell("release", "events.csv", "--key", "app,country", *SMALL).code == 0
+
+
+def test_values(shell: Shell) -> None:
+    shown = shell("release", "events.csv", "--key", "app", "--value", "n", "--max-value", "3", "--clip", *SMALL)
+    assert shown.code == 0
+    assert "values up to 3" in shown.out
+    assert "clipped" in shown.err
+    assert not re.search(r"\d{2,} values", shown.err)  # how many is private
+    auto = shell("release", "events.csv", "--key", "app", "--value", "n", "--max-value", "auto", *SMALL)
+    assert auto.code == 0
+    assert "10% of ε chooses max_value" in auto.err
+
+
+def test_groups(shell: Shell) -> None:
+    shell.write("groups.txt", "FR\nXX\n")
+    shown = shell("release", "events.csv", "--key", "app", "--by", "country", "--groups", "groups.txt", *SMALL)
+    assert shown.code == 0
+    assert re.search(r"^FR +[\d,.]+ +[\d,.]+ +[\d,.]+$", shown.out, re.MULTILINE)
+    listed = json.loads(
+        shell("release", "events.csv", "--key", "app", "--by", "country", *SMALL, "--json").out
+    )  # fmt: skip
+    assert [one["group"] for one in listed] == ["DE", "FR"]
+    assert all(ss.Release(**{k: v for k, v in one.items() if k not in ("group", "format")}) for one in listed)
+
+
+def test_no_group_large_enough(shell: Shell) -> None:
+    shell.write("few.csv", "app,g\na,x\nb,y\n")
+    shown = shell("release", "few.csv", "--key", "app", "--by", "g", *SMALL)
+    assert shown.code == 0
+    assert "no group is large enough" in shown.err
+    assert json.loads(shell("release", "few.csv", "--key", "app", "--by", "g", *SMALL, "--json").out) == []
+
+
+def test_persons(shell: Shell) -> None:
+    shown = shell("release", "events.csv", "--key", "app", "--person", "user", "--pairs-per-person", "2", *SMALL)
+    assert shown.code == 0
+    assert "adding or removing any 2 pairs of one person" in shown.out
+    assert "2,000" not in shown.out  # the number of pairs is private
+
+
+def test_a_query(shell: Shell) -> None:
+    query = "select app, n::bigint as n from 'events.csv' where country = 'FR'"
+    shown = shell("release", "--sql", query, "--key", "app", "--value", "n", "--max-value", "5", *SMALL)
+    assert shown.code == 0
+    assert "1,333" in shown.out
+
+
+def test_standard_input(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Standard:
+        buffer = io.BytesIO(b"a\nb\na\n" * 300)
+
+    monkeypatch.setattr(sys, "stdin", Standard())
+    shown = shell("release", "-", *SMALL)
+    assert shown.code == 0
+    assert "900" in shown.out
+
+
+def test_shards(shell: Shell) -> None:
+    lines = (shell.folder / "events.csv").read_text().splitlines(keepends=True)
+    shell.write("1.csv", "".join(lines[:1000]))
+    shell.write("2.csv", lines[0] + "".join(lines[1000:]))
+    assert shell("plan", *SMALL, "--pairs", "2000", "-o", "plan.json").code == 0
+    assert shell("secret", "new", "s.key").code == 0
+    assert (shell.folder / "s.key").stat().st_mode & 0o777 == 0o600
+    for i in "12":
+        made = shell(
+            "sketch", f"{i}.csv", "--key", "app", "--plan", "plan.json", "--secret", "s.key", "--shard", i,
+            "-o", f"{i}.ssk",
+        )  # fmt: skip
+        assert made.code == 0, made.err
+    assert shell("merge", "1.ssk", "2.ssk", "-o", "all.ssk").code == 0
+    # Merged without the secret, byte for byte what merging with it gives.
+    secret = ss.Secret.load("s.key")
+    one, two = (ss.Collector.from_bytes((shell.folder / f"{i}.ssk").read_bytes(), secret) for i in "12")
+    one.merge(two)
+    assert (shell.folder / "all.ssk").read_bytes() == one.to_bytes()
+    inspected = shell("inspect", "all.ssk")
+    assert "1, 2" in inspected.out
+    assert "at least 2,000" in inspected.out
+    assert json.loads(shell("inspect", "all.ssk", "--json").out)["shards"] == ["1", "2"]
+    released = shell("release", "all.ssk", "--secret", "s.key")
+    assert released.code == 0
+    assert "2,000" in released.out
+    again = shell("release", "all.ssk", "--secret", "s.key")
+    assert again.code == 4
+    assert "had its one release" in again.err
+
+
+def test_shards_of_the_exact_mechanism(shell: Shell) -> None:
+    shell("plan", *PRIVATE, "--pairs", "2000", "--mechanism", "exact", "-o", "plan.json")
+    shell("secret", "new", "s.key")
+    for i, where in enumerate(("country = 'FR'", "country = 'DE'")):
+        query = f"select app from 'events.csv' where {where}"
+        made = shell(
+            "sketch", "--sql", query, "--key", "app", "--plan", "plan.json", "--secret", "s.key", "--shard", f"{i}",
+            "-o", f"{i}.ssk",
+        )  # fmt: skip
+        assert made.code == 0
+    assert shell("merge", "0.ssk", "1.ssk", "-o", "all.ssk").code == 0
+    assert shell("release", "all.ssk", "--secret", "s.key").code == 0
+
+
+def test_a_plan_is_written_once_and_read_back(shell: Shell) -> None:
+    assert shell("plan", *SMALL, "--pairs", "2000", "-o", "plan.json").code == 0
+    plan = ss.Plan.from_json((shell.folder / "plan.json").read_text())
+    assert plan == ss.plan(ss.Moment(0.5), ss.Privacy(2.0, 1e-6, 2000), size=50)
+    assert "F_0.5 by the sketch mechanism" in shell("inspect", "plan.json").out
+
+
+def test_dry_run_reads_nothing(shell: Shell) -> None:
+    shown = shell("release", "nowhere.csv", "--key", "app", *SMALL, "--pairs", "1e6", "--dry-run")
+    assert shown.code == 0
+    assert "at least 1,000,000 pairs" in shown.out
+
+
+def test_the_ledger(shell: Shell) -> None:
+    assert shell("ledger", "new", "budget.db", "--epsilon", "3", "--delta", "1e-5").code == 0
+    release = ("release", "events.csv", "--key", "app", *SMALL, "--ledger", "budget.db", "--label", "weekly")
+    assert shell(*release).code == 0
+    shown = shell("ledger", "show", "budget.db")
+    assert "weekly" in shown.out
+    assert "1 releases" in shown.out
+    assert json.loads(shell("ledger", "show", "budget.db", "--json").out)["releases"] == 1
+    shell("plan", *SMALL, "--pairs", "100", "-o", "plan.json")
+    assert "fits" in shell("ledger", "plan", "budget.db", "plan.json", "--times", "2").out
+    assert shell("ledger", "plan", "budget.db", "plan.json", "--times", "5", "--fit", "-o", "fit.json").code == 0
+    assert ss.Plan.from_json((shell.folder / "fit.json").read_text()).epsilon < 2
+    assert shell("ledger", "export", "budget.db", "-o", "all.csv").code == 0
+    assert "weekly" in (shell.folder / "all.csv").read_text()
+    spent = 0
+    while spent < 40 and (shown := shell(*release[:3], "app", *SMALL, "--pairs", "50", *release[-4:])).code == 0:
+        spent += 1
+    assert shown.code == 4
+    assert "budget" in shown.err
+
+
+def test_audit(shell: Shell) -> None:
+    shell("plan", *PRIVATE, "--pairs", "20", "--size", "10", "-o", "plan.json")
+    shown = shell("audit", "plan.json", "--trials", "100", "--confidence", "0.999999", "--json")
+    assert shown.code == 0
+    assert json.loads(shown.out)["passed"] is True
+
+
+def test_an_audit_that_fails_has_an_exit_code_of_its_own(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a secret that everybody knows, all releases of a neighbour are the same number: nothing is private."""
+    shell("plan", *PRIVATE, "--pairs", "20", "--size", "10", "-o", "plan.json")
+    known = classmethod(lambda cls: ss.Secret.from_bytes(bytes(32)))
+    monkeypatch.setattr(ss.Secret, "generate", known)
+    shown = shell("audit", "plan.json", "--trials", "100")
+    assert shown.code == 6
+    assert shown.out
+
+
+def test_version_and_help(shell: Shell) -> None:
+    assert shell("--version").out == f"stablesketch {ss.__version__}\n"
+    for command in ("", "release", "plan", "sketch", "merge", "inspect", "exact", "audit", "demo", "secret", "ledger"):
+        shown = shell(*([command] if command else []), "--help")
+        assert shown.code == 0
+        assert "Usage: stablesketch" in shown.out
+    assert "--key app" in shell("release", "--help").out  # it teaches by example
+
+
+def test_output_files_are_written_whole_and_never_over_another(shell: Shell) -> None:
+    assert shell("release", "events.csv", "--key", "app", *SMALL, "-o", "out.json").code == 0
+    content = (shell.folder / "out.json").read_text()
+    assert ss.Release.from_json(content).pairs == 2000
+    again = shell("release", "events.csv", "--key", "app", *SMALL, "-o", "out.json")
+    assert again.code == 2
+    assert "such a file already" in again.err
+    assert (shell.folder / "out.json").read_text() == content
+    assert not [name for name in os.listdir(shell.folder) if name.startswith(".")]
+
+
+def test_no_secret_is_ever_printed(shell: Shell) -> None:
+    shell("secret", "new", "s.key")
+    bits = (shell.folder / "s.key").read_text().split()[2]
+    assert len(bits) >= 60
+    shell("plan", *SMALL, "--pairs", "2000", "-o", "plan.json")
+    shown = [
+        shell(
+            "sketch", "events.csv", "--key", "app", "--plan", "plan.json", "--secret", "s.key", "--shard", "a",
+            "-o", "a.ssk",
+        ),
+        shell("inspect", "a.ssk", "--json"),
+        shell("release", "a.ssk", "--secret", "plan.json"),
+        shell("release", "a.ssk", "--secret", "s.key", "--json"),
+    ]  # fmt: skip
+    for one in shown:
+        assert bits not in one.out + one.err
+    assert bits.encode() not in (shell.folder / "a.ssk").read_bytes()
+    assert bytes.fromhex(bits) not in (shell.folder / "a.ssk").read_bytes()
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-c", "from stablesketch.cli import main; main()", *arguments]
+
+
+def test_ctrl_c_leaves_no_file_and_says_so(tmp_path: Path) -> None:
+    """The input never ends; the interrupt comes while it is read."""
+    process = subprocess.Popen(
+        command("release", "-", *SMALL, "-o", "out.json"), cwd=tmp_path, stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdin is not None
+    process.stdin.write("line\n" * 100_000)
+    process.stdin.flush()
+    time.sleep(1.5)  # until it reads; if it does not yet, the interrupt comes sooner and must be as clean
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out == ""
+    assert "stopped" in err
+    assert "Traceback" not in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_pipe_is_silent_and_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "e.csv").write_text("app\n" + "a\nb\n" * 500)
+    done = subprocess.run(
+        command("release", "e.csv", "--key", "app", *SMALL, "--json"), cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert done.stdout.count("\n") == 1

@@ -1,0 +1,163 @@
+"""Pictures, reports and the planner page on the command line; and that nothing is spent for what cannot be written."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+from cli_helpers import SMALL, Shell
+
+RELEASE = ["release", "events.csv", "--key", "app", *SMALL]
+
+
+def test_a_release_with_picture_and_report(shell: Shell) -> None:
+    shown = shell(*RELEASE, "--plot", "apps.svg", "--report", "apps.html", "-o", "apps.json")
+    assert shown.code == 0
+    assert shown.err.splitlines() == [f"written to apps.{kind}" for kind in ("json", "svg", "html")]
+    report = (shell.folder / "apps.html").read_text()
+    value = json.loads((shell.folder / "apps.json").read_text())["value"]
+    assert repr(value) in report
+    assert "How varied is app?" in report
+    assert "events.csv" not in report  # names of files may say more than was asked for
+    assert (shell.folder / "apps.svg").read_text().startswith("<?xml")
+    assert "F_0.5" in shown.out
+
+
+def test_groups_with_picture_and_report(shell: Shell) -> None:
+    shell.write("groups.txt", "FR\nDE\n")
+    shell("ledger", "new", "b.db", "--epsilon", "3", "--delta", "1e-5", "--relation", "add_remove")
+    by = [*RELEASE, "--by", "country", "--groups", "groups.txt", "--ledger", "b.db"]
+    assert shell(*by, "--plot", "g.png", "--report", "g.html", "--json").code == 0
+    report = (shell.folder / "g.html").read_text()
+    assert "How varied is app, by country?" in report
+    assert "All releases there, 1 so far" in report
+    assert (shell.folder / "g.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_table_without_groups_has_no_picture(shell: Shell) -> None:
+    tiny = [
+        "release",
+        "events.csv",
+        "--key",
+        "app",
+        "--by",
+        "user",
+        "--p",
+        "0.5",
+        "--epsilon",
+        "0.5",
+        "--delta",
+        "1e-9",
+    ]
+    shown = shell(*tiny, "--size", "50", "--plot", "g.svg", "--report", "g.html")
+    assert shown.code == 0
+    assert "g.svg was not written: no group is shown" in shown.err
+    assert not (shell.folder / "g.svg").exists()
+
+
+def test_a_stored_sketch_has_a_report_too(shell: Shell) -> None:
+    shell("plan", *SMALL, "--pairs", "2000", "-o", "plan.json")
+    shell("secret", "new", "s.key")
+    shell(
+        "sketch",
+        "events.csv",
+        "--key",
+        "app",
+        "--plan",
+        "plan.json",
+        "--secret",
+        "s.key",
+        "--shard",
+        "a",
+        "-o",
+        "a.ssk",
+    )
+    assert shell("release", "a.ssk", "--secret", "s.key", "--report", "r.html").code == 0
+    assert "How varied is the stream?" in (shell.folder / "r.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (["--plot", "events.csv"], "there is such a file already"),
+        (["--plot", "picture.jpg"], ".png, .svg or .html"),
+        (["--plot", "none/picture.svg"], "there is no such folder"),
+        (["--report", "report.txt"], "a page of HTML"),
+        (["--report", "events.csv"], "there is such a file already"),
+        (["--plot", "x.html", "--report", "x.html"], "two things would go to one file"),
+        (["-o", "events.csv"], "there is such a file already"),
+    ],
+)
+def test_what_cannot_be_written_is_said_before_anything_is_spent(shell: Shell, wrong: list[str], said: str) -> None:
+    shell("ledger", "new", "b.db", "--epsilon", "3", "--delta", "1e-5")
+    shown = shell(*RELEASE, "--ledger", "b.db", *wrong)
+    assert (shown.code, shown.out) == (2, "")
+    assert said in shown.err
+    assert json.loads(shell("ledger", "show", "b.db", "--json").out)["releases"] == 0
+
+
+def test_a_stored_sketch_is_not_spent_either(shell: Shell) -> None:
+    shell("plan", *SMALL, "--pairs", "2000", "-o", "plan.json")
+    shell("secret", "new", "s.key")
+    shell(
+        "sketch",
+        "events.csv",
+        "--key",
+        "app",
+        "--plan",
+        "plan.json",
+        "--secret",
+        "s.key",
+        "--shard",
+        "a",
+        "-o",
+        "a.ssk",
+    )
+    assert shell("release", "a.ssk", "--secret", "s.key", "-o", "events.csv").code == 2
+    assert shell("release", "a.ssk", "--secret", "s.key").code == 0
+
+
+def test_without_matplotlib_nothing_is_spent(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    shown = shell(*RELEASE, "--plot", "x.svg")
+    assert (shown.code, shown.out) == (1, "")
+    assert "pip install" in shown.err
+
+
+@pytest.mark.slow
+def test_a_plan_has_a_picture(shell: Shell) -> None:
+    shown = shell("plan", *SMALL, "--pairs", "2000", "--plot", "plan.html")
+    assert shown.code == 0
+    assert "written to plan.html" in shown.err
+    assert "A plan of F_0.5" in (shell.folder / "plan.html").read_text()
+    assert shell("plan", "--epsilon", "1", "--delta", "1e-6").code == 2
+
+
+@pytest.mark.parametrize(
+    "wrong", [["--serve", "--p", "0.5"], ["--serve", "--plot", "x.svg"], ["--p", "0.5", "--port", "1"]]
+)
+def test_the_page_takes_no_numbers(shell: Shell, wrong: list[str]) -> None:
+    shown = shell("plan", *wrong)
+    assert (shown.code, shown.out) == (2, "")
+    assert "--serve" in shown.err
+
+
+def test_the_planner_page_is_served_until_it_is_stopped(tmp_path: Path) -> None:
+    """A process of its own, asked over the real network of this machine, stopped as by Ctrl-C."""
+    command = [sys.executable, "-c", "from stablesketch.cli import main; main()", "plan", "--serve"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        url = process.stdout.readline().strip()
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{43}", url)
+        with urllib.request.urlopen(url, timeout=30) as answered:
+            assert "Plan a private release" in answered.read().decode()
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+        assert process.returncode == 0, err
+    assert "Ctrl-C" in err

@@ -1,0 +1,177 @@
+"""Groups: which names are shown, at what odds; each pair in its own group; and what a neighbour can change."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import stablesketch as ss
+from stablesketch.doors.groups import GroupBudget, selected, threshold
+from stablesketch.doors.pour import pour_groups
+
+SECRET = bytes(range(32))
+
+
+def budget(epsilon: float, delta: float, touched: int) -> GroupBudget:
+    privacy = ss.Privacy(1.0, 1e-6, 0, relation="add_remove")
+    return GroupBudget(privacy, touched, epsilon, delta)
+
+
+def upper_tail(scale: Fraction, least: int) -> Fraction:
+    """P(X >= least) of the discrete Laplace law, by summing its definition; a sum from below would miss the tail."""
+    q = Fraction(math.exp(-1 / scale)).limit_denominator(10**15)
+    return q**least / (1 + q)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.1, 1.0, 5.0])
+@pytest.mark.parametrize("delta", [1e-3, 1e-9, 1e-12])
+@pytest.mark.parametrize("touched", [1, 2, 7])
+def test_a_name_that_one_neighbour_has_alone_is_hardly_ever_shown(epsilon: float, delta: float, touched: int) -> None:
+    """A group with a count of 1 passes the threshold with probability at most δ/touched, and not far below it."""
+    least = threshold(budget(epsilon, delta, touched))
+    scale = Fraction(touched) / Fraction(epsilon)
+    assert upper_tail(scale, least - 1) <= Fraction(delta) / touched
+    assert upper_tail(scale, least - 3 - math.ceil(scale)) > Fraction(delta) / touched / 8
+
+
+def test_the_whole_selection_is_private_in_the_worst_case() -> None:
+    """Every outcome of the selection on two neighbours, by exact odds: D_{e^ε} <= δ in both directions.
+
+    The neighbours differ by a pair that left group a (count 5 or 6) for a group of its own (count 1 or none), which
+    no other pair has: two groups are touched, as in a replaced pair.
+    """
+    epsilon, delta = 0.8, 1e-2
+    own = budget(epsilon, delta, 2)
+    least, scale = threshold(own), Fraction(2) / Fraction(epsilon)
+
+    def shown(count: int) -> Fraction:
+        rest = least - count
+        return upper_tail(scale, rest) if rest > 0 else 1 - upper_tail(scale, 1 - rest)
+
+    for first, second in (((6, 0), (5, 1)), ((5, 1), (6, 0)), ((40, 0), (39, 1)), ((39, 1), (40, 0))):
+        excess = Fraction(0)
+        for outcome in itertools.product((False, True), repeat=2):
+            odds = []
+            for counts in (first, second):
+                chance = Fraction(1)
+                for count, there in zip(counts, outcome, strict=True):
+                    one = shown(count) if count else Fraction(0)
+                    chance *= one if there else 1 - one
+                odds.append(chance)
+            excess += max(Fraction(0), odds[0] - Fraction(math.exp(epsilon)) * odds[1])
+        assert excess <= Fraction(delta)
+
+
+def test_large_groups_are_shown_and_small_ones_are_not() -> None:
+    """With this seed; a group of a thousand is missed, or one of a single pair shown, with odds below 1e-6."""
+    random = np.random.default_rng(1)
+    counts = [((f"large {i}",), 1000) for i in range(50)] + [((f"small {i}",), 1) for i in range(50)]
+    found = list(selected(counts, budget(0.5, 1e-6, 1), lambda n: int(random.integers(n))))
+    assert found == [(f"large {i}",) for i in range(50)]
+
+
+def test_every_pair_goes_to_its_own_group_and_others_are_left_out() -> None:
+    plan = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 0, max_value=9, relation="add_remove"), mechanism="exact")
+    groups = ["a", "b", "a", "c", "b", "a"]
+    keys, values = [1, 2, 1, 3, 2, 5], [1, 2, 3, 4, 5, 9]
+    batches = pa.table({"k0": keys, "v": values, "g0": groups}).to_batches(max_chunksize=2)
+    collectors = [plan.open(ss.Secret.from_bytes(SECRET), "x") for _ in range(2)]
+    pour_groups(batches, collectors, {("a",): 0, ("b",): 1}, keys=1, parts=1)
+    for name, collector in zip("ab", collectors, strict=True):
+        own = plan.open(ss.Secret.from_bytes(SECRET), "x")
+        rows = [i for i, group in enumerate(groups) if group == name]
+        own.update([keys[i] for i in rows], [values[i] for i in rows])
+        assert collector.to_bytes() == own.to_bytes()
+
+
+def table(path: Path, groups: dict[str, int]) -> Path:
+    with path.open("w") as file:
+        file.write("app,country\n")
+        for name, count in groups.items():
+            file.writelines(f"app{i % 40},{name}\n" for i in range(count))
+    return path
+
+
+def test_public_groups_all_have_a_release_also_empty_ones(tmp_path: Path) -> None:
+    path = table(tmp_path / "e.csv", {"FR": 3000, "DE": 2000, "US": 100})
+    privacy = ss.Privacy(2.0, 1e-6, 0, relation="add_remove")
+    found = ss.release(path, ss.Moment(0.5), privacy, key="app", by="country", groups=["DE", "FR", "XX"], size=50)
+    assert isinstance(found, list)
+    assert [one.group for one in found] == [("DE",), ("FR",), ("XX",)]
+    truth = {"DE": 40 * 50**0.5, "FR": 40 * 75**0.5, "XX": 0.0}
+    for one in found:
+        assert one.release.pairs is None
+        # Ten standard deviations and more: a false alarm is out of the question.
+        spread = (truth[one.group[0]] + one.release.floor) / 7
+        assert abs(one.release.value - truth[one.group[0]]) < 10 * spread
+        assert one.release.epsilon <= 2.0
+        assert one.release.delta <= 1e-6
+
+
+def test_names_are_chosen_privately_if_none_are_public(tmp_path: Path) -> None:
+    """A group of 3,000 is missed, or one of a single pair shown, with odds below 1e-6."""
+    path = table(tmp_path / "e.csv", {"FR": 3000, "DE": 3000, "one person": 1})
+    privacy = ss.Privacy(2.0, 1e-6, 0, relation="add_remove")
+    found = ss.release(path, ss.Moment(0.5), privacy, key="app", by="country", size=50)
+    assert isinstance(found, list)
+    assert [one.group for one in found] == [("DE",), ("FR",)]
+    shares = ss.Privacy(2.0, 1e-6, 0)
+    assert found[0].release.epsilon <= shares.epsilon
+
+
+def test_replace_costs_two_groups(tmp_path: Path) -> None:
+    path = table(tmp_path / "e.csv", {"FR": 3000})
+    floors = {}
+    for relation in ("add_remove", "replace"):
+        privacy = ss.Privacy(1.0, 1e-6, 0, relation=relation)  # type: ignore[arg-type]
+        (one,) = ss.release(path, ss.Moment(0.5), privacy, key="app", by="country", groups=["FR"], size=50)  # type: ignore[misc]
+        assert isinstance(one, ss.GroupRelease)
+        assert one.release.relation == relation
+        assert one.release.epsilon <= 1.0
+        floors[relation] = one.release.floor
+    half = ss.plan(ss.Moment(0.5), ss.Privacy(0.5, 5e-7, 0, relation="add_remove"), size=50)
+    assert floors["replace"] == half.floor > 1.5 * floors["add_remove"]
+
+
+def test_groups_of_several_columns(tmp_path: Path) -> None:
+    path = tmp_path / "e.csv"
+    path.write_text("app,country,day\n" + "a,FR,mon\n" * 500 + "b,FR,tue\n" * 500)
+    privacy = ss.Privacy(2.0, 1e-6, 0, relation="add_remove")
+    names = [("FR", "mon"), ("FR", "wed")]
+    found = ss.release(path, ss.Moment(0.5), privacy, key="app", by=["country", "day"], groups=names, size=50)
+    assert isinstance(found, list)
+    assert [one.group for one in found] == names
+    assert '"group": ["FR", "mon"]' in found[0].to_json()
+
+
+def test_secrets_of_groups_differ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The group is in the projection: the same pairs in two groups have unrelated entries."""
+    path = tmp_path / "e.csv"
+    path.write_text("app,g\n" + "".join(f"app{i},x\napp{i},y\n" for i in range(500)))
+    privacy = ss.Privacy(20.0, 1e-3, 0, relation="add_remove")
+    found = ss.release(path, ss.Moment(0.5), privacy, key="app", by="g", groups=["x", "y"], size=50)
+    assert isinstance(found, list)
+    assert found[0].release.value != found[1].release.value
+
+
+@pytest.mark.parametrize("p", [0.05, 0.5, 1.0])
+@pytest.mark.parametrize("floor", [0.5, 7.0, 1000.0])
+def test_a_pair_that_stays_in_its_group_changes_no_more_than_one_that_is_added(p: float, floor: float) -> None:
+    """Brute force over small streams of one group: replacing a pair moves F_p + Λ by at most 1 + M^p/Λ."""
+    most = 3
+    bound = 1 + most**p / floor
+    pairs = [(key, value) for key in range(3) for value in (1, most)]
+    for shared in itertools.chain.from_iterable(itertools.combinations_with_replacement(pairs, n) for n in range(4)):
+        moments = []
+        for own in pairs:
+            totals = [0, 0, 0]
+            for key, value in (*shared, own):
+                totals[key] += value
+            moments.append(floor + sum(total**p for total in totals if total))
+        assert max(moments) / min(moments) <= bound * (1 + 1e-12)
