@@ -11,15 +11,18 @@ INSTALLED := $(VENV)/.installed-$(FILES)
 NATIVE    := CMakeLists.txt pyproject.toml $(wildcard native/*)
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow lint bench accuracy picture import-time dist clean
+.PHONY: help demo cli test test-slow lint docs bench accuracy picture import-time paper dist clean
 
 help:
 	@echo "make demo         the variety of words in Python's own standard library"
+	@echo "make cli          the command stablesketch, in .venv/bin"
 	@echo "make test         lint, types and the fast tests"
 	@echo "make test-slow    sanitizers, long statistical sweeps, sdist and wheel"
+	@echo "make docs         the documentation site, in build/site"
 	@echo "make bench        how fast it is against its peers: the table and picture of docs/performance.md"
 	@echo "make accuracy     the accuracy table of docs/accuracy.md"
-	@echo "make picture      the picture of the README"
+	@echo "make picture      the pictures of the README and of the documentation"
+	@echo "make paper        every figure and theorem of the paper, in build/paper; DATA=folder of Parquet streams"
 	@echo "make import-time  how long import stablesketch takes"
 	@echo "make dist         sdist and wheel in dist/"
 	@echo "make clean        remove .venv, build and dist"
@@ -50,6 +53,9 @@ $(VENV)/.extra-%: pyproject.toml $(INSTALLED)
 demo: $(INSTALLED)
 	@$(BIN)/python -m stablesketch.demo
 
+cli: $(VENV)/.extra-cli
+	@echo "Ready: $(BIN)/stablesketch --help"
+
 lint: $(VENV)/.extra-test
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
@@ -61,14 +67,23 @@ test: lint
 test-slow: $(VENV)/.extra-test
 	@$(BIN)/python -m pytest -q -n auto --dist worksteal -m slow
 
+# Every warning is an error: a link that leads nowhere, a page that is in no menu, a docstring that cannot be read.
+docs: $(VENV)/.extra-docs
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+	@echo "Written to build/site; open build/site/index.html"
+
 bench: $(VENV)/.extra-bench
 	@$(BIN)/python benchmarks/speed.py
 
 accuracy: $(INSTALLED)
 	@$(BIN)/python benchmarks/accuracy.py
 
-picture: $(VENV)/.extra-bench
+picture: $(VENV)/.extra-bench $(VENV)/.extra-cli
 	@$(BIN)/python benchmarks/readme_picture.py
+	@$(BIN)/python benchmarks/doc_pictures.py
+
+paper: $(VENV)/.extra-paper
+	@$(BIN)/python -m stablesketch.paper $(if $(DATA),--data $(DATA)) -o build/paper
 
 import-time: $(INSTALLED)
 	@$(BIN)/python benchmarks/import_time.py

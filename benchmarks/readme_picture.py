@@ -23,17 +23,17 @@ from numpy.typing import NDArray
 
 import stablesketch as ss
 from stablesketch.demo import exact_moment, python_files, words_of
+from stablesketch.pictures import picture_bytes
+from stablesketch.pictures.style import BLUE, GREY, VERMILION, canvas, in_style
 from stablesketch.sketch import wire
 from stablesketch.sketch.estimators import log_estimates
 
 P = 0.5
 STORED_SIZE = 500
+TITLE = "What a sketch stores and how accurate it is"
 SIZES = (16, 32, 64, 128, 256, 512, 1024, 2048)
 SKETCHES = 32  # of each size
 SECRET = ss.Secret.from_bytes(bytes(range(32)))  # for a picture that can be made again; never use such a secret
-
-# Blue and vermilion of Okabe and Ito: told apart by everyone, also in grey.
-BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "#555555"
 
 
 @dataclass(frozen=True)
@@ -82,14 +82,9 @@ def estimates(exact: Counter[str]) -> dict[int, NDArray[np.float64]]:
     }
 
 
+@in_style
 def draw(stored: Growth, ratios: dict[int, NDArray[np.float64]], output: Path) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
-    plt.rcParams.update({"font.size": 14, "axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": 15})
-    figure, (left, right) = plt.subplots(1, 2, figsize=(12.0, 4.6), dpi=140, layout="constrained")
+    figure, (left, right) = canvas(12.0, 4.6, 2)
 
     left.loglog(stored.words, stored.table, color=VERMILION, linewidth=3)
     left.loglog(stored.words, stored.sketch, color=BLUE, linewidth=3)
@@ -100,7 +95,7 @@ def draw(stored: Growth, ratios: dict[int, NDArray[np.float64]], output: Path) -
     left.set_xticks([1e3, 1e4, 1e5, 1e6], ["1,000", "10,000", "100,000", "1 million"])
     left.minorticks_off()
     left.set_xlabel("words read")
-    left.set_title("Bytes to store", loc="left", weight="bold")
+    left.set_title("Bytes to store")
 
     sizes = np.geomspace(0.82 * min(SIZES), 1.22 * max(SIZES), 100)
     spread = 1.96 * np.sqrt(1.0 / (sizes * ss.StableLaw(P).fisher_information))
@@ -116,11 +111,11 @@ def draw(stored: Growth, ratios: dict[int, NDArray[np.float64]], output: Path) -
     right.set_yticks([0.5, 0.7, 1.0, 1.4, 2.0], ["0.5×", "0.7×", "exact", "1.4×", "2×"])
     right.minorticks_off()
     right.set_xlabel("entries of the sketch")
-    right.set_title(f"Estimates of $F_p$, p = {P:g}: a dot is a sketch", loc="left", weight="bold")
+    right.set_title(f"Estimates of F_p, p = {P:g}: a dot is a sketch")
     right.text(2_300, 1.45, "shaded: 95% of\nestimates at the\nCramér–Rao bound", color=GREY, ha="right", fontsize=12)
 
     output.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(output, metadata={"Software": None})  # the same bytes from the same numbers
+    output.write_bytes(picture_bytes(figure, output, TITLE, TITLE))
     print(f"{output}: {output.stat().st_size:,} bytes")
 
 

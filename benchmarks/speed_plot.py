@@ -6,29 +6,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from speed_table import Row
+from stablesketch.pictures import picture_bytes
+from stablesketch.pictures.style import BLUE, GREY, SKY, VERMILION, canvas, in_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["draw"]
 
-# Blue and sky blue of Okabe and Ito, vermilion for the targets: told apart by everyone, also in grey.
-BLUE, SKY, VERMILION, GREY = "#0072B2", "#8CC8EC", "#D55E00", "#555555"
 
-
+@in_style
 def draw(rows: list[Row], output: Path) -> None:
     """`output`.svg and `output`.png: a bar for each row, one for the AVX2 tier under it, a mark at the target.
 
     Rows that have neither (the plain tier) are in the table alone.
     """
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
     rows = [row for row in rows if row.target is not None or row.ratio_avx2 is not None]
-    plt.rcParams.update({"font.size": 11, "svg.hashsalt": "stablesketch"})
-    figure, axes = plt.subplots(figsize=(11.0, 0.52 * len(rows) + 1.4), dpi=140, layout="constrained")
+    figure, (axes,) = canvas(11.0, 0.52 * len(rows) + 1.4)
     for place, row in enumerate(rows):
         both = row.ratio_avx2 is not None
         # On a logarithmic axis a bar has to start somewhere: it starts where both are equally fast.
@@ -51,8 +45,7 @@ def draw(rows: list[Row], output: Path) -> None:
     ticks = [tick for tick in (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0) if low <= tick <= high]
     axes.set_xticks(ticks, [f"{tick:g}×" for tick in ticks])
     axes.minorticks_off()
-    axes.grid(axis="x", color="#DDDDDD", linewidth=0.8)
-    axes.set_axisbelow(True)
+    axes.grid(axis="y", visible=False)
     axes.set_yticks(range(len(rows)), [f"{row.name}\nagainst {row.peer}" for row in rows], fontsize=9)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
@@ -65,10 +58,8 @@ def draw(rows: list[Row], output: Path) -> None:
     axes.set_xlabel("times as fast", loc="left")
 
     output.parent.mkdir(parents=True, exist_ok=True)
-    # The same bytes from the same numbers.
-    figure.savefig(output.with_suffix(".svg"), metadata={"Date": None, "Creator": None})
-    figure.savefig(output.with_suffix(".png"), metadata={"Software": None})
-    plt.close(figure)
+    for path in (output.with_suffix(".svg"), output.with_suffix(".png")):
+        path.write_bytes(picture_bytes(figure, path, "How many times as fast", "How many times as fast"))
 
 
 def column(axes: Axes, x: float, y: float, text: str, colour: str) -> None:
@@ -78,3 +69,10 @@ def column(axes: Axes, x: float, y: float, text: str, colour: str) -> None:
 
 def shown(ratio: float) -> str:
     return f"{ratio:.2f}" if ratio < 10.0 else f"{ratio:.1f}"
+
+
+if __name__ == "__main__":  # draws the picture again from the table, without measuring anything
+    from speed_table import read
+
+    docs = Path(__file__).parents[1] / "docs"
+    draw(read(docs / "performance.csv"), docs / "images" / "performance")

@@ -75,7 +75,11 @@ def test_the_wheel_has_the_package_the_types_and_the_licence(built: tuple[Path, 
         names = archive.namelist()
         (metadata_name,) = (name for name in names if name.endswith(".dist-info/METADATA"))
         metadata = Parser().parsestr(archive.read(metadata_name).decode())
+        (scripts,) = (name for name in names if name.endswith(".dist-info/entry_points.txt"))
+        assert "stablesketch = stablesketch.cli:main" in archive.read(scripts).decode()
     assert {"stablesketch/py.typed", "stablesketch/_native.pyi", "stablesketch/__init__.py"} <= set(names)
+    pages = ("page/style.css", "report/report.html", "planner_page/planner.html", "planner_page/planner.js")
+    assert {f"stablesketch/{name}" for name in pages} <= set(names)
     assert [name for name in names if name.startswith("stablesketch/_native.") and name.endswith((".so", ".pyd"))]
     assert [name for name in names if name.endswith("/licenses/LICENSE")]
     assert {name.partition("/")[0].partition("-")[0] for name in names} == {"stablesketch"}

@@ -9,12 +9,21 @@ True
 
 from . import errors, paper
 from .audit import audit
-from .collector import Collector
+from .collector import Collector, release_all
+from .doors import AutoMaxValue, GroupRelease, release
 from .errors import (
     ArgumentError,
     ArgumentTypeError,
     BlobError,
+    BudgetExceeded,
+    CheckpointError,
+    ClockWentBackwards,
+    DataError,
     ForeignBlob,
+    LedgerCorrupt,
+    LedgerError,
+    LedgerMismatch,
+    LibraryMissing,
     MergeError,
     NegativeTotal,
     PlanInfeasible,
@@ -23,15 +32,18 @@ from .errors import (
     SecretMismatch,
     SecretMissing,
     SecretNotPicklable,
+    SecretSpent,
     ShardMergedTwice,
+    ShardsMissing,
     StablesketchError,
-    StreamTooLong,
     StreamTooShort,
+    UnitMismatch,
     UnsupportedVersion,
 )
 from .law import StableLaw
+from .ledger import Ledger, Preview, Record, Schedule
 from .plan import Plan, plan
-from .privacy import Privacy, PrivacyCurve, sensitivity
+from .privacy import Privacy, PrivacyCurve, Sampling, sensitivity
 from .release import Release
 from .secret import Secret
 from .sketch import Estimate, Sketch
@@ -42,34 +54,53 @@ __version__ = "0.1.0"
 __all__ = [
     "ArgumentError",
     "ArgumentTypeError",
+    "AutoMaxValue",
     "BlobError",
+    "BudgetExceeded",
+    "CheckpointError",
+    "ClockWentBackwards",
     "Collector",
+    "DataError",
     "Estimate",
     "ForeignBlob",
+    "GroupRelease",
+    "Ledger",
+    "LedgerCorrupt",
+    "LedgerError",
+    "LedgerMismatch",
+    "LibraryMissing",
     "MergeError",
     "Moment",
     "NegativeTotal",
     "Plan",
     "PlanInfeasible",
+    "Preview",
     "Privacy",
     "PrivacyCurve",
+    "Record",
     "Release",
     "ReleasedAlready",
+    "Sampling",
+    "Schedule",
     "Secret",
     "SecretFileError",
     "SecretMismatch",
     "SecretMissing",
     "SecretNotPicklable",
+    "SecretSpent",
     "ShardMergedTwice",
+    "ShardsMissing",
     "Sketch",
     "StableLaw",
     "StablesketchError",
-    "StreamTooLong",
     "StreamTooShort",
+    "UnitMismatch",
     "UnsupportedVersion",
     "audit",
     "errors",
     "paper",
     "plan",
+    "release",
+    "release_all",
     "sensitivity",
 ]

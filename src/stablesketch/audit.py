@@ -1,6 +1,6 @@
 """`audit`: runs the real release path on the worst neighbours of a plan and tests the whole claimed curve.
 
-The worst neighbours are the two streams that attain the sensitivity (privacy/sensitivity.py), so they are as easy to
+The worst neighbours are the two streams that attain the sensitivity (privacy/neighbours.py), so they are as easy to
 tell apart as any: if their releases do not contradict the curve, no pair's would by more than sampling error. A
 release that is less private than claimed (a seed somebody knows, a floor left out, a wrong theorem) is caught with
 the stated confidence; a sound one fails with probability at most 1 - confidence. Passing proves nothing, the proofs
@@ -21,13 +21,15 @@ from .errors import ArgumentError
 from .plan import Plan
 from .privacy import PrivacyCurve
 from .privacy.auditing import AuditReport, audit_samples
+from .privacy.neighbours import worst_neighbours
 from .privacy.precision import rounding_delta
-from .privacy.sensitivity import worst_neighbours
+from .privacy.sampling import SampledCurve
 
 __all__ = ["audit", "claimed_delta", "worst_streams"]
 
 Stream = tuple[NDArray[np.int64], NDArray[np.int64]]
 
+_LEAST_EPSILON = 1e-9  # of the bound for sampling
 _MOST_SHARED = 20_000_000  # pairs of one key per trial: more would make an audit take days
 
 
@@ -77,6 +79,11 @@ def claimed_delta(plan: Plan, epsilon: float) -> float:
     if plan.mechanism == "exact":
         top = np.exp(plan.epsilon)
         return float(max(0.0, (top - np.exp(epsilon)) / (top + 1.0)))
+    if plan.sampled is not None:
+        bound = SampledCurve(plan.statistic.p, plan.size, plan.privacy, plan.sampled.sampling, plan.floor)
+        # δ grows by at most e^x - 1 when ε falls by x.
+        least = max(epsilon, _LEAST_EPSILON)
+        return min(1.0, bound.delta(least) + 2.0 * (least - epsilon) + rounding_delta(epsilon, plan.step))
     worst = worst_neighbours(plan.statistic.p, plan.privacy, plan.floor)
     curve = PrivacyCurve.from_log(plan.statistic.p, plan.size, worst.log_rho)
     return min(1.0, curve.delta(epsilon) + rounding_delta(epsilon, plan.step))

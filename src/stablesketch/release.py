@@ -17,7 +17,8 @@ class Release:
     """A private value with limits that hold the truth with probability `confidence`, and what it cost.
 
     Everything here may be published. `pairs` is the number of pairs where that is public (relation "replace"), else
-    None. `value` is unbiased: where the noise is large against F_p it can come out negative.
+    None. `value` is unbiased (unless `mechanism` says that pairs were sampled): where the noise is large against F_p
+    it can come out negative.
     """
 
     value: float

@@ -14,7 +14,7 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.plan.sizing import relative_deviation
-from stablesketch.privacy.precision import grid_step, rounding_delta
+from stablesketch.privacy.precision import coarse_enough_step, grid_step, is_covered, rounding_delta
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "privacy.md"
@@ -56,13 +56,21 @@ def test_the_cost_of_precision_on_the_page() -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "epsilon", "claimed"), [(50, 1.0, 2e-11), (50, 5.0, 7e-10), (10_000, 1.0, 3e-10), (10_000, 5.0, 1.2e-8)]
+    ("size", "epsilon", "claimed"),
+    [(50, 1.0, 2.3e-12), (50, 5.0, 9.1e-11), (10_000, 1.0, 3.6e-11), (10_000, 5.0, 1.4e-9)],
 )
 def test_the_least_delta_of_the_limits(size: int, epsilon: float, claimed: float) -> None:
-    """Three quarters of δ may go into precision. The page rounds to one or two digits."""
+    """Three quarters of δ may go into precision, on the coarsest grid. The page rounds to two digits."""
     assert f"{claimed:g}".replace("e-0", "e-") in LIMITS
-    least = rounding_delta(epsilon, grid_step(relative_deviation(0.5, size))) / 0.75
-    assert least == pytest.approx(claimed, rel=0.15)
+    least = rounding_delta(epsilon, coarse_enough_step(relative_deviation(0.5, size), epsilon, 0.0)) / 0.75
+    assert least == pytest.approx(claimed, rel=0.05)
+
+
+@pytest.mark.parametrize(("delta", "largest"), [(1e-9, 8.7), (1e-6, 15.7)])
+def test_the_largest_epsilon_of_the_limits(delta: float, largest: float) -> None:
+    assert ss.plan(ss.Moment(0.5), ss.Privacy(largest, delta, pairs=10**6), size=5).epsilon <= largest
+    with pytest.raises(ss.PlanInfeasible):
+        ss.plan(ss.Moment(0.5), ss.Privacy(largest + 0.1, delta, pairs=10**6), size=5)
 
 
 @pytest.mark.parametrize(("entries", "claimed"), [(50, "1e-18"), (10_000, "4e-14")])
@@ -72,14 +80,11 @@ def test_the_birthday_bound_of_the_limits(entries: int, claimed: str) -> None:
     assert claimed in LIMITS
 
 
-def test_the_granularity_of_the_limits() -> None:
-    """tests/plan/test_precision.py measures the factor 0.1."""
-    off = 0.1 * 1e9 * 2.0**-62
-    assert off == pytest.approx(2e-11, rel=0.1)
-    step = grid_step(relative_deviation(0.5, 50))
-    assert (1.0 + math.e) * off / step == pytest.approx(2.6e-9, rel=0.03)
-    assert pytest.approx(5e6, rel=0.06) == 2.0**-43 / (0.1 * 2.0**-62)
-    assert "2.6e-9" in LIMITS
+def test_the_longest_stream_of_the_limits() -> None:
+    assert is_covered(2**40, 2.0**40)
+    assert is_covered(2**35, 2.0**35 * 1e3)
+    assert is_covered(2**18, 2.0**1000)
+    assert "2^81" in LIMITS
 
 
 def test_the_best_error_of_the_limits() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from stablesketch import StableLaw, __version__
+from stablesketch import Privacy, PrivacyCurve, StableLaw, __version__, paper, sensitivity
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -29,18 +29,19 @@ def test_every_order_is_there() -> None:
 
 @pytest.mark.parametrize("row", ACCURACY, ids=lambda row: f"p={row[0]}")
 def test_the_accuracy_table(row: list[str]) -> None:
-    p, at_50, bias, covered, at_500, at_5000, stored = row
+    p, at_50, at_500, at_5000, stored, epsilon, by_the_paper = row
     page = (ROOT / "docs" / "accuracy.md").read_text(encoding="utf-8")
     (measured,) = [cells for cells in rows(page, 6) if cells[:2] == [p, "pitman"]]
     information = StableLaw(float(p)).fisher_information
     assert at_50 == f"{100 * float(measured[2]) / math.sqrt(50 * information):.1f}%"
-    assert bias == f"{measured[3]}%"
-    assert covered == f"{measured[4]}%"
     assert at_500 == f"{100 / math.sqrt(500 * information):.1f}%"
     assert at_5000 == f"{100 / math.sqrt(5_000 * information):.1f}%"
     page = (ROOT / "docs" / "wire-format.md").read_text(encoding="utf-8")
     (sizes,) = [cells for cells in rows(page, 6) if cells[0] == p]
     assert int(stored.replace(",", "")) == pytest.approx(50 + 500 * float(sizes[4]), abs=60)
+    rho = sensitivity(float(p), Privacy(1.0, 1e-9, pairs=10**6))
+    assert epsilon == f"{PrivacyCurve(float(p), 500, rho).epsilon(1e-9):.3g}"
+    assert by_the_paper == f"{float(f'{paper.epsilon(10**6, 2**20, 1, float(p), 500):.3g}'):,.0f}"
 
 
 def test_entries_for_one_percent() -> None:
@@ -50,5 +51,6 @@ def test_entries_for_one_percent() -> None:
 
 def test_the_version_is_the_same_everywhere() -> None:
     assert f"version = {{{__version__}}}" in README
+    assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f'version = "{__version__}"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     assert f"## [{__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")

@@ -21,6 +21,8 @@ import stablesketch
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 NAMES = [page.relative_to(ROOT).as_posix() for page in PAGES]
+# Pages that test_pages_run.py follows from their first block to their last, shell commands included.
+FOLLOWED = [name for name in NAMES if name.startswith(("docs/start.md", "docs/tutorials/", "docs/how-to/"))]
 
 # "page:line" of the opening fence → the reason given in the comment.
 NOT_RUN: dict[str, str] = {}
@@ -45,7 +47,7 @@ def blocks(page: Path) -> Iterator[Block]:
         yield Block(match.group(1), match.group(2), line, reason.group(1) if reason else None)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in FOLLOWED])
 def test_python_blocks_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, object] = {"__name__": "snippet"}
@@ -79,15 +81,21 @@ def test_the_readme_needs_make_alone() -> None:
     commands = shell_commands("README.md")
     assert commands[:2] == ["make demo", "make test"]
     for command in commands:
-        assert re.fullmatch(r"make [a-z-]+", command), command
+        known = re.fullmatch(r"make [a-z-]+", command) or command == "pip install '.[cli]'"
+        assert known or command in shell_commands("docs/command-line.md"), command
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in FOLLOWED])
 def test_shell_commands_exist(name: str) -> None:
-    """Commands are make targets, or Python run on a file or folder of this repository."""
+    """Commands are make targets, Python run on a file or folder of this repository, or those of stablesketch.
+
+    test_command_line_page.py runs the latter.
+    """
     for command in shell_commands(name):
         program, *rest = command.split()
-        if program == "make":
+        if program == "stablesketch" or " | stablesketch " in command or command == "pip install '.[cli]'":
+            assert command in shell_commands("docs/command-line.md"), command
+        elif program == "make":
             assert set(rest) <= make_targets(), command
         else:
             assert program in {"python", ".venv/bin/python"}, command

@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import ArgumentError, ArgumentTypeError, PlanInfeasible
 from ..privacy import Privacy, PrivacyCurve
 from ..privacy.neighbours import log_sensitivity
-from ..privacy.precision import coarse_enough_step, rounded_deviation, rounding_delta
+from ..privacy.precision import STEPS_PER_DEVIATION, coarse_enough_step, rounded_deviation, rounding_delta
 from ..privacy.sampling import Sampling
 from ..sketch import entry_bytes
 from ..statistic import Moment
@@ -109,26 +109,32 @@ def _plan_for_error(statistic: Moment, privacy: Privacy, error: float, guess: fl
         mass = floor_for(statistic.p, privacy, mu * grid.deviation, within=1e-3)
         return grid.spread * (1.0 + mass / guess)
 
-    low, high = _LEAST_SIZE, largest
-    if guided(high) > error:
+    def least(start: int, goal: float) -> int:
+        """The least size from `start` on for which the guide reaches the goal, or the largest."""
+        low, high = start, largest
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if guided(middle) <= goal else (middle + 1, high)
+        return low
+
+    finest = _Grid.of(statistic.p, privacy, largest)
+    if guided(largest) > error or finest.step > finest.deviation / STEPS_PER_DEVIATION:
         # Where the floor and a coarse grid decide the error, fewer entries can do better. The guide is too hopeful by
         # some 1/sqrt(size).
         sizes = {max(_LEAST_SIZE, math.ceil(largest * 0.7**k)) for k in range(22)}
-        high = largest = min(sizes, key=lambda size: guided(size) * (1.0 + 1.0 / math.sqrt(size)))
-        if guided(high) > error:
-            best = _sketch_plan(statistic, privacy, high, guess, deletes).error
-            raise _unreachable(statistic, privacy, error, guess, high, best)
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if guided(middle) <= error else (middle + 1, high)
-    size = low
+        largest = min(sizes, key=lambda size: guided(size) * (1.0 + 1.0 / math.sqrt(size)))
+        if guided(largest) > error:
+            best = _sketch_plan(statistic, privacy, largest, guess, deletes).error
+            raise _unreachable(statistic, privacy, error, guess, largest, best)
+    size = least(_LEAST_SIZE, error)
     while True:
         candidate = _sketch_plan(statistic, privacy, size, guess, deletes)
         if candidate.error <= error:
             return candidate
         if size == largest:
             raise _unreachable(statistic, privacy, error, guess, size, candidate.error)
-        size = min(largest, max(size + 1, math.ceil(size * (candidate.error / error) ** 2)))
+        # The guide was so much too hopeful here, and nearly so at the size that is looked for.
+        size = least(size + 1, error * guided(size) / candidate.error)
 
 
 def _sketch_plan(statistic: Moment, privacy: Privacy, size: int, guess: float, deletes: bool) -> Plan:

@@ -1,0 +1,71 @@
+"""What makes a site of pages that are also read in the repository: links out of docs/ are led to pages of the site.
+
+- CONTRIBUTING.md and CHANGELOG.md become pages; the README leads to the first page, which says the same and more.
+- A link to a Python file becomes one to a page with the docstrings of that module, proofs included, and its source.
+
+Other links out of docs/ are left as they are, and mkdocs refuses them.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files, InclusionLevel
+
+ROOT = Path(__file__).parents[2]
+MOVED = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+PAGES = {"README.md": "README.md", **MOVED}
+
+_LINK = re.compile(r"(?<=\]\()([^)#\s:]+)((?:#[^)\s]*)?)(?=\))")
+_MODULE = re.compile(r"src/(stablesketch/[\w/]+)\.py")
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Adds the pages that are not in docs/."""
+    for name, page in MOVED.items():
+        files.append(File.generated(config, page, content=(ROOT / name).read_text(encoding="utf-8")))
+    for path in sorted({found for file in list(files) for found in _linked_modules(file)}):
+        module = path.replace("/", ".").removesuffix(".__init__")
+        text = f"# {module}\n\n::: {module}\n    options:\n      show_root_heading: false\n      show_source: true\n"
+        files.append(File.generated(config, _page_of(path), content=text, inclusion=InclusionLevel.NOT_IN_NAV))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Leads the links of a page to where their targets are on the site."""
+    here = page.file.src_uri
+    return _LINK.sub(lambda match: _led(match[1], here) + match[2], markdown)
+
+
+def _linked_modules(file: File) -> set[str]:
+    if not file.src_uri.endswith(".md"):
+        return set()
+    targets = (_in_repository(match[1], file.src_uri) for match in _LINK.finditer(file.content_string))
+    return {match[1] for target in targets if (match := _MODULE.fullmatch(target))}
+
+
+def _led(target: str, here: str) -> str:
+    found = _in_repository(target, here)
+    module = _MODULE.fullmatch(found)
+    if module:
+        page = _page_of(module[1])
+    elif found.startswith("docs/"):
+        page = found.removeprefix("docs/")
+    elif found in PAGES:
+        page = PAGES[found]
+    else:
+        return target
+    return posixpath.relpath(page, posixpath.dirname(here) or ".")
+
+
+def _in_repository(target: str, here: str) -> str:
+    """Where a link leads, from the folder of the repository that the page is in."""
+    folder = "" if here in MOVED.values() else posixpath.join("docs", posixpath.dirname(here))
+    return posixpath.normpath(posixpath.join(folder, target))
+
+
+def _page_of(module: str) -> str:
+    return f"code/{module.replace('/', '.')}.md"

@@ -1,0 +1,43 @@
+"""The frame that every page of HTML shares. Style and script stand in the page itself: it works without a network."""
+
+from __future__ import annotations
+
+import html
+from importlib import resources
+from pathlib import Path
+
+from ..errors import ArgumentError
+
+__all__ = ["check_page_path", "document", "escaped"]
+
+
+def check_page_path(path: Path) -> None:
+    """Refuses a name that no browser would take for a page."""
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise ArgumentError("report", str(path), "a report is a page of HTML", "Name it .html")
+
+
+def escaped(text: str) -> str:
+    """Text for HTML, in elements and in attributes."""
+    return html.escape(text, quote=True)
+
+
+def document(title: str, body: str, script: str = "") -> str:
+    """A whole page. `body` and `script` are HTML and JavaScript as they are; `title` is plain text.
+
+    The policy in its head forbids it to fetch anything from elsewhere, whatever is in it.
+    """
+    style = resources.files(__package__).joinpath("style.css").read_text(encoding="utf-8")
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+    if script:
+        policy += "; script-src 'unsafe-inline'; connect-src 'self'"
+        script = f"<script>\n{script}</script>\n"
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">\n'
+        '<link rel="icon" href="data:,">\n'
+        f"<title>{escaped(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n<main>\n{body}\n</main>\n"
+        f"{script}</body>\n</html>\n"
+    )

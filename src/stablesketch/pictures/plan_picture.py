@@ -1,0 +1,178 @@
+"""The picture of a plan: what ε, the size and the floor do to the error, and where the exact table is better.
+
+Every corner of a curve is a plan of its own, made by `stablesketch.plan`. Where there is no plan (finite precision, too
+many phantoms) there is none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ..errors import ArgumentError, PlanInfeasible
+from ..plan import Plan, plan
+from ..plan.sizing import exact_deviation
+from .style import BLUE, GREEN, GREY, INK, VERMILION, canvas, in_style, plain_ticks
+from .words import short
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["Neighbourhood", "neighbourhood", "plan_picture"]
+
+Curve = list[tuple[float, float]]
+_SIZES = (50, 200, 1_000, 5_000, 10_000)
+_STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # of ε around the one that is asked for
+_COMPARED = 500  # entries, beside a plan of the exact mechanism
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """The plans around a plan, as curves of (what varies, error)."""
+
+    size: int
+    by_epsilon: Curve
+    exact_by_epsilon: Curve
+    by_size: Curve
+    by_size_without_floor: Curve  # what the sketch alone errs by, were nothing private
+
+
+def neighbourhood(chosen: Plan) -> Neighbourhood:
+    """Some dozen plans, which take some seconds: other ε at this size, and other sizes at this ε.
+
+    An ε at which no floor is needed is the last that is planned, beside the largest: between them the error stays.
+    """
+    size, asked = chosen.size or _COMPARED, chosen.privacy.epsilon
+    by_epsilon: list[tuple[float, Plan]] = []
+    rising = [step * asked for step in _STEPS]
+    while rising:
+        without_floor = bool(by_epsilon) and by_epsilon[-1][1].floor == 0.0
+        epsilon = rising.pop(-1 if without_floor else 0)
+        made = _planned(chosen, epsilon, size)
+        if made is not None:
+            by_epsilon.append((epsilon, made))
+            if without_floor:
+                break
+    by_size = [(one, _planned(chosen, asked, one)) for one in sorted({*_SIZES, size})]
+    made_by_size = [(one, made) for one, made in by_size if made is not None]
+    return Neighbourhood(
+        size,
+        [(epsilon, made.error) for epsilon, made in by_epsilon],
+        [(step * asked, _exact_error(chosen, step * asked)) for step in _STEPS],
+        [(one, made.error) for one, made in made_by_size],
+        [(one, _spread(made)) for one, made in made_by_size],
+    )
+
+
+@in_style
+def plan_picture(chosen: Plan, around: Neighbourhood | None = None) -> Figure:
+    """Three panels: error against ε, against the size, and against F_p itself. Plans that sample have no picture."""
+    if chosen.sampled is not None:
+        raise ArgumentError(
+            "plan", chosen.sampled.sampling, "the picture is of plans that do not sample", "Leave out sampling="
+        )
+    around = around or neighbourhood(chosen)
+    figure, (left, middle, right) = canvas(16.0, 5.2, 3)
+    _against_epsilon(left, chosen, around)
+    _against_size(middle, chosen, around)
+    _against_moment(right, chosen, around)
+    privacy = chosen.privacy
+    figure.suptitle(
+        f"A plan of {chosen.statistic}: ε = {privacy.epsilon:g}, δ = {privacy.delta:g}, {_promise(chosen)}",
+        x=0.01, ha="left", fontsize=15, color=INK,
+    )  # fmt: skip
+    return figure
+
+
+def _against_epsilon(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
+    if around.by_epsilon:
+        axes.plot(*zip(*around.by_epsilon, strict=True), color=BLUE, linewidth=3.5, label=f"sketch of {around.size:,}")
+    axes.plot(*zip(*around.exact_by_epsilon, strict=True), color=VERMILION, linestyle="--", label="exact table + noise")
+    axes.plot([chosen.privacy.epsilon], [chosen.error], "o", color=INK, markersize=10, label="this plan", zorder=5)
+    axes.set(xscale="log", yscale="log", xlabel="ε that is asked for", ylabel=_error_label(chosen))
+    axes.set_title("What privacy costs")
+    axes.legend()
+    _ticks(axes, chosen)
+
+
+def _against_size(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
+    if around.by_size:
+        sizes, errors = zip(*around.by_size, strict=True)
+        if chosen.relative:
+            bare = [error for _, error in around.by_size_without_floor]
+            axes.fill_between(sizes, bare, errors, color=BLUE, alpha=0.15, linewidth=0, label="what the floor costs")
+            axes.plot(sizes, bare, color=GREY, linestyle=":", label="sketch without floor")
+        axes.plot(sizes, errors, color=BLUE, linewidth=3.5, label="sketch, as released")
+    axes.axhline(chosen.exact_error, color=VERMILION, linestyle="--", label="exact table + noise")
+    if chosen.size:
+        axes.plot([chosen.size], [chosen.error], "o", color=INK, markersize=10, zorder=5)
+    axes.set(xscale="log", yscale="log", xlabel="entries of the sketch")
+    axes.set_title("What the size buys")
+    axes.legend()
+    _ticks(axes, chosen)
+
+
+def _against_moment(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
+    """Relative error against F: γ(1 + Λ/F) for the sketch and σ/F for the exact table, equal at F = σ/γ - Λ."""
+    made = chosen if chosen.mechanism == "sketch" else _planned(chosen, chosen.privacy.epsilon, around.size)
+    sigma = exact_deviation(chosen.statistic.p, chosen.privacy)
+    mass = made.floor if made is not None else 0.0
+    spread = _spread(made) if made is not None else 0.0
+    crossing = sigma / spread - mass if spread > 0.0 else 0.0
+    centre = chosen.expected or max(mass, sigma, 1.0)
+    low = min(centre, crossing) / 5.0 if crossing > 0.0 else centre / 20.0
+    high = max(centre, crossing) * 300.0
+    moments = [low * (high / low) ** (k / 100.0) for k in range(101)]
+    if crossing > 0.0:
+        axes.axvspan(low, crossing, color=GREEN, alpha=0.16, linewidth=0, label="the sketch wins")
+    axes.axvspan(max(low, crossing), high, color=VERMILION, alpha=0.09, linewidth=0, label="the exact table wins")
+    axes.plot(moments, [sigma / moment for moment in moments], color=VERMILION, linestyle="--")
+    if spread > 0.0:
+        axes.plot(moments, [spread] * len(moments), color=GREY, linestyle=":")
+        axes.plot(moments, [spread * (1.0 + mass / moment) for moment in moments], color=BLUE, linewidth=3.5)
+    axes.set(xscale="log", yscale="log", xlabel=f"{chosen.statistic} of the stream", ylabel="relative error")
+    axes.set_xlim(low, high)
+    axes.set_title("If the exact table may be held")
+    axes.legend(loc="lower left")
+    plain_ticks(axes, x=True)
+    plain_ticks(axes, y=True, percent=True)
+
+
+def _planned(chosen: Plan, epsilon: float, size: int) -> Plan | None:
+    try:
+        return plan(
+            chosen.statistic, replace(chosen.privacy, epsilon=epsilon), size=size, expected=chosen.expected or None
+        )
+    except PlanInfeasible:
+        return None
+
+
+def _exact_error(chosen: Plan, epsilon: float) -> float:
+    deviation = exact_deviation(chosen.statistic.p, replace(chosen.privacy, epsilon=epsilon))
+    return deviation / chosen.expected if chosen.relative else deviation
+
+
+def _spread(made: Plan) -> float:
+    """γ, the relative error of the entries: `error` is γ(1 + Λ/F), or γΛ where F is not known."""
+    if made.relative:
+        return made.error / (1.0 + made.floor / made.expected)
+    return made.error / made.floor if made.floor else 0.0
+
+
+def _error_label(chosen: Plan) -> str:
+    if chosen.relative:
+        return f"error at {chosen.statistic} = {short(chosen.expected)}"
+    return f"error of {chosen.statistic}, absolute"
+
+
+def _ticks(axes: Axes, chosen: Plan) -> None:
+    plain_ticks(axes, x=True)
+    plain_ticks(axes, y=True, percent=chosen.relative)
+
+
+def _promise(chosen: Plan) -> str:
+    privacy = chosen.privacy
+    change = "replacing" if privacy.relation == "replace" else "adding or removing"
+    number = f"at least {privacy.pairs:,} pairs" if privacy.pairs else "any number of pairs"
+    return f"{change} {privacy.pairs_per_person} of {number}"

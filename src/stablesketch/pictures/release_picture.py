@@ -1,0 +1,97 @@
+"""The picture of a release: the value with its interval; of a table, one line for each group, the largest first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..doors import GroupRelease
+from ..release import Release
+from .style import BLUE, GREY, INK, SKY, canvas, in_style
+from .words import at_most, short
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["release_picture"]
+
+_NAMED = 60  # groups; with more of them names would not be readable
+
+
+@in_style
+def release_picture(releases: list[Release] | list[GroupRelease]) -> Figure:
+    """One release, or a table of groups. Everything shown may be published, as the releases may."""
+    groups = [one for one in releases if isinstance(one, GroupRelease)]
+    if groups:
+        return _named(groups) if len(groups) <= _NAMED else _ranked(groups)
+    (only,) = [one for one in releases if isinstance(one, Release)]
+    return _single(only)
+
+
+def _single(release: Release) -> Figure:
+    figure, (axes,) = canvas(10.0, 2.7)
+    _interval(axes, release, 0)
+    for x, words, where in (
+        (release.low, f"{short(release.low)}", "right"),
+        (release.high, f"{short(release.high)}", "left"),
+    ):
+        axes.annotate(words, (x, 0), xytext=(-8 if where == "right" else 8, 0), textcoords="offset points", ha=where,
+                      va="center", color=GREY)  # fmt: skip
+    axes.annotate(short(release.value), (release.value, 0), xytext=(0, 14), textcoords="offset points", ha="center",
+                  weight="bold", fontsize=16)  # fmt: skip
+    span = max(release.high - release.low, 1e-9)
+    axes.set_xlim(release.low - 0.45 * span, release.high + 0.45 * span)
+    axes.set_ylim(-0.7, 0.9)
+    axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
+    _dressed(axes, release, f"{release.statistic}, released privately")
+    return figure
+
+
+def _named(groups: list[GroupRelease]) -> Figure:
+    ordered = sorted(groups, key=lambda one: (-one.release.value, one.group))
+    figure, (axes,) = canvas(11.0, 1.9 + 0.42 * len(ordered))
+    for place, one in enumerate(ordered):
+        _interval(axes, one.release, place)
+        said = f"{short(one.release.value)}  ({short(one.release.low)} to {short(one.release.high)})"
+        axes.annotate(said, (1.0, place), xycoords=("axes fraction", "data"), xytext=(8, 0), fontsize=12,
+                      textcoords="offset points", ha="left", va="center", color=BLUE)  # fmt: skip
+    axes.set_yticks(range(len(ordered)), [_shortened(", ".join(one.group)) for one in ordered])
+    axes.set_ylim(len(ordered) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    axes.grid(axis="y", visible=False)
+    _dressed(axes, ordered[0].release, f"{ordered[0].release.statistic} of {len(ordered):,} groups")
+    return figure
+
+
+def _ranked(groups: list[GroupRelease]) -> Figure:
+    """Too many for names: values by rank, with their intervals as a band. The table has the names."""
+    ordered = sorted((one.release for one in groups), key=lambda one: -one.value)
+    figure, (axes,) = canvas(10.0, 5.0)
+    ranks = range(1, len(ordered) + 1)
+    axes.vlines(ranks, [one.low for one in ordered], [one.high for one in ordered], color=SKY, linewidth=1.5)
+    axes.plot(ranks, [one.value for one in ordered], color=BLUE, linewidth=2.5)
+    _dressed(axes, ordered[0], f"{ordered[0].statistic} of {len(ordered):,} groups, the largest first")
+    axes.set_xlabel(f"rank of the group; {axes.get_xlabel()}")
+    axes.set_ylabel(ordered[0].statistic)
+    return figure
+
+
+def _interval(axes: Axes, release: Release, place: int) -> None:
+    axes.plot([release.low, release.high], [place, place], color=SKY, linewidth=9, solid_capstyle="butt", zorder=2)
+    axes.plot([release.value], [place], "o", color=BLUE, markersize=8, zorder=3)
+
+
+def _dressed(axes: Axes, release: Release, title: str) -> None:
+    axes.set_title(title, color=INK)
+    axes.set_xlabel(
+        f"bars hold the truth in {100 * release.confidence:g} of 100 releases; ε = {at_most(release.epsilon, 3)}, "
+        f"δ = {at_most(release.delta, 2)}"
+    )
+    axes.locator_params(axis="x", nbins=6)
+    axes.xaxis.set_major_formatter(lambda value, _: short(value) if abs(value) >= 10 else f"{value:g}")
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= 28 else f"{name[:27]}…"

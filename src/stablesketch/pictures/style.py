@@ -1,0 +1,116 @@
+"""The one style of all pictures: colours that everyone tells apart, type that is readable at half size.
+
+Colours are those of Okabe and Ito, which differ in lightness too, so that a grey printer keeps them apart; where lines
+cross they also differ in dashes. Nothing here imports matplotlib before a picture is drawn.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from ..errors import LibraryMissing
+from .words import short
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+__all__ = [
+    "BLUE",
+    "COLOURS",
+    "GREEN",
+    "GREY",
+    "GRID",
+    "INK",
+    "LINES",
+    "SKY",
+    "VERMILION",
+    "canvas",
+    "in_style",
+    "need_matplotlib",
+    "plain_ticks",
+    "short",
+]
+
+BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#8CC8EC"
+INK, GREY, GRID = "#1A1A1A", "#555555", "#DDDDDD"
+COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, INK)
+LINES = ("-", "--", "-.", ":")
+
+_STYLE: dict[str, Any] = {
+    "font.family": ["DejaVu Sans"],  # which matplotlib brings along: the same picture on every machine
+    "font.size": 13,
+    "axes.titlesize": 14,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.titlecolor": INK,
+    "text.color": INK,
+    "text.parse_math": False,  # a dollar in the name of a group is a dollar
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": GRID,
+    "grid.linewidth": 0.8,
+    "lines.linewidth": 2.5,
+    "legend.fontsize": 12,
+    "legend.frameon": False,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "stablesketch",  # the same bytes from the same numbers
+}
+
+
+def need_matplotlib() -> Any:
+    """The library, which only pictures need."""
+    try:
+        import matplotlib
+    except ImportError:
+        raise LibraryMissing("pictures need matplotlib. Run: pip install 'stablesketch[cli]'") from None
+    return matplotlib
+
+
+def in_style(draw: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """A function that draws, or saves what was drawn, in the one style; no setting of matplotlib outlives it."""
+
+    @functools.wraps(draw)
+    def styled(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        with need_matplotlib().rc_context(_STYLE):
+            return draw(*args, **kwargs)
+
+    return styled
+
+
+@in_style
+def canvas(width: float, height: float, columns: int = 1) -> tuple[Figure, list[Axes]]:
+    """A figure in inches, and its axes from left to right. No window is opened."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, list(figure.subplots(1, columns, squeeze=False)[0])
+
+
+def plain_ticks(axes: Axes, x: bool = False, y: bool = False, percent: bool = False) -> None:
+    """Numbers on logarithmic axes as people write them: 0.1, 1, 1,000; or percent."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    def said(value: float, _: object = None) -> str:
+        if percent:
+            return f"{100 * value:,.3g}%" if value < 10 else f"{value:,.0f}×"
+        return f"{value:,.0f}" if 1 <= value < 1e6 else f"{value:g}" if value < 1 else short(value)
+
+    for wanted, axis in ((x, axes.xaxis), (y, axes.yaxis)):
+        if wanted:
+            low, high = sorted(axis.get_view_interval())
+            subs = (1.0, 2.0, 5.0) if high < 100 * low else (1.0, 3.0) if high < 2000 * low else (1.0,)
+            axis.set_major_locator(LogLocator(subs=subs, numticks=6))
+            axis.set_major_formatter(FuncFormatter(said))
+            axis.set_minor_formatter(NullFormatter())

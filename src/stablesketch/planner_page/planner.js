@@ -1,0 +1,108 @@
+"use strict";
+const token = new URLSearchParams(location.search).get("token");
+const byId = (id) => document.getElementById(id);
+
+// What a slider stands at, as the number that is asked for and as what is shown beside it.
+const grouped = (n) => Math.round(n).toLocaleString("en-GB");
+const whole = (x) => String(Math.round(Number(x.toPrecision(2))));
+const digits = (x) => String(Number(Number(x).toPrecision(2)));
+const sliders = {
+  p: { ask: (x) => String(Number(x)), show: (x) => Number(x).toFixed(2) },
+  pairs: { ask: (x) => (Number(x) === 0 ? "0" : whole(10 ** x)), show: (x) => (Number(x) === 0 ? "any number" : grouped(whole(10 ** x))) },
+  max_value: { ask: (x) => String(2 ** x), show: (x) => grouped(2 ** x) },
+  pairs_per_person: { ask: (x) => x, show: (x) => x },
+  epsilon: { ask: (x) => digits(10 ** x), show: (x) => digits(10 ** x) },
+  delta: { ask: (x) => `1e${x}`, show: (x) => `1e${x}` },
+  size: { ask: (x) => whole(10 ** x), show: (x) => grouped(whole(10 ** x)) },
+};
+
+function asked() {
+  const question = {};
+  for (const [name, slider] of Object.entries(sliders)) question[name] = slider.ask(byId(name).value);
+  question.relation = document.querySelector("input[name=relation]:checked").value;
+  return question;
+}
+
+function shown() {
+  for (const [name, slider] of Object.entries(sliders)) {
+    const text = slider.show(byId(name).value);
+    byId(`${name}-shown`).textContent = text;
+    byId(name).setAttribute("aria-valuetext", text);
+  }
+}
+
+const number = (x) => (x >= 10000 ? grouped(x) : String(Number(x.toPrecision(3))));
+// Of a price, a bound: rounded up, never down.
+function bound(x) {
+  const near = Number(x.toPrecision(3));
+  if (near >= x) return number(x);
+  return String(Number((near + 10 ** (Math.floor(Math.log10(near)) - 2)).toPrecision(3)));
+}
+const percent = (x) => `${number(100 * x)}%`;
+
+// Bars on a logarithmic scale: a step to the right is ten times as much.
+function bars(first, second, values) {
+  const known = values.filter((value) => value !== null && value > 0);
+  const low = Math.log10(Math.min(...known)) - 0.5;
+  const high = Math.log10(Math.max(...known));
+  [first, second].forEach((id, i) => {
+    const share = values[i] === null || values[i] <= 0 ? 0 : (Math.log10(values[i]) - low) / (high - low || 1);
+    byId(id).style.width = `${100 * Math.max(0, share)}%`;
+  });
+}
+
+function tell(plan) {
+  byId("problem").hidden = !plan.problem;
+  byId("results").hidden = Boolean(plan.problem);
+  if (plan.problem) {
+    byId("problem").textContent = plan.problem;
+    return;
+  }
+  const said = plan.relative ? percent : number;
+  byId("error").textContent = said(plan.error);
+  byId("error-at").textContent = plan.relative
+    ? `error at F = ${number(plan.expected)}, the least there can be`
+    : "error of F, absolute: nothing is known of it beforehand";
+  byId("error-value").textContent = said(plan.error);
+  byId("exact-value").textContent = said(plan.exact_error);
+  bars("error-bar", "exact-bar", [plan.error, plan.exact_error]);
+  const times = plan.error / plan.exact_error;
+  byId("compared").textContent = times > 1
+    ? `The exact table of all keys with noise is ${number(times)} times as accurate, if it may be held.`
+    : "The sketch is at least as accurate as the exact table of all keys with noise.";
+  byId("epsilon-value").textContent = bound(plan.epsilon);
+  byId("paper-value").textContent = plan.paper_epsilon === null ? "none" : number(plan.paper_epsilon);
+  bars("epsilon-bar", "paper-bar", [plan.epsilon, plan.paper_epsilon]);
+  byId("paper-note").textContent = plan.paper_epsilon === null
+    ? "The paper's theorems are about replacing one of at least two pairs."
+    : "The paper counts every entry at its worst, without floor; keys among 2^20.";
+  byId("bytes").textContent = `about ${grouped(plan.bytes)} bytes, however many keys there are`;
+  byId("floor").textContent = plan.floor > 0 ? `phantom keys of mass ${number(plan.floor)}` : "none needed";
+  byId("command").textContent = plan.command;
+}
+
+// One question at a time; of those that come meanwhile, the last.
+let busy = false;
+let again = false;
+async function ask() {
+  shown();
+  again = true;
+  if (busy) return;
+  busy = true;
+  document.body.classList.add("waiting");
+  while (again) {
+    again = false;
+    try {
+      const answered = await fetch(`/plan?${new URLSearchParams({ ...asked(), token })}`);
+      tell(answered.ok ? await answered.json() : { problem: await answered.text() });
+    } catch {
+      tell({ problem: "The program behind this page has ended. Start it again: stablesketch plan --serve" });
+    }
+  }
+  document.body.classList.remove("waiting");
+  busy = false;
+}
+
+byId("asked").addEventListener("input", ask);
+byId("asked").addEventListener("submit", (event) => event.preventDefault());
+ask();

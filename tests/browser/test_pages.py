@@ -1,0 +1,100 @@
+"""Report and pictures in a real browser: no complaint, nothing fetched, dark and light, on paper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from browser_helpers import Window, brightness
+
+import stablesketch as ss
+from stablesketch.doors import GroupRelease, Outcome
+from stablesketch.pictures import picture_bytes, release_picture
+from stablesketch.report import Context, report_page
+
+pytestmark = pytest.mark.slow
+
+PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=0, relation="add_remove", pairs_per_person=5), size=50)
+
+
+def released(value: float) -> ss.Release:
+    return ss.Release(
+        value, 0.8 * value, 1.2 * value, 0.95, "F_0.5", 0.5, PLAN.epsilon, PLAN.delta, "add_remove", None, 5, 1,
+        "sketch", 50, PLAN.floor,
+    )  # fmt: skip
+
+
+GROUPS = [GroupRelease((name,), released(value)) for name, value in (("FR", 900.0), ("DE <b>", 1_200.0), ("MT", 20.0))]
+
+
+@pytest.fixture(params=["one", "groups"])
+def report(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    releases = [released(5_000.0)] if request.param == "one" else GROUPS
+    outcome = Outcome(PLAN, releases, grouped=request.param == "groups")  # type: ignore[arg-type]
+    path = tmp_path / "report.html"
+    path.write_text(report_page(outcome, Context("2026-03-02", "0.1.0", key="app", by="country", person=True)))
+    return path
+
+
+def test_the_report_opens_without_a_complaint(window: Window, report: Path) -> None:
+    page = window.open(report)
+    assert page.title().startswith("How varied is app")
+    headings = page.locator("h2").all_inner_texts()
+    assert headings == [
+        "What it cost", "What is protected, and what is not", "What was asked", "The plan", "How it was computed",
+        "How to verify",
+    ]  # fmt: skip
+    assert page.locator("figure svg").bounding_box()["width"] > 500
+    assert window.complaints == []
+    assert window.requests == [report.as_uri()]
+
+
+def test_it_is_dark_where_the_reader_wants_it_and_light_on_paper(window: Window, report: Path) -> None:
+    page = window.open(report)
+
+    def colours() -> tuple[float, float]:
+        body = page.locator("body")
+        found = [body.evaluate(f"e => getComputedStyle(e).{name}") for name in ("backgroundColor", "color")]
+        return brightness(found[0]), brightness(found[1])
+
+    wants_dark = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
+    paper, ink = colours()
+    assert (paper < 0.2 and ink > 0.8) if wants_dark else (paper > 0.9 and ink < 0.2)
+    page.emulate_media(media="print")
+    paper, ink = colours()
+    assert paper == 1.0
+    assert ink == 0.0
+    printed = page.pdf(format="A4")
+    assert 1 <= printed.count(b"/Type /Page\n") + printed.count(b"/Type /Page>") + printed.count(b"/Type /Page ") <= 4
+
+
+@pytest.mark.parametrize("width", [360, 1000])
+def test_nothing_runs_over_the_edge(window: Window, report: Path, width: int) -> None:
+    window.page.set_viewport_size({"width": width, "height": 800})
+    page = window.open(report)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_names_of_groups_are_text(window: Window, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    path.write_text(report_page(Outcome(PLAN, GROUPS, grouped=True), Context("2026-03-02", "0.1.0")))
+    page = window.open(path)
+    assert page.locator("tbody.named th").all_inner_texts() == ["DE <b>", "FR", "MT"]
+
+
+def test_a_complaint_would_be_noticed(window: Window, tmp_path: Path) -> None:
+    path = tmp_path / "bad.html"
+    path.write_text("<script>console.error('one'); fetch('http://127.0.0.1:9/'); null.two</script>")
+    window.open(path).wait_for_timeout(200)
+    assert any("one" in complaint for complaint in window.complaints)
+    assert any("null" in complaint for complaint in window.complaints)
+    assert "http://127.0.0.1:9/" in window.requests
+
+
+def test_a_picture_as_a_page(window: Window, tmp_path: Path) -> None:
+    path = tmp_path / "groups.html"
+    path.write_bytes(picture_bytes(release_picture(GROUPS), path, "Groups", "Three groups"))
+    page = window.open(path)
+    assert page.get_by_role("img", name="Three groups").is_visible()
+    assert window.complaints == []
+    assert window.requests == [path.as_uri()]

@@ -1,0 +1,119 @@
+"""The planner page, used as people use it: by mouse, by keyboard, and when the program behind it has gone."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from browser_helpers import Window
+
+import stablesketch as ss
+from stablesketch.pictures.words import at_most
+from stablesketch.planner_page import PlannerServer
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def server() -> Iterator[PlannerServer]:
+    with PlannerServer() as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def settled(page: Any) -> None:
+    page.wait_for_selector("body:not(.waiting)", timeout=60_000)
+
+
+def shown(page: Any, name: str) -> str:
+    return str(page.locator(f"#{name}").inner_text())
+
+
+def test_it_shows_the_plan_of_the_library(window: Window, server: PlannerServer) -> None:
+    page = window.open(server.url)
+    settled(page)
+    plan = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9, pairs=1_000_000), size=500)
+    assert shown(page, "error") == f"{100 * plan.error:.3g}%"
+    assert shown(page, "epsilon-value") == at_most(plan.epsilon, 3)
+    assert shown(page, "paper-value") == f"{ss.paper.epsilon(10**6, 2**20, 1, 0.5, 500):.3g}"
+    assert f"{plan.bytes:,}" in shown(page, "bytes")
+    assert window.complaints == []
+    assert all(request.startswith(f"http://127.0.0.1:{server.server_port}/") for request in window.requests)
+
+
+def test_every_slider_moves_by_keyboard_and_changes_the_plan(window: Window, server: PlannerServer) -> None:
+    page = window.open(server.url)
+    settled(page)
+    for name in ("p", "pairs", "max_value", "epsilon", "delta", "size", "pairs_per_person"):
+        before, command = shown(page, f"{name}-shown"), shown(page, "command")
+        page.locator(f"#{name}").focus()
+        page.keyboard.press("ArrowRight")
+        settled(page)
+        assert shown(page, f"{name}-shown") != before, name
+        assert shown(page, "command") != command, name
+        assert page.locator(f"#{name}").get_attribute("aria-valuetext") == shown(page, f"{name}-shown")
+    assert window.complaints == []
+
+
+def test_the_tab_key_reaches_everything_in_order(window: Window, server: PlannerServer) -> None:
+    page = window.open(server.url)
+    settled(page)
+    order = []
+    for _ in range(8):
+        page.keyboard.press("Tab")
+        order.append(page.evaluate("document.activeElement.id || document.activeElement.name"))
+    assert order == ["p", "pairs", "max_value", "relation", "pairs_per_person", "epsilon", "delta", "size"]
+
+
+def test_clicking_through_it(window: Window, server: PlannerServer) -> None:
+    page = window.open(server.url)
+    settled(page)
+    page.get_by_label("whether it is there at all").check()
+    settled(page)
+    assert "relation add_remove" in shown(page, "command")
+    assert shown(page, "paper-value") == "none"
+    page.get_by_label("pairs n, at least").fill("0")  # any number of pairs
+    settled(page)
+    assert shown(page, "pairs-shown") == "any number"
+    assert "absolute" in shown(page, "error-at")
+    assert "phantom keys" in shown(page, "floor")
+    page.get_by_label("ε, at most").fill("1")
+    page.get_by_label("δ, at most").fill("-12")
+    page.get_by_label("entries").fill("4")
+    settled(page)
+    assert page.locator("#problem").is_visible()  # finite precision: said, with the way out
+    assert "mechanism='exact'" in shown(page, "problem")
+    page.get_by_label("δ, at most").fill("-3")
+    settled(page)
+    assert not page.locator("#problem").is_visible()
+    assert window.complaints == []
+
+
+def test_the_command_that_is_shown_is_the_plan(window: Window, server: PlannerServer, capsys: Any) -> None:
+    import shlex
+
+    from stablesketch.cli.app import run
+
+    page = window.open(server.url)
+    settled(page)
+    assert run(shlex.split(shown(page, "command"))[1:]) == 0
+    error = shown(page, "error").rstrip("%")
+    assert f"error            {error}% at" in capsys.readouterr().out
+
+
+def test_when_the_program_has_ended_the_page_says_so(window: Window) -> None:
+    with PlannerServer() as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        page = window.open(server.url)
+        settled(page)
+        server.shutdown()
+        thread.join()
+    page.get_by_label("order p").fill("0.75")
+    settled(page)
+    assert "has ended" in shown(page, "problem")

@@ -1,0 +1,192 @@
+"""Pictures: the same bytes from the same numbers, readable by everyone, and nothing left behind."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import re
+import sys
+from fractions import Fraction
+from pathlib import Path
+from xml.etree import ElementTree
+
+import matplotlib
+import pytest
+
+import stablesketch as ss
+from stablesketch.doors import GroupRelease
+from stablesketch.pictures import picture_bytes, plan_picture, release_picture, style, words
+from stablesketch.pictures.plan_picture import Neighbourhood, neighbourhood
+
+PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=2_000), size=50)
+AROUND = Neighbourhood(
+    size=50,
+    by_epsilon=[(0.1, 1.2), (1.0, 0.3), (10.0, 0.2)],
+    exact_by_epsilon=[(0.1, 0.3), (10.0, 0.003)],
+    by_size=[(50, 0.3), (500, 0.2)],
+    by_size_without_floor=[(50, 0.2), (500, 0.05)],
+)
+
+
+def release(value: float = 1_234.5, low: float = 1_000.0, high: float = 1_500.0) -> ss.Release:
+    return ss.Release(
+        value, low, high, 0.95, "F_0.5", 0.5, 0.9, 1e-9, "add_remove", None, 5, 1, "sketch", 50, 100.0
+    )  # fmt: skip
+
+
+def groups(count: int) -> list[GroupRelease]:
+    return [GroupRelease((f"group {i}",), release(100.0 + (7 * i) % count, 50.0, 300.0)) for i in range(count)]
+
+
+FIGURES = {
+    "plan": lambda: plan_picture(PLAN, AROUND),
+    "one": lambda: release_picture([release()]),
+    "groups": lambda: release_picture(groups(6)),
+    "many": lambda: release_picture(groups(61)),
+}
+
+
+def drawn(name: str, kind: str) -> bytes:
+    return picture_bytes(FIGURES[name](), Path(f"x.{kind}"), "A title", "In words & <more>")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("plan", "svg"), ("one", "png"), ("one", "svg"), ("one", "html"), ("groups", "svg"), ("many", "svg")],
+)
+def test_the_same_numbers_give_the_same_bytes(name: str, kind: str) -> None:
+    first = drawn(name, kind)
+    assert first == drawn(name, kind)
+    start = {"png": b"\x89PNG", "svg": b"<?xml", "html": b"<!doctype html>"}[kind]
+    assert first.startswith(start)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_page_fetches_nothing_and_says_what_is_seen(name: str) -> None:
+    text = drawn(name, "html").decode()
+    assert 'aria-label="In words &amp; &lt;more&gt;"' in text
+    assert "<script" not in text
+    addresses = set(re.findall(r"https?://[^\"'\s)]+", text))
+    assert addresses <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}  # names, never fetched
+    assert not re.search(r"#0072b2|#1a1a1a", text.partition("<svg")[2], re.IGNORECASE)  # they follow the page
+    ElementTree.fromstring(text[text.index("<svg") : text.index("</svg>") + 6].replace("xlink:href", "href"))
+
+
+def test_another_kind_is_refused() -> None:
+    with pytest.raises(ss.ArgumentError, match=r"\.png, \.svg or \.html"):
+        picture_bytes(FIGURES["one"](), Path("x.jpg"), "", "")
+
+
+def test_settings_of_matplotlib_are_left_alone() -> None:
+    before = dict(matplotlib.rcParams)
+    drawn("groups", "svg")
+    assert dict(matplotlib.rcParams) == before
+    assert "matplotlib.pyplot" not in sys.modules or not matplotlib.pyplot.get_fignums()
+
+
+def test_groups_are_in_order_and_named() -> None:
+    (axes,) = release_picture(groups(6)).axes
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    values = {", ".join(one.group): one.release.value for one in groups(6)}
+    assert sorted(names) == sorted(values)
+    assert [values[name] for name in names] == sorted(values.values(), reverse=True)
+    assert axes.get_ylim()[0] > axes.get_ylim()[1]  # the first is on top
+
+
+def test_many_groups_are_all_there_without_names() -> None:
+    (axes,) = release_picture(groups(61)).axes
+    assert "61 groups" in axes.get_title(loc="left")
+    assert len(axes.lines[0].get_xdata()) == 61
+
+
+def test_a_negative_value_and_a_long_name() -> None:
+    names = ["x" * 200, "$\\alpha_{$ $", "日本", "a\nb", "--> <script>", "\u202eright to left"]
+    odd = [GroupRelease((name, "ü"), release(-3.0, 0.0, 40.0)) for name in names]
+    figure = release_picture(odd)
+    for kind in ("svg", "html", "png"):
+        content = picture_bytes(figure, Path(f"x.{kind}"), "", "")
+        assert b"<script" not in content
+    assert "$\\alpha_{$ $, ü" in [label.get_text() for label in figure.axes[0].get_yticklabels()]
+
+
+def test_every_point_is_a_plan() -> None:
+    """On a small plan: each corner is what `plan` says for that ε or that size."""
+    around = neighbourhood(PLAN)
+    assert (1.0, PLAN.error) in around.by_epsilon
+    assert (50, PLAN.error) in around.by_size
+    for epsilon, error in (around.by_epsilon[0], around.by_epsilon[-1]):
+        assert error == ss.plan(ss.Moment(0.5), ss.Privacy(epsilon, 1e-6, pairs=2_000), size=50).error
+    size, error = around.by_size[-1]
+    assert error == ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=2_000), size=int(size)).error
+    exact = ss.plan(ss.Moment(0.5), ss.Privacy(10.0, 1e-6, pairs=2_000), mechanism="exact")
+    assert around.exact_by_epsilon[-1] == pytest.approx((10.0, exact.error))
+
+
+def test_a_plan_that_samples_has_no_picture() -> None:
+    sampled = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=100_000), size=50, sampling=0.5)
+    with pytest.raises(ss.ArgumentError, match="sampl"):
+        plan_picture(sampled, AROUND)
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance of sRGB, by its definition in the web's accessibility guidelines."""
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def as_seen(colour: str, matrix: tuple[tuple[float, ...], ...]) -> tuple[float, ...]:
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return tuple(sum(a * c for a, c in zip(row, linear, strict=True)) for row in matrix)
+
+
+# Full colour blindness of three kinds, in linear RGB: the matrices of Machado, Oliveira and Fernandes (2009).
+EYES = {
+    "protan": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
+    "deutan": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
+    "tritan": ((1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602), (0.004733, 0.691367, 0.303900)),
+}
+
+
+@pytest.mark.parametrize("eyes", EYES)
+def test_colours_that_meet_in_one_picture_are_told_apart_by_everyone(eyes: str) -> None:
+    meeting = (style.BLUE, style.VERMILION, style.INK, style.SKY)
+    for one, other in itertools.combinations(meeting, 2):
+        seen = zip(as_seen(one, EYES[eyes]), as_seen(other, EYES[eyes]), strict=True)
+        assert max(abs(a - b) for a, b in seen) > 0.1, (one, other)
+
+
+def test_lines_and_words_stand_out_on_paper_and_on_a_dark_page() -> None:
+    css = (Path(ss.__file__).parent / "page" / "style.css").read_text(encoding="utf-8")
+    themes = re.findall(r":root \{(.*?)\}", css, re.DOTALL)
+    assert len(themes) == 3  # light, dark, print
+    for theme in themes:
+        colours = dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", theme))
+        for name in ("ink", "quiet"):
+            assert contrast(colours[name], colours["paper"]) >= 4.5, name
+        for name in ("blue", "vermilion", "green"):
+            assert contrast(colours[name], colours["paper"]) >= 3.0, name
+    assert contrast(style.BLUE, "#FFFFFF") >= 4.5
+    assert contrast(style.VERMILION, "#FFFFFF") >= 3.0
+
+
+def test_a_price_is_never_rounded_down() -> None:
+    rng = random.Random(6)
+    for _ in range(2_000):
+        value = 10 ** rng.uniform(-12, 5)
+        for digits in (2, 3, 4):
+            shown = Fraction(words.at_most(value, digits))
+            assert Fraction(value) <= shown <= Fraction(value) * (1 + Fraction(10) ** (1 - digits))
+    assert [words.at_most(value) for value in (0.0, 1e-9, 1.0, 2.5, 0.12341)] == ["0", "1e-09", "1", "2.5", "0.1235"]
+
+
+def test_without_matplotlib_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ss.LibraryMissing, match=r"pip install 'stablesketch\[cli\]'"):
+        release_picture([release()])

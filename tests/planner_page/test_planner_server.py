@@ -1,0 +1,125 @@
+"""The server of the planner page: this machine, this token, and what the library says."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from urllib.parse import urlencode
+
+import pytest
+
+import stablesketch as ss
+from stablesketch.planner_page import PlannerServer
+from stablesketch.planner_page.answer import answer
+
+ASKED = {
+    "p": "0.5", "pairs": "10000", "max_value": "1", "epsilon": "1", "delta": "1e-6", "size": "50",
+    "relation": "replace", "pairs_per_person": "1",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PlannerServer]:
+    with PlannerServer() as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def get(server: PlannerServer, path: str, host: str | None = None) -> tuple[int, str, dict[str, str]]:
+    connection = HTTPConnection("127.0.0.1", server.server_port, timeout=60)
+    connection.request("GET", path, headers={"Host": host or f"127.0.0.1:{server.server_port}"})
+    response = connection.getresponse()
+    found = response.status, response.read().decode(), dict(response.getheaders())
+    connection.close()
+    return found
+
+
+def test_it_listens_on_this_machine_alone(server: PlannerServer) -> None:
+    assert server.server_address[0] == "127.0.0.1"
+    assert server.url.startswith(f"http://127.0.0.1:{server.server_port}/?token=")
+
+
+def test_the_page_is_there_with_the_token(server: PlannerServer) -> None:
+    status, text, headers = get(server, f"/?token={server.token}")
+    assert status == 200
+    assert "Plan a private release" in text
+    assert server.token not in text  # saved pages do not have it
+    assert headers["Cache-Control"] == "no-store"
+    assert headers["X-Frame-Options"] == "DENY"
+
+
+@pytest.mark.parametrize("path", ["/", "/?token=", "/?token=wrong", "/plan", "/plan?token=x&p=0.5", "/?token=%ff%fe"])
+def test_nothing_without_the_token(server: PlannerServer, path: str) -> None:
+    status, text, _ = get(server, path)
+    assert status == 403
+    assert server.token not in text
+
+
+def test_nothing_for_another_host(server: PlannerServer) -> None:
+    """A page of another site whose name was made to lead to this machine cannot ask, even with the token."""
+    assert get(server, f"/?token={server.token}", host="evil.example")[0] == 403
+    assert get(server, f"/?token={server.token}", host=f"localhost:{server.server_port}")[0] == 200
+
+
+def test_other_pages_and_long_requests(server: PlannerServer) -> None:
+    assert get(server, f"/other?token={server.token}")[0] == 404
+    assert get(server, f"/plan?token={server.token}&x={'y' * 3_000}")[0] == 414
+
+
+def test_a_plan_is_what_the_library_says(server: PlannerServer) -> None:
+    status, text, _ = get(server, "/plan?" + urlencode({**ASKED, "token": server.token}))
+    assert status == 200
+    told = json.loads(text)
+    plan = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=10_000), size=50)
+    assert (told["error"], told["epsilon"], told["floor"], told["bytes"]) == (
+        plan.error,
+        plan.epsilon,
+        plan.floor,
+        plan.bytes,
+    )
+    assert told["exact_error"] == plan.exact_error
+    assert told["table"] == str(plan)
+    assert told["paper_epsilon"] == pytest.approx(ss.paper.epsilon(10_000, 2**20, 1, 0.5, 50))
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"p": "2"}, "p = 2.0"),
+        ({"p": "many"}, "not a number"),
+        ({"p": "nan"}, "p = nan"),
+        ({"pairs": "1.5"}, "not a whole number"),
+        ({"size": "3"}, "5 to 10000 entries"),
+        ({"relation": "other"}, "no such relation"),
+        ({"epsilon": "0"}, "epsilon"),
+        ({"epsilon": "100", "delta": "1e-12"}, "finite precision"),
+        ({"extra": "1"}, "unknown"),
+    ],
+)
+def test_what_cannot_be_planned_is_said(changed: dict[str, str], said: str) -> None:
+    assert said in answer({**ASKED, **changed})["problem"]
+
+
+def test_the_paper_is_silent_where_its_theorems_are() -> None:
+    for changed in ({"relation": "add_remove"}, {"pairs_per_person": "2"}, {"pairs": "0"}):
+        assert answer({**ASKED, **changed})["paper_epsilon"] is None
+
+
+def test_tokens_are_fresh_and_a_taken_port_is_named(server: PlannerServer) -> None:
+    with PlannerServer() as other:
+        assert other.token != server.token
+        assert len(other.token) >= 43  # 256 bits
+    with pytest.raises(ss.ArgumentError, match=str(server.server_port)):
+        PlannerServer(server.server_port)
+    with pytest.raises(ss.ArgumentError, match="65535"):
+        PlannerServer(70_000)
+
+
+def test_requests_are_not_logged(server: PlannerServer, capfd: pytest.CaptureFixture[str]) -> None:
+    get(server, f"/?token={server.token}")
+    assert capfd.readouterr() == ("", "")

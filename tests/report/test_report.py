@@ -1,0 +1,141 @@
+"""The report of a release: true sentences, nothing that should not be there, and commands that work."""
+
+from __future__ import annotations
+
+import html
+import re
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import stablesketch as ss
+from stablesketch.cli.app import run
+from stablesketch.doors import GroupRelease, Outcome
+from stablesketch.pictures.words import at_most
+from stablesketch.report import Context, report_page
+from stablesketch.report.report import commands
+from stablesketch.report.sentences import effective
+
+CONTEXT = Context("2026-03-02", "0.1.0", key="app")
+REPLACE = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=10_000), size=50)
+PERSONS = ss.plan(
+    ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=0, relation="add_remove", pairs_per_person=5, max_value=3), size=50
+)
+EXACT = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=10_000), mechanism="exact")
+
+
+def released(plan: ss.Plan, value: float = 5_000.0) -> ss.Release:
+    privacy = plan.privacy
+    return ss.Release(
+        value, 0.8 * value, 1.2 * value, 0.95, "F_0.5", 0.5, plan.epsilon, plan.delta, privacy.relation,
+        10_000 if privacy.relation == "replace" else None, privacy.pairs_per_person, privacy.max_value, plan.mechanism,
+        plan.size, plan.floor,
+    )  # fmt: skip
+
+
+def page(plan: ss.Plan, context: Context = CONTEXT) -> str:
+    return html.unescape(report_page(Outcome(plan, [released(plan)], grouped=False), context))
+
+
+def test_it_says_the_number_the_price_and_the_plan() -> None:
+    text = page(REPLACE)
+    assert (
+        "The 10,000 rows are as varied as if they were spread evenly over about 2,500 different values of app" in text
+    )
+    assert "between 1,600 and 3,600 at 95% confidence" in text
+    assert f"ε = {at_most(REPLACE.epsilon)} and δ = 1e-06" in text
+    assert str(REPLACE) in text
+    assert "How many rows there are (10,000). It is public." in text
+    assert released(REPLACE).to_json() in text
+
+
+def test_the_effective_number_of_equal_keys_is_their_number() -> None:
+    """100 keys of 100 pairs each: F = 100 · 100^p, whatever p."""
+    for p in (0.05, 0.25, 0.5, 0.9):
+        one = replace(released(REPLACE), p=p)
+        assert effective(100 * 100**p, one) == pytest.approx(100)
+    for unknown in (
+        replace(released(REPLACE), pairs=None),
+        replace(released(REPLACE), max_value=2),
+        replace(released(REPLACE), p=0.95),
+    ):
+        assert effective(100.0, unknown) is None
+
+
+def test_a_private_number_of_pairs_is_nowhere() -> None:
+    text = page(PERSONS, replace(CONTEXT, person=True))
+    assert "measured as F_0.5, is about 5,000: between 4,000 and 6,000" in text
+    assert "Whether any one person is in the data at all" in text
+    assert "How many rows there are" not in text
+    assert "whole numbers from 1 to 3" in text
+    assert "more than 5 rows" not in text  # people are bounded, so having more rows is no weakness
+
+
+def test_rows_are_not_people() -> None:
+    assert "Somebody with more than one row: the more rows, the less they are protected." in page(REPLACE)
+
+
+def test_a_value_below_the_noise_is_not_made_to_mean_something() -> None:
+    low = replace(released(REPLACE), value=-3.0, low=0.0, high=40.0)
+    assert "too small to be told from the noise" in report_page(Outcome(REPLACE, [low], grouped=False), CONTEXT)
+
+
+def test_groups_are_a_table_and_names_are_escaped() -> None:
+    rows = [
+        GroupRelease(("<script>alert(1)</script>", 'a"b'), released(PERSONS, 100.0)),
+        GroupRelease(("FR", "x"), released(PERSONS, 9_000.0)),
+    ]
+    context = Context("2026-03-02", "0.1.0", key="<b>", by="country and </title>", person=True)
+    text = report_page(Outcome(PERSONS, rows, grouped=True), context)
+    assert "<script" not in text
+    assert "<b>" not in text
+    assert text.partition("</head>")[0].count("</title>") == 1
+    assert "country and </title>" not in text
+    assert html.unescape(text).count('<script>alert(1)</script>, a"b') >= 1
+    assert text.index(">FR, x<") < text.index("alert(1)")  # the larger first; pictures carry no names as text
+    assert "Of 2 groups, FR, x has the greatest variety" in html.unescape(text)
+    assert "for the whole table" in text
+
+
+def test_nothing_is_fetched_and_no_script_runs() -> None:
+    text = page(REPLACE)
+    assert "<script" not in text
+    assert "default-src 'none'" in text
+    assert set(re.findall(r"https?://[^\"'\s)]+", text)) <= {
+        "http://www.w3.org/2000/svg",
+        "http://www.w3.org/1999/xlink",
+    }
+
+
+def test_the_same_release_gives_the_same_page() -> None:
+    assert page(REPLACE) == page(REPLACE)
+
+
+def test_nothing_released_is_nothing_to_report() -> None:
+    with pytest.raises(ss.ArgumentError, match="nothing was released"):
+        report_page(Outcome(PERSONS, [], grouped=True), CONTEXT)
+
+
+@pytest.mark.parametrize("plan", [REPLACE, PERSONS, EXACT], ids=["replace", "persons", "exact"])
+def test_the_commands_of_the_page_make_the_same_plan(
+    plan: ss.Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    first, second, third = commands(plan)
+    assert all(command in page(plan) for command in (first, second, third))
+    assert run(shlex.split(first)[1:]) == 0
+    assert (tmp_path / "plan.json").read_text().strip() == plan.to_json()
+    assert run(shlex.split(second)[1:]) == 0
+    assert str(plan) in capsys.readouterr().out
+    # A sound plan is refuted with odds of one in a million.
+    assert run([*shlex.split(third)[1:], "--trials", "100", "--confidence", "0.999999"]) == 0
+
+
+def test_a_plan_that_samples_says_so() -> None:
+    plan = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=100_000), size=50, sampling=0.5)
+    text = page(plan)
+    assert "kept with a probability of 0.5" in text
+    assert "stablesketch plan " not in text  # the command line makes no such plan
+    assert plan.to_json() in text
