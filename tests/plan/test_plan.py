@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import stablesketch as ss
 from stablesketch.plan import Phantoms
+from stablesketch.plan.sizing import relative_deviation
 from stablesketch.privacy.precision import rounding_delta
 
 HALF = ss.Moment(0.5)
@@ -252,16 +253,15 @@ def test_an_error_out_of_reach_says_what_would_do() -> None:
         "relative error of 0.01",
         "F_0.5 = 31.6228",
         "the best is",
-        "error=",
         "an ε of about",
         "'exact'",
         "expected=",
     ):
         assert part in str(caught.value)
-    (best,) = [word for word in str(caught.value).split() if word.startswith("error=")]
-    suggested = float(best.removeprefix("error=").rstrip(","))
-    if suggested < 1.0:
-        assert ss.plan(HALF, privacy, error=suggested).error <= suggested
+    # The best is above 100%, which error= does not take; the size that has it is named instead.
+    best, size = (float(str(caught.value).split(before)[1].split(",")[0]) for before in ("the best is ", "size="))
+    assert ss.plan(HALF, privacy, size=int(size)).error == pytest.approx(best, rel=0.01)
+    assert best > 1.0
 
 
 def test_the_suggested_error_works() -> None:
@@ -291,6 +291,27 @@ def test_an_epsilon_that_no_precision_supports(epsilon: float, way: dict[str, fl
     """(1 + e^ε) times the error of the arithmetic is above every δ; no number overflows on the way to saying so."""
     with pytest.raises(ss.PlanInfeasible, match=r"Ask for a smaller ε, or use mechanism='exact'"):
         ss.plan(HALF, ss.Privacy(epsilon=epsilon, delta=1e-9, pairs=1_000), **way)
+
+
+def test_a_small_delta_takes_a_coarser_grid() -> None:
+    """At ε = 5 and δ = 1e-9 a quarter of the deviation costs more than δ. A coarser grid does; the error has it."""
+    asked = ss.Privacy(epsilon=5.0, delta=1e-9, pairs=10**6)
+    plan = ss.plan(HALF, asked)
+    deviation = relative_deviation(0.5, plan.size)
+    assert 0.25 * deviation < plan.step <= 2.0 * deviation
+    assert rounding_delta(5.0, plan.step) <= 0.75 * plan.delta < rounding_delta(5.0, 0.5 * plan.step)
+    assert plan.error == pytest.approx(math.hypot(deviation, plan.step / math.sqrt(12.0)), rel=1e-3)
+    assert deviation < plan.error <= 0.05
+
+
+def test_a_size_too_large_for_the_delta_names_one_that_is_not() -> None:
+    asked = ss.Privacy(epsilon=5.0, delta=1e-10, pairs=10**6)
+    with pytest.raises(ss.PlanInfeasible, match=r"size=\d+ or less") as caught:
+        ss.plan(HALF, asked, size=5_000)
+    largest = int(str(caught.value).split("size=")[1].split()[0])
+    assert ss.plan(HALF, asked, size=largest).epsilon <= 5.0
+    with pytest.raises(ss.PlanInfeasible):
+        ss.plan(HALF, asked, size=largest + 1)
 
 
 def test_nothing_to_be_relative_to() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 
 import numpy as np
 import pytest
@@ -123,6 +124,52 @@ def test_every_plan_of_the_least_order_reaches_what_was_asked(epsilon: float) ->
     claimed = worst_delta(pair, worst.epsilon) + cost_of_rounding(worst, worst.epsilon)
     assert claimed <= worst.delta * (1.0 + TOLERANCE)
     assert len({plan.step for plan in plans}) == 1
+
+
+def by_default(p: float, epsilon: float, pairs: int, most: int, relation: str) -> ss.Plan | str:
+    """The plan at the default error, or what its refusal says."""
+    privacy = ss.Privacy(epsilon, DELTA, pairs, max_value=most, relation=relation)  # type: ignore[arg-type]
+    try:
+        return ss.plan(ss.Moment(p), privacy)
+    except (ss.PlanInfeasible, ss.ArgumentError) as refused:
+        return str(refused)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("p", ORDERS)
+def test_the_default_error_is_reached_or_the_refusal_says_what_would_do(p: float, epsilon: float) -> None:
+    """What would do is tried: the error or the size that the message names, or an expected F_p that is large enough.
+
+    Every sixth promise, others for the next order or ε: a plan by error takes a second or two.
+    """
+    for pairs, most, relation in PROMISES[(3 * ORDERS.index(p) + EPSILONS.index(epsilon)) % 6 :: 6]:
+        found = by_default(p, epsilon, pairs, most, relation)
+        privacy = ss.Privacy(epsilon, DELTA, pairs, max_value=most, relation=relation)  # type: ignore[arg-type]
+        if isinstance(found, str):
+            assert "expected=" in found
+            named = re.search(r"Ask for (error|size)=([\d.]+)", found)
+            assert named is not None or pairs == 0
+            way = {named[1]: (float if named[1] == "error" else int)(named[2])} if named else {"expected": 1e12}
+            found = ss.plan(ss.Moment(p), privacy, **way)  # type: ignore[arg-type]
+        assert found.epsilon <= epsilon
+        assert found.delta <= DELTA
+        curve = ss.PrivacyCurve.from_log(p, found.size, math.log1p(excess(p, found)))
+        assert curve.delta_bracket(found.epsilon)[0] + cost_of_rounding(found, found.epsilon) <= DELTA
+
+
+@pytest.mark.parametrize("p", [0.25, 0.5, 1.0])
+def test_the_default_error_at_a_large_epsilon(p: float) -> None:
+    """ε = 5 and δ = 1e-9 take a coarser grid than a quarter of the deviation, and the error is still 5%."""
+    plan = by_default(p, 5.0, 10**6, 1, "replace")
+    assert isinstance(plan, ss.Plan)
+    assert plan.error <= 0.05
+    assert plan.step > 0.05 / 4.0
+    if p > 0.25:
+        return  # without a floor ε is far below 5 and nothing is left to check; p = 1 has ρ = 1
+    pair = Pair(p, 1.0 + excess(p, plan))
+    worst = max(pair.delta(plan.epsilon, plan.size, wide_first=side) for side in (False, True))
+    assert worst + cost_of_rounding(plan, plan.epsilon) <= plan.delta * (1.0 + TOLERANCE)
 
 
 def test_the_check_has_teeth() -> None:

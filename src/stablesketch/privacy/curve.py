@@ -14,6 +14,7 @@ arithmetic.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 
@@ -142,6 +143,19 @@ class PrivacyCurve:
             if high - low <= max(_FINE_ENOUGH * high, _NO_DELTA):
                 break
         return min(low, high), high
+
+    def delta_in_direction(self, epsilon: float, *, wide_first: bool) -> float:
+        """An upper bound for D_{e^ε} of the wide law against the narrow one, or the other way round."""
+        epsilon = _real("epsilon", epsilon)
+        if not epsilon >= 0.0:
+            raise ArgumentError("epsilon", epsilon, "ε is a number from 0 up", "Pass a number such as 1.0")
+        wide_first = wide_first and self.p < 1.0  # the two are one for the Cauchy law
+        if epsilon >= self._top(wide_first):
+            return 0.0
+        high = -math.expm1(-self._top(wide_first))
+        for cells in itertools.islice(self._fineness(), 1):  # the coarsest is within a part in a thousand or so
+            high = min(high, self._delta_above(cells, wide_first, epsilon))
+        return high
 
     def _find_bracket(self, delta: float) -> tuple[float, float]:
         low, high = 0.0, self.pure_epsilon

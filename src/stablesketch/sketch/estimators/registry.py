@@ -20,7 +20,7 @@ from . import (
     pitman,
 )
 from .bias import RawEstimator
-from .pivot import pivot_quantiles
+from .pivot import pivot_law
 
 __all__ = ["DEFAULT_METHOD", "METHODS", "checked_confidence", "log_estimates", "log_intervals"]
 
@@ -64,13 +64,13 @@ def log_intervals(
     """
     rows, row_signs, shape = _as_rows(log_magnitudes, signs, p)
     estimator = _estimator(method, p, rows.shape[1])
-    beyond = 0.5 * (1.0 - checked_confidence(confidence))
-    probabilities = np.array([beyond, 1.0 - beyond])
+    confidence = checked_confidence(confidence)
     if estimator is pitman.log_estimate:
-        value, limits = pitman.posterior_summary(rows, p, probabilities)
+        beyond = 0.5 * (1.0 - confidence)
+        value, limits = pitman.posterior_summary(rows, p, np.array([beyond, 1.0 - beyond]))
         return value.reshape(shape), limits[:, 0].reshape(shape), limits[:, 1].reshape(shape)
     value = estimator(rows, row_signs, p)
-    below, above = pivot_quantiles(estimator, p, rows.shape[1], probabilities)
+    below, above = pivot_law(estimator, p, rows.shape[1]).limits(confidence)
     return value.reshape(shape), (value - above).reshape(shape), (value - below).reshape(shape)
 
 

@@ -29,8 +29,8 @@ ends at (n-c)M.
 
     e(s) = Λ ((1 + c/s)^{1-p} - 1) + c s^{p-1} - c M^p,
 
-and every term of e falls with s. So g first rises, then falls: it has one peak s*, and the greatest value over integers
-is at one of the two integers around s*, or at the end of the range nearest to it. For Λ = 0, e(s) <= 0 for s >= 1, and
+and every term of e falls with s. So g first rises, then falls: it has one peak s₀, and the greatest value over integers
+is at one of the two integers around s₀, or at the end of the range nearest to it. For Λ = 0, e(s) <= 0 for s >= 1, and
 ρ = ((n-c)^p + c M^p)/n^p as soon as n > c. For Λ > 0 the peak can lie beyond n - c: **a longer stream can be more
 sensitive**, which is why the promise `pairs` is taken as "at least".
 
@@ -50,12 +50,12 @@ from ..errors import ArgumentError, ArgumentTypeError
 from ..law import StableLaw
 from .privacy import Privacy
 
-__all__ = ["WorstNeighbours", "log_sensitivity", "sensitivity", "worst_neighbours"]
+__all__ = ["MOST_FLOOR", "WorstNeighbours", "log_sensitivity", "sensitivity", "worst_neighbours"]
 
 # Digits beyond those that the largest integer cancels; what is left is exact to far more than a float shows.
 _SPARE_DIGITS = 50
 # No stream within the limits of Privacy has a larger F_p; a floor beyond it protects nothing that could exist.
-_MOST_FLOOR = 2.0**106
+MOST_FLOOR = 2.0**106
 
 
 @dataclass(frozen=True)
@@ -188,6 +188,6 @@ def _up(value: Decimal) -> float:
 def _floor(floor: object) -> float:
     if isinstance(floor, bool | np.bool_) or not isinstance(floor, int | float | np.integer | np.floating):
         raise ArgumentTypeError("floor", floor, "the floor is a number", "Pass a float, 0.0 for none")
-    if not 0.0 <= floor <= _MOST_FLOOR:
+    if not 0.0 <= floor <= MOST_FLOOR:
         raise ArgumentError("floor", floor, "the floor is a number from 0 to 2^106", "Pass 0.0 for none")
     return float(floor)
