@@ -74,7 +74,12 @@ _OPTIONS = (
 
 
 def in_options(message: str) -> str:
-    """The message with `mechanism='exact'` and the like written as options."""
+    """The message with `mechanism='exact'` and the like written as options.
+
+    >>> in_options("Name the column (--person, person=), or use mechanism='exact'")
+    'Name the column (--person), or use --mechanism exact'
+    """
+    message = re.sub(rf"(--[a-z-]+(?: skip)?), (?:{_OPTIONS}|clip)=(?:True|'skip')?(?=\))", r"\1", message)
     message = re.sub(rf"^({_OPTIONS}) = ", lambda m: f"{_option(m[1])} = ", message)
     message = re.sub(rf"\b({_OPTIONS})=['\"]?([\w.+-]*\w)['\"]?", lambda m: f"{_option(m[1])} {m[2]}", message)
     return re.sub(rf"\b({_OPTIONS})=(?=[ ,.)]|$)", lambda m: _option(m[1]), message)
