@@ -54,7 +54,8 @@ def test_update_counts_pairs_of_value_one_or_of_given_values() -> None:
 @pytest.mark.parametrize("p", [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0])
 @pytest.mark.parametrize("method", ["pitman", "geometric_mean", "median"])
 def test_estimate_finds_the_moment(p: float, method: str) -> None:
-    """With limits at 1 - 1e-6 and a secret drawn at random, each case would fail once in a million."""
+    """The secret is fixed, so the outcome never changes; with one drawn at random a case would fail once in a million,
+    or in a thousand for those methods whose law is not known so far out."""
     rng = np.random.default_rng(1)
     keys = rng.zipf(1.5, 5_000) % 1_000
     values = rng.integers(1, 100, len(keys))
@@ -63,10 +64,11 @@ def test_estimate_finds_the_moment(p: float, method: str) -> None:
         totals[key] += value
     sketch = ss.Sketch(p, 400, SECRET)
     sketch.update(keys, values)
-    found = sketch.estimate(method=method, confidence=1 - 1e-6)
+    confidence = 1 - 1e-6 if method == "pitman" else 0.999
+    found = sketch.estimate(method=method, confidence=confidence)
     assert found.low < moment(totals, p) < found.high
     assert found.low < found.value < found.high < 3 * found.low
-    assert (found.method, found.confidence) == (method, 1 - 1e-6)
+    assert (found.method, found.confidence) == (method, confidence)
 
 
 def test_one_key_has_the_moment_of_its_total() -> None:
