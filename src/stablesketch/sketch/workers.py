@@ -12,7 +12,7 @@ from ..errors import ArgumentError, ArgumentTypeError
 
 __all__ = ["checked_threads", "share"]
 
-CHUNK = 1 << 15  # rows at a time: bounds the memory of a worker, and keeps its rows in the second-level cache
+CHUNK = 1 << 16  # rows at a time: bounds the memory of a worker, and keeps its rows in the second-level cache
 _ALONE = 1 << 14  # fewer rows than this are not worth a second thread
 
 Worker = TypeVar("Worker", bound=Callable[[int, int], None])
