@@ -61,23 +61,16 @@ def test_a_table_without_groups_has_no_picture(shell: Shell) -> None:
     assert not (shell.folder / "g.svg").exists()
 
 
-def test_a_stored_sketch_has_a_report_too(shell: Shell) -> None:
+def store_a_sketch(shell: Shell) -> None:
+    """a.ssk, under the secret s.key."""
     shell("plan", *SMALL, "--pairs", "2000", "-o", "plan.json")
     shell("secret", "new", "s.key")
-    shell(
-        "sketch",
-        "events.csv",
-        "--key",
-        "app",
-        "--plan",
-        "plan.json",
-        "--secret",
-        "s.key",
-        "--shard",
-        "a",
-        "-o",
-        "a.ssk",
-    )
+    made = ["--key", "app", "--plan", "plan.json", "--secret", "s.key", "--shard", "a", "-o", "a.ssk"]
+    assert shell("sketch", "events.csv", *made).code == 0
+
+
+def test_a_stored_sketch_has_a_report_too(shell: Shell) -> None:
+    store_a_sketch(shell)
     assert shell("release", "a.ssk", "--secret", "s.key", "--report", "r.html").code == 0
     assert "How varied is the stream?" in (shell.folder / "r.html").read_text()
 
@@ -103,22 +96,7 @@ def test_what_cannot_be_written_is_said_before_anything_is_spent(shell: Shell, w
 
 
 def test_a_stored_sketch_is_not_spent_either(shell: Shell) -> None:
-    shell("plan", *SMALL, "--pairs", "2000", "-o", "plan.json")
-    shell("secret", "new", "s.key")
-    shell(
-        "sketch",
-        "events.csv",
-        "--key",
-        "app",
-        "--plan",
-        "plan.json",
-        "--secret",
-        "s.key",
-        "--shard",
-        "a",
-        "-o",
-        "a.ssk",
-    )
+    store_a_sketch(shell)
     assert shell("release", "a.ssk", "--secret", "s.key", "-o", "events.csv").code == 2
     assert shell("release", "a.ssk", "--secret", "s.key").code == 0
 

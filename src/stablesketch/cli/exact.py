@@ -5,8 +5,6 @@ from __future__ import annotations
 import json as json_module
 from typing import Any
 
-import typer
-
 from ..doors import Input, checked_columns
 from ..doors.exact import exact_moments
 from . import options
@@ -29,8 +27,7 @@ def exact(
     json: options.Json = False,
 ) -> None:
     """The exact F_p, which is [bold]not private[/]: for tests, and for data that are public."""
-    if not files and sql is None:
-        raise typer.BadParameter("nothing to read. Name files, - for standard input, or --sql.")
+    options.need_input(files, sql)
     statistic = options.statistic_of(p)
     columns = checked_columns(options.listed(key or "line"), value, options.listed(by))
     found = exact_moments(files, statistic.p, columns, Input(format, header, delimiter, sql), on_bad)

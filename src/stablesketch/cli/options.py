@@ -17,7 +17,7 @@ from ..statistic import Moment
 __all__ = [
     "By", "Clip", "Delimiter", "Delta", "Epsilon", "Error", "Expected", "Format", "Header", "Inputs", "Json", "Key",
     "MaxValue", "Mechanism", "Memory", "OnBad", "Order", "Output", "Pairs", "PairsPerPerson", "Plot", "Relation",
-    "SecretFile", "Size", "Sql", "Value", "count", "listed", "open_ledger", "privacy_of", "read_plan", "statistic_of",
+    "SecretFile", "Size", "Sql", "Value", "count", "listed", "need_input", "open_ledger", "privacy_of", "read_plan", "statistic_of",
 ]  # fmt: skip
 
 _DATA, _PRIVACY, _SIZE, _OUT = "Data", "Privacy", "Accuracy", "Output"
@@ -126,6 +126,12 @@ Plot = Annotated[
     typer.Option(help="Draw it into this new file: .png, .svg or .html.", metavar="FILE", rich_help_panel=_OUT),
 ]
 SecretFile = Annotated[Path | None, typer.Option("--secret", help="The file of the secret.", rich_help_panel=_PRIVACY)]
+
+
+def need_input(files: list[str] | None, sql: str | None) -> None:
+    """Refuses a call that names nothing to read."""
+    if not files and sql is None:
+        raise typer.BadParameter("nothing to read. Name files, - for standard input, or --sql.")
 
 
 def statistic_of(order: float) -> Moment:

@@ -120,8 +120,7 @@ def release(
         raise typer.BadParameter("--secret is for stored sketches. A release from data draws a fresh secret.")
     if p is None:
         raise typer.BadParameter("--p is needed: which moment to release, from 0.05 to 1. Try --p 0.5.")
-    if not files and sql is None:
-        raise typer.BadParameter("nothing to read. Name files, - for standard input, or --sql.")
+    options.need_input(files, sql)
     if key is None and not _is_lines(files, format):
         raise typer.BadParameter("--key is needed: the column whose variety is measured.")
     related = relation or ("add_remove" if person is not None or by is not None else "replace")

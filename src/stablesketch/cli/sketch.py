@@ -45,8 +45,7 @@ def sketch(
     on_bad: options.OnBad = "error",
 ) -> None:
     """Counts the pairs of some files into a sketch that can be stored, merged and released."""
-    if not files and sql is None:
-        raise typer.BadParameter("nothing to read. Name files, - for standard input, or --sql.")
+    options.need_input(files, sql)
     columns = checked_columns(options.listed(key or "line"), value)
     chosen, held = options.read_plan(plan), Secret.load(secret)
     how = Input(format, header, delimiter, sql)

@@ -23,7 +23,6 @@ from ..release import Release
 from ..secret import Secret
 from ..sketch import Sketch
 from ..sketch.columns import value_column
-from ..sketch.sketch import log_magnitudes
 from ..sketch.workers import checked_threads
 from .coins import Coins
 from .sketch_state import SketchState
@@ -131,13 +130,8 @@ class SampledState(SketchState):
     def _entry_logs(self) -> tuple[list[float], list[float]]:
         logs: list[float] = []
         signs: list[float] = []
-        phantoms = self._plan.phantoms
         for part in self._parts:
-            entries, _, _ = part._snapshot()
-            if phantoms.count:
-                weights = np.full(phantoms.count, phantoms.weight, dtype=np.int64)
-                part._need_projection("release").add_phantoms(entries, weights)
-            more_logs, more_signs = log_magnitudes(entries)
+            more_logs, more_signs = self._logs_with_phantoms(part)
             logs += more_logs
             signs += more_signs
         return logs, signs

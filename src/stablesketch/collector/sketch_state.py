@@ -118,11 +118,14 @@ class SketchState:
 
     def _entry_logs(self) -> tuple[list[float], list[float]]:
         """ln|a_j| and signs of the entries, phantoms included."""
-        entries, _, _ = self._sketch._snapshot()
+        return self._logs_with_phantoms(self._sketch)
+
+    def _logs_with_phantoms(self, sketch: Sketch) -> tuple[list[float], list[float]]:
+        entries, _, _ = sketch._snapshot()
         phantoms = self._plan.phantoms
         if phantoms.count:
             weights = np.full(phantoms.count, phantoms.weight, dtype=np.int64)
-            self._sketch._need_projection("release").add_phantoms(entries, weights)
+            sketch._need_projection("release").add_phantoms(entries, weights)
         return log_magnitudes(entries)
 
     def _answer(self, value: float, low: float, high: float, confidence: float) -> tuple[float, float, float]:

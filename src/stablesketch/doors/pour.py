@@ -56,7 +56,7 @@ def pour(
 ) -> int:
     """Counts every pair of the batches (columns k0, ..., v); returns how many there were."""
     highest = collector.plan.privacy.max_value
-    sampled = getattr(collector.plan, "sampled", None) is not None  # then each pair has a coin of its own
+    sampled = collector.plan.sampled is not None  # then each pair has a coin of its own
     fold: Fold | None = None
     pairs = 0
     for batch in batches:

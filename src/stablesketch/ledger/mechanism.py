@@ -49,7 +49,6 @@ from ..privacy.lattice import upper_law
 from ..privacy.loss import loss_cells
 from ..privacy.precision import rounding_delta
 from ..privacy.sampling import SampledCurve, Sampling
-from ..statistic import Moment
 from .law import ATOM, Law, bounded, either, power, split
 
 __all__ = ["Kind", "Mechanism"]
@@ -90,9 +89,6 @@ class Mechanism:
             return cls("exact", epsilon=privacy.epsilon, distance=distance)
         if plan.sampled is not None:
             return cls("other", epsilon=_sampled_epsilon(plan, plan.sampled.sampling), delta=plan.delta)
-        if type(plan.statistic) is not Moment:
-            # Its distribution is not known here; its (ε, δ) is.
-            return cls("other", epsilon=plan.epsilon, delta=plan.delta)
         # As in plan/planner.py: the mass is a sum of rounded powers, and taken a little smaller.
         log_rho = log_sensitivity(p, privacy, plan.floor * (1.0 - 1e-12))
         # (1 + e^0) g is what finite precision costs at ε = 0.

@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..errors import ArgumentError
+from ..errors import ArgumentError, PlanInfeasible
 
 __all__ = ["Phantoms"]
 
 _HEAVIEST = 2**40  # heavier ones would be fewer, but a product of weight and X must stay far from the end of an entry
+_MOST = 1 << 20  # more would make a release take minutes
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,21 @@ class Phantoms:
         wanted = at_least * (1.0 + 1e-9)  # so that rounding never leaves the mass below what was asked
         count = math.ceil(wanted / math.pow(_HEAVIEST, p))
         return cls(count, min(math.ceil(math.pow(wanted / count, 1.0 / p)), _HEAVIEST))
+
+    @classmethod
+    def affordable(cls, p: float, at_least: float) -> Phantoms:
+        """As `of_mass`, for a plan.
+
+        Raises:
+            PlanInfeasible: they would be too many.
+        """
+        phantoms = cls.of_mass(p, at_least)
+        if phantoms.count > _MOST:
+            raise PlanInfeasible(
+                f"a floor of {phantoms.mass(p):.3g} would take {phantoms.count:,} phantom keys, more than {_MOST:,}. "
+                "Ask for a larger ε, or bound pairs_per_person or max_value lower, or use mechanism='exact'."
+            )
+        return phantoms
 
     @classmethod
     def checked(cls, count: object, weight: object) -> Phantoms:

@@ -26,7 +26,6 @@ _LARGEST_SIZE = 10_000  # up to here the certified curve is tested
 _HEADER_BYTES = 600  # the plan, the shards and the frame of a stored collector, about
 _PRECISION_SHARE = 0.75  # of δ, which finite precision may take at most
 _LARGEST_EPSILON = 20.0  # to be suggested: finite precision costs too much soon after
-_MOST_PHANTOMS = 1 << 20  # more would make a release take minutes
 
 
 def plan(
@@ -145,13 +144,8 @@ def _sketch_plan(statistic: Moment, privacy: Privacy, size: int, guess: float, d
     if curve_delta is None:
         raise _too_precise(p, privacy, size)
     log_rho = largest_log_rho(p, size, privacy.epsilon, curve_delta)
-    phantoms = Phantoms.of_mass(p, floor_for(p, privacy, log_rho))
+    phantoms = Phantoms.affordable(p, floor_for(p, privacy, log_rho))
     mass = phantoms.mass(p)
-    if phantoms.count > _MOST_PHANTOMS:
-        raise PlanInfeasible(
-            f"a floor of {mass:.3g} would take {phantoms.count:,} phantom keys, more than {_MOST_PHANTOMS:,}. Ask for "
-            "a larger ε, or bound pairs_per_person or max_value lower, or use mechanism='exact'."
-        )
     # The mass is a sum of rounded powers: taken a little smaller, ρ comes out a little larger.
     reached = log_sensitivity(p, privacy, mass * (1.0 - 1e-12))
     curve = PrivacyCurve.from_log(p, size, reached)

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Sampled", "checked_sampling", "sampled_plan"]
 
-_MOST_PHANTOMS = 1 << 20
 _CLOSE = 0.01
 _FRAME_BYTES = 58  # of each of the sketches of one entry, about
 
@@ -80,12 +79,8 @@ def sampled_plan(base: Plan, sampling: Sampling, bare_epsilon: float) -> Plan:
     def reaches(mass: float) -> bool:
         return SampledCurve(p, size, privacy, sampling, mass).delta(privacy.epsilon) <= curve_delta
 
-    phantoms = Phantoms.of_mass(p, _least_floor(base, reaches, curve_delta))
+    phantoms = Phantoms.affordable(p, _least_floor(base, reaches, curve_delta))
     mass = phantoms.mass(p)
-    if phantoms.count > _MOST_PHANTOMS:
-        raise PlanInfeasible(
-            f"a floor of {mass:.3g} would take {phantoms.count:,} phantom keys. Ask for a larger ε, or do not sample."
-        )
     curve = SampledCurve(p, size, privacy, sampling, mass * (1.0 - 1e-12))
     if curve.delta(privacy.epsilon) > curve_delta:
         raise PlanInfeasible("the floor found does not reach what was asked; this is a bug, please report the call.")
