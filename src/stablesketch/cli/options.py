@@ -17,7 +17,8 @@ from ..statistic import Moment
 __all__ = [
     "By", "Clip", "Delimiter", "Delta", "Epsilon", "Error", "Expected", "Format", "Header", "Inputs", "Json", "Key",
     "MaxValue", "Mechanism", "Memory", "OnBad", "Order", "Output", "Pairs", "PairsPerPerson", "Plot", "Relation",
-    "SecretFile", "Size", "Sql", "Value", "count", "listed", "need_input", "open_ledger", "privacy_of", "read_plan", "statistic_of",
+    "SecretFile", "Size", "Sql", "Value", "count", "listed", "need_input", "open_ledger",
+    "privacy_of", "read_plan", "statistic_of",
 ]  # fmt: skip
 
 _DATA, _PRIVACY, _SIZE, _OUT = "Data", "Privacy", "Accuracy", "Output"
