@@ -15,8 +15,9 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.ledger.accounting import Cost, Moment, best_theta
-from stablesketch.ledger.law import Law
-from stablesketch.ledger.mechanism import Mechanism
+from stablesketch.plan.charge import charge_of
+from stablesketch.privacy.loss_law import Law
+from stablesketch.privacy.mechanism import Mechanism
 
 
 def sketch(p: float, size: int, log_rho: float, gap: float = 0.0) -> Mechanism:
@@ -129,31 +130,31 @@ def test_less_distance_is_less_loss() -> None:
 
 def test_pure_and_single_releases_cost_what_they_say(exact: ss.Plan, plan: ss.Plan) -> None:
     """To the last digit: two releases of 0.1 are 0.2, and one planned release is its own ε at its own δ."""
-    cost = Cost.of(Mechanism.of_plan(exact), "replace", None)
+    cost = Cost.of(charge_of(exact), "replace", None)
     assert cost.epsilon(1e-12) == exact.epsilon
     assert (cost + cost).epsilon(1e-12) == pytest.approx(0.2, rel=1e-15)
     assert cost.times(3).epsilon(1e-12) == pytest.approx(0.3, rel=1e-15)
-    single = Cost.of(Mechanism.of_plan(plan), "replace", None)
+    single = Cost.of(charge_of(plan), "replace", None)
     assert single.epsilon(plan.delta) <= plan.epsilon
     assert single.delta(plan.epsilon) <= plan.delta
 
 
 def test_what_a_plan_says_of_itself_is_not_believed(plan: ss.Plan) -> None:
     """ε and δ are found anew from size, floor and privacy; a plan that claims more is refused."""
-    assert Mechanism.of_plan(plan).basic() == (plan.epsilon, plan.delta)
+    assert charge_of(plan).basic() == (plan.epsilon, plan.delta)
     boastful = replace(plan, epsilon=0.9 * plan.epsilon)
     bare = replace(plan, phantoms=replace(plan.phantoms, count=plan.phantoms.count // 2, weight=1))
     careless = replace(plan, delta=0.5 * plan.delta)
     fine = replace(plan, step=plan.step / 1024)
     for forged in (boastful, bare, careless, fine):
         with pytest.raises(ss.LedgerError, match="do not give that"):
-            Cost.of(Mechanism.of_plan(forged), "replace", None)
+            Cost.of(charge_of(forged), "replace", None)
 
 
 def test_a_plan_that_samples_is_charged_what_it_was_proved_to_be() -> None:
     """Its distribution is not that of its entries; the worst mechanism of its (ε, δ) is charged."""
     plan = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9, 10_000), size=20, sampling=0.5)
-    mechanism = Mechanism.of_plan(plan)
+    mechanism = charge_of(plan)
     assert (mechanism.kind, mechanism.epsilon, mechanism.delta) == ("other", plan.epsilon, plan.delta)
     cost = Cost.of(mechanism, "replace", None)
     assert cost.epsilon(plan.delta) == plan.epsilon

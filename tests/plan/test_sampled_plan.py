@@ -85,13 +85,13 @@ def test_json_and_back(sampling: ss.Sampling) -> None:
 def test_a_ledger_takes_the_certified_epsilon(sampling: ss.Sampling) -> None:
     import dataclasses
 
-    from stablesketch.ledger.mechanism import Mechanism
+    from stablesketch.plan.charge import charge_of
 
     plan = ss.plan(ss.Moment(0.5), ss.Privacy(epsilon=1.0, delta=1e-6, pairs=10_000), size=20, sampling=sampling)
-    mechanism = Mechanism.of_plan(plan)
+    mechanism = charge_of(plan)
     assert (mechanism.kind, mechanism.epsilon, mechanism.delta) == ("other", plan.epsilon, plan.delta)
     with pytest.raises(ss.LedgerError, match="do not give that"):
-        Mechanism.of_plan(dataclasses.replace(plan, epsilon=plan.epsilon / 3.0))
+        charge_of(dataclasses.replace(plan, epsilon=plan.epsilon / 3.0))
 
 
 def test_bad_calls_say_what_to_do() -> None:

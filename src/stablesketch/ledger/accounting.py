@@ -37,8 +37,8 @@ from typing import Self, cast
 
 import numpy as np
 
-from .law import ATOM, Law, compose, either, power
-from .mechanism import Mechanism
+from ..privacy.loss_law import ATOM, Law, compose, either, power
+from ..privacy.mechanism import Mechanism
 
 __all__ = ["Cost", "Moment", "best_theta"]
 

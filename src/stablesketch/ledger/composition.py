@@ -4,7 +4,8 @@ A *lane* is a sequence of releases that compose one after another: those that ma
 declared part of a partition. Costs (accounting.py) are joined like the digits of a binary counter: a lane of n
 releases is held as costs of 2^i releases for the digits i of n, its *frontier*. A new release is one more cost of 2^0,
 and two of the same size are composed into one of the next. So each release is composed with as many others as it
-weighs, at a lattice that suits both (law.py); a few compositions per release, and one for each digit to read the total.
+weighs, at a lattice that suits both (privacy/loss_law.py); a few compositions per release, and one for each digit to
+read the total.
 
 A cost has a *key*, a hash of what is in it: of the mechanism for one release, of the two keys for two costs composed.
 Equal keys are equal costs, wherever they come from; and a key can be recomputed from the records alone.
@@ -23,8 +24,8 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
+from ..privacy.mechanism import Mechanism
 from .accounting import Cost
-from .mechanism import Mechanism
 
 __all__ = ["Composition", "Lane", "Stale"]
 

@@ -15,12 +15,12 @@ from ..durable import write_over
 from ..errors import ArgumentError, ArgumentTypeError, BudgetExceeded, LedgerCorrupt, LedgerError, LedgerMismatch
 from ..plan import Plan
 from ..privacy import Privacy, Relation
+from ..privacy.mechanism import Mechanism
 from . import store
 from .accounting import Cost, best_theta
 from .arguments import check_count, check_unit, checked_label, checked_part, checked_probability
 from .books import Books
 from .composition import Lane, Stale
-from .mechanism import Mechanism
 from .preview import Limit, Preview, Schedule, largest_epsilon, schedule
 from .record import Ask, Entry, Record, records_to_csv, records_to_json
 from .rows import Budget, Head
@@ -45,7 +45,8 @@ class Ledger:
     is public, under add_remove it is protected, and ε for one pair says nothing about a person with twenty. `max_value`
     is no part of the unit: it is how a stream was cut before it came in, and neighbours cut alike are neighbours.
 
-    *How it adds up.* By privacy loss distribution, certified from above (law.py, mechanism.py, accounting.py); far less
+    *How it adds up.* By privacy loss distribution, certified from above (privacy/loss_law.py, privacy/mechanism.py,
+    accounting.py); far less
     than the sum of the ε. That supposes that the plans of later releases are not chosen by the values of earlier ones;
     with `adaptive=True` they may be, at a price of some 15% in ε.
     """

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from ..errors import PlanInfeasible
 from ..plan import Plan
 from ..plan import plan as make_plan
+from ..plan.charge import charge_of
 from ..privacy import PrivacyCurve
+from ..privacy.mechanism import Mechanism
 from .accounting import Cost
-from .mechanism import Mechanism
 
 __all__ = ["Limit", "Preview", "Schedule", "largest_epsilon", "plan_with_epsilon"]
 
@@ -148,11 +149,11 @@ def schedule(plan: Plan, releases: int, limits: Sequence[Limit], cost_of: Callab
     def fits(mechanism: Mechanism) -> bool:
         return all(limit.holds(limit.spent + cost_of(mechanism, i).times(releases)) for i, limit in enumerate(limits))
 
-    epsilon = largest_epsilon(Mechanism.of_plan(plan), fits)
+    epsilon = largest_epsilon(charge_of(plan), fits)
     for attempt in range(_STEPS if epsilon is not None else 0):
         assert epsilon is not None
         candidate = plan_with_epsilon(plan, epsilon)
-        mechanism = Mechanism.of_plan(candidate)
+        mechanism = charge_of(candidate)
         if fits(mechanism):
             after = limits[0].epsilon_of(limits[0].spent + cost_of(mechanism, 0).times(releases))
             return Schedule(releases, candidate, limits[0].epsilon_of(limits[0].spent), after)

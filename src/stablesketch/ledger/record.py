@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from ..errors import LedgerCorrupt
 from ..plan import Plan
-from .mechanism import Mechanism
+from ..plan.charge import charge_of
+from ..privacy.mechanism import Mechanism
 
 __all__ = ["Ask", "Entry", "Record", "records_to_csv", "records_to_json"]
 
@@ -36,7 +37,7 @@ class Ask:
     @classmethod
     def of_plan(cls, plan: Plan) -> Ask:
         """What a release by this plan asks for."""
-        privacy, mechanism = plan.privacy, Mechanism.of_plan(plan)
+        privacy, mechanism = plan.privacy, charge_of(plan)
         return cls(
             str(plan.statistic),
             mechanism,

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stablesketch.ledger.law import ATOM, Law, bounded, compose, either, power, split
+from stablesketch.privacy.loss_law import ATOM, Law, bounded, compose, either, power, split
 
 EPSILONS = (-3.0, -1.0, -0.3, 0.0, 0.05, 0.2, 0.5, 1.0, 2.0, 4.0)
 

@@ -15,7 +15,7 @@ Three kinds, each with its privacy loss distribution, from what the release did 
 the larger for the same one of the two in every release. "Removed" (narrow against wide) and "added" (wide against
 narrow) are therefore composed apart, and the worse counts. Under replace a pair may raise F_p in one release and
 lower it in another; an observer who knows the two neighbours knows which. So every release is charged the worse of
-its two directions at every α at once (`either` in law.py), and there is one law only. That dominates every way the
+its two directions at every α at once (`either` in loss_law.py), and there is one law only. That dominates every way the
 directions can be mixed.
 
 **Finite precision.** On either neighbour the outcome of a release differs from the ideal one with probability at most
@@ -34,7 +34,6 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import asdict, dataclass, replace
-from fractions import Fraction
 from functools import lru_cache
 from hashlib import sha256
 from typing import Literal
@@ -42,14 +41,10 @@ from typing import Literal
 import numpy as np
 
 from ..errors import LedgerCorrupt, LedgerError
-from ..plan import Plan
-from ..privacy import PrivacyCurve, log_sensitivity
-from ..privacy.exact_moment import units_sensitivity
-from ..privacy.lattice import upper_law
-from ..privacy.loss import loss_cells
-from ..privacy.precision import rounding_delta
-from ..privacy.sampling import SampledCurve, Sampling
-from .law import ATOM, Law, bounded, either, power, split
+from .curve import PrivacyCurve
+from .lattice import upper_law
+from .loss import loss_cells
+from .loss_law import ATOM, Law, bounded, either, power, split
 
 __all__ = ["Kind", "Mechanism"]
 
@@ -79,22 +74,6 @@ class Mechanism:
     delta: float = 0.0
     distance: int = 0
 
-    @classmethod
-    def of_plan(cls, plan: Plan) -> Mechanism:
-        """What a release by this plan does. ρ is found anew from the statistic, the privacy and the phantoms."""
-        p, privacy = plan.statistic.p, plan.privacy
-        if plan.mechanism == "exact":
-            step = Fraction(plan.step)
-            distance = units_sensitivity(p, privacy.max_value, privacy.pairs_per_person, step)
-            return cls("exact", epsilon=privacy.epsilon, distance=distance)
-        if plan.sampled is not None:
-            return cls("other", epsilon=_sampled_epsilon(plan, plan.sampled.sampling), delta=plan.delta)
-        # As in plan/planner.py: the mass is a sum of rounded powers, and taken a little smaller.
-        log_rho = log_sensitivity(p, privacy, plan.floor * (1.0 - 1e-12))
-        # (1 + e^0) g is what finite precision costs at ε = 0.
-        gap = 0.5 * rounding_delta(0.0, plan.step)
-        return cls("sketch", p=p, size=plan.size, log_rho=log_rho, gap=gap, epsilon=plan.epsilon, delta=plan.delta)
-
     def to_json(self) -> str:
         """Canonical: numbers as Python writes them, which is exact."""
         return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
@@ -123,17 +102,6 @@ class Mechanism:
     def laws(self, relation: str) -> tuple[Law, ...]:
         """(removed, added) under add_remove, one law for both under replace."""
         return _laws(self, relation)
-
-
-def _sampled_epsilon(plan: Plan, sampling: Sampling) -> float:
-    """The ε of a plan with sampling, checked: the bound of privacy/sampling.py is an (ε, δ), and composed as one."""
-    curve = SampledCurve(plan.statistic.p, plan.size, plan.privacy, sampling, plan.floor * (1.0 - 1e-12))
-    if curve.delta(plan.epsilon) + rounding_delta(plan.epsilon, plan.step) > plan.delta * (1.0 + 1e-9):
-        raise LedgerError(
-            f"the plan claims ε = {plan.epsilon:.6g} at δ = {plan.delta:.3g}, and its own size, floor and sampling do "
-            "not give that. Make the plan again with ss.plan."
-        )
-    return plan.epsilon
 
 
 @lru_cache(maxsize=256)
