@@ -27,7 +27,7 @@ import pyarrow.compute  # noqa: F401  so that it is there before memory is measu
 
 import stablesketch as ss
 from stablesketch.doors import Columns, Input
-from stablesketch.doors.exact import exact_moments
+from stablesketch.doors.exact import exact_values
 from stablesketch.plan.sizing import relative_deviation
 
 ORDERS = (0.25, 0.5, 0.75)
@@ -71,7 +71,7 @@ def measure(folder: Path, releases: int, results: Path, size: int | None) -> Non
 
 
 def measured(path: Path, p: float, releases: int, size: int | None) -> dict[str, object]:
-    ((_, truth, pairs, keys),) = exact_moments(str(path), p, Columns(("key",), "value"), Input(), "error")
+    ((_, (truth,), pairs, keys),) = exact_values(str(path), ss.Moment(p), Columns(("key",), "value"), Input(), "error")
     most = largest(path)
     totals = totals_of(path)
     found = [collected(totals, p, pairs, most, "sketch", size) for _ in range(releases)]

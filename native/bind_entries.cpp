@@ -9,6 +9,7 @@
 
 #include "accumulator.hpp"
 #include "aes.hpp"
+#include "bind_common.hpp"
 #include "entries.hpp"
 #include "kernel.hpp"
 
@@ -19,24 +20,6 @@ namespace {
 
 using Fingerprints = nb::ndarray<const std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Weights = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-struct KeyBytes {
-    std::uint8_t bytes[16];
-    explicit KeyBytes(const nb::bytes& key) {
-        if (key.size() != 16) throw nb::value_error("an AES-128 key has 16 bytes");
-        std::memcpy(bytes, key.c_str(), 16);
-    }
-    ~KeyBytes() {
-        volatile std::uint8_t* wipe = bytes;
-        for (int i = 0; i < 16; ++i) wipe[i] = 0;
-    }
-};
-
-const Tier& tier_named(const std::string& name) {
-    for (const Tier& tier : tiers())
-        if (tier.name == name) return tier;
-    throw nb::value_error("no such tier on this machine");
-}
 
 std::vector<std::string> tier_names() {
     std::vector<std::string> names;

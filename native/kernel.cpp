@@ -10,11 +10,11 @@ const std::vector<Tier>& tiers() {
         // VAES is asked for by itself: some AVX-512 machines lack it, some AVX2 machines have it.
         if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
             __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("vaes") && __builtin_cpu_supports("aes"))
-            found.push_back({"avx512", add_block_avx512, fold_add_avx2});
+            found.push_back({"avx512", add_block_avx512, fold_add_avx2, encrypt_aesni});
         if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("aes"))
-            found.push_back({"avx2", add_block_avx2, fold_add_avx2});
+            found.push_back({"avx2", add_block_avx2, fold_add_avx2, encrypt_aesni});
 #endif
-        found.push_back({"plain", add_block_plain, fold_add_plain});
+        found.push_back({"plain", add_block_plain, fold_add_plain, encrypt_plain});
         return found;
     }();
     return known;

@@ -10,6 +10,7 @@
 
 #include "aes.hpp"
 #include "fold.hpp"
+#include "registers.hpp"
 #include "stable_table.hpp"
 
 namespace stablesketch {
@@ -47,6 +48,7 @@ struct Tier {
     std::string name;
     AddBlock add_block;
     FoldAdd fold_add;
+    Encrypt encrypt;
 };
 
 // The tiers this machine can run, best first; "plain" is always the last.

@@ -44,16 +44,28 @@ from .law import StableLaw
 from .ledger import Ledger, Preview, Record, Schedule
 from .plan import Plan, plan
 from .privacy import Privacy, PrivacyCurve, Sampling, sensitivity
-from .release import Release
+from .release import Point, Release
 from .secret import Secret
 from .sketch import Estimate, Sketch
-from .statistic import Moment
+from .statistic import (
+    Atkinson,
+    Distinct,
+    GeneralisedEntropy,
+    Hill,
+    Moment,
+    Profile,
+    Renyi,
+    Shannon,
+    Total,
+    Tsallis,
+)
 
 __version__ = "0.1.0"
 
 __all__ = [
     "ArgumentError",
     "ArgumentTypeError",
+    "Atkinson",
     "AutoMaxValue",
     "BlobError",
     "BudgetExceeded",
@@ -61,9 +73,12 @@ __all__ = [
     "ClockWentBackwards",
     "Collector",
     "DataError",
+    "Distinct",
     "Estimate",
     "ForeignBlob",
+    "GeneralisedEntropy",
     "GroupRelease",
+    "Hill",
     "Ledger",
     "LedgerCorrupt",
     "LedgerError",
@@ -74,12 +89,15 @@ __all__ = [
     "NegativeTotal",
     "Plan",
     "PlanInfeasible",
+    "Point",
     "Preview",
     "Privacy",
     "PrivacyCurve",
+    "Profile",
     "Record",
     "Release",
     "ReleasedAlready",
+    "Renyi",
     "Sampling",
     "Schedule",
     "Secret",
@@ -88,12 +106,15 @@ __all__ = [
     "SecretMissing",
     "SecretNotPicklable",
     "SecretSpent",
+    "Shannon",
     "ShardMergedTwice",
     "ShardsMissing",
     "Sketch",
     "StableLaw",
     "StablesketchError",
     "StreamTooShort",
+    "Total",
+    "Tsallis",
     "UnitMismatch",
     "UnsupportedVersion",
     "audit",

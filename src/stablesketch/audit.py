@@ -99,9 +99,10 @@ def worst_streams(plan: Plan) -> tuple[Stream, Stream]:
             "plan", f"{shared:,} shared pairs", "its worst neighbours are too long to be streamed once a trial",
             f"Audit the same size and floor at pairs={_MOST_SHARED:,} or fewer",
         )  # fmt: skip
-    common = np.zeros(shared, dtype=np.int64)
+    own = privacy.unit == "key"  # every pair has a key of its own
+    common = -np.arange(1, shared + 1) if own else np.zeros(shared, dtype=np.int64)
     larger = np.concatenate([common, np.arange(1, count + 1)])
     larger_values = np.concatenate([np.ones(shared, dtype=np.int64), np.full(count, most)])
     more = count if privacy.relation == "replace" else 0
-    smaller = np.concatenate([common, np.zeros(more, dtype=np.int64)])
+    smaller = np.concatenate([common, np.arange(1, more + 1) if own else np.zeros(more, dtype=np.int64)])
     return (larger, larger_values), (smaller, np.ones(len(smaller), dtype=np.int64))

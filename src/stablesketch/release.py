@@ -7,9 +7,19 @@ from dataclasses import asdict, dataclass
 
 from .errors import BlobError
 
-__all__ = ["Release"]
+__all__ = ["Point", "Release"]
 
 _FORMAT = "stablesketch-release/1"
+
+
+@dataclass(frozen=True)
+class Point:
+    """One order of a profile: a Hill number with limits of its own."""
+
+    order: float
+    value: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)
@@ -18,7 +28,8 @@ class Release:
 
     Everything here may be published. `pairs` is the number of pairs where that is public (relation "replace"), else
     None. `value` is unbiased (unless `mechanism` says that pairs were sampled): where the noise is large against F_p
-    it can come out negative.
+    it can come out negative; what is computed from moments stays within its range. `p` is the order of the statistic.
+    `points` are the orders of a profile, whose `value` is that of the first.
     """
 
     value: float
@@ -36,10 +47,14 @@ class Release:
     mechanism: str
     size: int
     floor: float
+    points: tuple[Point, ...] = ()
 
     def to_json(self) -> str:
-        """The release as versioned JSON."""
-        return json.dumps({"format": _FORMAT, **asdict(self)}, sort_keys=True)
+        """The release as versioned JSON; `points` only of a profile."""
+        content = {"format": _FORMAT, **asdict(self)}
+        if not self.points:
+            del content["points"]
+        return json.dumps(content, sort_keys=True)
 
     @classmethod
     def from_json(cls, text: str) -> Release:
@@ -48,7 +63,8 @@ class Release:
             content = json.loads(text)
             if content.pop("format") != _FORMAT:
                 raise BlobError("a release of a format this version does not read. Upgrade stablesketch.")
-            return cls(**content)
+            points = tuple(Point(**point) for point in content.pop("points", ()))
+            return cls(**content, points=points)
         except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
             raise BlobError(
                 f"this is not the JSON of a release: {error!r}. Pass what Release.to_json() gave."

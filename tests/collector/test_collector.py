@@ -270,10 +270,10 @@ def entries_of(collector: ss.Collector) -> list[str]:
     state = collector._held()
     if hasattr(state, "_totals"):
         return [str(key) for key in state._totals]
-    from stablesketch.sketch.sketch import _integers, log_magnitudes
+    from stablesketch.sketch.sketch import integer_entries, log_magnitudes
 
     entries = state._sketch._entries
-    return [str(abs(value)) for value in _integers(entries)] + [repr(log) for log in log_magnitudes(entries)[0]]
+    return [str(abs(value)) for value in integer_entries(entries)] + [repr(log) for log in log_magnitudes(entries)[0]]
 
 
 def test_no_repr_str_or_error_shows_entries_or_secrets(plan: ss.Plan) -> None:
@@ -340,7 +340,7 @@ def test_a_release_as_json(plan: ss.Plan) -> None:
     assert ss.Release.from_json(text) == release
     assert ss.Release.from_json(text).to_json() == text
     assert json.loads(text)["format"] == "stablesketch-release/1"
-    assert set(json.loads(text)) == {"format", *dataclasses.asdict(release)}
+    assert set(json.loads(text)) == {"format", *dataclasses.asdict(release)} - {"points"}
     assert pickle.loads(pickle.dumps(release)) == release
     with pytest.raises(dataclasses.FrozenInstanceError):
         release.value = 0.0  # type: ignore[misc]

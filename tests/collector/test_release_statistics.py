@@ -22,7 +22,7 @@ import pytest
 from scipy import stats
 
 import stablesketch as ss
-from stablesketch.collector import histogram_state
+from stablesketch.collector import total_state
 from stablesketch.plan import Phantoms
 from stablesketch.privacy import discrete_laplace
 from stablesketch.sketch.estimators import log_estimates
@@ -76,7 +76,7 @@ def releases(setting: Setting, count: int, plan: ss.Plan | None = None) -> list[
     seeded = functools.partial(discrete_laplace.sample, below=random.Random(11).randrange)
     out = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(histogram_state.discrete_laplace, "sample", seeded)
+        patch.setattr(total_state.discrete_laplace, "sample", seeded)
         for number in range(count):
             secret = ss.Secret.from_bytes(hashlib.sha256(f"{setting.p} {number}".encode()).digest())
             collector = (plan or setting.plan).open(secret=secret)

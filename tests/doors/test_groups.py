@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import stablesketch as ss
+from stablesketch.doors.group_collectors import ListedGroups
 from stablesketch.doors.groups import GroupBudget, selected, threshold
 from stablesketch.doors.pour import pour_groups
 
@@ -82,7 +83,8 @@ def test_every_pair_goes_to_its_own_group_and_others_are_left_out() -> None:
     keys, values = [1, 2, 1, 3, 2, 5], [1, 2, 3, 4, 5, 9]
     batches = pa.table({"k0": keys, "v": values, "g0": groups}).to_batches(max_chunksize=2)
     collectors = [plan.open(ss.Secret.from_bytes(SECRET), "x") for _ in range(2)]
-    pour_groups(batches, collectors, {("a",): 0, ("b",): 1}, keys=1, parts=1)
+    listed = ListedGroups([("a",), ("b",)], plan, lambda name: collectors["ab".index(name[0])])
+    assert not pour_groups(batches, listed, keys=1, parts=1)
     for name, collector in zip("ab", collectors, strict=True):
         own = plan.open(ss.Secret.from_bytes(SECRET), "x")
         rows = [i for i, group in enumerate(groups) if group == name]

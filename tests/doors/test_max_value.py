@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import stablesketch as ss
-from stablesketch.doors.max_value import AutoMaxValue, chosen_max_value
+from stablesketch.doors.max_value import AutoMaxValue, chosen_max_value, digit_counts
 from stablesketch.privacy import discrete_laplace
 
 
@@ -34,7 +34,7 @@ def seeded(seed: int):  # type: ignore[no-untyped-def]
 def test_with_many_pairs_it_is_the_quantile(values: list[int], quantile: float, wanted: int) -> None:
     """At ε = 1 the noise of a count is a few pairs; with this seed, and almost any other, it decides nothing."""
     privacy = ss.Privacy(1.0, 1e-6, 0, relation="add_remove")
-    assert chosen_max_value(batches(values), privacy, 1.0, quantile, seeded(3)) == wanted
+    assert chosen_max_value(digit_counts(batches(values)), privacy, 1.0, quantile, seeded(3)) == wanted
 
 
 @pytest.mark.parametrize(("relation", "pairs", "changes"), [("add_remove", 1, 1), ("replace", 1, 2), ("replace", 4, 8)])
@@ -45,7 +45,7 @@ def test_noise_is_scaled_to_what_a_neighbour_changes(
     scales: list[Fraction] = []
     monkeypatch.setattr(discrete_laplace, "sample", lambda scale, below: scales.append(scale) or 0)
     privacy = ss.Privacy(1.0, 1e-6, 0, relation=relation, pairs_per_person=pairs)  # type: ignore[arg-type]
-    chosen_max_value(batches([1, 2, 3]), privacy, 0.25, 0.99)
+    chosen_max_value(digit_counts(batches([1, 2, 3])), privacy, 0.25, 0.99)
     assert scales == [Fraction(changes) / Fraction(0.25)] * 54
 
 
@@ -57,7 +57,7 @@ def test_boxes_of_neighbours_differ_by_no_more_than_that() -> None:
 
 def test_an_empty_stream_has_some_max_value() -> None:
     privacy = ss.Privacy(1.0, 1e-6, 0, relation="add_remove")
-    assert 1 <= chosen_max_value([], privacy, 1.0, 0.99, seeded(1)) <= 2**53
+    assert 1 <= chosen_max_value(digit_counts([]), privacy, 1.0, 0.99, seeded(1)) <= 2**53
 
 
 def test_release_with_it_costs_what_was_asked_in_all(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.doors import Columns, Input, Sizing, Task, collect, run
-from stablesketch.doors.exact import exact_moments
+from stablesketch.doors.exact import exact_values
 
 SECRET = bytes(range(32))
 APPS = [f"app {i * i % 37}" for i in range(3000)]
@@ -213,7 +213,7 @@ def test_release_by_one_call(tmp_path: Path) -> None:
     path = written_csv(tmp_path / "e.csv")
     found = ss.release(path, ss.Moment(0.5), ss.Privacy(2.0, 1e-6, 3000), key="app", size=50)
     assert isinstance(found, ss.Release)
-    ((_, truth, pairs, keys),) = exact_moments(path, 0.5, Columns(("app",)), Input(), "error")
+    ((_, (truth,), pairs, keys),) = exact_values(path, ss.Moment(0.5), Columns(("app",)), Input(), "error")
     assert pairs == 3000
     assert keys == len(set(APPS))
     assert truth == pytest.approx(sum(APPS.count(app) ** 0.5 for app in set(APPS)), rel=1e-12)

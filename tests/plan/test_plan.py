@@ -365,7 +365,7 @@ WRONG: dict[str, tuple[dict[str, object], type[Exception], str]] = {
         VALUE,
         r"memory = '1K': the least plan takes \d+",
     ),
-    "expected zero": ({"expected": 0}, VALUE, "expected = 0: F_p is positive"),
+    "expected zero": ({"expected": 0}, VALUE, "expected = 0: it is positive"),
     "expected negative": ({"expected": -5.0}, VALUE, r"expected = -5\.0"),
     "expected NaN": ({"expected": math.nan}, VALUE, "expected = nan"),
     "expected infinite": ({"expected": math.inf}, VALUE, "expected = inf"),

@@ -97,7 +97,7 @@ def test_a_ledger_takes_the_certified_epsilon(sampling: ss.Sampling) -> None:
 def test_bad_calls_say_what_to_do() -> None:
     privacy = ss.Privacy(epsilon=1.0, delta=1e-6, pairs=10_000)
     for more in ({}, {"error": 0.1}, {"mechanism": "exact"}):
-        with pytest.raises(ss.ArgumentError, match="Pass size= or memory= with it"):
+        with pytest.raises(ss.ArgumentError, match="size= or memory= with it"):
             ss.plan(ss.Moment(0.5), privacy, sampling=0.1, **more)  # type: ignore[arg-type]
     with pytest.raises(ss.ArgumentError, match="cannot know whether"):
         ss.plan(ss.Moment(0.5), privacy, size=50, sampling=0.1, deletes=True)

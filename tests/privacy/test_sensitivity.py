@@ -197,3 +197,57 @@ def test_bad_arguments_are_refused() -> None:
         sensitivity(1.5, privacy(10))
     with pytest.raises(ArgumentError, match="add_remove"):
         worst_neighbours(0.5, privacy(10, relation="add_remove"), exactly=True)
+
+
+@pytest.mark.parametrize("relation", ["replace", "add_remove"])
+@pytest.mark.parametrize("shape", [(1, 3, 1), (2, 2, 1), (3, 3, 1), (3, 2, 2), (4, 3, 1), (2, 3, 2)])
+@pytest.mark.parametrize("floor", FLOORS)
+def test_whole_keys_are_as_sensitive_as_the_worst_of_all_streams(
+    relation: str, shape: tuple[int, int, int], floor: float
+) -> None:
+    """Every key comes once, so a stream is a multiset of values; with c keys more, or c of them replaced."""
+    pairs, most, changed = shape
+    for p in (0.3, 0.5, 1.0):
+
+        def powers(count: int, p: float = p) -> list[float]:
+            kinds = itertools.combinations_with_replacement(range(1, most + 1), count)
+            return [floor + math.fsum(value**p for value in values) for values in kinds]
+
+        unchanged = pairs if relation == "add_remove" else pairs - changed
+        own = [0.0] if relation == "add_remove" else [x - floor for x in powers(changed)]
+        ratios = [
+            (shared + more - floor) / (shared + less)
+            for shared in powers(unchanged)
+            for more in powers(changed)
+            for less in own
+            if shared + less > 0.0
+        ]
+        asked = Privacy(1.0, 1e-9, pairs, most, relation, changed, "key")  # type: ignore[arg-type]
+        assert sensitivity(p, asked, floor) == pytest.approx(max(ratios), rel=1e-12)
+        # Longer streams are less sensitive, so the promise may be taken as "at least".
+        longer = Privacy(1.0, 1e-9, pairs + 1, most, relation, changed, "key")  # type: ignore[arg-type]
+        assert sensitivity(p, longer, floor) <= sensitivity(p, asked, floor)
+
+
+def test_whole_keys_of_any_number_need_a_floor_only_where_one_may_be_alone() -> None:
+    alone = Privacy(1.0, 1e-9, 0, 5, "add_remove", 1, "key")
+    assert math.isinf(sensitivity(0.5, alone))
+    assert sensitivity(0.5, alone, 10.0) == pytest.approx(1.0 + 5**0.5 / 10.0)
+
+
+@pytest.mark.parametrize("relation", ["replace", "add_remove"])
+@pytest.mark.parametrize("total", [4, 6, 8])
+@pytest.mark.parametrize("floor", [0.0, 3.0])
+def test_a_promised_total_leaves_out_no_stream_that_keeps_it(relation: str, total: int, floor: float) -> None:
+    """All streams of 2 to 4 pairs with values up to 3 of which both neighbours have this total or more."""
+    for p in (0.3, 0.5, 1.0):
+        worst = 1.0
+        for pairs in (2, 3, 4):
+            for common in streams(pairs - 1 if relation == "replace" else pairs, 3, 3):
+                others = list(streams(1, 3, 3)) + ([()] if relation == "add_remove" else [])
+                kept = [common + own for own in others if sum(value for _, value in common + own) >= total]
+                moments = [moment(stream, p, floor) for stream in kept]
+                worst = max(worst, max(moments) / min(moments)) if moments else worst
+        asked = Privacy(1.0, 1e-9, 2, 3, relation, total=total)  # type: ignore[arg-type]
+        assert worst <= sensitivity(p, asked, floor) * (1.0 + 1e-12)
+        assert sensitivity(p, asked, floor) <= sensitivity(p, Privacy(1.0, 1e-9, 2, 3, relation), floor)  # type: ignore[arg-type]

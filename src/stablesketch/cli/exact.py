@@ -1,4 +1,4 @@
-"""`stablesketch exact`: F_p by a group-by, to compare with. Not private."""
+"""`stablesketch exact`: a statistic by a group-by, to compare with. Not private."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import json as json_module
 from typing import Any
 
 from ..doors import Input, checked_columns
-from ..doors.exact import exact_moments
+from ..doors.exact import exact_values
+from ..statistic import Profile
 from . import options
 from .screen import fact_table, note, number, plain_table, print_text
 
@@ -14,8 +15,10 @@ __all__ = ["exact"]
 
 
 def exact(
-    p: options.Order,
     files: options.Inputs = None,
+    p: options.Order = None,
+    statistic: options.StatisticName = "moment",
+    order: options.StatisticOrder = None,
     key: options.Key = None,
     value: options.Value = None,
     by: options.By = None,
@@ -26,25 +29,32 @@ def exact(
     on_bad: options.OnBad = "error",
     json: options.Json = False,
 ) -> None:
-    """The exact F_p, which is [bold]not private[/]: for tests, and for data that are public."""
+    """The exact statistic, which is [bold]not private[/]: for tests, and for data that are public."""
     options.need_input(files, sql)
-    statistic = options.statistic_of(p)
+    wanted = options.statistic_of(statistic, p, order)
     columns = checked_columns(options.listed(key or "line"), value, options.listed(by))
-    found = exact_moments(files, statistic.p, columns, Input(format, header, delimiter, sql), on_bad)
+    found = exact_values(files, wanted, columns, Input(format, header, delimiter, sql), on_bad)
+    orders = wanted.orders if isinstance(wanted, Profile) else (wanted.p,)
+    names = [f"order {each:g}" for each in orders] if isinstance(wanted, Profile) else [str(wanted)]
     if json:
         rows: list[dict[str, Any]] = [
-            {"group": name[0] if len(name) == 1 else list(name), "value": moment, "p": p, "pairs": pairs, "keys": keys}
-            for name, moment, pairs, keys in found
+            {
+                "group": one.group[0] if len(one.group) == 1 else list(one.group),
+                "value": one.values[0] if len(orders) == 1 else list(one.values),
+                "p": orders[0] if len(orders) == 1 else list(orders),
+                "pairs": one.pairs,
+                "keys": one.keys,
+            }
+            for one in found
         ]
         for row in rows if not columns.by else []:
             row.pop("group")
         print_text(json_module.dumps(rows if columns.by else rows[0], sort_keys=True, ensure_ascii=False))
     elif columns.by:
-        shown = [[", ".join(name), number(f), f"{pairs:,}", f"{keys:,}"] for name, f, pairs, keys in found]
-        plain_table(["group", str(statistic), "pairs", "keys"], shown, numbers=3)
+        shown = [[", ".join(one.group), *map(number, one.values), f"{one.pairs:,}", f"{one.keys:,}"] for one in found]
+        plain_table(["group", *names, "pairs", "keys"], shown, numbers=2 + len(names))
     else:
-        _, moment, pairs, keys = found[0]
-        fact_table(
-            "Exact, not private", [(str(statistic), f"{moment:,.6f}"), ("pairs", f"{pairs:,}"), ("keys", f"{keys:,}")]
-        )
+        (one,) = found
+        values = [(name, f"{value:,.6f}") for name, value in zip(names, one.values, strict=True)]
+        fact_table("Exact, not private", [*values, ("pairs", f"{one.pairs:,}"), ("keys", f"{one.keys:,}")])
     note("not private: guard it like the data")

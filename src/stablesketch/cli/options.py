@@ -12,13 +12,13 @@ from ..errors import BlobError, LedgerMismatch
 from ..ledger import Ledger
 from ..plan import Plan
 from ..privacy import Privacy
-from ..statistic import Moment
+from ..statistic import STATISTICS, Moment, Profile, Statistic
 
 __all__ = [
     "By", "Clip", "Delimiter", "Delta", "Epsilon", "Error", "Expected", "Format", "Header", "Inputs", "Json", "Key",
     "MaxValue", "Mechanism", "Memory", "OnBad", "Order", "Output", "Pairs", "PairsPerPerson", "Plot", "Relation",
-    "SecretFile", "Size", "Sql", "Value", "count", "listed", "need_input", "open_ledger",
-    "privacy_of", "read_plan", "statistic_of",
+    "SecretFile", "Size", "Sql", "StatisticName", "StatisticOrder", "Total", "Unit", "Value", "count", "listed",
+    "need_input", "open_ledger", "privacy_of", "read_plan", "statistic_of", "unit_of",
 ]  # fmt: skip
 
 _DATA, _PRIVACY, _SIZE, _OUT = "Data", "Privacy", "Accuracy", "Output"
@@ -84,7 +84,21 @@ OnBad = Annotated[
 Clip = Annotated[
     bool, typer.Option("--clip", help="Clip values above --max-value instead of refusing them.", rich_help_panel=_DATA)
 ]
-Order = Annotated[float, typer.Option("--p", help="The order of the moment F_p, from 0.05 to 1.")]
+Order = Annotated[float | None, typer.Option("--p", help="The order of the moment F_p, from 0.05 to 1.")]
+StatisticName = Annotated[
+    Literal["moment", "hill", "renyi", "tsallis", "shannon", "distinct", "atkinson", "generalised_entropy", "profile"],
+    typer.Option("--statistic", help="What to know: moment (with --p), or one of the others (most with --order)."),
+]
+StatisticOrder = Annotated[
+    str | None,
+    typer.Option("--order", help="Of hill, renyi, tsallis, atkinson; several, separated by commas, of profile.",
+                 metavar="Q"),
+]  # fmt: skip
+Unit = Annotated[
+    Literal["pair", "key"] | None,
+    typer.Option(help="What is protected: pairs, or whole keys, where every key is one person. atkinson and "
+                 "generalised_entropy are about keys.", rich_help_panel=_PRIVACY),
+]  # fmt: skip
 Epsilon = Annotated[float | None, typer.Option(help="ε to reach at most.", rich_help_panel=_PRIVACY)]
 Delta = Annotated[float | None, typer.Option(help="δ to reach at most.", rich_help_panel=_PRIVACY)]
 Pairs = Annotated[
@@ -108,13 +122,18 @@ Relation = Annotated[
 PairsPerPerson = Annotated[
     int, typer.Option(parser=count, metavar="N", help="Pairs that one person has at most.", rich_help_panel=_PRIVACY)
 ]
+Total = Annotated[
+    int,
+    typer.Option(parser=count, metavar="N", rich_help_panel=_PRIVACY,
+                 help="All values add up to at least so much: a promise, from public knowledge."),
+]  # fmt: skip
 Error = Annotated[
-    float | None, typer.Option(help="Relative error to aim at; 0.05 if nothing is said.", rich_help_panel=_SIZE)
+    float | None, typer.Option(help="Error to aim at; 0.05, relative, for moments.", rich_help_panel=_SIZE)
 ]
 Size = Annotated[int | None, typer.Option(help="Number of entries, instead of an error.", rich_help_panel=_SIZE)]
 Memory = Annotated[str | None, typer.Option(help="Bytes of a stored sketch, such as 64K.", rich_help_panel=_SIZE)]
 Expected = Annotated[
-    float | None, typer.Option(help="The F_p you expect, from public knowledge only.", rich_help_panel=_SIZE)
+    float | None, typer.Option(help="The value you expect, from public knowledge only.", rich_help_panel=_SIZE)
 ]
 Mechanism = Annotated[
     Literal["sketch", "exact"],
@@ -135,21 +154,56 @@ def need_input(files: list[str] | None, sql: str | None) -> None:
         raise typer.BadParameter("nothing to read. Name files, - for standard input, or --sql.")
 
 
-def statistic_of(order: float) -> Moment:
+def statistic_of(name: str, p: float | None, order: str | None) -> Statistic:
     """What is to be known of the stream."""
-    return Moment(order)
+    if name == "moment":
+        if order is not None:
+            raise typer.BadParameter("--order is for other statistics: the order of a moment is --p.")
+        if p is None:
+            raise typer.BadParameter(
+                "--p is needed: which moment, from 0.05 to 1. Try --p 0.5, or another --statistic, such as shannon."
+            )
+        return Moment(p)
+    if p is not None:
+        raise typer.BadParameter(f"--p is the order of a moment: for {name} it is --order.")
+    if name in ("shannon", "distinct"):
+        if order is not None:
+            raise typer.BadParameter(f"{name} has no order: leave out --order.")
+        return STATISTICS[name]()
+    orders = [_order(each) for each in (order or _USUAL_ORDERS.get(name, "")).split(",") if each.strip()]
+    if name == "profile":
+        return Profile(orders)
+    if len(orders) != 1:
+        raise typer.BadParameter(f"--order is needed, one number: which {name}. Try --order 0.5.")
+    return STATISTICS[name](orders[0])  # type: ignore[call-arg]  # each of these has one
+
+
+_USUAL_ORDERS = {"profile": "0,0.25,0.5,0.75,1"}
+
+
+def _order(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not an order. Write 0.5, or 0,0.5,1 for a profile.") from None
+
+
+def unit_of(unit: str | None, statistic: Statistic) -> str:
+    """Keys for what is about people; pairs elsewhere, if nobody says otherwise."""
+    return unit or ("key" if statistic.name in ("atkinson", "generalised_entropy") else "pair")
 
 
 def privacy_of(
-    epsilon: float | None, delta: float | None, pairs: int, max_value: int, relation: str, pairs_per_person: int
-) -> Privacy:
+    epsilon: float | None, delta: float | None, pairs: int, max_value: int, relation: str, pairs_per_person: int,
+    unit: str = "pair", total: int = 0,
+) -> Privacy:  # fmt: skip
     """What is to be protected; ε and δ have no default, because nobody but the user can choose them."""
     for name, given in (("--epsilon", epsilon), ("--delta", delta)):
         if given is None:
             raise typer.BadParameter(
                 f"{name} is needed: it says how private the release is. Try --epsilon 1 --delta 1e-9."
             )
-    return Privacy(epsilon, delta, pairs, max_value, relation, pairs_per_person)  # type: ignore[arg-type]
+    return Privacy(epsilon, delta, pairs, max_value, relation, pairs_per_person, unit, total)  # type: ignore[arg-type]
 
 
 def open_ledger(path: Path) -> Ledger:

@@ -24,17 +24,23 @@ stablesketch plan --p 0.25 --epsilon 1 --delta 1e-9 --relation add_remove --pair
 
 stablesketch plan --p 0.5 --epsilon 1 --delta 1e-9 --pairs 1e6 --plot plan.svg
 
+stablesketch plan --statistic shannon --epsilon 1 --delta 1e-9 --pairs 1e6
+
 stablesketch plan --serve"""
 
 
 def plan(
-    p: Annotated[float | None, typer.Option("--p", help="The order of the moment F_p, from 0.05 to 1.")] = None,
+    p: options.Order = None,
+    statistic: options.StatisticName = "moment",
+    order: options.StatisticOrder = None,
     epsilon: options.Epsilon = None,
     delta: options.Delta = None,
     pairs: options.Pairs = None,
     max_value: Annotated[int, typer.Option(parser=options.count, metavar="N", help="The largest value of a pair.")] = 1,
     relation: options.Relation = None,
     pairs_per_person: options.PairsPerPerson = 1,
+    unit: options.Unit = None,
+    total: options.Total = 0,
     error: options.Error = None,
     size: options.Size = None,
     memory: options.Memory = None,
@@ -52,19 +58,27 @@ def plan(
 ) -> None:
     """Size, price and error of a release, from public numbers alone."""
     if serve:
-        given = (p, epsilon, delta, pairs, relation, error, size, memory, expected, output, plot)
+        given = (p, order, unit, epsilon, delta, pairs, relation, error, size, memory, expected, output, plot)
         if any(value is not None for value in given):
             raise typer.BadParameter("--serve takes --port alone: the numbers are set on the page.")
         serve_page(port or 0)
         return
     if port is not None:
         raise typer.BadParameter("--port is that of the page: add --serve.")
-    if p is None:
-        raise typer.BadParameter("--p is needed: which moment to plan, from 0.05 to 1. Try --p 0.5.")
+    wanted = options.statistic_of(statistic, p, order)
     check_new(plot=plot, output=output)
-    privacy = options.privacy_of(epsilon, delta, pairs or 0, max_value, relation or "replace", pairs_per_person)
+    privacy = options.privacy_of(
+        epsilon,
+        delta,
+        pairs or 0,
+        max_value,
+        relation or "replace",
+        pairs_per_person,
+        options.unit_of(unit, wanted),
+        total,
+    )
     sizing = Sizing(error, size, memory, expected, mechanism)
-    chosen = sizing.plan(options.statistic_of(p), privacy)
+    chosen = sizing.plan(wanted, privacy)
     if output is not None:
         write_new(output, (chosen.to_json() + "\n").encode())
         note(f"written to {output}")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import json as json_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from ..collector import Collector
 from ..doors import AutoMaxValue, GroupRelease, Input, Outcome, Sizing, Task, checked_columns, run
+from ..engines.spark.files import run_files
 from ..errors import DataError
 from ..ledger import Ledger
 from ..plan import Plan
@@ -39,6 +40,13 @@ cut -d' ' -f1 access.log | stablesketch release - --p 0.5 --epsilon 1 --delta 1e
 
 stablesketch release events.csv --key app --p 0.5 --epsilon 1 --delta 1e-9 --plot app.svg --report app.html
 
+stablesketch release events.csv --key app --statistic profile --epsilon 1 --delta 1e-9 --plot profile.svg
+
+stablesketch release wages.csv --key id --value wage --max-value 1500 --statistic atkinson --order 0.5 \\
+  --epsilon 1 --delta 1e-9
+
+stablesketch release events.parquet --key app --p 0.5 --epsilon 1 --delta 1e-9 --engine spark --master 'local[*]'
+
 stablesketch release all.ssk --secret s.key"""
 
 _PRIVACY = "Privacy"
@@ -46,7 +54,9 @@ _PRIVACY = "Privacy"
 
 def release(
     files: options.Inputs = None,
-    p: Annotated[float | None, typer.Option("--p", help="The order of the moment F_p, from 0.05 to 1.")] = None,
+    p: options.Order = None,
+    statistic: options.StatisticName = "moment",
+    order: options.StatisticOrder = None,
     key: options.Key = None,
     value: options.Value = None,
     max_value: options.MaxValue = None,
@@ -70,6 +80,8 @@ def release(
     pairs: options.Pairs = None,
     relation: options.Relation = None,
     pairs_per_person: options.PairsPerPerson = 1,
+    unit: options.Unit = None,
+    total: options.Total = 0,
     groups_per_person: Annotated[
         int, typer.Option(help="Groups that one person is in at most.", rich_help_panel=_PRIVACY)
     ] = 1,
@@ -92,6 +104,14 @@ def release(
         typer.Option(help="Write a page about the release, to be read by anybody: a new file .html.", metavar="FILE",
                      rich_help_panel="Output"),
     ] = None,
+    engine: Annotated[
+        Literal["local", "spark"], typer.Option(help="Where the data are read.", rich_help_panel="Engine")
+    ] = "local",
+    master: Annotated[
+        str | None,
+        typer.Option(help="Of Spark: local[4], spark://host:7077, yarn, sc://host.", metavar="URL",
+                     rich_help_panel="Engine"),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show plan and price without reading data.", rich_help_panel="Output")
     ] = False,
@@ -106,6 +126,8 @@ def release(
             "--person": person,
             "--sql": sql,
             "--p": p,
+            "--order": order,
+            "--unit": unit,
             "--epsilon": epsilon,
             "--pairs": pairs,
         }
@@ -118,8 +140,7 @@ def release(
         return
     if secret is not None:
         raise typer.BadParameter("--secret is for stored sketches. A release from data draws a fresh secret.")
-    if p is None:
-        raise typer.BadParameter("--p is needed: which moment to release, from 0.05 to 1. Try --p 0.5.")
+    wanted = options.statistic_of(statistic, p, order)
     options.need_input(files, sql)
     if key is None and not _is_lines(files, format):
         raise typer.BadParameter("--key is needed: the column whose variety is measured.")
@@ -130,8 +151,10 @@ def release(
         raise typer.BadParameter("--value needs --max-value: a bound on one pair's value. Try --max-value auto.")
     counted = pairs is None and related == "replace" and by is None
     task = Task(
-        options.statistic_of(p),
-        options.privacy_of(epsilon, delta, pairs or 0, largest, related, pairs_per_person),
+        wanted,
+        options.privacy_of(
+            epsilon, delta, pairs or 0, largest, related, pairs_per_person, options.unit_of(unit, wanted), total
+        ),
         checked_columns(options.listed(key or "line"), value, options.listed(by), person),
         Sizing(error, size, memory, expected, mechanism),
         groups=None if groups is None else _group_names(groups),
@@ -146,8 +169,15 @@ def release(
     if dry_run:
         _show_plan(task, counted, json)
         return
+    if engine == "spark" and master is None:
+        raise typer.BadParameter("--engine spark needs --master: where Spark runs. Try --master 'local[*]'.")
+    if engine != "spark" and master is not None:
+        raise typer.BadParameter("--master is for --engine spark.")
     with progress() as bar:
-        outcome = run(task, files, ledger=budget, label=label, progress=bar)
+        if master is None:
+            outcome = run(task, files, ledger=budget, label=label, progress=bar)
+        else:
+            outcome = run_files(task, files, master, ledger=budget, label=label, progress=bar)
     _show(outcome, task, json, output)
     keep_release(outcome, task, budget, plot, report)
 
@@ -233,39 +263,60 @@ def _notes(outcome: Outcome) -> list[str]:
 
 
 def _facts(release: Release, plan: Plan) -> list[tuple[str, str]]:
+    share = f"{100 * release.confidence:g}% interval"
     facts = [
         (release.statistic, number(release.value)),
-        (f"{100 * release.confidence:g}% interval", f"{number(release.low)} to {number(release.high)}"),
-        *_price(release, plan),
+        (share, f"{number(release.low)} to {number(release.high)}"),
     ]
+    if release.points:
+        facts = [
+            (f"order {point.order:g}", f"{number(point.value)}, {share} {number(point.low)} to {number(point.high)}")
+            for point in release.points
+        ]
+    facts += _price(release, plan)
     if release.pairs is not None:
-        facts.append(("pairs", f"{release.pairs:,}"))
+        facts.append((f"{plan.privacy.unit}s", f"{release.pairs:,}"))
     return facts
 
 
 def _price(release: Release, plan: Plan) -> list[tuple[str, str]]:
     privacy = plan.privacy
     change = "replacing" if release.relation == "replace" else "adding or removing"
-    whose = "any one pair" if release.pairs_per_person == 1 else f"any {release.pairs_per_person} pairs of one person"
+    unit = privacy.unit
+    whose = (
+        f"any one {unit}" if release.pairs_per_person == 1 else f"any {release.pairs_per_person} {unit}s of one person"
+    )
     values = f", values up to {release.max_value:,}" if release.max_value > 1 else ""
-    error = f"{number(plan.error)}, absolute: nothing is known of {plan.statistic} beforehand"
-    if plan.relative:
-        error = f"{100 * plan.error:.2g}% at {plan.statistic} = {number(plan.expected)}{_least(plan)}"
     method = "exact, all keys in memory"
     if release.mechanism != "exact":  # a sketch, perhaps of a sample
-        floor = f"floor {number(release.floor)}" if release.floor else "no floor needed"
-        method = f"sketch of {release.size:,} entries, {floor}"
+        method = f"sketch of {release.size:,} entries, {_floor(plan)}"
     return [
         ("protects", f"{change} {whose}{values}"),
         ("price", f"ε = {release.epsilon:.4g}, δ = {release.delta:.3g}"),
-        ("planned error", error),
+        ("planned error", _error(plan)),
         ("method", method),
         *([("promised", f"at least {privacy.pairs:,} pairs")] if privacy.pairs and release.pairs is None else []),
     ]
 
 
+def _error(plan: Plan) -> str:
+    if not plan.statistic.relative:
+        return f"{number(plan.error)}, absolute"
+    if not plan.relative:
+        return f"{number(plan.error)}, absolute: nothing is known of {plan.statistic} beforehand"
+    if not plan.expected:
+        return f"{100 * plan.error:.2g}% where every moment is the least there can be"
+    return f"{100 * plan.error:.2g}% at {plan.statistic} = {number(plan.expected)}{_least(plan)}"
+
+
 def _least(plan: Plan) -> str:
-    return ", the least there can be" if plan.expected == float(plan.privacy.pairs) ** plan.statistic.p else ""
+    least = 1.0 if plan.parts else float(plan.privacy.pairs) ** plan.statistic.p
+    return ", the least there can be" if plan.expected == least else ""
+
+
+def _floor(plan: Plan) -> str:
+    floors = [part.floor for part in plan.parts or (plan,) if part.floor]
+    return f"floor {', '.join(map(number, floors))}" if floors else "no floor needed"
 
 
 def _show_groups(outcome: Outcome) -> None:

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from ..errors import ArgumentError, ArgumentTypeError, MergeError, ShardMergedTwice
 from ..plan import Plan
-from ..sketch import Sketch
 from . import wire
-from .histogram_state import merged_states
+from .states import state_of
 
 __all__ = ["merge_blobs"]
 
@@ -36,15 +35,5 @@ def merge_blobs(blobs: Sequence[bytes]) -> bytes:
                 f"shard {again[0]!r} is in already: its pairs would count twice. Merge each shard once."
             )
         shards.update(names)
-    if getattr(plan, "sampled", None) is not None:
-        raise MergeError(
-            "sketches of a plan with sampling are merged with the secret alone. Use Collector.from_bytes(blob, secret) "
-            "and merge; or release them together: stablesketch release a.ssk b.ssk --secret s.key."
-        )
-    states = [state for *_, state in parts]
-    if plan.mechanism == "exact":
-        return wire.encode(text, shards, expected, merged_states(states))
-    first, *rest = [Sketch.from_bytes(state) for state in states]
-    for other in rest:
-        first.merge(other)
-    return wire.encode(text, shards, expected, first.to_bytes())
+    merged = state_of(plan).merged(plan, [state for *_, state in parts])
+    return wire.encode(text, shards, expected, merged)

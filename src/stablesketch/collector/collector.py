@@ -29,17 +29,15 @@ from ..plan import Plan
 from ..release import Release
 from ..secret import Secret
 from . import checkpoint, wire
-from .histogram_state import HistogramState
 from .sampled_state import SampledState
-from .sketch_state import SketchState
 from .spending import spending
+from .state import State
+from .states import state_of
 
 if TYPE_CHECKING:
     import os
 
 __all__ = ["Collector", "release_all"]
-
-_STATES: dict[str, type[SketchState] | type[HistogramState]] = {"sketch": SketchState, "exact": HistogramState}
 
 
 class Collector:
@@ -72,16 +70,14 @@ class Collector:
             raise ArgumentError("shard", shard, "not the name of a shard", 'Pass a short text such as "eu-1"')
         expected = None if shards is None else _expected(shards, shard)
         name = shard or f"shard-{secrets.token_hex(8)}"
-        self._start(plan, _state_of(plan)(plan, secret), {name}, expected)
+        self._start(plan, state_of(plan)(plan, secret), {name}, expected)
 
-    def _start(
-        self, plan: Plan, state: SketchState | HistogramState, shards: set[str], expected: frozenset[str] | None
-    ) -> None:
+    def _start(self, plan: Plan, state: State, shards: set[str], expected: frozenset[str] | None) -> None:
         self._plan = plan
         self._expected = expected
         self._number = 0  # of the last checkpoint
         self._offset: Any = None
-        self._state: SketchState | HistogramState | None = state
+        self._state: State | None = state
         self._shards = shards
         if isinstance(state, SampledState):
             state.shard = min(shards)
@@ -134,14 +130,22 @@ class Collector:
         Phantoms, grid and accounting come in at the release alone, so two plans have the same state if they agree on
         the statistic, the mechanism, the size, the largest value and deletions; only such a plan is taken.
         """
-        same = ("statistic", "mechanism", "size", "deletes", "sampled")
+        same = ("statistic", "mechanism", "sizes", "deletes", "sampled")
         if any(getattr(plan, name, None) != getattr(self._plan, name, None) for name in same) or (
             plan.privacy.max_value != self._plan.privacy.max_value
         ):
             raise MergeError("a plan of another state cannot take the place of this one. Collect again.")
         with self._lock:
-            self._held()._plan = plan
+            self._held().replan(plan)
             self._plan = plan
+
+    def _rename(self, shard: str) -> None:
+        """Takes one name for all that is in: for an engine that has merged every part of a job, of which there may be
+        thousands. Merging the whole twice is refused as before; the parts must not be merged anywhere else.
+        """
+        with self._lock:
+            self._held()
+            self._shards = {shard}
 
     def delete(self, keys: object, values: object = None, *, threads: int | None = None) -> None:
         """Takes back pairs that were updated. Needs a plan made with deletes=True, which promises just that."""
@@ -173,7 +177,7 @@ class Collector:
                 raise ShardMergedTwice(
                     f"shard {again[0]!r} is in already: its pairs would count twice. Merge each shard once."
                 )
-            mine.merge(other._held())  # type: ignore[arg-type]  # the same plan, so the same kind of state
+            mine.merge(other._held())
             mine.secret._adopt(other._held().secret)
             self._shards |= other._shards
             other._state, other._merged = None, True
@@ -200,7 +204,7 @@ class Collector:
             )
         self = cls.__new__(cls)
         listed = None if expected is None else frozenset(expected)
-        self._start(plan, _state_of(plan).from_bytes(plan, state, secret), set(shards), listed)
+        self._start(plan, state_of(plan).from_bytes(plan, state, secret), set(shards), listed)
         return self
 
     def checkpoint(self, path: str | os.PathLike[str], offset: object = None) -> None:
@@ -258,7 +262,7 @@ class Collector:
             raise ShardsMissing(sorted(self._expected - self._shards))
         state.check(confidence)
 
-    def _held(self) -> SketchState | HistogramState:
+    def _held(self) -> State:
         if self._merged:
             raise MergeError("this collector was merged into another, which has its pairs now. Go on with that one.")
         if self._state is None:
@@ -336,10 +340,6 @@ def _entries(
         part = checked_part(parts[i] if parts is not None else None, ask)
         entries.append(Entry(ask, secret.fingerprint, label, part))
     return entries
-
-
-def _state_of(plan: Plan) -> type[SketchState] | type[HistogramState]:
-    return SampledState if plan.sampled is not None else _STATES[plan.mechanism]
 
 
 def _expected(shards: Iterable[str], shard: str | None) -> frozenset[str]:

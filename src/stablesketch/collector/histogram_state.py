@@ -15,20 +15,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BlobError, MergeError, NegativeTotal, SecretMismatch
-from ..privacy import discrete_laplace
-from ..privacy.exact_moment import moment_units, units_sensitivity
+from ..plan.charge import exact_distance
+from ..privacy.exact_moment import moment_units
 from ..release import Release
 from ..secret import Secret
 from ..sketch.columns import KeyColumn, value_column
 from ..sketch.projection import Projection
 from ..sketch.wire import IntegerReader, encode_integer
 from ..sketch.workers import checked_threads
+from ..statistic import Distinct
+from .measured import Measured
 from .sketch_state import check_promise, make_release
+from .total_state import OTHER_SECRET, noisy
 
 if TYPE_CHECKING:
     from ..plan import Plan
 
-__all__ = ["HistogramState", "merged_states"]
+__all__ = ["HistogramState"]
 
 _CHUNK = 1 << 20
 _HEADER = struct.Struct("<8sQ")  # fingerprint of the secret, number of keys
@@ -75,9 +78,12 @@ class HistogramState:
     def add_totals(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
         self._apply(dict(_group(fingerprints, totals)), pairs)
 
+    def replan(self, plan: Plan) -> None:
+        self._plan = plan
+
     def merge(self, other: HistogramState) -> None:
         if other.secret != self.secret:
-            raise MergeError("collectors under different secrets cannot be merged: give every shard the same secret.")
+            raise MergeError(OTHER_SECRET)
         self._apply(other._totals, other._pairs)
 
     def to_bytes(self) -> bytes:
@@ -95,34 +101,45 @@ class HistogramState:
 
     def check(self, confidence: float) -> None:
         check_promise(self._plan, self._pairs, sum(self._totals.values()))
+        if self._plan.privacy.unit == "key" and len(self._totals) != self._pairs:
+            raise NegativeTotal(
+                "some key came more than once, and with unit='key' every key has one pair: its whole total. Add the "
+                "pairs of each key up before they are counted."
+            )
         if any(total < 0 for total in self._totals.values()):
             raise NegativeTotal("some key was deleted more often than it was there. Send the updates it is missing.")
 
     def release(self, confidence: float) -> Release:
+        """The private value with its limits."""
+        found = self.measure(confidence)
+        return make_release(self._plan, found.value, found.low, found.high, confidence, self._pairs)
+
+    def measure(self, confidence: float) -> Measured:
         """(units of F_p + noise) · step: an integer query of sensitivity D with noise of scale D/ε is ε-DP."""
-        plan, privacy, p = self._plan, self._plan.privacy, self._plan.statistic.p
-        step = Fraction(plan.step)
-        distance = units_sensitivity(p, privacy.max_value, privacy.pairs_per_person, step)
-        scale = Fraction(distance) / Fraction(privacy.epsilon)
-        units = moment_units(self._totals.values(), p, step)
-        value = float((units + discrete_laplace.sample(scale)) * step)
-        # The noise is symmetric: half its two-sided quantile either way, and half a step for the grid.
-        reach = float((discrete_laplace.quantile(scale, (1 + Fraction(confidence)) / 2) + 1) * step)
-        low = max(value - reach, 0.0)
-        return make_release(plan, value, low, max(value + reach, low), confidence, self._pairs)
+        plan = self._plan
+        scale = Fraction(exact_distance(plan)) / Fraction(plan.privacy.epsilon)
+        return noisy(self._units(), scale, Fraction(plan.step), confidence)
 
+    def _units(self) -> int:
+        plan = self._plan
+        if isinstance(plan.statistic, Distinct):
+            return len(self._totals)
+        return moment_units(self._totals.values(), plan.statistic.p, Fraction(plan.step))
 
-def merged_states(states: Sequence[bytes]) -> bytes:
-    """The sum of states of one secret, as bytes, without the secret."""
-    fingerprint, pairs, totals = _decode(states[0])
-    for state in states[1:]:
-        other, more, amounts = _decode(state)
-        if other != fingerprint:
-            raise MergeError("collectors under different secrets cannot be merged: give every shard the same secret.")
-        pairs += more
-        for key, amount in amounts.items():
-            totals[key] = totals.get(key, 0) + amount
-    return _encode(fingerprint, pairs, {key: total for key, total in totals.items() if total})
+    @classmethod
+    def merged(cls, plan: Plan, states: Sequence[bytes]) -> bytes:
+        """The sum of states of one secret, as bytes, without the secret."""
+        fingerprint, pairs, totals = _decode(states[0])
+        for state in states[1:]:
+            other, more, amounts = _decode(state)
+            if other != fingerprint:
+                raise MergeError(
+                    "collectors under different secrets cannot be merged: give every shard the same secret."
+                )
+            pairs += more
+            for key, amount in amounts.items():
+                totals[key] = totals.get(key, 0) + amount
+        return _encode(fingerprint, pairs, {key: total for key, total in totals.items() if total})
 
 
 def _encode(fingerprint: bytes, pairs: int, totals: dict[int, int]) -> bytes:

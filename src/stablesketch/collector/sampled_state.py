@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ArgumentError, BlobError
+from ..errors import ArgumentError, BlobError, MergeError
 from ..release import Release
 from ..secret import Secret
 from ..sketch import Sketch
@@ -127,6 +128,13 @@ class SampledState(SketchState):
         share = f"sketch, {100 * self._sampling.rate:g}% sampled per {self._sampling.per}"
         return replace(super().release(confidence), mechanism=share)
 
+    @classmethod
+    def merged(cls, plan: Plan, states: Sequence[bytes]) -> bytes:
+        raise MergeError(
+            "sketches of a plan with sampling are merged with the secret alone. Use Collector.from_bytes(blob, secret) "
+            "and merge; or release them together: stablesketch release a.ssk b.ssk --secret s.key."
+        )
+
     def _entry_logs(self) -> tuple[list[float], list[float]]:
         logs: list[float] = []
         signs: list[float] = []
@@ -136,9 +144,9 @@ class SampledState(SketchState):
             signs += more_signs
         return logs, signs
 
-    def _quantiles(self, confidence: float) -> tuple[float, float]:
+    def _pivot_confidence(self, confidence: float) -> float:
         """Half of what may fail is left to the sample, see `_answer`."""
-        return super()._quantiles(0.5 + 0.5 * confidence)
+        return 0.5 + 0.5 * confidence
 
     def _answer(self, value: float, low: float, high: float, confidence: float) -> tuple[float, float, float]:
         """F'/q^p for F' the moment of the sample; and limits for F_p from limits for F'.

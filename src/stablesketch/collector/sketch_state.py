@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,14 +11,16 @@ from numpy.typing import NDArray
 
 from ..errors import BlobError, NegativeTotal, PlanInfeasible, StreamTooShort
 from ..privacy.precision import is_covered
-from ..release import Release
+from ..release import Point, Release
 from ..secret import Secret
 from ..sketch import Sketch
 from ..sketch.columns import KeyColumn
 from ..sketch.estimators import log_estimates
 from ..sketch.estimators.pitman import log_estimate
-from ..sketch.estimators.pivot import pivot_law
+from ..sketch.estimators.pivot import PivotLaw, pivot_law
 from ..sketch.sketch import log_magnitudes
+from ..statistic import Array
+from .measured import Measured, uniform_offset
 
 if TYPE_CHECKING:
     from ..plan import Plan
@@ -30,14 +33,23 @@ class SketchState:
 
     def __init__(self, plan: Plan, secret: Secret | None, sketch: Sketch | None = None) -> None:
         self._plan = plan
-        self._sketch = Sketch(plan.statistic.p, plan.size, secret) if sketch is None else sketch
+        self._sketch = self._opened(plan, secret) if sketch is None else sketch
+
+    @staticmethod
+    def _opened(plan: Plan, secret: Secret | None) -> Sketch:
+        return Sketch(plan.statistic.p, plan.size, secret)
+
+    @staticmethod
+    def _read(blob: bytes, secret: Secret | None) -> Sketch:
+        return Sketch.from_bytes(blob, secret)
 
     @classmethod
     def from_bytes(cls, plan: Plan, blob: bytes, secret: Secret | None) -> SketchState:
-        sketch = Sketch.from_bytes(blob, secret)
-        if (sketch.p, sketch.size) != (plan.statistic.p, plan.size):
+        sketch = cls._read(blob, secret)
+        wanted = cls._opened(plan, secret)
+        if (sketch.p, sketch.size) != (wanted.p, wanted.size):
             raise BlobError(
-                f"a collector whose plan has p = {plan.statistic.p}, size = {plan.size} and whose sketch has "
+                f"a collector whose plan has p = {wanted.p}, size = {wanted.size} and whose sketch has "
                 f"p = {sketch.p}, size = {sketch.size}."
             )
         return cls(plan, secret, sketch)
@@ -67,11 +79,22 @@ class SketchState:
             self._sketch._apply("update", fingerprints.view(np.int64), totals, None, negative=False)
         self._sketch._pairs += pairs - len(fingerprints)
 
+    def replan(self, plan: Plan) -> None:
+        self._plan = plan
+
     def merge(self, other: SketchState) -> None:
         self._sketch.merge(other._sketch)
 
     def to_bytes(self) -> bytes:
         return self._sketch.to_bytes()
+
+    @classmethod
+    def merged(cls, plan: Plan, states: Sequence[bytes]) -> bytes:
+        """The sum of states of one secret, as bytes, without the secret."""
+        first, *rest = [cls._read(state, None) for state in states]
+        for other in rest:
+            first.merge(other)
+        return first.to_bytes()
 
     def check(self, confidence: float) -> None:
         plan, pairs = self._plan, self.pairs
@@ -80,41 +103,68 @@ class SketchState:
                 f"the stream has fewer pairs than the {plan.privacy.pairs:,} the plan was made for, so its guarantee "
                 "would not hold. Collect more, or plan with a smaller pairs= (0 is safe for streams of any length)."
             )
+        if self.total < plan.privacy.total:
+            raise StreamTooShort(
+                f"the values add up to less than the {plan.privacy.total:,} the plan was made for, so its guarantee "
+                "would not hold. Collect more, or plan with a smaller total=."
+            )
         check_promise(plan, pairs, self.total)
+        self._check_precision()
+        # Public, and refused before the release is paid.
+        self._pivot().limits(self._pivot_confidence(confidence), plan.step)
+
+    def _pivot_confidence(self, confidence: float) -> float:
+        return confidence
+
+    def _check_precision(self) -> None:
+        plan, pairs = self._plan, self.pairs
         if not is_covered(pairs, pairs * float(plan.privacy.max_value) ** plan.statistic.p + plan.floor):
             raise PlanInfeasible(
                 f"the stream is too long for the δ of the plan with values up to {plan.privacy.max_value:,}: the "
                 "largest X would be cut off too often. Release parts, which compose, or plan with a smaller max_value."
             )
-        self._quantiles(confidence)
 
-    def _quantiles(self, confidence: float) -> tuple[float, float]:
-        """Of the pivot on the grid, public. Asked for before the release is paid: they take time and can be refused."""
-        return pivot_law(log_estimate, self._plan.statistic.p, self._plan.size).limits(confidence, self._plan.step)
+    def _pivot(self) -> PivotLaw:
+        return pivot_law(log_estimate, self._plan.statistic.p, self._plan.size)
+
+    def _rounded(self, estimate: float) -> float:
+        """g (k + 1/2 - u), k = floor(estimate/g + u): what may be published of an estimate. u comes from the secret.
+
+        It is the estimate plus an independent uniform number within g/2 of 0 (privacy/precision.py).
+        """
+        plan = self._plan
+        offset = uniform_offset(self.secret.derive(f"grid offset/{plan.statistic}", 8))
+        return plan.step * (math.floor(estimate / plan.step + offset) + 0.5 - offset)
 
     def release(self, confidence: float) -> Release:
+        """The private value with its limits."""
+        found = self.measure(confidence)
+        return make_release(self._plan, found.value, found.low, found.high, confidence, self.pairs)
+
+    def measure(self, confidence: float) -> Measured:
         """s exp(g (k + 1/2 - u)) - Λ, k = floor(ln T/g + u): T the estimate of F_p + Λ, u uniform from the secret.
 
-        g (k + 1/2 - u) is ln T plus an independent uniform number within g/2 of 0, whose exponential has the mean
-        sinh(g/2)/(g/2); s is the inverse, so the value is as unbiased as T.
+        The exponential of what rounding adds to ln T has the mean sinh(g/2)/(g/2); s is the inverse, so the value is
+        as unbiased as T.
 
         The limits are public functions of k: g (k + 1/2 - u) - ln(F_p + Λ) is a pivot, whose law depends on p, the
         size and g alone.
         """
         plan, p = self._plan, self._plan.statistic.p
         logs, signs = self._entry_logs()
-        # 53 bits are a uniform number in [0, 1) that a double holds exactly.
-        offset = (int.from_bytes(self.secret.derive("grid offset", 8), "little") >> 11) / 2.0**53
-        cell = math.floor(float(log_estimates(np.array(logs), np.array(signs), p)) / plan.step + offset)
+        rounded = self._rounded(float(log_estimates(np.array(logs), np.array(signs), p)))
         half = 0.5 * plan.step
-        rounded = plan.step * (cell + 0.5 - offset)
         log_scale = rounded - math.log(math.sinh(half) / half)
-        below, above = self._quantiles(confidence)
+        pivot = self._pivot()
+        below, above = pivot.limits(self._pivot_confidence(confidence), plan.step)
         shown = [math.exp(log) - plan.floor for log in (log_scale, rounded - above, rounded - below)]
         value, low, high = self._answer(shown[0], shown[1], shown[2], confidence)
-        least, most = _public_range(plan, self.pairs)
-        low = min(max(low, least), most)
-        return make_release(plan, value, low, max(min(high, most), low), confidence, self.pairs)
+
+        def quantiles(probability: Array) -> Array:
+            truth: Array = np.exp(rounded - pivot.quantiles(1.0 - probability, plan.step)) - plan.floor
+            return truth
+
+        return Measured(value, low, high, quantiles).within(*_public_range(plan, self.pairs))
 
     def _entry_logs(self) -> tuple[list[float], list[float]]:
         """ln|a_j| and signs of the entries, phantoms included."""
@@ -145,12 +195,16 @@ def check_promise(plan: Plan, pairs: int, total: int) -> None:
 def _public_range(plan: Plan, pairs: int) -> tuple[float, float]:
     """What is known of F_p without looking: n pairs of values 1 to M have n^p <= F_p <= n M^p (concavity)."""
     p, privacy = plan.statistic.p, plan.privacy
+    if privacy.relation == "replace" and privacy.unit == "key":
+        return float(pairs), pairs * float(privacy.max_value) ** p
     if privacy.relation == "replace":
         return float(pairs) ** p, pairs * float(privacy.max_value) ** p
     return float(privacy.pairs) ** p if privacy.pairs else 0.0, math.inf
 
 
-def make_release(plan: Plan, value: float, low: float, high: float, confidence: float, pairs: int) -> Release:
+def make_release(
+    plan: Plan, value: float, low: float, high: float, confidence: float, pairs: int, points: tuple[Point, ...] = ()
+) -> Release:
     """The fields of a release that come from the plan; the number of pairs only where it is public."""
     privacy = plan.privacy
     return Release(
@@ -168,5 +222,6 @@ def make_release(plan: Plan, value: float, low: float, high: float, confidence: 
         max_value=privacy.max_value,
         mechanism=plan.mechanism,
         size=plan.size,
-        floor=plan.floor,
+        floor=plan.parts[0].floor if plan.parts else plan.floor,
+        points=points,
     )

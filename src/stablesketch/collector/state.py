@@ -1,42 +1,67 @@
-"""What a collector holds of a stream: one protocol, whatever the mechanism."""
+"""`State`: what a collector asks of the state of a mechanism."""
 
 from __future__ import annotations
 
-from typing import Protocol, Self
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..release import Release
+from ..secret import Secret
 from ..sketch.columns import KeyColumn
+from .measured import Measured
 
-__all__ = ["State"]
+if TYPE_CHECKING:
+    from ..plan import Plan
+
+__all__ = ["MeasuringState", "State"]
 
 
 class State(Protocol):
-    """The state of a mechanism. Adding either succeeds or leaves the state unchanged."""
+    """Takes pairs, merges, travels as bytes; is checked before a release is paid, then releases."""
+
+    def __init__(self, plan: Plan, secret: Secret | None) -> None: ...
 
     @property
-    def pairs(self) -> int:
-        """Net pairs."""
+    def pairs(self) -> int: ...
+
+    @property
+    def secret(self) -> Secret: ...
 
     def add(self, keys: object, values: object, threads: int | None, negative: bool) -> None:
-        """Counts pairs, or takes them back."""
+        """All of the pairs, or none and an error."""
 
-    def fingerprints(self, keys: object) -> KeyColumn:
-        """The column of keys as fingerprints under the secret."""
+    def fingerprints(self, keys: object) -> KeyColumn: ...
 
     def add_totals(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
-        """Counts `pairs` pairs that were checked and added up by key already."""
+        """Pairs that were checked and added up by key; the state is as `add` leaves it."""
 
-    def merge(self, other: Self) -> None:
-        """Adds the stream of another state of the same plan and secret."""
+    def replan(self, plan: Plan) -> None:
+        """Another plan of the same state in the place of the one there is."""
 
-    def to_bytes(self) -> bytes:
-        """The state, without the secret."""
+    def merge(self, other: Any) -> None:
+        """Takes over the pairs of another state of the same plan and secret."""
+
+    def to_bytes(self) -> bytes: ...
+
+    @classmethod
+    def from_bytes(cls, plan: Plan, blob: bytes, secret: Secret | None) -> Self: ...
+
+    @classmethod
+    def merged(cls, plan: Plan, states: Sequence[bytes]) -> bytes:
+        """What merging would give, as bytes, without the secret."""
 
     def check(self, confidence: float) -> None:
-        """Raises what speaks against a release of this state at this confidence."""
+        """Raises what speaks against a release. Costs nothing and looks at public numbers alone."""
 
     def release(self, confidence: float) -> Release:
-        """The private value. Called once, after `check`: whatever can be wrong with the data shows there."""
+        """The private value, once."""
+
+
+class MeasuringState(State, Protocol):
+    """Of a statistic that is measured itself, alone or for others to be computed from."""
+
+    def measure(self, confidence: float) -> Measured:
+        """What may be published of it, once."""

@@ -44,6 +44,11 @@ class BadRow:
     problem: str
     way_out: str
 
+    def told(self, source: str, row: int, column: str, number: int | None = None) -> DataError:
+        """The error; it names the number that stands there. Text may be anything, so it is not shown."""
+        problem = self.problem if number is None else self.problem.replace("is ", f"is {number}, ", 1)
+        return DataError(source, problem, self.way_out, row=row, column=column)
+
 
 def checked_columns(key: object, value: object = None, by: object = None, person: object = None) -> Columns:
     """The columns somebody named: a name, or several where a key or a group has several parts."""

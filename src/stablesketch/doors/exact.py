@@ -1,20 +1,34 @@
-"""F_p by the engine's own group-by: exact, unbounded in keys (they spill), and not private."""
+"""Statistics by the engine's own group-by: exact, unbounded in keys (they spill), and not private."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from ..privacy import Privacy
+from ..statistic import Array, Derived, Distinct, Moment, Profile, Shannon, Statistic, Total
 from .columns import Columns, OnBad
 from .engine import Engine
 from .groups import Name
 from .sources import Input, opened
 from .streams import Stream
 
-__all__ = ["exact_moments"]
+__all__ = ["Exact", "exact_values"]
 
 
-def exact_moments(
-    data: object, p: float, columns: Columns, how: Input, on_bad: OnBad
-) -> list[tuple[Name, float, int, int]]:
-    """(group, F_p, pairs, keys) of every group, or of all with an empty name."""
+class Exact(NamedTuple):
+    """One group, or all with an empty name. A profile has several values."""
+
+    group: Name
+    values: tuple[float, ...]
+    pairs: int
+    keys: int
+
+
+def exact_values(data: object, statistic: Statistic, columns: Columns, how: Input, on_bad: OnBad) -> list[Exact]:
+    """The statistic of every group, or of all."""
     with Engine() as engine:
         source = opened(engine, data, columns, how, on_bad)
         if isinstance(source, Stream):
@@ -29,9 +43,48 @@ def exact_moments(
             f"select {', '.join([*groups, *keys])}, cast({total} as double) as total, count(*) as pairs "
             f"from ({source.query(columns, 'skip')}) group by all"
         )
+        needed = _needed(statistic)
+        sums = ", ".join(f"coalesce(fsum({_term(each)}), 0.0)" for each in needed)
         found = engine.rows(
-            f"select {named}coalesce(fsum(pow(total, {p!r})), 0.0), cast(coalesce(sum(pairs), 0) as bigint), count(*) "
+            f"select {named}{sums}, cast(coalesce(sum(pairs), 0) as bigint), count(*) "
             f"from ({totals}) {'group by all order by all' if groups else ''}",
             source.name,
         )
-        return [(tuple(row[: len(groups)]), float(row[-3]), int(row[-2]), int(row[-1])) for row in found]
+        return [_exact(statistic, needed, row, len(groups)) for row in found]
+
+
+def _needed(statistic: Statistic) -> list[Statistic]:
+    """What has to be summed up: all that it may be computed from, and N for entropy."""
+    unit = "key" if statistic.name in ("atkinson", "generalised_entropy") else "pair"
+    needs = statistic.needs(Privacy(1.0, 0.5, 1, max_value=2, unit=unit))  # type: ignore[arg-type]  # as N is private
+    return [*needs, *([Total()] if Total() not in needs else [])]
+
+
+def _term(measured: Statistic) -> str:
+    """What is added up over keys; for entropy f ln f."""
+    if isinstance(measured, Shannon):
+        return "total * ln(total)"
+    return f"pow(total, {measured.p!r})"
+
+
+def _exact(statistic: Statistic, needed: list[Statistic], row: tuple[object, ...], groups: int) -> Exact:
+    *sums, pairs, keys = row[groups:]
+    found = {each: float(value) for each, value in zip(needed, sums, strict=True)}  # type: ignore[arg-type]
+    if Shannon() in found:
+        n = found[Total()]
+        found[Shannon()] = float(np.log(n) - found[Shannon()] / n) if n else 0.0
+    # The number of people is the number of keys, whatever they have.
+    count = int(keys) if statistic.name in ("atkinson", "generalised_entropy") else int(pairs)  # type: ignore[call-overload]
+    values = tuple(_values(statistic, {part: np.array(value) for part, value in found.items()}, count))
+    return Exact(tuple(map(str, row[:groups])), values, int(pairs), int(keys))  # type: ignore[call-overload]
+
+
+def _values(statistic: Statistic, found: Mapping[Statistic, Array], count: int) -> Iterator[float]:
+    if isinstance(statistic, Profile):
+        for point in statistic.points:
+            yield from _values(point, found, count)
+    elif isinstance(statistic, Derived):
+        yield float(statistic.of(found, count))
+    else:
+        assert isinstance(statistic, Moment | Distinct | Shannon | Total)
+        yield float(found[statistic])

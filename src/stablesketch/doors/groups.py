@@ -4,7 +4,8 @@
 name of the group, so its entries are independent of those of other groups, and a pair touches the collector of its
 group alone. Group sizes are private: a group planned under replace would have to publish its number of pairs, and a
 replaced pair can leave one group for another. So every group is planned under add_remove, with a floor that carries
-streams of any length.
+streams of any length. (`pairs` above 0 is a promise about every listed group: with add_remove, both neighbours have
+that many.)
 
 - *add_remove, one pair*: one group changes, by one pair. All other releases have the same law, independent of it, so
   the table is as private as one release: (ε, δ).
@@ -36,6 +37,7 @@ The shown set comes first, the releases of its groups after: their costs add up.
 
 from __future__ import annotations
 
+import json
 import math
 import secrets
 from collections.abc import Callable, Iterable, Iterator
@@ -44,9 +46,10 @@ from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 
 from ..privacy import Privacy, discrete_laplace
+from ..secret import Secret
 from .budget import divided, total
 
-__all__ = ["GroupBudget", "selected", "threshold"]
+__all__ = ["GroupBudget", "Name", "group_secret", "selected", "threshold"]
 
 Name = tuple[str, ...]
 
@@ -69,10 +72,11 @@ class GroupBudget:
         each = Privacy(
             epsilon=divided(asked.epsilon, touched),
             delta=divided(asked.delta, touched),
-            pairs=0,
+            pairs=asked.pairs,
             max_value=asked.max_value,
             relation="add_remove",
             pairs_per_person=asked.pairs_per_person,
+            unit=asked.unit,
         )
         return cls(each, touched, *selection)
 
@@ -82,6 +86,11 @@ class GroupBudget:
             total([(epsilon, self.touched), (self.selection_epsilon, 1)]),
             total([(delta, self.touched), (self.selection_delta, 1)]),
         )
+
+
+def group_secret(secret: Secret, name: Name) -> Secret:
+    """The secret of one group of a release: derived, so that wherever its pairs are met the same one is found."""
+    return Secret.from_bytes(secret.derive(f"group/{json.dumps(name)}"))
 
 
 def selected(

@@ -24,6 +24,7 @@ from itertools import accumulate
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import ArgumentError
 from ..privacy import Privacy, discrete_laplace
@@ -31,7 +32,9 @@ from ..sketch.columns import MAX_WEIGHT
 from .budget import checked_share
 from .pour import numbers
 
-__all__ = ["AutoMaxValue", "chosen_max_value"]
+__all__ = ["AutoMaxValue", "DigitCounts", "chosen_max_value", "digit_counts"]
+
+DigitCounts = NDArray[np.int64]
 
 _BOXES = 54  # 2^53 has 54 digits
 _FALSE_ALARM = 0.01
@@ -50,19 +53,24 @@ class AutoMaxValue:
             raise ArgumentError("quantile", self.quantile, "it lies between 0 and 1", "Pass 0.99, for example")
 
 
-def chosen_max_value(
-    batches: Iterable[Any],
-    privacy: Privacy,
-    epsilon: float,
-    quantile: float,
-    below: Callable[[int], int] = secrets.randbelow,
-) -> int:
-    """M, ε-privately for the relation and the pairs per person of `privacy`; the values are in the columns v."""
+def digit_counts(batches: Iterable[Any]) -> DigitCounts:
+    """How many values have 0, 1, ..., 54 binary digits; the values are in the columns v."""
     counts = np.zeros(_BOXES + 1, np.int64)
     for batch in batches:
         values = numbers(batch.column("v"), MAX_WEIGHT, clip=False)
         digits = np.frexp(values.astype(np.float64))[1]  # exact: up to 2^53 every integer is a float
         counts += np.bincount(digits, minlength=_BOXES + 1)
+    return counts
+
+
+def chosen_max_value(
+    counts: DigitCounts,
+    privacy: Privacy,
+    epsilon: float,
+    quantile: float,
+    below: Callable[[int], int] = secrets.randbelow,
+) -> int:
+    """M, ε-privately for the relation and the pairs per person of `privacy`, from what `digit_counts` gave."""
     changes = privacy.pairs_per_person * (2 if privacy.relation == "replace" else 1)
     scale = Fraction(changes) / Fraction(epsilon)
     noisy = [int(count) + discrete_laplace.sample(scale, below) for count in counts[1:]]

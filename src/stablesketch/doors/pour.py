@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,6 +12,7 @@ from ..collector import Collector
 from ..errors import ArgumentError, DataError
 from ..sketch.columns import MAX_WEIGHT, value_column
 from .fold import LARGEST_FOLDED, Fold
+from .group_collectors import GroupCollectors
 from .libraries import need
 
 __all__ = ["BadBatch", "Progress", "numbers", "pour", "pour_groups"]
@@ -34,18 +35,23 @@ class BadBatch(Exception):
         super().__init__(str(error))
         self.before, self.batch, self.error = before, batch, error
 
-    def told(self, source: str, first_row: int, names: Sequence[str], largest: int | None) -> DataError:
-        """The same as an error that names the source, the row and the column; `names` are those of the batch."""
+    def told(self, source: str, first_row: int | None, names: Sequence[str], largest: int | None) -> DataError:
+        """The same as an error that names the source, the row, if rows have numbers, and the column.
+
+        `names` are those of the batch. A number is shown, text is not.
+        """
         way_out = "Drop such rows first, or skip them (--on-bad skip, on_bad='skip')"
         for mark, name, column in zip(self.batch.schema.names, names, self.batch.columns, strict=True):
-            for row, item in enumerate(column.to_pylist(), start=self.before + first_row):
+            for place, item in enumerate(column.to_pylist(), start=self.before):
+                row = None if first_row is None else place + first_row
+                shown = f"is {item}, " if isinstance(item, int | float) else "is "
                 if item is None:
                     return DataError(source, "is empty or null", way_out, row=row, column=name)
                 if mark == "v" and not (str(item).isdecimal() and 1 <= int(item) <= MAX_WEIGHT):
-                    return DataError(source, "is not a whole number from 1 to 2^53", way_out, row=row, column=name)
+                    return DataError(source, f"{shown}not a whole number from 1 to 2^53", way_out, row=row, column=name)
                 if mark == "v" and largest is not None and int(item) > largest:
                     return DataError(
-                        source, f"is above the promised max_value = {largest:,}, which the guarantee rests on",
+                        source, f"{shown}above the promised max_value = {largest:,}, which the guarantee rests on",
                         f"Clip values to {largest:,} (--clip, clip=True)", row=row, column=name,
                     )  # fmt: skip
         return DataError(source, str(self.error), "Repair the input")
@@ -90,71 +96,72 @@ _NO_TOTALS = np.empty(0, np.int64)
 
 def pour_groups(
     batches: Iterable[Any],
-    collectors: Sequence[Collector],
-    codes: Mapping[tuple[str, ...], int],
+    groups: GroupCollectors,
     *,
     keys: int,
     parts: int,
     clip: bool = False,
     progress: Progress | None = None,
-) -> None:
+    most: int | None = None,
+) -> bool:
     """The same for groups: columns k0, ..., v, g0, ...; a pair goes to the collector of its group, if that has one.
 
-    Keys are fingerprinted once, under the first collector's secret, whatever their group. The group is in the
-    projection: every collector has a secret, and so an AES key, of its own.
+    With `most` it stops after the batch with which so many groups have been met, and returns whether it did.
     """
-    if not collectors:
-        return
-    pa = need("pyarrow")
-    names = pa.array(["\x1f".join(name) for name in codes], pa.string())
     compute = need("pyarrow.compute")
-    highest = collectors[0].plan.privacy.max_value
+    highest = groups.plan.privacy.max_value
+    sampled = groups.plan.sampled is not None  # then each pair has a coin of its own
     fold: Fold | None = None
-    counts = np.zeros(len(collectors), np.int64)
+    counts = np.zeros(0, np.int64)
     done = 0
+    stopped = False
     for batch in batches:
         try:
             weighted = batch.num_columns > keys + parts
-            groups = [batch.column(batch.num_columns - parts + i) for i in range(parts)]
-            joined = groups[0] if parts == 1 else compute.binary_join_element_wise(*groups, "\x1f")
+            names = [batch.column(batch.num_columns - parts + i) for i in range(parts)]
+            joined = names[0] if parts == 1 else compute.binary_join_element_wise(*names, "\x1f")
             if joined.null_count:
                 raise ArgumentError("by", None, "a row has no group", "Drop such rows first, or skip them")
-            found = compute.index_in(joined, names)
+            found = groups.codes(joined)
             there = found.is_valid()
             column: Any = (
                 tuple(batch.column(i).filter(there) for i in range(keys)) if keys > 1 else batch.column(0).filter(there)
             )
             values = numbers(batch.column(keys).filter(there), highest, clip) if weighted else None
             group = found.drop_null().to_numpy().astype(np.int32)
-            prints = collectors[0]._fingerprints(column)
-            if highest > LARGEST_FOLDED and weighted:
-                _update_each(collectors, prints, values, group)
+            prints = groups.fingerprints(column, group)
+            here = np.bincount(group, minlength=len(counts))
+            here[: len(counts)] += counts
+            if sampled or (highest > LARGEST_FOLDED and weighted):
+                _update_each(groups, prints, values, group)
             else:
                 if fold is None:
                     fold = Fold(
-                        lambda code, found, totals: collectors[code]._add_totals(found, totals, 0),
+                        lambda code, found, totals: groups[code]._add_totals(found, totals, 0),
                         weighted=weighted, grouped=True,
                     )  # fmt: skip
                 fold.add(prints, values, group)
-                counts += np.bincount(group, minlength=len(collectors))
+            counts = here
         except ArgumentError as error:
             raise BadBatch(done, batch, error) from None
         done += batch.num_rows
         if progress is not None:
             progress.advance(batch.num_rows)
+        if most is not None and np.count_nonzero(counts) >= most:
+            stopped = True
+            break
     if fold is not None:
         fold.finish()
-        for collector, pairs in zip(collectors, counts.tolist(), strict=True):
-            collector._add_totals(_NO_KEYS, _NO_TOTALS, pairs)
+        for code in np.flatnonzero(counts).tolist():
+            groups[code]._add_totals(_NO_KEYS, _NO_TOTALS, int(counts[code]))
+    return stopped
 
 
-def _update_each(
-    collectors: Sequence[Collector], prints: NDArray[np.uint64], values: Any, group: NDArray[np.int32]
-) -> None:
-    """Values too large to be added up beforehand: each group's rows go to its collector as they are."""
+def _update_each(groups: GroupCollectors, prints: NDArray[np.uint64], values: Any, group: NDArray[np.int32]) -> None:
+    """Pairs that cannot be added up beforehand: each group's rows go to its collector as they are."""
     for code in np.unique(group).tolist():
         rows = group == code
-        collectors[code].update(prints[rows].view(np.int64), values[rows])
+        groups[code].update(prints[rows].view(np.int64), None if values is None else values[rows])
 
 
 def numbers(column: Any, highest: int, clip: bool) -> NDArray[np.int64]:

@@ -9,7 +9,7 @@ from ..errors import ArgumentTypeError
 from ..plan import Mechanism
 from ..privacy import Privacy
 from ..release import Release
-from ..statistic import Moment
+from ..statistic import Statistic
 from .columns import OnBad, checked_columns
 from .groups import Name
 from .max_value import AutoMaxValue
@@ -22,12 +22,12 @@ from .task import Task
 if TYPE_CHECKING:
     from ..ledger import Ledger
 
-__all__ = ["release"]
+__all__ = ["group_names", "release"]
 
 
 def release(
     data: object,
-    statistic: Moment,
+    statistic: Statistic,
     privacy: Privacy,
     *,
     key: str | Sequence[str],
@@ -80,7 +80,7 @@ def release(
         privacy,
         checked_columns(key, value, by, person),
         Sizing(error, size, memory, expected, mechanism),
-        groups=None if groups is None else _names(groups),
+        groups=None if groups is None else group_names(groups),
         groups_per_person=groups_per_person,
         selection_share=selection_share,
         count_pairs=count_pairs,
@@ -94,7 +94,8 @@ def release(
     return list(outcome.releases) if outcome.grouped else outcome.releases[0]  # type: ignore[return-value, arg-type]
 
 
-def _names(groups: object) -> list[Name]:
+def group_names(groups: object) -> list[Name]:
+    """The names somebody listed: a text each, or its parts."""
     if isinstance(groups, str) or not isinstance(groups, Sequence):
         raise ArgumentTypeError("groups", groups, "not a list of names", 'Pass ["FR", "DE"]')
     return [(name,) if isinstance(name, str) else tuple(map(str, name)) for name in groups]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from ..errors import PlanInfeasible
 from ..plan import Mechanism, Plan, plan
 from ..privacy import Privacy
-from ..statistic import Moment
+from ..statistic import Statistic
 
 __all__ = ["Sizing"]
 
@@ -16,15 +16,15 @@ _LONG = 2**40  # pairs: a stream so long needs no floor, so its size is what the
 
 @dataclass(frozen=True)
 class Sizing:
-    """What `plan` is asked for besides the privacy; `error` is 5% if nothing is given."""
+    """What `plan` is asked for besides the privacy; by default the usual error of the statistic."""
 
     error: float | None = None
-    size: int | None = None
+    size: int | tuple[int, ...] | None = None
     memory: str | int | None = None
     expected: float | None = None
     mechanism: Mechanism = "sketch"
 
-    def plan(self, statistic: Moment, privacy: Privacy) -> Plan:
+    def plan(self, statistic: Statistic, privacy: Privacy) -> Plan:
         """The plan. Where nothing is known of F_p, the error asked for is that of the sketch before the floor.
 
         So it is where nobody asked for an error and the usual 5% is out of reach: the plan says what is reached.
@@ -37,17 +37,17 @@ class Sizing:
             except PlanInfeasible:
                 if self.error is not None:
                     raise
-        return plan(statistic, privacy, size=self.long(statistic, privacy).size, expected=self.expected)
+        return plan(statistic, privacy, size=self.long(statistic, privacy).sizes, expected=self.expected)
 
-    def long(self, statistic: Moment, privacy: Privacy) -> Plan:
+    def long(self, statistic: Statistic, privacy: Privacy) -> Plan:
         """The plan of a stream so long that it needs no floor."""
         return self._plan(statistic, replace(privacy, pairs=_LONG, relation="replace"))
 
-    def at_size(self, size: int) -> Sizing:
-        """The same with the size decided; the exact mechanism has none."""
-        return self if self.mechanism == "exact" else replace(self, error=None, memory=None, size=size)
+    def like(self, chosen: Plan) -> Sizing:
+        """The same with the sizes decided, as in this plan; the exact mechanism has none."""
+        return self if self.mechanism == "exact" else replace(self, error=None, memory=None, size=chosen.sizes)
 
-    def _plan(self, statistic: Moment, privacy: Privacy) -> Plan:
+    def _plan(self, statistic: Statistic, privacy: Privacy) -> Plan:
         return plan(
             statistic, privacy, error=self.error, size=self.size, memory=self.memory, expected=self.expected,
             mechanism=self.mechanism,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import DataError
-from .columns import Columns, OnBad, bad_rows, checked_types, selection
+from .columns import BadRow, Columns, OnBad, bad_rows, checked_types, quoted, selection
 from .engine import Engine
 
 __all__ = ["Part", "Table"]
@@ -84,19 +84,20 @@ class Table:
         if not self.engine.rows(f"select 1 from {self.origin} where {any_bad} limit 1", self.name):
             return None  # the usual case, without the cost of numbering rows
         which = " ".join(f"when coalesce({one.condition}, false) then {i}" for i, one in enumerate(bad))
+        number = quoted(columns.value) if columns.value is not None and not self.text else "null"
         self.engine.connection.execute("set preserve_insertion_order = true")
         try:
             for part in self.parts or [Part(self.name, self.origin)]:
                 found = self.engine.rows(
-                    f"select row, bad from (select row_number() over () as row, case {which} end as bad "
-                    f"from {part.origin}) where bad is not null order by row limit 1",
+                    f"select row, bad, number from (select row_number() over () as row, case {which} end as bad, "
+                    f"{number} as number from {part.origin}) where bad is not null order by row limit 1",
                     part.name,
                 )
                 if found:
-                    row, which_one = found[0]
-                    one = bad[which_one]
-                    row += self.first_row - 1
-                    return DataError(part.name, one.problem, one.way_out, row=row, column=one.column)
+                    row, which_one, value = found[0]
+                    one: BadRow = bad[which_one]
+                    shown = int(value) if one.column == columns.value and value is not None else None
+                    return one.told(part.name, row + self.first_row - 1, one.column, shown)
         finally:
             self.engine.connection.execute("set preserve_insertion_order = false")
         return None

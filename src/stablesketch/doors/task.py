@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from ..errors import ArgumentError, ArgumentTypeError
 from ..plan import Plan
 from ..privacy import Privacy
-from ..statistic import Moment
+from ..statistic import Statistic
 from . import budget
 from .columns import Columns, OnBad
 from .groups import GroupBudget, Name
@@ -23,7 +23,7 @@ __all__ = ["Task"]
 class Task:
     """A release from data: what to know, what is protected, which columns, and how it is to be read."""
 
-    statistic: Moment
+    statistic: Statistic
     privacy: Privacy
     columns: Columns
     sizing: Sizing = field(default_factory=Sizing)
@@ -38,7 +38,7 @@ class Task:
     input: Input = field(default_factory=Input)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.statistic, Moment):
+        if not isinstance(self.statistic, Statistic):
             raise ArgumentTypeError("statistic", self.statistic, "not a statistic", "Pass ss.Moment(0.5), for example")
         if not isinstance(self.privacy, Privacy):
             raise ArgumentTypeError("privacy", self.privacy, "not a Privacy", "Pass ss.Privacy(1.0, 1e-9, pairs=...)")
@@ -51,12 +51,12 @@ class Task:
         self._check_groups()
 
     def _check_values(self) -> None:
-        if self.columns.value is None and self.privacy.max_value > 1:
+        if self.columns.value is None and self.privacy.max_value > 1 and self.privacy.unit == "pair":
             raise ArgumentError(
                 "max_value", self.privacy.max_value, "without a column of values every pair counts 1",
                 "Name the column (--value, value=), or leave max_value at 1",
             )  # fmt: skip
-        if self.columns.value is None and (self.auto is not None or self.clip):
+        if self.columns.value is None and (self.auto is not None or self.clip) and self.privacy.unit == "pair":
             raise ArgumentError("value", None, "there are no values to clip", "Name the column (--value, value=)")
 
     def _check_persons(self) -> None:
@@ -71,6 +71,10 @@ class Task:
                 "count_pairs", True, "the number of pairs is private under add_remove",
                 "Promise a least number from public knowledge (--pairs, pairs=), or 0",
             )  # fmt: skip
+        if self.columns.person is not None and privacy.unit == "key":
+            raise ArgumentError(
+                "person", self.columns.person, "with unit='key' every key is a person", "Leave out one of the two"
+            )
         if self.columns.person is None and self.groups_per_person != 1:
             raise ArgumentError("groups_per_person", self.groups_per_person, "there is no person column", "Name it")
 
@@ -79,10 +83,10 @@ class Task:
             if self.groups is not None:
                 raise ArgumentError("groups", "...", "there is no column of groups", "Name it (--by, by=)")
             return
-        if self.privacy.pairs or self.count_pairs:
+        if self.count_pairs or (self.privacy.pairs and self.groups is None):
             raise ArgumentError(
                 "pairs", self.privacy.pairs, "the sizes of groups are private, and nothing is promised of them",
-                "Leave it at 0 with --by",
+                "Leave it at 0 with --by, or list the groups (--groups, groups=) of which each has so many",
             )  # fmt: skip
         if self.columns.person is None and self.privacy.pairs_per_person > 1:
             raise ArgumentError(
@@ -100,6 +104,23 @@ class Task:
                 raise ArgumentError("groups", "...", "a name stands there twice", "List each once")
 
     @property
+    def reads_again(self) -> bool:
+        """Whether the data are read more than once: to bound people, to find max_value, to choose groups, to add up."""
+        chooses = bool(self.columns.by) and self.groups is None
+        whole_keys = self.privacy.unit == "key"
+        return self.columns.person is not None or self.auto is not None or chooses or whole_keys
+
+    @property
+    def clips(self) -> bool:
+        """Whether larger values are taken for max_value."""
+        return self.clip or self.auto is not None
+
+    @property
+    def largest(self) -> int | None:
+        """The largest value that is no error, where one was promised."""
+        return None if self.clips else self.privacy.max_value
+
+    @property
     def touched(self) -> int:
         """How many groups a neighbour can change: doors/groups.py."""
         if self.columns.person is not None:
@@ -113,14 +134,19 @@ class Task:
         part, rest = budget.split(self.privacy.epsilon, self.auto.share)
         return part, replace(self.privacy, epsilon=rest)
 
-    def group_budget(self, privacy: Privacy) -> GroupBudget:
-        """What of `privacy` goes to choosing names, and what to each group."""
-        if self.groups is not None:
-            return GroupBudget.of(privacy, self.touched)
+    def group_budget(self, privacy: Privacy, *, times: int = 1, public: bool | None = None) -> GroupBudget:
+        """What of `privacy` goes to choosing names, and what to each group.
+
+        `times` is how many groups each pair is in, where they overlap; `public`, whether all names are, if that is not
+        as `groups` says.
+        """
+        touched = times * self.touched
+        if self.groups is not None if public is None else public:
+            return GroupBudget.of(privacy, touched)
         chosen, epsilon = budget.split(privacy.epsilon, self.selection_share)
         chosen_delta, delta = budget.split(privacy.delta, self.selection_share)
         left = replace(privacy, epsilon=epsilon, delta=delta)
-        return GroupBudget.of(left, self.touched, (chosen, chosen_delta))
+        return GroupBudget.of(left, touched, (chosen, chosen_delta))
 
     def planned(self, pairs: int | None = None) -> Plan:
         """The plan of this task before any data are read, with max_value and `pairs` as far as they are known."""

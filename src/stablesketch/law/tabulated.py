@@ -7,6 +7,7 @@ the grid it is a straight line, of slope 1 below (|X| has a flat density at 0) a
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -17,7 +18,9 @@ from .log_magnitude import log_magnitude
 __all__ = [
     "TabulatedLogDensity",
     "TabulatedQuantile",
+    "cell_polynomials",
     "fisher_information",
+    "in_cells",
     "tabulated_log_density",
     "tabulated_quantile",
 ]
@@ -30,6 +33,25 @@ _CELL = 1.0 / 8.0
 _STRAIGHT_FROM = 26.0
 
 
+def cell_polynomials(function: Callable[[Array], Array], low: float, width: float, cells: int) -> Array:
+    """The interpolants of `function` in cells from `low` on: a row for each power of the position in the cell, 0 to 1.
+
+    The rows are gathered one after another when a polynomial is evaluated, by `in_cells`.
+    """
+    nodes = 0.5 - 0.5 * np.cos(math.pi * (np.arange(_DEGREE + 1) + 0.5) / (_DEGREE + 1))
+    values = function(low + width * np.arange(cells)[:, None] + width * nodes)
+    return np.ascontiguousarray(np.linalg.solve(np.vander(nodes, increasing=True), values.T))
+
+
+def in_cells(powers: Array, cell: NDArray[np.intp], inside: Array) -> Array:
+    """The polynomials of these cells at these positions within them."""
+    value: Array = powers[_DEGREE].take(cell)
+    for k in range(_DEGREE - 1, -1, -1):
+        value *= inside
+        value += powers[k].take(cell)
+    return value
+
+
 class TabulatedLogDensity:
     """ln h, its slope and its curvature for one p; absolute error of ln h below 1e-10, some 30 ns a value."""
 
@@ -39,20 +61,13 @@ class TabulatedLogDensity:
         self.low = law.low - _CELL
         cells = math.ceil((_STRAIGHT_FROM / p - self.low) / _CELL)
         self.high = self.low + cells * _CELL
-        nodes = 0.5 - 0.5 * np.cos(math.pi * (np.arange(_DEGREE + 1) + 0.5) / (_DEGREE + 1))
-        starts = self.low + _CELL * np.arange(cells)
-        values = law.values(starts[:, None] + _CELL * nodes).density
-        # One row per power of the position within the cell, 0 to 1: the rows are gathered one after another.
-        self._powers = np.ascontiguousarray(np.linalg.solve(np.vander(nodes, increasing=True), values.T))
+        self._powers = cell_polynomials(lambda y: law.values(y).density, self.low, _CELL, cells)
         self._cells = cells
 
     def __call__(self, y: Array) -> Array:
         """ln h(y)."""
         cell, inside, beyond = self._locate(y)
-        value: Array = self._powers[_DEGREE].take(cell)
-        for k in range(_DEGREE - 1, -1, -1):
-            value *= inside
-            value += self._powers[k].take(cell)
+        value = in_cells(self._powers, cell, inside)
         if beyond is not None:
             value += np.where(beyond < 0.0, beyond, -self.p * beyond)
         return value

@@ -14,7 +14,8 @@ _MOST = 2**53
 
 
 def check_unit(relation: object, pairs_per_person: object) -> None:
-    if relation is not None and relation not in get_args(Relation):
+    known = [f"{each}{unit}" for each in get_args(Relation) for unit in ("", " of keys")]
+    if relation is not None and relation not in known:
         raise ArgumentError("relation", relation, "there is no such relation", "Pass 'replace' or 'add_remove'")
     if pairs_per_person is not None:
         check_count("pairs_per_person", pairs_per_person)

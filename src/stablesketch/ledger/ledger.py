@@ -14,7 +14,7 @@ from typing import TypeVar
 from ..durable import write_over
 from ..errors import ArgumentError, ArgumentTypeError, BudgetExceeded, LedgerCorrupt, LedgerError, LedgerMismatch
 from ..plan import Plan
-from ..privacy import Privacy, Relation
+from ..privacy import Privacy
 from ..privacy.mechanism import Mechanism
 from . import store
 from .accounting import Cost, best_theta
@@ -57,7 +57,7 @@ class Ledger:
         *,
         epsilon: float | None = None,
         delta: float | None = None,
-        relation: Relation | None = None,
+        relation: str | None = None,
         pairs_per_person: int | None = None,
         adaptive: bool | None = None,
     ) -> None:
@@ -247,7 +247,7 @@ class Ledger:
 
         def read(books: Books) -> Schedule:
             books.require_unit(Ask.of_plan(plan))
-            relation = books.head.relation or plan.privacy.relation
+            relation = books.head.relation or plan.privacy.protects
             limits = books.limits(self._name, relation)
             thetas = [books.theta(limit.name) for limit in limits]
             return schedule(plan, wanted, limits, lambda mechanism, i: Cost.of(mechanism, relation, thetas[i]))
@@ -293,7 +293,7 @@ class Ledger:
         *,
         epsilon: float,
         statistic: str,
-        relation: Relation,
+        relation: str,
         delta: float = 0.0,
         pairs_per_person: int = 1,
         label: str = "",

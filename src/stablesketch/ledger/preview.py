@@ -100,33 +100,27 @@ class Schedule:
 def largest_epsilon(mechanism: Mechanism, fits: Callable[[Mechanism], bool], *, most: float = math.inf) -> float | None:
     """About the largest ε (at most `most`, at the mechanism's δ) for which the like of `mechanism` fits, or None.
 
-    For a sketch it is its sensitivity that is searched, for others ε itself: less of it is less of everything.
+    How much neighbours change is searched, for noise ε itself: less of it is less of everything.
     """
-    sketch = mechanism.kind == "sketch"
-    size = mechanism.log_rho if sketch else mechanism.epsilon
-
-    def changed(value: float) -> Mechanism:
-        # Without an ε of its own a sketch is judged by its distribution alone.
-        return replace(mechanism, log_rho=value, epsilon=math.inf) if sketch else replace(mechanism, epsilon=value)
-
-    low = high = size
-    if fits(changed(size)):
-        while 4.0 * low < _MOST and fits(changed(4.0 * low)):
+    size = mechanism.log_rho if mechanism.kind == "sketch" else mechanism.epsilon
+    low = high = 1.0
+    if fits(mechanism.scaled(1.0)):
+        while 4.0 * low * size < _MOST and fits(mechanism.scaled(4.0 * low)):
             low *= 4.0
         high = 4.0 * low
     else:
-        while not fits(changed(low)):
+        while not fits(mechanism.scaled(low)):
             low, high = low / 4.0, low
-            if low < 1e-6 * size:
+            if low < 1e-6:
                 return None
     for _ in range(_STEPS):
         if high <= low * _CLOSE:
             break
         middle = math.sqrt(low * high)
-        low, high = (middle, high) if fits(changed(middle)) else (low, middle)
-    if not sketch:
-        return min(low, most)
-    curve = PrivacyCurve.from_log(mechanism.p, mechanism.size, low)
+        low, high = (middle, high) if fits(mechanism.scaled(middle)) else (low, middle)
+    if mechanism.kind != "sketch":
+        return min(low * mechanism.epsilon, most)
+    curve = PrivacyCurve.from_log(mechanism.p, mechanism.size, low * mechanism.log_rho)
     # A plan for this ε or less has at most this sensitivity: the lower end of the bracket is not above the truth.
     epsilon = curve.bracket(0.5 * mechanism.delta)[0]
     left = mechanism.delta - (1.0 + math.exp(min(epsilon, 700.0))) * mechanism.gap
@@ -137,7 +131,7 @@ def plan_with_epsilon(plan: Plan, epsilon: float) -> Plan:
     """The same plan for another ε: statistic, size and everything that is protected stay."""
     privacy = replace(plan.privacy, epsilon=epsilon)
     expected = plan.expected if plan.expected > 0.0 else None
-    size = plan.size if plan.mechanism == "sketch" else None
+    size = plan.sizes if plan.mechanism == "sketch" else None
     return make_plan(
         plan.statistic, privacy, size=size, expected=expected, mechanism=plan.mechanism, deletes=plan.deletes
     )

@@ -43,7 +43,7 @@ class Ask:
             mechanism,
             plan.epsilon,
             plan.delta,
-            privacy.relation,
+            privacy.protects,
             privacy.pairs_per_person,
             plan.mechanism,
             privacy.max_value,
@@ -53,7 +53,8 @@ class Ask:
 
     def to_json(self) -> str:
         """Canonical: the same ask, the same text."""
-        return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
+        content = {**asdict(self), "mechanism": self.mechanism.to_dict()}
+        return json.dumps(content, sort_keys=True, separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str) -> Ask:

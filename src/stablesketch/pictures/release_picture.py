@@ -1,4 +1,8 @@
-"""The picture of a release: the value with its interval; of a table, one line for each group, the largest first."""
+"""The picture of a release: the value with its interval; of a table, one line for each group, the largest first.
+
+A profile is a curve (profile_picture.py). A table of so many profiles that their curves would not be told apart shows
+the first order alone.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from ..doors import GroupRelease
 from ..release import Release
+from .profile_picture import MOST_CURVES, group_profiles, profile, shown_name
 from .style import BLUE, GREY, INK, SKY, canvas, in_style
-from .words import at_most, short
+from .words import price_line, short, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,9 +28,11 @@ def release_picture(releases: list[Release] | list[GroupRelease]) -> Figure:
     """One release, or a table of groups. Everything shown may be published, as the releases may."""
     groups = [one for one in releases if isinstance(one, GroupRelease)]
     if groups:
+        if groups[0].release.points and len(groups) <= MOST_CURVES:
+            return group_profiles(groups)
         return _named(groups) if len(groups) <= _NAMED else _ranked(groups)
     (only,) = [one for one in releases if isinstance(one, Release)]
-    return _single(only)
+    return profile(only) if only.points else _single(only)
 
 
 def _single(release: Release) -> Figure:
@@ -56,12 +63,12 @@ def _named(groups: list[GroupRelease]) -> Figure:
         said = f"{short(one.release.value)}  ({short(one.release.low)} to {short(one.release.high)})"
         axes.annotate(said, (1.0, place), xycoords=("axes fraction", "data"), xytext=(8, 0), fontsize=12,
                       textcoords="offset points", ha="left", va="center", color=BLUE)  # fmt: skip
-    axes.set_yticks(range(len(ordered)), [_shortened(", ".join(one.group)) for one in ordered])
+    axes.set_yticks(range(len(ordered)), [shortened(", ".join(one.group)) for one in ordered])
     axes.set_ylim(len(ordered) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     axes.grid(axis="y", visible=False)
-    _dressed(axes, ordered[0].release, f"{ordered[0].release.statistic} of {len(ordered):,} groups")
+    _dressed(axes, ordered[0].release, f"{shown_name(ordered[0].release)} of {len(ordered):,} groups")
     return figure
 
 
@@ -72,9 +79,9 @@ def _ranked(groups: list[GroupRelease]) -> Figure:
     ranks = range(1, len(ordered) + 1)
     axes.vlines(ranks, [one.low for one in ordered], [one.high for one in ordered], color=SKY, linewidth=1.5)
     axes.plot(ranks, [one.value for one in ordered], color=BLUE, linewidth=2.5)
-    _dressed(axes, ordered[0], f"{ordered[0].statistic} of {len(ordered):,} groups, the largest first")
+    _dressed(axes, ordered[0], f"{shown_name(ordered[0])} of {len(ordered):,} groups, the largest first")
     axes.set_xlabel(f"rank of the group; {axes.get_xlabel()}")
-    axes.set_ylabel(ordered[0].statistic)
+    axes.set_ylabel(shown_name(ordered[0]))
     return figure
 
 
@@ -85,13 +92,7 @@ def _interval(axes: Axes, release: Release, place: int) -> None:
 
 def _dressed(axes: Axes, release: Release, title: str) -> None:
     axes.set_title(title, color=INK)
-    axes.set_xlabel(
-        f"bars hold the truth in {100 * release.confidence:g} of 100 releases; ε = {at_most(release.epsilon, 3)}, "
-        f"δ = {at_most(release.delta, 2)}"
-    )
+    axes.set_xlabel(price_line(release))
     axes.locator_params(axis="x", nbins=6)
-    axes.xaxis.set_major_formatter(lambda value, _: short(value) if abs(value) >= 10 else f"{value:g}")
+    axes.xaxis.set_major_formatter(lambda value, _: short(value))
 
-
-def _shortened(name: str) -> str:
-    return name if len(name) <= 28 else f"{name[:27]}…"

@@ -28,6 +28,7 @@ __all__ = [
     "GRID",
     "INK",
     "LINES",
+    "PURPLE",
     "SKY",
     "VERMILION",
     "canvas",

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from decimal import ROUND_CEILING, Context, Decimal
+from typing import TYPE_CHECKING
 
-__all__ = ["at_most", "short"]
+if TYPE_CHECKING:
+    from ..release import Release
+
+__all__ = ["at_most", "price_line", "short", "shortened"]
 
 
 def short(value: float) -> str:
-    """10,000, 2 million, 3 billion; beyond that, powers."""
+    """0.1971, 7.72, 10,000, 2 million, 3 billion; beyond that, powers. Four digits below a thousand."""
+    if abs(value) < 999.95:
+        return f"{value:.4g}"
     for unit, name in ((1e9, "billion"), (1e6, "million")):
         if unit <= abs(value) < 1000 * unit:
             return f"{value / unit:,.3g} {name}"
@@ -25,3 +31,16 @@ def at_most(value: float, digits: int = 4) -> str:
     if Decimal(nearest) >= Decimal(repr(value)):
         return nearest
     return f"{Context(prec=digits, rounding=ROUND_CEILING).create_decimal(Decimal(repr(value))):g}".lower()
+
+
+def price_line(release: Release) -> str:
+    """What stands below every picture of releases: how sure its bars are, and what it cost."""
+    return (
+        f"bars hold the truth in {100 * release.confidence:g} of 100 releases; ε = {at_most(release.epsilon, 3)}, "
+        f"δ = {at_most(release.delta, 2)}"
+    )
+
+
+def shortened(name: str) -> str:
+    """The name of a group, so long as it fits beside a picture."""
+    return name if len(name) <= 28 else f"{name[:27]}…"

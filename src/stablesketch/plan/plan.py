@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ..errors import ArgumentError, BlobError
 from ..privacy import Privacy
-from ..statistic import Moment
+from ..statistic import STATISTICS, Derived, Statistic, from_dict
 from .phantoms import Phantoms
 from .sampled import Sampled
 
@@ -32,11 +32,12 @@ class Plan:
     `epsilon` and `delta` are what is reached, never above what `privacy` asks; δ includes what finite precision costs.
     `error` is the relative root mean square error expected at F_p = `expected`, or the absolute one where `relative`
     is False because nothing is guaranteed about F_p; `bytes` is about what a stored collector takes at that F_p.
-    `sampled` says how pairs are sampled and what would be without; None if they are not.
+    `sampled` says how pairs are sampled and what would be without; None if they are not. `parts` are the plans of what
+    the statistic is computed from, where it is not measured itself; `epsilon` and `delta` are those of all together.
     Print a plan to see it as a table.
     """
 
-    statistic: Moment
+    statistic: Statistic
     privacy: Privacy
     mechanism: Mechanism
     size: int
@@ -52,6 +53,12 @@ class Plan:
     exact_error: float
     deletes: bool = False
     sampled: Sampled | None = None
+    parts: tuple[Plan, ...] = ()
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The entries of every part, or of the plan itself if it has none."""
+        return tuple(part.size for part in self.parts) or (self.size,)
 
     @property
     def floor(self) -> float:
@@ -71,9 +78,12 @@ class Plan:
 
     def to_json(self) -> str:
         """The plan as JSON: the same plan, the same text."""
+        return json.dumps(self._content(), sort_keys=True, separators=(",", ":"), allow_nan=True)
+
+    def _content(self) -> dict[str, Any]:
         content = {
             "format": _FORMAT,
-            "statistic": {"name": "moment", "p": self.statistic.p},
+            "statistic": self.statistic.to_dict(),
             "privacy": self.privacy.to_dict(),
             "mechanism": self.mechanism,
             "size": self.size,
@@ -91,37 +101,48 @@ class Plan:
         }
         if self.sampled is not None:
             content["sampled"] = self.sampled.to_dict()
-        return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=True)
+        if self.parts:
+            content["parts"] = [part._content() for part in self.parts]
+        return content
 
     @classmethod
     def from_json(cls, text: str) -> Plan:
         """Reads what `to_json` wrote. The reached ε and δ are trusted: keep plans where only you can write them."""
         try:
-            content: Mapping[str, Any] = json.loads(text)
-            if content["format"] != _FORMAT or content["statistic"]["name"] != "moment":
-                raise BlobError("a plan of a format this version does not read. Make the plan again, or upgrade.")
-            sampled = content.get("sampled", {})  # a dictionary where there is sampling, and not there at all elsewhere
-            odd = set(content) ^ {"format", "statistic", "privacy", "phantoms", *_PLAIN_FIELDS}
-            odd -= {"sampled"} if sampled else set()
-            odd |= {name for name, kind in _PLAIN_FIELDS.items() if not _is_plain(content.get(name), kind)}
-            if sampled and content.get("pure_epsilon") == math.inf:  # what sampling without a floor can come to
-                odd -= {"pure_epsilon"}
-            if odd:
-                raise BlobError(f"a plan with fields that nothing writes, or without some: {', '.join(sorted(odd))}.")
-            plan = cls(
-                statistic=Moment(content["statistic"]["p"]),
-                privacy=Privacy.from_dict(content["privacy"]),
-                phantoms=Phantoms.checked(**content["phantoms"]),
-                **{name: content[name] for name in _PLAIN_FIELDS},
-                sampled=Sampled.from_dict(sampled) if sampled else None,
-            )
-            if plan.epsilon > plan.privacy.epsilon or plan.delta > plan.privacy.delta or not plan.step:
-                raise BlobError("a plan that reaches less than it was asked for, or has no grid; nothing writes such.")
-            return plan
+            return cls._from_content(json.loads(text))
         except (KeyError, TypeError, AttributeError, RecursionError, json.JSONDecodeError) as error:
             raise BlobError(f"this is not the JSON of a plan: {error!r}. Pass what Plan.to_json() gave.") from None
         except ArgumentError as error:
             raise BlobError(f"a plan that nothing writes: {error}") from None
+
+    @classmethod
+    def _from_content(cls, content: Mapping[str, Any]) -> Plan:
+        if content["format"] != _FORMAT or content["statistic"]["name"] not in STATISTICS:
+            raise BlobError("a plan of a format this version does not read. Make the plan again, or upgrade.")
+        # A dictionary where there is sampling, a list where there are parts, and not there at all elsewhere.
+        sampled, parts = content.get("sampled", {}), content.get("parts", [])
+        odd = set(content) ^ {"format", "statistic", "privacy", "phantoms", *_PLAIN_FIELDS}
+        odd -= {name for name, there in (("sampled", sampled), ("parts", parts)) if there}
+        odd |= {name for name, kind in _PLAIN_FIELDS.items() if not _is_plain(content.get(name), kind)}
+        if content.get("pure_epsilon") == math.inf:  # of entropy, and of sampling without a floor
+            odd -= {"pure_epsilon"}
+        if odd:
+            raise BlobError(f"a plan with fields that nothing writes, or without some: {', '.join(sorted(odd))}.")
+        plan = cls(
+            statistic=from_dict(content["statistic"]),
+            privacy=Privacy.from_dict(content["privacy"]),
+            phantoms=Phantoms.checked(**content["phantoms"]),
+            **{name: content[name] for name in _PLAIN_FIELDS},
+            sampled=Sampled.from_dict(sampled) if sampled else None,
+            parts=tuple(cls._from_content(part) for part in parts),
+        )
+        if plan.epsilon > plan.privacy.epsilon or plan.delta > plan.privacy.delta or not (plan.step or plan.parts):
+            raise BlobError("a plan that reaches less than it was asked for, or has no grid; nothing writes such.")
+        if isinstance(plan.statistic, Derived) != bool(parts):
+            raise BlobError(f"a plan of {plan.statistic} that is not made as such plans are; nothing writes such.")
+        if parts and tuple(part.statistic for part in plan.parts) != plan.statistic.needs(plan.privacy):
+            raise BlobError(f"a plan of {plan.statistic} with other parts than it needs; nothing writes such.")
+        return plan
 
     def __str__(self) -> str:
         from .table import plan_table

@@ -2,38 +2,31 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
-from ..errors import ArgumentError, ArgumentTypeError, PlanInfeasible
+from ..errors import ArgumentError, ArgumentTypeError
 from ..privacy import Privacy, PrivacyCurve
 from ..privacy.neighbours import log_sensitivity
-from ..privacy.precision import STEPS_PER_DEVIATION, coarse_enough_step, rounded_deviation, rounding_delta
 from ..privacy.sampling import Sampling
-from ..sketch import entry_bytes
-from ..statistic import Moment
-from .phantoms import Phantoms
+from ..statistic import Derived, Distinct, Moment, Shannon, Statistic, Total
+from .derived_plan import derived_plan
+from .distinct_plan import distinct_plan
+from .entropy_plan import entropy_plan
+from .moment_plan import moment_plan
 from .plan import Mechanism, Plan
 from .sampled import checked_sampling, sampled_plan
-from .sizing import exact_deviation, floor_for, gaussian_guide, largest_log_rho, relative_deviation
+from .total_plan import total_plan
+from .wanted import Wanted, wanted
 
 __all__ = ["plan"]
 
-_DEFAULT_ERROR = 0.05
-_LEAST_SIZE = 5  # with fewer entries the estimate errs by over 10% more than predicted, with two without bound
-_LARGEST_SIZE = 10_000  # up to here the certified curve is tested
-_HEADER_BYTES = 600  # the plan, the shards and the frame of a stored collector, about
-_PRECISION_SHARE = 0.75  # of δ, which finite precision may take at most
-_LARGEST_EPSILON = 20.0  # to be suggested: finite precision costs too much soon after
-
 
 def plan(
-    statistic: Moment,
+    statistic: Statistic,
     privacy: Privacy,
     *,
     error: float | None = None,
-    size: int | None = None,
+    size: int | Sequence[int] | None = None,
     memory: str | int | None = None,
     expected: float | None = None,
     mechanism: Mechanism = "sketch",
@@ -42,269 +35,52 @@ def plan(
 ) -> Plan:
     """A plan that reaches the (ε, δ) of `privacy`, by one of: a target `error`, a `size`, or a `memory` ("64K").
 
-    `error` is relative, at F_p = `expected`, by default the least F_p that `privacy` guarantees; without any of the
-    three it is 5%. The (ε, δ) of a plan never depends on `expected`, but its size and floor do and are published: take
-    `expected` from public knowledge, never from the data. `deletes` promises that every delete undoes an earlier
-    update, and allows them. `sampling` keeps every pair with this probability only; it takes a `size` or a `memory`, is
-    biased, and is seldom the better choice: the plan says how it compares.
+    `error` is relative for moments, counts and Hill numbers, at the value `expected`, by default the least that
+    `privacy` guarantees; for entropies and indices it is absolute. Without any of the three it is that of the
+    statistic (`Statistic.default_error`, 5% for moments). The (ε, δ) of a plan never depends on `expected`, but its
+    size and floor do and are published: take `expected` from public knowledge, never from the data. A statistic that
+    is computed from several sketches gives each of them `size` entries, or takes a list with one for each
+    (`Plan.sizes`), and shares out `memory`. `deletes` promises that every delete undoes an earlier update, and allows
+    them. `sampling` keeps every pair with this probability only; it takes a `size` or a `memory`, is biased, and is
+    seldom the better choice: the plan says how it compares.
 
     Raises:
         PlanInfeasible: no size reaches the error, or δ is below what finite precision costs; the message says what
             would.
     """
-    if not isinstance(statistic, Moment):
+    if not isinstance(statistic, Statistic):
         raise ArgumentTypeError("statistic", statistic, "not a statistic", "Pass ss.Moment(0.5), for example")
     if not isinstance(privacy, Privacy):
         raise ArgumentTypeError("privacy", privacy, "not a Privacy", "Pass ss.Privacy(epsilon=1.0, delta=1e-9, ...)")
-    if not isinstance(deletes, bool):
-        raise ArgumentTypeError("deletes", deletes, "not True or False", "Pass True to allow deletes")
-    asked = (("error", error), ("size", size), ("memory", memory))
-    given = {name: value for name, value in asked if value is not None}
-    if len(given) > 1:
-        raise ArgumentError("error, size, memory", given, "one of them decides the size", "Pass one, or none for 5%")
-    guess = _expected(statistic, privacy, expected)
-    if sampling is not None:
-        rate = checked_sampling(sampling)
-        if mechanism != "sketch" or (size is None and memory is None):
-            raise ArgumentError(
-                "sampling", rate.rate, "sampling is for sketches of a given size", "Pass size= or memory= with it"
-            )
-        base = plan(statistic, privacy, size=size, memory=memory, expected=expected, deletes=deletes)
-        bare = PrivacyCurve.from_log(statistic.p, base.size, min(log_sensitivity(statistic.p, privacy), 700.0))
-        return sampled_plan(base, rate, bare.epsilon(privacy.delta))
-    if mechanism == "exact":
-        if size is not None or memory is not None:
-            way_out = "Leave them out, or use mechanism='sketch'"
-            raise ArgumentError("size, memory", given, "the exact mechanism holds every key and has no size", way_out)
-        return _exact_plan(statistic, privacy, None if error is None else _checked_error(error), guess, deletes)
-    if mechanism != "sketch":
-        raise ArgumentError("mechanism", mechanism, "there is no such mechanism", 'Pass "sketch" or "exact"')
-    if size is not None:
-        return _sketch_plan(statistic, privacy, _checked_size(size), guess, deletes)
-    if memory is not None:
-        per_entry = entry_bytes(statistic.p, max(guess, 1.0))
-        fits = math.floor((_memory(memory) - _HEADER_BYTES) / per_entry)
-        if fits < _LEAST_SIZE:
-            least = _HEADER_BYTES + math.ceil(_LEAST_SIZE * per_entry)
-            raise ArgumentError("memory", memory, f"the least plan takes {least} bytes", f"Pass {least} or more")
-        return _sketch_plan(statistic, privacy, min(fits, _LARGEST_SIZE), guess, deletes)
-    return _plan_for_error(statistic, privacy, _checked_error(error), guess, deletes)
-
-
-def _plan_for_error(statistic: Moment, privacy: Privacy, error: float, guess: float, deletes: bool) -> Plan:
-    """About the smallest size whose certified plan has at most this error; the Gaussian guide says where to begin."""
-    if guess == 0.0:
+    asked = wanted(error=error, size=size, memory=memory, expected=expected, mechanism=mechanism, deletes=deletes)
+    if sampling is None:
+        return _planned(statistic, privacy, asked)
+    rate = checked_sampling(sampling)
+    if not isinstance(statistic, Moment) or mechanism != "sketch" or (asked.size is None and memory is None):
         raise ArgumentError(
-            "error", error, "nothing is guaranteed about F_p, so no relative error can be aimed at",
-            "Pass expected=, the F_p you expect, or size=",
+            "sampling", rate.rate, "sampling is for sketches of a moment, of a given size",
+            "Pass ss.Moment(...) and size= or memory= with it",
         )  # fmt: skip
-    largest = _largest_size(statistic.p, privacy)
-    if not largest:
-        raise _too_precise(statistic.p, privacy, _LEAST_SIZE)
-    mu = gaussian_guide(privacy.epsilon, privacy.delta)
-
-    def guided(size: int) -> float:
-        grid = _Grid.of(statistic.p, privacy, size)
-        mass = floor_for(statistic.p, privacy, mu * grid.deviation, within=1e-3)
-        return grid.spread * (1.0 + mass / guess)
-
-    def least(start: int, goal: float) -> int:
-        """The least size from `start` on for which the guide reaches the goal, or the largest."""
-        low, high = start, largest
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (low, middle) if guided(middle) <= goal else (middle + 1, high)
-        return low
-
-    finest = _Grid.of(statistic.p, privacy, largest)
-    if guided(largest) > error or finest.step > finest.deviation / STEPS_PER_DEVIATION:
-        # Where the floor and a coarse grid decide the error, fewer entries can do better. The guide is too hopeful by
-        # some 1/sqrt(size).
-        sizes = {max(_LEAST_SIZE, math.ceil(largest * 0.7**k)) for k in range(22)}
-        largest = min(sizes, key=lambda size: guided(size) * (1.0 + 1.0 / math.sqrt(size)))
-        if guided(largest) > error:
-            best = _sketch_plan(statistic, privacy, largest, guess, deletes).error
-            raise _unreachable(statistic, privacy, error, guess, largest, best)
-    size = least(_LEAST_SIZE, error)
-    while True:
-        candidate = _sketch_plan(statistic, privacy, size, guess, deletes)
-        if candidate.error <= error:
-            return candidate
-        if size == largest:
-            raise _unreachable(statistic, privacy, error, guess, size, candidate.error)
-        # The guide was so much too hopeful here, and nearly so at the size that is looked for.
-        size = least(size + 1, error * guided(size) / candidate.error)
+    if privacy.unit == "key":
+        raise ArgumentError("sampling", rate.rate, "nothing is proved of it for whole keys", "Leave it out")
+    base = moment_plan(statistic, privacy, asked)
+    bare = PrivacyCurve.from_log(statistic.p, base.size, min(log_sensitivity(statistic.p, privacy), 700.0))
+    return sampled_plan(base, rate, bare.epsilon(privacy.delta))
 
 
-def _sketch_plan(statistic: Moment, privacy: Privacy, size: int, guess: float, deletes: bool) -> Plan:
-    """The plan of this size: the least floor at which the certified curve gives (ε, δ), δ less what precision costs."""
-    p = statistic.p
-    grid = _Grid.of(p, privacy, size)
-    curve_delta = grid.curve_delta
-    if curve_delta is None:
-        raise _too_precise(p, privacy, size)
-    log_rho = largest_log_rho(p, size, privacy.epsilon, curve_delta)
-    phantoms = Phantoms.affordable(p, floor_for(p, privacy, log_rho))
-    mass = phantoms.mass(p)
-    # The mass is a sum of rounded powers: taken a little smaller, ρ comes out a little larger.
-    reached = log_sensitivity(p, privacy, mass * (1.0 - 1e-12))
-    curve = PrivacyCurve.from_log(p, size, reached)
-    if reached > log_rho and curve.delta(privacy.epsilon) > curve_delta:
-        raise PlanInfeasible("the floor found does not reach what was asked; this is a bug, please report the call.")
-    # δ(asked ε) is certified, here or at a larger ρ, so the asked ε is an upper bound too.
-    epsilon = min(curve.epsilon(curve_delta), curve.pure_epsilon, privacy.epsilon)
-    return Plan(
-        statistic=statistic,
-        privacy=privacy,
-        mechanism="sketch",
-        size=size,
-        phantoms=phantoms,
-        step=grid.step,
-        epsilon=epsilon,
-        delta=privacy.delta,
-        pure_epsilon=curve.pure_epsilon,
-        error=grid.spread * (1.0 + mass / guess) if guess > 0.0 else grid.spread * mass,
-        relative=guess > 0.0,
-        expected=guess,
-        bytes=_HEADER_BYTES + math.ceil(size * entry_bytes(p, max(guess, 1.0))),
-        exact_error=exact_deviation(p, privacy) / (guess if guess > 0.0 else 1.0),
-        deletes=deletes,
-    )
-
-
-@dataclass(frozen=True)
-class _Grid:
-    """The grid for `size` entries: `deviation` of the estimate before rounding to it, `spread` after.
-
-    `curve_delta` is what of δ is left for the entries when finite precision has taken its share; None if it takes more
-    than its share even on the coarsest grid.
-    """
-
-    deviation: float
-    step: float
-    spread: float
-    cost: float
-    curve_delta: float | None
-
-    @classmethod
-    def of(cls, p: float, privacy: Privacy, size: int) -> _Grid:
-        deviation = relative_deviation(p, size)
-        share = _PRECISION_SHARE * privacy.delta
-        step = coarse_enough_step(deviation, privacy.epsilon, share)
-        cost = rounding_delta(privacy.epsilon, step)
-        left = privacy.delta - cost if cost <= share else None
-        return cls(deviation, step, rounded_deviation(deviation, step), cost, left)
-
-
-def _largest_size(p: float, privacy: Privacy) -> int:
-    """The most entries for which there is a grid: the fewer they are, the coarser it may be. 0 if there is none."""
-    low, high = _LEAST_SIZE - 1, _LARGEST_SIZE
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if _Grid.of(p, privacy, middle).curve_delta is not None else (low, middle - 1)
-    return low if low >= _LEAST_SIZE else 0
-
-
-def _too_precise(p: float, privacy: Privacy, size: int) -> PlanInfeasible:
-    grid, largest = _Grid.of(p, privacy, size), _largest_size(p, privacy)
-    enough = 1.05 * grid.cost / _PRECISION_SHARE
-    ways = [f"for δ of at least {enough:.2g}"] if enough < 1.0 else []
-    ways += [f"for size={largest} or less"] if largest else []
-    ways += ["for a smaller ε"]
-    return PlanInfeasible(
-        f"δ = {privacy.delta:g} leaves too little beside what finite precision costs at size {size} and "
-        f"ε = {privacy.epsilon:g}, which is {grid.cost:.2g}. Ask {', or '.join(ways)}, or use mechanism='exact', "
-        "which has δ = 0."
-    )
-
-
-def _exact_plan(statistic: Moment, privacy: Privacy, asked: float | None, guess: float, deletes: bool) -> Plan:
-    """Exact F_p on a grid plus discrete Laplace noise: pure ε-DP.
-
-    The grid is a thousandth of the noise or of the sensitivity c M^p, whichever is less: rounding to it adds up to a
-    step to the sensitivity, so less than a thousandth to the noise.
-    """
-    deviation = exact_deviation(statistic.p, privacy)
-    error = deviation / guess if guess > 0.0 else deviation
-    if asked is not None and (guess == 0.0 or error > asked):
-        raise PlanInfeasible(
-            f"the exact mechanism has an error of {error:.3g} at {statistic} = {guess:,.6g}, and {asked:g} is asked. "
-            "Ask for a larger error or ε, or pass expected= if F_p is known to be larger."
-        )
-    return Plan(
-        statistic=statistic,
-        privacy=privacy,
-        mechanism="exact",
-        size=0,
-        phantoms=Phantoms(0, 1),
-        step=2.0 ** math.floor(math.log2(deviation * min(1.0, privacy.epsilon / math.sqrt(2.0)) / 1000.0)),
-        epsilon=privacy.epsilon,
-        delta=0.0,
-        pure_epsilon=privacy.epsilon,
-        error=error,
-        relative=guess > 0.0,
-        expected=guess,
-        bytes=0,
-        exact_error=error,
-        deletes=deletes,
-    )
-
-
-def _unreachable(
-    statistic: Moment, privacy: Privacy, error: float, guess: float, largest: int, best: float
-) -> PlanInfeasible:
-    exact, epsilon = exact_deviation(statistic.p, privacy) / guess, privacy.epsilon * best / error
-    ways = [f"error={best * 1.05:.2g}" if best * 1.05 < 0.995 else f"size={largest}, which has that error"]
-    ways += [f"an ε of about {epsilon:.3g}"] if epsilon <= _LARGEST_EPSILON else []
-    ways += [f"mechanism='exact', whose error is {exact:.3g}"] if exact < best else []
-    return PlanInfeasible(
-        f"no sketch of up to {_LARGEST_SIZE} entries reaches a relative error of {error:g} at {statistic} = "
-        f"{guess:,.6g} with ε = {privacy.epsilon:g}, δ = {privacy.delta:g}: the best is {best:.3g}, with {largest}. "
-        f"Ask for {', or for '.join(ways)}; or pass expected= if F_p is known to be larger."
-    )
-
-
-def _expected(statistic: Moment, privacy: Privacy, expected: float | None) -> float:
-    """F_p for the predicted error. The least that n pairs of value 1 or more can have is n^p: all of one key."""
-    if expected is None:
-        return float(privacy.pairs) ** statistic.p if privacy.pairs > 0 else 0.0
-    if isinstance(expected, bool) or not isinstance(expected, int | float):
-        raise ArgumentTypeError("expected", expected, "not a number", "Pass the F_p you expect, or leave it out")
-    if not (expected > 0 and math.isfinite(expected)):
-        raise ArgumentError("expected", expected, "F_p is positive", "Pass the F_p you expect, or leave it out")
-    return float(expected)
-
-
-def _checked_error(error: float | None) -> float:
-    if error is None:
-        return _DEFAULT_ERROR
-    if isinstance(error, bool) or not isinstance(error, int | float):
-        raise ArgumentTypeError("error", error, "not a number", "Pass a relative error such as 0.05")
-    if not 0.0 < error < 1.0:
-        raise ArgumentError("error", error, "a relative error lies between 0 and 1", "Pass 0.05 for 5%")
-    return float(error)
-
-
-def _checked_size(size: Any) -> int:
-    if isinstance(size, bool) or not isinstance(size, int):
-        raise ArgumentTypeError("size", size, "not a number of entries", "Pass an integer such as 500")
-    if not _LEAST_SIZE <= size <= _LARGEST_SIZE:
-        way_out = "500 entries give about 5%; for less error than 10,000 give use mechanism='exact'"
-        raise ArgumentError("size", size, f"a plan has {_LEAST_SIZE} to {_LARGEST_SIZE} entries", way_out)
-    return size
-
-
-def _memory(memory: str | int) -> int:
-    """Bytes: 65536, "64K", "1M"."""
-    if isinstance(memory, int) and not isinstance(memory, bool):
-        count = memory
-    else:
-        text = str(memory).strip().upper().removesuffix("B").removesuffix("I")
-        scale = {"K": 1024, "M": 1024**2, "G": 1024**3}.get(text[-1:], 1)
-        digits = text[:-1] if scale > 1 else text
-        if not digits.isdecimal():
-            raise ArgumentError("memory", memory, "not a number of bytes", 'Pass 65536, "64K" or "1M"')
-        count = int(digits) * scale
-    if count < 1024:
-        raise ArgumentError("memory", memory, "a stored collector needs at least 1K", 'Pass "4K" or more')
-    return count
+def _planned(statistic: Statistic, privacy: Privacy, asked: Wanted) -> Plan:
+    if isinstance(statistic, Derived):
+        return derived_plan(statistic, privacy, asked, _planned)
+    if asked.sizes:
+        if len(asked.sizes) > 1:
+            raise ArgumentError("size", asked.sizes, f"{statistic} is one sketch", "Pass one size")
+        return _planned(statistic, privacy, asked.one(asked.sizes[0]))
+    if isinstance(statistic, Moment):
+        return moment_plan(statistic, privacy, asked)
+    if isinstance(statistic, Shannon):
+        return entropy_plan(statistic, privacy, asked)
+    if isinstance(statistic, Distinct):
+        return distinct_plan(statistic, privacy, asked)
+    if isinstance(statistic, Total):
+        return total_plan(statistic, privacy, asked)
+    raise ArgumentTypeError("statistic", statistic, "nothing is known of how to plan it", "Pass one of this library's")

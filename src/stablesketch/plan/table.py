@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..statistic import Distinct, Profile, Total
+
 if TYPE_CHECKING:
     from .plan import Plan
     from .sampled import Sampled
@@ -11,8 +13,8 @@ if TYPE_CHECKING:
 __all__ = ["plan_table"]
 
 _RELATIONS = {
-    "replace": "replacing up to {c} of {n} pairs",
-    "add_remove": "adding up to {c} to {n} pairs, or removing them",
+    "replace": "replacing up to {c} of {n}",
+    "add_remove": "adding up to {c} to {n}, or removing them",
 }
 
 
@@ -20,19 +22,19 @@ def plan_table(plan: Plan) -> str:
     """What is asked, what is reached, what it costs, and what would do better."""
     privacy = plan.privacy
     number = f"at least {privacy.pairs:,}" if privacy.pairs else "any number of"
-    change = _RELATIONS[privacy.relation].format(c=privacy.pairs_per_person, n=number)
+    change = _RELATIONS[privacy.relation].format(c=privacy.pairs_per_person, n=f"{number} {privacy.unit}s")
     rows = [
         ("statistic", str(plan.statistic)),
         ("protects", f"{change}, values up to {privacy.max_value:,}"),
         ("asked", f"ε = {privacy.epsilon:g}, δ = {privacy.delta:g}"),
         ("reached", f"ε = {plan.epsilon:.4g}, δ = {plan.delta:.3g}"),
-        ("pure ε", f"{plan.pure_epsilon:.4g} at δ = 0" if plan.mechanism == "sketch" else f"{plan.pure_epsilon:.4g}"),
+        ("pure ε", f"{plan.pure_epsilon:.4g} at δ = 0" if plan.delta else f"{plan.pure_epsilon:.4g}"),
     ]
+    if plan.parts:
+        rows += [(str(part.statistic), _part(part)) for part in plan.parts]
     if plan.mechanism == "sketch":
-        rows += [
-            ("size", f"{plan.size:,} entries, about {_bytes(plan.bytes)} stored"),
-            ("floor", f"{plan.floor:,.6g}" if plan.floor else "none needed"),
-        ]
+        rows += [("size", f"{plan.size:,} entries, about {_bytes(plan.bytes)} stored")]
+        rows += [("floor", f"{plan.floor:,.6g}" if plan.floor else "none needed")] if not plan.parts else []
     else:
         rows += [("memory", "every key of the stream, as a keyed fingerprint")]
     rows += [("error", _error(plan.error, plan)), ("exact + Laplace", _comparison(plan))]
@@ -45,7 +47,23 @@ def plan_table(plan: Plan) -> str:
     return "\n".join([title, rule, *lines])
 
 
+def _part(part: Plan) -> str:
+    """One of several measurements that a statistic is computed from."""
+    if isinstance(part.statistic, Total):
+        return f"ε = {part.epsilon:.3g}, noise of {part.error * (part.expected or 1.0):,.4g}"
+    entries = f"{part.size:,} entries, " if part.size else ""
+    return f"{entries}ε = {part.epsilon:.3g}, {f'floor {part.floor:,.4g}' if part.floor else 'no floor'}"
+
+
 def _error(error: float, plan: Plan) -> str:
+    if not plan.statistic.relative:
+        return f"{error:.3g} absolute{', where everybody has the least' if plan.privacy.unit == 'key' else ''}"
+    if isinstance(plan.statistic, Profile) and plan.relative:
+        return f"{100 * error:.3g}% at most, where every moment is the least there can be"
+    if plan.parts and not plan.relative:
+        return f"{100 * error:.3g}% where every moment is equal to its floor: nothing is guaranteed about the stream"
+    if isinstance(plan.statistic, Distinct) and not plan.expected:
+        return f"{100 * error:.3g}% of many keys"
     if not plan.relative:
         return f"{error:,.4g} absolute: nothing is guaranteed about {plan.statistic}"
     return f"{100 * error:.3g}% at {plan.statistic} = {plan.expected:,.6g}"

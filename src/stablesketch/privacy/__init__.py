@@ -1,17 +1,22 @@
 """What is protected, by how much streams can differ, and what the entries of a sketch give away."""
 
 from .curve import PrivacyCurve
+from .distinct import PhantomNumber, distinct_deviation, distinct_limits, phantoms_for
 from .neighbours import WorstNeighbours, log_sensitivity, sensitivity, worst_neighbours
 from .privacy import Privacy, Relation
 from .sampling import Sampling
 
 __all__ = [
+    "PhantomNumber",
     "Privacy",
     "PrivacyCurve",
     "Relation",
     "Sampling",
     "WorstNeighbours",
+    "distinct_deviation",
+    "distinct_limits",
     "log_sensitivity",
+    "phantoms_for",
     "sensitivity",
     "worst_neighbours",
 ]

@@ -1,6 +1,6 @@
 """`Mechanism`: what a release did, in the few public numbers that its privacy depends on; and what that costs.
 
-Three kinds, each with its privacy loss distribution, from what the release did and not from the ε it reports:
+Five kinds, each with its privacy loss distribution, from what the release did and not from the ε it reports:
 
 - **sketch**: `size` entries of the pair (D_{p,1}, D_{p,ρ}), ln ρ being the sensitivity (privacy/curve.py), and `gap`:
   with what probability finite precision may change the outcome (privacy/precision.py).
@@ -8,6 +8,10 @@ Three kinds, each with its privacy loss distribution, from what the release did 
   the loss at the outcome z is (|z - D| - |z|)/b. Neighbours that are less apart are dominated: the noise is
   log-concave, so that half lines tell best, and P(X <= y) - αP(X <= y - d) grows with d (Lemma 3 of
   docs/math-sensitivity-and-curve.md, which uses no more than that).
+- **shift**: `size` entries of entropy, the law R moved by at most `log_rho` (privacy/shift_curve.py), and `gap`.
+  Entropy may rise or fall when a pair is added, so that either direction is charged the worse of the two.
+- **all**: several releases of one stream that are planned together, `parts`. They are independent given the stream, so
+  their losses add up.
 - **other**: something that was proved (ε, δ)-private elsewhere, as are plans that sample their pairs
   (privacy/sampling.py). Randomised response with δ at infinity dominates it.
 
@@ -33,10 +37,11 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, reduce
 from hashlib import sha256
-from typing import Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -44,11 +49,12 @@ from ..errors import LedgerCorrupt, LedgerError
 from .curve import PrivacyCurve
 from .lattice import upper_law
 from .loss import loss_cells
-from .loss_law import ATOM, Law, bounded, either, power, split
+from .loss_law import ATOM, Law, bounded, compose, either, power, split
+from .shift_curve import ShiftCurve
 
 __all__ = ["Kind", "Mechanism"]
 
-Kind = Literal["sketch", "exact", "other"]
+Kind = Literal["sketch", "exact", "shift", "all", "other"]
 
 _UNIT = 2.0**-53
 # Cells per deviation of the loss of one entry.
@@ -73,21 +79,40 @@ class Mechanism:
     epsilon: float = 0.0
     delta: float = 0.0
     distance: int = 0
+    parts: tuple[Mechanism, ...] = ()
 
     def to_json(self) -> str:
         """Canonical: numbers as Python writes them, which is exact."""
-        return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
+        return json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON; parts only where there are any."""
+        fields = asdict(self)
+        del fields["parts"]
+        return {**fields, "parts": [part.to_dict() for part in self.parts]} if self.parts else fields
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Mechanism:
+        """Reads what `to_dict` gave."""
+        return cls(**{**fields, "parts": tuple(cls.from_dict(part) for part in fields.get("parts", ()))})
 
     @classmethod
     def from_json(cls, text: str) -> Mechanism:
         """Reads what `to_json` wrote, and nothing else."""
         try:
-            mechanism = cls(**json.loads(text))
-        except (TypeError, ValueError) as error:
+            mechanism = cls.from_dict(json.loads(text))
+        except (AttributeError, TypeError, ValueError) as error:
             raise LedgerCorrupt(f"a mechanism in the ledger that cannot be read: {error}.") from None
-        if mechanism.to_json() != text or mechanism.kind not in ("sketch", "exact", "other"):
+        if mechanism.to_json() != text or mechanism.kind not in get_args(Kind):
             raise LedgerCorrupt("a mechanism in the ledger that nothing writes.")
         return mechanism
+
+    def scaled(self, factor: float) -> Mechanism:
+        """The like of it that neighbours change so many times as much; it claims no ε of its own but that of noise."""
+        if self.kind in ("exact", "other"):
+            return replace(self, epsilon=self.epsilon * factor)
+        parts = tuple(part.scaled(factor) for part in self.parts)
+        return replace(self, log_rho=self.log_rho * factor, epsilon=math.inf, parts=parts)
 
     @property
     def digest(self) -> bytes:
@@ -96,7 +121,7 @@ class Mechanism:
 
     def basic(self) -> tuple[float, float]:
         """An (ε, δ) of its own that is certain; ε is infinite if none is."""
-        certain = self.kind != "sketch" or math.isinf(self.epsilon)
+        certain = self.kind in ("exact", "other") or math.isinf(self.epsilon)
         return self.epsilon if certain else _certified(self), self.delta
 
     def laws(self, relation: str) -> tuple[Law, ...]:
@@ -106,8 +131,13 @@ class Mechanism:
 
 @lru_cache(maxsize=256)
 def _laws(mechanism: Mechanism, relation: str) -> tuple[Law, ...]:
+    if mechanism.kind == "all":
+        each = [part.laws(relation) for part in mechanism.parts]
+        return tuple(reduce(compose, laws) for laws in zip(*each, strict=True))
     if mechanism.kind == "sketch":
         removed, added = _entries(mechanism)
+    elif mechanism.kind == "shift":
+        removed = added = either(*ShiftCurve(mechanism.size, mechanism.log_rho).laws())
     else:
         # Both kinds are symmetric: either direction is the other.
         removed = added = (
@@ -121,16 +151,37 @@ def _laws(mechanism: Mechanism, relation: str) -> tuple[Law, ...]:
 def _certified(mechanism: Mechanism) -> float:
     """An ε that is certain at the δ of this sketch: its own, where the curve confirms it."""
     epsilon, delta = mechanism.epsilon, mechanism.delta
-    curve = PrivacyCurve.from_log(mechanism.p, mechanism.size, mechanism.log_rho)
+    if mechanism.kind == "all":
+        for part in mechanism.parts:
+            part.basic()
+        laws = mechanism.laws("replace")  # the worse of the directions, for every part
+        if all(law.delta(epsilon) <= delta for law in laws) or _sums_up(mechanism.parts, epsilon, delta):
+            return epsilon
+        raise _not_given(mechanism)
+    curve: PrivacyCurve | ShiftCurve
+    if mechanism.kind == "sketch":
+        curve = PrivacyCurve.from_log(mechanism.p, mechanism.size, mechanism.log_rho)
+    else:
+        curve = ShiftCurve(mechanism.size, mechanism.log_rho)
     left = delta - (1.0 + math.exp(min(epsilon, 700.0))) * mechanism.gap * (1.0 + 1e-12)
-    if left >= 0.0 and (epsilon >= curve.pure_epsilon or curve.delta(epsilon) <= left):
+    if left >= 0.0 and curve.delta(epsilon) <= left:
         return epsilon
     # A plan may have rounded the other way at the seventh digit; more than that is no rounding.
     if left > 0.0 and curve.epsilon(left) <= epsilon * 1.001:
         return math.inf
-    raise LedgerError(
-        f"the plan claims ε = {epsilon:.6g} at δ = {delta:.3g}, and its own size, floor and privacy do not give "
-        "that. Make the plan again with ss.plan."
+    raise _not_given(mechanism)
+
+
+def _sums_up(parts: Sequence[Mechanism], epsilon: float, delta: float) -> bool:
+    """Whether the parts' own (ε, δ) add up to no more: basic composition, the better bound for two that are pure."""
+    each = [part.basic() for part in parts]
+    return math.fsum(e for e, _ in each) <= epsilon and math.fsum(d for _, d in each) <= delta
+
+
+def _not_given(mechanism: Mechanism) -> LedgerError:
+    return LedgerError(
+        f"the plan claims ε = {mechanism.epsilon:.6g} at δ = {mechanism.delta:.3g}, and its own size, floor and "
+        "privacy do not give that. Make the plan again with ss.plan."
     )
 
 

@@ -10,6 +10,9 @@ Write Λ >= 0 for the floor, c for the pairs of one person, M for the largest va
   (s+c)^p - s^p; by exactly that when one key holds everything and the pairs have value 1.
 - x >= s^p, with equality when one key holds everything, because (Σ f_k)^p <= Σ f_k^p.
 
+A promised total t of either stream bounds s from below as the number of pairs does: s >= t where pairs are added, and s
+>= t - cM where they are replaced. Below, n stands for the greater of the two where it bounds a total.
+
 **Add or remove.** The smaller stream has s >= n, so the ratio is at most 1 + c M^p/(Λ + x) <= 1 + c M^p/(Λ + n^p); n
 pairs of value 1 on one key, and c new keys of value M added, attain it.
 
@@ -34,6 +37,11 @@ is at one of the two integers around s₀, or at the end of the range nearest to
 ρ = ((n-c)^p + c M^p)/n^p as soon as n > c. For Λ > 0 the peak can lie beyond n - c: **a longer stream can be more
 sensitive**, which is why the promise `pairs` is taken as "at least".
 
+**Keys as units.** With unit="key" no two pairs have the same key, so that F_p is the sum of v^p over pairs. Adding c
+keys adds at most c M^p and at least c; of n keys the shared n - c have at least n - c. So add or remove has ρ = 1 +
+c M^p/(Λ + n) and replace ρ = (Λ + n - c + c M^p)/(Λ + n), both attained, by shared keys of value 1, and the fewer keys
+the larger.
+
 All this is evaluated in decimal arithmetic, with enough digits that the result is exact to 1e-25, and rounded up.
 """
 
@@ -50,7 +58,7 @@ from ..errors import ArgumentError, ArgumentTypeError
 from ..law import StableLaw
 from .privacy import Privacy
 
-__all__ = ["MOST_FLOOR", "WorstNeighbours", "log_sensitivity", "sensitivity", "worst_neighbours"]
+__all__ = ["MOST_FLOOR", "WorstNeighbours", "float_above", "log_sensitivity", "sensitivity", "worst_neighbours"]
 
 # Digits beyond those that the largest integer cancels; what is left is exact to far more than a float shows.
 _SPARE_DIGITS = 50
@@ -65,6 +73,8 @@ class WorstNeighbours:
     - the larger has `pairs_per_person` pairs of value `max_value`, each on a new key;
     - the smaller has, under replace, as many more pairs of value 1 on the shared key, and under add_remove nothing
       more.
+
+    With unit="key" every pair, shared or more, has a key of its own.
 
     `rho` is the factor between their F_p + floor and `log_rho` its logarithm, both exact and rounded up to a float.
     """
@@ -105,6 +115,8 @@ def worst_neighbours(p: float, privacy: Privacy, floor: float = 0.0, *, exactly:
             "privacy", privacy, "a Privacy is needed", "Pass Privacy(epsilon=..., delta=..., pairs=...)"
         )
     floor = _floor(floor)
+    if privacy.unit == "key":
+        return _keys(p, privacy, floor)
     if privacy.relation == "add_remove":
         if exactly:
             raise ArgumentError(
@@ -115,12 +127,24 @@ def worst_neighbours(p: float, privacy: Privacy, floor: float = 0.0, *, exactly:
 
 
 def _add_remove(p: float, privacy: Privacy, floor: float) -> WorstNeighbours:
-    if privacy.pairs == 0 and floor == 0.0:
+    if max(privacy.pairs, privacy.total) == 0 and floor == 0.0:
         return WorstNeighbours(math.inf, math.inf, 0)
     with localcontext(_context(privacy, floor)):
         index = Decimal(p)
         gain = privacy.pairs_per_person * Decimal(privacy.max_value) ** index
-        return _rounded_up(gain / (Decimal(floor) + _power(privacy.pairs, index)), privacy.pairs)
+        least = max(privacy.pairs, privacy.total)
+        return _rounded_up(gain / (Decimal(floor) + _power(least, index)), least)
+
+
+def _keys(p: float, privacy: Privacy, floor: float) -> WorstNeighbours:
+    """Of streams in which every key comes once: the shortest are the worst, and exactly as long as promised."""
+    changed, add_remove = privacy.pairs_per_person, privacy.relation == "add_remove"
+    keys = privacy.pairs if add_remove else max(privacy.pairs, changed)
+    if keys == 0 and floor == 0.0:
+        return WorstNeighbours(math.inf, math.inf, 0)
+    with localcontext(_context(privacy, floor)):
+        gain = changed * Decimal(privacy.max_value) ** Decimal(p) - (0 if add_remove else changed)
+        return _rounded_up(gain / (Decimal(floor) + keys), keys if add_remove else keys - changed)
 
 
 def _replace(p: float, privacy: Privacy, floor: float, exactly: bool) -> WorstNeighbours:
@@ -129,6 +153,8 @@ def _replace(p: float, privacy: Privacy, floor: float, exactly: bool) -> WorstNe
         # Two streams of no pairs are the same stream.
         return WorstNeighbours(1.0, 0.0, 0)
     least = max(privacy.pairs - replaced, 0)
+    if not exactly:
+        least = max(least, privacy.total - replaced * privacy.max_value)
     most = least * privacy.max_value if exactly else None
     with localcontext(_context(privacy, floor)):
         index, added = Decimal(p), Decimal(floor)
@@ -166,7 +192,8 @@ def _last_rising(rising: Callable[[int], bool], least: int, most: int | None) ->
 
 def _context(privacy: Privacy, floor: float) -> Context:
     """Enough digits: (s+c)^p - s^p cancels at most as many as s has, and s is of the order of the numbers given."""
-    largest = max(privacy.pairs + privacy.pairs_per_person, privacy.max_value, math.ceil(floor))
+    largest = max(privacy.pairs, privacy.total) + privacy.pairs_per_person
+    largest = max(largest, privacy.max_value, math.ceil(floor))
     return Context(prec=_SPARE_DIGITS + 3 * len(str(largest)))
 
 
@@ -177,10 +204,11 @@ def _power(base: int, index: Decimal) -> Decimal:
 def _rounded_up(excess: Decimal, shared: int) -> WorstNeighbours:
     # The digits carried make this larger than any rounding so far, and smaller than a float can see.
     excess += excess * Decimal(10) ** -30
-    return WorstNeighbours(_up(1 + excess), _up((1 + excess).ln()), shared)
+    return WorstNeighbours(float_above(1 + excess), float_above((1 + excess).ln()), shared)
 
 
-def _up(value: Decimal) -> float:
+def float_above(value: Decimal) -> float:
+    """The least float that is not below."""
     nearest = float(value)
     return nearest if Decimal(nearest) >= value else math.nextafter(nearest, math.inf)
 

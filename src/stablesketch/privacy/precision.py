@@ -41,6 +41,22 @@ place G/2^63 of the upper tail of the entry, where w_j has fallen as that; so th
 2 n/2^64 · min(1, G/2^63). The factor 2 is measured to be 0.75 at most for large sizes, and the influence of one entry
 at 5 entries is 1.7 times that. `is_covered` refuses what would take more than a quarter of η: n G > 2^81, a trillion
 pairs of value 1.
+
+**Entropy.** There Ĥ takes the place of ln T, with an η of its own, 2^-42. y = Σ (f_k/N) R_k is a mean, so that nothing has to
+be divided by a small sum. Let R be right to e (1 + |R|) and w_j be the derivative of Ĥ by y_j, x_j = y_j + H. Then y_j moves
+by at most e (1 + Σ (f_k/N)|R_k|), and since |R| = 2R⁺ - R,
+
+    E|Ĥ - Ĥ₀|  <=  e E[ Σ_j |w_j| (1 + H + |x_j| + 2 Σ_k (f_k/N) R⁺_kj) ]  <=  e (1.06 (1 + H) + 1.4 + 2.5)
+
+to first order: the left tail of R is heavy, but |w_j| falls there as 1/x_j², and R⁺ has all moments (the last term by
+the inequalities of Cauchy and Jensen, E[(Σ (f_k/N) R⁺_k)²] <= E[(R⁺)²]). The three numbers are integrals of |(ln h)''| at large
+sizes; for 5 to 50 entries a simulation finds no larger ones (tests/privacy/test_entropy_precision.py has both). H is at
+most 37 for 2^53 keys, which makes 44 e. e is 1e-15 for the table (three times what was found against 45 digits), 9e-16
+for the random bits at their coarsest (2^-50; mostly 2^-53) and 2^-55 for the resolution of entries: 9e-14 in all.
+Rounding y_j, Ĥ and Ĥ/g adds 2e-14. *The last octave*: a key of weight f is hit with probability 2^-64 an entry, and then
+y_j is below -2^63 f/N, from where on Ĥ changes by at most ∫ 2/(x² I r) dx = 5.8 N/(2^63 f r); over all entries and n keys
+that is 5.8 n N/2^127, and half as much again at 5 entries. `entropy_is_covered` refuses what would take more than a
+quarter of η: n N > 2^79, 780 billion pairs of value 1. Together 0.75 of η at most.
 """
 
 from __future__ import annotations
@@ -48,9 +64,11 @@ from __future__ import annotations
 import math
 
 __all__ = [
+    "ENTROPY_ERROR",
     "NUMERICAL_ERROR",
     "STEPS_PER_DEVIATION",
     "coarse_enough_step",
+    "entropy_is_covered",
     "grid_step",
     "is_covered",
     "rounded_deviation",
@@ -59,6 +77,9 @@ __all__ = [
 
 NUMERICAL_ERROR = 2.0**-43
 """η: the declared mean error of ln T."""
+
+ENTROPY_ERROR = 2.0**-42
+"""η of entropy: the declared mean error of Ĥ, in nats."""
 
 STEPS_PER_DEVIATION = 4
 """The grid is a quarter of the standard deviation of ln T, or finer: it then adds 1/192 to the variance at most."""
@@ -72,14 +93,14 @@ def grid_step(relative_deviation: float) -> float:
     return float(2.0 ** math.floor(math.log2(relative_deviation / STEPS_PER_DEVIATION)))
 
 
-def coarse_enough_step(relative_deviation: float, epsilon: float, most: float) -> float:
+def coarse_enough_step(relative_deviation: float, epsilon: float, most: float, error: float = NUMERICAL_ERROR) -> float:
     """The finest grid, from `grid_step` up by factors of two, that costs at most the δ `most`.
 
     A small δ, or a large ε, takes a coarser grid and pays with accuracy (`rounded_deviation`). The coarsest is twice
     the deviation; it is returned even where it costs more than `most`, so that the caller can say how much.
     """
     step = grid_step(relative_deviation)
-    while rounding_delta(epsilon, step) > most and 2.0 * step <= _COARSEST * relative_deviation:
+    while rounding_delta(epsilon, step, error) > most and 2.0 * step <= _COARSEST * relative_deviation:
         step *= 2.0
     return step
 
@@ -94,13 +115,18 @@ def rounded_deviation(relative_deviation: float, step: float) -> float:
     return math.sqrt((1.0 + relative_deviation**2) * half / math.tanh(half) - 1.0)
 
 
-def rounding_delta(epsilon: float, step: float) -> float:
+def rounding_delta(epsilon: float, step: float, error: float = NUMERICAL_ERROR) -> float:
     """(1 + e^ε) η/g, the δ that finite precision costs; proved above. ∞ where e^ε is no float."""
     if epsilon > _LARGEST_EXPONENT:
         return math.inf
-    return (1.0 + math.exp(epsilon)) * NUMERICAL_ERROR / step * (1.0 + 1e-12)
+    return (1.0 + math.exp(epsilon)) * error / step * (1.0 + 1e-12)
 
 
 def is_covered(pairs: int, most_mass: float) -> bool:
     """Whether η covers a stream of so many pairs whose F_p + floor is at most `most_mass`: the last octave, above."""
     return pairs * min(1.0, most_mass * 2.0**-63) <= 2.0**18
+
+
+def entropy_is_covered(pairs: int, total: int) -> bool:
+    """Whether `ENTROPY_ERROR` covers a stream of so many pairs and of this total value: the last octave, above."""
+    return pairs * total <= 2**79

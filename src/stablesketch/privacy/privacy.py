@@ -11,9 +11,10 @@ import numpy as np
 
 from ..errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["Privacy", "Relation"]
+__all__ = ["Privacy", "Relation", "Unit"]
 
 Relation = Literal["replace", "add_remove"]
+Unit = Literal["pair", "key"]
 
 # Integers up to here survive JSON and a float.
 _MOST = 2**53
@@ -37,10 +38,18 @@ class Privacy:
     integers from 1 to `max_value`. `pairs_per_person` bounds how many pairs one person may hold: with 1, pairs are
     protected, not people.
 
+    With `unit="key"` every key is one person, and what is protected is all that the key has: its pairs are one pair, of
+    value up to `max_value`, and no key has two. `pairs` is then the number of keys, and `pairs_per_person` how many
+    keys a person may have. That every key comes once, with its whole total, is a promise: files and frames are added up
+    by key before they are counted, an `update` of one's own has to see to it.
+
+    `total` is a promise too: the values of either neighbour add up to this much or more. It helps where values vary and
+    their sum is known from elsewhere; 0 promises no more than `pairs` does.
+
     The guarantee is about one release, against those who see it and do not know the secret.
 
     >>> Privacy(epsilon=1.0, delta=1e-9, pairs=1_000_000)
-    Privacy(epsilon=1.0, delta=1e-09, pairs=1000000, max_value=1, relation='replace', pairs_per_person=1)
+    Privacy(epsilon=1.0, delta=1e-09, pairs=1000000)
     """
 
     epsilon: float
@@ -49,11 +58,13 @@ class Privacy:
     max_value: int = 1
     relation: Relation = "replace"
     pairs_per_person: int = 1
+    unit: Unit = "pair"
+    total: int = 0
 
     def __post_init__(self) -> None:
         for name in ("epsilon", "delta"):
             object.__setattr__(self, name, _real(name, getattr(self, name)))
-        for name in ("pairs", "max_value", "pairs_per_person"):
+        for name in ("pairs", "max_value", "pairs_per_person", "total"):
             object.__setattr__(self, name, _integer(name, getattr(self, name)))
         if not 0.0 < self.epsilon < math.inf:
             raise ArgumentError("epsilon", self.epsilon, "ε is a finite number above 0", "Pass one such as 1.0")
@@ -70,13 +81,28 @@ class Privacy:
             raise ArgumentError(
                 "relation", self.relation, "there is no such relation", "Pass 'replace' or 'add_remove'"
             )
+        if self.unit not in get_args(Unit):
+            raise ArgumentError("unit", self.unit, "there is no such unit", "Pass 'pair' or 'key'")
         _check_range("pairs", self.pairs, 0, "Pass how many pairs there are at least, 0 if that is not known")
+        _check_range("total", self.total, 0, "Pass what all values add up to at least, 0 if that is not known")
         _check_range("max_value", self.max_value, 1, "Pass the largest value a pair may have, 1 for plain counts")
         _check_range("pairs_per_person", self.pairs_per_person, 1, "Pass how many pairs one person may hold")
 
+    def __repr__(self) -> str:
+        """What differs from the default, and the three that have none."""
+        shown = [field for field in fields(self) if getattr(self, field.name) != field.default]
+        return f"Privacy({', '.join(f'{field.name}={getattr(self, field.name)!r}' for field in shown)})"
+
     def to_dict(self) -> dict[str, Any]:
         """The fields by name: plain numbers and strings, ready for JSON."""
-        return asdict(self)
+        # What was written before there was a choice is written as it was.
+        usual = {"unit": "pair", "total": 0}
+        return {name: value for name, value in asdict(self).items() if name not in usual or usual[name] != value}
+
+    @property
+    def protects(self) -> str:
+        """The relation, and what it is between if not pairs: what releases must have in common to share a budget."""
+        return self.relation if self.unit == "pair" else f"{self.relation} of keys"
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Privacy:
@@ -84,7 +110,7 @@ class Privacy:
         if not isinstance(data, Mapping):
             raise ArgumentTypeError("data", data, "the fields of a Privacy are a mapping", "Pass what to_dict gave")
         names = {field.name for field in fields(cls)}
-        for problem, odd in (("unknown", set(data) - names), ("missing", names - set(data))):
+        for problem, odd in (("unknown", set(data) - names), ("missing", names - set(data) - {"unit", "total"})):
             if odd:
                 raise ArgumentError(
                     "data", sorted(map(str, odd)), f"fields of Privacy {problem}", "Pass what to_dict gave"

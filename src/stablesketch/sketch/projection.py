@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from .._native import Accumulator, Entries
 from ..secret import Secret
 from .columns import MAX_WEIGHT, Fingerprinter, KeyColumn, ValueColumn, value_column
-from .columns.canonical import Domain
 from .tier import TIER
 from .workers import share
 
@@ -33,7 +32,7 @@ class Projection:
         self._p = p
         self._size = size
         self._entry_key = secret.derive(f"entries/p={p.hex()}", 16)
-        self._fingerprinter = Fingerprinter(b"".join(secret.derive(f"fingerprint/{d.name}", 16) for d in Domain))
+        self._fingerprinter = Fingerprinter.of(secret)
 
     def add(
         self,

@@ -27,7 +27,7 @@ from .estimators import DEFAULT_METHOD, Estimate, checked_confidence, estimate, 
 from .projection import Projection
 from .workers import checked_threads
 
-__all__ = ["Sketch", "entry_bytes", "log_magnitudes"]
+__all__ = ["Sketch", "entry_bytes", "integer_entries", "log_magnitudes"]
 
 _LARGEST_SIZE = 2**31 - 1
 
@@ -56,7 +56,7 @@ class Sketch:
             raise ArgumentTypeError(
                 "secret", type(secret), "not a Secret", "Pass Secret.generate() or Secret.load(path)"
             )
-        order, entries = StableLaw(p).p, _checked_size(size)
+        order, entries = self._checked_order(p), _checked_size(size)
         held = Secret.generate() if secret is None else secret
         self._start(Entries(order, entries), held.fingerprint, Projection(order, entries, held), 0, 0)
 
@@ -69,6 +69,10 @@ class Sketch:
         self._pairs = pairs
         self._total = total
         self._lock = threading.Lock()
+
+    @staticmethod
+    def _checked_order(p: float) -> float:
+        return StableLaw(p).p
 
     @property
     def p(self) -> float:
@@ -163,9 +167,8 @@ class Sketch:
     def to_bytes(self) -> bytes:
         """The sketch as bytes: canonical, checksummed, without the secret. The format is docs/wire-format.md."""
         entries, pairs, total = self._snapshot()
-        frame = wire.Frame(
-            entries.p, entries.size, entries.resolution, self._secret_fingerprint, pairs, total, _integers(entries)
-        )
+        held = integer_entries(entries)
+        frame = wire.Frame(entries.p, entries.size, entries.resolution, self._secret_fingerprint, pairs, total, held)
         return wire.encode(frame)
 
     @classmethod
@@ -177,7 +180,7 @@ class Sketch:
             raise ArgumentTypeError("secret", type(secret), "not a Secret", "Pass Secret.load(path), or leave it out")
         frame = wire.decode(bytes(blob))
         try:
-            order, size = StableLaw(frame.p).p, _checked_size(frame.size)
+            order, size = cls._checked_order(frame.p), _checked_size(frame.size)
         except ArgumentError as error:
             raise BlobError(f"a sketch with a header nothing writes: {error}") from None
         entries = Entries(order, size)
@@ -205,7 +208,7 @@ class Sketch:
             ArgumentError: no such method, or one that does not exist at this p.
         """
         entries, pairs, total = self._snapshot()
-        values = _integers(entries)
+        values = integer_entries(entries)
         empty = not any(values)
         if pairs < 0 or total < 0 or (not empty and total == 0):
             raise NegativeTotal(
@@ -257,12 +260,12 @@ def entry_bytes(p: float, moment: float) -> float:
 def log_magnitudes(entries: Entries) -> tuple[list[float], list[float]]:
     """ln|a_j| and the signs. An entry that is exactly zero is read as half the resolution."""
     log_unit = -entries.resolution * math.log(2.0)
-    values = _integers(entries)
+    values = integer_entries(entries)
     logs = [(math.log(abs(value)) if value else -math.log(2.0)) + log_unit for value in values]
     return logs, [-1.0 if value < 0 else 1.0 for value in values]
 
 
-def _integers(entries: Entries) -> list[int]:
+def integer_entries(entries: Entries) -> list[int]:
     """The entries as integers in units of 2^-resolution."""
     state, width = entries.state(), 4 * entries.digits
     return [int.from_bytes(state[i : i + width], "little", signed=True) for i in range(0, len(state), width)]

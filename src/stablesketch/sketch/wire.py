@@ -16,6 +16,7 @@ from ..errors import BlobError, ForeignBlob, UnsupportedVersion
 __all__ = [
     "CHECKSUM_BYTES",
     "MAGIC",
+    "PREFIX_BYTES",
     "VERSION",
     "Frame",
     "IntegerReader",
@@ -23,6 +24,8 @@ __all__ = [
     "decode",
     "encode",
     "encode_integer",
+    "opened",
+    "prefix",
 ]
 
 MAGIC = b"\x89SSK\r\n\x1a\n"  # not text, and broken by whatever treats it as text
@@ -31,6 +34,7 @@ KIND_SKETCH = 1
 CHECKSUM_BYTES = 8
 
 _PREFIX = struct.Struct("<8sHH")  # magic, version, kind
+PREFIX_BYTES = _PREFIX.size
 _HEADER = struct.Struct("<dIH8s")  # p, size, resolution, fingerprint of the secret
 
 
@@ -50,7 +54,7 @@ class Frame:
 def encode(frame: Frame) -> bytes:
     """The bytes of a frame; equal frames give equal bytes."""
     parts = [
-        _PREFIX.pack(MAGIC, VERSION, KIND_SKETCH),
+        prefix(KIND_SKETCH),
         _HEADER.pack(frame.p, frame.size, frame.resolution, frame.secret_fingerprint),
         encode_integer(frame.pairs),
         encode_integer(frame.total),
@@ -62,20 +66,7 @@ def encode(frame: Frame) -> bytes:
 
 def decode(blob: bytes) -> Frame:
     """The frame of `blob`, or a typed error: `ForeignBlob`, `UnsupportedVersion` or `BlobError`."""
-    if blob[: len(MAGIC)] != MAGIC[: len(blob)] or not blob:
-        raise ForeignBlob(f"these {len(blob)} bytes are not a sketch: they do not begin as Sketch.to_bytes() begins.")
-    if len(blob) < _PREFIX.size:
-        raise BlobError(f"a sketch truncated to {len(blob)} bytes. Fetch it again from where it was stored.")
-    _, version, kind = _PREFIX.unpack_from(blob)
-    if version > VERSION:
-        raise UnsupportedVersion(
-            f"the sketch has wire format {version}, and this version of stablesketch reads up to {VERSION}. Upgrade it."
-        )
-    body, seal = blob[:-CHECKSUM_BYTES], blob[-CHECKSUM_BYTES:]
-    if len(body) < _PREFIX.size + _HEADER.size or seal != checksum(body):
-        raise BlobError("a sketch truncated or corrupted: its checksum does not match. Fetch it again.")
-    if version < 1 or kind != KIND_SKETCH:
-        raise BlobError(f"a blob of version {version} and kind {kind}, and a sketch has kind {KIND_SKETCH}.")
+    body = opened(blob, KIND_SKETCH, "a sketch", "Sketch", _HEADER.size)
     p, size, resolution, fingerprint = _HEADER.unpack_from(blob, _PREFIX.size)
     reader = IntegerReader(body, _PREFIX.size + _HEADER.size)
     if size > len(body):  # every entry has at least its length byte: refuse before allocating
@@ -84,6 +75,35 @@ def decode(blob: bytes) -> Frame:
     entries = [reader.integer() for _ in range(size)]
     reader.end()
     return Frame(p, size, resolution, fingerprint, pairs, total, entries)
+
+
+def prefix(kind: int) -> bytes:
+    """The first 12 bytes of a blob."""
+    return _PREFIX.pack(MAGIC, VERSION, kind)
+
+
+def opened(blob: bytes, kind: int, what: str, written_by: str, header: int) -> bytes:
+    """The blob without its checksum, once its beginning, version, checksum and kind have been looked at.
+
+    `what` it is and the class it is `written_by` are for the errors; `header` bytes must follow the first 12.
+    """
+    if blob[: len(MAGIC)] != MAGIC[: len(blob)] or not blob:
+        raise ForeignBlob(
+            f"these {len(blob)} bytes are not {what}: they do not begin as {written_by}.to_bytes() begins."
+        )
+    if len(blob) < _PREFIX.size:
+        raise BlobError(f"{what} truncated to {len(blob)} bytes. Fetch it again from where it was stored.")
+    _, version, found = _PREFIX.unpack_from(blob)
+    if version > VERSION:
+        raise UnsupportedVersion(
+            f"{what} of wire format {version}, and this version of stablesketch reads up to {VERSION}. Upgrade it."
+        )
+    body, seal = blob[:-CHECKSUM_BYTES], blob[-CHECKSUM_BYTES:]
+    if len(body) < _PREFIX.size + header or seal != checksum(body):
+        raise BlobError(f"{what} truncated or corrupted: its checksum does not match. Fetch it again.")
+    if version < 1 or found != kind:
+        raise BlobError(f"a blob of version {version} and kind {found}, and {what} has kind {kind}.")
+    return body
 
 
 def encode_integer(value: int) -> bytes:
@@ -122,6 +142,12 @@ class IntegerReader:
         if len(raw) != count:
             raise BlobError("a blob that ends too early.")
         self._position += count
+        return raw
+
+    def rest(self) -> bytes:
+        """All bytes that are left."""
+        raw = self._body[self._position :]
+        self._position = len(self._body)
         return raw
 
     def end(self) -> None:

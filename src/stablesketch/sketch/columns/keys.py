@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from stablesketch._native import FINGERPRINT_KEY_BYTES, ArrowColumn, FormatError, KeyHasher, RowError
 from stablesketch.errors import ArgumentError, ArgumentTypeError, SecretNotPicklable
-from stablesketch.sketch.columns.canonical import canonical_form
+from stablesketch.secret import Secret
+from stablesketch.sketch.columns.canonical import Domain, canonical_form
 from stablesketch.sketch.columns.numpy_keys import reader
 from stablesketch.sketch.columns.refusals import Shown, null_row, refused_arrow, refused_row
 from stablesketch.sketch.columns.sources import ArrowSource, Categories, described, is_single, recognise
@@ -56,6 +57,11 @@ class Fingerprinter:
                 "material", shown, f"{FINGERPRINT_KEY_BYTES} bytes are needed", "Derive them from the secret"
             )
         self._hasher = KeyHasher(material)
+
+    @classmethod
+    def of(cls, secret: Secret) -> Fingerprinter:
+        """The fingerprints that everything under this secret works with."""
+        return cls(b"".join(secret.derive(f"fingerprint/{domain.name}", 16) for domain in Domain))
 
     def __reduce__(self) -> Never:
         raise SecretNotPicklable("a Fingerprinter holds keys derived from the secret; make it anew from the secret")

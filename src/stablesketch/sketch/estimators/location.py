@@ -7,6 +7,7 @@ log-concave, and convolution keeps that), so the log likelihood ψ(μ) = Σ ln h
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -14,9 +15,10 @@ from numpy.typing import NDArray
 
 from ...law.tabulated import tabulated_log_density
 
-__all__ = ["density_shape", "log_likelihood", "log_likelihood_derivatives", "maximum"]
+__all__ = ["LogDensity", "density_shape", "log_likelihood", "log_likelihood_derivatives", "maximum"]
 
 Array = NDArray[np.float64]
+LogDensity = Callable[[Array], Array]
 
 # Values of ln h computed at a time: few enough to stay in the processor's cache.
 _BLOCK = 1 << 16
@@ -32,9 +34,11 @@ def density_shape(p: float) -> tuple[float, float]:
     return float(y[np.argmax(value)]), float(1.0 / np.sqrt(np.max(-curvature)))
 
 
-def log_likelihood(y: Array, location: Array, p: float) -> Array:
-    """ψ at several locations: y of shape (m, r), location of shape (m, n), the result of shape (m, n)."""
-    table = tabulated_log_density(p)
+def log_likelihood(y: Array, location: Array, log_density: LogDensity) -> Array:
+    """ψ at several locations: y of shape (m, r), location of shape (m, n), the result of shape (m, n).
+
+    `log_density` is ln h: `tabulated_log_density(p)`, or that of another location family.
+    """
     m, r = y.shape
     n = location.shape[1]
     out = np.empty((m, n))
@@ -44,7 +48,7 @@ def log_likelihood(y: Array, location: Array, p: float) -> Array:
         part = slice(i, i + rows)
         for j in range(0, n, columns):
             across = slice(j, j + columns)
-            out[part, across] = table(y[part, None, :] - location[part, across, None]).sum(axis=2)
+            out[part, across] = log_density(y[part, None, :] - location[part, across, None]).sum(axis=2)
     return out
 
 

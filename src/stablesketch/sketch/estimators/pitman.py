@@ -21,6 +21,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from ...law.tabulated import tabulated_log_density
 from .location import density_shape, log_likelihood, log_likelihood_derivatives, maximum
 
 __all__ = ["log_estimate", "posterior_summary"]
@@ -76,7 +77,7 @@ def _posteriors(y: Array, p: float) -> Iterator[tuple[slice, Array, Array]]:
     for start in range(0, len(y), _ROWS):
         rows = slice(start, start + _ROWS)
         grid = np.linspace(left[rows], right[rows], int(points[rows].max()), axis=1)
-        yield rows, grid + middle[rows, None], log_likelihood(y[rows], grid, p) - top[rows, None]
+        yield rows, grid + middle[rows, None], log_likelihood(y[rows], grid, tabulated_log_density(p)) - top[rows, None]
 
 
 def _reach(y: Array, mode: Array, top: Array, width: Array, p: float, side: int) -> Array:

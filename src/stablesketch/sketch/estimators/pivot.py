@@ -23,11 +23,12 @@ from numpy.typing import NDArray
 
 from ...errors import ArgumentError
 from ...law import StableLaw
+from ...law.tabulated import tabulated_log_density
 from . import pitman
 from .bias import RawEstimator
-from .location import log_likelihood
+from .location import LogDensity, log_likelihood
 
-__all__ = ["PivotLaw", "pivot_law"]
+__all__ = ["PivotLaw", "law_of_pivot", "pivot_law"]
 
 Array = NDArray[np.float64]
 
@@ -72,6 +73,13 @@ class PivotLaw:
             self._reach(self.x, self.above, self.above_error, beyond, blur),
         )
 
+    def quantiles(self, probability: Array, blur: float = 0.0) -> Array:
+        """Where pivot + U has these probabilities below: for what is computed from several estimates together."""
+        offsets, weights = np.polynomial.legendre.leggauss(_NODES)
+        below = np.interp(self.x[:, None] - 0.5 * blur * offsets, self.x, self.below) @ (0.5 * weights)
+        below = np.maximum.accumulate(below)
+        return np.interp(probability, below, self.x)
+
     @staticmethod
     def _reach(x: Array, tail: Array, error: Array, beyond: float, blur: float) -> float:
         """The least x, nearly, beyond which there is at most this probability; tails fall with x."""
@@ -109,11 +117,20 @@ def pivot_law(method: RawEstimator, p: float, size: int) -> PivotLaw:
         rows = slice(start, min(start + _ROWS, count))
         y[rows], signs = law.sample_logs((rows.stop - start, size), rng)
         estimate[rows] = method(y[rows], signs, p)
-    x = _lattice(y, estimate, p)
+    return law_of_pivot(y, estimate, p, tabulated_log_density(p))
+
+
+def law_of_pivot(y: Array, estimate: Array, scale: float, log_density: LogDensity) -> PivotLaw:
+    """The law of estimate - θ, θ = scale · μ, μ the location of the y, whose log density is given at μ = 0.
+
+    y of shape (m, r) are simulated sketches at any θ, `estimate` the equivariant estimates of θ from them.
+    """
+    count = len(y)
+    x = _lattice(y, estimate, scale, log_density)
     sums = np.zeros((2, 2, len(x)))
     for start in range(0, count, _ROWS):
         rows = slice(start, start + _ROWS)
-        posterior = log_likelihood(y[rows], (estimate[rows, None] - x) / p, p)
+        posterior = log_likelihood(y[rows], (estimate[rows, None] - x) / scale, log_density)
         mass = np.exp(posterior - posterior.max(axis=1, keepdims=True))
         mass /= mass.sum(axis=1, keepdims=True)
         for side, ordered in enumerate((mass, mass[:, ::-1])):
@@ -137,19 +154,19 @@ def _scaled(law: PivotLaw, factor: float) -> PivotLaw:
     return replace(law, x=(law.x - mean) * factor - 0.5 * variance * factor**2)
 
 
-def _lattice(y: Array, estimate: Array, p: float) -> Array:
+def _lattice(y: Array, estimate: Array, scale: float, log_density: LogDensity) -> Array:
     """Points that hold every posterior until it has fallen far enough.
 
     μ → -∞ takes the posterior down as e^{rpμ}, so x = ln F_hat - pμ has an upper tail e^{-rx}; μ → ∞ as e^{-rμ}, so the
     lower tail is e^{rx/p}. Nearer the middle it is normal. The ends are found on a few sketches and moved outwards
-    for the rest.
+    for the rest. The entropy's left tail is a power, and needs a little more.
     """
     spread = float(np.std(estimate))
     few = slice(0, 32)
     ends = []
     for side in (-1.0, 1.0):
         steps = np.geomspace(0.5 * spread, 4.0 * (10.0 * spread + _FALL), 60)
-        fall = log_likelihood(y[few], (estimate[few, None] - side * steps) / p, p)
+        fall = log_likelihood(y[few], (estimate[few, None] - side * steps) / scale, log_density)
         fall = fall.max(axis=1, keepdims=True) - fall
         far = (fall > _FALL).all(axis=0)
         far[-1] = True

@@ -1,0 +1,15 @@
+"""Private numbers from PCollections of Beam: `Release`, `Sketch`, and where secrets are found.
+
+Needs the extra `beam`. How to use it: docs/how-to/beam.md.
+"""
+
+from .doors.libraries import need
+
+need("apache_beam", "beam")
+need("pyarrow", "beam")
+
+from .engines.beam.collect_fn import CollectFn  # noqa: E402  # the libraries first: their absence has its own message
+from .engines.beam.transform import Release, Sketch  # noqa: E402
+from .engines.secret_from import SecretFrom  # noqa: E402
+
+__all__ = ["CollectFn", "Release", "SecretFrom", "Sketch"]

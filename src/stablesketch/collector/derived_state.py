@@ -1,0 +1,129 @@
+"""Statistics computed from others: the states of all parts side by side, released together, one value computed."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import BlobError
+from ..release import Point, Release
+from ..secret import Secret
+from ..sketch.columns import KeyColumn
+from ..statistic import Derived, Profile
+from .measured import computed
+from .sketch_state import make_release
+from .state import MeasuringState, State
+
+if TYPE_CHECKING:
+    from ..plan import Plan
+
+__all__ = ["DerivedState"]
+
+_LENGTH = struct.Struct("<Q")
+
+
+class DerivedState:
+    """One state for every part of the plan, all under one secret.
+
+    Parts use the secret for different purposes (order of the moment, entropy, registers), so that what they draw is
+    independent. They see the same pairs, and the first of them refuses what is no pair before any has counted it.
+    """
+
+    def __init__(self, plan: Plan, secret: Secret | None, states: Sequence[MeasuringState] | None = None) -> None:
+        from .states import measuring_state_of
+
+        held = Secret.generate() if secret is None else secret
+        self._plan = plan
+        self._states = [measuring_state_of(part)(part, held) for part in plan.parts] if states is None else states
+
+    @property
+    def pairs(self) -> int:
+        return self._states[0].pairs
+
+    @property
+    def secret(self) -> Secret:
+        return self._states[0].secret
+
+    def add(self, keys: object, values: object, threads: int | None, negative: bool) -> None:
+        for state in self._states:
+            state.add(keys, values, threads, negative)
+
+    def fingerprints(self, keys: object) -> KeyColumn:
+        return self._states[0].fingerprints(keys)
+
+    def add_totals(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
+        for state in self._states:
+            state.add_totals(fingerprints, totals, pairs)
+
+    def replan(self, plan: Plan) -> None:
+        self._plan = plan
+        for state, part in zip(self._states, plan.parts, strict=True):
+            state.replan(part)
+
+    def merge(self, other: State) -> None:
+        assert isinstance(other, DerivedState)  # the collectors have the same plan
+        for mine, theirs in zip(self._states, other._states, strict=True):
+            mine.merge(theirs)
+
+    def to_bytes(self) -> bytes:
+        return _encode([state.to_bytes() for state in self._states])
+
+    @classmethod
+    def from_bytes(cls, plan: Plan, blob: bytes, secret: Secret | None) -> DerivedState:
+        from .states import measuring_state_of
+
+        blobs = _decode(blob, len(plan.parts))
+        held = Secret.generate() if secret is None else secret
+        states = [
+            measuring_state_of(part).from_bytes(part, own, held) for part, own in zip(plan.parts, blobs, strict=True)
+        ]
+        if len({state.pairs for state in states}) > 1:
+            raise BlobError("a collector whose parts have counted different streams.")
+        return cls(plan, held, states)
+
+    @classmethod
+    def merged(cls, plan: Plan, states: Sequence[bytes]) -> bytes:
+        """The sum of states of one secret, as bytes, without the secret."""
+        from .states import state_of
+
+        columns = zip(*(_decode(state, len(plan.parts)) for state in states), strict=True)
+        return _encode([state_of(part).merged(part, own) for part, own in zip(plan.parts, columns, strict=True)])
+
+    def check(self, confidence: float) -> None:
+        for state in self._states:
+            state.check(confidence)
+
+    def release(self, confidence: float) -> Release:
+        """All parts measured, and the statistic computed from them; a profile has a point for each order."""
+        plan, statistic, pairs = self._plan, self._plan.statistic, self.pairs
+        assert isinstance(statistic, Derived)
+        measured = (state.measure(confidence) for state in self._states)
+        found = dict(zip((part.statistic for part in plan.parts), measured, strict=True))
+        wanted = statistic.points if isinstance(statistic, Profile) else (statistic,)
+        shown = [
+            computed(each, {part: found[part] for part in each.needs(plan.privacy)}, pairs, confidence)
+            for each in wanted
+        ]
+        points = tuple(Point(each.p, *limits) for each, limits in zip(wanted, shown, strict=True))
+        return make_release(plan, *shown[0], confidence, pairs, points if isinstance(statistic, Profile) else ())
+
+
+def _encode(states: Sequence[bytes]) -> bytes:
+    return b"".join(_LENGTH.pack(len(state)) + state for state in states)
+
+
+def _decode(blob: bytes, count: int) -> list[bytes]:
+    states, position = [], 0
+    for _ in range(count):
+        if position + _LENGTH.size > len(blob):
+            raise BlobError("a collector whose state ends too early.")
+        (length,) = _LENGTH.unpack_from(blob, position)
+        position += _LENGTH.size + length
+        states.append(blob[position - length : position])
+    if position != len(blob):
+        raise BlobError("a collector whose state is not in canonical form.")
+    return states

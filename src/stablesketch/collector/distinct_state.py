@@ -1,0 +1,134 @@
+"""Distinct keys: registers, phantoms drawn by the secret, an estimate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ArgumentError, BlobError, MergeError
+from ..plan.distinct_plan import phantom_number
+from ..privacy.distinct import distinct_deviation, distinct_limits
+from ..release import Release
+from ..secret import Secret
+from ..sketch.columns import KeyColumn, value_column
+from ..sketch.distinct import DistinctRegisters
+from ..sketch.projection import Projection
+from ..sketch.wire import IntegerReader, encode_integer
+from ..statistic import Array
+from .measured import Measured
+from .sketch_state import make_release
+
+if TYPE_CHECKING:
+    from ..plan import Plan
+
+__all__ = ["DistinctState"]
+
+
+class DistinctState:
+    """The registers of one collector, without phantoms until the release, and how many pairs there were.
+
+    Phantoms come from the secret and the plan, so that every shard would have the same and a merge has them once.
+    """
+
+    def __init__(self, plan: Plan, secret: Secret | None, registers: DistinctRegisters | None = None) -> None:
+        self._plan = plan
+        self.secret = Secret.generate() if secret is None else secret
+        self._fingerprints = Projection(plan.statistic.p, 1, self.secret).fingerprints
+        self._registers = DistinctRegisters(plan.size, self.secret) if registers is None else registers
+        self._pairs = 0
+
+    @property
+    def pairs(self) -> int:
+        return self._pairs
+
+    def add(self, keys: object, values: object, threads: int | None, negative: bool) -> None:
+        assert not negative  # the plan allows no deletes
+        column = self._fingerprints(keys)
+        weights = value_column(values, len(column), highest=self._plan.privacy.max_value)
+        weights.weights(0, len(column))  # values do not matter, but a wrong one is wrong all the same
+        self._registers.add(keys, threads=threads)
+        self._pairs += len(column)
+
+    def fingerprints(self, keys: object) -> KeyColumn:
+        return self._fingerprints(keys)
+
+    def add_totals(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
+        # An integer is its own fingerprint, so a fingerprint passed as an integer is the key it came from.
+        if len(fingerprints):
+            self._registers.add(fingerprints.view(np.int64))
+        self._pairs += pairs
+
+    def replan(self, plan: Plan) -> None:
+        self._plan = plan
+
+    def merge(self, other: DistinctState) -> None:
+        self._registers.merge(other._registers)
+        self._pairs += other._pairs
+
+    def to_bytes(self) -> bytes:
+        return encode_integer(self._pairs) + self._registers.to_bytes()
+
+    @classmethod
+    def from_bytes(cls, plan: Plan, blob: bytes, secret: Secret | None) -> DistinctState:
+        pairs, registers = _decode(blob, secret)
+        if registers.registers != plan.size:
+            raise BlobError(
+                f"a collector whose plan has {plan.size} registers and whose state has {registers.registers}."
+            )
+        self = cls(plan, secret, registers)
+        self._pairs = pairs
+        return self
+
+    @classmethod
+    def merged(cls, plan: Plan, states: Sequence[bytes]) -> bytes:
+        """The union of states of one secret, as bytes, without the secret."""
+        (pairs, first), *rest = [_decode(state, None) for state in states]
+        for more, other in rest:
+            first.merge(other)
+            pairs += more
+        return encode_integer(pairs) + first.to_bytes()
+
+    def check(self, confidence: float) -> None:
+        if not 0.0 < confidence < 1.0 - 1e-9:
+            raise ArgumentError(
+                "confidence", confidence, "so far out the law of the estimate is not known", "Pass 0.95"
+            )
+
+    def release(self, confidence: float) -> Release:
+        """The private value with its limits."""
+        found = self.measure(confidence)
+        return make_release(self._plan, found.value, found.low, found.high, confidence, self._pairs)
+
+    def measure(self, confidence: float) -> Measured:
+        """The registers' estimate of keys and phantoms, less the mean number of phantoms: unbiased."""
+        plan, phantoms = self._plan, phantom_number(self._plan)
+        # A copy, so that the state at rest is the same whether or not it was looked at.
+        counted = DistinctRegisters.from_bytes(self._registers.to_bytes(), self.secret)
+        counted.add_phantoms(phantoms.draw(self.secret))
+        estimated = counted.estimate()
+        value = estimated - phantoms.mean
+        low, high = distinct_limits(estimated, plan.size, phantoms, confidence)
+        spread = distinct_deviation(max(value, 1.0), plan.size, phantoms)
+
+        def quantiles(probability: Array) -> Array:
+            """Normal, to first order."""
+            normal = NormalDist()
+            scores = np.array([normal.inv_cdf(min(max(each, 1e-15), 1.0 - 1e-15)) for each in probability.tolist()])
+            truth: Array = np.maximum(value + spread * scores, 0.0)
+            return truth
+
+        most = float(self._pairs) if plan.privacy.relation == "replace" else math.inf
+        return Measured(value, low, high, quantiles).within(min(1.0, most), most)
+
+
+def _decode(blob: bytes, secret: Secret | None) -> tuple[int, DistinctRegisters]:
+    reader = IntegerReader(blob, 0)
+    pairs = reader.integer()
+    if pairs < 0:
+        raise MergeError("a distinct count of fewer than no pairs; nothing writes such.")
+    return pairs, DistinctRegisters.from_bytes(reader.rest(), secret)

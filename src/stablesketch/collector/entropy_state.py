@@ -1,0 +1,60 @@
+"""Shannon's entropy: a sketch of the skewed law, its location estimated, rounded to a grid."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from ..errors import PlanInfeasible
+from ..privacy.precision import entropy_is_covered
+from ..secret import Secret
+from ..sketch.entropy_sketch import EntropySketch
+from ..sketch.estimators.entropy import entropy_estimate, entropy_pivot
+from ..sketch.estimators.pivot import PivotLaw
+from ..sketch.sketch import Sketch
+from ..statistic import Array
+from .measured import Measured
+from .sketch_state import SketchState
+
+if TYPE_CHECKING:
+    from ..plan import Plan
+
+__all__ = ["EntropyState"]
+
+
+class EntropyState(SketchState):
+    """As `SketchState`; its entries are divided by the exact total before anything is computed from them."""
+
+    @staticmethod
+    def _opened(plan: Plan, secret: Secret | None) -> Sketch:
+        return EntropySketch(plan.size, secret)
+
+    @staticmethod
+    def _read(blob: bytes, secret: Secret | None) -> Sketch:
+        return EntropySketch.from_bytes(blob, secret)
+
+    def _check_precision(self) -> None:
+        if not entropy_is_covered(self.pairs, self.total):
+            raise PlanInfeasible(
+                "the stream is too long for the δ of the plan: the largest R would be cut off too often. Release "
+                "parts, which compose."
+            )
+
+    def _pivot(self) -> PivotLaw:
+        return entropy_pivot(self._plan.size)
+
+    def measure(self, confidence: float) -> Measured:
+        """g (k + 1/2 - u), k = floor(H/g + u) for the estimate H: H itself and an independent uniform number.
+
+        Estimate and entropy differ by a pivot, whose law depends on the size and g alone.
+        """
+        plan, pivot = self._plan, self._pivot()
+        assert isinstance(self._sketch, EntropySketch)
+        rounded = self._rounded(float(entropy_estimate(self._sketch.locations())))
+        below, above = pivot.limits(confidence, plan.step)
+
+        def quantiles(probability: Array) -> Array:
+            return rounded - pivot.quantiles(1.0 - probability, plan.step)
+
+        most = math.log(self.pairs) if plan.privacy.relation == "replace" else math.inf
+        return Measured(rounded, rounded - above, rounded - below, quantiles).within(0.0, most)

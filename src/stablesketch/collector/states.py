@@ -1,0 +1,39 @@
+"""Which state a plan has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..statistic import Derived, Distinct, Shannon, Total
+from .derived_state import DerivedState
+from .distinct_state import DistinctState
+from .entropy_state import EntropyState
+from .histogram_state import HistogramState
+from .sampled_state import SampledState
+from .sketch_state import SketchState
+from .state import MeasuringState, State
+from .total_state import TotalState
+
+if TYPE_CHECKING:
+    from ..plan import Plan
+
+__all__ = ["measuring_state_of", "state_of"]
+
+
+def state_of(plan: Plan) -> type[State]:
+    """The class of the states of this plan."""
+    return DerivedState if isinstance(plan.statistic, Derived) else measuring_state_of(plan)
+
+
+def measuring_state_of(plan: Plan) -> type[MeasuringState]:
+    """The same, of a statistic that is measured itself."""
+    statistic = plan.statistic
+    if isinstance(statistic, Total):
+        return TotalState
+    if plan.mechanism == "exact":
+        return HistogramState
+    if isinstance(statistic, Shannon):
+        return EntropyState
+    if isinstance(statistic, Distinct):
+        return DistinctState
+    return SampledState if plan.sampled is not None else SketchState

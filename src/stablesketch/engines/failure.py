@@ -1,0 +1,28 @@
+"""Errors of workers as data: a worker tells what is wrong as a row, and the driver raises it.
+
+An exception in a worker would be tried again, wrapped in the traces of two languages, and logged on every machine. Told
+as a row it is raised once, typed, where the user is.
+"""
+
+from __future__ import annotations
+
+import json
+
+from .. import errors
+from ..errors import StablesketchError
+
+__all__ = ["raised", "told"]
+
+
+def told(error: StablesketchError) -> str:
+    """The error as text."""
+    return json.dumps({"type": type(error).__name__, "message": str(error)})
+
+
+def raised(text: str) -> StablesketchError:
+    """What `told` told, as an error of the same type and message."""
+    content = json.loads(text)
+    kind = getattr(errors, content["type"], StablesketchError)
+    error: StablesketchError = kind.__new__(kind)
+    Exception.__init__(error, content["message"])
+    return error

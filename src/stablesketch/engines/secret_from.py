@@ -1,0 +1,164 @@
+"""`SecretFrom`: where a worker finds the secret. The reference travels with the job, the secret never does.
+
+What a job is made of (closures, query plans, pipelines) is stored, logged and shown in web pages, so nothing of it may
+have the secret in it. A reference says where to look: a file, an environment variable, a function, a broadcast of Spark
+whose content is not part of the plan. The driver finds the same secret by the same reference, and before a job starts
+`check_absent` looks through the very bytes that will be sent.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+from ..doors.groups import Name
+from ..errors import ArgumentError, ArgumentTypeError, SecretMissing, SecretSpent
+from ..secret import Secret
+from ..secret_file import SECRET_BYTES
+
+__all__ = ["SecretFrom", "TheSecret", "check_absent", "child_name"]
+
+_here: dict[str, Secret] = {}  # secrets of jobs that run in this process
+_released: set[tuple[str | None, Name]] = set()  # and what of them has been released
+
+
+@final
+class SecretFrom:
+    """A reference to a secret, for workers in other processes and on other machines.
+
+    Make one with `file`, `environment`, `callable` or `broadcast`. It is pickled with the job; what it refers to is
+    not.
+    """
+
+    __slots__ = ("_kind", "_what")
+
+    def __init__(self, kind: str, what: Any) -> None:
+        self._kind, self._what = kind, what
+
+    @classmethod
+    def file(cls, path: str | os.PathLike[str]) -> SecretFrom:
+        """A file that `Secret.save` wrote, under the same path on every machine and readable by its owner alone."""
+        return cls("file", os.path.abspath(os.fspath(path)))
+
+    @classmethod
+    def environment(cls, name: str) -> SecretFrom:
+        """A variable with 64 hexadecimal digits, set for driver and workers by whatever keeps the secrets of a cluster.
+
+        Not by the configuration of the job (`spark.executorEnv...`), which is logged.
+        """
+        if not isinstance(name, str) or not name:
+            raise ArgumentError("name", name, "not the name of a variable", 'Pass one such as "STABLESKETCH_SECRET"')
+        return cls("environment", name)
+
+    @classmethod
+    def callable(cls, function: Callable[[], Secret | bytes]) -> SecretFrom:
+        """A function without arguments that fetches the secret, as a `Secret` or 32 bytes: from a key service, say.
+
+        It is pickled with the job, so it must fetch and not hold: one that holds the secret is refused.
+        """
+        if not callable(function):
+            raise ArgumentTypeError("function", type(function), "it cannot be called", "Pass a function")
+        return cls("callable", function)
+
+    @classmethod
+    def broadcast(cls, broadcast: Any) -> SecretFrom:
+        """A broadcast variable of Spark whose value is 32 bytes: `spark.sparkContext.broadcast(...)`.
+
+        Its content is in no plan and no log, but Spark keeps a copy in the local folder of driver and workers while the
+        job runs; `spark.io.encryption.enabled` encrypts it there. Not available through Spark Connect.
+        """
+        if not hasattr(broadcast, "value"):
+            raise ArgumentTypeError("broadcast", type(broadcast), "not a broadcast variable", "Make one with Spark")
+        return cls("broadcast", broadcast)
+
+    @classmethod
+    def this_process(cls) -> SecretFrom:
+        """A fresh secret that stays here: for jobs whose workers are threads of this process."""
+        token = secrets.token_hex(16)
+        _here[token] = Secret.generate()
+        return cls("process", token)
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the secret never leaves this process."""
+        return self._kind == "process"
+
+    def find(self) -> Secret:
+        """The secret, in the process that asks. No error shows any of it."""
+        if self._kind == "file":
+            return Secret.load(self._what)
+        if self._kind == "environment":
+            return self._from_environment()
+        if self._kind == "process":
+            if self._what not in _here:
+                raise SecretMissing(
+                    "the secret is in the process that made the job, and this worker is another one. Pass a reference "
+                    "that workers can follow: secret=SecretFrom.file(path), .environment(name) or .callable(function)."
+                )
+            return _here[self._what]
+        found = self._what.value if self._kind == "broadcast" else self._what()
+        if isinstance(found, Secret):
+            return found
+        if not isinstance(found, bytes | bytearray) or len(found) != SECRET_BYTES:
+            raise SecretMissing(f"the {self._kind} gave no secret: 32 bytes, or a Secret, are needed.")
+        return Secret.from_bytes(bytes(found))
+
+    def _from_environment(self) -> Secret:
+        text = os.environ.get(self._what)
+        if text is None:
+            raise SecretMissing(
+                f"the environment variable {self._what} is not set in this process. Set it for the driver and for "
+                "every worker, outside the configuration of the job, which is logged."
+            )
+        try:
+            return Secret.from_bytes(bytes.fromhex(text.strip()))
+        except ValueError:
+            raise SecretMissing(f"the environment variable {self._what} is not 64 hexadecimal digits.") from None
+
+    def __repr__(self) -> str:
+        return f"<SecretFrom {self._kind}>"
+
+
+@dataclass(frozen=True)
+class TheSecret:
+    """Where the secret is found, and what of it this job uses: itself, or what is derived for one release."""
+
+    source: SecretFrom
+    once: str | None = None
+
+    def find(self) -> Secret:
+        """The secret, in this process."""
+        found = self.source.find()
+        return found if self.once is None else Secret.from_bytes(found.derive(f"one release/{self.once}"))
+
+    def spend(self, name: Name) -> Secret:
+        """The secret, for the one release of a group. A second one is refused where this process would know of it."""
+        found = self.find()
+        if self.source.is_here:
+            if (self.once, name) in _released:
+                raise SecretSpent("this pipeline has had its release. Make a new one for another run.")
+            _released.add((self.once, name))
+        return found
+
+
+def child_name(name: Name) -> str:
+    """What `Secret.child` is called with for a group: its name, or the JSON of its parts."""
+    return name[0] if len(name) == 1 else json.dumps(name)
+
+
+def check_absent(secret: Secret, sent: bytes) -> None:
+    """Refuses to send bytes with the secret in them, as it is or as text."""
+    bits = bytes(secret._living())
+    # Base64 of something longer has these characters in the middle, at one of three offsets.
+    encoded = [base64.b64encode(bytes(shift) + bits)[4 : 4 + 36] for shift in range(3)]
+    forms = [bits, bits.hex().encode(), bits.hex().upper().encode(), repr(bits)[2:-1].encode(), *encoded]
+    if any(form in sent for form in forms):
+        raise ArgumentError(
+            "secret", "...", "the function holds the secret itself, and would be sent and logged with it",
+            "Let it fetch the secret where it runs, or use SecretFrom.file",
+        )  # fmt: skip

@@ -1,0 +1,154 @@
+"""The pairs of a DataFrame: columns named and checked, bad rows found, people bounded; by the DataFrame API alone."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ...doors.columns import BadRow, Columns, bad_rows, checked_types
+from ...doors.libraries import need
+from ...doors.task import Task
+from ...errors import ArgumentTypeError, DataError
+
+__all__ = ["NAME", "DataFrame", "Pairs", "back_quoted", "is_remote", "quiet"]
+
+DataFrame = Any  # of pyspark.sql, classic or of Spark Connect: neither is imported for its type alone
+
+NAME = "the DataFrame"
+_TYPES = {
+    "tinyint": "TINYINT",
+    "smallint": "SMALLINT",
+    "int": "INTEGER",
+    "bigint": "BIGINT",
+    "string": "VARCHAR",
+    "binary": "BLOB",
+    "date": "DATE",
+    "timestamp": "TIMESTAMP",
+    "timestamp_ntz": "TIMESTAMP",
+}
+_ROW_BITS = 33  # of monotonically_increasing_id: the partition, then the row within it
+
+
+class Pairs:
+    """A DataFrame with the columns of a task: k0, ..., v, g0, ..., u, as in doors/columns.py."""
+
+    def __init__(self, frame: DataFrame, columns: Columns, largest: int | None, *, skip: bool) -> None:
+        if not hasattr(frame, "mapInArrow"):
+            raise ArgumentTypeError("df", type(frame), "not a DataFrame of Spark", "Pass one: spark.read.parquet(...)")
+        self.columns, self.largest, self._skip = columns, largest, skip
+        self._functions = need("pyspark.sql.functions", "spark")
+        kinds = {field.name: field.dataType.simpleString() for field in frame.schema.fields}
+        checked_types(NAME, columns, {name: _type(kind) for name, kind in kinds.items()}, text=False)
+        marks = [*zip(columns.key, _numbered("k", columns.key), strict=True)]
+        marks += [(columns.value, "v")] if columns.value is not None else []
+        marks += zip(columns.by, _numbered("g", columns.by), strict=True)
+        marks += [(columns.person, "u")] if columns.person is not None else []
+        self._marks = marks
+        column = self._functions.col
+        # As they are in the source: a cast could overflow before the row was looked at.
+        self._raw = frame.select(*(column(back_quoted(name)).alias(mark) for name, mark in marks))
+        value_kind = kinds.get(columns.value) if columns.value is not None else None
+        self._value = "v" if value_kind == "bigint" else "try_cast(v as bigint) as v"
+        self._bad = bad_rows(
+            Columns(
+                _numbered("k", columns.key),
+                None if columns.value is None else "v",
+                _numbered("g", columns.by),
+                None if columns.person is None else "u",
+            ),
+            text=False,
+            largest=largest,
+        )
+
+    @property
+    def every(self) -> DataFrame:
+        """All rows, or those that are pairs if the others are to be skipped."""
+        frame = self._raw if not self._skip else self._raw.where(f"not ({self._any_bad(promise=False)})")
+        return frame.selectExpr(*(self._selected(mark) for _, mark in self._marks))
+
+    def _selected(self, mark: str) -> str:
+        if mark == "v":
+            return self._value
+        return f"cast({mark} as string) as {mark}" if mark.startswith("g") else mark
+
+    def count(self) -> int:
+        """How many pairs there are."""
+        return int(self.every.count())
+
+    def skipped(self) -> int:
+        """How many rows are no pairs."""
+        return int(self._raw.count()) - self.count()
+
+    def first_bad(self) -> DataError | None:
+        """The first row that is no pair, with its partition, its row there and its column; None if there is none."""
+        functions = self._functions
+        which = functions.expr(
+            "case " + " ".join(f"when {_condition(one)} then {i}" for i, one in enumerate(self._bad)) + " end"
+        )
+        number = functions.col("v").cast("string") if self.columns.value is not None else functions.lit(None)
+        found = (
+            self._raw.select(functions.monotonically_increasing_id().alias("place"), which.alias("bad"),
+                             number.alias("number"))
+            .where("bad is not null").orderBy("place").limit(1).collect()
+        )  # fmt: skip
+        if not found:
+            return None
+        place, which_one, value = found[0]
+        one: BadRow = self._bad[which_one]
+        shown = int(value) if one.column == "v" and value is not None else None
+        partition, row = place >> _ROW_BITS, place & (1 << _ROW_BITS) - 1
+        name = next(name for name, mark in self._marks if mark == one.column)
+        return one.told(f"{NAME}, partition {partition}", row + 1, name, shown)
+
+    def _any_bad(self, *, promise: bool) -> str:
+        """A row that is no pair. A value above the promised one is told, never skipped."""
+        conditions = [_condition(one) for one in self._bad if promise or "promised" not in one.problem]
+        return " or ".join(conditions)
+
+    def bounded(self, bound: Callable[[Iterator[Any]], Iterator[Any]]) -> DataFrame:
+        """The rows that are kept of each person, whose rows have to meet for that: they are shuffled by person."""
+        person = self._functions.col("u")
+        together = self.every.repartition(person).sortWithinPartitions(person)
+        with quiet():
+            return together.mapInArrow(bound, together.schema)
+
+    @staticmethod
+    def of(frame: DataFrame, task: Task) -> Pairs:
+        """The pairs of a task."""
+        return Pairs(frame, task.columns, task.largest, skip=task.on_bad == "skip")
+
+
+def is_remote(frame: DataFrame) -> bool:
+    """Whether the DataFrame is one of Spark Connect, which has no broadcasts."""
+    return type(frame).__module__.startswith("pyspark.sql.connect")
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """PySpark warns of every new pandas wherever Arrow is used, also where no pandas is."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+        yield
+
+
+def _numbered(letter: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"{letter}{i}" for i in range(len(names)))
+
+
+def _type(kind: str) -> str:
+    """The type as doors/columns.py calls it. A collated text stays what it is: its equal values may differ in bits."""
+    if kind.startswith(("varchar(", "char(")):
+        return "VARCHAR"
+    return _TYPES.get(kind, kind.upper())
+
+
+def back_quoted(name: str) -> str:
+    """A name in the SQL of Spark."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _condition(bad: BadRow) -> str:
+    """The condition in the SQL of Spark; the names in it are ours, and null counts as not bad."""
+    return f"coalesce({bad.condition.replace(chr(34), '`')}, false)"

@@ -1,0 +1,106 @@
+"""Running a recipe on a DataFrame: map, merge in a tree, and what workers could not do raised where the user is."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ...collector import Collector
+from ...doors.libraries import need
+from ...errors import ArgumentError, ArgumentTypeError, DataError, StablesketchError
+from ...secret import Secret
+from .. import failure
+from ..secret_from import SecretFrom, TheSecret, check_absent
+from .frame import NAME, DataFrame, Pairs, is_remote, quiet
+from .work import DIGITS, MERGED, STATES, Recipe
+
+__all__ = [
+    "checked_reference",
+    "collected",
+    "digits",
+    "fresh_secret",
+    "grouped_states",
+    "merged_states",
+    "raised",
+    "sent",
+]
+
+
+def checked_reference(secret: object) -> SecretFrom:
+    """A reference to a secret, or an error that says how to make one."""
+    if isinstance(secret, SecretFrom):
+        return secret
+    raise ArgumentTypeError(
+        "secret", type(secret), "workers need a reference to the secret, not the secret, which would be logged",
+        "Save it and pass SecretFrom.file(path), or .environment(name), .callable(function), .broadcast(variable)",
+    )  # fmt: skip
+
+
+def fresh_secret(frame: DataFrame, given: SecretFrom | None) -> tuple[TheSecret, Callable[[], None]]:
+    """A secret for one release: derived from the one referred to and 128 random bits, so that it is never used twice.
+
+    Without a reference a fresh one is broadcast. The second result takes it back.
+    """
+    once = secrets.token_hex(16)
+    if given is not None:
+        return TheSecret(checked_reference(given), once), lambda: None
+    if is_remote(frame):
+        raise ArgumentError(
+            "secret", None, "through Spark Connect no secret can be broadcast",
+            "Pass one that the workers find: secret=SecretFrom.environment('STABLESKETCH_SECRET'), or .file(path)",
+        )  # fmt: skip
+    broadcast = frame.sparkSession.sparkContext.broadcast(secrets.token_bytes(32))
+    return TheSecret(SecretFrom.broadcast(broadcast), once), broadcast.destroy
+
+
+def sent(work: Callable[..., Any], secret: Secret) -> Callable[..., Any]:
+    """The same function, after a look through the bytes that are sent for it."""
+    check_absent(secret, need("pyspark.serializers", "spark").CloudPickleSerializer().dumps(work))
+    return work
+
+
+def merged_states(states: DataFrame, by: str, recipe: Recipe, secret: Secret) -> DataFrame:
+    """One state of all with the same `by`."""
+    with quiet():
+        return states.groupBy(by).applyInArrow(sent(recipe.merge(), secret), MERGED)
+
+
+def collected(pairs: Pairs, frame: DataFrame, recipe: Recipe, whole: Collector) -> int:
+    """Merges the states of all partitions into `whole`; returns how many pairs they have."""
+    secret = whole.secret
+    with quiet():
+        states = frame.mapInArrow(sent(recipe.collect(), secret), STATES)
+    rows = merged_states(states, "bucket", recipe, secret).collect()
+    raised(pairs, (row.failure for row in rows))
+    for row in rows:
+        whole.merge(Collector.from_bytes(bytes(row.state), secret))
+    return sum(int(row.pairs) for row in rows)
+
+
+def grouped_states(frame: DataFrame, recipe: Recipe, secret: Secret) -> DataFrame:
+    """One merged state for each group."""
+    with quiet():
+        states = frame.mapInArrow(sent(recipe.collect_groups(), secret), STATES)
+    return merged_states(states, "name", recipe, secret)
+
+
+def digits(pairs: Pairs, frame: DataFrame, recipe: Recipe) -> list[int]:
+    """How many values have so many binary digits."""
+    with quiet():
+        rows = frame.select("v").mapInArrow(recipe.digits(), DIGITS).collect()
+    raised(pairs, (row.failure for row in rows))
+    return [sum(column) for column in zip(*(row.counts for row in rows), strict=True)]
+
+
+def raised(pairs: Pairs | None, failures: Iterator[str | None]) -> None:
+    """Raises what a worker told. A row that was no pair is looked for, to be named as it would be on one machine."""
+    found = next((text for text in failures if text is not None), None)
+    if found is None:
+        return
+    error = failure.raised(found)
+    if pairs is None or not isinstance(error, ArgumentError):
+        raise error
+    # Found again by Spark itself; if it cannot be, the rows are not the same each time they are read.
+    located: StablesketchError | None = pairs.first_bad()
+    raise located or DataError(NAME, str(error), "Repair the input, or cache it if it differs each time it is read")

@@ -1,0 +1,126 @@
+"""`release`: from a DataFrame of Spark to one private number, or a DataFrame of them, one for each group."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ...doors.columns import OnBad, checked_columns
+from ...doors.max_value import AutoMaxValue
+from ...doors.outcome import GroupRelease, Outcome
+from ...doors.release import group_names
+from ...doors.run import run_source
+from ...doors.sizing import Sizing
+from ...doors.task import Task
+from ...plan import Mechanism
+from ...privacy import Privacy
+from ...release import Release
+from ...statistic import Statistic
+from ..secret_from import SecretFrom
+from .frame import DataFrame
+from .source import SparkSource
+
+if TYPE_CHECKING:
+    from ...doors.pour import Progress
+    from ...ledger import Ledger
+
+__all__ = ["as_frame", "release", "run_frame"]
+
+
+def release(
+    df: DataFrame,
+    statistic: Statistic,
+    privacy: Privacy,
+    *,
+    key: str | Sequence[str],
+    value: str | None = None,
+    by: str | Sequence[str] | None = None,
+    groups: Sequence[str | Sequence[str]] | None = None,
+    person: str | None = None,
+    groups_per_person: int = 1,
+    error: float | None = None,
+    size: int | None = None,
+    memory: str | int | None = None,
+    expected: float | None = None,
+    mechanism: Mechanism = "sketch",
+    count_pairs: bool = False,
+    clip: bool = False,
+    auto_max_value: AutoMaxValue | None = None,
+    selection_share: float = 0.1,
+    on_bad: OnBad = "error",
+    confidence: float = 0.95,
+    secret: SecretFrom | None = None,
+    ledger: Ledger | None = None,
+    label: str = "",
+) -> Release | DataFrame:
+    """One private number from a DataFrame; with `by` a DataFrame of them, one row for each group.
+
+    Everything but `df` and `secret` is as in `stablesketch.release`. Workers read Arrow batches and give back states of
+    kilobytes. No row is shuffled, unless there is a `person` column: then the rows of a person have to meet somewhere.
+
+    The release is made under a secret of its own. By default it is fresh, and reaches the workers as a broadcast, which
+    is taken back at the end. Through Spark Connect there are no broadcasts: pass `secret`, a reference that workers and
+    driver can follow. What it leads to is never used itself: each release derives its own from it and from 128 random
+    bits, so one reference serves any number of releases.
+
+    Raises:
+        DataError: a row is no pair; it names partition, row and column. Nothing is released.
+        PlanInfeasible, StreamTooShort: the guarantee cannot be given; the message says what can.
+    """
+    task = Task(
+        statistic,
+        privacy,
+        checked_columns(key, value, by, person),
+        Sizing(error, size, memory, expected, mechanism),
+        groups=None if groups is None else group_names(groups),
+        groups_per_person=groups_per_person,
+        selection_share=selection_share,
+        count_pairs=count_pairs,
+        clip=clip,
+        auto=auto_max_value,
+        on_bad=on_bad,
+        confidence=confidence,
+    )
+    outcome = run_frame(task, df, secret=secret, ledger=ledger, label=label)
+    if outcome.grouped:
+        return as_frame(df.sparkSession, task, outcome)
+    only = outcome.releases[0]
+    assert isinstance(only, Release)
+    return only
+
+
+def run_frame(
+    task: Task,
+    df: DataFrame,
+    *,
+    secret: SecretFrom | None = None,
+    ledger: Ledger | None = None,
+    label: str = "",
+    progress: Progress | None = None,
+) -> Outcome:
+    """Carries out a task on a cluster."""
+    with SparkSource(task, df, secret) as source:
+        return run_source(task, source, ledger=ledger, label=label, progress=progress)
+
+
+def as_frame(spark: object, task: Task, outcome: Outcome) -> DataFrame:
+    """The releases of groups as a DataFrame: the columns of groups, then value, low, high and what they cost."""
+    fields = {
+        "value": "double",
+        "low": "double",
+        "high": "double",
+        "confidence": "double",
+        "epsilon": "double",
+        "delta": "double",
+        "statistic": "string",
+        "json": "string",
+    }
+    rows = []
+    for one in outcome.releases:
+        assert isinstance(one, GroupRelease)
+        content = {**json.loads(one.release.to_json()), "json": one.to_json()}
+        rows.append((*one.group, *(content[name] for name in fields)))
+    names = [f"`{name.replace('`', '``')}` string" for name in task.columns.by]
+    schema = ", ".join([*names, *(f"{name} {kind}" for name, kind in fields.items())])
+    return spark.createDataFrame(rows, schema)  # type: ignore[attr-defined]  # a session, classic or of Connect

@@ -1,0 +1,126 @@
+"""Collectors that are stored as binary columns: `sketch_by` makes them, `merged` adds them up, to be released once."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+
+from ...collector import Collector
+from ...doors.columns import OnBad, checked_columns
+from ...doors.libraries import need
+from ...errors import ArgumentError, ArgumentTypeError, DataError
+from ...plan import Plan
+from ..secret_from import SecretFrom, TheSecret
+from . import job
+from .frame import NAME, DataFrame, Pairs, back_quoted
+from .work import Recipe
+
+__all__ = ["merged", "sketch", "sketch_by"]
+
+
+def sketch(
+    df: DataFrame,
+    plan: Plan,
+    *,
+    key: str | Sequence[str],
+    value: str | None = None,
+    secret: SecretFrom,
+    shard: str | None = None,
+    clip: bool = False,
+    on_bad: OnBad = "error",
+) -> Collector:
+    """A collector of the whole DataFrame: the same, to the last bit, as one that saw the rows on one machine.
+
+    It is the shard named `shard` of whatever it is merged into. Name it after the data ("2026-11-15"): then data that
+    come twice are refused. Without a name it gets a random one.
+    """
+    pairs, recipe = _asked(df, plan, key, value, None, secret, shard, clip, on_bad)
+    whole = plan.open(recipe.secret.find(), recipe.shard)
+    whole._rename(f"{recipe.shard}/all")  # until all are in
+    job.collected(pairs, pairs.every, recipe, whole)
+    whole._rename(recipe.shard)
+    return whole
+
+
+def sketch_by(
+    df: DataFrame,
+    plan: Plan,
+    *,
+    key: str | Sequence[str],
+    value: str | None = None,
+    by: str | Sequence[str],
+    secret: SecretFrom,
+    shard: str | None = None,
+    separate: bool = False,
+    clip: bool = False,
+    on_bad: OnBad = "error",
+) -> DataFrame:
+    """A collector for each group: a DataFrame of the columns `by`, as text, and `collector`, binary.
+
+    All are under the one secret, so that any of them can be merged and released together, once: the days of a week,
+    say. With `separate` each is under `secret.child(name)`: then collectors of the same group merge, and groups are
+    released side by side with `release_all`. A name of several parts is the JSON of its list.
+
+    Collectors are what the data were: keep them, and the secret, where those were. Each is the shard
+    `shard` + "/" + the JSON list of its name. The job runs at once, so that whatever is wrong with a row is raised
+    here, and its result is persisted; unpersist it when it is stored.
+    """
+    pairs, recipe = _asked(df, plan, key, value, by, secret, shard, clip, on_bad, separate=separate)
+    functions = need("pyspark.sql.functions", "spark")
+    states = job.grouped_states(pairs.every, recipe, recipe.secret.find()).persist()
+    try:
+        job.raised(pairs, (row.failure for row in states.where("failure is not null").limit(1).collect()))
+    except BaseException:
+        states.unpersist()
+        raise
+    names = functions.from_json(functions.col("name"), "array<string>")
+    columns = [names[i].alias(name) for i, name in enumerate(pairs.columns.by)]
+    # A lost partition is computed again; if that fails, it must not be as if the group had not been there.
+    state = functions.when(functions.col("failure").isNull(), functions.col("state")).otherwise(
+        functions.raise_error(functions.col("failure"))
+    )
+    return states.select(*columns, state.alias("collector"))
+
+
+def merged(df: DataFrame, *, secret: SecretFrom, column: str = "collector") -> Collector:
+    """The stored collectors of a column, merged on the cluster into one, ready to be released. A shard counts once."""
+    functions = need("pyspark.sql.functions", "spark")
+    reference = TheSecret(job.checked_reference(secret))
+    if not isinstance(column, str) or column not in df.columns:
+        raise DataError(
+            NAME, "there is no such column", f"The columns are: {', '.join(df.columns)}", column=str(column)
+        )
+    blob = functions.col(back_quoted(column))
+    states = df.select(
+        functions.pmod(functions.xxhash64(blob), functions.lit(64)).cast("int").alias("bucket"),
+        functions.lit("null").alias("name"), blob.alias("state"), functions.lit(0).cast("bigint").alias("pairs"),
+        functions.lit(None).cast("string").alias("failure"),
+    )  # fmt: skip
+    own = reference.find()
+    rows = job.merged_states(states, "bucket", Recipe(reference, 1), own).collect()
+    job.raised(None, (row.failure for row in rows))
+    if not rows:
+        raise DataError(NAME, "there are no collectors", "Check the input", column=column)
+    first, *rest = [Collector.from_bytes(bytes(row.state), own) for row in rows]
+    for other in rest:
+        first.merge(other)
+    return first
+
+
+def _asked(
+    df: DataFrame, plan: Plan, key: object, value: str | None, by: object, secret: SecretFrom, shard: str | None,
+    clip: bool, on_bad: OnBad, *, separate: bool = False,
+) -> tuple[Pairs, Recipe]:  # fmt: skip
+    if not isinstance(plan, Plan):
+        raise ArgumentTypeError("plan", type(plan), "not a Plan", "Pass what ss.plan(...) gave")
+    if shard is not None and (not isinstance(shard, str) or not 0 < len(shard) < 1000):
+        raise ArgumentError("shard", shard, "not the name of a shard", 'Pass one such as "2026-11-15"')
+    reference = TheSecret(job.checked_reference(secret))
+    columns = checked_columns(key, value, by)
+    largest = None if clip else plan.privacy.max_value
+    pairs = Pairs(df, columns, largest, skip=on_bad == "skip")
+    recipe = Recipe(
+        reference, len(columns.key), len(columns.by), plan.to_json(), clip,
+        shard=shard or f"job-{secrets.token_hex(8)}", each=separate,
+    )  # fmt: skip
+    return pairs, recipe

@@ -1,0 +1,120 @@
+"""A DataFrame as a `Source`: what a release asks of data, asked of a cluster."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ...collector import Collector
+from ...doors.groups import Name, group_secret
+from ...doors.libraries import need
+from ...doors.max_value import DigitCounts
+from ...doors.task import Task
+from ...plan import Plan
+from ..bounding import Bounding
+from ..secret_from import SecretFrom
+from . import job
+from .frame import NAME, DataFrame, Pairs
+from .work import Recipe
+
+__all__ = ["SparkSource"]
+
+_FEW = 1 << 12  # groups whose states the driver takes all at once
+
+
+class SparkSource:
+    """See `Source`. Use it in a `with` block: at its end the broadcast secret is taken back."""
+
+    name = NAME
+    countable = True
+
+    def __init__(self, task: Task, frame: DataFrame, secret: SecretFrom | None) -> None:
+        self._task = task
+        self._pairs = Pairs.of(frame, task)
+        reference, self._forget = job.fresh_secret(frame, secret)
+        self._held: list[Callable[[], object]] = []
+        try:
+            self.secret = reference.find()
+            columns = task.columns
+            self._recipe = Recipe(reference, len(columns.key), len(columns.by), clip=task.clips)
+            if task.reads_again and task.on_bad == "error":
+                bad = self._pairs.first_bad()
+                if bad is not None:
+                    raise bad
+            self._frame = self._bounded() if columns.person is not None else self._pairs.every
+        except BaseException:
+            self._forget()
+            raise
+
+    def __enter__(self) -> SparkSource:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for forget in [*self._held, self._forget]:
+            forget()
+
+    def _bounded(self) -> DataFrame:
+        task = self._task
+        bounding = Bounding(task.privacy.pairs_per_person, task.groups_per_person, len(task.columns.by))
+        recipe = replace(self._recipe, bounding=bounding)
+        return self._pairs.bounded(job.sent(recipe.bound(), self.secret))
+
+    def count(self) -> int:
+        """The number of pairs."""
+        return self._pairs.count()
+
+    def skipped(self) -> int | None:
+        """How many rows are not pairs."""
+        return self._pairs.skipped()
+
+    def digits(self) -> DigitCounts:
+        """How many values have so many binary digits."""
+        return np.array(job.digits(self._pairs, self._frame, self._recipe), np.int64)
+
+    def group_counts(self) -> Iterator[tuple[Name, int]]:
+        """How many people, or pairs, each group has."""
+        functions = need("pyspark.sql.functions", "spark")
+        marks = [f"g{i}" for i in range(len(self._task.columns.by))]
+        counted = functions.count_distinct("u") if self._task.columns.person else functions.count("*")
+        for row in self._frame.groupBy(*marks).agg(counted.alias("counted")).toLocalIterator():
+            yield tuple(row[mark] for mark in marks), int(row["counted"])
+
+    def collected(self, plan: Plan) -> tuple[Collector, int]:
+        """A collector of all pairs, and how many they are."""
+        whole = plan.open(self.secret)
+        recipe = replace(self._recipe, plan=plan.to_json())
+        return whole, job.collected(self._pairs, self._without_person(), recipe, whole)
+
+    def collected_groups(self, plan: Plan, names: Sequence[Name]) -> Iterator[Collector]:
+        """The collectors of these groups. Their states are ready, and without failure, before it returns."""
+        if not names:
+            return iter(())
+        recipe = replace(self._recipe, plan=plan.to_json(), names=tuple(names))
+        states = job.grouped_states(self._without_person(), recipe, self.secret)
+        if len(names) <= _FEW:
+            rows = states.collect()
+            job.raised(self._pairs, (row.failure for row in rows))
+            ordered = iter(sorted(rows, key=lambda row: int(json.loads(row.name))))
+        else:
+            states = states.persist()
+            self._held.append(states.unpersist)
+            job.raised(self._pairs, (row.failure for row in states.where("failure is not null").limit(1).collect()))
+            ordered = states.orderBy(states["name"].cast("int")).toLocalIterator(prefetchPartitions=True)
+        return self._in_order(plan, names, ordered)
+
+    def _in_order(self, plan: Plan, names: Sequence[Name], rows: Iterator[object]) -> Iterator[Collector]:
+        """A group without pairs has no row, and an empty collector."""
+        row = next(rows, None)
+        for code, name in enumerate(names):
+            own = group_secret(self.secret, name)
+            if row is not None and int(json.loads(row.name)) == code:  # type: ignore[attr-defined]  # a Row
+                yield Collector.from_bytes(bytes(row.state), own)  # type: ignore[attr-defined]
+                row = next(rows, None)
+            else:
+                yield plan.open(own)
+
+    def _without_person(self) -> DataFrame:
+        return self._frame.drop("u") if self._task.columns.person is not None else self._frame

@@ -1,0 +1,207 @@
+"""What workers run: Arrow batches into collectors, states into fewer states. Nothing here imports Spark's driver.
+
+A worker gives one state for each partition (for groups, one for each group it met), named by the partition, whatever
+the attempt. Spark keeps the rows of one attempt of each task, so retried, speculative and killed attempts count
+nothing; and if a partition came twice after all, merging would refuse its second shard.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from ...collector import Collector
+from ...doors.group_collectors import ListedGroups, MetGroups
+from ...doors.groups import Name, group_secret
+from ...doors.libraries import need
+from ...doors.max_value import digit_counts
+from ...doors.pour import BadBatch, pour, pour_groups
+from ...errors import StablesketchError
+from ...plan import Plan
+from ...secret import Secret
+from .. import failure
+from ..bounding import Bounding, kept_rows
+from ..secret_from import TheSecret, child_name
+
+__all__ = ["DIGITS", "MERGED", "STATES", "Recipe"]
+
+STATES = "bucket int, name string, state binary, pairs bigint, failure string"
+MERGED = "name string, state binary, pairs bigint, failure string"
+DIGITS = "counts array<bigint>, failure string"
+
+_FAN_IN = 128  # partitions whose states one worker merges, so that the driver gets fewer
+_MOST_GROUPS = 1 << 14  # open collectors of one worker, before it gives away their states and opens others
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """All that workers have to know of a job. It is pickled into the plan of the query: nothing in it is secret."""
+
+    secret: TheSecret
+    keys: int
+    parts: int = 0
+    plan: str = ""
+    clip: bool = False
+    shard: str = ""
+    names: tuple[Name, ...] | None = None
+    each: bool = False  # every group under a secret of its own
+    bounding: Bounding | None = None
+    most_groups: int = _MOST_GROUPS
+
+    def bound(self) -> Callable[[Iterator[Any]], Iterator[Any]]:
+        """Rows sorted by person → the rows that are kept."""
+
+        def work(batches: Iterator[Any]) -> Iterator[Any]:
+            assert self.bounding is not None
+            return kept_rows(batches, self.bounding, self.secret.find())
+
+        return work
+
+    def digits(self) -> Callable[[Iterator[Any]], Iterator[Any]]:
+        """Pairs → how many values have so many binary digits."""
+
+        def work(batches: Iterator[Any]) -> Iterator[Any]:
+            pa = need("pyarrow", "spark")
+            try:
+                counts, wrong = digit_counts(batches).tolist(), None
+            except StablesketchError as error:
+                counts, wrong = None, failure.told(error)
+            yield pa.record_batch({"counts": pa.array([counts], pa.list_(pa.int64())), "failure": _texts([wrong])})
+
+        return work
+
+    def collect(self) -> Callable[[Iterator[Any]], Iterator[Any]]:
+        """Pairs → the state of the partition, or what is wrong with them."""
+
+        def work(batches: Iterator[Any]) -> Iterator[Any]:
+            part = _partition()
+            try:
+                collector = Plan.from_json(self.plan).open(self.secret.find(), f"{self.shard}/{part}")
+                pairs = pour(batches, collector, keys=self.keys, clip=self.clip)
+                yield _states([part // _FAN_IN], ["null"], [collector.to_bytes()], [pairs])
+            except (StablesketchError, BadBatch) as error:
+                yield _failed(error)
+
+        return work
+
+    def collect_groups(self) -> Callable[[Iterator[Any]], Iterator[Any]]:
+        """Pairs with groups → a state for each group that was met, or what is wrong with them."""
+
+        def work(batches: Iterator[Any]) -> Iterator[Any]:
+            try:
+                secret, plan, part = self.secret.find(), Plan.from_json(self.plan), _partition()
+                turn, more, rest = 0, True, iter(batches)
+                while more:
+                    groups = self._groups(plan, secret, f"{self.shard}/{part}.{turn}")
+                    more = pour_groups(
+                        rest, groups, keys=self.keys, parts=self.parts, clip=self.clip, most=self.most_groups
+                    )
+                    turn += 1
+                    yield from _met(groups)
+            except (StablesketchError, BadBatch) as error:
+                yield _failed(error)
+
+        return work
+
+    def _groups(self, plan: Plan, secret: Secret, shard: str) -> ListedGroups | MetGroups:
+        if self.names is not None:
+            return ListedGroups(self.names, plan, lambda name: plan.open(group_secret(secret, name), shard))
+
+        def opened(name: Name) -> Collector:
+            own = secret.child(child_name(name)) if self.each else secret
+            return plan.open(own, f"{shard}/{json.dumps(name)}")
+
+        return MetGroups(plan, self.parts, opened, alike=not self.each)
+
+    def merge(self) -> Callable[[Any], Any]:
+        """States of a bucket, or of a group → one state. A partition that came twice is refused."""
+
+        def work(table: Any) -> Any:
+            name = table.column("name")[0].as_py()
+            wrong = [text for text in table.column("failure").to_pylist() if text is not None]
+            if wrong:
+                return _merged(name, None, 0, wrong[0])
+            try:
+                secret = self._own(self.secret.find(), name)
+                blobs = (one.as_py() for one in table.column("state"))
+                whole = Collector.from_bytes(next(blobs), secret)
+                for blob in blobs:
+                    whole.merge(Collector.from_bytes(blob, secret))
+                if self.names is None and name != "null":  # all parts of the group are in
+                    whole._rename(f"{self.shard}/{name}")
+                return _merged(name, whole.to_bytes(), sum(table.column("pairs").to_pylist()), None)
+            except StablesketchError as error:
+                return _merged(name, None, 0, failure.told(error))
+
+        return work
+
+    def _own(self, secret: Secret, name: str) -> Secret:
+        """The secret of a group, given its name as JSON."""
+        parts = json.loads(name)
+        if parts is None:
+            return secret
+        if self.names is not None:
+            return group_secret(secret, self.names[parts])
+        return secret.child(child_name(tuple(parts))) if self.each else secret
+
+
+def _partition() -> int:
+    context = need("pyspark", "spark").TaskContext.get()
+    return int(context.partitionId())
+
+
+def _met(groups: ListedGroups | MetGroups) -> Iterator[Any]:
+    """The states of groups, a few at a time: a listed group by its code, another by its name, as JSON."""
+    found = groups.met()
+    while True:
+        rows = [(json.dumps(name), one.to_bytes(), one._held().pairs) for name, one in islice(found, 256)]
+        if not rows:
+            return
+        names, states, pairs = zip(*rows, strict=True)
+        yield _states([0] * len(rows), names, states, pairs)
+
+
+def _states(buckets: Any, names: Any, states: Any, pairs: Any) -> Any:
+    pa = need("pyarrow", "spark")
+    return pa.record_batch(
+        {
+            "bucket": pa.array(buckets, pa.int32()),
+            "name": _texts(names),
+            "state": pa.array(states, pa.binary()),
+            "pairs": pa.array(pairs, pa.int64()),
+            "failure": _texts([None] * len(names)),
+        }
+    )
+
+
+def _failed(error: StablesketchError | BadBatch) -> Any:
+    pa = need("pyarrow", "spark")
+    told = failure.told(error.error if isinstance(error, BadBatch) else error)
+    return pa.record_batch(
+        {
+            "bucket": pa.array([0], pa.int32()),
+            "name": _texts(["null"]),
+            "state": pa.array([None], pa.binary()),
+            "pairs": pa.array([0], pa.int64()),
+            "failure": _texts([told]),
+        }
+    )
+
+
+def _merged(name: str, state: bytes | None, pairs: int, wrong: str | None) -> Any:
+    pa = need("pyarrow", "spark")
+    return pa.table(
+        {
+            "name": _texts([name]),
+            "state": pa.array([state], pa.binary()),
+            "pairs": pa.array([pairs], pa.int64()),
+            "failure": _texts([wrong]),
+        }
+    )
+
+
+def _texts(texts: Any) -> Any:
+    return need("pyarrow", "spark").array(texts, need("pyarrow", "spark").string())

@@ -1,0 +1,100 @@
+"""The picture of a profile: Hill numbers against their order, with the limits of each; a few groups in one picture.
+
+The limits are those of each order by itself. That all of them hold at once is less likely than that one does, and
+the picture says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..doors import GroupRelease
+from ..release import Point, Release
+from .style import BLUE, GREEN, INK, LINES, PURPLE, SKY, VERMILION, canvas, plain_ticks
+from .words import price_line, short, shortened
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["MOST_CURVES", "group_profiles", "profile", "shown_name"]
+
+_COLOURS = (BLUE, VERMILION, GREEN, PURPLE, INK)
+MOST_CURVES = len(_COLOURS)
+"""Groups; more of them could not be told apart."""
+
+_DODGE = 0.008  # orders, by which the bars of groups stand beside each other
+_APART = 0.055  # of the height, between two labels
+
+
+def shown_name(release: Release) -> str:
+    """What a picture of one number for each group shows: of a profile, the first order."""
+    return f"Hill number of order {release.points[0].order:g}" if release.points else release.statistic
+
+
+def profile(release: Release) -> Figure:
+    """One curve with its band, and every value beside its point."""
+    figure, (axes,) = canvas(10.0, 5.0)
+    points = release.points
+    orders = [point.order for point in points]
+    axes.fill_between(
+        orders, [point.low for point in points], [point.high for point in points], color=SKY, alpha=0.35, linewidth=0
+    )
+    _curve(axes, points, BLUE, "-", 0.0)
+    for point in points:
+        axes.annotate(short(float(f"{point.value:.3g}")), (point.order, point.value), xytext=(10, 8),
+                      textcoords="offset points", weight="bold", color=INK)  # fmt: skip
+    _dressed(axes, [release], "Hill numbers, released privately")
+    return figure
+
+
+def group_profiles(groups: Sequence[GroupRelease]) -> Figure:
+    """One curve for each of a few groups, the name at its end."""
+    ordered = sorted(groups, key=lambda one: (-one.release.value, one.group))
+    figure, (axes,) = canvas(11.0, 5.4)
+    for place, one in enumerate(ordered):
+        shift = _DODGE * (place - 0.5 * (len(ordered) - 1))
+        _curve(axes, one.release.points, _COLOURS[place], LINES[place % len(LINES)], shift)
+    _dressed(axes, [one.release for one in ordered], f"Hill numbers of {len(ordered):,} groups")
+    _names(axes, ordered)
+    return figure
+
+
+def _curve(axes: Axes, points: Sequence[Point], colour: str, line: str, shift: float) -> None:
+    orders, values = [point.order + shift for point in points], [point.value for point in points]
+    axes.vlines(orders, [point.low for point in points], [point.high for point in points], color=colour, linewidth=3)
+    axes.plot(orders, values, color=colour, linestyle=line, marker="o", markersize=8, zorder=3)
+
+
+def _names(axes: Axes, ordered: Sequence[GroupRelease]) -> None:
+    """At the right, as high as the curves end, pushed apart where they would meet."""
+    wanted = sorted(
+        (float(axes.transAxes.inverted().transform(axes.transData.transform((0.0, one.release.points[-1].value)))[1]), i)
+        for i, one in enumerate(ordered)
+    )
+    height = -1.0
+    for where, i in wanted:
+        height = max(where, height + _APART)
+        one = ordered[i]
+        said = f"{shortened(', '.join(one.group))}  {short(float(f'{one.release.points[-1].value:.3g}'))}"
+        axes.annotate(said, (1.0, height), xycoords="axes fraction", xytext=(8, 0), textcoords="offset points",
+                      ha="left", va="center", color=_COLOURS[i], weight="bold")  # fmt: skip
+
+
+def _dressed(axes: Axes, releases: Sequence[Release], title: str) -> None:
+    points = [point for release in releases for point in release.points]
+    orders = sorted({point.order for point in points})
+    axes.set_title(title, color=INK)
+    axes.set_xlabel(f"order: 0 counts every key, 1 weighs keys by how common they are\n{price_line(releases[0])}, at each order by itself")
+    axes.set_ylabel("keys in effect")
+    axes.set_xticks(orders, [f"{order:g}" for order in orders])
+    axes.set_xlim(orders[0] - 0.04, orders[-1] + 0.1)
+    low, high = min(point.low for point in points), max(point.high for point in points)
+    if high > 10.0 * low:
+        axes.set_yscale("log")
+        plain_ticks(axes, y=True)
+    else:
+        axes.set_ylim(max(low - 0.25 * (high - low), 0.0), high + 0.15 * (high - low) + 1e-9)
+        axes.locator_params(axis="y", nbins=6)
+        axes.yaxis.set_major_formatter(lambda value, _: short(value))

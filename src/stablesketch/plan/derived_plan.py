@@ -1,0 +1,210 @@
+"""Plans of statistics that are computed from others: who measures what, and how ε and δ are shared out.
+
+Every part is planned for a share of ε and δ. To begin with the shares add up to ε and δ, which is private by basic
+composition. Their privacy loss distributions composed (privacy/mechanism.py) may come to less than ε; then all shares
+are raised by one factor, as long as the composed bound stays within (ε, δ). A part that needs no floor costs what it
+costs, and what it leaves is for the others.
+
+The noise of N gets half of ε where values vary: one value may outweigh the rest of the stream, and the error of N and
+that of F_p are then of one order. Where every pair counts 1 it gets a tenth.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..errors import ArgumentError, PlanInfeasible
+from ..privacy import Privacy
+from ..statistic import Derived, Profile, Statistic, Total
+from .charge import composed_epsilon
+from .phantoms import Phantoms
+from .plan import Plan
+from .wanted import HEADER_BYTES, Wanted
+
+__all__ = ["derived_plan"]
+
+Planner = Callable[[Statistic, Privacy, Wanted], Plan]
+
+_TOTAL_SHARE = {True: 0.5, False: 0.1}  # of ε, whether values vary
+_RAISES = 3
+_LONG = 2**40  # pairs
+_CLOSE = 0.98
+
+
+def derived_plan(statistic: Derived, privacy: Privacy, asked: Wanted, planned: Planner) -> Plan:
+    """The parts planned, and their price together."""
+    needs = statistic.needs(privacy)
+    if asked.sizes and len(asked.sizes) != len(needs):
+        raise ArgumentError("size", asked.sizes, f"{statistic} has {len(needs)} parts", "Pass one size for each")
+    shares = _shares(needs, privacy)
+    parts = _first_parts(statistic, needs, shares, privacy, asked, planned)
+    if len(parts) > 1 and (privacy.max_value > 1 or any(part.floor for part in parts)):
+        parts = _raised(parts, shares, privacy, planned)
+    error = _error(statistic, parts)
+    if asked.error is not None and error > asked.error * (1.0 + 1e-9):
+        raise PlanInfeasible(
+            f"the error of {statistic} would be {error:.3g} with ε = {privacy.epsilon:g}, δ = {privacy.delta:g}, and "
+            f"{asked.error:g} is asked. Ask for error={error * 1.05:.2g}, or for a larger ε, or bound max_value lower."
+        )
+    together = len(parts) > 1
+    delta = max(privacy.delta, *(part.delta for part in parts)) if together else parts[0].delta
+    if all(part.delta == 0.0 for part in parts):
+        delta = 0.0
+    epsilon = composed_epsilon(parts, privacy.relation, delta) if together else parts[0].epsilon
+    if epsilon > privacy.epsilon:
+        raise PlanInfeasible("the shares come to more than what was asked; this is a bug, please report the call.")
+    return Plan(
+        statistic=statistic,
+        privacy=privacy,
+        mechanism=asked.mechanism,
+        size=sum(part.size for part in parts),
+        phantoms=Phantoms(0, 1),
+        step=0.0,
+        epsilon=min(composed_epsilon(parts, privacy.relation, delta), privacy.epsilon)
+        if together
+        else parts[0].epsilon,
+        delta=delta,
+        pure_epsilon=math.fsum(part.pure_epsilon for part in parts),
+        error=error,
+        relative=statistic.relative and all(part.relative for part in parts),
+        expected=_expected(statistic, parts, privacy),
+        bytes=HEADER_BYTES + sum(max(part.bytes - HEADER_BYTES, 0) + HEADER_BYTES for part in parts),
+        exact_error=_combined(statistic, parts, [part.exact_error for part in parts]),
+        deletes=asked.deletes,
+        parts=tuple(parts),
+    )
+
+
+def _shares(needs: Sequence[Statistic], privacy: Privacy) -> list[float]:
+    """Of ε: they add up to 1, or a little less, so that rounding cannot lead above it."""
+    if len(needs) == 1:
+        return [1.0]
+    total = _TOTAL_SHARE[privacy.max_value > 1] if any(isinstance(each, Total) for each in needs) else 0.0
+    others = sum(not isinstance(each, Total) for each in needs)
+    whole = 1.0 - 1e-12
+    return [whole * (total if isinstance(each, Total) else (1.0 - total) / others) for each in needs]
+
+
+def _first_parts(
+    statistic: Derived, needs: Sequence[Statistic], shares: Sequence[float], privacy: Privacy, asked: Wanted,
+    planned: Planner,
+) -> list[Plan]:  # fmt: skip
+    """Every part for its share: by its size, by its part of the memory, or by the error that it may have."""
+    count = sum(not isinstance(each, Total) for each in needs)
+    room = 1.0
+    parts: dict[int, Plan] = {}
+    # What the noise of N adds is known first, and leaves so much room for the others.
+    for i in sorted(range(len(needs)), key=lambda i: not isinstance(needs[i], Total)):
+        each = needs[i]
+        base = Wanted(
+            expected=_expected_part(statistic, each, asked, privacy), mechanism=asked.mechanism, deletes=asked.deletes
+        )
+        if asked.sizes:
+            want = base.one(asked.sizes[i])
+        elif isinstance(each, Total) or asked.mechanism == "exact":
+            want = base
+        elif asked.size is not None:
+            want = replace(base, size=asked.size)
+        elif asked.memory is not None:
+            want = replace(base, memory=asked.memory // count, memory_as_given=asked.memory_as_given)
+        elif asked.error is not None:
+            want = replace(base, error=room * asked.error / statistic.factor(each))
+        else:
+            # What nobody asked for need not be reached: it only says how many entries there are.
+            long = planned(each, _long(privacy), Wanted(error=statistic.default_error / statistic.factor(each)))
+            want = replace(base, size=long.size)
+        parts[i] = planned(each, _own(privacy, shares[i], count), want)
+        if isinstance(each, Total) and parts[i].relative:
+            noise = statistic.factor(each) * parts[i].error / asked.error_or(statistic.default_error)
+            room = math.sqrt(max(1.0 - noise**2, 0.1))
+    return [parts[i] for i in range(len(needs))]
+
+
+def _long(privacy: Privacy) -> Privacy:
+    """What is asked of a stream so long that nothing it holds can be seen: then the error alone decides the size."""
+    return Privacy(privacy.epsilon, privacy.delta, pairs=_LONG)
+
+
+def _own(privacy: Privacy, share: float, count: int, factor: float = 1.0) -> Privacy:
+    if share == 1.0:
+        return privacy
+    epsilon = min(privacy.epsilon * share * factor, privacy.epsilon)
+    return replace(privacy, epsilon=epsilon, delta=privacy.delta / count * (1.0 - 1e-12))
+
+
+def _raised(parts: list[Plan], shares: Sequence[float], privacy: Privacy, planned: Planner) -> list[Plan]:
+    """The same sizes with larger shares of ε, while all of them composed are within (ε, δ)."""
+    if all(part.delta == 0.0 for part in parts):
+        return parts  # pure ones add up, nearly
+    count = sum(not isinstance(part.statistic, Total) for part in parts)
+    factor = 1.0
+    for _ in range(_RAISES):
+        reached = composed_epsilon(parts, privacy.relation, privacy.delta)
+        if reached >= _CLOSE * privacy.epsilon:
+            break
+        factor *= min(privacy.epsilon / reached * 0.99, 4.0)
+        trial = [
+            part
+            if not part.floor and not isinstance(part.statistic, Total)  # more ε would change nothing
+            else planned(
+                part.statistic, _own(privacy, share, count, factor),
+                Wanted(expected=part.expected or None, deletes=part.deletes, mechanism=part.mechanism).one(part.size),
+            )
+            for part, share in zip(parts, shares, strict=True)
+        ]  # fmt: skip
+        if composed_epsilon(trial, privacy.relation, privacy.delta) > privacy.epsilon:
+            break
+        if all(new.floor == old.floor and new.error == old.error for new, old in zip(trial, parts, strict=True)):
+            break
+        parts = trial
+    return parts
+
+
+def _error(statistic: Derived, parts: Sequence[Plan]) -> float:
+    """To first order: errors of independent parts, each grown by its factor, add up in squares.
+
+    A part whose F_p nothing is known of counts as if that were equal to its floor.
+    """
+    errors = [
+        part.error if part.relative or not part.statistic.relative else 2.0 * part.error / max(part.floor, 1.0)
+        for part in parts
+    ]
+    return _combined(statistic, parts, errors)
+
+
+def _combined(statistic: Derived, parts: Sequence[Plan], errors: Sequence[float]) -> float:
+    if isinstance(statistic, Profile):  # the worst of its orders
+        return max(
+            math.sqrt(
+                math.fsum(
+                    (point.factor(part.statistic) * error) ** 2
+                    for part, error in zip(parts, errors, strict=True)
+                    if part.statistic in point.needs(parts[0].privacy)
+                )
+            )
+            for point in statistic.points
+        )
+    return math.sqrt(
+        math.fsum((statistic.factor(p.statistic) * error) ** 2 for p, error in zip(parts, errors, strict=True))
+    )
+
+
+def _expected(statistic: Derived, parts: Sequence[Plan], privacy: Privacy) -> float:
+    """The value at which the error is predicted; 0 where nothing is known, or where there are several."""
+    if isinstance(statistic, Profile) or not all(part.expected for part in parts):
+        return 0.0
+    found = {part.statistic: np.float64(part.expected) for part in parts}
+    return float(statistic.of(found, privacy.pairs))  # type: ignore[arg-type]  # numbers are arrays of no dimension
+
+
+def _expected_part(statistic: Derived, part: Statistic, asked: Wanted, privacy: Privacy) -> float | None:
+    """What is expected of a part if `expected` is that of the statistic, at the least N there can be."""
+    if asked.expected is None:
+        return None
+    if isinstance(statistic, Profile):
+        raise ArgumentError("expected", asked.expected, "a profile has several values", "Leave it out")
+    return statistic.expected_of(part, asked.expected, max(privacy.pairs, privacy.total, 1))

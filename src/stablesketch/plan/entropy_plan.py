@@ -1,0 +1,146 @@
+"""Plans of Shannon's entropy: there is no floor, so privacy decides how many entries there may be.
+
+The entries are R - H, a location family (law/skewed.py): neighbours move them by at most Δ = sup|ΔH|
+(privacy/entropy_neighbours.py), the fewer entries the better they hide it, and the error is about 1.70/sqrt(size)
+whatever the stream. So an (ε, δ) allows a size, which grows as 1/Δ²; Δ falls about as ln n/n times the largest value. A
+stream that is too short for five entries cannot be helped, and the plan says so.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..errors import ArgumentError, PlanInfeasible
+from ..privacy import Privacy
+from ..privacy.entropy_neighbours import entropy_sensitivity
+from ..privacy.precision import ENTROPY_ERROR, coarse_enough_step, rounding_delta
+from ..privacy.shift_curve import ShiftCurve
+from ..sketch import entry_bytes
+from ..sketch.estimators.entropy import entropy_deviation
+from ..statistic import Shannon
+from .phantoms import Phantoms
+from .plan import Plan
+from .wanted import HEADER_BYTES, LARGEST_SIZE, LEAST_SIZE, Wanted
+
+__all__ = ["entropy_plan"]
+
+_PRECISION_SHARE = 0.75  # of δ, which finite precision may take at most
+_LARGEST_EPSILON = 20.0  # to be suggested
+
+
+def entropy_plan(statistic: Shannon, privacy: Privacy, wanted: Wanted) -> Plan:
+    """By the size asked for, the memory, or the error; if nobody asks, as near to the usual error as ε allows."""
+    if wanted.mechanism == "exact":
+        raise ArgumentError(
+            "mechanism", "exact", "entropy is released from a sketch alone",
+            "Leave it out, or take ss.Renyi(0.9), which is near and has an exact mechanism",
+        )  # fmt: skip
+    shift = entropy_sensitivity(privacy, privacy.total or None)
+    if wanted.size is not None or wanted.memory is not None:
+        size = wanted.size_within(_entry_bytes(privacy))
+        if not _allows(size, shift, privacy):
+            raise _refused(privacy, shift, f"{size} entries are")
+        return _plan(statistic, privacy, shift, size, wanted.deletes)
+    needed = _size_for(wanted.error_or(statistic.default_error), privacy)
+    if needed <= LARGEST_SIZE and _allows(needed, shift, privacy):
+        return _plan(statistic, privacy, shift, needed, wanted.deletes)
+    if wanted.error is not None:
+        raise _refused(privacy, shift, f"an error of {wanted.error:g} is")
+    size = _largest_size(shift, privacy)
+    if not size:
+        raise _refused(privacy, shift, f"{LEAST_SIZE} entries, the fewest, are")
+    return _plan(statistic, privacy, shift, size, wanted.deletes)
+
+
+def _plan(statistic: Shannon, privacy: Privacy, shift: float, size: int, deletes: bool) -> Plan:
+    step, curve_delta = _grid(size, privacy)
+    curve = ShiftCurve(size, shift)
+    return Plan(
+        statistic=statistic,
+        privacy=privacy,
+        mechanism="sketch",
+        size=size,
+        phantoms=Phantoms(0, 1),
+        step=step,
+        epsilon=min(curve.epsilon(curve_delta), privacy.epsilon),
+        delta=privacy.delta,
+        pure_epsilon=math.inf,  # the right tail of R is lighter than any exponential
+        error=_spread(size, step),
+        relative=False,
+        expected=0.0,
+        bytes=HEADER_BYTES + math.ceil(size * _entry_bytes(privacy)),
+        exact_error=math.sqrt(2.0) * shift / privacy.epsilon,
+        deletes=deletes,
+    )
+
+
+def _grid(size: int, privacy: Privacy) -> tuple[float, float]:
+    """(step, what of δ is left for the entries); the latter below 0 if finite precision takes more than its share."""
+    share = _PRECISION_SHARE * privacy.delta
+    step = coarse_enough_step(entropy_deviation(size), privacy.epsilon, share, ENTROPY_ERROR)
+    cost = rounding_delta(privacy.epsilon, step, ENTROPY_ERROR)
+    return step, privacy.delta - cost if cost <= share else -1.0
+
+
+def _spread(size: int, step: float) -> float:
+    """With the rounding: H moves by an independent uniform number within g/2 of 0."""
+    return math.sqrt(entropy_deviation(size) ** 2 + step**2 / 12.0)
+
+
+def _allows(size: int, shift: float, privacy: Privacy) -> bool:
+    left = _grid(size, privacy)[1]
+    return left > 0.0 and math.isfinite(shift) and ShiftCurve(size, shift).delta(privacy.epsilon) <= left
+
+
+def _size_for(error: float, privacy: Privacy) -> int:
+    """The fewest entries with at most this error."""
+    low, high = LEAST_SIZE, LARGEST_SIZE + 1
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _spread(middle, _grid(middle, privacy)[0]) <= error else (middle + 1, high)
+    return low
+
+
+def _largest_size(shift: float, privacy: Privacy) -> int:
+    """The most entries that the privacy allows, within 1%; 0 if not even the fewest."""
+    if not _allows(LEAST_SIZE, shift, privacy):
+        return 0
+    low, high = LEAST_SIZE, LEAST_SIZE
+    while high < LARGEST_SIZE and _allows(high, shift, privacy):
+        low, high = high, min(2 * high, LARGEST_SIZE)
+    if low == high or _allows(high, shift, privacy):
+        return high
+    while high - low > max(1, low // 100):
+        middle = (low + high) // 2
+        low, high = (middle, high) if _allows(middle, shift, privacy) else (low, middle)
+    return low
+
+
+def _refused(privacy: Privacy, shift: float, what: str) -> PlanInfeasible:
+    """What would do: a smaller size, a larger ε, a longer stream, smaller values."""
+    if math.isinf(shift):
+        return PlanInfeasible(
+            f"{what} out of reach: nothing is promised of how many pairs there are, and in a short stream one pair can "
+            "change the entropy by more than any sketch hides. Promise a number of pairs (pairs=, --pairs), or use "
+            "ss.Renyi(0.9), which has a floor."
+        )
+    ways = []
+    size = _largest_size(shift, privacy)
+    if size:
+        ways.append(f"size={size}, whose error is {_spread(size, _grid(size, privacy)[0]):.2g} nats")
+    else:
+        enough = ShiftCurve(LEAST_SIZE, shift).epsilon(0.25 * privacy.delta)
+        ways += [f"an ε of about {enough:.2g}"] if enough <= _LARGEST_EPSILON else []
+    if privacy.max_value > 1:
+        ways += ["a smaller max_value", "a promise of the total (total=)"]
+    ways += ["a promise of more pairs (pairs=)", "ss.Renyi(0.9), which has a floor"]
+    return PlanInfeasible(
+        f"{what} out of reach for Shannon's entropy with ε = {privacy.epsilon:g}, δ = {privacy.delta:g}: one person "
+        f"can change it by {shift:.3g} nats among at least {privacy.pairs:,} pairs with values up to "
+        f"{privacy.max_value:,}. What would do: {'; '.join(ways)}."
+    )
+
+
+def _entry_bytes(privacy: Privacy) -> float:
+    """An entry is a sum of f R, about as large as the total: at most pairs times the largest value."""
+    return entry_bytes(1.0, float(max(privacy.pairs, 1)) * privacy.max_value)

@@ -1,0 +1,55 @@
+"""Plans of the total of all values: one exact counter and discrete Laplace noise, whatever else is sketched."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from ..errors import ArgumentError
+from ..privacy import Privacy, discrete_laplace
+from ..statistic import Total
+from .phantoms import Phantoms
+from .plan import Plan
+from .wanted import Wanted
+
+__all__ = ["total_distance", "total_plan", "total_scale"]
+
+_BYTES = 64
+
+
+def total_distance(privacy: Privacy) -> int:
+    """By how much neighbours can differ in N: c pairs of up to M are added, or of c pairs each changes from 1 to M."""
+    return max(privacy.pairs_per_person * (privacy.max_value - (privacy.relation == "replace")), 1)
+
+
+def total_scale(privacy: Privacy) -> Fraction:
+    """Of the noise: D/ε, so that it is ε-private."""
+    return Fraction(total_distance(privacy)) / Fraction(privacy.epsilon)
+
+
+def total_plan(statistic: Total, privacy: Privacy, wanted: Wanted) -> Plan:
+    """ε-private; the error is that of the noise, relative to `expected`, by default the promised number of pairs."""
+    expected = wanted.expected or float(max(privacy.pairs, privacy.total))
+    deviation = discrete_laplace.variance(total_scale(privacy)) ** 0.5
+    error = deviation / expected if expected else deviation
+    if wanted.error is not None and (not expected or error > wanted.error):
+        raise ArgumentError(
+            "error", wanted.error, f"the noise alone is {error:.3g} at a total of {expected:,.6g}",
+            "Ask for a larger error or ε, or pass expected=, the total you expect",
+        )  # fmt: skip
+    return Plan(
+        statistic=statistic,
+        privacy=privacy,
+        mechanism="exact",
+        size=0,
+        phantoms=Phantoms(0, 1),
+        step=1.0,
+        epsilon=privacy.epsilon,
+        delta=0.0,
+        pure_epsilon=privacy.epsilon,
+        error=error,
+        relative=expected > 0.0,
+        expected=expected,
+        bytes=_BYTES,
+        exact_error=error,
+        deletes=wanted.deletes,
+    )

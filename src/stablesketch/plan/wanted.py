@@ -1,0 +1,124 @@
+"""`Wanted`: what a plan is asked for besides statistic and privacy, checked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..errors import ArgumentError, ArgumentTypeError
+from .plan import Mechanism
+
+__all__ = ["HEADER_BYTES", "LARGEST_SIZE", "LEAST_SIZE", "Wanted", "wanted"]
+
+LEAST_SIZE = 5  # with fewer entries the estimate errs by over 10% more than predicted, with two without bound
+LARGEST_SIZE = 10_000  # up to here the certified curve is tested
+HEADER_BYTES = 600  # the plan, the shards and the frame of a stored collector, about
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """One of `error`, `size` and `memory` at most; `sizes` are those of the parts, where a statistic has several."""
+
+    error: float | None = None
+    size: int | None = None
+    sizes: tuple[int, ...] = ()
+    memory: int | None = None
+    memory_as_given: str | int | None = None
+    expected: float | None = None
+    mechanism: Mechanism = "sketch"
+    deletes: bool = False
+
+    def one(self, size: int) -> Wanted:
+        """The same with one size, of one part; what has no size is asked for none."""
+        return replace(self, error=None, size=size or None, sizes=(), memory=None)
+
+    def error_or(self, default: float) -> float:
+        """The error to be aimed at."""
+        return default if self.error is None else self.error
+
+    def size_within(self, bytes_each: float) -> int:
+        """The size asked for, or as many entries of so many bytes as fit into the memory."""
+        if self.size is not None:
+            return self.size
+        assert self.memory is not None
+        fits = math.floor((self.memory - HEADER_BYTES) / bytes_each)
+        if fits < LEAST_SIZE:
+            least = HEADER_BYTES + math.ceil(LEAST_SIZE * bytes_each)
+            raise ArgumentError(
+                "memory", self.memory_as_given, f"the least plan takes {least} bytes", f"Pass {least} or more"
+            )
+        return min(fits, LARGEST_SIZE)
+
+
+def wanted(
+    *, error: float | None, size: int | Sequence[int] | None, memory: str | int | None, expected: float | None,
+    mechanism: Mechanism, deletes: bool,
+) -> Wanted:  # fmt: skip
+    """The arguments of `ss.plan`, checked."""
+    asked = (("error", error), ("size", size), ("memory", memory))
+    given = {name: value for name, value in asked if value is not None}
+    if len(given) > 1:
+        raise ArgumentError("error, size, memory", given, "one of them decides the size", "Pass one, or none for 5%")
+    if not isinstance(deletes, bool):
+        raise ArgumentTypeError("deletes", deletes, "not True or False", "Pass True to allow deletes")
+    if mechanism not in ("sketch", "exact"):
+        raise ArgumentError("mechanism", mechanism, "there is no such mechanism", 'Pass "sketch" or "exact"')
+    if mechanism == "exact" and (size is not None or memory is not None):
+        way_out = "Leave them out, or use mechanism='sketch'"
+        raise ArgumentError("size, memory", given, "the exact mechanism holds every key and has no size", way_out)
+    several = isinstance(size, Sequence) and not isinstance(size, str)
+    return Wanted(
+        error=None if error is None else _checked_error(error),
+        size=None if size is None or several else _checked_size(size),
+        sizes=tuple(_checked_size(each, least=0) for each in size) if several else (),  # type: ignore[union-attr]
+        memory=None if memory is None else _memory(memory),
+        memory_as_given=memory,
+        expected=_checked_expected(expected),
+        mechanism=mechanism,
+        deletes=deletes,
+    )
+
+
+def _checked_expected(expected: float | None) -> float | None:
+    if expected is None:
+        return None
+    if isinstance(expected, bool) or not isinstance(expected, int | float):
+        raise ArgumentTypeError("expected", expected, "not a number", "Pass the value you expect, or leave it out")
+    if not (expected > 0 and math.isfinite(expected)):
+        raise ArgumentError("expected", expected, "it is positive", "Pass the value you expect, or leave it out")
+    return float(expected)
+
+
+def _checked_error(error: float) -> float:
+    if isinstance(error, bool) or not isinstance(error, int | float):
+        raise ArgumentTypeError("error", error, "not a number", "Pass an error such as 0.05")
+    if not 0.0 < error < 1.0:
+        raise ArgumentError("error", error, "an error to aim at lies between 0 and 1", "Pass 0.05 for 5%")
+    return float(error)
+
+
+def _checked_size(size: Any, least: int = LEAST_SIZE) -> int:
+    if isinstance(size, bool) or not isinstance(size, int):
+        raise ArgumentTypeError("size", size, "not a number of entries", "Pass an integer such as 500")
+    if not least <= size <= LARGEST_SIZE:
+        way_out = "500 entries give about 5%; for less error than 10,000 give use mechanism='exact'"
+        raise ArgumentError("size", size, f"a plan has {LEAST_SIZE} to {LARGEST_SIZE} entries", way_out)
+    return size
+
+
+def _memory(memory: str | int) -> int:
+    """Bytes: 65536, "64K", "1M"."""
+    if isinstance(memory, int) and not isinstance(memory, bool):
+        count = memory
+    else:
+        text = str(memory).strip().upper().removesuffix("B").removesuffix("I")
+        scale = {"K": 1024, "M": 1024**2, "G": 1024**3}.get(text[-1:], 1)
+        digits = text[:-1] if scale > 1 else text
+        if not digits.isdecimal():
+            raise ArgumentError("memory", memory, "not a number of bytes", 'Pass 65536, "64K" or "1M"')
+        count = int(digits) * scale
+    if count < 1024:
+        raise ArgumentError("memory", memory, "a stored collector needs at least 1K", 'Pass "4K" or more')
+    return count

@@ -1,0 +1,28 @@
+"""What to know of a stream: frozen objects that name a statistic and nothing else."""
+
+from .by_name import STATISTICS, from_dict
+from .diversity import Hill, Renyi, Tsallis, total_is_public
+from .inequality import Atkinson, GeneralisedEntropy
+from .measured import Distinct, Shannon
+from .moment import Moment, Total
+from .profile import Profile
+from .statistic import Array, Derived, Statistic
+
+__all__ = [
+    "STATISTICS",
+    "Array",
+    "Atkinson",
+    "Derived",
+    "Distinct",
+    "GeneralisedEntropy",
+    "Hill",
+    "Moment",
+    "Profile",
+    "Renyi",
+    "Shannon",
+    "Statistic",
+    "Total",
+    "Tsallis",
+    "from_dict",
+    "total_is_public",
+]

@@ -1,0 +1,166 @@
+"""Diversity of order q: how many equally common keys would be as diverse as the stream.
+
+With x = F_q/N^q = sum over keys of (share of the key)^q, the Hill number is D_q = x^{1/(1-q)}; D_0 is the number of
+distinct keys and D_1 = e^H. Rényi's entropy is ln D_q, Tsallis' is (D_q^{1-q} - 1)/(1-q) = (x - 1)/(1-q), H at q = 1.
+All three are functions of D_q that rise with it.
+
+N is public only where every pair counts 1 and the number of pairs is public (replace). Elsewhere it is released as
+well, by discrete Laplace noise, and the price composed. (Dividing the entries by the exact N before the release would
+need no second release, but leaves no floor that could help: ρ <= ((n-1)^q + M^q)(n-1+M)^q/n^{2q}, near 1 only where one
+pair is small against the *number* of pairs. The floor and the noise are small where it is small against the *total*.)
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from .measured import Distinct, Shannon
+from .moment import Moment, Total
+from .statistic import Array, Derived, Statistic, checked_order
+
+if TYPE_CHECKING:
+    from ..privacy import Privacy
+
+__all__ = ["Hill", "Renyi", "Tsallis", "log_hill", "log_hill_factor", "total_is_public"]
+
+_WAY_OUT = "Pass an order such as 0.5: 0 counts keys, 1 is Shannon's entropy, between them from 0.05 on"
+
+
+def total_is_public(privacy: Privacy) -> bool:
+    """Whether N is the public number of pairs."""
+    return privacy.relation == "replace" and privacy.max_value == 1
+
+
+def measured_for(order: float, privacy: Privacy) -> tuple[Statistic, ...]:
+    """What ln D_q is computed from."""
+    if order == 0.0:
+        return (Distinct(),)
+    if order == 1.0:
+        return (Shannon(),)
+    return (Moment(order),) if total_is_public(privacy) else (Moment(order), Total())
+
+
+def log_hill(order: float, found: Mapping[Statistic, Array], pairs: int) -> Array:
+    """ln D_q = (ln F_q - q ln N)/(1-q), never below 0; N is `pairs` where it was not measured.
+
+    An estimate of F_q or of the number of keys may be 0 or less by chance: then D_q is 1, the least there is.
+    """
+    if order == 1.0:
+        return np.maximum(found[Shannon()], 0.0)
+    if order == 0.0:
+        return np.log(np.maximum(found[Distinct()], 1.0))
+    n = np.maximum(found.get(Total(), np.float64(pairs)), 1.0)
+    x = np.maximum(found[Moment(order)] / n**order, 1.0)
+    return np.asarray(np.log(x) / (1.0 - order), dtype=np.float64)
+
+
+def log_hill_factor(order: float, measured: Statistic) -> float:
+    """By how much the error of what is measured grows in ln D_q."""
+    if isinstance(measured, Total):
+        return order / (1.0 - order)
+    return 1.0 if order in (0.0, 1.0) else 1.0 / (1.0 - order)
+
+
+@dataclass(frozen=True)
+class _Diversity(Derived):
+    order: float
+
+    def __post_init__(self) -> None:
+        order = checked_order("order", self.order, 0.0, 1.0, ends=True, way_out=_WAY_OUT)
+        if order not in (0.0, 1.0):
+            Moment(order)  # which refuses an order too small
+        object.__setattr__(self, "order", order)
+
+    @property
+    def p(self) -> float:
+        return self.order
+
+    def needs(self, privacy: Privacy) -> tuple[Statistic, ...]:
+        return measured_for(self.order, privacy)
+
+    def factor(self, measured: Statistic) -> float:
+        return log_hill_factor(self.order, measured)
+
+    def expected_of(self, measured: Statistic, expected: float, pairs: int) -> float | None:
+        """F_q = N^q D_q^{1-q}, at the least N there can be; at order 0 the number of keys."""
+        if isinstance(measured, Total | Shannon):
+            return None
+        return math.pow(pairs, self.order) * math.exp((1.0 - self.order) * self.log_hill_of(expected))
+
+    @abstractmethod
+    def log_hill_of(self, value: float) -> float:
+        """ln D_q where the statistic has this value."""
+
+
+@dataclass(frozen=True)
+class Hill(_Diversity):
+    """D_q, the Hill number of order q in [0, 1]: the effective number of keys."""
+
+    name: ClassVar[str] = "hill"
+    default_error: ClassVar[float] = 0.04
+
+    def of(self, found: Mapping[Statistic, Array], pairs: int) -> Array:
+        return np.exp(log_hill(self.order, found, pairs))
+
+    def log_hill_of(self, value: float) -> float:
+        return math.log(max(value, 1.0))
+
+    def range(self) -> tuple[float, float]:
+        return 1.0, math.inf
+
+    def __str__(self) -> str:
+        return f"Hill number of order {self.order:g}"
+
+
+@dataclass(frozen=True)
+class Renyi(_Diversity):
+    """ln D_q: Rényi's entropy of order q in [0, 1], in nats."""
+
+    name: ClassVar[str] = "renyi"
+    relative: ClassVar[bool] = False
+    default_error: ClassVar[float] = 0.04
+
+    def of(self, found: Mapping[Statistic, Array], pairs: int) -> Array:
+        return log_hill(self.order, found, pairs)
+
+    def log_hill_of(self, value: float) -> float:
+        return value
+
+    def range(self) -> tuple[float, float]:
+        return 0.0, math.inf
+
+    def __str__(self) -> str:
+        return f"Rényi entropy of order {self.order:g}"
+
+
+@dataclass(frozen=True)
+class Tsallis(_Diversity):
+    """(D_q^{1-q} - 1)/(1-q): Tsallis' entropy of order q in [0, 1].
+
+    Its error is relative to (1-q) times itself plus 1, that is to F_q/N^q: the same thing where it is large. At order
+    1 it is Shannon's entropy, and the error absolute.
+    """
+
+    name: ClassVar[str] = "tsallis"
+
+    def factor(self, measured: Statistic) -> float:
+        return self.order if isinstance(measured, Total) else 1.0
+
+    def of(self, found: Mapping[Statistic, Array], pairs: int) -> Array:
+        log = log_hill(self.order, found, pairs)
+        return log if self.order == 1.0 else np.expm1((1.0 - self.order) * log) / (1.0 - self.order)
+
+    def log_hill_of(self, value: float) -> float:
+        return value if self.order == 1.0 else math.log1p((1.0 - self.order) * value) / (1.0 - self.order)
+
+    def range(self) -> tuple[float, float]:
+        return 0.0, math.inf
+
+    def __str__(self) -> str:
+        return f"Tsallis entropy of order {self.order:g}"

@@ -1,0 +1,121 @@
+"""Inequality of the totals of keys, where every key is one person (`Privacy(unit="key")`).
+
+With K keys of mean total N/K and x = F_p K^{p-1}/N^p = mean of (total/mean total)^p, which is 1 if all are equal and
+less otherwise (concavity):
+
+- Atkinson's index of aversion e is 1 - x^{1/p} with p = 1 - e: the share of the total that could be given up if the
+  rest were spread evenly, for who values incomes by their p-th powers.
+- Generalised entropy of order p is (1 - x)/(p (1 - p)).
+
+K is the number of pairs, every key having one (privacy/privacy.py), and public under replace. Plans predict errors for
+a mean total of `expected`, by default 1, the least.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from ..errors import ArgumentError
+from .moment import Moment, Total
+from .statistic import Array, Derived, Statistic, checked_order
+
+if TYPE_CHECKING:
+    from ..privacy import Privacy
+
+__all__ = ["Atkinson", "GeneralisedEntropy"]
+
+
+class _Inequality(Derived):
+    relative: ClassVar[bool] = False
+
+    def needs(self, privacy: Privacy) -> tuple[Statistic, ...]:
+        if privacy.unit != "key":
+            raise ArgumentError(
+                "privacy.unit", privacy.unit, f"{self.name} is about people, and every key is one",
+                'Pass Privacy(unit="key", max_value=...), the largest total a key may have',
+            )  # fmt: skip
+        if privacy.relation != "replace":
+            raise ArgumentError(
+                "privacy.relation", privacy.relation, f"{self.name} needs the number of people, which is private then",
+                'Pass relation="replace"',
+            )  # fmt: skip
+        return (Moment(self.p), Total())
+
+    def expected_of(self, measured: Statistic, expected: float, pairs: int) -> float | None:
+        """Here `expected` is the mean total of a key, and F_p about what equal totals would have."""
+        return pairs * (expected if isinstance(measured, Total) else expected**self.p)
+
+    def _evenness(self, found: Mapping[Statistic, Array], people: int) -> Array:
+        """x, between the least that K people can have and 1; ln x = ln F + (p - 1) ln K - p ln N."""
+        p = self.p
+        moment, total = np.maximum(found[Moment(p)], 1.0), np.maximum(found[Total()], 1.0)
+        log = np.log(moment) + (p - 1.0) * np.log(max(people, 1)) - p * np.log(total)
+        return np.asarray(np.minimum(np.exp(log), 1.0), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Atkinson(_Inequality):
+    """Atkinson's index, for an aversion in (0, 1): 0 if all totals are equal, near 1 if one person has nearly all."""
+
+    aversion: float
+
+    name: ClassVar[str] = "atkinson"
+    default_error: ClassVar[float] = 0.03
+
+    def __post_init__(self) -> None:
+        way_out = "Pass an aversion such as 0.5"
+        object.__setattr__(
+            self, "aversion", checked_order("aversion", self.aversion, 0.0, 0.95, ends=False, way_out=way_out)
+        )
+
+    @property
+    def p(self) -> float:
+        return 1.0 - self.aversion
+
+    def factor(self, measured: Statistic) -> float:
+        return 1.0 if isinstance(measured, Total) else 1.0 / self.p
+
+    def of(self, found: Mapping[Statistic, Array], pairs: int) -> Array:
+        return np.asarray(1.0 - self._evenness(found, pairs) ** (1.0 / self.p))
+
+    def range(self) -> tuple[float, float]:
+        return 0.0, 1.0
+
+    def __str__(self) -> str:
+        return f"Atkinson index of aversion {self.aversion:g}"
+
+
+@dataclass(frozen=True)
+class GeneralisedEntropy(_Inequality):
+    """Generalised entropy of the totals, of an order in (0, 1): 0 if all are equal."""
+
+    order: float
+
+    name: ClassVar[str] = "generalised_entropy"
+    default_error: ClassVar[float] = 0.06
+
+    def __post_init__(self) -> None:
+        way_out = "Pass an order such as 0.5"
+        object.__setattr__(self, "order", checked_order("order", self.order, 0.0, 1.0, ends=False, way_out=way_out))
+        Moment(self.order)
+
+    @property
+    def p(self) -> float:
+        return self.order
+
+    def factor(self, measured: Statistic) -> float:
+        whole = 1.0 / (self.p * (1.0 - self.p))
+        return self.p * whole if isinstance(measured, Total) else whole
+
+    def of(self, found: Mapping[Statistic, Array], pairs: int) -> Array:
+        return np.asarray((1.0 - self._evenness(found, pairs)) / (self.p * (1.0 - self.p)))
+
+    def range(self) -> tuple[float, float]:
+        return 0.0, 1.0 / (self.p * (1.0 - self.p))
+
+    def __str__(self) -> str:
+        return f"generalised entropy of order {self.order:g}"

@@ -1,0 +1,77 @@
+"""`Profile`: the Hill numbers of several orders from one pass."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ..errors import ArgumentError, ArgumentTypeError
+from .diversity import Hill
+from .statistic import Array, Derived, Statistic
+
+if TYPE_CHECKING:
+    from ..privacy import Privacy
+
+__all__ = ["Profile"]
+
+_MOST = 16
+
+
+@dataclass(frozen=True)
+class Profile(Derived):
+    """D_q at several orders q in [0, 1]: a falling curve, flat if all keys are equally common.
+
+    The price is that of all orders together. `error` is asked of every order, so that none is starved; orders near 1
+    take the most entries (the error of F_q grows 1/(1-q)-fold), order 1 itself few. The value of a profile is that at
+    its first order; all of them are in `Release.points`, each with limits of its own.
+    """
+
+    orders: tuple[float, ...]
+
+    name: ClassVar[str] = "profile"
+    default_error: ClassVar[float] = 0.1
+
+    def __init__(self, orders: Sequence[float]) -> None:
+        if isinstance(orders, str) or not isinstance(orders, Sequence):
+            raise ArgumentTypeError("orders", orders, "not a list of orders", "Pass [0, 0.25, 0.5, 0.75, 1]")
+        if not 1 <= len(orders) <= _MOST:
+            raise ArgumentError("orders", orders, f"a profile has 1 to {_MOST} orders", "Pass [0, 0.25, 0.5, 0.75, 1]")
+        found = tuple(Hill(order).order for order in orders)
+        if list(found) != sorted(set(found)):
+            raise ArgumentError("orders", orders, "they do not rise", "List each once, from low to high")
+        object.__setattr__(self, "orders", found)
+
+    @property
+    def p(self) -> float:
+        return self.orders[0]
+
+    @property
+    def points(self) -> tuple[Hill, ...]:
+        """The Hill number of each order."""
+        return tuple(Hill(order) for order in self.orders)
+
+    def needs(self, privacy: Privacy) -> tuple[Statistic, ...]:
+        parts = [part for point in self.points for part in point.needs(privacy)]
+        return tuple(dict.fromkeys(parts))
+
+    def factor(self, measured: Statistic) -> float:
+        factors = [point.factor(measured) for point in self.points if _uses(point, measured)]
+        return max(factors)
+
+    def of(self, found: Mapping[Statistic, Array], pairs: int) -> Array:
+        return self.points[0].of(found, pairs)
+
+    def range(self) -> tuple[float, float]:
+        return 1.0, math.inf
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"name": self.name, "orders": list(self.orders)}
+
+    def __str__(self) -> str:
+        return f"Hill numbers of orders {', '.join(f'{order:g}' for order in self.orders)}"
+
+
+def _uses(point: Hill, measured: Statistic) -> bool:
+    return (measured.name == "total" and point.order not in (0.0, 1.0)) or measured.p == point.order

@@ -1,0 +1,81 @@
+"""`Statistic`: what every statistic is asked, whatever it is.
+
+A statistic is either measured by a mechanism of its own (`Moment`, `Shannon`, `Distinct`, `Total`), or computed from
+such measurements (`Hill`, `Atkinson`, `Profile`, ...). Which measurements it needs depends on what is public.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ArgumentError, ArgumentTypeError
+
+if TYPE_CHECKING:
+    from ..privacy import Privacy
+
+__all__ = ["Array", "Derived", "Statistic", "checked_order"]
+
+Array = NDArray[np.float64]
+
+
+class Statistic(ABC):
+    """What to know of a stream: a frozen object that names the statistic and nothing else."""
+
+    name: ClassVar[str]
+    """As it is called in JSON and on the command line."""
+    relative: ClassVar[bool] = True
+    """Whether its error is relative to its value, or absolute."""
+    default_error: ClassVar[float] = 0.05
+    """What is aimed at where nobody says."""
+
+    if TYPE_CHECKING:  # a field of some and a property of others
+
+        @property
+        def p(self) -> float:
+            """Its order: 0 counts every key alike, 1 every pair."""
+
+    def needs(self, privacy: Privacy) -> tuple[Statistic, ...]:
+        """What has to be measured, most important first."""
+        return (self,)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {"name": self.name, **asdict(self)}  # type: ignore[call-overload]  # all of them are dataclasses
+
+
+class Derived(Statistic):
+    """Computed from measurements, by a function that rises or falls with the first and does the opposite with N."""
+
+    @abstractmethod
+    def factor(self, measured: Statistic) -> float:
+        """By how much an error of what is measured grows: relative for moments and counts, absolute for entropy."""
+
+    @abstractmethod
+    def of(self, found: Mapping[Statistic, Array], pairs: int) -> Array:
+        """The statistic at given values of what it needs; `pairs` is the number of pairs, where that is public."""
+
+    def expected_of(self, measured: Statistic, expected: float, pairs: int) -> float | None:
+        """What is expected of a part where `expected` is of the statistic; None if that does not say."""
+        return None
+
+    @abstractmethod
+    def range(self) -> tuple[float, float]:
+        """The least and the greatest value it can have on any stream."""
+
+
+def checked_order(name: str, value: object, low: float, high: float, *, ends: bool, way_out: str) -> float:
+    """An order between `low` and `high`, with or without its ends."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise ArgumentTypeError(name, value, "an order is a number", way_out)
+    order = float(value)
+    inside = low <= order <= high if ends else low < order < high
+    if not inside or math.isnan(order):
+        raise ArgumentError(name, value, f"it must lie between {low:g} and {high:g}", way_out)
+    return order
