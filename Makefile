@@ -11,7 +11,7 @@ INSTALLED := $(VENV)/.installed-$(FILES)
 NATIVE    := CMakeLists.txt pyproject.toml $(wildcard native/*)
 
 .DELETE_ON_ERROR:
-.PHONY: help demo cli test test-slow lint docs bench accuracy picture import-time paper dist clean
+.PHONY: help demo cli test test-slow lint docs bench bench-engines accuracy picture import-time paper dist clean
 
 help:
 	@echo "make demo         the variety of words in Python's own standard library"
@@ -20,6 +20,7 @@ help:
 	@echo "make test-slow    sanitizers, long statistical sweeps, sdist and wheel"
 	@echo "make docs         the documentation site, in build/site"
 	@echo "make bench        how fast it is against its peers: the table and picture of docs/performance.md"
+	@echo "make bench-engines  Spark against Spark on 10^8 pairs: the tables of docs/scale.md"
 	@echo "make accuracy     the accuracy table of docs/accuracy.md"
 	@echo "make picture      the pictures of the README and of the documentation"
 	@echo "make paper        every figure and theorem of the paper, in build/paper; DATA=folder of Parquet streams"
@@ -61,11 +62,26 @@ lint: $(VENV)/.extra-test
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
 
-test: lint
-	@$(BIN)/python -m pytest -q -n auto --dist worksteal
+# Beam wants older versions of some libraries than all others take, so it has an environment of its own. That sees what is
+# in the first one, and the versions that are in both it takes from itself.
+$(VENV)-beam/.ready: pyproject.toml $(VENV)/.extra-test
+	@echo "Installing what [beam] needs, in $(VENV)-beam ..."
+	@$(BIN)/python -m venv --without-pip $(VENV)-beam
+	@$(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \
+	  > "$$($(VENV)-beam/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/first.pth"
+	@$(BIN)/python -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+	  print(*project["optional-dependencies"]["beam"], sep="\n")' > $(VENV)-beam/beam.txt
+	@$(VENV)-beam/bin/python -m pip --quiet --disable-pip-version-check install --requirement $(VENV)-beam/beam.txt 2> $(VENV)-beam/log \
+	  || { cat $(VENV)-beam/log >&2; exit 1; }
+	@touch $@
 
-test-slow: $(VENV)/.extra-test
+test: lint $(VENV)-beam/.ready
+	@$(BIN)/python -m pytest -q -n auto --dist worksteal
+	@$(VENV)-beam/bin/python -m pytest -q tests/engines/beam
+
+test-slow: $(VENV)/.extra-test $(VENV)-beam/.ready
 	@$(BIN)/python -m pytest -q -n auto --dist worksteal -m slow
+	@$(VENV)-beam/bin/python -m pytest -q tests/engines/beam -m slow
 
 # Every warning is an error: a link that leads nowhere, a page that is in no menu, a docstring that cannot be read.
 docs: $(VENV)/.extra-docs
@@ -74,6 +90,9 @@ docs: $(VENV)/.extra-docs
 
 bench: $(VENV)/.extra-bench
 	@$(BIN)/python benchmarks/speed.py
+
+bench-engines: $(VENV)/.extra-bench
+	@$(BIN)/python benchmarks/engines.py
 
 accuracy: $(INSTALLED)
 	@$(BIN)/python benchmarks/accuracy.py
@@ -92,4 +111,4 @@ dist: $(VENV)/.extra-test
 	@$(BIN)/python -m build --outdir dist .
 
 clean:
-	rm -rf $(VENV) build dist
+	rm -rf $(VENV) $(VENV)-beam build dist

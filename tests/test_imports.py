@@ -15,7 +15,7 @@ import stablesketch
 from stablesketch import _native
 
 SOURCE = Path(stablesketch.__file__).parent
-HEAVY = ["scipy", "pandas", "polars", "pyarrow", "duckdb", "matplotlib", "mpmath", "dp_accounting"]
+HEAVY = ["scipy", "pandas", "polars", "pyarrow", "duckdb", "matplotlib", "mpmath", "dp_accounting", "pyspark", "apache_beam"]
 
 WHOLE = "stablesketch"  # the package itself, whose public names come from all its parts
 
@@ -40,6 +40,8 @@ LEVELS = {
     "demo": 9,
     "report": 9,
     "planner_page": 10,
+    "spark": 10,
+    "beam": 10,
     "cli": 11,
 }
 # The few that look up, each with its reason. They may do so within a function, or for the eyes of the type checker.

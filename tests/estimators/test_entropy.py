@@ -1,4 +1,4 @@
-"""The estimate of entropy: against the posterior by another rule, against the Cramér-Rao bound, and its pivot by counting."""
+"""The estimate of entropy: against the posterior by another rule and the Cramér-Rao bound; its pivot by counting."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_unbiased_and_near_the_bound(size: int, sketches: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("size", "sketches"), [(10, 40_000), (50, 30_000), (500, 6_000), (1_800, 2_000)])
+@pytest.mark.parametrize(("size", "sketches"), [(10, 20_000), (50, 20_000), (500, 4_000), (1_800, 1_000)])
 def test_unbiased_and_near_the_bound_more_precisely(size: int, sketches: int) -> None:
     check_moments(size, sketches)
 
@@ -117,10 +117,10 @@ def test_tails_are_those_of_a_simulation() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("size", "sketches", "confidence"), [(5, 30_000, 0.99), (50, 30_000, 0.99), (400, 5_000, 0.95)]
+    ("size", "sketches", "confidence"), [(5, 10_000, 0.98), (50, 20_000, 0.99), (400, 4_000, 0.95)]
 )
 def test_tails_of_more_sizes(size: int, sketches: int, confidence: float) -> None:
-    """At least 125 in each tail. False alarm below 1e-4."""
+    """100 in each tail. False alarm below 1e-4."""
     check_tails(size, sketches, confidence)
 
 

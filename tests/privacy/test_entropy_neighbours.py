@@ -1,4 +1,4 @@
-"""The sensitivity of the entropy against every pair of small streams, and against a search that knows none of the proof.
+"""The sensitivity of the entropy against every pair of small streams, and against a search along longer ones.
 
 Both are written from the definitions: totals of keys, -Σ p ln p, pairs added one at a time.
 """

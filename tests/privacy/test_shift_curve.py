@@ -1,5 +1,4 @@
-"""The privacy of entries R - H against integrators of its own: half lines and intervals for one entry, a Fourier transform
-for many, both never above the certified bound and close to it; and the measured bounds that the proof leans on.
+"""The privacy of entries R - H against integrators of its own, and the measured bounds that its proof leans on.
 
 For one entry the tails of R come from the angle formula with 3,000 nodes, and the hockey-stick from differences of
 tails; the library never forms those. For many entries the loss is a difference of ln h on another grid, rounded without
@@ -81,7 +80,7 @@ def test_one_entry_is_never_below_the_integral(steps: int) -> None:
 
 
 def test_every_lesser_shift_is_dominated() -> None:
-    """The claim of section 2, on the integral alone and then on the bounds: at each α the curve grows with the shift."""
+    """The claim of section 2, on the integral alone and then on the bounds: at each α curves grow with the shift."""
     for alpha in (0.7, 0.95, 1.0, 1.01, 1.05, 1.2, 2.0):
         sticks = np.array([one_entry(steps, alpha) for steps in range(1, 40, 2)])
         assert np.all(np.diff(sticks, axis=0) > -1e-13)
@@ -191,7 +190,8 @@ def test_against_simulated_entries() -> None:
 def exact_derivatives(y: float) -> tuple[mpmath.mpf, mpmath.mpf, mpmath.mpf]:
     """ln h, its slope and its third derivative in 40 digits: moments of w under w e^{-w}, trapezoid rule in the angle.
 
-    With μ_k the mean of w^k: (ln h)' = 1 - μ₁, and d/dy of a mean is that of its derivative plus its covariance with 1 - w.
+    With μ_k the mean of w^k: (ln h)' = 1 - μ₁, and the derivative of a mean is the mean of the derivative plus the
+    covariance with 1 - w.
     """
     with mpmath.workdps(40):
         nodes, sums = 1_500, [mpmath.mpf(0)] * 4

@@ -1,9 +1,9 @@
 """ln h of the skewed law R as a table, for estimators that need millions of values.
 
-In z = y for y >= 0 and z = -ln(1 - y) below, ln h is smooth on one scale: its left tail is a power of y. In each cell of
-width 1/16 in z it is a polynomial of degree 5; the error is below 1e-10. Left of the table ln h is -2 ln|y|, a straight
-line in z, to rounding. Right of it, where R is with a probability below e^-148, ln h goes on as -x + ln(x)/2, x =
-e^{y-1}, from its last value; that is off by less than 1e-3 of 1.
+In z = y for y >= 0 and z = -ln(1 - y) below, ln h is smooth on one scale: its left tail is a power of y. In each cell
+of width 1/16 in z it is a polynomial of degree 5; the error is below 1e-10. Left of the table ln h is -2 ln|y|, a
+straight line in z, to rounding. Right of it, where R is with a probability below e^-148, ln h goes on as -x + ln(x)/2,
+x = e^{y-1}, from its last value; that is off by less than 1e-3 of 1.
 """
 
 from __future__ import annotations

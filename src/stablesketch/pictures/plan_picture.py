@@ -1,7 +1,7 @@
 """The picture of a plan: what ε, the size and the floor do to the error, and where the exact table is better.
 
 Every corner of a curve is a plan of its own, made by `stablesketch.plan`. Where there is no plan (finite precision, too
-many phantoms) there is none.
+many phantoms) there is none. A statistic that is computed from one sketch has the picture of that sketch.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ..errors import ArgumentError, PlanInfeasible
 from ..plan import Plan, plan
 from ..plan.sizing import exact_deviation
+from ..statistic import Distinct, Moment, Total
 from .style import BLUE, GREEN, GREY, INK, VERMILION, canvas, in_style, plain_ticks
 from .words import short
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Neighbourhood", "neighbourhood", "plan_picture"]
+__all__ = ["Neighbourhood", "drawn_part", "neighbourhood", "plan_picture"]
 
 Curve = list[tuple[float, float]]
 _SIZES = (50, 200, 1_000, 5_000, 10_000)
@@ -38,11 +39,31 @@ class Neighbourhood:
     by_size_without_floor: Curve  # what the sketch alone errs by, were nothing private
 
 
+def drawn_part(chosen: Plan) -> Plan:
+    """The plan that is drawn: of what is computed from one sketch, the plan of that sketch.
+
+    Raises:
+        ArgumentError: there are several sketches, or none, or pairs are sampled.
+    """
+    if chosen.sampled is not None:
+        raise ArgumentError(
+            "plan", chosen.sampled.sampling, "the picture is of plans that do not sample", "Leave out sampling="
+        )
+    measured = [part for part in chosen.parts or (chosen,) if not isinstance(part.statistic, Total)]
+    if len(measured) != 1:
+        raise ArgumentError(
+            "plan", str(chosen.statistic), f"a picture is of one sketch, and this has {len(measured)}",
+            "Draw a moment, an entropy, a distinct count, an index or a Hill number of one order",
+        )  # fmt: skip
+    return measured[0]
+
+
 def neighbourhood(chosen: Plan) -> Neighbourhood:
     """Some dozen plans, which take some seconds: other ε at this size, and other sizes at this ε.
 
     An ε at which no floor is needed is the last that is planned, beside the largest: between them the error stays.
     """
+    chosen = drawn_part(chosen)
     size, asked = chosen.size or _COMPARED, chosen.privacy.epsilon
     by_epsilon: list[tuple[float, Plan]] = []
     rising = [step * asked for step in _STEPS]
@@ -59,27 +80,26 @@ def neighbourhood(chosen: Plan) -> Neighbourhood:
     return Neighbourhood(
         size,
         [(epsilon, made.error) for epsilon, made in by_epsilon],
-        [(step * asked, _exact_error(chosen, step * asked)) for step in _STEPS],
+        [(step * asked, _exact_error(chosen, step * asked)) for step in _STEPS] if _has_exact(chosen) else [],
         [(one, made.error) for one, made in made_by_size],
-        [(one, _spread(made)) for one, made in made_by_size],
+        [(one, _spread(made)) for one, made in made_by_size] if isinstance(chosen.statistic, Moment) else [],
     )
 
 
 @in_style
 def plan_picture(chosen: Plan, around: Neighbourhood | None = None) -> Figure:
-    """Three panels: error against ε, against the size, and against F_p itself. Plans that sample have no picture."""
-    if chosen.sampled is not None:
-        raise ArgumentError(
-            "plan", chosen.sampled.sampling, "the picture is of plans that do not sample", "Leave out sampling="
-        )
+    """Error against ε and against the size, and for moments against F_p itself; `drawn_part` says of which plans."""
+    whole, chosen = chosen, drawn_part(chosen)
     around = around or neighbourhood(chosen)
-    figure, (left, middle, right) = canvas(16.0, 5.2, 3)
+    figure, (left, middle, *rest) = canvas(*((16.0, 5.2, 3) if isinstance(chosen.statistic, Moment) else (11.0, 5.2, 2)))
     _against_epsilon(left, chosen, around)
     _against_size(middle, chosen, around)
-    _against_moment(right, chosen, around)
+    for right in rest:
+        _against_moment(right, chosen, around)
     privacy = chosen.privacy
+    said = f"{chosen.statistic}" if whole is chosen else f"{chosen.statistic}, for the {whole.statistic}"
     figure.suptitle(
-        f"A plan of {chosen.statistic}: ε = {privacy.epsilon:g}, δ = {privacy.delta:g}, {_promise(chosen)}",
+        f"A plan of {said}: ε = {privacy.epsilon:.3g}, δ = {privacy.delta:.3g}, {_promise(chosen)}",
         x=0.01, ha="left", fontsize=15, color=INK,
     )  # fmt: skip
     return figure
@@ -88,7 +108,10 @@ def plan_picture(chosen: Plan, around: Neighbourhood | None = None) -> Figure:
 def _against_epsilon(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
     if around.by_epsilon:
         axes.plot(*zip(*around.by_epsilon, strict=True), color=BLUE, linewidth=3.5, label=f"sketch of {around.size:,}")
-    axes.plot(*zip(*around.exact_by_epsilon, strict=True), color=VERMILION, linestyle="--", label="exact table + noise")
+    if around.exact_by_epsilon:
+        axes.plot(
+            *zip(*around.exact_by_epsilon, strict=True), color=VERMILION, linestyle="--", label="exact table + noise"
+        )
     axes.plot([chosen.privacy.epsilon], [chosen.error], "o", color=INK, markersize=10, label="this plan", zorder=5)
     axes.set(xscale="log", yscale="log", xlabel="ε that is asked for", ylabel=_error_label(chosen))
     axes.set_title("What privacy costs")
@@ -99,15 +122,16 @@ def _against_epsilon(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
 def _against_size(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
     if around.by_size:
         sizes, errors = zip(*around.by_size, strict=True)
-        if chosen.relative:
+        if chosen.relative and around.by_size_without_floor:
             bare = [error for _, error in around.by_size_without_floor]
             axes.fill_between(sizes, bare, errors, color=BLUE, alpha=0.15, linewidth=0, label="what the floor costs")
             axes.plot(sizes, bare, color=GREY, linestyle=":", label="sketch without floor")
         axes.plot(sizes, errors, color=BLUE, linewidth=3.5, label="sketch, as released")
-    axes.axhline(chosen.exact_error, color=VERMILION, linestyle="--", label="exact table + noise")
+    if around.exact_by_epsilon:
+        axes.axhline(chosen.exact_error, color=VERMILION, linestyle="--", label="exact table + noise")
     if chosen.size:
         axes.plot([chosen.size], [chosen.error], "o", color=INK, markersize=10, zorder=5)
-    axes.set(xscale="log", yscale="log", xlabel="entries of the sketch")
+    axes.set(xscale="log", yscale="log", xlabel=f"{'registers' if _counts(chosen) else 'entries'} of the sketch")
     axes.set_title("What the size buys")
     axes.legend()
     _ticks(axes, chosen)
@@ -149,6 +173,8 @@ def _planned(chosen: Plan, epsilon: float, size: int) -> Plan | None:
 
 
 def _exact_error(chosen: Plan, epsilon: float) -> float:
+    if _counts(chosen):  # noise of scale c/ε, whatever the stream
+        return chosen.exact_error * chosen.privacy.epsilon / epsilon
     deviation = exact_deviation(chosen.statistic.p, replace(chosen.privacy, epsilon=epsilon))
     return deviation / chosen.expected if chosen.relative else deviation
 
@@ -160,7 +186,18 @@ def _spread(made: Plan) -> float:
     return made.error / made.floor if made.floor else 0.0
 
 
+def _counts(chosen: Plan) -> bool:
+    return isinstance(chosen.statistic, Distinct)
+
+
+def _has_exact(chosen: Plan) -> bool:
+    """Moments and counts; entropy is released from a sketch alone."""
+    return isinstance(chosen.statistic, Moment | Distinct)
+
+
 def _error_label(chosen: Plan) -> str:
+    if _counts(chosen) and not chosen.expected:
+        return "error of many keys"
     if chosen.relative:
         return f"error at {chosen.statistic} = {short(chosen.expected)}"
     return f"error of {chosen.statistic}, absolute"
@@ -174,5 +211,5 @@ def _ticks(axes: Axes, chosen: Plan) -> None:
 def _promise(chosen: Plan) -> str:
     privacy = chosen.privacy
     change = "replacing" if privacy.relation == "replace" else "adding or removing"
-    number = f"at least {privacy.pairs:,} pairs" if privacy.pairs else "any number of pairs"
+    number = f"at least {privacy.pairs:,} {privacy.unit}s" if privacy.pairs else f"any number of {privacy.unit}s"
     return f"{change} {privacy.pairs_per_person} of {number}"

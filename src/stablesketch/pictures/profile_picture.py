@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..doors import GroupRelease
 from ..release import Point, Release
-from .style import BLUE, GREEN, INK, LINES, PURPLE, SKY, VERMILION, canvas, plain_ticks
+from .style import BLUE, GREEN, INK, LINES, SKY, VERMILION, canvas, plain_ticks
 from .words import price_line, short, shortened
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_CURVES", "group_profiles", "profile", "shown_name"]
 
-_COLOURS = (BLUE, VERMILION, GREEN, PURPLE, INK)
+_COLOURS = (BLUE, VERMILION, GREEN, INK)
 MOST_CURVES = len(_COLOURS)
 """Groups; more of them could not be told apart."""
 
@@ -86,13 +86,18 @@ def _dressed(axes: Axes, releases: Sequence[Release], title: str) -> None:
     points = [point for release in releases for point in release.points]
     orders = sorted({point.order for point in points})
     axes.set_title(title, color=INK)
-    axes.set_xlabel(f"order: 0 counts every key, 1 weighs keys by how common they are\n{price_line(releases[0])}, at each order by itself")
+    axes.set_xlabel(
+        "order: 0 counts every key alike, 1 weighs keys by how common they are\n"
+        f"{price_line(releases[0])}, at each order by itself"
+    )
     axes.set_ylabel("keys in effect")
     axes.set_xticks(orders, [f"{order:g}" for order in orders])
     axes.set_xlim(orders[0] - 0.04, orders[-1] + 0.1)
     low, high = min(point.low for point in points), max(point.high for point in points)
     if high > 10.0 * low:
         axes.set_yscale("log")
+        room = (high / low) ** 0.1
+        axes.set_ylim(low / room, high * room)
         plain_ticks(axes, y=True)
     else:
         axes.set_ylim(max(low - 0.25 * (high - low), 0.0), high + 0.15 * (high - low) + 1e-9)

@@ -1,29 +1,30 @@
 """The sensitivity of Shannon's entropy: by how much can H differ between neighbouring streams?
 
-H = ln N - Φ/N for a stream with totals f_k, N = Σ f_k and Φ = Σ f_k ln f_k. Write c for the pairs of one person, M for the
-largest value, u = cM, n for the promised number of pairs.
+H = ln N - Φ/N for a stream with totals f_k, N = Σ f_k and Φ = Σ f_k ln f_k. Write c for the pairs of one person, M for
+the largest value, u = cM, n for the promised number of pairs.
 
 **The shared part.** Under replace two streams of n' >= n pairs share a part of n' - c pairs (surplus shared pairs are
-counted among the c of both sides); under add_remove one neighbour is that part. Its total s is an integer from m on,
-m = n - c or m = n, since values are at least 1, and all of them occur: s pairs of value 1. With a public lower bound
-`total` of N, also s >= total - u under replace and s >= total under add_remove. A part without pairs, which replace has
-for n <= c only, leaves both entropies between 0 and ln c, less than the ln(c + 1) that s = 1 reaches, so m >= 1 is taken.
-Let H₀, Φ₀ and f be the entropy, Φ and greatest total of the shared part; Φ₀ >= f ln f, with equality when all other keys
-have one pair of value 1.
+counted among the c of both sides); under add_remove one neighbour is that part. Its total s is an integer from m on, m
+= n - c or m = n, since values are at least 1, and all of them occur: s pairs of value 1. With a public lower bound
+`total` of N, also s >= total - u under replace and s >= total under add_remove. A part without pairs, which replace
+has for n <= c only, leaves both entropies between 0 and ln c, less than the ln(c + 1) that s = 1 reaches, so m >= 1 is
+taken. Let H₀, Φ₀ and f be the entropy, Φ and greatest total of the shared part; Φ₀ >= f ln f, with equality when all
+other keys have one pair of value 1.
 
 **At most.** Adding a total of v <= u on at most c keys gives, with λ = v/(s + v), at most
 
     (1 - λ) H₀ + λ ln c + h(λ),      h(λ) = -λ ln λ - (1 - λ) ln(1 - λ),
 
-with equality for c new keys of v/c each. The greatest value over λ is ln(e^{H₀} + c), at λ = c/(e^{H₀} + c), that is at
-v = c s e^{-H₀}; if that exceeds u, it is the value at v = u. Call the gain over H₀ E(H₀, s): being a greatest value of
-functions that fall with H₀, over a range of λ that shrinks as s grows, it falls with H₀ and with s.
+with equality for c new keys of v/c each. The greatest value over λ is ln(e^{H₀} + c), at λ = c/(e^{H₀} + c), that is
+at v = c s e^{-H₀}; if that exceeds u, it is the value at v = u. Call the gain over H₀ E(H₀, s): being a greatest value
+of functions that fall with H₀, over a range of λ that shrinks as s grows, it falls with H₀ and with s.
 
-**At least.** x ln x is convex, so for a given v Φ grows most when all of v goes to the greatest key, to f. H = ln N - (Φ₀ -
-f ln f + (f + v) ln(f + v))/N, and its derivative by v is (Φ - N ln(f + v))/N² <= 0: the least is at v = u.
+**At least.** x ln x is convex, so for a given v Φ grows most when all of v goes to the greatest key, to f. H = ln N -
+(Φ₀ - f ln f + (f + v) ln(f + v))/N, and its derivative by v is (Φ - N ln(f + v))/N² <= 0: the least is at v = u.
 
-**Together.** H₀ minus the least, call it D₀, depends on Φ₀ as -Φ₀/s + Φ₀/(s + u), and the most falls with Φ₀ at a rate of
-(1 - λ)/s >= 1/(s + u): so their difference D = D₀ + E is greatest for the least Φ₀ = f ln f. Sensitivities are therefore
+**Together.** As Φ₀ grows with f fixed, the most falls at a rate of (1 - λ)/s >= 1/(s + u), H₀ at 1/s and the least at
+1/(s + u): so D₀ = H₀ - the least, and D = D₀ + E = the most - the least, are greatest for Φ₀ = f ln f. Sensitivities
+are therefore
 
     replace:     sup of D₀(f, s) + E(f, s),       add_remove:     sup of max(D₀(f, s), E(f, s)),
 
@@ -31,31 +32,32 @@ over s >= m and 1 <= f <= s, with H₀ = ln s - f ln f/s in E and
 
     D₀(f, s) = ln s - ln(s + u) - f ln f/s + (f + u) ln(f + u)/(s + u).
 
-**One key** (f = s): D₀ = 0 and H₀ = 0, so D = A(s) = h(λ) + λ ln c at λ = min(u/(s + u), c/(c + 1)); it falls with s. A(m) is
-attained: m pairs of value 1 on one key, and c new keys of value min(m, M) against pairs on that one key (replace) or against
-nothing (add_remove). For M = 1 it is the sensitivity: D₀ <= λ H₀ and H₀ <= ln s, with λ = c/(s + c), make D₀ <= A under
-add_remove; and under replace N is the same for both, so that (ΔΦ)/N decides and Φ grows by at least 0, at most
-(s + c) ln(s + c) - s ln s.
+**One key** (f = s): D₀ = 0 and H₀ = 0, so D = A(s) = h(λ) + λ ln c at λ = min(u/(s + u), c/(c + 1)); it falls with s.
+A(m) is attained: m pairs of value 1 on one key, and c new keys of value min(m, M) against pairs on that one key
+(replace) or against nothing (add_remove). For M = 1 it is the sensitivity: D₀ <= λ H₀ and H₀ <= ln s, with λ = c/(s +
+c), make D₀ <= A under add_remove; and under replace N is the same for both, so that (ΔΦ)/N decides and Φ grows by at
+least 0, at most (s + c) ln(s + c) - s ln s.
 
 **Other f.** Let u >= e and m >= u/(ln u - 1). *Then D and D₀ are greatest at s = m.* Proof: with f = qs, q fixed,
 
     dD₀/ds = u (1 - q)/(s + u)² · (1 + u/s - ln(f + u)) <= 0,
 
-and E falls, because H₀ = (1 - q) ln s - q ln q rises. Go down from s with q fixed until s = m or f = 1. With f = 1 fixed, D₀
-falls in s if s ((1 + u) ln(1 + u) - u) >= u², which holds for s >= m, and E falls; so go on to m. ∎ At s = m:
+and E falls, because H₀ = (1 - q) ln s - q ln q rises. Go down from s with q fixed until s = m or f = 1. With f = 1
+fixed, D₀ falls in s if s ((1 + u) ln(1 + u) - u) >= u², which holds for s >= m, and E falls; so go on to m. ∎ At s =
+m:
 
 - Where f ln f >= m ln M, the v of E is u, and dD/df = ln(1 + u/f)/(m + u) > 0: the greatest D there is A(m).
-- Below, E = ln(1 + (c/m) e^{f ln f/m}) rises with f, and D₀ is concave in f: its derivative (ln(1 + u/f) - (u/m)(1 + ln f))/(m + u)
-  falls. So on an interval [f₁, f₂] D is at most E(f₂) plus what the tangents of D₀ at both ends allow. Intervals that
-  may exceed what is known to be reached are divided further, until that is within a part in a thousand.
+- Below, E = ln(1 + (c/m) e^{f ln f/m}) rises with f, and D₀ is concave in f: its derivative (ln(1 + u/f) - (u/m)(1 +
+  ln f))/(m + u) falls. So on an interval [f₁, f₂] D is at most E(f₂) plus what the tangents of D₀ at both ends allow.
+  Intervals that may exceed what is known to be reached are divided further, until that is within a part in a thousand.
 
 If nothing exceeds A(m), the sensitivity is A(m) and exact. Otherwise it is a bound, off by that part and by treating f
 and v as real numbers.
 
-**Otherwise** (values as large as the stream is long, or u = 2) a simpler bound: H >= (1 - λ)H₀ gives D₀ <= λH₀ with λ = u/(s + u),
-and λH₀ + E is convex in H₀, so that it is greatest at H₀ = 0, where it is A(s) <= A(m), or at H₀ = ln s, where it is at most
-λ ln s + ln(1 + c/s). λ ln s rises until ln s = 1 + u/s and falls from there on. **A longer stream can be more sensitive.**
-Where both bounds hold the lesser is taken.
+**Otherwise** (values as large as the stream is long, or u = 2) a simpler bound: H >= (1 - λ)H₀ gives D₀ <= λH₀ with λ
+= u/(s + u), and λH₀ + E is convex in H₀, so that it is greatest at H₀ = 0, where it is A(s) <= A(m), or at H₀ = ln s,
+where it is at most λ ln s + ln(1 + c/s). λ ln s rises until ln s = 1 + u/s and falls from there on. **A longer stream
+can be more sensitive.** Where both bounds hold the lesser is taken.
 """
 
 from __future__ import annotations
@@ -196,18 +198,20 @@ def _at_the_shortest(shared: int, person: int, max_value: int, replace: bool, on
 def _drop(f: Array, m: float, u: float) -> tuple[Array, Array]:
     """D₀(f, m), and its derivative by f, rounded up by what the terms may be off.
 
-    With q = f/m, t = u/m: (1 - q) t/(1 + t) ln m - ln(1 + t) + (q ln(1 + t/q) + t ln(q + t) - t q ln q)/(1 + t): every term is
-    of the order of t, however small t is.
+    With q = f/m, t = u/m it is (1 - q) t/(1 + t) ln m - ln(1 + t) + (q ln(1 + t/q) + t ln(q + t) - t q ln q)/(1 + t):
+    every term is of the order of t, however small t is.
     """
     q, t = f / m, u / m
-    terms = (
-        (m - f) / m * (t / (1.0 + t)) * math.log(m),
-        -math.log1p(t) * np.ones_like(f),
-        q * np.log1p(t / q) / (1.0 + t),
-        t * np.log(q + t) / (1.0 + t),
-        -t * q * np.log(q) / (1.0 + t),
+    terms = np.array(
+        [
+            (m - f) / m * (t / (1.0 + t)) * math.log(m),
+            np.full_like(f, -math.log1p(t)),
+            q * np.log1p(t / q) / (1.0 + t),
+            t * np.log(q + t) / (1.0 + t),
+            -t * q * np.log(q) / (1.0 + t),
+        ]
     )
-    value = sum(terms) + _ROUNDING * sum(np.abs(term) for term in terms)
+    value: Array = terms.sum(axis=0) + _ROUNDING * np.abs(terms).sum(axis=0)
     return value, (np.log1p(u / f) - t * (1.0 + np.log(f))) / (m + u)
 
 

@@ -42,21 +42,21 @@ place G/2^63 of the upper tail of the entry, where w_j has fallen as that; so th
 at 5 entries is 1.7 times that. `is_covered` refuses what would take more than a quarter of η: n G > 2^81, a trillion
 pairs of value 1.
 
-**Entropy.** There Ĥ takes the place of ln T, with an η of its own, 2^-42. y = Σ (f_k/N) R_k is a mean, so that nothing has to
-be divided by a small sum. Let R be right to e (1 + |R|) and w_j be the derivative of Ĥ by y_j, x_j = y_j + H. Then y_j moves
-by at most e (1 + Σ (f_k/N)|R_k|), and since |R| = 2R⁺ - R,
+**Entropy.** There Ĥ takes the place of ln T, with an η of its own, 2^-42. y = Σ (f_k/N) R_k is a mean, so that nothing
+has to be divided by a small sum. Let R be right to e (1 + |R|) and w_j be the derivative of Ĥ by y_j, x_j = y_j + H.
+Then y_j moves by at most e (1 + Σ (f_k/N)|R_k|), and since |R| = 2R⁺ - R,
 
     E|Ĥ - Ĥ₀|  <=  e E[ Σ_j |w_j| (1 + H + |x_j| + 2 Σ_k (f_k/N) R⁺_kj) ]  <=  e (1.06 (1 + H) + 1.4 + 2.5)
 
 to first order: the left tail of R is heavy, but |w_j| falls there as 1/x_j², and R⁺ has all moments (the last term by
-the inequalities of Cauchy and Jensen, E[(Σ (f_k/N) R⁺_k)²] <= E[(R⁺)²]). The three numbers are integrals of |(ln h)''| at large
-sizes; for 5 to 50 entries a simulation finds no larger ones (tests/privacy/test_entropy_precision.py has both). H is at
-most 37 for 2^53 keys, which makes 44 e. e is 1e-15 for the table (three times what was found against 45 digits), 9e-16
-for the random bits at their coarsest (2^-50; mostly 2^-53) and 2^-55 for the resolution of entries: 9e-14 in all.
-Rounding y_j, Ĥ and Ĥ/g adds 2e-14. *The last octave*: a key of weight f is hit with probability 2^-64 an entry, and then
-y_j is below -2^63 f/N, from where on Ĥ changes by at most ∫ 2/(x² I r) dx = 5.8 N/(2^63 f r); over all entries and n keys
-that is 5.8 n N/2^127, and half as much again at 5 entries. `entropy_is_covered` refuses what would take more than a
-quarter of η: n N > 2^79, 780 billion pairs of value 1. Together 0.75 of η at most.
+the inequalities of Cauchy and Jensen, E[(Σ (f_k/N) R⁺_k)²] <= E[(R⁺)²]). The three numbers are integrals of |(ln h)''|
+at large sizes; for 5 to 50 entries a simulation finds no larger ones (tests/privacy/test_entropy_precision.py has
+both). H is at most 37 for 2^53 keys, which makes 44 e. e is 1e-15 for the table (three times what was found against 45
+digits), 9e-16 for the random bits at their coarsest (2^-50; mostly 2^-53) and 2^-55 for the resolution of entries:
+9e-14 in all. Rounding y_j, Ĥ and Ĥ/g adds 2e-14. *The last octave*: a key of weight f is hit with probability 2^-64 an
+entry, and then y_j is below -2^63 f/N, from where on Ĥ changes by at most ∫ 2/(x² I r) dx = 5.8 N/(2^63 f r); over all
+entries and n keys that is 5.8 n N/2^127, and half as much again at 5 entries. `entropy_is_covered` refuses what would
+take more than a quarter of η: n N > 2^79, 780 billion pairs of value 1. Together 0.75 of η at most.
 """
 
 from __future__ import annotations

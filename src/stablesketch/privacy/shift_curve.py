@@ -1,53 +1,55 @@
 """`ShiftCurve`: the certified privacy of r entries R - H when neighbours change the entropy H by at most Δ.
 
-R is the law of law/skewed.py with density h; on one neighbour an entry has the density h(y + H), on the other h(y + H').
-Only τ = |H - H'| matters, and the pair is (h, h_τ) or (h_τ, h), h_τ(y) = h(y + τ). The greater entropy has h_τ.
+R is the law of law/skewed.py with density h; on one neighbour an entry has the density h(y + H), on the other h(y +
+H'). Only τ = |H - H'| matters, and the pair is (h, h_τ) or (h_τ, h), h_τ(y) = h(y + τ). The greater entropy has h_τ.
 
 **1. h has one peak.** R = A + ln W with A = A(φ) = φ cot φ + ln(sin φ/φ), φ uniform on (0, π). A falls, and
 
     A''(φ) sin²φ = -3 + 2φ cot φ + (sin φ/φ)² <= -3 + 2 + 1 = 0,
 
-because φ cot φ <= 1 and sin φ <= φ. So |A'| rises with φ, and the density 1/(π|A'|) of A falls as A falls from 1: it has
-one peak, at its upper end. ln W has the log-concave density e^{u - e^u}, and convolution with a log-concave density
-keeps the property of having one peak (Ibragimov 1956). ∎ ln h is not concave (its left tail is 1/y²), so that Lemma 3 of
-docs/math-sensitivity-and-curve.md does not apply; the following does.
+because φ cot φ <= 1 and sin φ <= φ. So |A'| rises with φ, and the density 1/(π|A'|) of A falls as A falls from 1: it
+has one peak, at its upper end. ln W has the log-concave density e^{u - e^u}, and convolution with a log-concave
+density keeps the property of having one peak (Ibragimov 1956). ∎ ln h is not concave (its left tail is 1/y²), so that
+Lemma 3 of docs/math-sensitivity-and-curve.md does not apply; the following does.
 
-**2. The widest shift is the worst, at every α >= 0 and in both directions.** Let h have one peak, at m: rising before it,
-falling after it. *Claim:* ∫ (h_τ - αh)_+ and ∫ (h - αh_τ)_+ grow with τ.
+**2. The widest shift is the worst, at every α >= 0 and in both directions.** Let h have one peak, at m: rising before
+it, falling after it. *Claim:* ∫ (h_τ - αh)_+ and ∫ (h - αh_τ)_+ grow with τ.
 
-*Proof.* First α >= 1. Let τ < τ' = τ + d and S = {y: h(y + τ) > αh(y)}. For y >= m, h(y + τ) <= h(y): so S lies left of m,
-where h(y - d) <= h(y). Use the set S - d against τ':
+*Proof.* First α >= 1. Let τ < τ' = τ + d and S = {y: h(y + τ) > αh(y)}. For y >= m, h(y + τ) <= h(y): so S lies left
+of m, where h(y - d) <= h(y). Use the set S - d against τ':
 
     ∫_{S-d} h(y + τ') - αh(y) dy = ∫_S h(y + τ) - αh(y - d) dy >= ∫_S h(y + τ) - αh(y) dy,
 
-and the left side is at most the supremum over all sets. For the other direction reflect: h(-y) has one peak too. For α < 1
-use H_{P,Q}(α) = 1 - α + α H_{Q,P}(1/α), which holds for probabilities. ∎
+and the left side is at most the supremum over all sets. For the other direction reflect: h(-y) has one peak too. For α
+< 1 use H_{P,Q}(α) = 1 - α + α H_{Q,P}(1/α), which holds for probabilities. ∎
 
 So the pair with τ = Δ dominates every pair with τ in [0, Δ] in the sense of Lemma 4 there, and products of such pairs,
 whatever the shift of each entry. Nothing has to be searched.
 
-**3. One entry.** L(y) = ln h(y) - ln h(y + τ) = -∫_0^τ (ln h)'(y + t) dt is the loss of h against h_τ, and -L that of h_τ
-against h. The line is cut into panels. In each stand Gauss nodes, which give the P mass, and the Q mass as the
-integral of e^{-L}. *If all losses of a panel lie in [a, b], replacing them by two atoms at a and b with the same P and Q
-mass dominates.* Proof: the panel's part of H(α) is E[(1 - αz)_+] over z = e^{-L}, z in [e^{-b}, e^{-a}], times its P
+**3. One entry.** L(y) = ln h(y) - ln h(y + τ) = -∫_0^τ (ln h)'(y + t) dt is the loss of h against h_τ, and -L that of
+h_τ against h. The line is cut into panels. In each stand Gauss nodes, which give the P mass, and the Q mass as the
+integral of e^{-L}. *If all losses of a panel lie in [a, b], replacing them by two atoms at a and b with the same P and
+Q mass dominates.* Proof: the panel's part of H(α) is E[(1 - αz)_+] over z = e^{-L}, z in [e^{-b}, e^{-a}], times its P
 mass; that function of z is convex, and of all laws on an interval with a given mean the one on its ends has the
-greatest mean of a convex function. ∎ (The other way, one atom for a panel, would be post-processing.) The share of b is
+greatest mean of a convex function. ∎ (The other way, one atom for a panel, would be post-processing.) The share of b
+is
 
     E[1 - e^{a - L}]/(1 - e^{a - b}),
 
 a mean of positive terms. a and b are the least and greatest L at the panel's ends, less and plus w²/8 times a bound of
 |L''| <= τ sup|(ln h)'''|, w being the panel's width: a function is that close to its chord.
 
-- *Left end*: for y <= -Y all is one panel. There 0 <= (ln h)' <= 5/|y|: with x = -y >= 50, s^{-s} <= e^{1/e} and |sin πs| <=
-  πs in the integral along the cut give h' <= 2 e^{1/e}/x³, and s^{-s} >= 1 and sin πs >= 2s for s <= 1/2 give h >= 0.6/x². So
-  |L| <= 5τ/(Y - τ) there, and all of the mass is put at the greater end: H grows with every loss.
+- *Left end*: for y <= -Y all is one panel. There 0 <= (ln h)' <= 5/|y|: with x = -y >= 50, s^{-s} <= e^{1/e} and |sin
+  πs| <= πs in the integral along the cut give h' <= 2 e^{1/e}/x³, and s^{-s} >= 1 and sin πs >= 2s for s <= 1/2 give h
+  >= 0.6/x². So |L| <= 5τ/(Y - τ) there, and all of the mass is put at the greater end: H grows with every loss.
 - *Right end*: beyond a point that R passes with probability 1e-33 all mass is put at infinity.
 
 Then the atoms are split onto a lattice and composed (loss_law.py), which also only raises the curve.
 
 What the bounds rest on: the above, IEEE arithmetic, and three bounds that are measured with a margin, not proved: the
-errors of ln h and of its slope as law/skewed.py computes them (`VALUE_ERROR`, `SLOPE_ERROR`), and `third_derivative_bound`.
-tests/privacy/test_shift_curve.py holds all three to mpmath, and the curve to integrators of its own.
+errors of ln h and of its slope as law/skewed.py computes them (`VALUE_ERROR`, `SLOPE_ERROR`), and
+`third_derivative_bound`. tests/privacy/test_shift_curve.py holds all three to mpmath, and the curve to integrators of
+its own.
 """
 
 from __future__ import annotations
@@ -245,8 +247,8 @@ def _certified(
 ) -> Law:
     """The panels as pairs of atoms, `lower` at the loss `far`, `upper` at infinity; on a lattice.
 
-    True losses are at most the computed ones plus `error`, which goes into the shift of the law. The errors of h, of the
-    rule and, where weights hold e^{-L}, of L are factors of the P masses: they go into its scale.
+    True losses are at most the computed ones plus `error`, which goes into the shift of the law. The errors of h, of
+    the rule and, where weights hold e^{-L}, of L are factors of the P masses: they go into its scale.
     """
     total = weight.sum(axis=1)
     if abs(float(total.sum() + lower + upper) - 1.0) > _MASS_ERROR:

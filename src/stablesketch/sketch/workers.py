@@ -10,18 +10,27 @@ from typing import TypeVar
 
 from ..errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["checked_threads", "share"]
+__all__ = ["at_most", "checked_threads", "share"]
 
 CHUNK = 1 << 16  # rows at a time: bounds the memory of a worker, and keeps its rows in the second-level cache
 _ALONE = 1 << 14  # fewer rows than this are not worth a second thread
 
 Worker = TypeVar("Worker", bound=Callable[[int, int], None])
 
+_limit = 1024
+
+
+def at_most(threads: int) -> None:
+    """From now on `threads=None` is no more than this: for a process that shares its processors with others like it."""
+    global _limit
+    _limit = checked_threads(threads)
+
 
 def checked_threads(threads: object) -> int:
     """The number of workers for `threads=`: None is every processor this process may use."""
     if threads is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        there = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return min(there, _limit)
     if isinstance(threads, bool) or not isinstance(threads, int):
         raise ArgumentTypeError("threads", threads, "not a number of threads", "Pass an integer, or None for all cores")
     if not 1 <= threads <= 1024:

@@ -15,6 +15,7 @@ from ...doors.outcome import Outcome
 from ...doors.task import Task
 from ...errors import ArgumentError, DataError, LibraryMissing
 from ..secret_from import SecretFrom
+from .frame import quiet
 from .release import run_frame
 
 if TYPE_CHECKING:
@@ -57,7 +58,10 @@ def _session(master: str) -> Iterator[Any]:
         need_java()
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         builder = builder.master(master).config("spark.ui.showConsoleProgress", "false")
-        session = builder.getOrCreate()
+        # Ten times the usual batch: less is lost between the two languages (docs/scale.md).
+        builder = builder.config("spark.sql.execution.arrow.maxRecordsPerBatch", "100000")
+        with quiet():
+            session = builder.getOrCreate()
         session.sparkContext.setLogLevel("ERROR")
     try:
         yield session

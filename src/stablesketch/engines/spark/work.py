@@ -8,6 +8,7 @@ nothing; and if a partition came twice after all, merging would refuse its secon
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -22,6 +23,7 @@ from ...doors.pour import BadBatch, pour, pour_groups
 from ...errors import StablesketchError
 from ...plan import Plan
 from ...secret import Secret
+from ...sketch.workers import at_most
 from .. import failure
 from ..bounding import Bounding, kept_rows
 from ..secret_from import TheSecret, child_name
@@ -149,7 +151,9 @@ class Recipe:
 
 
 def _partition() -> int:
+    """The number of the partition that this worker has; and the worker has as many threads as the task has cores."""
     context = need("pyspark", "spark").TaskContext.get()
+    at_most(int(os.environ.get("OMP_NUM_THREADS", "1")))  # which Spark sets to that
     return int(context.partitionId())
 
 

@@ -1,17 +1,18 @@
 """Shannon's entropy from the entries of a sketch of the skewed law: the Pitman estimate, its law and its deviation.
 
-y_j = (Σ_k f_k R_kj)/N are distributed as R - H (law/skewed.py): a location family in the entropy H. The posterior of H under
-a flat prior is proportional to Π h(y_j + H), and its mean Ĥ is the equivariant estimate of least variance (Pitman 1939).
-Given the differences of the entries, Ĥ - H has the law of Ĥ - H* with H* drawn from the posterior, so that
+y_j = (Σ_k f_k R_kj)/N are distributed as R - H (law/skewed.py): a location family in the entropy H. The posterior of H
+under a flat prior is proportional to Π h(y_j + H), and its mean Ĥ is the equivariant estimate of least variance
+(Pitman 1939). Given the differences of the entries, Ĥ - H has the law of Ĥ - H* with H* drawn from the posterior, so
+that
 
 - E[Ĥ - H] = 0: Ĥ is unbiased, for every H and every size;
 - Var Ĥ is the mean variance of the posterior;
 - Ĥ - H is a pivot, and pivot.py gives its tails.
 
-As H falls the posterior falls like |H|^{-2r}, so its mean exists from r = 2 on; as H rises it falls doubly exponentially. h is
-not log-concave, so that the posterior can have several peaks: it is not climbed, but summed on a grid around the
-simple estimate T = -ln mean e^{y_j} (E e^R = 1), which moves along with the entries. The trapezoid rule on a smooth
-function that falls at both ends converges like an exponential.
+As H falls the posterior falls like |H|^{-2r}, so its mean exists from r = 2 on; as H rises it falls doubly
+exponentially. h is not log-concave, so that the posterior can have several peaks: it is not climbed, but summed on a
+grid around the simple estimate T = -ln mean e^{y_j} (E e^R = 1), which moves along with the entries. The trapezoid
+rule on a smooth function that falls at both ends converges like an exponential.
 """
 
 from __future__ import annotations
