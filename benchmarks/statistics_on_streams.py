@@ -5,12 +5,12 @@
 
 FOLDER has Parquet files with columns `key` and `value`. Every statistic is released at the default settings of the
 command line with ε = 1, δ = 1e-9 in all, one pair replaced, the largest value of the file taken as public; Atkinson's
-index of files in which every key comes once, whole keys protected. For entropy where values vary, half of the total is
-taken as promised; where that is not enough the refusal is recorded. Each release has a collector and a secret of its own.
-To save time the totals of keys are added up once, before: the state is the same to the last bit
-(tests/doors/test_fold.py). Errors are relative for Hill numbers and counts, absolute for entropy and inequality. What is
-in the CSV already is not measured again, so a run that was stopped goes on where it was. Rényi's and Tsallis' entropies
-are functions of the Hill number of the same order, so that their intervals hold when its do.
+index of files in which every key comes once, whole keys protected. For entropy where values vary, half of the total
+is taken as promised; where that is not enough the refusal is recorded. Each release has a collector and a secret of its
+own. To save time the totals of keys are added up once, before: the state is the same to the last bit
+(tests/doors/test_fold.py). Errors are relative for Hill numbers and counts, absolute for entropy and inequality. What
+is in the CSV already is not measured again, so a run that was stopped goes on where it was. Rényi's and Tsallis'
+entropies are functions of the Hill number of the same order, so that their intervals hold when its do.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from real_streams import largest, rows, totals_of
 
 import stablesketch as ss
+from real_streams import largest, rows, totals_of
 from stablesketch.doors import Columns, Input
 from stablesketch.doors.exact import exact_values
 from stablesketch.statistic import Derived, Profile, Statistic
@@ -165,7 +165,8 @@ def table(results: Path) -> str:
         ]
         lines.append(
             f"| {row['file']} | {row['statistic']} | {number['order']:g} | {number['truth']:,.6g} "
-            f"| {number['size']:,.0f} | {number['bytes'] / 1024:.1f} KiB | {number['epsilon']:.3g} | {' | '.join(shown)} "
+            f"| {number['size']:,.0f} | {number['bytes'] / 1024:.1f} KiB | {number['epsilon']:.3g} "
+            f"| {' | '.join(shown)} "
             f"| {number['covered']:.0f} of {number['releases']:.0f} | {number['width'] / number['predicted']:.2f} |"
         )
     return "\n".join(lines)

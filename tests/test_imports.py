@@ -15,7 +15,8 @@ import stablesketch
 from stablesketch import _native
 
 SOURCE = Path(stablesketch.__file__).parent
-HEAVY = ["scipy", "pandas", "polars", "pyarrow", "duckdb", "matplotlib", "mpmath", "dp_accounting", "pyspark", "apache_beam"]
+HEAVY = ["scipy", "pandas", "polars", "pyarrow", "duckdb", "matplotlib", "mpmath", "dp_accounting"]
+HEAVY += ["pyspark", "apache_beam"]
 
 WHOLE = "stablesketch"  # the package itself, whose public names come from all its parts
 

@@ -19,11 +19,13 @@ from numpy.typing import NDArray
 from .collector import Collector
 from .errors import ArgumentError
 from .plan import Plan
+from .plan.charge import charge_of
 from .privacy import PrivacyCurve
 from .privacy.auditing import AuditReport, audit_samples
 from .privacy.neighbours import worst_neighbours
 from .privacy.precision import rounding_delta
 from .privacy.sampling import SampledCurve
+from .statistic import Moment
 
 __all__ = ["audit", "claimed_delta", "worst_streams"]
 
@@ -76,7 +78,7 @@ def claimed_delta(plan: Plan, epsilon: float) -> float:
     The exact mechanism has pure ε₀, and then δ(ε) <= (e^ε₀ - e^ε)/(e^ε₀ + 1) below ε₀: randomised response, which has
     that curve, dominates every ε₀-DP mechanism.
     """
-    if plan.mechanism == "exact":
+    if plan.mechanism == "exact" and not plan.parts:
         top = np.exp(plan.epsilon)
         return float(max(0.0, (top - np.exp(epsilon)) / (top + 1.0)))
     if plan.sampled is not None:
@@ -84,15 +86,25 @@ def claimed_delta(plan: Plan, epsilon: float) -> float:
         # δ grows by at most e^x - 1 when ε falls by x.
         least = max(epsilon, _LEAST_EPSILON)
         return min(1.0, bound.delta(least) + 2.0 * (least - epsilon) + rounding_delta(epsilon, plan.step))
+    if not isinstance(plan.statistic, Moment):
+        # The losses of all that is measured, composed; what is computed from it tells no more.
+        return min(1.0, max(law.delta(epsilon) for law in charge_of(plan).laws("replace")))
     worst = worst_neighbours(plan.statistic.p, plan.privacy, plan.floor)
     curve = PrivacyCurve.from_log(plan.statistic.p, plan.size, worst.log_rho)
     return min(1.0, curve.delta(epsilon) + rounding_delta(epsilon, plan.step))
 
 
 def worst_streams(plan: Plan) -> tuple[Stream, Stream]:
-    """The two neighbours that attain the sensitivity, as (keys, values): the larger F_p first."""
+    """The two neighbours that attain the sensitivity, as (keys, values): the larger F_p first.
+
+    All that is shared is on one key, and what differs on new keys: that is the worst for moments (neighbours.py), for
+    entropy where every pair counts 1 (entropy_neighbours.py), and changes the number of keys the most.
+    """
     privacy = plan.privacy
-    shared = worst_neighbours(plan.statistic.p, privacy, plan.floor).shared
+    shared = max(privacy.pairs - (privacy.pairs_per_person if privacy.relation == "replace" else 0), 0)
+    moments = [part for part in plan.parts or (plan,) if isinstance(part.statistic, Moment)]
+    if moments:
+        shared = worst_neighbours(moments[0].statistic.p, privacy, moments[0].floor).shared
     count, most = privacy.pairs_per_person, privacy.max_value
     if shared > _MOST_SHARED:
         raise ArgumentError(

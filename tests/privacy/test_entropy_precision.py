@@ -93,7 +93,7 @@ def test_against_ideal_entries() -> None:
 
 @pytest.mark.slow
 def test_against_ideal_entries_of_many_streams() -> None:
-    assert from_ideal_entries(streams=3, size=8) < LIMIT
+    assert from_ideal_entries(streams=2, size=8) < LIMIT
 
 
 # --- perturbed entries ---

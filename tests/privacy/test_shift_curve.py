@@ -254,9 +254,11 @@ def test_ends_of_the_range() -> None:
     apart = ShiftCurve(10, 1.01 * MOST_SHIFT)
     assert apart.epsilon(1e-9) == math.inf
     assert apart.delta(50.0) == apart.law().delta(50.0) == 1.0
+    assert compose(apart.law(), ShiftCurve(10, 0.01).law()).delta(50.0) == 1.0
     tiny = ShiftCurve(10, 1e-300)
     assert tiny.epsilon(1e-12) == 0.0
     assert ShiftCurve(50, 0.01).epsilon(0.0) == math.inf  # the loss has no bound
+    assert ShiftCurve(50, 0.01).delta(math.inf) < 1e-25
     assert ShiftCurve(50, 1e-30).epsilon(1e-40) == math.inf  # nor is so small a δ certified
 
 

@@ -15,8 +15,8 @@ from stablesketch.cli.app import run
 from stablesketch.doors import GroupRelease, Outcome
 from stablesketch.pictures.words import at_most
 from stablesketch.report import Context, report_page
-from stablesketch.report.report import commands
-from stablesketch.report.sentences import effective
+from stablesketch.report.commands import commands
+from stablesketch.report.headlines import effective
 
 CONTEXT = Context("2026-03-02", "0.1.0", key="app")
 REPLACE = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=10_000), size=50)

@@ -14,11 +14,12 @@ from .. import __version__
 from ..doors import Outcome, Task
 from ..errors import ArgumentError
 from ..page import check_page_path
-from ..pictures import check_picture_path, picture_bytes, plan_picture, release_picture
+from ..pictures import check_picture_path, drawn_part, picture_bytes, plan_picture, release_picture
 from ..pictures.style import need_matplotlib
 from ..pictures.words import at_most
 from ..plan import Plan
 from ..report import Context, report_page
+from ..statistic import Moment
 from .screen import note, write_new
 
 if TYPE_CHECKING:
@@ -54,7 +55,9 @@ def keep_plan(plan: Plan, plot: Path | None) -> None:
         return
     note("drawing: some dozen plans are made, which takes some seconds")
     title = f"A plan of {plan.statistic}"
-    alt = f"{title}: its error against ε, against the size of the sketch, and against {plan.statistic} itself."
+    part = drawn_part(plan)
+    itself = f", and against {part.statistic} itself" if isinstance(part.statistic, Moment) else ""
+    alt = f"{title}: the error of {part.statistic} against ε and against the size of the sketch{itself}."
     _written(plot, picture_bytes(plan_picture(plan), plot, title, alt))
 
 
@@ -93,6 +96,7 @@ def _context(task: Task | None, ledger: Ledger | None) -> Context:
         by=" and ".join(columns.by) or None,
         person=columns.person is not None,
         ledger=spent,
+        value=columns.value,
     )
 
 

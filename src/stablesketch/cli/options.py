@@ -18,7 +18,7 @@ __all__ = [
     "By", "Clip", "Delimiter", "Delta", "Epsilon", "Error", "Expected", "Format", "Header", "Inputs", "Json", "Key",
     "MaxValue", "Mechanism", "Memory", "OnBad", "Order", "Output", "Pairs", "PairsPerPerson", "Plot", "Relation",
     "SecretFile", "Size", "Sql", "StatisticName", "StatisticOrder", "Total", "Unit", "Value", "count", "listed",
-    "need_input", "open_ledger", "privacy_of", "read_plan", "statistic_of", "unit_of",
+    "need_input", "open_ledger", "privacy_of", "read_plan", "sizes_of", "statistic_of", "unit_of",
 ]  # fmt: skip
 
 _DATA, _PRIVACY, _SIZE, _OUT = "Data", "Privacy", "Accuracy", "Output"
@@ -130,7 +130,12 @@ Total = Annotated[
 Error = Annotated[
     float | None, typer.Option(help="Error to aim at; 0.05, relative, for moments.", rich_help_panel=_SIZE)
 ]
-Size = Annotated[int | None, typer.Option(help="Number of entries, instead of an error.", rich_help_panel=_SIZE)]
+Size = Annotated[
+    str | None,
+    typer.Option(metavar="N", rich_help_panel=_SIZE,
+                 help="Number of entries, instead of an error; where there are several sketches, one for each, "
+                 "separated by commas."),
+]  # fmt: skip
 Memory = Annotated[str | None, typer.Option(help="Bytes of a stored sketch, such as 64K.", rich_help_panel=_SIZE)]
 Expected = Annotated[
     float | None, typer.Option(help="The value you expect, from public knowledge only.", rich_help_panel=_SIZE)
@@ -152,6 +157,14 @@ def need_input(files: list[str] | None, sql: str | None) -> None:
     """Refuses a call that names nothing to read."""
     if not files and sql is None:
         raise typer.BadParameter("nothing to read. Name files, - for standard input, or --sql.")
+
+
+def sizes_of(text: str | None) -> int | tuple[int, ...] | None:
+    """One size for every sketch, or a list with one for each."""
+    if text is None:
+        return None
+    first, *others = (count(each) for each in text.split(","))
+    return (first, *others) if others else first
 
 
 def statistic_of(name: str, p: float | None, order: str | None) -> Statistic:

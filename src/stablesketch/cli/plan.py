@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from ..doors import Sizing
+from ..pictures import drawn_part
 from . import options
 from .kept import check_new, keep_plan
 from .screen import console, note, print_text, write_new
@@ -59,7 +60,7 @@ def plan(
     """Size, price and error of a release, from public numbers alone."""
     if serve:
         given = (p, order, unit, epsilon, delta, pairs, relation, error, size, memory, expected, output, plot)
-        if any(value is not None for value in given):
+        if any(value is not None for value in given) or statistic != "moment":
             raise typer.BadParameter("--serve takes --port alone: the numbers are set on the page.")
         serve_page(port or 0)
         return
@@ -77,8 +78,10 @@ def plan(
         options.unit_of(unit, wanted),
         total,
     )
-    sizing = Sizing(error, size, memory, expected, mechanism)
+    sizing = Sizing(error, options.sizes_of(size), memory, expected, mechanism)
     chosen = sizing.plan(wanted, privacy)
+    if plot is not None:
+        drawn_part(chosen)  # refuses what has no picture, while nothing has been written
     if output is not None:
         write_new(output, (chosen.to_json() + "\n").encode())
         note(f"written to {output}")

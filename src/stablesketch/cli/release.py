@@ -15,8 +15,10 @@ from ..engines.spark.files import run_files
 from ..errors import DataError
 from ..ledger import Ledger
 from ..plan import Plan
+from ..plan.table import error_in_words
 from ..release import Release
 from ..secret import Secret
+from ..statistic import Distinct
 from . import options
 from .blobs import is_blob, read_blob
 from .kept import check_new, keep_release
@@ -156,7 +158,7 @@ def release(
             epsilon, delta, pairs or 0, largest, related, pairs_per_person, options.unit_of(unit, wanted), total
         ),
         checked_columns(options.listed(key or "line"), value, options.listed(by), person),
-        Sizing(error, size, memory, expected, mechanism),
+        Sizing(error, options.sizes_of(size), memory, expected, mechanism),
         groups=None if groups is None else _group_names(groups),
         groups_per_person=groups_per_person,
         count_pairs=counted,
@@ -302,10 +304,10 @@ def _price(release: Release, plan: Plan) -> list[tuple[str, str]]:
 def _error(plan: Plan) -> str:
     if not plan.statistic.relative:
         return f"{number(plan.error)}, absolute"
+    if (plan.parts and not plan.expected) or isinstance(plan.statistic, Distinct):
+        return error_in_words(plan.error, plan)
     if not plan.relative:
         return f"{number(plan.error)}, absolute: nothing is known of {plan.statistic} beforehand"
-    if not plan.expected:
-        return f"{100 * plan.error:.2g}% where every moment is the least there can be"
     return f"{100 * plan.error:.2g}% at {plan.statistic} = {number(plan.expected)}{_least(plan)}"
 
 
@@ -326,6 +328,14 @@ def _show_groups(outcome: Outcome) -> None:
         return
     first = groups[0].release
     fact_table(f"Private release of {len(groups):,} groups", _price(first, outcome.plan))
+    if first.points:
+        profiles = [
+            [", ".join(one.group), f"{point.order:g}", number(point.value), number(point.low), number(point.high)]
+            for one in groups
+            for point in one.release.points
+        ]
+        plain_table(["group", "order", "Hill number", "low", "high"], profiles, numbers=4)
+        return
     rows = [
         [", ".join(one.group), number(one.release.value), number(one.release.low), number(one.release.high)]
         for one in groups

@@ -14,7 +14,7 @@ import math
 import struct
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +56,7 @@ class SampledState(SketchState):
         self._coins = [Coins(part.secret, self._sampling.rate) for part in self._parts]
 
     @classmethod
-    def from_bytes(cls, plan: Plan, blob: bytes, secret: Secret | None) -> SampledState:
+    def from_bytes(cls, plan: Plan, blob: bytes, secret: Secret | None) -> Self:
         """Reads what `to_bytes` wrote."""
         self = cls(plan, secret)
         at = _HEADER.size

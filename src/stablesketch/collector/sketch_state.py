@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +44,7 @@ class SketchState:
         return Sketch.from_bytes(blob, secret)
 
     @classmethod
-    def from_bytes(cls, plan: Plan, blob: bytes, secret: Secret | None) -> SketchState:
+    def from_bytes(cls, plan: Plan, blob: bytes, secret: Secret | None) -> Self:
         sketch = cls._read(blob, secret)
         wanted = cls._opened(plan, secret)
         if (sketch.p, sketch.size) != (wanted.p, wanted.size):

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from ..errors import ArgumentError, PlanInfeasible
 from ..plan import Plan, plan
 from ..plan.sizing import exact_deviation
-from ..statistic import Distinct, Moment, Total
+from ..sketch.distinct import FEWEST
+from ..statistic import Distinct, Moment, Shannon, Total
 from .style import BLUE, GREEN, GREY, INK, VERMILION, canvas, in_style, plain_ticks
 from .words import short
 
@@ -67,15 +68,19 @@ def neighbourhood(chosen: Plan) -> Neighbourhood:
     size, asked = chosen.size or _COMPARED, chosen.privacy.epsilon
     by_epsilon: list[tuple[float, Plan]] = []
     rising = [step * asked for step in _STEPS]
+    entropy = isinstance(chosen.statistic, Shannon)
     while rising:
-        without_floor = bool(by_epsilon) and by_epsilon[-1][1].floor == 0.0
+        without_floor = bool(by_epsilon) and by_epsilon[-1][1].floor == 0.0 and not entropy
         epsilon = rising.pop(-1 if without_floor else 0)
         made = _planned(chosen, epsilon, size)
+        if made is None and entropy:  # which has no floor: a smaller ε takes fewer entries
+            made = _planned(chosen, epsilon, None)
         if made is not None:
             by_epsilon.append((epsilon, made))
             if without_floor:
                 break
-    by_size = [(one, _planned(chosen, asked, one)) for one in sorted({*_SIZES, size})]
+    fewest = FEWEST if _counts(chosen) else 0
+    by_size = [(one, _planned(chosen, asked, one)) for one in sorted({*_SIZES, size}) if one >= fewest]
     made_by_size = [(one, made) for one, made in by_size if made is not None]
     return Neighbourhood(
         size,
@@ -91,7 +96,9 @@ def plan_picture(chosen: Plan, around: Neighbourhood | None = None) -> Figure:
     """Error against ε and against the size, and for moments against F_p itself; `drawn_part` says of which plans."""
     whole, chosen = chosen, drawn_part(chosen)
     around = around or neighbourhood(chosen)
-    figure, (left, middle, *rest) = canvas(*((16.0, 5.2, 3) if isinstance(chosen.statistic, Moment) else (11.0, 5.2, 2)))
+    figure, (left, middle, *rest) = canvas(
+        *((16.0, 5.2, 3) if isinstance(chosen.statistic, Moment) else (11.0, 5.2, 2))
+    )
     _against_epsilon(left, chosen, around)
     _against_size(middle, chosen, around)
     for right in rest:
@@ -107,7 +114,7 @@ def plan_picture(chosen: Plan, around: Neighbourhood | None = None) -> Figure:
 
 def _against_epsilon(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
     if around.by_epsilon:
-        axes.plot(*zip(*around.by_epsilon, strict=True), color=BLUE, linewidth=3.5, label=f"sketch of {around.size:,}")
+        axes.plot(*zip(*around.by_epsilon, strict=True), color=BLUE, linewidth=3.5, label=_sketch(chosen, around))
     if around.exact_by_epsilon:
         axes.plot(
             *zip(*around.exact_by_epsilon, strict=True), color=VERMILION, linestyle="--", label="exact table + noise"
@@ -163,7 +170,7 @@ def _against_moment(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
     plain_ticks(axes, y=True, percent=True)
 
 
-def _planned(chosen: Plan, epsilon: float, size: int) -> Plan | None:
+def _planned(chosen: Plan, epsilon: float, size: int | None) -> Plan | None:
     try:
         return plan(
             chosen.statistic, replace(chosen.privacy, epsilon=epsilon), size=size, expected=chosen.expected or None
@@ -184,6 +191,10 @@ def _spread(made: Plan) -> float:
     if made.relative:
         return made.error / (1.0 + made.floor / made.expected)
     return made.error / made.floor if made.floor else 0.0
+
+
+def _sketch(chosen: Plan, around: Neighbourhood) -> str:
+    return f"sketch of {around.size:,}{' or fewer' if isinstance(chosen.statistic, Shannon) else ''}"
 
 
 def _counts(chosen: Plan) -> bool:

@@ -70,7 +70,12 @@ def _curve(axes: Axes, points: Sequence[Point], colour: str, line: str, shift: f
 def _names(axes: Axes, ordered: Sequence[GroupRelease]) -> None:
     """At the right, as high as the curves end, pushed apart where they would meet."""
     wanted = sorted(
-        (float(axes.transAxes.inverted().transform(axes.transData.transform((0.0, one.release.points[-1].value)))[1]), i)
+        (
+            float(
+                axes.transAxes.inverted().transform(axes.transData.transform((0.0, one.release.points[-1].value)))[1]
+            ),
+            i,
+        )
         for i, one in enumerate(ordered)
     )
     height = -1.0

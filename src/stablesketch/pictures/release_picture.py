@@ -95,4 +95,3 @@ def _dressed(axes: Axes, release: Release, title: str) -> None:
     axes.set_xlabel(price_line(release))
     axes.locator_params(axis="x", nbins=6)
     axes.xaxis.set_major_formatter(lambda value, _: short(value))
-

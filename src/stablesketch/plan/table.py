@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..statistic import Distinct, Profile, Total
+from ..statistic import Distinct, Profile, Shannon, Total
 
 if TYPE_CHECKING:
     from .plan import Plan
     from .sampled import Sampled
 
-__all__ = ["plan_table"]
+__all__ = ["error_in_words", "plan_table"]
 
 _RELATIONS = {
     "replace": "replacing up to {c} of {n}",
@@ -37,7 +37,7 @@ def plan_table(plan: Plan) -> str:
         rows += [("floor", f"{plan.floor:,.6g}" if plan.floor else "none needed")] if not plan.parts else []
     else:
         rows += [("memory", "every key of the stream, as a keyed fingerprint")]
-    rows += [("error", _error(plan.error, plan)), ("exact + Laplace", _comparison(plan))]
+    rows += [("error", error_in_words(plan.error, plan)), ("exact + Laplace", _comparison(plan))]
     if plan.sampled is not None:
         rows += _sampling(plan, plan.sampled)
     width = max(len(name) for name, _ in rows)
@@ -55,18 +55,24 @@ def _part(part: Plan) -> str:
     return f"{entries}ε = {part.epsilon:.3g}, {f'floor {part.floor:,.4g}' if part.floor else 'no floor'}"
 
 
-def _error(error: float, plan: Plan) -> str:
+def error_in_words(error: float, plan: Plan) -> str:
+    """The error, and where it is to be expected."""
     if not plan.statistic.relative:
         return f"{error:.3g} absolute{', where everybody has the least' if plan.privacy.unit == 'key' else ''}"
-    if isinstance(plan.statistic, Profile) and plan.relative:
-        return f"{100 * error:.3g}% at most, where every moment is the least there can be"
-    if plan.parts and not plan.relative:
-        return f"{100 * error:.3g}% where every moment is equal to its floor: nothing is guaranteed about the stream"
-    if isinstance(plan.statistic, Distinct) and not plan.expected:
-        return f"{100 * error:.3g}% of many keys"
+    measured = [part for part in plan.parts or (plan,) if not isinstance(part.statistic, Total)]
+    percent = f"{100 * error:.3g}%"
+    # An entropy has an error of its own whatever the stream, so nothing has to be guaranteed of it.
+    if any(part.statistic.relative and not part.relative for part in plan.parts):
+        return f"{percent} where every moment is equal to its floor: nothing is guaranteed about the stream"
+    if isinstance(plan.statistic, Profile):
+        return f"{percent} at most, where every moment is the least there can be"
+    if all(isinstance(part.statistic, Shannon) for part in measured):
+        return f"{percent} of any stream"
+    if all(isinstance(part.statistic, Distinct) for part in measured) and not plan.expected:
+        return f"{percent} of many keys"
     if not plan.relative:
         return f"{error:,.4g} absolute: nothing is guaranteed about {plan.statistic}"
-    return f"{100 * error:.3g}% at {plan.statistic} = {plan.expected:,.6g}"
+    return f"{percent} at {plan.statistic} = {plan.expected:,.6g}"
 
 
 def _sampling(plan: Plan, sampled: Sampled) -> list[tuple[str, str]]:
@@ -93,6 +99,12 @@ def _comparison(plan: Plan) -> str:
     if plan.mechanism == "exact":
         return "this is it"
     ratio = plan.error / plan.exact_error if plan.exact_error > 0 else float("inf")
+    if any(isinstance(part.statistic, Shannon) for part in plan.parts or (plan,)):
+        return (
+            "not offered for entropy"
+            if ratio <= 1.0
+            else f"{ratio:,.3g} times as accurate, but not offered for entropy"
+        )
     if ratio <= 1.0:
         return f"no better: {_short_error(plan.exact_error, plan)}"
     return f"{ratio:,.3g} times as accurate, if all keys may be held in memory"

@@ -211,7 +211,7 @@ def _below(estimated: float, registers: int, z: Floats, weights: Floats) -> Call
     few = np.linspace(z[0], z[-1], _DEVIATIONS)  # the deviation is as good as linear between these
 
     def probability(n: float) -> float:
-        deviations = np.array([register_law.deviation(n + x, registers) for x in few])
+        deviations = register_law.deviations(n + few, registers)
         spread = np.maximum(np.interp(z, few, deviations), _LEAST_DEVIATION)
         scaled = (estimated - n - z) / (spread * math.sqrt(2.0))
         return float(weights @ np.array([0.5 * math.erfc(-x) for x in scaled.tolist()]))

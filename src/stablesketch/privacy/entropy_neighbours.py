@@ -38,13 +38,14 @@ A(m) is attained: m pairs of value 1 on one key, and c new keys of value min(m, 
 c), make D₀ <= A under add_remove; and under replace N is the same for both, so that (ΔΦ)/N decides and Φ grows by at
 least 0, at most (s + c) ln(s + c) - s ln s.
 
-**Other f.** Let u >= e and m >= u/(ln u - 1). *Then D and D₀ are greatest at s = m.* Proof: with f = qs, q fixed,
+**Other f.** Let u >= 2 and m >= u/(ln(1 + u) - 1). *Then D and D₀ are greatest at s = m.* Proof: with f = qs >= 1, q
+fixed,
 
     dD₀/ds = u (1 - q)/(s + u)² · (1 + u/s - ln(f + u)) <= 0,
 
 and E falls, because H₀ = (1 - q) ln s - q ln q rises. Go down from s with q fixed until s = m or f = 1. With f = 1
-fixed, D₀ falls in s if s ((1 + u) ln(1 + u) - u) >= u², which holds for s >= m, and E falls; so go on to m. ∎ At s =
-m:
+fixed, D₀ falls in s if s ((1 + u) ln(1 + u) - u) >= u²; the left side is at least s (1 + u) (ln(1 + u) - 1), which for
+s >= m is at least u (1 + u). E falls too; so go on to m. ∎ At s = m:
 
 - Where f ln f >= m ln M, the v of E is u, and dD/df = ln(1 + u/f)/(m + u) > 0: the greatest D there is A(m).
 - Below, E = ln(1 + (c/m) e^{f ln f/m}) rises with f, and D₀ is concave in f: its derivative (ln(1 + u/f) - (u/m)(1 +
@@ -54,10 +55,10 @@ m:
 If nothing exceeds A(m), the sensitivity is A(m) and exact. Otherwise it is a bound, off by that part and by treating f
 and v as real numbers.
 
-**Otherwise** (values as large as the stream is long, or u = 2) a simpler bound: H >= (1 - λ)H₀ gives D₀ <= λH₀ with λ
-= u/(s + u), and λH₀ + E is convex in H₀, so that it is greatest at H₀ = 0, where it is A(s) <= A(m), or at H₀ = ln s,
-where it is at most λ ln s + ln(1 + c/s). λ ln s rises until ln s = 1 + u/s and falls from there on. **A longer stream
-can be more sensitive.** Where both bounds hold the lesser is taken.
+**Otherwise** (values as large as the stream is long) a simpler bound: H >= (1 - λ)H₀ gives D₀ <= λH₀ with λ = u/(s +
+u), and λH₀ + E is convex in H₀, so that it is greatest at H₀ = 0, where it is A(s) <= A(m), or at H₀ = ln s, where it
+is at most λ ln s + ln(1 + c/s). λ ln s rises until ln s = 1 + u/s and falls from there on. **A longer stream can be
+more sensitive.** Where both bounds hold the lesser is taken.
 """
 
 from __future__ import annotations
@@ -129,7 +130,7 @@ def worst_entropy(privacy: Privacy, total: int | None = None) -> EntropySensitiv
     if privacy.max_value == 1:
         return EntropySensitivity(one_key, True)
     bound = _simple(shared, person, most, replace)
-    if most >= 3 and shared * (math.log(most) - 1.0) >= most * (1.0 + _ROUNDING):
+    if most >= 2 and shared * (math.log1p(most) - 1.0) >= most * (1.0 + _ROUNDING):
         bound = min(bound, _at_the_shortest(shared, person, privacy.max_value, replace, one_key))
     # With a public total, streams so short that c + 1 equal keys are the worst might not be long enough.
     attained = total is None or privacy.max_value <= shared

@@ -94,6 +94,7 @@ _SMALL_SHIFT = 0.02
 # Smaller shifts are rounded up to this one: Law cannot hold a loss below 2^-1000.
 _LEAST_SHIFT = 1e-90
 _BISECTIONS = 60
+_MOST_EPSILON = 1e300  # so that ∞ is not subtracted from ∞
 
 
 class ShiftCurve:
@@ -105,7 +106,7 @@ class ShiftCurve:
 
     >>> curve = ShiftCurve(1_000, 1.48e-5)
     >>> round(curve.epsilon(1e-9), 4)
-    0.0014
+    0.0012
     """
 
     def __init__(self, size: int, shift: float) -> None:
@@ -145,7 +146,7 @@ class ShiftCurve:
             raise ArgumentError("epsilon", epsilon, "ε is a number from 0 up", "Pass a number such as 1.0")
         if self.shift == 0.0:
             return 0.0
-        return max(law.delta(epsilon) for law in self.laws())
+        return max(law.delta(min(epsilon, _MOST_EPSILON)) for law in self.laws())
 
     def epsilon(self, delta: float) -> float:
         """An ε for which the entries are (ε, delta)-private; ∞ where there is none: the loss has no bound."""
@@ -172,7 +173,8 @@ def _laws(size: int, shift: float) -> tuple[Law, Law]:
     if shift == 0.0:
         return ATOM, ATOM
     if shift > MOST_SHIFT:
-        everything = Law(0, 0, np.zeros(1), infinity=1.0)
+        # Worse than any pair; some finite mass lets it be composed like the others.
+        everything = Law(0, 0, np.ones(1), infinity=1.0)
         return everything, everything
     lesser, greater = _one_entry(max(shift, _LEAST_SHIFT))
     return power(lesser, size), power(greater, size)

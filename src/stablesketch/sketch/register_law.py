@@ -45,7 +45,7 @@ from numpy.typing import NDArray
 
 from .estimators import checked_confidence
 
-__all__ = ["LARGEST", "WINDOW", "deviation", "estimate", "limits", "solved"]
+__all__ = ["LARGEST", "WINDOW", "deviation", "deviations", "estimate", "limits", "solved"]
 
 WINDOW = 24
 """How many values below its largest a register remembers."""
@@ -60,6 +60,7 @@ _ABOVE = np.cumsum(_CHANCE[::-1])[::-1]
 _BEYOND = np.concatenate([_ABOVE[WINDOW + 1 :], np.zeros(WINDOW + 1)])
 _MOST_EXPONENT = 700.0
 _BISECTIONS = 64
+_CLOSE = 1e-12  # the part of it that limits may be off
 
 Floats = NDArray[np.float64]
 
@@ -88,12 +89,17 @@ def estimate(registers: NDArray[np.uint32]) -> float:
 
 def deviation(keys: float, registers: int) -> float:
     """The standard deviation of `estimate` if there are so many distinct keys; proved above, to first order."""
-    if keys <= 0.0:
-        return 0.0
-    rate = keys / registers
+    return float(deviations(np.array([keys]), registers)[0])
+
+
+def deviations(keys: Floats, registers: int) -> Floats:
+    """The same for several numbers of keys; 0 where there are none."""
+    there = np.maximum(keys, 1e-300)
+    rate = there / registers
     # λ² J <= Σ x_k = λ, up to rounding.
-    information = rate**2 * float(_information(rate).sum())
-    return math.sqrt(keys * max(0.0, rate / information - 1.0))
+    information = rate**2 * _information(rate[:, None]).sum(axis=1)
+    found: Floats = np.sqrt(there * np.maximum(0.0, rate / np.maximum(information, 1e-300) - 1.0))
+    return np.where(keys > 0.0, found, 0.0)
 
 
 def limits(estimated: float, registers: int, confidence: float = 0.95) -> tuple[float, float]:
@@ -118,6 +124,8 @@ def solved(rising: Callable[[float], float], value: float) -> float:
             low = middle
         else:
             high = middle
+        if high - low <= _CLOSE * high:
+            break
     return 0.5 * (low + high) if low > 0.0 or rising(0.0) < value else 0.0
 
 
@@ -135,7 +143,7 @@ def _evidence(registers: NDArray[np.uint32]) -> tuple[Floats, Floats]:
     return drawn[1:], missing[1:]
 
 
-def _information(rate: float) -> Floats:
+def _information(rate: float | Floats) -> Floats:
     """The terms of J."""
     terms: Floats = np.exp(-rate * _BEYOND) * _CHANCE**2 / _expm1(rate * _CHANCE)
     return terms

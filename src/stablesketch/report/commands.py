@@ -1,0 +1,71 @@
+"""The commands that make a plan again, number by number, and test its claim."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..plan import Plan
+from ..statistic import Atkinson, Derived, Moment, Profile, Statistic, Total
+
+__all__ = ["commands"]
+
+
+def commands(plan: Plan) -> list[str]:
+    """Plans that sample, allow deletes or are of a bare total are made from Python only."""
+    privacy = plan.privacy
+    made_here = plan.sampled is None and not plan.deletes and not isinstance(plan.statistic, Total)
+    words = [
+        *_statistic(plan.statistic),
+        f"--epsilon {privacy.epsilon!r} --delta {privacy.delta!r}",
+        f"--relation {privacy.relation} --pairs {privacy.pairs} --max-value {privacy.max_value}",
+        f"--pairs-per-person {privacy.pairs_per_person}",
+        *(["--unit key"] if privacy.unit == "key" else []),
+        *([f"--total {privacy.total}"] if privacy.total else []),
+        "--mechanism exact" if plan.mechanism == "exact" else f"--size {','.join(map(str, plan.sizes))}",
+        *_expected(plan),
+    ]
+    again = [f"stablesketch plan {' '.join(words)} -o plan.json"] if made_here else []
+    return [*again, "stablesketch inspect plan.json", "stablesketch audit plan.json"]
+
+
+def _statistic(statistic: Statistic) -> list[str]:
+    if isinstance(statistic, Moment):
+        return [f"--p {statistic.p!r}"]
+    named = f"--statistic {statistic.name}"
+    if isinstance(statistic, Profile):
+        return [named, f"--order {','.join(map(repr, statistic.orders))}"]
+    if isinstance(statistic, Atkinson):
+        return [named, f"--order {statistic.aversion!r}"]
+    return [named, f"--order {statistic.p!r}"] if isinstance(statistic, Derived) else [named]
+
+
+def _expected(plan: Plan) -> list[str]:
+    """What was expected; left out where it is what is expected if nobody says.
+
+    A plan with parts keeps what each part was expected to be. The number that leads there is looked for among those
+    that people write, and taken if it leads there exactly.
+    """
+    statistic = plan.statistic
+    if not isinstance(statistic, Derived):
+        return [f"--expected {plan.expected!r}"] if plan.relative and plan.expected else []
+    if isinstance(statistic, Profile):
+        return []
+    at_least = max(plan.privacy.pairs, 1)
+    for guess in _guesses(plan, statistic, at_least):
+        led_to = [(part, statistic.expected_of(part.statistic, guess, at_least)) for part in plan.parts]
+        stated = [part.expected == expected for part, expected in led_to if expected is not None]
+        if stated and all(stated):
+            return [f"--expected {guess!r}"]
+    return []
+
+
+def _guesses(plan: Plan, statistic: Derived, at_least: int) -> Iterator[float]:
+    found = {part.statistic: part.expected for part in plan.parts}
+    means = [found[Total()] / at_least] if Total() in found else []  # which is what indices of inequality expect
+    if all(expected for part, expected in found.items() if not isinstance(part, Total)):
+        at = {part: np.array(at_least if isinstance(part, Total) else value) for part, value in found.items()}
+        means.append(float(statistic.of(at, at_least)))
+    for mean in means:
+        yield from (float(f"{mean:.{digits}g}") for digits in (6, 9, 12, 14, 15, 16, 17) if mean > 0.0)

@@ -1,0 +1,79 @@
+"""The way from the stream to the number, sketch by sketch."""
+
+from __future__ import annotations
+
+from ..pictures.words import short
+from ..plan import Plan
+from ..statistic import Distinct, Shannon, Total
+
+__all__ = ["computed"]
+
+
+def computed(plan: Plan) -> list[str]:
+    """What was done, in order."""
+    parts = plan.parts or (plan,)
+    found = [sentence for part in parts for sentence in _measured(part)]
+    if any(part.mechanism == "sketch" and not isinstance(part.statistic, Distinct) for part in parts):
+        found.append("What the numbers say was rounded to a public grid; what finite precision costs is part of δ.")
+    if any(part.mechanism == "sketch" for part in parts):
+        found.append(
+            "All randomness comes by AES-128 from a secret of 256 bits that was drawn for this release alone, and is "
+            "spent."
+        )
+    if plan.parts:
+        names = " and ".join(str(part.statistic) for part in parts)
+        found.append(
+            f"From {names}, as released, the {plan.statistic} and its limits were computed. That looks at no data, and "
+            "costs no privacy."
+        )
+    return found
+
+
+def _measured(part: Plan) -> list[str]:
+    if isinstance(part.statistic, Total):
+        return [
+            "One counter held the total of all values. Noise was drawn exactly, on integers, from the discrete Laplace "
+            f"law that ε = {part.epsilon:.4g} asks for, and added."
+        ]
+    if part.mechanism == "exact":
+        return [
+            f"All keys were held in memory, as keyed fingerprints with their totals, and {part.statistic} was computed "
+            "exactly, then rounded to a public grid.",
+            f"Noise was drawn exactly, on integers, from the discrete Laplace law that ε = {part.epsilon:.4g} asks "
+            "for, and added.",
+        ]
+    if isinstance(part.statistic, Distinct):
+        return [
+            f"The keys were counted by {part.size:,} registers of 32 bits, which remember the largest random numbers "
+            "that keys drew. No key was stored.",
+            f"Phantom keys were added, in a secret random number of about {part.phantoms.count:,}; the count of what "
+            "the registers hold says no more than their sum does. That mean was taken off the estimate.",
+        ]
+    if isinstance(part.statistic, Shannon):
+        return [
+            f"The stream was folded into {part.size:,} numbers, each a sum of the totals of all keys with secret "
+            "random weights of the skewed stable law of order 1. No key was stored. Divided by the total, each is "
+            "noise of a known law less the entropy.",
+            "No phantom keys can help here: the stream is long enough for so many numbers.",
+        ]
+    return [*_sampled(part), *_moment(part)]
+
+
+def _moment(part: Plan) -> list[str]:
+    floor = (
+        f"Before the release, phantom keys of a known mass of {short(part.floor)} were added, so that the entries "
+        "are random enough for the privacy asked; that mass was taken off the estimate."
+        if part.floor
+        else "No phantom keys were needed: the stream is long enough."
+    )
+    return [
+        f"The stream was folded into {part.size:,} numbers, each a sum of the totals of all keys with secret random "
+        f"weights of the symmetric stable law of order {part.statistic.p:g}. No key was stored.",
+        floor,
+    ]
+
+
+def _sampled(part: Plan) -> list[str]:
+    if part.sampled is None:
+        return []
+    return [f"Every pair was kept with a probability of {part.sampled.sampling.rate:g}; the value is biased by it."]

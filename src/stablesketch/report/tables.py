@@ -1,0 +1,65 @@
+"""The tables of a report: groups, and the orders of a profile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..doors import GroupRelease
+from ..page import escaped
+from ..pictures.words import short
+from ..release import Release
+
+__all__ = ["group_table", "items", "order_table", "rows"]
+
+
+def group_table(groups: Sequence[GroupRelease]) -> str:
+    """The largest first; of profiles, a row for each order."""
+    ordered = sorted(groups, key=lambda one: (-one.release.value, one.group))
+    first = ordered[0].release
+    if not first.points:
+        found = [
+            (", ".join(one.group), _cells(one.release.value, one.release.low, one.release.high)) for one in ordered
+        ]
+        return _table("group", (first.statistic, *_limits(first)), found)
+    profiles = [
+        (", ".join(one.group), [f"{point.order:g}", *_cells(point.value, point.low, point.high)])
+        for one in ordered
+        for point in one.release.points
+    ]
+    return _table("group", ("order", "Hill number", *_limits(first)), profiles)
+
+
+def order_table(release: Release) -> str:
+    """Every order of a profile."""
+    found = [(f"order {point.order:g}", _cells(point.value, point.low, point.high)) for point in release.points]
+    return _table("", ("Hill number", *_limits(release)), found)
+
+
+def items(texts: Iterable[str]) -> str:
+    """A list."""
+    return "".join(f"<li>{escaped(text)}</li>" for text in texts)
+
+
+def rows(facts: Iterable[tuple[str, str]]) -> str:
+    """Names, and what they are."""
+    return "".join(f'<tr><th scope="row">{escaped(name)}</th><td>{escaped(text)}</td></tr>' for name, text in facts)
+
+
+def _limits(release: Release) -> tuple[str, str]:
+    return f"{100 * release.confidence:g}% from", "to"
+
+
+def _cells(*values: float) -> list[str]:
+    return [short(value) for value in values]
+
+
+def _table(first: str, numbers: Sequence[str], found: Iterable[tuple[str, Sequence[str]]]) -> str:
+    head = f'<th scope="col">{escaped(first)}</th>'
+    head += "".join(f'<th class="number" scope="col">{escaped(name)}</th>' for name in numbers)
+    body = "".join(
+        f'<tr><th scope="row">{escaped(name)}</th>'
+        + "".join(f'<td class="number">{cell}</td>' for cell in cells)
+        + "</tr>"
+        for name, cells in found
+    )
+    return f'<table class="long"><thead><tr>{head}</tr></thead><tbody class="named">{body}</tbody></table>'

@@ -1,0 +1,54 @@
+"""The audit on statistics that are not moments: sound plans pass, broken ones are caught."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Callable
+
+import pytest
+
+import stablesketch as ss
+
+SHANNON = ss.plan(ss.Shannon(), ss.Privacy(4.0, 1e-6, 30))
+DISTINCT = ss.plan(ss.Distinct(), ss.Privacy(1.0, 1e-6, 30), size=64)
+HILL = ss.plan(ss.Hill(0.5), ss.Privacy(2.0, 1e-6, 20, max_value=4), size=20)
+
+
+def opener(salt: int, change: Callable[[ss.Plan], ss.Plan] = lambda plan: plan) -> Callable[[ss.Plan], ss.Collector]:
+    """Collectors under secrets that come out the same each time."""
+    numbers = itertools.count(salt << 64)
+    return lambda plan: change(plan).open(ss.Secret.from_bytes(next(numbers).to_bytes(32, "little")))
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        pytest.param(SHANNON, id="shannon"),
+        pytest.param(DISTINCT, id="distinct", marks=pytest.mark.slow),
+        pytest.param(HILL, id="hill", marks=pytest.mark.slow),
+    ],
+)
+def test_sound_plans_pass(plan: ss.Plan) -> None:
+    """False alarm: at most 1% each; the noise of N, in the last, comes from the operating system."""
+    confidence = 0.9999 if plan is HILL else 0.99
+    report = ss.audit(plan, 200, confidence=confidence, open_collector=opener(1), progress=False)
+    assert report.passed, str(report)
+    assert report.strongest_epsilon <= plan.epsilon
+
+
+def test_more_entries_of_entropy_than_the_price_allows_are_caught() -> None:
+    def larger(plan: ss.Plan) -> ss.Plan:
+        return dataclasses.replace(plan, size=40 * plan.size)
+
+    report = ss.audit(SHANNON, 300, open_collector=opener(2, larger), progress=False)
+    assert not report.passed, str(report)
+
+
+@pytest.mark.slow
+def test_a_number_of_phantoms_that_does_not_vary_is_caught() -> None:
+    def known(plan: ss.Plan) -> ss.Plan:
+        return dataclasses.replace(plan, privacy=dataclasses.replace(plan.privacy, epsilon=60.0))
+
+    report = ss.audit(DISTINCT, 300, open_collector=opener(3, known), progress=False)
+    assert not report.passed, str(report)
