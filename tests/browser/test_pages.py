@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,12 +26,18 @@ def released(value: float) -> ss.Release:
 
 
 GROUPS = [GroupRelease((name,), released(value)) for name, value in (("FR", 900.0), ("DE <b>", 1_200.0), ("MT", 20.0))]
+PROFILE_PLAN = ss.plan(ss.Profile([0.5, 1]), ss.Privacy(1.0, 1e-6, pairs=100_000), size=50)
+PROFILE = replace(
+    released(900.0), statistic=str(PROFILE_PLAN.statistic), relation="replace", pairs=100_000,
+    points=(ss.Point(0.5, 900.0, 720.0, 1_080.0), ss.Point(1.0, 70.0, 50.0, 90.0)),
+)  # fmt: skip
 
 
-@pytest.fixture(params=["one", "groups"])
+@pytest.fixture(params=["one", "groups", "profile"])
 def report(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    releases = [released(5_000.0)] if request.param == "one" else GROUPS
-    outcome = Outcome(PLAN, releases, grouped=request.param == "groups")  # type: ignore[arg-type]
+    releases = {"one": [released(5_000.0)], "groups": GROUPS, "profile": [PROFILE]}[request.param]
+    plan = PROFILE_PLAN if request.param == "profile" else PLAN
+    outcome = Outcome(plan, releases, grouped=request.param == "groups")  # type: ignore[arg-type]
     path = tmp_path / "report.html"
     path.write_text(report_page(outcome, Context("2026-03-02", "0.1.0", key="app", by="country", person=True)))
     return path

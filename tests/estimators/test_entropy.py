@@ -116,9 +116,7 @@ def test_tails_are_those_of_a_simulation() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("size", "sketches", "confidence"), [(5, 5_000, 0.96), (50, 20_000, 0.99), (400, 4_000, 0.95)]
-)
+@pytest.mark.parametrize(("size", "sketches", "confidence"), [(5, 5_000, 0.96), (50, 20_000, 0.99), (400, 4_000, 0.95)])
 def test_tails_of_more_sizes(size: int, sketches: int, confidence: float) -> None:
     """100 in each tail. False alarm below 1e-4."""
     check_tails(size, sketches, confidence)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 import random
 import re
+import shlex
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from xml.etree import ElementTree
@@ -14,8 +16,9 @@ import matplotlib
 import pytest
 
 import stablesketch as ss
+from stablesketch.cli.app import run
 from stablesketch.doors import GroupRelease
-from stablesketch.pictures import picture_bytes, plan_picture, release_picture, style, words
+from stablesketch.pictures import drawn_part, picture_bytes, plan_picture, release_picture, style, words
 from stablesketch.pictures.plan_picture import Neighbourhood, neighbourhood
 
 PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=2_000), size=50)
@@ -38,11 +41,23 @@ def groups(count: int) -> list[GroupRelease]:
     return [GroupRelease((f"group {i}",), release(100.0 + (7 * i) % count, 50.0, 300.0)) for i in range(count)]
 
 
+def profile(scale: float = 1.0, orders: tuple[float, ...] = (0.0, 0.5, 1.0)) -> ss.Release:
+    values = [scale * (900.0 - 800.0 * order) for order in orders]
+    points = tuple(ss.Point(q, v, 0.9 * v, 1.2 * v) for q, v in zip(orders, values, strict=True))
+    return replace(release(*values[:1]), statistic="Hill numbers of orders 0, 0.5, 1", points=points)
+
+
+def profiles(count: int) -> list[GroupRelease]:
+    return [GroupRelease((f"group {i}",), profile(1.0 + i)) for i in range(count)]
+
+
 FIGURES = {
     "plan": lambda: plan_picture(PLAN, AROUND),
     "one": lambda: release_picture([release()]),
     "groups": lambda: release_picture(groups(6)),
     "many": lambda: release_picture(groups(61)),
+    "profile": lambda: release_picture([profile()]),
+    "profiles": lambda: release_picture(profiles(4)),
 }
 
 
@@ -52,7 +67,16 @@ def drawn(name: str, kind: str) -> bytes:
 
 @pytest.mark.parametrize(
     ("name", "kind"),
-    [("plan", "svg"), ("one", "png"), ("one", "svg"), ("one", "html"), ("groups", "svg"), ("many", "svg")],
+    [
+        ("plan", "svg"),
+        ("one", "png"),
+        ("one", "svg"),
+        ("one", "html"),
+        ("groups", "svg"),
+        ("many", "svg"),
+        ("profile", "svg"),
+        ("profiles", "svg"),
+    ],
 )
 def test_the_same_numbers_give_the_same_bytes(name: str, kind: str) -> None:
     first = drawn(name, kind)
@@ -99,6 +123,36 @@ def test_many_groups_are_all_there_without_names() -> None:
     assert len(axes.lines[0].get_xdata()) == 61
 
 
+def test_a_profile_shows_every_order_with_its_limits() -> None:
+    (axes,) = release_picture([profile()]).axes
+    assert axes.lines[0].get_xydata().tolist() == [[0.0, 900.0], [0.5, 500.0], [1.0, 100.0]]
+    bars = [path.vertices[:, 1].tolist() for path in axes.collections[1].get_paths()]
+    assert bars == [pytest.approx([0.9 * v, 1.2 * v]) for v in (900.0, 500.0, 100.0)]
+    assert {text.get_text() for text in axes.texts} == {"900", "500", "100"}
+    assert axes.get_yscale() == "log"  # it spans more than a decade
+    assert "at each order by itself" in axes.get_xlabel()
+    (few,) = release_picture([profile(orders=(0.0, 0.5))]).axes
+    assert few.get_yscale() == "linear"
+
+
+def test_a_few_profiles_are_curves_with_their_names_and_many_show_the_first_order() -> None:
+    (axes,) = release_picture(profiles(4)).axes
+    assert len(axes.lines) == 4
+    assert [text.get_text().split("  ")[0] for text in axes.texts] == [f"group {i}" for i in range(4)]
+    heights = [text.xy[1] for text in axes.texts]
+    assert all(b - a > 0.05 for a, b in itertools.pairwise(heights))  # no two lie on each other
+    (rows,) = release_picture(profiles(5)).axes
+    assert rows.get_title(loc="left") == "Hill number of order 0 of 5 groups"
+
+
+def test_numbers_below_a_thousand_keep_their_decimals() -> None:
+    said = [words.short(x) for x in (7.7201, 0.19707, 93.44, 281.31, 999.96, 1_000.4, -3.0, 0.0, 12_345.6, 2e6)]
+    assert said == ["7.72", "0.1971", "93.44", "281.3", "1,000", "1,000", "-3", "0", "12,346", "2 million"]
+    entropies = [GroupRelease((name,), release(h, h - 0.1, h + 0.1)) for name, h in (("a", 7.72), ("b", 7.41))]
+    (axes,) = release_picture(entropies).axes
+    assert [text.get_text() for text in axes.texts] == ["7.72  (7.62 to 7.82)", "7.41  (7.31 to 7.51)"]
+
+
 def test_a_negative_value_and_a_long_name() -> None:
     names = ["x" * 200, "$\\alpha_{$ $", "日本", "a\nb", "--> <script>", "\u202eright to left"]
     odd = [GroupRelease((name, "ü"), release(-3.0, 0.0, 40.0)) for name in names]
@@ -126,6 +180,41 @@ def test_a_plan_that_samples_has_no_picture() -> None:
     sampled = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=100_000), size=50, sampling=0.5)
     with pytest.raises(ss.ArgumentError, match="sampl"):
         plan_picture(sampled, AROUND)
+
+
+ROWS = ss.Privacy(1.0, 1e-6, pairs=2_000)
+
+
+def test_what_is_computed_from_one_sketch_has_the_picture_of_that_sketch() -> None:
+    hill = ss.plan(ss.Hill(0.5), replace(ROWS, max_value=2), size=50)
+    assert drawn_part(hill).statistic == ss.Moment(0.5)
+    figure = plan_picture(hill, AROUND)
+    assert "A plan of F_0.5, for the Hill number of order 0.5" in figure.get_suptitle()
+    assert len(figure.axes) == 3
+
+
+@pytest.mark.parametrize("statistic", [ss.Shannon(), ss.Distinct()])
+def test_entropy_and_counts_have_two_panels_of_plans(statistic: ss.Shannon | ss.Distinct) -> None:
+    chosen = ss.plan(statistic, ROWS, size=100)
+    around = neighbourhood(chosen)
+    assert (1.0, chosen.error) in around.by_epsilon
+    assert (100, chosen.error) in around.by_size
+    assert bool(around.exact_by_epsilon) == (statistic == ss.Distinct())  # entropy has no exact mechanism
+    assert len(plan_picture(chosen, around).axes) == 2
+
+
+def test_a_plan_of_several_sketches_has_none_and_nothing_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    several = ss.plan(ss.Profile([0.5, 1]), replace(ROWS, pairs=100_000), size=50)
+    with pytest.raises(ss.ArgumentError, match="a picture is of one sketch, and this has 2"):
+        plan_picture(several)
+    with pytest.raises(ss.ArgumentError, match="and this has 0"):
+        plan_picture(ss.plan(ss.Total(), ROWS))
+    asked = shlex.split("plan --statistic profile --order 0.5,1 --epsilon 1 --delta 1e-6 --pairs 1e5 --size 50")
+    assert run([*asked, "-o", str(tmp_path / "plan.json"), "--plot", str(tmp_path / "plan.svg")]) == 2
+    assert "a picture is of one sketch" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
 
 
 def luminance(colour: str) -> float:

@@ -34,7 +34,8 @@ class EntropyState(SketchState):
         return EntropySketch.from_bytes(blob, secret)
 
     def _check_precision(self) -> None:
-        if not entropy_is_covered(self.pairs, self.total):
+        # By what the total can be at most: the total itself is private.
+        if not entropy_is_covered(self.pairs, self.pairs * self._plan.privacy.max_value):
             raise PlanInfeasible(
                 "the stream is too long for the δ of the plan: the largest R would be cut off too often. Release "
                 "parts, which compose."

@@ -12,7 +12,7 @@ from ..doors import GroupRelease
 from ..release import Release
 from .profile_picture import MOST_CURVES, group_profiles, profile, shown_name
 from .style import BLUE, GREY, INK, SKY, canvas, in_style
-from .words import price_line, short, shortened
+from .words import capital, price_line, short, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +51,7 @@ def _single(release: Release) -> Figure:
     axes.set_ylim(-0.7, 0.9)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
-    _dressed(axes, release, f"{release.statistic}, released privately")
+    _dressed(axes, release, f"{capital(release.statistic)}, released privately")
     return figure
 
 
@@ -68,7 +68,7 @@ def _named(groups: list[GroupRelease]) -> Figure:
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     axes.grid(axis="y", visible=False)
-    _dressed(axes, ordered[0].release, f"{shown_name(ordered[0].release)} of {len(ordered):,} groups")
+    _dressed(axes, ordered[0].release, f"{capital(shown_name(ordered[0].release))} of {len(ordered):,} groups")
     return figure
 
 
@@ -79,7 +79,7 @@ def _ranked(groups: list[GroupRelease]) -> Figure:
     ranks = range(1, len(ordered) + 1)
     axes.vlines(ranks, [one.low for one in ordered], [one.high for one in ordered], color=SKY, linewidth=1.5)
     axes.plot(ranks, [one.value for one in ordered], color=BLUE, linewidth=2.5)
-    _dressed(axes, ordered[0], f"{shown_name(ordered[0])} of {len(ordered):,} groups, the largest first")
+    _dressed(axes, ordered[0], f"{capital(shown_name(ordered[0]))} of {len(ordered):,} groups, the largest first")
     axes.set_xlabel(f"rank of the group; {axes.get_xlabel()}")
     axes.set_ylabel(shown_name(ordered[0]))
     return figure
@@ -94,4 +94,4 @@ def _dressed(axes: Axes, release: Release, title: str) -> None:
     axes.set_title(title, color=INK)
     axes.set_xlabel(price_line(release))
     axes.locator_params(axis="x", nbins=6)
-    axes.xaxis.set_major_formatter(lambda value, _: short(value))
+    axes.xaxis.set_major_formatter(lambda value, _: "" if value < 0.0 <= release.low else short(value))

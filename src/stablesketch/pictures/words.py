@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..release import Release
 
-__all__ = ["at_most", "price_line", "short", "shortened"]
+__all__ = ["at_most", "capital", "price_line", "short", "shortened"]
 
 
 def short(value: float) -> str:
@@ -44,3 +44,8 @@ def price_line(release: Release) -> str:
 def shortened(name: str) -> str:
     """The name of a group, so long as it fits beside a picture."""
     return name if len(name) <= 28 else f"{name[:27]}…"
+
+
+def capital(name: str) -> str:
+    """As a title begins."""
+    return name[:1].upper() + name[1:]

@@ -32,6 +32,7 @@ Planner = Callable[[Statistic, Privacy, Wanted], Plan]
 _TOTAL_SHARE = {True: 0.5, False: 0.1}  # of ε, whether values vary
 _RAISES = 3
 _LONG = 2**40  # pairs
+_WORST_ERROR = 0.5
 _CLOSE = 0.98
 
 
@@ -115,18 +116,36 @@ def _first_parts(
             want = replace(base, error=room * asked.error / statistic.factor(each))
         else:
             # What nobody asked for need not be reached: it only says how many entries there are.
-            long = planned(each, _long(privacy), Wanted(error=statistic.default_error / statistic.factor(each)))
-            want = replace(base, size=long.size)
-        parts[i] = planned(each, _own(privacy, shares[i], count), want)
+            want = replace(base, size=_usual_size(each, statistic, privacy, planned))
+        own = _own(privacy, shares[i], count)
+        try:
+            parts[i] = planned(each, own, want)
+        except PlanInfeasible as error:
+            if own is privacy:
+                raise
+            raise PlanInfeasible(
+                f"{statistic}: of ε = {privacy.epsilon:g} this part has {own.epsilon:.3g}, and {error}"
+            ) from None
         if isinstance(each, Total) and parts[i].relative:
             noise = statistic.factor(each) * parts[i].error / asked.error_or(statistic.default_error)
             room = math.sqrt(max(1.0 - noise**2, 0.1))
     return [parts[i] for i in range(len(needs))]
 
 
-def _long(privacy: Privacy) -> Privacy:
-    """What is asked of a stream so long that nothing it holds can be seen: then the error alone decides the size."""
-    return Privacy(privacy.epsilon, privacy.delta, pairs=_LONG)
+def _usual_size(part: Statistic, statistic: Derived, privacy: Privacy, planned: Planner) -> int:
+    """What the usual error takes in a stream so long that nothing it holds can be seen.
+
+    Where finite precision leaves no room for that many entries, as many as it leaves room for, nearly.
+    """
+    long = Privacy(privacy.epsilon, privacy.delta, pairs=_LONG)
+    error = statistic.default_error / statistic.factor(part)
+    while True:
+        try:
+            return planned(part, long, Wanted(error=error)).size
+        except PlanInfeasible:
+            if error > _WORST_ERROR:
+                raise
+            error *= 1.2
 
 
 def _own(privacy: Privacy, share: float, count: int, factor: float = 1.0) -> Privacy:

@@ -98,6 +98,9 @@ def _short_error(error: float, plan: Plan) -> str:
 def _comparison(plan: Plan) -> str:
     if plan.mechanism == "exact":
         return "this is it"
+    if isinstance(plan.statistic, Distinct) and not plan.expected:
+        deviation = 2.0**0.5 * plan.privacy.pairs_per_person / plan.privacy.epsilon
+        return f"within some {deviation:,.3g} of any number of keys, if all may be held in memory"
     ratio = plan.error / plan.exact_error if plan.exact_error > 0 else float("inf")
     if any(isinstance(part.statistic, Shannon) for part in plan.parts or (plan,)):
         return (

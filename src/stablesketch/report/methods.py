@@ -46,8 +46,9 @@ def _measured(part: Plan) -> list[str]:
         return [
             f"The keys were counted by {part.size:,} registers of 32 bits, which remember the largest random numbers "
             "that keys drew. No key was stored.",
-            f"Phantom keys were added, in a secret random number of about {part.phantoms.count:,}; the count of what "
-            "the registers hold says no more than their sum does. That mean was taken off the estimate.",
+            f"Phantom keys were added, in a secret random number of about {part.phantoms.count:,}, so that the "
+            "registers tell of the number of keys and that noise together, and of nothing else. Its mean was "
+            "taken off.",
         ]
     if isinstance(part.statistic, Shannon):
         return [

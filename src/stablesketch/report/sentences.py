@@ -28,10 +28,11 @@ def protected(plan: Plan, person: bool) -> list[str]:
     privacy = plan.privacy
     c = privacy.pairs_per_person
     if privacy.unit == "key":
-        whole = "any one key, which is one person" if c == 1 else f"any {c} keys of one person"
+        whole = "any one key, which is one person," if c == 1 else f"any {c} keys of one person"
         if privacy.relation == "replace":
-            return [f"What {whole}, has: the whole total. It could have been anything from 1 to {privacy.max_value:,}."]
-        return [f"Whether {whole}, {'is' if c == 1 else 'are'} in the data at all, and with what total."]
+            whole = f"What {whole} {'has' if c == 1 else 'have'}: the whole total"
+            return [f"{whole}. It could have been anything from 1 to {privacy.max_value:,}."]
+        return [f"Whether {whole} {'is' if c == 1 else 'are'} in the data at all, and with what total."]
     rows = "any one row" if c == 1 else f"any {c} rows of one person"
     if privacy.relation == "replace":
         return [f"What {rows} said: key and value. It could have been anything else."]

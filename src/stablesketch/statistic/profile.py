@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import ArgumentError, ArgumentTypeError
 from .diversity import Hill
+from .moment import Total
 from .statistic import Array, Derived, Statistic
 
 if TYPE_CHECKING:
@@ -74,4 +75,5 @@ class Profile(Derived):
 
 
 def _uses(point: Hill, measured: Statistic) -> bool:
-    return (measured.name == "total" and point.order not in (0.0, 1.0)) or measured.p == point.order
+    """Whether the Hill number is computed from it; N is part of all but the number of keys and the entropy."""
+    return point.order not in (0.0, 1.0) if isinstance(measured, Total) else measured.p == point.order
