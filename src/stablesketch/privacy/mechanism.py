@@ -137,7 +137,7 @@ def _laws(mechanism: Mechanism, relation: str) -> tuple[Law, ...]:
     if mechanism.kind == "sketch":
         removed, added = _entries(mechanism)
     elif mechanism.kind == "shift":
-        removed = added = either(*ShiftCurve(mechanism.size, mechanism.log_rho).laws())
+        removed = added = ShiftCurve(mechanism.size, mechanism.log_rho).law()
     else:
         # Both kinds are symmetric: either direction is the other.
         removed = added = (
