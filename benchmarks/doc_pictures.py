@@ -2,8 +2,8 @@
 
     python benchmarks/doc_pictures.py [--output docs/images]
 
-plan.svg is that of docs/how-to/plan.md. countries.svg comes of following docs/tutorials/groups.md up to the command
-that draws it; a release is random, so it is another one each time.
+plan.svg is that of docs/how-to/plan.md. The others come of following a tutorial up to the command that draws them; a
+release is random, so they are others each time.
 """
 
 from __future__ import annotations
@@ -18,6 +18,12 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+PICTURES = (
+    ("how-to/plan.md", "plan.svg"),
+    ("tutorials/groups.md", "countries.svg"),
+    ("tutorials/microbes.md", "profile.svg"),
+    ("tutorials/routes.md", "hubs.svg"),
+)
 SETUP = ("make cli", ". .venv/bin/activate")  # what this very program runs in
 
 
@@ -48,7 +54,7 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     if shutil.which("bash") is None:
         sys.exit("The pages are followed by bash, which is not there.")
-    for page, picture in (("how-to/plan.md", "plan.svg"), ("tutorials/groups.md", "countries.svg")):
+    for page, picture in PICTURES:
         (folder / picture).write_bytes(followed(page, picture))
         print(f"{folder / picture}: {(folder / picture).stat().st_size:,} bytes")
 

@@ -93,6 +93,11 @@ def test_what_is_public_need_not_be_measured() -> None:
     )  # fmt: skip
 
 
+def test_the_noise_of_a_total_reaches_the_orders_that_use_it() -> None:
+    """N is no part of the number of keys, nor of the entropy: at order 1 its factor would be infinite."""
+    assert ss.Profile([0, 0.25, 0.5, 1]).factor(ss.Total()) == ss.Hill(0.5).factor(ss.Total()) == 1.0
+
+
 WRONG: dict[str, tuple[object, str]] = {
     "an order above 1": (lambda: ss.Hill(1.5), "order = 1.5: it must lie between 0 and 1"),
     "an order too small": (lambda: ss.Renyi(0.01), "p = 0.01"),

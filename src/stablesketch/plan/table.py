@@ -60,7 +60,7 @@ def error_in_words(error: float, plan: Plan) -> str:
     if not plan.statistic.relative:
         return f"{error:.3g} absolute{', where everybody has the least' if plan.privacy.unit == 'key' else ''}"
     measured = [part for part in plan.parts or (plan,) if not isinstance(part.statistic, Total)]
-    percent = f"{100 * error:.3g}%"
+    percent = f"{100 * error:,.0f}%" if error >= 1.0 else f"{100 * error:.3g}%"
     # An entropy has an error of its own whatever the stream, so nothing has to be guaranteed of it.
     if any(part.statistic.relative and not part.relative for part in plan.parts):
         return f"{percent} where every moment is equal to its floor: nothing is guaranteed about the stream"

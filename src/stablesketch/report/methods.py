@@ -55,7 +55,7 @@ def _measured(part: Plan) -> list[str]:
             f"The stream was folded into {part.size:,} numbers, each a sum of the totals of all keys with secret "
             "random weights of the skewed stable law of order 1. No key was stored. Divided by the total, each is "
             "noise of a known law less the entropy.",
-            "No phantom keys can help here: the stream is long enough for so many numbers.",
+            "No phantom keys were needed: the stream is long enough for so many numbers.",
         ]
     return [*_sampled(part), *_moment(part)]
 

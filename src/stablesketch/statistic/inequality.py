@@ -74,6 +74,7 @@ class Atkinson(_Inequality):
 
     @property
     def p(self) -> float:
+        """Of the moment that it is computed from."""
         return 1.0 - self.aversion
 
     def factor(self, measured: Statistic) -> float:
@@ -105,6 +106,7 @@ class GeneralisedEntropy(_Inequality):
 
     @property
     def p(self) -> float:
+        """Of the moment that it is computed from."""
         return self.order
 
     def factor(self, measured: Statistic) -> float:

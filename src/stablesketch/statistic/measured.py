@@ -20,6 +20,7 @@ class Shannon(Statistic):
 
     @property
     def p(self) -> float:
+        """Its order as a diversity."""
         return 1.0
 
     def __str__(self) -> str:
@@ -35,6 +36,7 @@ class Distinct(Statistic):
 
     @property
     def p(self) -> float:
+        """Its order as a diversity."""
         return 0.0
 
     def __str__(self) -> str:

@@ -34,6 +34,7 @@ class Total(Statistic):
 
     @property
     def p(self) -> float:
+        """It is F_1."""
         return 1.0
 
     def __str__(self) -> str:

@@ -46,6 +46,7 @@ class Profile(Derived):
 
     @property
     def p(self) -> float:
+        """The first order, whose value is that of the profile."""
         return self.orders[0]
 
     @property

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import bz2
+import contextlib
 import json
 import os
+import re
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +23,7 @@ from engine_streams import BITS, local_bytes, plan, rows, secret  # noqa: E402
 
 import stablesketch as ss  # noqa: E402
 from stablesketch.beam import CollectFn, Release, SecretFrom, Sketch  # noqa: E402
+from stablesketch.doors.groups import GroupBudget  # noqa: E402
 from stablesketch.engines.secret_from import TheSecret  # noqa: E402
 
 PAIRS = [(row[0], row[1]) for row in rows()]
@@ -134,9 +140,9 @@ def test_a_release_for_each_window(tmp_path: Path) -> None:
     names = [f"1970-01-01T00:{10 * i:02d}:00Z/1970-01-01T00:{10 * i + 10:02d}:00Z" for i in range(5)]
     assert [one["group"] for one in found] == names
     assert found[4]["value"] < min(one["value"] for one in found[:4])
-    # The same pairs twice, and nearly no noise but that of the projection: the windows have different secrets.
+    # The same pairs twice. A release is a function of pairs and secret, so the windows have different secrets.
     twice = [*PAIRS[:600], *PAIRS[:600]]
-    wide = ss.Privacy(50.0, 1e-3, 0, max_value=5, relation="add_remove")
+    wide = ss.Privacy(3.0, 1e-3, 0, max_value=5, relation="add_remove")
     source = Timed(window.FixedWindows(600), twice)
     first, second = result(source, Release(ss.Moment(0.5), wide, size=50, public_windows=True), tmp_path)
     assert first["value"] != second["value"]
@@ -148,8 +154,6 @@ def test_sliding_windows_divide_the_budget(tmp_path: Path) -> None:
     made = Release(ss.Moment(0.5), ADD_REMOVE, size=50, public_windows=True)
     found = result(source, made, tmp_path)
     assert len(found) == 4
-    from stablesketch.doors.groups import GroupBudget
-
     each = ss.plan(ss.Moment(0.5), GroupBudget.of(ADD_REMOVE, 2).privacy, size=50)
     assert {one["epsilon"] for one in found} == {GroupBudget.of(ADD_REMOVE, 2).spent(each.epsilon, each.delta)[0]}
     assert {one["floor"] for one in found} == {each.floor}
@@ -197,9 +201,6 @@ def test_bad_pairs_fail_with_the_same_error(bad: Any, wanted: str, tmp_path: Pat
 
 def test_nothing_secret_is_in_the_pipeline(secret_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The whole job, as it is sent to a runner; with a function that holds the secret it is found there."""
-    import base64
-
-    from apache_beam.runners.worker.sdk_worker_main import _load_pipeline_options  # noqa: F401  # Beam is all there
 
     def sent(transform: Any) -> bytes:
         pipeline = beam.Pipeline()
@@ -207,19 +208,11 @@ def test_nothing_secret_is_in_the_pipeline(secret_file: Path, monkeypatch: pytes
         return bytes(pipeline.to_runner_api().SerializeToString())
 
     def found(raw: bytes, bits: bytes) -> bool:
-        import zlib
-
         texts = [raw]
-        # Beam writes functions as base64 of a compressed pickle.
-        import bz2
-        import re
-
-        for piece in re.findall(rb"[A-Za-z0-9+/=]{40,}", raw):
-            for unpacked in (bz2.decompress, zlib.decompress):
-                try:
+        for piece in re.findall(rb"[A-Za-z0-9+/=]{40,}", raw):  # Beam writes functions as base64, some compressed
+            for unpacked in (bz2.decompress, zlib.decompress, bytes):
+                with contextlib.suppress(OSError, ValueError, zlib.error):
                     texts.append(unpacked(base64.b64decode(piece)))
-                except (OSError, ValueError, zlib.error):
-                    continue
         return any(form in text for text in texts for form in (bits, bits.hex().encode(), base64.b64encode(bits)))
 
     monkeypatch.setenv("A_SECRET", BITS.hex())
@@ -233,11 +226,10 @@ def test_nothing_secret_is_in_the_pipeline(secret_file: Path, monkeypatch: pytes
 
 
 def test_the_ledger_is_charged_when_the_transform_is_applied(tmp_path: Path) -> None:
-    ledger = ss.Ledger(tmp_path / "ledger.db", epsilon=1.5, delta=1e-3)
+    ledger = ss.Ledger(tmp_path / "ledger.db", epsilon=1.0, delta=1e-3)
     pipeline = beam.Pipeline()
     pairs = pipeline | beam.Create(PAIRS[:5])
     pairs | "One" >> Release(ss.Moment(0.5), REPLACE, ledger=ledger, label="beam", size=400)
     assert [record.label for record in ledger.records()] == ["beam"]
     with pytest.raises(ss.BudgetExceeded):
-        for i in range(9):
-            pairs | f"Another {i}" >> Release(ss.Moment(0.5), REPLACE, ledger=ledger, size=400)
+        pairs | "Another" >> Release(ss.Moment(0.5), REPLACE, ledger=ledger, size=400)

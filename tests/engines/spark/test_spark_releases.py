@@ -120,7 +120,7 @@ def test_more_groups_than_a_worker_keeps_open(frame: Any, tmp_path: Path, monkey
     names = [(str(who),) for who in range(103)]  # two of them have no pairs
     with Engine() as engine:
         here, there = pair_of_sources(task, frame, tmp_path, monkeypatch, engine)
-        there._recipe = replace(there._recipe, most_groups=2)
+        there._recipe = replace(there._recipe, open_groups=2)
         with there:
             for own, other in zip(
                 here.collected_groups(chosen, names), there.collected_groups(chosen, names), strict=True
@@ -278,3 +278,17 @@ def test_retried_tasks_count_once(frame: Any, secret_file: Path) -> None:
         dying = frame.mapInArrow(mortal, frame.schema)
     found = sketch(dying, plan(), key="app", value="n", secret=way, shard="x")
     assert found.to_bytes() == local_bytes(rows(), "x", plan())
+
+
+@pytest.mark.parametrize("statistic", [ss.Shannon(), ss.Distinct(), ss.Hill(0.5)], ids=str)
+def test_every_statistic_has_the_same_state(frame: Any, secret_file: Path, statistic: Any) -> None:
+    chosen = ss.plan(statistic, ss.Privacy(5.0, 1e-6, pairs=100_000, max_value=5), size=64)
+    found = sketch(frame, chosen, key="app", value="n", secret=SecretFrom.file(secret_file), shard="x")
+    assert found.to_bytes() == local_bytes(rows(), "x", chosen)
+
+
+def test_settings_of_the_session_are_as_before(frame: Any, secret_file: Path) -> None:
+    names = ("spark.sql.execution.arrow.maxBytesPerBatch", "spark.sql.execution.arrow.maxRecordsPerBatch")
+    before = [frame.sparkSession.conf.get(name) for name in names]
+    sketch(frame, plan(), key="who", value="n", secret=SecretFrom.file(secret_file))
+    assert [frame.sparkSession.conf.get(name) for name in names] == before

@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from ...collector import Collector
 from ...doors.groups import Name, group_secret
 from ...doors.libraries import need
@@ -164,6 +166,8 @@ class CollectFn(beam.CombineFn):  # type: ignore[misc, name-defined]
 
     def _pour(self, collector: Collector, keys: list[Any], values: list[Any]) -> None:
         pa = need("pyarrow", "beam")
+        if self._weighted:
+            _check_whole(values)
         parts = len(keys[0]) if isinstance(keys[0], tuple) else 1
         columns = [list(column) for column in zip(*keys, strict=True)] if isinstance(keys[0], tuple) else [keys]
         try:
@@ -178,3 +182,16 @@ class CollectFn(beam.CombineFn):  # type: ignore[misc, name-defined]
             largest = None if self._clip else collector.plan.privacy.max_value
             called = [*(["key"] * parts), *(["value"] if self._weighted else [])]
             raise bad.told(NAME, None, called, largest) from None  # rows have no numbers here
+
+
+def _check_whole(values: list[Any]) -> None:
+    """Refuses what Arrow would turn into fractions, and whole numbers beside it with them."""
+    for value in values:
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int | np.integer)):
+            shown = f"is {value}, " if isinstance(value, float) else "is "
+            raise DataError(
+                NAME,
+                f"{shown}not a whole number from 1 to 2^53",
+                "Round, cast or drop such pairs first",
+                column="value",
+            )

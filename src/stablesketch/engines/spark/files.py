@@ -58,8 +58,6 @@ def _session(master: str) -> Iterator[Any]:
         need_java()
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         builder = builder.master(master).config("spark.ui.showConsoleProgress", "false")
-        # Ten times the usual batch: less is lost between the two languages (docs/scale.md).
-        builder = builder.config("spark.sql.execution.arrow.maxRecordsPerBatch", "100000")
         with quiet():
             session = builder.getOrCreate()
         session.sparkContext.setLogLevel("ERROR")

@@ -18,8 +18,10 @@ from ...privacy import Privacy
 from ...release import Release
 from ...statistic import Statistic
 from ..secret_from import SecretFrom
+from .batches import large_batches
 from .frame import DataFrame
 from .source import SparkSource
+from .work import OPEN_GROUPS
 
 if TYPE_CHECKING:
     from ...doors.pour import Progress
@@ -51,18 +53,23 @@ def release(
     on_bad: OnBad = "error",
     confidence: float = 0.95,
     secret: SecretFrom | None = None,
+    open_groups: int = OPEN_GROUPS,
     ledger: Ledger | None = None,
     label: str = "",
 ) -> Release | DataFrame:
     """One private number from a DataFrame; with `by` a DataFrame of them, one row for each group.
 
-    Everything but `df` and `secret` is as in `stablesketch.release`. Workers read Arrow batches and give back states of
-    kilobytes. No row is shuffled, unless there is a `person` column: then the rows of a person have to meet somewhere.
+    Everything but `df`, `secret` and `open_groups` is as in `stablesketch.release`. Workers read Arrow batches and give
+    back states of kilobytes. No row is shuffled, unless there is a `person` column: then the rows of a person have to
+    meet somewhere.
 
     The release is made under a secret of its own. By default it is fresh, and reaches the workers as a broadcast, which
     is taken back at the end. Through Spark Connect there are no broadcasts: pass `secret`, a reference that workers and
     driver can follow. What it leads to is never used itself: each release derives its own from it and from 128 random
     bits, so one reference serves any number of releases.
+
+    A worker keeps at most about `open_groups` groups in memory, some 50 kB each at the usual size. If it meets more, it
+    gives their states away and begins again, which is right but slow: docs/scale.md.
 
     Raises:
         DataError: a row is no pair; it names partition, row and column. Nothing is released.
@@ -82,7 +89,7 @@ def release(
         on_bad=on_bad,
         confidence=confidence,
     )
-    outcome = run_frame(task, df, secret=secret, ledger=ledger, label=label)
+    outcome = run_frame(task, df, secret=secret, open_groups=open_groups, ledger=ledger, label=label)
     if outcome.grouped:
         return as_frame(df.sparkSession, task, outcome)
     only = outcome.releases[0]
@@ -95,12 +102,13 @@ def run_frame(
     df: DataFrame,
     *,
     secret: SecretFrom | None = None,
+    open_groups: int = OPEN_GROUPS,
     ledger: Ledger | None = None,
     label: str = "",
     progress: Progress | None = None,
 ) -> Outcome:
     """Carries out a task on a cluster."""
-    with SparkSource(task, df, secret) as source:
+    with SparkSource(task, df, secret, open_groups) as source, large_batches(df, task.columns.names):
         return run_source(task, source, ledger=ledger, label=label, progress=progress)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ...collector import Collector
 from ...doors.columns import OnBad, checked_columns
@@ -12,8 +13,9 @@ from ...errors import ArgumentError, ArgumentTypeError, DataError
 from ...plan import Plan
 from ..secret_from import SecretFrom, TheSecret
 from . import job
+from .batches import large_batches
 from .frame import NAME, DataFrame, Pairs, back_quoted
-from .work import Recipe
+from .work import OPEN_GROUPS, Recipe, checked_open
 
 __all__ = ["merged", "sketch", "sketch_by"]
 
@@ -37,7 +39,8 @@ def sketch(
     pairs, recipe = _asked(df, plan, key, value, None, secret, shard, clip, on_bad)
     whole = plan.open(recipe.secret.find(), recipe.shard)
     whole._rename(f"{recipe.shard}/all")  # until all are in
-    job.collected(pairs, pairs.every, recipe, whole)
+    with large_batches(df, pairs.columns.names):
+        job.collected(pairs, pairs.every, recipe, whole)
     whole._rename(recipe.shard)
     return whole
 
@@ -52,6 +55,7 @@ def sketch_by(
     secret: SecretFrom,
     shard: str | None = None,
     separate: bool = False,
+    open_groups: int = OPEN_GROUPS,
     clip: bool = False,
     on_bad: OnBad = "error",
 ) -> DataFrame:
@@ -66,10 +70,12 @@ def sketch_by(
     here, and its result is persisted; unpersist it when it is stored.
     """
     pairs, recipe = _asked(df, plan, key, value, by, secret, shard, clip, on_bad, separate=separate)
+    recipe = replace(recipe, open_groups=checked_open(open_groups))
     functions = need("pyspark.sql.functions", "spark")
     states = job.grouped_states(pairs.every, recipe, recipe.secret.find()).persist()
     try:
-        job.raised(pairs, (row.failure for row in states.where("failure is not null").limit(1).collect()))
+        with large_batches(df, pairs.columns.names):
+            job.raised(pairs, (row.failure for row in states.where("failure is not null").limit(1).collect()))
     except BaseException:
         states.unpersist()
         raise

@@ -18,7 +18,7 @@ from ..bounding import Bounding
 from ..secret_from import SecretFrom
 from . import job
 from .frame import NAME, DataFrame, Pairs
-from .work import Recipe
+from .work import OPEN_GROUPS, Recipe, checked_open
 
 __all__ = ["SparkSource"]
 
@@ -31,7 +31,7 @@ class SparkSource:
     name = NAME
     countable = True
 
-    def __init__(self, task: Task, frame: DataFrame, secret: SecretFrom | None) -> None:
+    def __init__(self, task: Task, frame: DataFrame, secret: SecretFrom | None, open_groups: int = OPEN_GROUPS) -> None:
         self._task = task
         self._pairs = Pairs.of(frame, task)
         reference, self._forget = job.fresh_secret(frame, secret)
@@ -39,7 +39,9 @@ class SparkSource:
         try:
             self.secret = reference.find()
             columns = task.columns
-            self._recipe = Recipe(reference, len(columns.key), len(columns.by), clip=task.clips)
+            self._recipe = Recipe(
+                reference, len(columns.key), len(columns.by), clip=task.clips, open_groups=checked_open(open_groups)
+            )
             if task.reads_again and task.on_bad == "error":
                 bad = self._pairs.first_bad()
                 if bad is not None:

@@ -20,7 +20,7 @@ from ...doors.groups import Name, group_secret
 from ...doors.libraries import need
 from ...doors.max_value import digit_counts
 from ...doors.pour import BadBatch, pour, pour_groups
-from ...errors import StablesketchError
+from ...errors import ArgumentError, StablesketchError
 from ...plan import Plan
 from ...secret import Secret
 from ...sketch.workers import at_most
@@ -28,14 +28,14 @@ from .. import failure
 from ..bounding import Bounding, kept_rows
 from ..secret_from import TheSecret, child_name
 
-__all__ = ["DIGITS", "MERGED", "STATES", "Recipe"]
+__all__ = ["DIGITS", "MERGED", "OPEN_GROUPS", "STATES", "Recipe", "checked_open"]
 
 STATES = "bucket int, name string, state binary, pairs bigint, failure string"
 MERGED = "name string, state binary, pairs bigint, failure string"
 DIGITS = "counts array<bigint>, failure string"
 
 _FAN_IN = 128  # partitions whose states one worker merges, so that the driver gets fewer
-_MOST_GROUPS = 1 << 14  # open collectors of one worker, before it gives away their states and opens others
+OPEN_GROUPS = 1 << 13  # collectors that a worker keeps open, before it gives away their states and opens others
 
 
 @dataclass(frozen=True)
@@ -51,14 +51,19 @@ class Recipe:
     names: tuple[Name, ...] | None = None
     each: bool = False  # every group under a secret of its own
     bounding: Bounding | None = None
-    most_groups: int = _MOST_GROUPS
+    open_groups: int = OPEN_GROUPS
 
     def bound(self) -> Callable[[Iterator[Any]], Iterator[Any]]:
         """Rows sorted by person → the rows that are kept."""
 
         def work(batches: Iterator[Any]) -> Iterator[Any]:
             assert self.bounding is not None
-            return kept_rows(batches, self.bounding, self.secret.find())
+            try:
+                own = self.secret.find()
+            except StablesketchError as error:
+                # There is no row to tell it in. Without its frames, which may be logged with what is in them.
+                raise error.with_traceback(None) from None
+            yield from kept_rows(batches, self.bounding, own)
 
         return work
 
@@ -99,7 +104,7 @@ class Recipe:
                 while more:
                     groups = self._groups(plan, secret, f"{self.shard}/{part}.{turn}")
                     more = pour_groups(
-                        rest, groups, keys=self.keys, parts=self.parts, clip=self.clip, most=self.most_groups
+                        rest, groups, keys=self.keys, parts=self.parts, clip=self.clip, most=self.open_groups
                     )
                     turn += 1
                     yield from _met(groups)
@@ -148,6 +153,13 @@ class Recipe:
         if self.names is not None:
             return group_secret(secret, self.names[parts])
         return secret.child(child_name(tuple(parts))) if self.each else secret
+
+
+def checked_open(groups: object) -> int:
+    """How many collectors a worker may keep open."""
+    if isinstance(groups, bool) or not isinstance(groups, int) or groups < 1:
+        raise ArgumentError("open_groups", groups, "not a number of groups", f"Pass {OPEN_GROUPS}, or leave it out")
+    return groups
 
 
 def _partition() -> int:

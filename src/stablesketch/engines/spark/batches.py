@@ -1,0 +1,48 @@
+"""How rows are handed to Python: settings of the session, for as long as a job of ours runs.
+
+Spark (4.3) asks after every row how many bytes the batch has, which takes longer than writing the row; unless the limit
+is the largest integer, which means none. The number of rows bounds a batch as well, and before there was a limit of
+bytes it alone did. So the limit of bytes is lifted, and where all columns are of fixed width, batches are larger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from ...doors.libraries import need
+
+__all__ = ["large_batches"]
+
+_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
+_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
+_UNLIMITED = str(2**31 - 1)
+_MANY = 100_000
+_FIXED = ("tinyint", "smallint", "int", "bigint", "date", "timestamp", "timestamp_ntz", "decimal")
+
+
+@contextmanager
+def large_batches(frame: Any, names: tuple[str, ...]) -> Iterator[None]:
+    """Within it jobs that read these columns are handed larger batches; afterwards the settings are as before."""
+    configuration = frame.sparkSession.conf
+    kinds = {field.name: field.dataType.simpleString() for field in frame.schema.fields}
+    fixed = all(kinds.get(name, "").startswith(_FIXED) for name in names)
+    rows = int(configuration.get(_ROWS, "10000"))
+    wanted = {_BYTES: _UNLIMITED}
+    if fixed and 0 < rows < _MANY:
+        wanted[_ROWS] = str(_MANY)
+    before = {name: configuration.get(name, None) for name in wanted}
+    refused = need("pyspark.errors", "spark").PySparkException  # where users may not change settings, it is just slower
+    with suppress(refused):
+        for name, value in wanted.items():
+            configuration.set(name, value)
+    try:
+        yield
+    finally:
+        with suppress(refused):
+            for name, old in before.items():
+                if old is None:
+                    configuration.unset(name)
+                else:
+                    configuration.set(name, old)

@@ -1,0 +1,65 @@
+"""What docs/statistics.md says of plans and defaults is so, and so is the row of entropy in the README."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from test_snippets import ROOT, blocks
+
+import stablesketch as ss
+from stablesketch.privacy.entropy_neighbours import entropy_sensitivity
+from stablesketch.privacy.shift_curve import ShiftCurve
+from stablesketch.sketch.estimators.entropy import entropy_deviation
+from stablesketch.statistic import STATISTICS
+
+PAGE = ROOT / "docs" / "statistics.md"
+MATHS = ROOT / "docs" / "math-statistics.md"
+
+
+def test_the_plan_shown_is_the_plan_made() -> None:
+    (shown,) = [block.text for block in blocks(PAGE) if block.language == "text"]
+    privacy = ss.Privacy(epsilon=1.0, delta=1e-9, pairs=1_000_000, max_value=100)
+    assert shown.strip() == str(ss.plan(ss.Hill(0.5), privacy, size=500))
+
+
+def test_every_statistic_is_there_with_its_usual_error() -> None:
+    rows = re.findall(
+        r"^\| `ss\.(\w+)\(.*?\)` \| `(\w+).*\| ([\d.]+)(%?)[^|]*\|$", PAGE.read_text("utf-8"), re.MULTILINE
+    )
+    assert {name for _, name, _, _ in rows} == set(STATISTICS) - {"total"}
+    for kind, name, error, percent in rows:
+        assert getattr(ss, kind) is STATISTICS[name]
+        assert STATISTICS[name].default_error == pytest.approx(float(error) / (100 if percent else 1)), name
+        absolute = name in ("shannon", "renyi", "atkinson", "generalised_entropy")
+        assert STATISTICS[name].relative == bool(percent) == (not absolute), name
+
+
+def test_the_row_of_entropy_in_the_readme() -> None:
+    (row,) = re.findall(r"^\| entropy \| (.*) \|$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
+    errors, (_, epsilon, *_) = row.split(" | ")[:3], row.split(" | ")[3:]
+    assert errors == [f"{entropy_deviation(size):.3g} nats" for size in (50, 500, 5_000)]
+    shift = entropy_sensitivity(ss.Privacy(1.0, 1e-9, pairs=10**6))
+    assert epsilon.strip(" |") == f"{ShiftCurve(500, shift).epsilon(1e-9):.3g}"
+
+
+def test_the_example_of_dividing_by_the_total() -> None:
+    """Two streams of n pairs whose sums of shares differ by the factor that is stated, and the stated bound."""
+    n, most, q = 104_578, 1_177_685, 0.5
+    even = n * (1 / n) ** q
+    lopsided = (n - 2 + (1 + most) ** q) / (n - 1 + most) ** q
+    bound = ((n - 1) ** q + most**q) * (n - 1 + most) ** q / n ** (2 * q)
+    small = ((10**6 - 1) ** q + 100**q) * (10**6 - 1 + 100) ** q / 10**6
+    text = MATHS.read_text("utf-8")
+    assert f"differ by a factor of {even / lopsided:.2f}, and the bound is {bound:.1f}." in text
+    assert f"its ρ is at most {small:.5f}" in text
+    assert even / lopsided <= bound
+    assert f"a ρ of 3.47 have an ε of {ss.PrivacyCurve(q, 5, 3.47).epsilon(1e-9):.0f}." in text
+
+
+def test_the_example_of_whole_keys() -> None:
+    pairs = ss.Privacy(1.0, 1e-9, pairs=247_696, max_value=1_457)
+    keys = ss.Privacy(1.0, 1e-9, pairs=247_696, max_value=1_457, unit="key")
+    changes = [100 * (ss.sensitivity(0.5, privacy) - 1.0) for privacy in (pairs, keys)]
+    assert f"F_p by up to {changes[0]:.1f}% of the least" in MATHS.read_text("utf-8")
+    assert f"replacing a key by {changes[1]:.3f}%" in MATHS.read_text("utf-8")
