@@ -302,7 +302,8 @@ def _price(release: Release, plan: Plan) -> list[tuple[str, str]]:
 
 
 def _error(plan: Plan) -> str:
-    if not plan.statistic.relative:
+    nothing_known = any(part.statistic.relative and not part.relative for part in plan.parts)
+    if not plan.statistic.relative and not nothing_known:
         return f"{number(plan.error)}, absolute"
     if (plan.parts and not plan.expected) or isinstance(plan.statistic, Distinct):
         return error_in_words(plan.error, plan)

@@ -45,7 +45,7 @@ def collect(
             progress.begin("reading", source.known_rows() if isinstance(source, Table) else None)
         largest = None if clip else plan.privacy.max_value
         told(
-            source, columns, largest, batches,
+            source, columns, largest, on_bad, batches,
             lambda read: pour(read, collector, keys=len(columns.key), clip=clip, progress=progress),
         )  # fmt: skip
     return collector
@@ -55,6 +55,7 @@ def told(
     source: Table | Stream,
     columns: Columns,
     largest: int | None,
+    on_bad: OnBad,
     batches: Iterator[Any],
     work: Callable[[Iterator[Any]], Result],
 ) -> Result:
@@ -63,7 +64,7 @@ def told(
         return work(batches)
     except BadBatch as bad:
         batches.close()  # type: ignore[attr-defined]  # a generator; a table cannot be asked while it is read
-        found = source.first_bad(columns, largest) if isinstance(source, Table) else None
+        found = source.first_bad(columns, largest, on_bad) if isinstance(source, Table) else None
         if found is None:
             first = source.first_row if isinstance(source, Stream) else 1
             names = [*columns.key, *([columns.value] if columns.value else []), *columns.by]

@@ -25,6 +25,8 @@ _SENT = 1 << 17
 # The sum of a buffer of such values, on top of a total that is not yet too heavy for the table, is below 2^53.
 LARGEST_FOLDED = 1 << 31
 _HEAVY = 1 << 52
+_FEW_KNOWN = 16  # new keys for each that is known
+_MOST_PASSED = 7
 
 
 class Fold:
@@ -45,6 +47,7 @@ class Fold:
         self._sink = sink
         self._room = table
         self._filled = 0
+        self._passed = 0  # buffers in a row that did not go through the table
         self._keys = np.empty(buffer, np.uint64)
         self._values = np.empty(buffer, np.int64) if weighted else None
         self._codes = np.empty(buffer, np.int32) if grouped else None
@@ -99,12 +102,24 @@ class Fold:
         self._table_totals[place[known]] += totals[known]
         keys, totals = keys[~known], totals[~known]
         if len(self._table_keys) + len(keys) > self._room:
+            if len(keys) > _FEW_KNOWN * np.count_nonzero(known) and self._passed < _MOST_PASSED:
+                # Hardly any key comes again, so there is nothing to gain from making room: they go as they are. Now
+                # and then room is made all the same, since the stream may change.
+                self._passed += 1
+                self._pass_on(keys, totals)
+                return
+            self._passed = 0
             self._make_room()
             place, known = self._places(keys)
         else:
             place = place[~known]
         self._table_keys = np.insert(self._table_keys, place, keys)
         self._table_totals = np.insert(self._table_totals, place, totals)
+        self._drop_heavy()
+
+    def _pass_on(self, keys: Fingerprints, totals: Totals) -> None:
+        for begin in range(0, len(keys), _SENT):
+            self._sink(0, keys[begin : begin + _SENT], totals[begin : begin + _SENT])
         self._drop_heavy()
 
     def _places(self, keys: Fingerprints) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:

@@ -133,7 +133,7 @@ class LocalSource:
     def _poured(self, work: Callable[[Iterator[Any]], Result]) -> Result:
         if self._progress is not None:
             self._progress.begin("reading", self._source.known_rows() if isinstance(self._source, Table) else None)
-        return told(self._source, self._task.columns, self._task.largest, self._batches(), work)
+        return told(self._source, self._task.columns, self._task.largest, self._task.on_bad, self._batches(), work)
 
     def _batches(self) -> Iterator[Any]:
         if isinstance(self._source, Stream):

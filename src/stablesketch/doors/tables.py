@@ -77,9 +77,15 @@ class Table:
         """The result of a query over this table, in Arrow batches."""
         return self.engine.stream(query, self.name)
 
-    def first_bad(self, columns: Columns, largest: int | None) -> DataError | None:
-        """The first row that is no pair, with its file, row and column; None if there is none."""
-        bad = bad_rows(columns, text=self.text, largest=largest)
+    def first_bad(self, columns: Columns, largest: int | None, on_bad: OnBad = "error") -> DataError | None:
+        """The first row that is no pair, with its file, row and column; None if there is none.
+
+        With "skip", the first that is not skipped: a value above the promised one.
+        """
+        skipped = bad_rows(columns, text=self.text, largest=None) if on_bad == "skip" else []
+        bad = [one for one in bad_rows(columns, text=self.text, largest=largest) if one not in skipped]
+        if not bad:
+            return None
         any_bad = " or ".join(f"coalesce({one.condition}, false)" for one in bad)
         if not self.engine.rows(f"select 1 from {self.origin} where {any_bad} limit 1", self.name):
             return None  # the usual case, without the cost of numbering rows

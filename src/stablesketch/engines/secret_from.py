@@ -84,6 +84,11 @@ class SecretFrom:
         return cls("process", token)
 
     @property
+    def fetches(self) -> bool:
+        """Whether it is a function, which could hold the secret instead of fetching it."""
+        return self._kind == "callable"
+
+    @property
     def is_here(self) -> bool:
         """Whether the secret never leaves this process."""
         return self._kind == "process"

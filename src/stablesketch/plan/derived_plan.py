@@ -71,10 +71,10 @@ def derived_plan(statistic: Derived, privacy: Privacy, asked: Wanted, planned: P
         delta=delta,
         pure_epsilon=math.fsum(part.pure_epsilon for part in parts),
         error=error,
-        relative=statistic.relative and all(part.relative for part in parts),
+        relative=statistic.relative and all(part.relative or not part.statistic.relative for part in parts),
         expected=_expected(statistic, parts, privacy),
         bytes=HEADER_BYTES + sum(max(part.bytes - HEADER_BYTES, 0) + HEADER_BYTES for part in parts),
-        exact_error=_combined(statistic, parts, [part.exact_error for part in parts]),
+        exact_error=_exact_error(statistic, parts),
         deletes=asked.deletes,
         parts=tuple(parts),
     )
@@ -186,13 +186,23 @@ def _raised(parts: list[Plan], shares: Sequence[float], privacy: Privacy, planne
 def _error(statistic: Derived, parts: Sequence[Plan]) -> float:
     """To first order: errors of independent parts, each grown by its factor, add up in squares.
 
-    A part whose F_p nothing is known of counts as if that were equal to its floor.
+    A part whose F_p nothing is known of counts as if that were equal to its floor Λ; N is then at least as much,
+    because no value is below 1.
     """
-    errors = [
-        part.error if part.relative or not part.statistic.relative else 2.0 * part.error / max(part.floor, 1.0)
-        for part in parts
-    ]
-    return _combined(statistic, parts, errors)
+    return _combined(statistic, parts, [_unit(part, parts, exact=False) * part.error for part in parts])
+
+
+def _exact_error(statistic: Derived, parts: Sequence[Plan]) -> float:
+    """The same if every part were exact."""
+    return _combined(statistic, parts, [_unit(part, parts, exact=True) * part.exact_error for part in parts])
+
+
+def _unit(part: Plan, parts: Sequence[Plan], *, exact: bool) -> float:
+    """What makes the error of a part relative, if it should be and is not; a sketch errs by the floor and F_p both."""
+    if part.relative or not part.statistic.relative:
+        return 1.0
+    floor = max(1.0, *(each.floor for each in parts))
+    return 1.0 / floor if exact or isinstance(part.statistic, Total) else 2.0 / max(part.floor, 1.0)
 
 
 def _combined(statistic: Derived, parts: Sequence[Plan], errors: Sequence[float]) -> float:

@@ -57,13 +57,14 @@ def _part(part: Plan) -> str:
 
 def error_in_words(error: float, plan: Plan) -> str:
     """The error, and where it is to be expected."""
-    if not plan.statistic.relative:
-        return f"{error:.3g} absolute{', where everybody has the least' if plan.privacy.unit == 'key' else ''}"
     measured = [part for part in plan.parts or (plan,) if not isinstance(part.statistic, Total)]
     percent = f"{100 * error:,.0f}%" if error >= 1.0 else f"{100 * error:.3g}%"
     # An entropy has an error of its own whatever the stream, so nothing has to be guaranteed of it.
     if any(part.statistic.relative and not part.relative for part in plan.parts):
-        return f"{percent} where every moment is equal to its floor: nothing is guaranteed about the stream"
+        shown = percent if plan.statistic.relative else f"{error:.3g}"
+        return f"{shown} where every moment is equal to its floor: nothing is guaranteed about the stream"
+    if not plan.statistic.relative:
+        return f"{error:.3g} absolute{', where everybody has the least' if plan.privacy.unit == 'key' else ''}"
     if isinstance(plan.statistic, Profile):
         return f"{percent} at most, where every moment is the least there can be"
     if all(isinstance(part.statistic, Shannon) for part in measured):
@@ -98,19 +99,17 @@ def _short_error(error: float, plan: Plan) -> str:
 def _comparison(plan: Plan) -> str:
     if plan.mechanism == "exact":
         return "this is it"
-    if isinstance(plan.statistic, Distinct) and not plan.expected:
+    parts = plan.parts or (plan,)
+    if all(isinstance(part.statistic, Distinct) for part in parts) and not plan.expected:
         deviation = 2.0**0.5 * plan.privacy.pairs_per_person / plan.privacy.epsilon
         return f"within some {deviation:,.3g} of any number of keys, if all may be held in memory"
     ratio = plan.error / plan.exact_error if plan.exact_error > 0 else float("inf")
-    if any(isinstance(part.statistic, Shannon) for part in plan.parts or (plan,)):
-        return (
-            "not offered for entropy"
-            if ratio <= 1.0
-            else f"{ratio:,.3g} times as accurate, but not offered for entropy"
-        )
+    times = f"{ratio:,.0f}" if ratio >= 1_000.0 else f"{ratio:.3g}"
+    if any(isinstance(part.statistic, Shannon) for part in parts):
+        return "not offered for entropy" if ratio <= 1.0 else f"{times} times as accurate, but not offered for entropy"
     if ratio <= 1.0:
         return f"no better: {_short_error(plan.exact_error, plan)}"
-    return f"{ratio:,.3g} times as accurate, if all keys may be held in memory"
+    return f"{times} times as accurate, if all keys may be held in memory"
 
 
 def _bytes(count: int) -> str:

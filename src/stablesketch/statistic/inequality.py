@@ -36,7 +36,7 @@ class _Inequality(Derived):
         if privacy.unit != "key":
             raise ArgumentError(
                 "privacy.unit", privacy.unit, f"{self.name} is about people, and every key is one",
-                'Pass Privacy(unit="key", max_value=...), the largest total a key may have',
+                "Protect whole keys, of a largest total (unit='key', --unit key)",
             )  # fmt: skip
         if privacy.relation != "replace":
             raise ArgumentError(

@@ -221,6 +221,8 @@ def test_nothing_secret_is_in_the_pipeline(secret_file: Path, monkeypatch: pytes
     for way in (SecretFrom.file(secret_file), SecretFrom.environment("A_SECRET")):
         assert not found(sent(Release(ss.Moment(0.5), REPLACE, secret=way, size=40)), BITS)
         assert not found(sent(Sketch(plan(), secret=way)), BITS)
+    with pytest.raises(ss.ArgumentError, match="holds the secret itself"):
+        Release(ss.Moment(0.5), REPLACE, secret=SecretFrom.callable(lambda: held))
     with pytest.raises(ss.ArgumentTypeError, match=r"SecretFrom\.file"):
         Release(ss.Moment(0.5), REPLACE, secret=secret())  # type: ignore[arg-type]
 

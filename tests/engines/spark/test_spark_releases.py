@@ -236,6 +236,8 @@ def test_a_secret_in_a_function_is_refused_and_so_is_a_secret_itself(frame: Any)
         with pytest.raises(ss.ArgumentError, match="holds the secret itself") as caught:
             sketch(frame, plan(), key="app", value="n", secret=wrong)
         assert held.hex() not in str(caught.value)
+        with pytest.raises(ss.ArgumentError, match="holds the secret itself"):
+            release(frame, ss.Moment(0.5), ADD_REMOVE, key="app", value="n", secret=wrong, size=20)
     kept = secret()
     with pytest.raises(Exception, match="never pickled"):
         sketch(frame, plan(), key="app", value="n", secret=SecretFrom.callable(lambda: kept))

@@ -30,7 +30,7 @@ from ...plan import Mechanism, Plan
 from ...privacy import Privacy
 from ...release import Release as Released
 from ...statistic import Statistic
-from ..secret_from import SecretFrom, TheSecret
+from ..secret_from import SecretFrom, TheSecret, check_absent
 from .collect_fn import CollectFn, secret_of
 
 if TYPE_CHECKING:
@@ -81,6 +81,8 @@ class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is u
         label: str = "",
     ) -> None:
         super().__init__()
+        if not isinstance(privacy, Privacy):
+            raise ArgumentTypeError("privacy", privacy, "not a Privacy", "Pass ss.Privacy(1.0, 1e-9, pairs=...)")
         self._statistic, self._privacy = statistic, privacy
         self._sizing = Sizing(error, size, memory, expected, mechanism)
         self._groups = None if groups is None else group_names(groups)
@@ -247,7 +249,12 @@ def _windows_of_a_pair(windowing: Any) -> int | None:
 
 
 def _checked(secret: object) -> SecretFrom | None:
-    if secret is None or isinstance(secret, SecretFrom):
+    if secret is None:
+        return None
+    if isinstance(secret, SecretFrom):
+        if secret.fetches:
+            pickled = need("apache_beam.internal.cloudpickle.cloudpickle", "beam").dumps(secret)
+            check_absent(secret.find(), pickled)
         return secret
     raise ArgumentTypeError(
         "secret", type(secret), "workers need a reference to the secret, not the secret, which would be stored",

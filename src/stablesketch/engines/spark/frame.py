@@ -37,7 +37,7 @@ class Pairs:
     def __init__(self, frame: DataFrame, columns: Columns, largest: int | None, *, skip: bool) -> None:
         if not hasattr(frame, "mapInArrow"):
             raise ArgumentTypeError("df", type(frame), "not a DataFrame of Spark", "Pass one: spark.read.parquet(...)")
-        self.columns, self.largest, self._skip = columns, largest, skip
+        self.columns = columns
         self._functions = need("pyspark.sql.functions", "spark")
         kinds = {field.name: field.dataType.simpleString() for field in frame.schema.fields}
         checked_types(NAME, columns, {name: _type(kind) for name, kind in kinds.items()}, text=False)
@@ -51,21 +51,22 @@ class Pairs:
         self._raw = frame.select(*(column(back_quoted(name)).alias(mark) for name, mark in marks))
         value_kind = kinds.get(columns.value) if columns.value is not None else None
         self._value = "v" if value_kind == "bigint" else "try_cast(v as bigint) as v"
-        self._bad = bad_rows(
-            Columns(
-                _numbered("k", columns.key),
-                None if columns.value is None else "v",
-                _numbered("g", columns.by),
-                None if columns.person is None else "u",
-            ),
-            text=False,
-            largest=largest,
+        ours = Columns(
+            _numbered("k", columns.key),
+            None if columns.value is None else "v",
+            _numbered("g", columns.by),
+            None if columns.person is None else "u",
         )
+        # A value above the promised one is told, never skipped.
+        every, skipped = (bad_rows(ours, text=False, largest=most) for most in (largest, None))
+        self._skipped = skipped if skip else []
+        self._bad = [one for one in every if one not in self._skipped]
 
     @property
     def every(self) -> DataFrame:
         """All rows, or those that are pairs if the others are to be skipped."""
-        frame = self._raw if not self._skip else self._raw.where(f"not ({self._any_bad(promise=False)})")
+        skipped = " or ".join(_condition(one) for one in self._skipped)
+        frame = self._raw.where(f"not ({skipped})") if skipped else self._raw
         return frame.selectExpr(*(self._selected(mark) for _, mark in self._marks))
 
     def _selected(self, mark: str) -> str:
@@ -84,6 +85,8 @@ class Pairs:
     def first_bad(self) -> DataError | None:
         """The first row that is no pair, with its partition, its row there and its column; None if there is none."""
         functions = self._functions
+        if not self._bad:
+            return None
         which = functions.expr(
             "case " + " ".join(f"when {_condition(one)} then {i}" for i, one in enumerate(self._bad)) + " end"
         )
@@ -101,11 +104,6 @@ class Pairs:
         partition, row = place >> _ROW_BITS, place & (1 << _ROW_BITS) - 1
         name = next(name for name, mark in self._marks if mark == one.column)
         return one.told(f"{NAME}, partition {partition}", row + 1, name, shown)
-
-    def _any_bad(self, *, promise: bool) -> str:
-        """A row that is no pair. A value above the promised one is told, never skipped."""
-        conditions = [_condition(one) for one in self._bad if promise or "promised" not in one.problem]
-        return " or ".join(conditions)
 
     def bounded(self, bound: Callable[[Iterator[Any]], Iterator[Any]]) -> DataFrame:
         """The rows that are kept of each person, whose rows have to meet for that: they are shuffled by person."""

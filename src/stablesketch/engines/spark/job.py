@@ -28,8 +28,9 @@ __all__ = [
 
 
 def checked_reference(secret: object) -> SecretFrom:
-    """A reference to a secret, or an error that says how to make one."""
+    """A reference that does not hold the secret itself, or an error that says how to make one."""
     if isinstance(secret, SecretFrom):
+        check_absent(secret.find(), _pickled(secret))
         return secret
     raise ArgumentTypeError(
         "secret", type(secret), "workers need a reference to the secret, not the secret, which would be logged",
@@ -56,8 +57,13 @@ def fresh_secret(frame: DataFrame, given: SecretFrom | None) -> tuple[TheSecret,
 
 def sent(work: Callable[..., Any], secret: Secret) -> Callable[..., Any]:
     """The same function, after a look through the bytes that are sent for it."""
-    check_absent(secret, need("pyspark.serializers", "spark").CloudPickleSerializer().dumps(work))
+    check_absent(secret, _pickled(work))
     return work
+
+
+def _pickled(what: object) -> bytes:
+    """As Spark sends it."""
+    return bytes(need("pyspark.serializers", "spark").CloudPickleSerializer().dumps(what))
 
 
 def merged_states(states: DataFrame, by: str, recipe: Recipe, secret: Secret) -> DataFrame:
