@@ -52,8 +52,8 @@ def measure() -> Measured:
     at_most(1)
     rng = np.random.default_rng(1)
     weights = 1.0 / np.arange(1, 10**6 + 1)
-    zipf = np.searchsorted(np.cumsum(weights) / weights.sum(), rng.random(1 << 23)).astype(np.int64)
-    privacy = ss.Privacy(1.0, 1e-9, pairs=10**6, max_value=5)
+    zipf = np.searchsorted(np.cumsum(weights) / weights.sum(), rng.random(1 << 22)).astype(np.int64)
+    privacy = ss.Privacy(1.0, 1e-9, pairs=10**5, max_value=5)
     plan = ss.plan(ss.Moment(0.5), privacy)
     key = ss.Secret.generate()
 
@@ -64,16 +64,16 @@ def measure() -> Measured:
         pour(table.to_batches(max_chunksize=100_000), collector, keys=1)
         return (time.process_time() - begin) / len(keys)
 
-    repeated, distinct = rate(zipf), rate(rng.integers(0, 2**62, 1 << 21))
+    repeated, distinct = rate(zipf), rate(rng.integers(0, 2**62, 1 << 20))
     names = [(f"group {i}",) for i in range(1000)]
-    which = pa.array([name[0] for name in names]).take(pa.array(rng.integers(0, 1000, 1 << 21)))
-    table = pa.table({"k0": zipf[: 1 << 21], "v": rng.integers(1, 6, 1 << 21), "g0": which})
+    which = pa.array([name[0] for name in names]).take(pa.array(rng.integers(0, 1000, 1 << 20)))
+    table = pa.table({"k0": zipf[: 1 << 20], "v": rng.integers(1, 6, 1 << 20), "g0": which})
     groups = ListedGroups(names, plan, lambda name: plan.open(group_secret(key, name), "s"))
     begin = time.process_time()
     pour_groups(table.to_batches(max_chunksize=100_000), groups, keys=1, parts=1)
-    grouped = (time.process_time() - begin) / (1 << 21)
+    grouped = (time.process_time() - begin) / (1 << 20)
 
-    count = 10_000  # so many that what was free before does not count
+    count = 4_000  # so many that what was free before does not count
     before = _resident()
     begin = time.process_time()
     collectors = [plan.open(key, f"{i}") for i in range(count)]
@@ -93,9 +93,9 @@ def measure() -> Measured:
     for other in states[1:]:
         states[0].merge(other)
     merged = (time.process_time() - begin) / count
-    ready = [plan.open(ss.Secret.generate()) for _ in range(20)]
+    ready = [plan.open(ss.Secret.generate()) for _ in range(6)]
     for one in ready:
-        one.update(np.arange(1_000_000))
+        one.update(np.arange(100_000))
     message = len(ready[0].to_bytes())
     ready[0].release()  # the first one computes what all of a plan share
     begin = time.process_time()
@@ -193,9 +193,9 @@ def simulate(found: Measured, transfer: float) -> None:
     print(f"\nReleasing 10^5 groups one after the other at the driver: {GROUPS * found.released / 60:.0f} minutes.\n")
 
 
-def tree(found: Measured, states: int = 4096) -> None:
+def tree(found: Measured, states: int = 2048) -> None:
     """A real tree: so many states, 128 to one, then all to one; the result is that of one collector."""
-    privacy = ss.Privacy(1.0, 1e-9, pairs=10**6, max_value=5)
+    privacy = ss.Privacy(1.0, 1e-9, pairs=10**5, max_value=5)
     plan = ss.plan(ss.Moment(0.5), privacy)
     key = ss.Secret.generate()
     blobs = []

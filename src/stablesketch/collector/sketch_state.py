@@ -103,12 +103,12 @@ class SketchState:
                 f"the stream has fewer pairs than the {plan.privacy.pairs:,} the plan was made for, so its guarantee "
                 "would not hold. Collect more, or plan with a smaller pairs= (0 is safe for streams of any length)."
             )
+        check_promise(plan, pairs, self.total)
         if self.total < plan.privacy.total:
             raise StreamTooShort(
                 f"the values add up to less than the {plan.privacy.total:,} the plan was made for, so its guarantee "
                 "would not hold. Collect more, or plan with a smaller total=."
             )
-        check_promise(plan, pairs, self.total)
         self._check_precision()
         # Public, and refused before the release is paid.
         self._pivot().limits(self._pivot_confidence(confidence), plan.step)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from ..collector import Collector
+from ..errors import ArgumentError
 from ..plan import Plan
 from ..secret import Secret
 from .columns import Columns, OnBad
@@ -15,7 +16,7 @@ from .sources import Input, opened
 from .streams import Stream
 from .tables import Table
 
-__all__ = ["collect", "told"]
+__all__ = ["check_pairs", "collect", "told"]
 
 Result = TypeVar("Result")
 
@@ -33,6 +34,7 @@ def collect(
     progress: Progress | None = None,
 ) -> Collector:
     """A collector of these data, as one shard among others: to be stored, merged and released elsewhere."""
+    check_pairs(plan)
     collector = plan.open(secret, shard)
     with Engine() as engine:
         source = opened(engine, data, columns, how or Input(), on_bad)
@@ -49,6 +51,15 @@ def collect(
             lambda read: pour(read, collector, keys=len(columns.key), clip=clip, progress=progress),
         )  # fmt: skip
     return collector
+
+
+def check_pairs(plan: Plan) -> None:
+    """Refuses plans about whole keys: a part of the data cannot know what else its keys have."""
+    if plan.privacy.unit == "key":
+        raise ArgumentError(
+            "plan", "unit='key'", "every key must come once, with its whole total, and a part of the data has not all",
+            "Release from all of the data at once, or add it up by key and update a collector with that",
+        )  # fmt: skip
 
 
 def told(

@@ -9,7 +9,17 @@ from typing import Literal
 
 from ..errors import ArgumentError, ArgumentTypeError, DataError
 
-__all__ = ["BadRow", "Columns", "OnBad", "bad_rows", "checked_columns", "checked_types", "quoted", "selection"]
+__all__ = [
+    "BadRow",
+    "Columns",
+    "OnBad",
+    "bad_rows",
+    "checked_columns",
+    "checked_types",
+    "quoted",
+    "selection",
+    "total_above",
+]
 
 OnBad = Literal["error", "skip"]
 
@@ -139,3 +149,11 @@ def bad_rows(columns: Columns, *, text: bool, largest: int | None) -> list[BadRo
         problem = f"is above the promised max_value = {largest:,}, which the guarantee rests on"
         found.append(BadRow(columns.value, f"{number} > {largest}", problem, way_out))
     return found
+
+
+def total_above(source: str, total: int, largest: int) -> DataError:
+    """Where whole keys are protected, and one has more than was promised."""
+    return DataError(
+        source, f"the total of a key is {total:,}, above the promised max_value = {largest:,}",
+        "Clip totals to it (--clip, clip=True), or promise a larger one (--max-value)",
+    )  # fmt: skip

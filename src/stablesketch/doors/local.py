@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from ..collector import Collector
-from ..errors import DataError
 from ..plan import Plan
 from ..secret import Secret
+from ..sketch.columns import MAX_WEIGHT
 from .collect import told
+from .columns import total_above
 from .engine import Engine
 from .group_collectors import ListedGroups
 from .groups import Name, group_secret
@@ -68,11 +69,8 @@ class LocalSource:
         if largest is not None:
             (most,) = table.engine.rows(f"select max(v) from ({added})", table.name)[0]
             if most is not None and most > largest:
-                raise DataError(
-                    table.name, f"the total of a key is {int(most):,}, above the promised max_value = {largest:,}",
-                    "Clip totals to it (--clip, clip=True), or promise a larger one (--max-value)",
-                )  # fmt: skip
-        return f"select {', '.join(keys)}, cast(v as bigint) as v{names} from ({added})"
+                raise total_above(table.name, int(most), largest)
+        return f"select {', '.join(keys)}, cast(least(v, {MAX_WEIGHT}) as bigint) as v{names} from ({added})"
 
     @property
     def name(self) -> str:

@@ -141,11 +141,11 @@ def test_stored_collectors_merge_once_and_release_once(frame: Any, secret_file: 
         merged(stored.union(again), secret=way)
     whole = merged(stored, secret=way)
     assert whole.shards == {f'week 46/["2026-11-0{day}"]' for day in range(1, 8)}
+    with pytest.raises(ss.DataError, match="no such column"):
+        merged(stored, secret=way, column="sketch")
     assert whole.release().pairs == 3000
     with pytest.raises(ss.SecretSpent):
         merged(stored, secret=way)
-    with pytest.raises(ss.DataError, match="no such column"):
-        merged(stored, secret=way, column="sketch")
     stored.unpersist()
     again.unpersist()
 
@@ -294,3 +294,27 @@ def test_settings_of_the_session_are_as_before(frame: Any, secret_file: Path) ->
     before = [frame.sparkSession.conf.get(name) for name in names]
     sketch(frame, plan(), key="who", value="n", secret=SecretFrom.file(secret_file))
     assert [frame.sparkSession.conf.get(name) for name in names] == before
+
+
+@pytest.mark.filterwarnings("ignore:PySpark does not yet:FutureWarning")  # toArrow of the test
+def test_whole_keys_are_added_up_as_on_one_machine(
+    frame: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, secret_file: Path
+) -> None:
+    totals: dict[str, int] = {}
+    for app, n, *_ in rows():
+        totals[app] = totals.get(app, 0) + n
+    privacy = ss.Privacy(4.0, 1e-6, 2, max_value=max(totals.values()), unit="key")
+    task = Task(ss.Atkinson(0.5), privacy, checked_columns("app", "n"), Sizing(size=30))
+    with Engine() as engine:
+        here, there = pair_of_sources(task, frame, tmp_path, monkeypatch, engine)
+        chosen = task.planned()
+        assert here.count() == there.count() == len(totals)
+        own, other = (source.collected(chosen) for source in (here, there))
+        assert own[1] == other[1] == len(totals)
+        assert own[0]._held().to_bytes() == other[0]._held().to_bytes()
+    low = ss.Privacy(4.0, 1e-6, 2, max_value=5, unit="key")
+    with pytest.raises(ss.DataError, match="the total of a key is"):
+        release(frame, ss.Atkinson(0.5), low, key="app", value="n", size=30)
+    whole = ss.plan(ss.Atkinson(0.5), privacy, size=30)
+    with pytest.raises(ss.ArgumentError, match="every key must come once"):
+        sketch(frame, whole, key="app", value="n", secret=SecretFrom.file(secret_file))

@@ -49,7 +49,8 @@ class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is u
     Elements are keys, or (key, value) where `privacy.max_value` is above 1; a tuple as key is a composite key. With
     `by=True`, or a list of public `groups`, they are (group, pair), and a group is a text or a tuple of them. In the
     global window and without groups the result is one `Release`; otherwise a `GroupRelease` for each group and window,
-    in its window, whose ε and δ are those of all of them together. What is chosen and refused is said at the head of
+    in its window, whose ε and δ are those of all of them together. With unit="key" every key has to come once, with its
+    total: put `beam.CombinePerKey(sum)` before it. What is chosen and refused is said at the head of
     engines/beam/transform.py.
 
     `secret` is a reference that every worker can follow; what it leads to is never used itself, but derived from with

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ...doors.columns import BadRow, Columns, bad_rows, checked_types
+from ...doors.columns import BadRow, Columns, bad_rows, checked_types, total_above
 from ...doors.libraries import need
 from ...doors.task import Task
 from ...errors import ArgumentTypeError, DataError
+from ...sketch.columns import MAX_WEIGHT
 
 __all__ = ["NAME", "DataFrame", "Pairs", "back_quoted", "is_remote", "quiet"]
 
@@ -111,6 +112,19 @@ class Pairs:
         together = self.every.repartition(person).sortWithinPartitions(person)
         with quiet():
             return together.mapInArrow(bound, together.schema)
+
+    def added_up(self, largest: int | None) -> DataFrame:
+        """Every key once, with its whole total, as unit="key" promises: rows of a key meet, as in any group-by."""
+        functions = self._functions
+        keys, groups = (_numbered(letter, names) for letter, names in (("k", self.columns.key), ("g", self.columns.by)))
+        # In decimals, which do not overflow.
+        one = functions.col("v").cast("decimal(20,0)") if self.columns.value is not None else functions.lit(1)
+        totals = self.every.groupBy(*keys, *groups).agg(functions.sum(one).alias("v"))
+        if largest is not None:
+            most = totals.agg(functions.max("v")).collect()[0][0]
+            if most is not None and most > largest:
+                raise total_above(NAME, int(most), largest)
+        return totals.selectExpr(*keys, f"cast(least(v, {MAX_WEIGHT}) as bigint) as v", *groups)
 
     @staticmethod
     def of(frame: DataFrame, task: Task) -> Pairs:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...collector import Collector
+from ...doors.collect import check_pairs
 from ...doors.columns import OnBad, checked_columns
 from ...doors.libraries import need
 from ...errors import ArgumentError, ArgumentTypeError, DataError
@@ -121,6 +122,7 @@ def _asked(
         raise ArgumentTypeError("plan", type(plan), "not a Plan", "Pass what ss.plan(...) gave")
     if shard is not None and (not isinstance(shard, str) or not 0 < len(shard) < 1000):
         raise ArgumentError("shard", shard, "not the name of a shard", 'Pass one such as "2026-11-15"')
+    check_pairs(plan)
     reference = TheSecret(job.checked_reference(secret))
     columns = checked_columns(key, value, by)
     largest = None if clip else plan.privacy.max_value

@@ -46,7 +46,11 @@ class SparkSource:
                 bad = self._pairs.first_bad()
                 if bad is not None:
                     raise bad
-            self._frame = self._bounded() if columns.person is not None else self._pairs.every
+            self._frame = self._pairs.every
+            if columns.person is not None:
+                self._frame = self._bounded()
+            elif task.privacy.unit == "key":
+                self._frame = self._pairs.added_up(task.largest)
         except BaseException:
             self._forget()
             raise
@@ -65,8 +69,8 @@ class SparkSource:
         return self._pairs.bounded(job.sent(recipe.bound(), self.secret))
 
     def count(self) -> int:
-        """The number of pairs."""
-        return self._pairs.count()
+        """The number of pairs, or of keys where they are what is protected."""
+        return int(self._frame.count()) if self._task.privacy.unit == "key" else self._pairs.count()
 
     def skipped(self) -> int | None:
         """How many rows are not pairs."""
