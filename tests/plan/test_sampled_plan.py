@@ -121,3 +121,12 @@ def test_an_audit_of_a_sampled_plan_passes() -> None:
 
     report = ss.audit(plan, 300, open_collector=opened, progress=False)
     assert report.passed, str(report)
+
+
+def test_a_promised_total_is_none_of_the_sample() -> None:
+    """The stream keeps the promise, what is drawn from it need not: the price is the same with and without it."""
+    prices = [
+        ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 20_000, max_value=5, total=total), size=20, sampling=0.3).epsilon
+        for total in (0, 90_000)
+    ]
+    assert prices[0] == prices[1]

@@ -13,6 +13,7 @@ from ..privacy import Privacy
 from ..privacy.distinct import PhantomNumber, distinct_deviation, phantoms_for
 from ..sketch.distinct import FEWEST, blob_bytes
 from ..statistic import Distinct
+from .noise_plan import noise_plan
 from .phantoms import Phantoms
 from .plan import Plan
 from .wanted import HEADER_BYTES, LARGEST_SIZE, Wanted
@@ -83,20 +84,4 @@ def _size_for(wanted: Wanted, statistic: Distinct, keys: float, phantoms: Phanto
 def _exact(statistic: Distinct, privacy: Privacy, wanted: Wanted) -> Plan:
     """All keys in memory, and discrete Laplace noise of scale c/ε on their number."""
     deviation = math.sqrt(2.0) * privacy.pairs_per_person / privacy.epsilon
-    keys = wanted.expected or 0.0
-    return Plan(
-        statistic=statistic,
-        privacy=privacy,
-        mechanism="exact",
-        size=0,
-        phantoms=Phantoms(0, 1),
-        step=1.0,
-        epsilon=privacy.epsilon,
-        delta=0.0,
-        pure_epsilon=privacy.epsilon,
-        error=deviation / keys if keys else deviation,
-        relative=keys > 0.0,
-        expected=keys,
-        bytes=0,
-        exact_error=deviation / keys if keys else deviation,
-    )
+    return noise_plan(statistic, privacy, deviation, wanted.expected or 0.0)

@@ -11,6 +11,7 @@ from ..privacy.neighbours import log_sensitivity
 from ..privacy.precision import STEPS_PER_DEVIATION, coarse_enough_step, rounded_deviation, rounding_delta
 from ..sketch import entry_bytes
 from ..statistic import Moment
+from .noise_plan import noise_plan
 from .phantoms import Phantoms
 from .plan import Plan
 from .sizing import exact_deviation, floor_for, gaussian_guide, largest_log_rho, relative_deviation
@@ -177,23 +178,8 @@ def _exact_plan(statistic: Moment, privacy: Privacy, asked: float | None, guess:
             f"the exact mechanism has an error of {error:.3g} at {statistic} = {guess:,.6g}, and {asked:g} is asked. "
             "Ask for a larger error or ε, or pass expected= if F_p is known to be larger."
         )
-    return Plan(
-        statistic=statistic,
-        privacy=privacy,
-        mechanism="exact",
-        size=0,
-        phantoms=Phantoms(0, 1),
-        step=2.0 ** math.floor(math.log2(deviation * min(1.0, privacy.epsilon / math.sqrt(2.0)) / 1000.0)),
-        epsilon=privacy.epsilon,
-        delta=0.0,
-        pure_epsilon=privacy.epsilon,
-        error=error,
-        relative=guess > 0.0,
-        expected=guess,
-        bytes=0,
-        exact_error=error,
-        deletes=deletes,
-    )
+    step = 2.0 ** math.floor(math.log2(deviation * min(1.0, privacy.epsilon / math.sqrt(2.0)) / 1000.0))
+    return noise_plan(statistic, privacy, deviation, guess, step=step, deletes=deletes)
 
 
 def _unreachable(

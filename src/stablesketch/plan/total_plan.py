@@ -7,7 +7,7 @@ from fractions import Fraction
 from ..errors import ArgumentError
 from ..privacy import Privacy, discrete_laplace
 from ..statistic import Total
-from .phantoms import Phantoms
+from .noise_plan import noise_plan
 from .plan import Plan
 from .wanted import Wanted
 
@@ -36,20 +36,4 @@ def total_plan(statistic: Total, privacy: Privacy, wanted: Wanted) -> Plan:
             "error", wanted.error, f"the noise alone is {error:.3g} at a total of {expected:,.6g}",
             "Ask for a larger error or ε, or pass expected=, the total you expect",
         )  # fmt: skip
-    return Plan(
-        statistic=statistic,
-        privacy=privacy,
-        mechanism="exact",
-        size=0,
-        phantoms=Phantoms(0, 1),
-        step=1.0,
-        epsilon=privacy.epsilon,
-        delta=0.0,
-        pure_epsilon=privacy.epsilon,
-        error=error,
-        relative=expected > 0.0,
-        expected=expected,
-        bytes=_BYTES,
-        exact_error=error,
-        deletes=wanted.deletes,
-    )
+    return noise_plan(statistic, privacy, deviation, expected, bytes=_BYTES, deletes=wanted.deletes)
