@@ -5,10 +5,7 @@
 namespace stablesketch {
 
 namespace {
-// Folding is watched a slice at a time. When fewer than 13 in 100 keys were in the table (it compresses by less than
-// 1.15), the next slices go straight to the kernel, ever more of them while that stays so.
-constexpr std::size_t slice_rows = 8192, longest_bypass = 64;
-constexpr double worthwhile = 0.13;
+constexpr double worthwhile = 0.13;  // below it the table compresses by less than 1.15
 // A digit takes 2^31 additions of 32 bits, a block makes at most 260 to each: settle long before.
 constexpr std::size_t blocks_between_settling = 4096;
 
@@ -39,15 +36,15 @@ Accumulator::Accumulator(double p, std::uint32_t size, const std::uint8_t (&key)
       digits_(digits_for(p, table_->resolution)),
       tier_(tier),
       fold_(rows),
+      watch_(fold_.slots() / 2, worthwhile),
       evicted_(std::make_unique<Evicted>()) {}
 
 Accumulator::Added Accumulator::add(const std::uint64_t* fingerprints, const std::int64_t* weights, std::size_t n,
                                     std::int64_t sign, std::int64_t highest) {
     Added added;
-    for (std::size_t start = 0; start < n; start += slice_rows) {
-        const std::size_t count = n - start < slice_rows ? n - start : slice_rows;
-        const bool bypassed = bypass_left_ > 0;
-        if (bypassed) --bypass_left_;
+    for (std::size_t start = 0; start < n; start += FoldWatch::slice_rows) {
+        const std::size_t count = n - start < FoldWatch::slice_rows ? n - start : FoldWatch::slice_rows;
+        const bool past = watch_.passes();
         std::size_t hits = 0;
         for (std::size_t at = start; at < start + count; at += Evicted::capacity) {
             const std::size_t few = start + count - at < Evicted::capacity ? start + count - at : Evicted::capacity;
@@ -58,22 +55,14 @@ Accumulator::Added Accumulator::add(const std::uint64_t* fingerprints, const std
                     if (own[i] < 1 || own[i] > highest) added.outside = static_cast<std::int64_t>(at + i);
                 return added;
             }
-            if (bypassed) {
+            if (past) {
                 push_all(keys, own, few, sign);
                 continue;
             }
             hits += tier_.fold_add(fold_.table(), keys, own, few, sign, *evicted_);
             for (std::size_t i = 0; i < evicted_->count; ++i) push(evicted_->key[i], evicted_->weight[i]);
         }
-        if (bypassed) continue;
-        seen_ += count;
-        if (seen_ < fold_.slots() / 2 || count < slice_rows) continue;  // a cold table proves nothing
-        if (static_cast<double>(hits) < worthwhile * static_cast<double>(count)) {
-            bypass_length_ = bypass_length_ == 0 ? 8 : bypass_length_ < longest_bypass ? 2 * bypass_length_ : longest_bypass;
-            bypass_left_ = bypass_length_;
-        } else {
-            bypass_length_ = 0;
-        }
+        if (!past) watch_.saw(hits, count);
     }
     return added;
 }
@@ -91,11 +80,10 @@ std::vector<std::int64_t> Accumulator::finish(const std::vector<Accumulator*>& t
         Accumulator& self = *together[i];
         const auto take = [&self](std::uint64_t key, std::int64_t weight) { self.push(key, weight); };
         const std::size_t lines = self.fold_.lines();
-        if (alike) {
-            together[0]->fold_.drain(others, lines * i / count, lines * (i + 1) / count, take);
-        } else {
-            self.fold_.drain({}, 0, lines, take);
-        }
+        Fold& from = alike ? together[0]->fold_ : self.fold_;
+        const std::size_t begin = alike ? lines * i / count : 0, end = alike ? lines * (i + 1) / count : lines;
+        if (alike) from.join(others, begin, end, take);
+        from.drain(begin, end, [&self](const FoldLine& line, int k) { self.push(line.key[k], line.weight[k]); });
         sums[i] = self.total();
     };
     std::vector<std::thread> threads;
@@ -108,7 +96,7 @@ std::vector<std::int64_t> Accumulator::finish(const std::vector<Accumulator*>& t
 }
 
 std::vector<std::int64_t> Accumulator::total() {
-    seen_ = bypass_left_ = bypass_length_ = 0;
+    watch_.reset();
     const std::size_t length = std::size_t(2 * pairs_) * digits_;
     std::vector<std::int64_t> total(length, 0);
     for (int l = 0; l < levels; ++l) {

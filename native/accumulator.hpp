@@ -62,8 +62,8 @@ class Accumulator {
     int digits_;
     Tier tier_;
     Fold fold_;
+    FoldWatch watch_;
     std::unique_ptr<Evicted> evicted_;
-    std::size_t seen_ = 0, bypass_left_ = 0, bypass_length_ = 0;
     std::array<Level, levels> level_;
 };
 

@@ -4,6 +4,7 @@
 namespace nb = nanobind;
 
 void bind_entries(nb::module_& m);
+void bind_fold(nb::module_& m);
 void bind_keys(nb::module_& m);
 void bind_registers(nb::module_& m);
 
@@ -11,6 +12,7 @@ NB_MODULE(_native, m) {
     nb::set_leak_warnings(false);  // objects alive at exit are the interpreter's business, not a message to users
     m.doc() = "The compiled core of stablesketch: fingerprints of keys, the exact entries of a sketch, and registers.";
     bind_entries(m);
+    bind_fold(m);
     bind_keys(m);
     bind_registers(m);
 }

@@ -1,9 +1,10 @@
 // Folding: the sketch is linear, so equal keys are added up before they cost a column of X.
 //
-// A bounded table of cache lines, each holding four keys and their weights. A key has one line; when its line is full,
-// the lightest of the four leaves the table (it goes to the kernel, nothing is lost) and the new key takes its place, so
-// heavy keys stay. A slot of weight 0 is free: it adds nothing, whatever its key. The hash is a multiplication by an odd
-// number, random in each process, so nobody can aim keys at one line; the result does not depend on it.
+// A bounded table of cache lines, each holding four keys and their weights, or three where keys are of groups. A key has
+// one line; when its line is full, the lightest of them leaves the table (it goes on, to the kernel, and nothing is lost)
+// and the new key takes its place, so heavy keys stay. A slot of weight 0 is free: it adds nothing, whatever its key. The
+// hash is a multiplication by an odd number, random in each process, so nobody can aim keys at one line; the result does
+// not depend on it.
 #pragma once
 
 #include <cstddef>
@@ -13,23 +14,40 @@
 #include <random>
 #include <vector>
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 namespace stablesketch {
 
 struct alignas(64) FoldLine {
+    static constexpr int slots = 4;
     std::uint64_t key[4];
     std::int64_t weight[4];
 };
 
-struct FoldTable {
-    FoldLine* lines;
+struct alignas(64) GroupLine {  // equal keys of different groups are different
+    static constexpr int slots = 3;
+    std::uint64_t key[3];
+    std::int64_t weight[3];
+    std::int32_t code[3];
+};
+
+template <class Line>
+struct TableOf {
+    Line* lines;
     int shift;                 // line = (key * multiplier) >> shift
     std::uint64_t multiplier;  // odd
+    std::int64_t most;         // no sum that is held is larger than this, or than a single weight
 };
+using FoldTable = TableOf<FoldLine>;
+using GroupTable = TableOf<GroupLine>;
 
 struct Evicted {  // what one call of a fold loop pushed out of the table: at most one for each key given
     static constexpr std::size_t capacity = 1024;
     std::uint64_t key[capacity];
     std::int64_t weight[capacity];
+    std::int32_t code[capacity];  // of a GroupLine alone
     std::size_t count = 0;
 };
 
@@ -40,66 +58,100 @@ std::size_t fold_add_plain(const FoldTable&, const std::uint64_t*, const std::in
 #if defined(__x86_64__)
 std::size_t fold_add_avx2(const FoldTable&, const std::uint64_t*, const std::int64_t*, std::size_t, std::int64_t, Evicted&);
 #endif
+// The same for keys of groups; weights must be positive.
+std::size_t fold_add_groups(const GroupTable&, const std::uint64_t* keys, const std::int64_t* weights,
+                            const std::int32_t* codes, std::size_t n, Evicted& out);
 
-class Fold {
+inline std::uint64_t process_multiplier() {
+    static const std::uint64_t multiplier = [] {
+        std::random_device random;
+        return (std::uint64_t(random()) << 32 | random()) | 1;
+    }();
+    return multiplier;
+}
+
+template <class Line>
+class FoldOf {
+  public:
+    // 2^bits lines, bits > 0, of 64 bytes each.
+    FoldOf(int bits, std::int64_t most) : count_(std::size_t(1) << bits) {
+        // Memory that comes as zeros need not be touched before it is used.
+        memory_ = std::calloc(count_ + 1, sizeof(Line));
+        if (memory_ == nullptr) throw std::bad_alloc();
+        const auto first = (reinterpret_cast<std::uintptr_t>(memory_) + 63) & ~std::uintptr_t(63);
+        table_ = {reinterpret_cast<Line*>(first), 64 - bits, process_multiplier(), most};
+#if defined(__linux__)
+        // A large table is met at random: without large pages nearly every key would wait for the page table.
+        constexpr std::uintptr_t large = std::uintptr_t(1) << 21;
+        const std::uintptr_t begin = (first + large - 1) & ~(large - 1), end = (first + count_ * sizeof(Line)) & ~(large - 1);
+        if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+#endif
+    }
+    ~FoldOf() { std::free(memory_); }
+    FoldOf(const FoldOf&) = delete;
+    FoldOf& operator=(const FoldOf&) = delete;
+
+    const TableOf<Line>& table() const { return table_; }
+    std::size_t lines() const { return count_; }
+    std::size_t slots() const { return Line::slots * count_; }
+
+    // Empties some lines. Different lines may be drained by different threads.
+    template <class Take>  // take(line, slot)
+    void drain(std::size_t begin, std::size_t end, Take&& take) {
+        for (std::size_t i = begin; i < end; ++i) {
+            Line& line = table_.lines[i];
+            bool used = false;
+            for (int k = 0; k < Line::slots; ++k) {
+                if (line.weight[k] == 0) continue;
+                take(line, k);
+                used = true;
+            }
+            if (used) line = Line{};  // what was never touched stays so
+        }
+    }
+
+  protected:
+    TableOf<Line> table_;
+
+  private:
+    std::size_t count_;
+    void* memory_;
+};
+
+// The fold of one worker of an update.
+class Fold : public FoldOf<FoldLine> {
   public:
     // Room for about `rows` keys, within 2^6 to 2^16 lines: 4 KiB to 4 MiB.
-    explicit Fold(std::size_t rows) {
-        int bits = 6;
-        while (bits < largest_bits && (std::size_t(2) << bits) < rows) ++bits;
-        count_ = std::size_t(1) << bits;
-        table_.shift = 64 - bits;
-        table_.multiplier = process_multiplier();
-        table_.lines = static_cast<FoldLine*>(std::aligned_alloc(alignof(FoldLine), count_ * sizeof(FoldLine)));
-        if (table_.lines == nullptr) throw std::bad_alloc();
-        clear();
-    }
-    ~Fold() { std::free(table_.lines); }
-    Fold(const Fold&) = delete;
-    Fold& operator=(const Fold&) = delete;
+    explicit Fold(std::size_t rows) : FoldOf(bits_for(rows), std::int64_t(1) << 61) {}
 
-    const FoldTable& table() const { return table_; }
-    std::size_t lines() const { return count_; }
-    std::size_t slots() const { return 4 * count_; }
-
-    // Empties some lines of this table and of others with as many lines: a key has the same line in all of them, so it
-    // is added up once more. Different lines may be drained by different threads.
+    // Moves some lines of others with as many lines into those of this table: a key has the same line in all of them, so
+    // it is added up once more. What finds no room goes to take(key, weight).
     template <class Take>
-    void drain(const std::vector<Fold*>& others, std::size_t begin, std::size_t end, Take&& take) {
-        for (std::size_t i = begin; i < end; ++i) {
-            FoldLine& line = table_.lines[i];
-            for (Fold* other : others) {
-                FoldLine& theirs = other->table_.lines[i];
-                for (int k = 0; k < 4; ++k)
-                    if (theirs.weight[k] != 0 && !join(line, theirs.key[k], theirs.weight[k]))
-                        take(theirs.key[k], theirs.weight[k]);
-                theirs = FoldLine{};
-            }
-            for (int k = 0; k < 4; ++k)
-                if (line.weight[k] != 0) take(line.key[k], line.weight[k]);
-            line = FoldLine{};
+    void join(const std::vector<Fold*>& others, std::size_t begin, std::size_t end, Take&& take) {
+        for (Fold* other : others) {
+            std::size_t i = begin;
+            other->drain(begin, end, [&](const FoldLine& line, int k) {
+                while (&line != &other->table_.lines[i]) ++i;
+                if (!put(table_.lines[i], line.key[k], line.weight[k])) take(line.key[k], line.weight[k]);
+            });
         }
     }
 
   private:
-    static constexpr int largest_bits = 16;
-    static std::uint64_t process_multiplier() {
-        static const std::uint64_t multiplier = [] {
-            std::random_device random;
-            return (std::uint64_t(random()) << 32 | random()) | 1;
-        }();
-        return multiplier;
+    static int bits_for(std::size_t rows) {
+        int bits = 6;
+        while (bits < 16 && (std::size_t(2) << bits) < rows) ++bits;
+        return bits;
     }
     // Into the slot of this key, or a free one; whether there was either, and room in it (fold_loop.hpp).
-    static bool join(FoldLine& line, std::uint64_t key, std::int64_t weight) {
+    bool put(FoldLine& line, std::uint64_t key, std::int64_t weight) const {
         int free = -1;
-        for (int k = 0; k < 4; ++k) {
+        for (int k = 0; k < FoldLine::slots; ++k) {
             if (line.weight[k] == 0) {
                 free = k;
             } else if (line.key[k] == key) {
                 const std::int64_t sum = line.weight[k] + weight;
-                constexpr std::int64_t large = std::int64_t(1) << 61;
-                if (sum > large || sum < -large) return false;
+                if (sum > table_.most || sum < -table_.most) return false;
                 line.weight[k] = sum;
                 return true;
             }
@@ -109,11 +161,40 @@ class Fold {
         line.weight[free] = weight;
         return true;
     }
-    void clear() {
-        for (std::size_t i = 0; i < count_; ++i) table_.lines[i] = FoldLine{};
+};
+
+// Folding is watched a slice of rows at a time. When too few keys of a slice were in the table, the next slices go past
+// it, ever more of them while that stays so.
+class FoldWatch {
+  public:
+    static constexpr std::size_t slice_rows = 8192;
+
+    // `warm`: rows before which a table proves nothing; `worthwhile`: the part of the keys that must be in the table.
+    FoldWatch(std::size_t warm, double worthwhile) : warm_(warm), worthwhile_(worthwhile) {}
+
+    // Whether the next slice goes past the table. If not, `saw` is told how many of its keys were there.
+    bool passes() {
+        if (left_ == 0) return false;
+        --left_;
+        return true;
     }
-    FoldTable table_;
-    std::size_t count_;
+    void saw(std::size_t hits, std::size_t rows) {
+        seen_ += rows;
+        if (seen_ < warm_ || rows < slice_rows) return;
+        if (static_cast<double>(hits) < worthwhile_ * static_cast<double>(rows)) {
+            length_ = length_ == 0 ? 8 : length_ < longest ? 2 * length_ : longest;
+            left_ = length_;
+        } else {
+            length_ = 0;
+        }
+    }
+    void reset() { seen_ = left_ = length_ = 0; }
+
+  private:
+    static constexpr std::size_t longest = 64;
+    std::size_t warm_;
+    double worthwhile_;
+    std::size_t seen_ = 0, left_ = 0, length_ = 0;
 };
 
 }  // namespace stablesketch

@@ -10,8 +10,20 @@
 namespace stablesketch {
 namespace {
 
-// One bit a slot: which of the four keys of the line is this one.
-inline unsigned matches(const FoldLine& line, std::uint64_t key) {
+// Nothing, where keys have no groups; the compiler leaves it out.
+struct NoCodes {
+    std::int32_t operator[](std::size_t) const { return 0; }
+};
+
+template <class Line>
+inline Line* line_of(const TableOf<Line>& table, std::uint64_t key, std::int32_t code) {
+    // Different groups start at different lines, or a key that all of them have would fill its own.
+    const std::uint64_t apart = static_cast<std::uint64_t>(code) * 0x9e3779b97f4a7c15ULL;
+    return table.lines + (((key ^ apart) * table.multiplier) >> table.shift);
+}
+
+// One bit a slot: which of the keys of the line is this one.
+inline unsigned matches(const FoldLine& line, std::uint64_t key, std::int32_t) {
 #if defined(__AVX2__)
     const __m256i equal = _mm256_cmpeq_epi64(_mm256_load_si256(reinterpret_cast<const __m256i*>(line.key)),
                                              _mm256_set1_epi64x(static_cast<long long>(key)));
@@ -22,51 +34,71 @@ inline unsigned matches(const FoldLine& line, std::uint64_t key) {
 #endif
 }
 
+[[maybe_unused]] inline unsigned matches(const GroupLine& line, std::uint64_t key, std::int32_t code) {
+    unsigned found = 0;
+    for (int k = 0; k < GroupLine::slots; ++k)
+        found |= unsigned(line.key[k] == key && line.code[k] == code) << k;
+    return found;
+}
+
 inline std::uint64_t size_of(std::int64_t w) { return static_cast<std::uint64_t>(w < 0 ? -w : w); }
 
-inline void evict(Evicted& out, std::uint64_t key, std::int64_t weight) {
+inline void evict(Evicted& out, std::uint64_t key, std::int64_t weight, [[maybe_unused]] std::int32_t code,
+                  bool grouped) {
     out.key[out.count] = key;
-    out.weight[out.count++] = weight;
+    out.weight[out.count] = weight;
+    if (grouped) out.code[out.count] = code;
+    ++out.count;
 }
+
+inline std::int32_t code_of(const FoldLine&, int) { return 0; }
+[[maybe_unused]] inline std::int32_t code_of(const GroupLine& line, int k) { return line.code[k]; }
+inline void set_code(FoldLine&, int, std::int32_t) {}
+[[maybe_unused]] inline void set_code(GroupLine& line, int k, std::int32_t code) { line.code[k] = code; }
 
 // A key that is not in its line takes the place of the lightest.
-inline void replace(FoldLine& line, std::uint64_t key, std::int64_t weight, Evicted& out) {
+template <class Line>
+inline void replace(Line& line, std::uint64_t key, std::int64_t weight, std::int32_t code, Evicted& out) {
+    constexpr bool grouped = Line::slots == GroupLine::slots;
     int lightest = 0;
-    for (int k = 1; k < 4; ++k)
+    for (int k = 1; k < Line::slots; ++k)
         if (size_of(line.weight[k]) < size_of(line.weight[lightest])) lightest = k;
-    if (line.weight[lightest] != 0) evict(out, line.key[lightest], line.weight[lightest]);
+    if (line.weight[lightest] != 0)
+        evict(out, line.key[lightest], line.weight[lightest], code_of(line, lightest), grouped);
     line.key[lightest] = key;
     line.weight[lightest] = weight;
+    set_code(line, lightest, code);
 }
 
-template <bool weighted>
-std::size_t fold_loop(const FoldTable& table, const std::uint64_t* keys, const std::int64_t* weights, std::size_t n,
-                      std::int64_t sign, Evicted& out) {
+template <bool weighted, class Line, class Codes>
+std::size_t fold_loop(const TableOf<Line>& table, const std::uint64_t* keys, const std::int64_t* weights,
+                      const Codes codes, std::size_t n, std::int64_t sign, Evicted& out) {
+    constexpr bool grouped = Line::slots == GroupLine::slots;
     constexpr std::size_t ahead = 32;  // lines asked for before they are needed
+    const auto most = static_cast<std::uint64_t>(table.most);
     std::size_t misses = 0;
     for (std::size_t start = 0; start < n; start += ahead) {
         const std::size_t stop = start + ahead < n ? start + ahead : n;
-        FoldLine* lines[ahead];
+        Line* lines[ahead];
         for (std::size_t i = start; i < stop; ++i) {
-            lines[i - start] = table.lines + ((keys[i] * table.multiplier) >> table.shift);
+            lines[i - start] = line_of(table, keys[i], codes[i]);
             __builtin_prefetch(lines[i - start], 1);
         }
         for (std::size_t i = start; i < stop; ++i) {
-            FoldLine& line = *lines[i - start];
+            Line& line = *lines[i - start];
             const std::int64_t weight = weighted ? sign * weights[i] : sign;
-            const unsigned match = matches(line, keys[i]);
+            const unsigned match = matches(line, keys[i], codes[i]);
             if (match == 0) [[unlikely]] {
-                replace(line, keys[i], weight, out);
+                replace(line, keys[i], weight, codes[i], out);
                 ++misses;
                 continue;
             }
             std::int64_t& held = line.weight[__builtin_ctz(match)];
             held += weight;
-            // Weights are at most 2^53, so a sum leaves long before 64 bits could overflow; counts never get there.
-            constexpr std::uint64_t large = std::uint64_t(1) << 61;
-            if (weighted && static_cast<std::uint64_t>(held) + large > 2 * large) [[unlikely]] {
-                evict(out, keys[i], held);
-                held = 0;
+            // A sum that would be too large leaves as it was before; counts never get there.
+            if (weighted && static_cast<std::uint64_t>(held) + most > 2 * most) [[unlikely]] {
+                if (held != weight) evict(out, keys[i], held - weight, codes[i], grouped);
+                held = weight;
             }
         }
     }
@@ -76,8 +108,8 @@ std::size_t fold_loop(const FoldTable& table, const std::uint64_t* keys, const s
 inline std::size_t fold_add(const FoldTable& table, const std::uint64_t* keys, const std::int64_t* weights,
                             std::size_t n, std::int64_t sign, Evicted& out) {
     out.count = 0;
-    return weights ? fold_loop<true>(table, keys, weights, n, sign, out)
-                   : fold_loop<false>(table, keys, weights, n, sign, out);
+    return weights ? fold_loop<true>(table, keys, weights, NoCodes{}, n, sign, out)
+                   : fold_loop<false>(table, keys, weights, NoCodes{}, n, sign, out);
 }
 
 }  // namespace

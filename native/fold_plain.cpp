@@ -5,4 +5,11 @@ std::size_t fold_add_plain(const FoldTable& table, const std::uint64_t* keys, co
                            std::size_t n, std::int64_t sign, Evicted& out) {
     return fold_add(table, keys, weights, n, sign, out);
 }
+
+std::size_t fold_add_groups(const GroupTable& table, const std::uint64_t* keys, const std::int64_t* weights,
+                            const std::int32_t* codes, std::size_t n, Evicted& out) {
+    out.count = 0;
+    return weights ? fold_loop<true>(table, keys, weights, codes, n, 1, out)
+                   : fold_loop<false>(table, keys, weights, codes, n, 1, out);
+}
 }  // namespace stablesketch

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import stablesketch as ss
-from stablesketch.doors.fold import LARGEST_FOLDED, Fold
+from stablesketch.doors.fold import Fold
 from stablesketch.doors.pour import pour
 
 SECRET = bytes(range(32))
@@ -17,16 +17,16 @@ PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 0, max_value=1000), size=20
 
 
 def folded(
-    keys: np.ndarray, values: np.ndarray | None, codes: np.ndarray | None, batch: int, buffer: int, table: int
+    keys: np.ndarray, values: np.ndarray | None, codes: np.ndarray | None, batch: int, lines: int
 ) -> Counter[tuple[int, int]]:
     found: Counter[tuple[int, int]] = Counter()
 
     def sink(code: int, prints: np.ndarray, totals: np.ndarray) -> None:
-        assert len(prints) == len(totals) == len(np.unique(prints))
+        assert len(prints) == len(totals) > 0
         for key, total in zip(prints.tolist(), totals.tolist(), strict=True):
             found[code, key] += total
 
-    fold = Fold(sink, weighted=values is not None, grouped=codes is not None, buffer=buffer, table=table)
+    fold = Fold(sink, grouped=codes is not None, lines=lines)
     for i in range(0, len(keys), batch):
         part = slice(i, i + batch)
         fold.add(keys[part], None if values is None else values[part], None if codes is None else codes[part])
@@ -36,36 +36,53 @@ def folded(
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("grouped", [False, True])
-@pytest.mark.parametrize(("batch", "buffer", "table"), [(7, 16, 8), (100, 64, 1000), (5000, 128, 32), (1, 3, 1)])
-def test_totals_are_those_of_a_counter(weighted: bool, grouped: bool, batch: int, buffer: int, table: int) -> None:
+@pytest.mark.parametrize(("batch", "lines"), [(7, 3), (100, 12), (200_000, 5), (1, 1)])
+@pytest.mark.parametrize("repeated", [True, False])
+def test_totals_are_those_of_a_counter(weighted: bool, grouped: bool, batch: int, lines: int, repeated: bool) -> None:
+    """Also past the table: 200,000 keys, which hardly come again, are more than it watches before it lets them."""
     random = np.random.default_rng(5)
-    keys = random.zipf(1.3, 3000).clip(max=2**60).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    values = random.integers(1, 1000, 3000) if weighted else None
-    codes = random.integers(0, 5, 3000).astype(np.int32) if grouped else None
+    rows = 200_000 if batch > 1000 else 3000
+    keys = random.zipf(1.3, rows).clip(max=2**60) if repeated else random.integers(0, 2**60, rows)
+    keys = keys.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    values = random.integers(1, 1000, rows) if weighted else None
+    codes = random.integers(0, 5, rows).astype(np.int32) if grouped else None
     truth: Counter[tuple[int, int]] = Counter()
     for i, key in enumerate(keys.tolist()):
         truth[0 if codes is None else int(codes[i]), key] += 1 if values is None else int(values[i])
-    assert folded(keys, values, codes, batch, buffer, table) == truth
+    assert folded(keys, values, codes, batch, lines) == truth
 
 
-def test_nothing_in_nothing_out() -> None:
-    assert not folded(np.empty(0, np.uint64), None, None, 1, 4, 4)
+@pytest.mark.parametrize("grouped", [False, True])
+def test_nothing_in_nothing_out(grouped: bool) -> None:
+    codes = np.empty(0, np.int32) if grouped else None
+    assert not folded(np.empty(0, np.uint64), None, codes, 1, 4)
 
 
-def test_heavy_totals_leave_before_they_outgrow_an_update() -> None:
-    """2^21 pairs of the largest value are a total of 2^52: it must never reach the 2^53 that one update takes."""
-    largest = 0
+def test_equal_keys_of_different_groups_stay_apart() -> None:
+    keys = np.full(3000, 7, np.uint64)
+    codes = np.arange(3000, dtype=np.int32) % 1000
+    assert folded(keys, None, codes, 3000, 4) == {(code, 7): 3 for code in range(1000)}
 
-    def sink(code: int, prints: np.ndarray, totals: np.ndarray) -> None:
-        nonlocal largest
-        largest = max(largest, int(totals.max()))
 
-    fold = Fold(sink, weighted=True, grouped=False)
-    keys, values = np.zeros(1 << 20, np.uint64), np.full(1 << 20, LARGEST_FOLDED, np.int64)
-    for _ in range(5):
-        fold.add(keys, values)
+def test_a_fold_that_is_finished_can_begin_again() -> None:
+    sent: list[tuple[list[int], list[int]]] = []
+    fold = Fold(lambda _, prints, totals: sent.append((prints.tolist(), totals.tolist())), grouped=False)
+    for _ in range(2):
+        fold.add(np.array([3, 3], np.uint64))
+        fold.finish()
+    assert sent == [([3], [2]), ([3], [2])]
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_totals_never_outgrow_an_update(grouped: bool) -> None:
+    """One update takes values of at most 2^53: a total leaves before it would be larger, and nothing of it is lost."""
+    sent: list[int] = []
+    fold = Fold(lambda _, prints, totals: sent.extend(totals.tolist()), grouped=grouped)
+    values = np.array([2**53, 2**53, 1, 2**52, 2**52, 2**53 - 1, 1, 5], np.int64)
+    fold.add(np.zeros(len(values), np.uint64), values, np.zeros(len(values), np.int32) if grouped else None)
     fold.finish()
-    assert 0 < largest <= 2**53
+    assert max(sent) <= 2**53
+    assert sum(sent) == sum(values.tolist())
 
 
 @pytest.mark.parametrize("mechanism", ["sketch", "exact"])
@@ -87,7 +104,7 @@ def test_pouring_leaves_the_state_of_an_update(mechanism: str, kind: str) -> Non
     assert poured.to_bytes() == at_once.to_bytes()
 
 
-def test_values_too_large_to_fold_are_counted_as_they_are() -> None:
+def test_the_largest_values_are_counted_whole() -> None:
     privacy = ss.Privacy(1.0, 1e-6, 0, max_value=2**53)
     plan = ss.plan(ss.Moment(0.5), privacy, mechanism="exact")
     collector = plan.open(ss.Secret.from_bytes(SECRET), "a")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..collector import Collector
 from ..errors import ArgumentError, DataError
 from ..sketch.columns import MAX_WEIGHT, value_column
-from .fold import LARGEST_FOLDED, Fold
+from .fold import Fold
 from .group_collectors import GroupCollectors
 from .libraries import need
 
@@ -70,14 +70,11 @@ def pour(
             column: Any = tuple(batch.column(i) for i in range(keys)) if keys > 1 else batch.column(0)
             weighted = batch.num_columns > keys
             values = numbers(batch.column(keys), highest, clip) if weighted else None
-            if sampled or (highest > LARGEST_FOLDED and weighted):
+            if sampled:
                 collector.update(column, values)
             else:
                 if fold is None:
-                    fold = Fold(
-                        lambda _, found, totals: collector._add_totals(found, totals, 0),
-                        weighted=weighted, grouped=False,
-                    )  # fmt: skip
+                    fold = Fold(lambda _, found, totals: collector._add_totals(found, totals, 0), grouped=False)
                 fold.add(collector._fingerprints(column), values)
         except ArgumentError as error:
             raise BadBatch(pairs, batch, error) from None
@@ -132,14 +129,11 @@ def pour_groups(
             prints = groups.fingerprints(column, group)
             here = np.bincount(group, minlength=len(counts))
             here[: len(counts)] += counts
-            if sampled or (highest > LARGEST_FOLDED and weighted):
+            if sampled:
                 _update_each(groups, prints, values, group)
             else:
                 if fold is None:
-                    fold = Fold(
-                        lambda code, found, totals: groups[code]._add_totals(found, totals, 0),
-                        weighted=weighted, grouped=True,
-                    )  # fmt: skip
+                    fold = Fold(lambda code, found, totals: groups[code]._add_totals(found, totals, 0), grouped=True)
                 fold.add(prints, values, group)
             counts = here
         except ArgumentError as error:
