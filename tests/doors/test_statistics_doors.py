@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -107,6 +108,17 @@ def test_people_are_bounded_for_every_statistic() -> None:
     keyed = ss.Privacy(2.0, 1e-9, 0, relation="add_remove", unit="key")
     with pytest.raises(ss.ArgumentError, match="every key is a person"):
         ss.release(people, ss.Distinct(), keyed, key="key", person="user")
+
+
+@pytest.mark.parametrize("relation", ["replace", "add_remove"])
+@pytest.mark.parametrize("groups", [["FR", "DE"], None])
+def test_whole_keys_are_not_divided_among_groups(
+    events: Path, relation: Literal["replace", "add_remove"], groups: list[str] | None
+) -> None:
+    """A key in k groups would change k releases, and ε is planned for a pair, which is in one."""
+    privacy = ss.Privacy(1.0, 1e-9, 0, max_value=6_000, relation=relation, unit="key")
+    with pytest.raises(ss.ArgumentError, match="a whole key can be in every group"):
+        ss.release(events, ss.Moment(0.5), privacy, key="key", by="group", groups=groups, size=20)
 
 
 def test_the_ledger_holds_one_unit_and_charges_all_parts(events: Path, tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ that many.)
 - *add_remove, a person*: `persons.py` leaves pairs of one person in at most L groups, at most c pairs in all, so at
   most L groups change, each by at most c pairs: (Lε, Lδ).
 
+A whole key (unit="key") can be in any number of groups, so for it there are none: `Task` refuses them.
+
 So with `touched` = 1, 2 or L groups, each group is planned for (ε/touched, δ/touched). That is basic composition:
 sound, not tight.
 

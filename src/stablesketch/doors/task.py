@@ -93,6 +93,12 @@ class Task:
                 "pairs_per_person", self.privacy.pairs_per_person, "one person's pairs could be in as many groups",
                 "Name the person column (--person, person=), so that people can be bounded to some groups",
             )  # fmt: skip
+        if self.privacy.unit == "key":
+            # A pair is in one group; the proof at the head of groups.py knows no bound for a key.
+            raise ArgumentError(
+                "by", ", ".join(self.columns.by), "a whole key can be in every group, and would change all of them",
+                "Release the groups one by one, each from its own rows (their costs add up), or protect pairs or people",
+            )  # fmt: skip
         budget.checked_share("selection_share", self.selection_share)
         if self.groups is not None:
             if not self.groups:
