@@ -97,7 +97,7 @@ class Task:
             # A pair is in one group; the proof at the head of groups.py knows no bound for a key.
             raise ArgumentError(
                 "by", ", ".join(self.columns.by), "a whole key can be in every group, and would change all of them",
-                "Release the groups one by one, each from its own rows (their costs add up), or protect pairs or people",
+                "Release groups one by one, each from its own rows (their costs add up), or protect pairs or people",
             )  # fmt: skip
         budget.checked_share("selection_share", self.selection_share)
         if self.groups is not None:
