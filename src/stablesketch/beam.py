@@ -1,4 +1,4 @@
-"""Private numbers from PCollections of Beam: `Release`, `Sketch`, and where secrets are found.
+"""Private numbers from PCollections of Beam: `Release`, `Sketch`, where secrets are found, and `typed_error`.
 
 Needs the extra `beam`. How to use it: docs/how-to/beam.md.
 """
@@ -9,7 +9,9 @@ need("apache_beam", "beam")
 need("pyarrow", "beam")
 
 from .engines.beam.collect_fn import CollectFn  # noqa: E402  # the libraries first: their absence has its own message
-from .engines.beam.transform import Release, Sketch  # noqa: E402
+from .engines.beam.failure import typed_error  # noqa: E402
+from .engines.beam.sketch import Sketch  # noqa: E402
+from .engines.beam.transform import Release  # noqa: E402
 from .engines.secret_from import SecretFrom  # noqa: E402
 
-__all__ = ["CollectFn", "Release", "SecretFrom", "Sketch"]
+__all__ = ["CollectFn", "Release", "SecretFrom", "Sketch", "typed_error"]

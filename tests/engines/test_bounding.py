@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
+import hashlib
+import random
 from collections import Counter
 from pathlib import Path
 
@@ -13,7 +16,7 @@ import stablesketch as ss
 from stablesketch.doors.columns import Columns
 from stablesketch.doors.engine import Engine
 from stablesketch.doors.persons import bounded
-from stablesketch.engines.bounding import Bounding, kept_rows
+from stablesketch.engines.bounding import Bounding, Candidates, Rule, _texts, kept_rows, text_of
 
 COLUMNS = Columns(("app", "day"), "n", ("country",), "who")
 
@@ -64,9 +67,65 @@ def test_one_person_does_not_depend_on_others() -> None:
 
 
 def test_groups_per_person_is_checked() -> None:
-    with pytest.raises(ss.ArgumentError, match="groups_per_person = 0"):
-        Bounding(1, 0, 1)
+    for wrong in (0, True, 1.5):
+        with pytest.raises(ss.ArgumentError, match=f"groups_per_person = {wrong}"):
+            Bounding(1, wrong, 1)  # type: ignore[arg-type]
 
 
 def test_there_is_nothing_to_keep_of_nothing(tmp_path: Path) -> None:
     assert list(kept_rows([], Bounding(1, 1, 0), secret())) == []
+
+
+def hashed(purpose: str, *texts: str) -> bytes:
+    salt = secret().derive("bounding persons").hex()
+    return hashlib.sha256((salt + purpose + "\x1f".join(texts)).encode()).digest()
+
+
+def brute_force(rows: list[tuple[str, str]], pairs: int, groups: int) -> list[tuple[str, str]]:
+    """The definition: the groups with the smallest hashes, and of their pairs those with the smallest."""
+    chosen = sorted({group for group, _ in rows}, key=lambda group: hashed("group", "me", group))[:groups]
+    left = [row for row in rows if row[0] in chosen]
+    return sorted(left, key=lambda row: hashed("pair", "me", row[1], row[0]))[:pairs]
+
+
+@pytest.mark.parametrize(("pairs", "groups"), [(1, 1), (1, 3), (2, 1), (3, 2), (7, 5), (50, 50)])
+def test_candidates_of_one_person_merge_in_any_order(pairs: int, groups: int) -> None:
+    """Random rows, dealt to random heaps, merged in random order: what is kept is what the definition keeps."""
+    dice = random.Random(f"{pairs} {groups}")
+    rule = Rule(Bounding(pairs, groups), secret())
+    for _ in range(60):
+        rows = [(f"group {dice.randrange(9)}", f"key {dice.randrange(6)}") for _ in range(dice.randrange(1, 50))]
+        heaps: list[Candidates[tuple[str, str]]] = [Candidates() for _ in range(dice.randrange(1, 8))]
+        for group, key in rows:
+            rule.take(dice.choice(heaps), "me", (key, group), (group,), (group, key))
+        while len(heaps) > 1:
+            taken = heaps.pop(dice.randrange(len(heaps)))
+            rule.merge(dice.choice(heaps), taken)
+            assert all(len(one.groups) <= groups for one in heaps)
+            assert all(len(ones) <= 4 * pairs for one in heaps for _, ones in one.groups.values())
+        kept = rule.kept(heaps[0])
+        assert kept == brute_force(rows, pairs, groups)
+        assert len(kept) <= pairs
+        assert len({group for group, _ in kept}) <= groups
+
+
+def test_merging_leaves_the_other_as_it_was() -> None:
+    rule = Rule(Bounding(2, 2), secret())
+    one, other = Candidates[str](), Candidates[str]()
+    for i in range(6):
+        rule.take(other, "me", (f"key {i}", "group"), ("group",), f"row {i}")
+    before = list(other.rows())
+    rule.merge(one, other)
+    rule.take(one, "me", ("another", "group"), ("group",), "row")
+    assert list(other.rows()) == before
+
+
+def test_texts_are_those_of_columns() -> None:
+    """A cell of Python is written as the same cell of Arrow is, so engines with either keep the same rows."""
+    zone = datetime.timezone(datetime.timedelta(hours=5))
+    cells = [
+        ("é", pa.string()), (-7, pa.int64()), (b"\x00\xff", pa.binary()), (datetime.date(1969, 2, 3), pa.date32()),
+        (datetime.datetime(1969, 2, 3, 4, 5, 6, 7), pa.timestamp("us")),
+        (datetime.datetime(2026, 2, 3, 4, 5, 6, 7, zone), pa.timestamp("us", "UTC")),
+    ]  # fmt: skip
+    assert [text_of(cell) for cell, _ in cells] == [_texts(pa.array([cell], kind))[0] for cell, kind in cells]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from ..errors import ArgumentError, ArgumentTypeError, DataError
 
@@ -16,6 +16,8 @@ __all__ = [
     "bad_rows",
     "checked_columns",
     "checked_types",
+    "no_key",
+    "no_value",
     "quoted",
     "selection",
     "total_above",
@@ -47,14 +49,25 @@ class Columns:
 
 @dataclass(frozen=True)
 class BadRow:
-    """A way for a row not to be a pair: the column, an SQL condition, what is wrong and what to do."""
+    """A way for a row not to be a pair: the column, an SQL condition, what is wrong and what to do.
+
+    Numbers below `below` or above `above` are bad, where one of them is given; else what is null.
+    """
 
     column: str
     condition: str
     problem: str
     way_out: str
+    below: int | None = None
+    above: int | None = None
 
-    def told(self, source: str, row: int, column: str, number: int | None = None) -> DataError:
+    def holds(self, item: Any) -> bool:
+        """The condition without SQL, for an item of a typed column."""
+        if self.below is None and self.above is None:
+            return item is None
+        return item is not None and bool(item < self.below if self.below is not None else item > self.above)
+
+    def told(self, source: str, row: int | None, column: str, number: float | None = None) -> DataError:
         """The error; it names the number that stands there. Text may be anything, so it is not shown."""
         problem = self.problem if number is None else self.problem.replace("is ", f"is {number}, ", 1)
         return DataError(source, problem, self.way_out, row=row, column=column)
@@ -95,18 +108,23 @@ def checked_types(source: str, columns: Columns, types: Mapping[str, str], *, te
     for name in dict.fromkeys([*columns.key, *columns.by, *([columns.person] if columns.person else [])]):
         kind = types[name]
         if kind not in _KEYS and not kind.startswith(("TIMESTAMP", "ENUM")):
-            raise DataError(
-                source, f"is of type {kind}, which is no key: equal values may differ in their bits",
-                f"Cast it in SQL: select cast({quoted(name)} as varchar), or as bigint, ...", column=name,
-            )  # fmt: skip
+            cast = f"Cast it in SQL: select cast({quoted(name)} as varchar), or as bigint, ..."
+            raise DataError(source, no_key(kind), cast, column=name)
     if columns.value is not None:
         kind = types[columns.value]
         if kind not in _INTEGERS and not _WHOLE.fullmatch(kind):
-            raise DataError(
-                source, f"is of type {kind}, and values are whole numbers",
-                f"Round and cast it in SQL: select cast(round({quoted(columns.value)}) as bigint), ...",
-                column=columns.value,
-            )  # fmt: skip
+            cast = f"Round and cast it in SQL: select cast(round({quoted(columns.value)}) as bigint), ..."
+            raise DataError(source, no_value(kind), cast, column=columns.value)
+
+
+def no_key(kind: str) -> str:
+    """What is wrong with a key, a group or a person of this type."""
+    return f"is of type {kind}, which is no key: equal values may differ in their bits"
+
+
+def no_value(kind: str) -> str:
+    """What is wrong with a value of this type."""
+    return f"is of type {kind}, and values are whole numbers"
 
 
 def quoted(name: str) -> str:
@@ -138,16 +156,17 @@ def bad_rows(columns: Columns, *, text: bool, largest: int | None) -> list[BadRo
         return found
     value = quoted(columns.value)
     number = value
-    if text:
-        found.append(BadRow(columns.value, f"not regexp_full_match({value}, '[0-9]+')", "is not a whole number", fill))
-        number = f"try_cast({value} as hugeint)"
+    if text:  # in words that both DuckDB and Spark know
+        digits = f"({value} <> '' and translate({value}, '0123456789', '') = '')"
+        found.append(BadRow(columns.value, f"not {digits}", "is not a whole number", fill))
+        number = f"try_cast({value} as decimal(38, 0))"
         found.append(BadRow(columns.value, f"{number} is null", "is above 2^53", "Use a coarser unit"))
-    found.append(BadRow(columns.value, f"{number} < 1", "is below 1, and values are 1 or more", fill))
-    found.append(BadRow(columns.value, f"{number} > {_LARGEST}", "is above 2^53", "Use a coarser unit"))
+    found.append(BadRow(columns.value, f"{number} < 1", "is below 1, and values are 1 or more", fill, below=1))
+    found.append(BadRow(columns.value, f"{number} > {_LARGEST}", "is above 2^53", "Use a coarser unit", above=_LARGEST))
     if largest is not None and largest < _LARGEST:
         way_out = f"Clip values to {largest:,} (--clip, clip=True), or promise a larger one (--max-value)"
         problem = f"is above the promised max_value = {largest:,}, which the guarantee rests on"
-        found.append(BadRow(columns.value, f"{number} > {largest}", problem, way_out))
+        found.append(BadRow(columns.value, f"{number} > {largest}", problem, way_out, above=largest))
     return found
 
 

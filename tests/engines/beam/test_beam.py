@@ -6,59 +6,20 @@ import base64
 import bz2
 import contextlib
 import json
-import os
 import re
 import zlib
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
+from beam_pipelines import ADD_REMOVE, PAIRS, REPLACE, Parts, Timed, beam, blobs, result, trigger, window
+from engine_streams import BITS, local_bytes, plan, rows, secret
 
-beam = pytest.importorskip(
-    "apache_beam", reason="BEAM IS NOT IN THIS ENVIRONMENT: make test runs these tests in .venv-beam"
-)
-
-from apache_beam.transforms import trigger, window  # noqa: E402
-from engine_streams import BITS, local_bytes, plan, rows, secret  # noqa: E402
-
-import stablesketch as ss  # noqa: E402
-from stablesketch.beam import CollectFn, Release, SecretFrom, Sketch  # noqa: E402
-from stablesketch.doors.groups import GroupBudget  # noqa: E402
-from stablesketch.engines.secret_from import TheSecret  # noqa: E402
-
-PAIRS = [(row[0], row[1]) for row in rows()]
-REPLACE = ss.Privacy(1.0, 1e-6, pairs=3000, max_value=5)
-ADD_REMOVE = ss.Privacy(2.0, 1e-6, 0, max_value=5, relation="add_remove")
-
-
-class Parts(beam.PTransform):  # type: ignore[misc, name-defined]
-    """Elements from so many bundles."""
-
-    def __init__(self, elements: list[Any], parts: int) -> None:
-        super().__init__()
-        self._elements, self._parts = elements, parts
-
-    def expand(self, pipeline: Any) -> Any:
-        pieces = [self._elements[i :: self._parts] for i in range(self._parts)]
-        return pipeline | beam.Create(pieces) | beam.Reshuffle() | beam.FlatMap(lambda piece: piece)
-
-
-def result(source: Any, transform: Any, folder: Path) -> list[dict[str, Any]]:
-    """The releases, as their JSON, through files: a pipeline has no other way back."""
-    stem = folder / f"out-{os.urandom(4).hex()}"
-    with beam.Pipeline() as pipeline:
-        found = pipeline | source | "Tested" >> transform
-        found | beam.Map(lambda one: one.to_json()) | beam.io.WriteToText(str(stem))
-    lines = [line for path in folder.glob(f"{stem.name}*") for line in path.read_text().splitlines()]
-    return sorted((json.loads(line) for line in lines), key=lambda one: str(one.get("group")))
-
-
-def blobs(source: Any, transform: Any, folder: Path) -> list[bytes]:
-    stem = folder / f"out-{os.urandom(4).hex()}"
-    with beam.Pipeline() as pipeline:
-        found = pipeline | source | "Tested" >> transform
-        found | beam.Map(lambda blob: blob.hex()) | beam.io.WriteToText(str(stem))
-    return [bytes.fromhex(line) for path in folder.glob(f"{stem.name}*") for line in path.read_text().splitlines()]
+import stablesketch as ss
+from stablesketch.beam import CollectFn, Release, SecretFrom, Sketch
+from stablesketch.doors.groups import GroupBudget
+from stablesketch.engines.secret_from import TheSecret
 
 
 def test_a_release_and_the_same_bytes(tmp_path: Path, secret_file: Path) -> None:
@@ -73,15 +34,6 @@ def test_a_release_and_the_same_bytes(tmp_path: Path, secret_file: Path) -> None
     way = SecretFrom.file(secret_file)
     (blob,) = blobs(Parts(PAIRS, 7), Sketch(plan(), secret=way, shard="x"), tmp_path)
     assert blob == local_bytes(rows(), "x", plan())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("parts", [1, 2, 64])
-def test_the_same_bytes_over_any_number_of_bundles(tmp_path: Path, secret_file: Path, parts: int) -> None:
-    way = SecretFrom.file(secret_file)
-    assert blobs(Parts(PAIRS, parts), Sketch(plan(), secret=way, shard="x"), tmp_path) == [
-        local_bytes(rows(), "x", plan())
-    ]
 
 
 def test_the_combine_fn_alone(secret_file: Path) -> None:
@@ -116,19 +68,6 @@ def test_groups_public_or_chosen(tmp_path: Path) -> None:
     assert listed[0]["epsilon"] <= 2.0
     chosen = result(Parts(grouped, 3), Release(ss.Moment(0.5), ADD_REMOVE, by=True, size=50), tmp_path)
     assert [one["group"] for one in chosen] == ["DE", "FR"]
-
-
-class Timed(beam.PTransform):  # type: ignore[misc, name-defined]
-    """A pair a second, in windows."""
-
-    def __init__(self, fn: Any, elements: list[Any]) -> None:
-        super().__init__()
-        self._fn, self._elements = fn, elements
-
-    def expand(self, pipeline: Any) -> Any:
-        timed = pipeline | beam.Create(list(enumerate(self._elements)))
-        timed = timed | beam.MapTuple(lambda second, one: window.TimestampedValue(one, second))
-        return timed | beam.WindowInto(self._fn)
 
 
 @pytest.mark.slow
@@ -185,20 +124,6 @@ def test_public_groups_do_not_go_with_public_windows() -> None:
         windows | Release(ss.Moment(0.5), ADD_REMOVE, groups=["FR"], public_windows=True, size=50)
 
 
-@pytest.mark.parametrize(
-    ("bad", "wanted"),
-    [
-        ((None, 1), "column key: is empty or null"),
-        (("a", 70), "column value: is 70, above the promised max_value = 5"),
-        (("a", 1.5), "column value: is 1.5, not a whole number"),
-        ((7, 1), "not of one type"),
-    ],
-)
-def test_bad_pairs_fail_with_the_same_error(bad: Any, wanted: str, tmp_path: Path) -> None:
-    with pytest.raises(ss.DataError, match=wanted):
-        result(Parts([*PAIRS[:50], bad], 2), Release(ss.Moment(0.5), ADD_REMOVE, size=50), tmp_path)
-
-
 def test_nothing_secret_is_in_the_pipeline(secret_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The whole job, as it is sent to a runner; with a function that holds the secret it is found there."""
 
@@ -220,6 +145,9 @@ def test_nothing_secret_is_in_the_pipeline(secret_file: Path, monkeypatch: pytes
     assert found(sent(beam.Map(lambda one: (held, one))), BITS)
     for way in (SecretFrom.file(secret_file), SecretFrom.environment("A_SECRET")):
         assert not found(sent(Release(ss.Moment(0.5), REPLACE, secret=way, size=40)), BITS)
+        people = Release(ss.Moment(0.5), ADD_REMOVE, secret=way, size=40, person=True)
+        for bits in (BITS, people._secret.find()._living(), people._secret.find().derive("bounding persons")):
+            assert not found(sent(people), bytes(bits))
         assert not found(sent(Sketch(plan(), secret=way)), BITS)
     with pytest.raises(ss.ArgumentError, match="holds the secret itself"):
         Release(ss.Moment(0.5), REPLACE, secret=SecretFrom.callable(lambda: held))
@@ -227,11 +155,85 @@ def test_nothing_secret_is_in_the_pipeline(secret_file: Path, monkeypatch: pytes
         Release(ss.Moment(0.5), REPLACE, secret=secret())  # type: ignore[arg-type]
 
 
-def test_the_ledger_is_charged_when_the_transform_is_applied(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("asked", "options"),
+    [
+        (REPLACE, {}),
+        (ADD_REMOVE, {"groups": ["FR", "XX"]}),
+        (ss.Privacy(2.0, 1e-6, 0, max_value=5, relation="add_remove", pairs_per_person=4), {"person": True}),
+    ],
+)
+def test_the_ledger_is_charged_what_the_releases_say(
+    asked: ss.Privacy, options: dict[str, Any], tmp_path: Path
+) -> None:
+    """When the transform is applied: before anything has run."""
+    ledger = ss.Ledger(tmp_path / "ledger.db", epsilon=10.0, delta=1e-3)
+    made = Release(ss.Moment(0.5), asked, ledger=ledger, label="beam", size=100, **options)
+    elements = [
+        ("FR", pair) if "groups" in options else (i % 700, pair) if "person" in options else pair
+        for i, pair in enumerate(PAIRS)
+    ]
+
+    class Applied(beam.PTransform):  # type: ignore[misc, name-defined]
+        def expand(self, pcoll: Any) -> Any:
+            released = pcoll | made
+            assert len(list(ledger.records())) == 1
+            return released
+
+    found = result(Parts(elements, 2), Applied(), tmp_path)
+    (record,) = ledger.records()
+    assert {(one["epsilon"], one["delta"]) for one in found} == {(record.epsilon, record.delta)}
+    assert (record.label, record.relation, record.pairs_per_person) == ("beam", asked.relation, asked.pairs_per_person)
+    assert record.statistic == str(ss.Moment(0.5)) + (" by group 0" if "groups" in options else "")
+    assert 0 < record.epsilon <= asked.epsilon
+
+
+def test_what_is_refused_charges_nothing(tmp_path: Path) -> None:
     ledger = ss.Ledger(tmp_path / "ledger.db", epsilon=1.0, delta=1e-3)
     pipeline = beam.Pipeline()
     pairs = pipeline | beam.Create(PAIRS[:5])
-    pairs | "One" >> Release(ss.Moment(0.5), REPLACE, ledger=ledger, label="beam", size=400)
-    assert [record.label for record in ledger.records()] == ["beam"]
+    people = ss.Privacy(1.0, 1e-6, 0, max_value=5, relation="add_remove", pairs_per_person=4)
+    for i, (asked, statistic, options) in enumerate([
+        (ADD_REMOVE, ss.Shannon(), {}),  # no plan for streams of any length
+        (REPLACE, ss.Moment(0.5), {"error": 1e-9}),
+        (people, ss.Moment(0.5), {"by": True, "size": 50}),
+        (people, ss.Moment(0.5), {"person": True, "groups_per_person": 0, "size": 50}),
+        (ss.Privacy(1.5, 1e-6, pairs=3000, max_value=5), ss.Moment(0.5), {"size": 400}),  # above what the ledger has
+    ]):  # fmt: skip
+        with pytest.raises(ss.StablesketchError):
+            pairs | f"Refused {i}" >> Release(statistic, asked, ledger=ledger, **options)  # type: ignore[arg-type]
+    assert list(ledger.records()) == []
+    pairs | "One" >> Release(ss.Moment(0.5), REPLACE, ledger=ledger, size=400)
     with pytest.raises(ss.BudgetExceeded):
         pairs | "Another" >> Release(ss.Moment(0.5), REPLACE, ledger=ledger, size=400)
+    assert len(list(ledger.records())) == 1
+
+
+def test_whole_keys_are_added_up_as_on_one_machine(
+    tmp_path: Path, secret_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Under the same secret the release is the same, to the last bit."""
+    totals: dict[str, int] = {}
+    for key, value in PAIRS:
+        totals[key] = totals.get(key, 0) + value
+    asked = ss.Privacy(4.0, 1e-6, len(totals), max_value=max(totals.values()), unit="key")
+    ledger = ss.Ledger(tmp_path / "ledger.db", epsilon=10.0, delta=1e-3)
+    made = Release(ss.Moment(0.5), asked, size=50, secret=SecretFrom.file(secret_file), ledger=ledger)
+    (found,) = result(Parts(PAIRS, 3), made, tmp_path)
+    assert found["pairs"] == len(totals)
+    assert next(ledger.records()).relation == "replace of keys"
+    own = made._secret.find()
+    monkeypatch.setattr(ss.Secret, "generate", classmethod(lambda cls: own))
+    frame = pa.table({"key": [key for key, _ in PAIRS], "n": [value for _, value in PAIRS]})
+    here = ss.release(frame, ss.Moment(0.5), asked, key="key", value="n", size=50)
+    assert isinstance(here, ss.Release)
+    assert json.loads(here.to_json()) == found
+    low = ss.Privacy(4.0, 1e-6, 10, max_value=5, unit="key")
+    with pytest.raises(ss.DataError, match=r"the total of a key is [\d,]+, above the promised max_value = 5"):
+        result(Parts(PAIRS, 3), Release(ss.Moment(0.5), low, size=50), tmp_path)
+    pipeline = beam.Pipeline()
+    pairs = pipeline | beam.Create([("FR", ("a", 1))])
+    with pytest.raises(ss.ArgumentError, match="a whole key can be in every group"):
+        pairs | Release(ss.Moment(0.5), low, groups=["FR"], size=50)
+    with pytest.raises(ss.ArgumentError, match="every key must come once"):
+        Sketch(ss.plan(ss.Moment(0.5), low, size=50), secret=SecretFrom.file(secret_file))

@@ -6,8 +6,6 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-
 from ...collector import Collector
 from ...doors.groups import Name, group_secret
 from ...doors.libraries import need
@@ -16,13 +14,14 @@ from ...errors import ArgumentError, DataError
 from ...plan import Plan
 from ...secret import Secret
 from ..secret_from import TheSecret, child_name
+from .batches import batch_of, columns_of, look_through, same_sorts, sorts_of
+from .elements import NAME
 
-__all__ = ["Accumulator", "CollectFn", "secret_of"]
+__all__ = ["Accumulator", "CollectFn", "CountedFn", "secret_of"]
 
 beam = need("apache_beam", "beam")
 
 _BUFFER = 1 << 14  # pairs
-NAME = "the PCollection"
 Pair = tuple[Name, Any, Any]  # the group, or none; the key, which may have parts; the value
 
 
@@ -34,28 +33,38 @@ def secret_of(found: Secret, name: Name, separate: bool) -> Secret:
 
 
 class Accumulator:
-    """Pairs of one group that are not counted yet, and a collector of those that are; as bytes, the latter alone."""
+    """Pairs of one group that are not counted yet, and a collector of those that are; as bytes, the latter alone.
+
+    Beside it how many people were met, and of which sorts the parts of the keys are.
+    """
 
     def __init__(self, fn: CollectFn | None, name: Name | None = None, blob: bytes | None = None) -> None:
         self.fn, self.name, self.blob = fn, name, blob
+        self.people = 0
+        self.sorts: list[str] = []
         self.keys: list[Any] = []
         self.values: list[Any] = []
         self.collector: Collector | None = None
 
     def to_bytes(self) -> bytes:
-        """The name as JSON, a line end, the state; nothing at all if no group has been met."""
+        """Name, people and sorts as JSON, a line end, the state; nothing at all if no group has been met."""
         if self.name is None:
             return b""
         if self.blob is None or self.keys:
             assert self.fn is not None
             self.blob = self.fn.counted(self).to_bytes()
-        return json.dumps(self.name).encode() + b"\n" + self.blob
+        return json.dumps([self.name, self.people, self.sorts]).encode() + b"\n" + self.blob
 
     @classmethod
     def from_bytes(cls, raw: bytes) -> Accumulator:
         """What `to_bytes` gave."""
-        name, _, blob = raw.partition(b"\n")
-        return cls(None, tuple(json.loads(name)), blob) if raw else cls(None)
+        if not raw:
+            return cls(None)
+        head, _, blob = raw.partition(b"\n")
+        name, people, sorts = json.loads(head)
+        read = cls(None, tuple(name), blob)
+        read.people, read.sorts = people, sorts
+        return read
 
 
 class AccumulatorCoder(beam.coders.Coder):  # type: ignore[misc, name-defined]  # Beam is untyped
@@ -90,14 +99,16 @@ class CollectFn(beam.CombineFn):  # type: ignore[misc, name-defined]
         """Empty."""
         return Accumulator(self)
 
-    def add_input(self, accumulator: Accumulator, element: Pair | tuple[Name]) -> Accumulator:
-        """Counts a pair. An element without key says that there is this group, which may have no pairs."""
+    def add_input(self, accumulator: Accumulator, element: Pair | tuple[Name, int]) -> Accumulator:
+        """Counts a pair; or with (group, people), so many people in this group, which may have no pairs."""
         self._adopt(accumulator, element[0])
-        if len(element) == 3:
+        if len(element) == 2:
+            accumulator.people += element[1]
+        else:
             accumulator.keys.append(element[1])
             accumulator.values.append(element[2])
             if len(accumulator.keys) >= _BUFFER:
-                self.counted(accumulator)
+                self.counted(self._mine(accumulator))
         return accumulator
 
     def merge_accumulators(self, accumulators: Iterable[Accumulator]) -> Accumulator:
@@ -109,6 +120,8 @@ class CollectFn(beam.CombineFn):  # type: ignore[misc, name-defined]
             self._adopt(whole, other.name)
             raw = Accumulator.from_bytes((other if other.fn is not None else self._mine(other)).to_bytes())
             assert raw.blob is not None
+            whole.people += raw.people
+            whole.sorts = same_sorts(whole.sorts, raw.sorts)
             read = Collector.from_bytes(raw.blob, self._own(other.name))
             if whole.collector is None:
                 whole.collector = read
@@ -142,7 +155,8 @@ class CollectFn(beam.CombineFn):  # type: ignore[misc, name-defined]
         assert accumulator.collector is not None
         if accumulator.keys:
             accumulator.blob = None
-            self._pour(accumulator.collector, accumulator.keys, accumulator.values)
+            sorts = self._pour(accumulator.collector, accumulator.keys, accumulator.values)
+            accumulator.sorts = same_sorts(accumulator.sorts, sorts)
             accumulator.keys, accumulator.values = [], []
         return accumulator.collector
 
@@ -164,34 +178,31 @@ class CollectFn(beam.CombineFn):  # type: ignore[misc, name-defined]
     def _own(self, name: Name) -> Secret:
         return secret_of(self._secret.find(), name, self._separate)
 
-    def _pour(self, collector: Collector, keys: list[Any], values: list[Any]) -> None:
-        pa = need("pyarrow", "beam")
-        if self._weighted:
-            _check_whole(values)
-        parts = len(keys[0]) if isinstance(keys[0], tuple) else 1
-        columns = [list(column) for column in zip(*keys, strict=True)] if isinstance(keys[0], tuple) else [keys]
+    def _pour(self, collector: Collector, keys: list[Any], given: list[Any]) -> list[str]:
+        """Counts pairs; returns of which sorts the parts of their keys are."""
+        arrow_error = need("pyarrow", "beam").ArrowException
+        columns, values = columns_of(keys), given if self._weighted else None
+        if values is not None and set(map(type, values)) != {int}:
+            look_through([], values, None)  # Arrow would make whole numbers of True and of numpy's floats
+        sorts = sorts_of(columns)
         try:
-            arrays = [pa.array(column) for column in columns] + ([pa.array(values)] if self._weighted else [])
-        except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
-            raise DataError(NAME, f"keys or values are not of one type ({error})", "Map them to one first") from None
-        names = [f"k{i}" for i in range(parts)] + (["v"] if self._weighted else [])
-        batch = pa.record_batch(arrays, names=names)
-        try:
-            pour([batch], collector, keys=parts, clip=self._clip)
-        except BadBatch as bad:
-            largest = None if self._clip else collector.plan.privacy.max_value
-            called = [*(["key"] * parts), *(["value"] if self._weighted else [])]
-            raise bad.told(NAME, None, called, largest) from None  # rows have no numbers here
+            pour([batch_of(columns, sorts, values)], collector, keys=len(columns), clip=self._clip)
+        except (BadBatch, OverflowError, UnicodeError, arrow_error) as error:
+            look_through(columns, values, None if self._clip else collector.plan.privacy.max_value)
+            wrong = "is a whole number beyond 64 bits" if isinstance(error, OverflowError) else str(error)
+            wrong = "is not valid Unicode" if isinstance(error, UnicodeError) else wrong
+            raise DataError(NAME, wrong, "Repair the input, or map keys to text first", column="key") from None
+        return sorts
 
 
-def _check_whole(values: list[Any]) -> None:
-    """Refuses what Arrow would turn into fractions, and whole numbers beside it with them."""
-    for value in values:
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int | np.integer)):
-            shown = f"is {value}, " if isinstance(value, float) else "is "
-            raise DataError(
-                NAME,
-                f"{shown}not a whole number from 1 to 2^53",
-                "Round, cast or drop such pairs first",
-                column="value",
-            )
+class CountedFn(CollectFn):
+    """The same, with the number by which a group is chosen: of its people where there are such, else of its pairs."""
+
+    def __init__(self, *fields: Any, persons: bool, **options: Any) -> None:
+        super().__init__(*fields, **options)
+        self._persons = persons
+
+    def extract_output(self, accumulator: Accumulator) -> tuple[bytes, int]:  # type: ignore[override]
+        """The bytes of the collector, and the number."""
+        collector = self.counted(self._mine(accumulator))
+        return collector.to_bytes(), accumulator.people if self._persons else collector._held().pairs

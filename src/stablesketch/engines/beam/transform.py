@@ -1,10 +1,26 @@
-"""`Release` and `Sketch`: transforms from pairs to private numbers, or to collectors that are stored.
+"""`Release`: a transform from pairs to private numbers.
 
 **Windows and groups.** A window is a group that is named by its time: each has a secret of its own, is planned like a
 group, and which of them are shown is chosen privately, as groups are (doors/groups.py), since that a window or a group
 has a release at all tells that it has pairs. In the global window, a list of public `groups` all have a release, also
 those without pairs. `public_windows` promises that which windows have pairs is known anyway. A pair in k windows at
 once, as sliding windows have it, changes k of them, and the budget is divided by k.
+
+**People** (`person=True`). Every element says whose it is, and of each person at most `privacy.pairs_per_person` pairs
+are kept, in at most L = `groups_per_person` groups (`persons.py`). What is kept is a function of that person's elements
+and of the secret, so a person more or less changes at most L groups, by so many pairs in all, and the count of people
+by which a group is chosen by at most one in each: what doors/groups.py needs for (Lε, Lδ) of what a group has.
+
+With windows the same must hold for all windows together: a person kept in L groups of *every* window would change as
+many releases as there are windows, which no ε says. So pairs are named by their window first, a pair in k windows
+becoming k pairs of k groups, and then are bounded in the global window, where all of a person's pairs meet. What comes
+out is named by group and window, and a person changes at most L of those. The global window has one firing, when all
+input has been read; so this is for input that ends, and on input that does not it is refused (were it let through,
+nothing would ever be released). `public_windows` is refused as well: which windows have pairs may be known, but not
+which of them have pairs that were *kept*.
+
+**Whole keys** (`unit="key"`) are added up first, as doors do it. They are not released by group or window: a key in
+several of those would change them all, and `Task`, for which a window is a group, refuses it.
 
 **Once.** A window is released when it closes. Triggers that fire several times and windows that take late data would
 release a state twice, so they are refused; so are windows that merge, whose name is not known when a pair comes.
@@ -18,7 +34,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...collector import Collector
-from ...doors.columns import Columns
+from ...doors.columns import Columns, OnBad
 from ...doors.groups import GroupBudget, Name, selected
 from ...doors.libraries import need
 from ...doors.outcome import GroupRelease
@@ -30,28 +46,36 @@ from ...plan import Mechanism, Plan
 from ...privacy import Privacy
 from ...release import Release as Released
 from ...statistic import Statistic
-from ..secret_from import SecretFrom, TheSecret, check_absent
-from .collect_fn import CollectFn, secret_of
+from ..bounding import Bounding
+from ..secret_from import SecretFrom, TheSecret
+from .collect_fn import CountedFn, secret_of
+from .elements import Reader
+from .persons import BoundFn, by_person, kept_pairs
+from .reading import Read, by_group, checked_reference, windows_of_a_pair
+from .whole_keys import WholeKey, by_key, total
 
 if TYPE_CHECKING:
     from ...ledger import Ledger
 
-__all__ = ["Release", "Sketch"]
+__all__ = ["Release"]
 
 beam = need("apache_beam", "beam")
 _windows = need("apache_beam.transforms.window", "beam")
-_triggers = need("apache_beam.transforms.trigger", "beam")
 
 
 class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is untyped
     """Private numbers from a PCollection of pairs: `pairs | Release(ss.Moment(0.5), privacy)`.
 
     Elements are keys, or (key, value) where `privacy.max_value` is above 1; a tuple as key is a composite key. With
-    `by=True`, or a list of public `groups`, they are (group, pair), and a group is a text or a tuple of them. In the
-    global window and without groups the result is one `Release`; otherwise a `GroupRelease` for each group and window,
-    in its window, whose ε and δ are those of all of them together. With unit="key" every key has to come once, with its
-    total: put `beam.CombinePerKey(sum)` before it. What is chosen and refused is said at the head of
+    `by=True`, or a list of public `groups`, they are (group, pair), and a group is a text or a tuple of its parts. With
+    `person=True` they are (person, ...), whatever else they have: then each person is bounded to
+    `privacy.pairs_per_person` pairs in `groups_per_person` groups. In the global window and without groups the result
+    is one `Release`; otherwise a `GroupRelease` for each group and window, in its window (of people, in the global
+    one), whose ε and δ are those of all of them together. What is chosen and refused is said at the head of
     engines/beam/transform.py.
+
+    Elements that are no pairs fail the pipeline with a `DataError`, or are left out with on_bad="skip"; `typed_error`
+    finds it in what a runner raises.
 
     `secret` is a reference that every worker can follow; what it leads to is never used itself, but derived from with
     128 random bits that are drawn when the transform is made. So make the pipeline anew for each run: one that is
@@ -68,6 +92,8 @@ class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is u
         *,
         by: bool = False,
         groups: Sequence[str | Sequence[str]] | None = None,
+        person: bool = False,
+        groups_per_person: int = 1,
         public_windows: bool = False,
         error: float | None = None,
         size: int | None = None,
@@ -76,6 +102,7 @@ class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is u
         mechanism: Mechanism = "sketch",
         clip: bool = False,
         selection_share: float = 0.1,
+        on_bad: OnBad = "error",
         confidence: float = 0.95,
         secret: SecretFrom | None = None,
         ledger: Ledger | None = None,
@@ -88,116 +115,102 @@ class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is u
         self._sizing = Sizing(error, size, memory, expected, mechanism)
         self._groups = None if groups is None else group_names(groups)
         self._by, self._public_windows = by or groups is not None, public_windows
+        self._person, self._most_groups = person, groups_per_person
         self._clip, self._confidence, self._share = clip, confidence, selection_share
-        self._secret = TheSecret(_checked(secret) or SecretFrom.this_process(), secrets.token_hex(16))
+        self._reader = Reader(person, self._by, privacy.max_value > 1, None if clip else privacy.max_value, on_bad)
+        self._secret = TheSecret(checked_reference(secret) or SecretFrom.this_process(), secrets.token_hex(16))
         self._ledger, self._label = ledger, label
 
     def expand(self, pcoll: Any) -> Any:
-        """Keyed by group and window, combined, released."""
-        times = _windows_of_a_pair(pcoll.windowing)
+        """Read, bounded or added up, keyed by group and window, combined, released."""
+        times = windows_of_a_pair(pcoll.windowing)
         windowed = times is not None
+        self._check(pcoll, windowed)
         task = self._task(windowed)
+        bounding = Bounding(self._privacy.pairs_per_person, self._most_groups)
+        shares = None
+        if task.columns.by:
+            public = self._groups is not None if not windowed else self._public_windows and not self._by
+            # People are bounded after a pair has become one of each of its windows.
+            shares = task.group_budget(task.privacy, times=1 if self._person else times or 1, public=public)
+        plan = self._sizing.plan(self._statistic, task.privacy if shares is None else shares.privacy)
+        spent = (plan.epsilon, plan.delta) if shares is None else shares.spent(plan.epsilon, plan.delta)
+        if self._ledger is not None:
+            by = f" by {', '.join(task.columns.by)}" if task.columns.by else ""
+            self._ledger.charge(
+                epsilon=spent[0], delta=spent[1], statistic=f"{self._statistic}{by}", relation=self._privacy.protects,
+                pairs_per_person=self._privacy.pairs_per_person, label=self._label,
+            )  # fmt: skip
+        named = self._named(pcoll, windowed, bounding)
+        if self._groups is not None:
+            named = named | "Listed" >> beam.Filter(_Listed(self._groups, windowed))
+        if not windowed and (shares is None or self._groups is not None):
+            there = [()] if self._groups is None else self._groups
+            seeds = pcoll.pipeline | "Names" >> beam.Create([(name, (name, 0)) for name in there])
+            named = (named, seeds) | "AlsoEmpty" >> beam.Flatten()
+        fn = CountedFn(plan, self._secret, weighted=self._reader.weighted, clip=self._clip, persons=self._person)
+        return (
+            named
+            | beam.CombinePerKey(fn)
+            | "Once"
+            >> beam.ParDo(_Released(plan, self._secret, self._confidence, shares, spent, self._privacy.relation))
+        )
+
+    def _check(self, pcoll: Any, windowed: bool) -> None:
         if windowed and self._public_windows and self._groups is not None:
             raise ArgumentError(
                 "groups", "...", "a window without a release for a listed group would tell that it has no pairs there",
                 "Leave public_windows out; then what is shown is chosen privately",
             )  # fmt: skip
-        shares = None
-        if task.columns.by:
-            public = self._groups is not None if not windowed else self._public_windows and not self._by
-            shares = task.group_budget(task.privacy, times=times or 1, public=public)
-        plan = self._sizing.plan(self._statistic, task.privacy if shares is None else shares.privacy)
-        spent = (plan.epsilon, plan.delta) if shares is None else shares.spent(plan.epsilon, plan.delta)
-        if self._ledger is not None:
-            self._ledger.charge(
-                epsilon=spent[0], delta=spent[1], statistic=str(self._statistic), relation=self._privacy.relation,
-                pairs_per_person=self._privacy.pairs_per_person, label=self._label,
+        if self._person and self._public_windows:
+            raise ArgumentError(
+                "public_windows", True, "which windows have pairs that are kept of people is private",
+                "Leave it out; or name windows as groups, and list them: groups=[...]",
             )  # fmt: skip
-        weighted = self._privacy.max_value > 1
-        named = pcoll | beam.ParDo(_Named(weighted, self._by, windowed, self._groups))
-        if not windowed and (shares is None or self._groups is not None):
-            there = [()] if self._groups is None else self._groups
-            seeds = pcoll.pipeline | "Names" >> beam.Create([(name, (name,)) for name in there])
-            named = (named, seeds) | "AlsoEmpty" >> beam.Flatten()
-        blobs = named | beam.CombinePerKey(CollectFn(plan, self._secret, weighted=weighted, clip=self._clip))
-        return blobs | "Once" >> beam.ParDo(
-            _Released(plan, self._secret, self._confidence, shares, spent, self._privacy.relation)
-        )
+        if self._person and not pcoll.is_bounded:
+            raise ArgumentError(
+                "person", True, "the input does not end, and what is kept of a person depends on all of their pairs",
+                "Run it on input that ends: a day, say, with a ledger over the days",
+            )  # fmt: skip
+
+    def _named(self, pcoll: Any, windowed: bool, bounding: Bounding) -> Any:
+        """(name, what `CollectFn` takes), the name being that of the group and of the window."""
+        if self._person:
+            people = pcoll | "Read" >> beam.ParDo(Read(self._reader, windowed, by_person))
+            if windowed:
+                people = people | "AllWindows" >> beam.WindowInto(_windows.GlobalWindows())
+            fn = BoundFn(bounding, self._secret, weighted=self._reader.weighted)
+            return people | "Bounded" >> beam.CombinePerKey(fn) | "Kept" >> beam.FlatMap(kept_pairs)
+        if self._privacy.unit == "key":
+            keys = pcoll | "Read" >> beam.ParDo(Read(self._reader, windowed, by_key))
+            whole = WholeKey(self._reader.largest)
+            return keys | "Totals" >> beam.CombinePerKey(total) | "WholeKeys" >> beam.Map(whole)
+        return pcoll | "Read" >> beam.ParDo(Read(self._reader, windowed, by_group))
 
     def _task(self, windowed: bool) -> Task:
         """The same as a task on one machine, so that the same is checked and divided in the same way."""
         parts = [*(["group"] if self._by else []), *(["window"] if windowed else [])]
         width = len(self._groups[0]) if self._groups else 1
         by = [f"group {i}" for i in range(width)] if self._by and not windowed else parts
-        columns = Columns(("key",), "value" if self._privacy.max_value > 1 else None, tuple(by))
+        value, person = "value" if self._reader.weighted else None, "person" if self._person else None
+        columns = Columns(("key",), value, tuple(by), person)
         return Task(
             self._statistic, self._privacy, columns, self._sizing, groups=None if windowed else self._groups,
-            selection_share=self._share, clip=self._clip, confidence=self._confidence,
+            groups_per_person=self._most_groups, selection_share=self._share, clip=self._clip,
+            confidence=self._confidence,
         )  # fmt: skip
 
 
-class Sketch(beam.PTransform):  # type: ignore[misc, name-defined]
-    """Collectors as bytes, to be stored, merged and released once: `pairs | Sketch(plan, secret=...)`.
+class _Listed:
+    """Whether the group of a named pair is a listed one; where there are windows, they follow its name."""
 
-    Elements are as for `Release`. In the global window and without groups the result is the bytes of one collector
-    under the secret itself. Otherwise it is (name, bytes) for each group and window, under `secret.child(name)`; a name
-    of several parts is the JSON of its list. With a `shard` each is that shard of whatever it is merged into.
-    """
+    def __init__(self, names: Sequence[Name], windowed: bool) -> None:
+        self._names, self._windowed = frozenset(names), windowed
 
-    def __init__(
-        self, plan: Plan, *, secret: SecretFrom, by: bool = False, shard: str | None = None, clip: bool = False
-    ) -> None:
-        super().__init__()
-        if not isinstance(plan, Plan):
-            raise ArgumentTypeError("plan", type(plan), "not a Plan", "Pass what ss.plan(...) gave")
-        reference = _checked(secret)
-        if reference is None:
-            raise ArgumentTypeError(
-                "secret", None, "what is stored needs a secret that is kept", "Pass SecretFrom.file(...)"
-            )
-        self._plan, self._secret, self._by, self._shard, self._clip = plan, TheSecret(reference), by, shard, clip
-
-    def expand(self, pcoll: Any) -> Any:
-        """Keyed by group and window, combined."""
-        windowed = _windows_of_a_pair(pcoll.windowing) is not None
-        weighted = self._plan.privacy.max_value > 1
-        named = pcoll | beam.ParDo(_Named(weighted, self._by, windowed, None))
-        if not windowed and not self._by:
-            seed = pcoll.pipeline | "Names" >> beam.Create([((), ((),))])
-            named = (named, seed) | "AlsoEmpty" >> beam.Flatten()
-        fn = CollectFn(self._plan, self._secret, weighted=weighted, clip=self._clip, separate=True)
-        return named | beam.CombinePerKey(fn) | "Stored" >> beam.Map(_stored, self._secret, self._shard)
-
-
-def _stored(element: tuple[Name, bytes], secret: TheSecret, shard: str | None) -> Any:
-    name, blob = element
-    if shard is not None:
-        collector = Collector.from_bytes(blob, secret_of(secret.find(), name, True))
-        collector._rename(shard)
-        blob = collector.to_bytes()
-    return blob if not name else (name, blob)
-
-
-class _Named(beam.DoFn):  # type: ignore[misc, name-defined]
-    """Elements → (name, (name, key, value)), the name being that of the group and of the window."""
-
-    def __init__(self, weighted: bool, by: bool, windowed: bool, groups: Sequence[Name] | None) -> None:
-        super().__init__()
-        self._weighted, self._by, self._windowed = weighted, by, windowed
-        self._groups = None if groups is None else frozenset(groups)
-
-    def process(self, element: Any, window: Any = beam.DoFn.WindowParam) -> Iterator[Any]:
-        """One element."""
-        name: Name = ()
-        if self._by:
-            group, element = element
-            name = (group,) if isinstance(group, str) else tuple(group)
-            if self._groups is not None and name not in self._groups:
-                return
-        if self._windowed:
-            name = (*name, f"{_time(window.start)}/{_time(window.end)}")
-        key, value = element if self._weighted else (element, 1)
-        yield name, (name, key, value)
+    def __call__(self, element: Any) -> bool:
+        """One pair."""
+        name = element[0]
+        return (name[:-1] if self._windowed else name) in self._names
 
 
 class _Released(beam.DoFn):  # type: ignore[misc, name-defined]
@@ -211,53 +224,15 @@ class _Released(beam.DoFn):  # type: ignore[misc, name-defined]
         self._plan, self._secret, self._confidence = plan.to_json(), secret, confidence
         self._shares, self._spent, self._relation = shares, spent, relation
 
-    def process(self, element: tuple[Name, bytes]) -> Iterator[Released | GroupRelease]:
-        """One collector."""
-        name, blob = element
+    def process(self, element: tuple[Name, tuple[bytes, int]]) -> Iterator[Released | GroupRelease]:
+        """One collector, and how many people or pairs it has."""
+        name, (blob, count) = element
         collector = Collector.from_bytes(blob, secret_of(self._secret.spend(name), name, False))
         if self._shares is None:
             yield collector.release(confidence=self._confidence)
             return
-        if self._shares.selection_epsilon and not list(selected([(name, collector._held().pairs)], self._shares)):
+        if self._shares.selection_epsilon and not list(selected([(name, count)], self._shares)):
             return
         own = collector.release(confidence=self._confidence)
         epsilon, delta = self._spent
         yield GroupRelease(name, replace(own, epsilon=epsilon, delta=delta, relation=self._relation))
-
-
-def _time(stamp: Any) -> str:
-    return str(stamp.to_rfc3339())
-
-
-def _windows_of_a_pair(windowing: Any) -> int | None:
-    """How many windows a pair is in; None if there is but the global one."""
-    if not isinstance(windowing.triggerfn, _triggers.DefaultTrigger) or windowing.allowed_lateness != 0:
-        raise ArgumentError(
-            "windowing", f"{windowing.triggerfn}, lateness {windowing.allowed_lateness}",
-            "a window that fires again would be released again", "Use the default trigger, and no allowed lateness",
-        )  # fmt: skip
-    fn = windowing.windowfn
-    if isinstance(fn, _windows.GlobalWindows):
-        return None
-    if isinstance(fn, _windows.FixedWindows):
-        return 1
-    if isinstance(fn, _windows.SlidingWindows):
-        return -int(-fn.size.micros // fn.period.micros)  # rounded up
-    raise ArgumentError(
-        "windowing", type(fn).__name__, "how many windows a pair is in, and which, is not known when it comes",
-        "Use the global window, FixedWindows or SlidingWindows",
-    )  # fmt: skip
-
-
-def _checked(secret: object) -> SecretFrom | None:
-    if secret is None:
-        return None
-    if isinstance(secret, SecretFrom):
-        if secret.fetches:
-            pickled = need("apache_beam.internal.cloudpickle.cloudpickle", "beam").dumps(secret)
-            check_absent(secret.find(), pickled)
-        return secret
-    raise ArgumentTypeError(
-        "secret", type(secret), "workers need a reference to the secret, not the secret, which would be stored",
-        "Save it and pass SecretFrom.file(path), or .environment(name), .callable(function)",
-    )  # fmt: skip

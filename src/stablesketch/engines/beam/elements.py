@@ -1,0 +1,168 @@
+"""Elements of a PCollection as pairs: (person, (group, (key, value))), each part where there is such a thing.
+
+Every element is looked at here, before anything is combined, as the doors look at every row. So a bad one fails the
+pipeline before a runner that works in stages has released anything, whether or not the pair would have been kept. What
+is wrong is said in the words of doors/columns.py.
+"""
+
+from __future__ import annotations
+
+import datetime
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...doors.columns import BadRow, Columns, OnBad, bad_rows, no_key, no_value
+from ...doors.groups import Name
+from ...errors import ArgumentError, ArgumentTypeError, DataError
+from ...sketch.columns import MAX_WEIGHT
+
+__all__ = ["NAME", "Pair", "Reader", "bad_item", "kinds"]
+
+NAME = "the PCollection"
+_USUAL = frozenset([str, int])  # types of nearly all keys, groups and people
+_MAP_IT = "Map it to a text, a whole number or a date first"
+
+
+class Pair(NamedTuple):
+    """What an element says. Whole numbers of numpy have become Python's, so equal keys have equal bytes."""
+
+    person: Any
+    group: Name
+    key: Any
+    value: int
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Elements → pairs. `largest` is the promised max_value, None if larger values are clipped."""
+
+    persons: bool
+    by: bool
+    weighted: bool
+    largest: int | None
+    on_bad: OnBad = "error"
+
+    def __post_init__(self) -> None:
+        for name, given in (("person", self.persons), ("by", self.by)):
+            if not isinstance(given, bool):
+                raise ArgumentTypeError(name, given, "elements have no columns", f"Pass {name}=True, or leave it out")
+        if self.on_bad not in ("error", "skip"):
+            raise ArgumentError("on_bad", self.on_bad, "there is no such choice", "Pass 'error' or 'skip'")
+
+    def read(self, element: Any) -> Pair | None:
+        """The pair, or None if it is skipped. What is of a wrong type, or above what was promised, never is."""
+        person: Any = None
+        group: Any = None
+        key, value = element, 1
+        if self.persons:
+            person, key = self._two(key)
+        if self.by:
+            group, key = self._two(key)
+        if self.weighted:
+            key, value = self._two(key)
+        if (
+            type(key) in _USUAL
+            and (not self.by or type(group) is str)
+            and (not self.persons or type(person) in _USUAL)
+            and type(value) is int
+            and 1 <= value <= (self.largest or MAX_WEIGHT)
+        ):
+            return Pair(person, (group,) if self.by else (), key, value)
+        return self._read(person, group, key, value)
+
+    def _two(self, element: Any) -> Any:
+        if not isinstance(element, tuple | list) or len(element) != 2:
+            shape = "(key, value)" if self.weighted else "key"
+            shape = f"(group, {shape})" if self.by else shape
+            shape = f"(person, {shape})" if self.persons else shape
+            raise DataError(NAME, f"an element is not {shape}", "Map elements to that first")
+        return element
+
+    def _read(self, person: Any, group: Any, key: Any, value: Any) -> Pair | None:
+        """The same for anything."""
+        keys = _parts("key", key)
+        groups = _parts("group", group) if self.by else ()
+        items = [*(("key", one) for one in keys), *(("group", one) for one in groups)]
+        items += [("value", value)] if self.weighted else []
+        items += [("person", person)] if self.persons else []
+        for column, item in items:
+            bad = bad_item(column, item, self.largest)
+            if bad is not None and self.on_bad == "skip" and bad in _bad_items(None)[column]:
+                return None
+            if bad is not None:
+                raise bad.told(NAME, None, column, item)
+        return Pair(
+            _plain(person) if self.persons else None,
+            tuple(map(str, groups)),
+            tuple(map(_plain, keys)) if isinstance(key, tuple) else _plain(key),
+            int(value),
+        )
+
+
+def _parts(column: str, item: Any) -> tuple[Any, ...]:
+    if item == ():
+        raise DataError(NAME, "is an empty tuple", "Map it to a text, or to a tuple of its parts", column=column)
+    return item if isinstance(item, tuple) else (item,)
+
+
+def bad_item(column: str, item: Any, largest: int | None) -> BadRow | None:
+    """What is wrong with a key, value, group or person, if anything is. A wrong type is raised."""
+    if item is not None:
+        _check_type(column, item)
+    return next((bad for bad in _bad_items(largest)[column] if bad.holds(item)), None)
+
+
+def _check_type(column: str, item: Any) -> None:
+    of: type = type(item)
+    kind, called = _kind(of), of.__name__
+    if column == "value" and kind != "whole number":
+        shown = f"is {item}, " if isinstance(item, float) else "is "  # text may be anything, so it is not shown
+        raise DataError(
+            NAME, no_value(called).replace("is ", shown, 1), "Round it, or map it to an int, first", column=column
+        )
+    if kind is None:
+        raise DataError(NAME, no_key(called), _MAP_IT, column=column)
+    if column == "group" and kind in ("bytes", "time"):
+        raise DataError(NAME, f"is of type {called}, and names of groups are text", _MAP_IT, column=column)
+
+
+@cache
+def _bad_items(largest: int | None) -> dict[str, list[BadRow]]:
+    columns = Columns(("key",), "value", ("group",), "person")
+    every = bad_rows(columns, text=False, largest=largest)
+    return {name: [one for one in every if one.column == name] for name in columns.names}
+
+
+@cache
+def _kind(of: type) -> str | None:
+    """What sort of key a type is, None if it is none."""
+    for kind, types in (
+        (None, bool),
+        ("whole number", (int, np.integer)),
+        ("text", str),
+        ("bytes", bytes),
+        ("time", datetime.datetime),
+        ("date", datetime.date),
+        ("UUID", uuid.UUID),
+    ):
+        if issubclass(of, types):
+            return None if issubclass(of, np.timedelta64) else kind
+    return None
+
+
+def kinds(items: Sequence[Any]) -> set[str]:
+    """The sorts of these keys. Keys of two sorts are never equal, whatever they look like, and so are not mixed."""
+    found = {_kind(of) or of.__name__ for of in set(map(type, items))}
+    if "time" in found:
+        zones = {one.tzinfo is None for one in items if isinstance(one, datetime.datetime)}
+        found = found - {"time"} | {"time" if naive else "time with a zone" for naive in zones}
+    return found
+
+
+def _plain(item: Any) -> Any:
+    return int(item) if isinstance(item, np.integer) else str(item) if isinstance(item, str) else item

@@ -1,0 +1,42 @@
+"""Errors of workers: which one of ours is in what a runner raises.
+
+On the direct runner with threads an error comes out as it was raised. Every other runner raises one of its own, in
+whose text are the traces of the worker, and in those the type and the message of ours.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from ... import errors
+from ...errors import StablesketchError
+from .. import failure
+
+__all__ = ["typed_error"]
+
+# Beam makes another exception of what a function raises, with the name of the step in its message, unless that has been
+# done, which it tells by this mark. Ours have constructors that it cannot call, and would become RuntimeErrors.
+setattr(StablesketchError, "_tagged_with_step", True)  # noqa: B010  # not an attribute of the class for anybody else
+
+_OURS = re.compile(rf"{re.escape(errors.__name__)}\.(\w+): (.+)")
+_STEP = re.compile(r"( \[while running '.*'\])+$")
+
+
+def typed_error(error: BaseException) -> StablesketchError | None:
+    """The error of this library in what a runner raised, typed and with its message; None if there is none.
+
+    `except Exception as error: raise typed_error(error) or error`
+    """
+    seen: set[int] = set()
+    one: BaseException | None = error
+    while one is not None and id(one) not in seen:
+        seen.add(id(one))
+        if isinstance(one, StablesketchError):
+            return one
+        found = _OURS.findall(str(one))
+        if found:
+            kind, message = found[-1]  # what is nearest to the end was raised last
+            return failure.raised(json.dumps({"type": kind, "message": _STEP.sub("", message.strip())}))
+        one = one.__cause__ or one.__context__
+    return None

@@ -1,0 +1,102 @@
+"""`BoundFn`: all pairs of a person into those that are kept, as Beam combines things.
+
+Accumulators hold the candidates of `engines/bounding.py` and nothing else. So a person with a billion pairs costs no
+worker more than one with a hundred, a runner bounds as much as it can before anything travels, and what comes out is
+the same however pairs were spread, combined and tried again: a function of the person's pairs and of the secret.
+
+**Who is one person.** People are keyed by their id as text. If an id were text in one place and a number in another,
+"7" and 7, it could be one person, or two who would be bounded as one, and then what is kept of the one would depend on
+the other. Either way the guarantee would not hold, so such ids are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ...doors.groups import Name
+from ...doors.libraries import need
+from ...errors import DataError
+from ..bounding import Bounding, Candidates, Rule, text_of
+from ..secret_from import TheSecret
+from .elements import NAME, Pair, kinds
+
+__all__ = ["BoundFn", "Held", "by_person", "kept_pairs"]
+
+beam = need("apache_beam", "beam")
+
+Kept = tuple[Name, Any, int]  # group, key, value
+Held = tuple[str, Candidates[Kept]]  # of which sort the id of the person is, and what may be kept
+
+
+def by_person(pair: Pair) -> tuple[str, Pair]:
+    """Keyed by the person."""
+    return text_of(pair.person), pair
+
+
+def kept_pairs(element: tuple[str, list[Kept]]) -> Iterator[tuple[Name, Any]]:
+    """What is kept of a person, for `CollectFn`: the pairs, and in each of their groups one person."""
+    _, kept = element
+    for name in dict.fromkeys(name for name, _, _ in kept):
+        yield name, (name, 1)
+    for name, key, value in kept:
+        yield name, (name, key, value)
+
+
+class BoundFn(beam.CombineFn):  # type: ignore[misc, name-defined]  # Beam is untyped
+    """Combines the pairs of one person, which Beam guarantees if the person is the key, into those that are kept.
+
+    It is pickled with the pipeline; the secret, and the salt that is derived from it, are not.
+    """
+
+    def __init__(self, bounding: Bounding, secret: TheSecret, *, weighted: bool) -> None:
+        super().__init__()
+        self._bounding, self._secret, self._weighted = bounding, secret, weighted
+        self._made: Rule | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_made": None}
+
+    @property
+    def _rule(self) -> Rule:
+        if self._made is None:
+            self._made = Rule(self._bounding, self._secret.find())
+        return self._made
+
+    def create_accumulator(self) -> Held:
+        """Empty."""
+        return "", Candidates()
+
+    def add_input(self, held: Held, pair: Pair) -> Held:
+        """Remembers a pair that may be kept."""
+        keys = pair.key if isinstance(pair.key, tuple) else (pair.key,)
+        columns = [*map(text_of, keys), *([str(pair.value)] if self._weighted else []), *pair.group]
+        (kind,) = kinds([pair.person])
+        try:
+            self._rule.take(
+                held[1], text_of(pair.person), tuple(columns), pair.group, (pair.group, pair.key, pair.value)
+            )
+        except UnicodeEncodeError:
+            raise DataError(NAME, "a text is not valid Unicode", "Repair the input") from None
+        return _one_kind(held[0], kind), held[1]
+
+    def merge_accumulators(self, accumulators: Iterable[Held]) -> Held:
+        """The candidates of all."""
+        kind, whole = self.create_accumulator()
+        for other, found in accumulators:
+            kind = _one_kind(kind, other)
+            self._rule.merge(whole, found)
+        return kind, whole
+
+    def extract_output(self, held: Held) -> list[Kept]:
+        """The pairs that are kept."""
+        return self._rule.kept(held[1])
+
+
+def _one_kind(kind: str, other: str) -> str:
+    if kind and other and kind != other:
+        raise DataError(
+            NAME, f"the same id is a {min(kind, other)} in one element and a {max(kind, other)} in another",
+            "Map ids to one type first", column="person",
+        )  # fmt: skip
+    return kind or other

@@ -1,0 +1,78 @@
+"""What `Release` and `Sketch` begin with: elements read and keyed, their windows, and the reference to the secret."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ...doors.libraries import need
+from ...errors import ArgumentError, ArgumentTypeError
+from ..secret_from import SecretFrom, check_absent
+from .elements import Pair, Reader
+
+__all__ = ["Read", "by_group", "checked_reference", "windows_of_a_pair"]
+
+beam = need("apache_beam", "beam")
+_windows = need("apache_beam.transforms.window", "beam")
+_triggers = need("apache_beam.transforms.trigger", "beam")
+
+
+class Read(beam.DoFn):  # type: ignore[misc, name-defined]
+    """Elements → pairs, keyed by `keyed`. A window is the last part of the name of a group."""
+
+    def __init__(self, reader: Reader, windowed: bool, keyed: Callable[[Pair], Any]) -> None:
+        super().__init__()
+        self._reader, self._windowed, self._keyed = reader, windowed, keyed
+
+    def process(self, element: Any, window: Any = beam.DoFn.WindowParam) -> Iterator[Any]:
+        """One element."""
+        pair = self._reader.read(element)
+        if pair is None:
+            return
+        if self._windowed:
+            pair = pair._replace(group=(*pair.group, f"{_time(window.start)}/{_time(window.end)}"))
+        yield self._keyed(pair)
+
+
+def by_group(pair: Pair) -> Any:
+    """(name, what `CollectFn` takes)."""
+    return pair.group, (pair.group, pair.key, pair.value)
+
+
+def _time(stamp: Any) -> str:
+    return str(stamp.to_rfc3339())
+
+
+def windows_of_a_pair(windowing: Any) -> int | None:
+    """How many windows a pair is in; None if there is but the global one."""
+    if not isinstance(windowing.triggerfn, _triggers.DefaultTrigger) or windowing.allowed_lateness != 0:
+        raise ArgumentError(
+            "windowing", f"{windowing.triggerfn}, lateness {windowing.allowed_lateness}",
+            "a window that fires again would be released again", "Use the default trigger, and no allowed lateness",
+        )  # fmt: skip
+    fn = windowing.windowfn
+    if isinstance(fn, _windows.GlobalWindows):
+        return None
+    if isinstance(fn, _windows.FixedWindows):
+        return 1
+    if isinstance(fn, _windows.SlidingWindows):
+        return -int(-fn.size.micros // fn.period.micros)  # rounded up
+    raise ArgumentError(
+        "windowing", type(fn).__name__, "how many windows a pair is in, and which, is not known when it comes",
+        "Use the global window, FixedWindows or SlidingWindows",
+    )  # fmt: skip
+
+
+def checked_reference(secret: object) -> SecretFrom | None:
+    """A reference that does not hold the secret itself, or an error that says how to make one."""
+    if secret is None:
+        return None
+    if isinstance(secret, SecretFrom):
+        if secret.fetches:
+            pickled = need("apache_beam.internal.cloudpickle.cloudpickle", "beam").dumps(secret)
+            check_absent(secret.find(), pickled)
+        return secret
+    raise ArgumentTypeError(
+        "secret", type(secret), "workers need a reference to the secret, not the secret, which would be stored",
+        "Save it and pass SecretFrom.file(path), or .environment(name), .callable(function)",
+    )  # fmt: skip

@@ -1,0 +1,66 @@
+"""`Sketch`: a transform from pairs to collectors that are stored."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...collector import Collector
+from ...doors.collect import check_pairs
+from ...doors.columns import OnBad
+from ...doors.groups import Name
+from ...doors.libraries import need
+from ...errors import ArgumentTypeError
+from ...plan import Plan
+from ..secret_from import SecretFrom, TheSecret
+from .collect_fn import CollectFn, secret_of
+from .elements import Reader
+from .reading import Read, by_group, checked_reference, windows_of_a_pair
+
+__all__ = ["Sketch"]
+
+beam = need("apache_beam", "beam")
+
+
+class Sketch(beam.PTransform):  # type: ignore[misc, name-defined]
+    """Collectors as bytes, to be stored, merged and released once: `pairs | Sketch(plan, secret=...)`.
+
+    Elements are as for `Release`. In the global window and without groups the result is the bytes of one collector
+    under the secret itself. Otherwise it is (name, bytes) for each group and window, under `secret.child(name)`; a name
+    of several parts is the JSON of its list. With a `shard` each is that shard of whatever it is merged into.
+    """
+
+    def __init__(
+        self, plan: Plan, *, secret: SecretFrom, by: bool = False, shard: str | None = None, clip: bool = False,
+        on_bad: OnBad = "error",
+    ) -> None:  # fmt: skip
+        super().__init__()
+        if not isinstance(plan, Plan):
+            raise ArgumentTypeError("plan", type(plan), "not a Plan", "Pass what ss.plan(...) gave")
+        reference = checked_reference(secret)
+        if reference is None:
+            raise ArgumentTypeError(
+                "secret", None, "what is stored needs a secret that is kept", "Pass SecretFrom.file(...)"
+            )
+        check_pairs(plan)
+        self._plan, self._secret, self._by, self._shard, self._clip = plan, TheSecret(reference), by, shard, clip
+        most = plan.privacy.max_value
+        self._reader = Reader(False, by, most > 1, None if clip else most, on_bad)
+
+    def expand(self, pcoll: Any) -> Any:
+        """Keyed by group and window, combined."""
+        windowed = windows_of_a_pair(pcoll.windowing) is not None
+        named = pcoll | "Read" >> beam.ParDo(Read(self._reader, windowed, by_group))
+        if not windowed and not self._by:
+            seed = pcoll.pipeline | "Names" >> beam.Create([((), ((), 0))])
+            named = (named, seed) | "AlsoEmpty" >> beam.Flatten()
+        fn = CollectFn(self._plan, self._secret, weighted=self._reader.weighted, clip=self._clip, separate=True)
+        return named | beam.CombinePerKey(fn) | "Stored" >> beam.Map(_stored, self._secret, self._shard)
+
+
+def _stored(element: tuple[Name, bytes], secret: TheSecret, shard: str | None) -> Any:
+    name, blob = element
+    if shard is not None:
+        collector = Collector.from_bytes(blob, secret_of(secret.find(), name, True))
+        collector._rename(shard)
+        blob = collector.to_bytes()
+    return blob if not name else (name, blob)
