@@ -6,7 +6,7 @@ namespace stablesketch {
 
 namespace {
 constexpr double worthwhile = 0.13;  // below it the table compresses by less than 1.15
-// A digit takes 2^31 additions of 32 bits, a block makes at most 260 to each: settle long before.
+// A digit takes 2^31 additions of 32 bits, a block makes at most 300 to each: settle long before.
 constexpr std::size_t blocks_between_settling = 4096;
 
 // Adds up some weights; whether all are in 1..highest. Without comparisons or arithmetic shifts, which the least

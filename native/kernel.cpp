@@ -7,9 +7,12 @@ const std::vector<Tier>& tiers() {
         std::vector<Tier> found;
 #if defined(__x86_64__)
         __builtin_cpu_init();
-        // VAES is asked for by itself: some AVX-512 machines lack it, some AVX2 machines have it.
+        // VAES is asked for by itself: some AVX-512 machines lack it, some AVX2 machines have it. Those that have both have
+        // the rest of this list, too.
         if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("vaes") && __builtin_cpu_supports("aes"))
+            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+            __builtin_cpu_supports("avx512ifma") && __builtin_cpu_supports("avx512vbmi") &&
+            __builtin_cpu_supports("vaes") && __builtin_cpu_supports("aes"))
             found.push_back({"avx512", add_block_avx512, fold_add_avx2, encrypt_aesni});
         if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("aes"))
             found.push_back({"avx2", add_block_avx2, fold_add_avx2, encrypt_aesni});

@@ -28,6 +28,8 @@ struct TableView {
     double fine_from = 0.0;  // every X that asks for more bits is above this, as the rows hold it
     std::uint64_t sign_bit = 0;  // the bit that is the sign of X, if one is
     bool wide = false;       // whether a window of three limbs pays (kernel_outliers.hpp)
+    double tail = 1.0;       // P(|X| > x) falls like x^-tail
+    const Row* direct = nullptr;  // direct_rows.hpp
 };
 TableView view_of(const StableTable& table);
 

@@ -1,5 +1,8 @@
 // AVX-512 with VAES: four AES blocks, and so eight variates, to a register. Lanes hold four keys times two entries, so
 // a pair of entries keeps its sums in registers over the whole block.
+//
+// What bounds the loops are two ports for arithmetic on 512 bits, and loads: one a cycle where they fill a register of 512
+// bits, two where they are short. Every step is written for few of both (docs/performance.md has the count).
 #include "kernel.hpp"
 
 #if defined(__x86_64__)
@@ -11,86 +14,125 @@
 namespace stablesketch {
 namespace {
 
+constexpr std::size_t chains = 4;  // of AES at once
+// A byte that AES substitutes by zero: a half of the block made of it adds nothing to the columns of the first round.
+constexpr char no_byte = 0x52;
+
+// The keys of a block whose weights have one sign, and what is the same for all entries.
 struct Lanes {
-    alignas(64) std::uint64_t plain[2 * block_keys];   // fingerprint, 0, fingerprint, 0, ...
-    alignas(64) std::int64_t weight[2 * block_keys];   // each weight twice
-    std::size_t groups;
-    bool light = true;  // all weights below 2^11
+    alignas(64) std::uint64_t started[2 * block_keys];  // what the fingerprint gives to the first round of AES
+    alignas(64) std::uint64_t weight[2 * block_keys];   // each |weight| twice
+    alignas(64) std::uint64_t key[block_keys + 8], size[block_keys + 8];  // fingerprint and |weight|
+    std::size_t count, groups;        // of keys, and of registers of eight variates
+    std::uint64_t total, any_weight;  // the sum and the union of the |weights|
+    bool negative;
 };
 
-void spread(Lanes& lanes, const std::uint64_t* fingerprints, const std::int64_t* weights, std::size_t n) {
-    lanes.groups = (n + 3) / 4;
-    const std::size_t padded = (n + 15) / 16 * 16;  // whole rounds of `draw`; keys of weight 0 add nothing
-    const __m512i twice = _mm512_setr_epi64(0, 0, 1, 1, 2, 2, 3, 3);
-    __m256i sizes = _mm256_setzero_si256();
-    for (std::size_t i = 0; i < padded; i += 4) {
-        const auto some = static_cast<__mmask8>(i + 4 <= n ? 15 : i < n ? (1 << (n - i)) - 1 : 0);
-        const __m256i key = _mm256_maskz_loadu_epi64(some, fingerprints + i);
-        const __m256i weight = _mm256_maskz_loadu_epi64(some, weights + i);
-        _mm512_store_si512(lanes.plain + 2 * i, _mm512_maskz_permutexvar_epi64(0x55, twice, _mm512_castsi256_si512(key)));
-        _mm512_store_si512(lanes.weight + 2 * i, _mm512_permutexvar_epi64(twice, _mm512_castsi256_si512(weight)));
-        sizes = _mm256_or_si256(sizes, _mm256_abs_epi64(weight));
+// Takes the keys of one sign out of n.
+void gather(Lanes& lanes, const KernelJob& job, const std::uint64_t* fingerprints, const std::int64_t* weights,
+                   std::size_t n, bool negative) {
+    const __m512i zero = _mm512_setzero_si512();
+    __m512i total = zero, any_weight = zero;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < n; i += 8) {
+        const auto some = static_cast<__mmask8>(i + 8 <= n ? 255 : (1 << (n - i)) - 1);
+        __m512i weight = _mm512_maskz_loadu_epi64(some, weights + i);
+        if (negative) weight = _mm512_sub_epi64(zero, weight);
+        const __mmask8 ours = _mm512_cmpgt_epi64_mask(weight, zero);
+        const __m512i key = _mm512_maskz_loadu_epi64(some, fingerprints + i);
+        _mm512_storeu_si512(lanes.key + count, _mm512_maskz_compress_epi64(ours, key));
+        _mm512_storeu_si512(lanes.size + count, _mm512_maskz_compress_epi64(ours, weight));
+        count += static_cast<std::size_t>(__builtin_popcount(ours));
+        total = _mm512_mask_add_epi64(total, ours, total, weight);
+        any_weight = _mm512_mask_or_epi64(any_weight, ours, any_weight, weight);
     }
-    lanes.light = _mm256_test_epi64_mask(sizes, _mm256_set1_epi64x(~2047LL)) == 0;
+    lanes.count = count;
+    lanes.groups = (count + 3) / 4;
+    lanes.total = static_cast<std::uint64_t>(_mm512_reduce_add_epi64(total));
+    lanes.any_weight = static_cast<std::uint64_t>(_mm512_reduce_or_epi64(any_weight));
+    lanes.negative = negative;
+
+    const __m512i twice = _mm512_setr_epi64(0, 0, 1, 1, 2, 2, 3, 3), none = _mm512_set1_epi8(no_byte);
+    const __m512i whiten = _mm512_broadcast_i32x4(_mm_load_si128(reinterpret_cast<const __m128i*>(job.key->round_key[0])));
+    for (std::size_t i = 0; i < (count + 15) / 16 * 16; i += 4) {  // whole turns of `draw`; weight 0 adds nothing
+        const auto some = static_cast<__mmask8>(i + 4 <= count ? 15 : i < count ? (1 << (count - i)) - 1 : 0);
+        const __m512i key = _mm512_castsi256_si512(_mm256_maskz_loadu_epi64(some, lanes.key + i));
+        const __m512i weight = _mm512_castsi256_si512(_mm256_maskz_loadu_epi64(some, lanes.size + i));
+        const __m512i block = _mm512_mask_xor_epi64(none, 0x55, _mm512_permutexvar_epi64(twice, key), whiten);
+        _mm512_store_si512(lanes.started + 2 * i, _mm512_aesenc_epi128(block, zero));
+        _mm512_store_si512(lanes.weight + 2 * i, _mm512_permutexvar_epi64(twice, weight));
+    }
 }
 
-// Eight rows of eight coefficients, turned so that register k holds coefficient k of every lane.
-inline void load_coefficients(const char* rows, const std::uint64_t* offset, __m512d (&c)[8]) {
-    const __m512i low_pairs = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13);
-    const __m512i high_pairs = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
-    for (int half = 0; half < 2; ++half) {
-        __m512d z[4];
-        for (int i = 0; i < 4; ++i) {
-            const auto* a = reinterpret_cast<const double*>(rows + offset[i]) + 4 * half;
-            const auto* b = reinterpret_cast<const double*>(rows + offset[i + 4]) + 4 * half;
-            z[i] = _mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_load_pd(a)), _mm256_load_pd(b), 1);
-        }
-        const __m512d e01 = _mm512_unpacklo_pd(z[0], z[1]), o01 = _mm512_unpackhi_pd(z[0], z[1]);
-        const __m512d e23 = _mm512_unpacklo_pd(z[2], z[3]), o23 = _mm512_unpackhi_pd(z[2], z[3]);
-        c[4 * half + 0] = _mm512_permutex2var_pd(e01, low_pairs, e23);
-        c[4 * half + 1] = _mm512_permutex2var_pd(o01, low_pairs, o23);
-        c[4 * half + 2] = _mm512_permutex2var_pd(e01, high_pairs, e23);
-        c[4 * half + 3] = _mm512_permutex2var_pd(o01, high_pairs, o23);
-    }
-}
-
-// What the second half of the work needs of a pair of entries, for the whole block.
+// What the second half of the work needs of a pair of entries, for the whole block, and room to read one group too far.
 struct Drawn {
-    alignas(64) std::uint64_t bits[2 * block_keys];    // as encrypted: the sign is in them
-    alignas(64) std::uint64_t offset[2 * block_keys];  // of the row, in bytes
-    alignas(64) double s[2 * block_keys];              // the position in its bin
+    alignas(64) std::uint64_t bits[2 * block_keys];        // as encrypted: the sign is in them
+    alignas(64) std::uint64_t offset[2 * block_keys + 8];  // of the row: 2^(10 - B) for a row, and half of that
+    alignas(64) double s[2 * block_keys + 8];              // t less the centre of its bin, negative on the lower side
+    alignas(64) double s2[2 * block_keys];                 // its square
 };
 
 // Four chains of AES at once: a round takes three cycles to come back, and a new one can start every cycle. Meanwhile
-// the other ports turn bits into rows. Offsets go through memory and are read much later: taken out of a register one by
+// the other port turns bits into rows. Offsets go through memory and are read much later: taken out of a register one by
 // one they would need the very ports that are the bottleneck, and read back at once they would wait for the store.
+//
+// The first round of AES is linear once the bytes are substituted, and fingerprint and entry are different bytes. So what
+// each gives is computed once for all entries (Lanes) and once for all keys (`entry`); here they are only added.
 template <int B>
-inline void draw(const Lanes& lanes, const __m512i (&round_key)[11], __m512i first, __m512i side_bytes, Drawn& drawn) {
-    const __m512i one = _mm512_set1_epi64(1), below_sign = _mm512_set1_epi64(0x7fffffffffffffffLL);
-    const __m512i side_bit = _mm512_set1_epi64(1LL << 62), row_mask = _mm512_set1_epi64(~63LL);
-    const __m512i fraction = _mm512_set1_epi64(0x000fffffffffffffLL), one_bits = _mm512_set1_epi64(0x3ff0000000000000LL);
-    const __m512d centre = _mm512_set1_pd(1.5);
-    for (std::size_t g = 0; g < lanes.groups; g += 4) {
-        __m512i u[4];
-        for (int i = 0; i < 4; ++i) u[i] = _mm512_xor_si512(_mm512_load_si512(lanes.plain + 8 * (g + i)), first);
-        for (int r = 1; r < 10; ++r)
-            for (int i = 0; i < 4; ++i) u[i] = _mm512_aesenc_epi128(u[i], round_key[r]);
-        for (int i = 0; i < 4; ++i) {
+inline void draw(const Lanes& lanes, const __m512i (&round_key)[11], __m512i entry, Drawn& drawn) {
+    const __m512i one = _mm512_set1_epi64(1), sign = _mm512_set1_epi64(static_cast<long long>(std::uint64_t(1) << 63));
+    const __m512i below_sign = _mm512_set1_epi64(0x7fffffffffffffffLL);
+    const __m512i bin = _mm512_set1_epi64(-(1LL << (52 - B))), half = _mm512_set1_epi64(1LL << (51 - B));
+    // Bits 42 to 57 are half a bin, the bin and six bits of the exponent, with zeros below; bit 63 is the side.
+    const __m512i windows = _mm512_set1_epi64(42 | 50 << 8 | 63 << 16);
+    for (std::size_t g = 0; g < lanes.groups; g += chains) {
+        __m512i u[chains];
+        for (std::size_t i = 0; i < chains; ++i)
+            u[i] = _mm512_xor_si512(_mm512_load_si512(lanes.started + 8 * (g + i)), entry);
+        for (int r = 2; r < 10; ++r)
+            for (std::size_t i = 0; i < chains; ++i) u[i] = _mm512_aesenc_epi128(u[i], round_key[r]);
+        for (std::size_t i = 0; i < chains; ++i) {
             u[i] = _mm512_aesenclast_epi128(u[i], round_key[10]);
             _mm512_store_si512(drawn.bits + 8 * (g + i), u[i]);
-            // t = double(2m + 1); row and position from its bits.
-            const __m512i m = _mm512_ternarylogic_epi64(_mm512_slli_epi64(u[i], 1), one, below_sign, 0xa8);  // (a|b)&c
-            const __m512i t = _mm512_castpd_si512(_mm512_cvtepi64_pd(m));
-            const __m512i row = _mm512_and_si512(_mm512_srli_epi64(t, 46 - B), row_mask);
-            _mm512_store_si512(drawn.offset + 8 * (g + i),
-                               _mm512_mask_add_epi64(row, _mm512_test_epi64_mask(u[i], side_bit), row, side_bytes));
-            const __m512i rest = _mm512_ternarylogic_epi64(_mm512_slli_epi64(t, B), fraction, one_bits, 0xea);  // (a&b)|c
-            _mm512_store_pd(drawn.s + 8 * (g + i), _mm512_sub_pd(_mm512_castsi512_pd(rest), centre));
+            // t = double(2m + 1), with the side as its sign.
+            const __m512i twice = _mm512_add_epi64(u[i], u[i]);
+            const __m512i m = _mm512_ternarylogic_epi64(twice, one, below_sign, 0xa8);  // (a|b)&c
+            const __m512i t =
+                _mm512_ternarylogic_epi64(_mm512_castpd_si512(_mm512_cvtepi64_pd(m)), twice, sign, 0xf8);  // a|(b&c)
+            const __m512i centre = _mm512_ternarylogic_epi64(t, bin, half, 0xea);                          // (a&b)|c
+            _mm512_store_si512(drawn.offset + 8 * (g + i), _mm512_multishift_epi64_epi8(windows, centre));
+            const __m512d s = _mm512_sub_pd(_mm512_castsi512_pd(t), _mm512_castsi512_pd(centre));
+            _mm512_store_pd(drawn.s + 8 * (g + i), s);
+            _mm512_store_pd(drawn.s2 + 8 * (g + i), _mm512_mul_pd(s, s));
         }
     }
 }
 
 inline __m512d madd(__m512d a, __m512d b, __m512d c) { return _mm512_add_pd(a, _mm512_mul_pd(b, c)); }
+
+// The polynomials are evaluated while their rows are being turned from one row a register to one coefficient a register:
+// each level halves what is left to turn. First level: c0 + c1 s, c2 + c3 s, c4 + c5 s, c6 + c7 s, in this order, of
+// lanes 2i and 2i + 1 by turns.
+template <int B>
+inline __m512d first_level(const char* rows, const Drawn& drawn, std::size_t g, std::size_t i) {
+    const auto row = [&](std::size_t lane) {
+        return _mm512_load_pd(reinterpret_cast<const double*>(rows + (drawn.offset[8 * g + lane] << (B - 4))));
+    };
+    const __m512d a = row(2 * i), b = row(2 * i + 1);
+    return madd(_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b),
+                _mm512_broadcast_f64x2(_mm_load_pd(drawn.s + 8 * g + 2 * i)));
+}
+
+// Second level, of half a group: the lower four coefficients of four lanes, then the upper four.
+inline __m512d second_level(__m512d a, __m512d b, const double* s2) {
+    const __m512i evens = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13), odds = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
+    return madd(_mm512_permutex2var_pd(a, evens, b), _mm512_permutex2var_pd(a, odds, b),
+                _mm512_broadcast_f64x4(_mm256_load_pd(s2)));
+}
+
+inline __m512d third_level(__m512d a, __m512d b, __m512d s2) {
+    return madd(_mm512_shuffle_f64x2(a, b, 0x44), _mm512_shuffle_f64x2(a, b, 0xee), _mm512_mul_pd(s2, s2));
+}
 
 // add_outliers for weights below 2^11: the digits of eight products at once, then one addition each.
 // A product has 64 bits, so after the shift three digits take it.
@@ -129,65 +171,91 @@ __mmask8 add_fine(const KernelJob& job, const Lanes& lanes, std::uint32_t j, std
     const __mmask8 fine = _mm512_testn_epi64_mask(u, _mm512_set1_epi64(static_cast<long long>(coarse_bits)));
     for (unsigned left = fine; left != 0; left &= left - 1) {
         const int lane = __builtin_ctz(left);
-        const std::size_t at = 8 * g + static_cast<std::size_t>(lane);
+        const std::size_t at = 4 * g + static_cast<std::size_t>(lane >> 1);
+        if (at >= lanes.count) break;
         alignas(64) std::uint64_t bits[8];
         _mm512_store_si512(bits, u);
-        add_fine_variate(job, lanes.plain[at & ~std::size_t(1)], 2 * j + (lane & 1), bits[lane], lanes.weight[at]);
+        const auto weight = static_cast<std::int64_t>(lanes.size[at]);
+        add_fine_variate(job, lanes.key[at], 2 * j + (lane & 1), bits[lane], lanes.negative ? -weight : weight);
     }
     return fine;
 }
 
-template <int B, bool wide>  // log2 of the bins per octave; three limbs or two
-void run(const KernelJob& job, const Lanes& lanes) {
+// X in units of 2^-resolution, cut into limbs of so many bits, each rounded to nearest, from the top down; what is left
+// after each is exact. Adding 2^52 + 2^(bits - 1), in units of the limb, leaves the limb plus a bias of 2^(bits - 1), an
+// integer from 0 to 2^bits, in the low 52 bits of a double: there the 52-bit multiplication takes it. Weights are below
+// 2^(52 - bits), so products have 52 bits and those of a block 60. The bias is taken off the sums.
+struct Limbs {
+    int count, bits;
+};
+
+Limbs limbs_for(const TableView& table, std::uint64_t any_weight) {
+    Limbs limbs{2, __builtin_clzll(any_weight) - 12};
+    // As many as leave one X in 64 outside, roughly: that costs as much as another limb would. (So the window ends above
+    // 64 at p = 1, and the skewed law, whose left tail ends before -5, has no X below it.)
+    while (limbs.count < 6 && table.tail * (limbs.count * limbs.bits - 1 - table.resolution) < 6.0) ++limbs.count;
+    return limbs;
+}
+
+template <int B, int limbs>  // log2 of the bins per octave; limbs of X
+void run(const KernelJob& job, const Lanes& lanes, int limb_size) {
     const TableView& table = job.table;
     __m512i round_key[11];
     for (int r = 0; r < 11; ++r)
         round_key[r] = _mm512_broadcast_i32x4(_mm_load_si128(reinterpret_cast<const __m128i*>(job.key->round_key[r])));
-    // The row offset in bytes is the exponent and top mantissa bits times 64; the bias of the exponent is taken here.
-    const char* rows = reinterpret_cast<const char*>(
-        reinterpret_cast<std::uintptr_t>(table.rows) - (std::uintptr_t(1023) << B) * sizeof(Row));
-    const __m512i side_bytes = _mm512_set1_epi64(static_cast<long long>(table.rows_per_side * sizeof(Row)));
-    const __m512i sign_bit = _mm512_set1_epi64(static_cast<long long>(table.sign_bit)), low_mask = _mm512_set1_epi64(0x7fffffff);
-    const __m512d limit = _mm512_set1_pd(window_limit(table));
-    const __m512d scale = _mm512_set1_pd(units_scale(table));
-    const __m512d two62 = _mm512_set1_pd(0x1p62), inverse62 = _mm512_set1_pd(0x1p-62);
-    const auto add_rest = lanes.light ? add_light_outliers : add_outliers;
+    // Offsets have half a row too many.
+    const char* rows =
+        reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(table.direct) - sizeof(Row) / 2);
+    const __m512i sign_bit = _mm512_set1_epi64(static_cast<long long>(table.sign_bit));
+    const int unit = -(table.shift + table.resolution);
+    const double end = power_of_two(limbs * limb_size - 1 + unit);
+    const __m512d limit = _mm512_set1_pd(end < table.fine_from ? end : table.fine_from);
+    __m512d biased[limbs];
+    for (int l = 0; l < limbs; ++l)
+        biased[l] = _mm512_set1_pd((power_of_two(52) + power_of_two(limb_size - 1)) * power_of_two(l * limb_size + unit));
+    const std::uint64_t bias = lanes.total << (limb_size - 1);
+    const auto add_rest = lanes.any_weight < 2048 ? add_light_outliers : add_outliers;
+    const __m512i negated = _mm512_set1_epi64(static_cast<long long>(std::uint64_t(lanes.negative) << 63));
     Drawn drawn;
     Outliers even, odd;
+    // The group after the last is read, and not used: any row will do.
+    const std::size_t drawn_lanes = (lanes.groups + chains - 1) / chains * chains * 8;
+    for (std::size_t i = drawn_lanes; i < drawn_lanes + 8; ++i) drawn.offset[i] = 1 << (9 - B), drawn.s[i] = 0.0;
 
     for (std::uint32_t j = 0; j < job.pairs; ++j) {
-        const __m512i counter = _mm512_set_epi64(
-            std::uint64_t(job.domain) << 32 | j, 0, std::uint64_t(job.domain) << 32 | j, 0,
-            std::uint64_t(job.domain) << 32 | j, 0, std::uint64_t(job.domain) << 32 | j, 0);
-        const __m512i first = _mm512_xor_si512(round_key[0], counter);
-        __m512i low_sum = _mm512_setzero_si512(), high_sum = _mm512_setzero_si512(), top_sum = low_sum;
+        const __m512i name = _mm512_set1_epi64(static_cast<long long>(std::uint64_t(job.domain) << 32 | j));
+        const __m512i block = _mm512_mask_xor_epi64(_mm512_set1_epi8(no_byte), 0xaa, name, round_key[0]);
+        draw<B>(lanes, round_key, _mm512_aesenc_epi128(block, round_key[1]), drawn);
+        __m512i sum[limbs];
+        for (int l = 0; l < limbs; ++l) sum[l] = _mm512_setzero_si512();
         even.count = odd.count = 0;
-        draw<B>(lanes, round_key, first, side_bytes, drawn);
+        // From a row to the sum is a long chain, and the processor looks ahead by little more than one group. So the
+        // first level of the next group is written into the gaps of this one.
+        __m512d c[4];
+        for (std::size_t i = 0; i < 4; ++i) c[i] = first_level<B>(rows, drawn, 0, i);
         for (std::size_t g = 0; g < lanes.groups; ++g) {
-            const __m512i u = _mm512_load_si512(drawn.bits + 8 * g);
-            const __m512d s = _mm512_load_pd(drawn.s + 8 * g);
-            __m512d c[8];
-            load_coefficients(rows, drawn.offset + 8 * g, c);
-            const __m512d s2 = _mm512_mul_pd(s, s);
-            const __m512d low = madd(madd(c[0], c[1], s), madd(c[2], c[3], s), s2);
-            const __m512d high = madd(madd(c[4], c[5], s), madd(c[6], c[7], s), s2);
-            const __m512d x = madd(low, high, _mm512_mul_pd(s2, s2));
+            const __m512d lower = second_level(c[0], c[1], drawn.s2 + 8 * g);
+            const __m512d upper = second_level(c[2], c[3], drawn.s2 + 8 * g + 4);
+            c[0] = first_level<B>(rows, drawn, g + 1, 0);
+            c[1] = first_level<B>(rows, drawn, g + 1, 1);
+            const __m512d x = third_level(lower, upper, _mm512_load_pd(drawn.s2 + 8 * g));
+            c[2] = first_level<B>(rows, drawn, g + 1, 2);
+            c[3] = first_level<B>(rows, drawn, g + 1, 3);
 
-            const __m512i w = _mm512_load_si512(lanes.weight + 8 * g);
-            const __m512d signed_x = _mm512_castsi512_pd(
-                _mm512_ternarylogic_epi64(_mm512_castpd_si512(x), u, sign_bit, 0x78));  // a ^ (b & c)
+            const __m512i u = _mm512_load_si512(drawn.bits + 8 * g), w = _mm512_load_si512(lanes.weight + 8 * g);
             const __mmask8 inside = _mm512_cmp_pd_mask(x, limit, _CMP_LT_OQ);
-            __m512d whole = _mm512_maskz_mul_pd(inside, signed_x, scale);
-            if constexpr (wide) {  // the top limb, rounded to nearest; what it leaves is exact, and below 2^61
-                const __m512i top = _mm512_cvtpd_epi64(_mm512_mul_pd(whole, inverse62));
-                top_sum = _mm512_add_epi64(top_sum, _mm512_mul_epi32(top, w));
-                whole = _mm512_fnmadd_pd(_mm512_cvtepi64_pd(top), two62, whole);
+            __m512d left = _mm512_castsi512_pd(
+                _mm512_maskz_ternarylogic_epi64(inside, _mm512_castpd_si512(x), u, sign_bit, 0x78));  // a ^ (b & c)
+            for (int l = limbs - 1; l > 0; --l) {
+                const __m512d limb = _mm512_add_pd(left, biased[l]);
+                sum[l] = _mm512_madd52lo_epu64(sum[l], _mm512_castpd_si512(limb), w);
+                left = _mm512_sub_pd(left, _mm512_sub_pd(limb, biased[l]));
             }
-            const __m512i units = _mm512_cvtpd_epi64(whole);
-            low_sum = _mm512_add_epi64(low_sum, _mm512_mul_epi32(_mm512_and_si512(units, low_mask), w));
-            high_sum = _mm512_add_epi64(high_sum, _mm512_mul_epi32(_mm512_srli_epi64(units, limb_bits), w));
-            if (inside != 0xff) {
+            sum[0] = _mm512_madd52lo_epu64(sum[0], _mm512_castpd_si512(_mm512_add_pd(left, biased[0])), w);
+            if (!_kortestc_mask8_u8(inside, inside)) [[unlikely]] {
                 const auto outside = static_cast<__mmask8>(~inside & ~add_fine(job, lanes, j, g, u));
+                const __m512i sign = _mm512_ternarylogic_epi64(negated, u, sign_bit, 0x78);  // a ^ (b & c)
+                const __m512d signed_x = _mm512_castsi512_pd(_mm512_xor_si512(_mm512_castpd_si512(x), sign));
                 const auto e = static_cast<__mmask8>(outside & 0x55), o = static_cast<__mmask8>(outside & 0xaa);
                 _mm512_storeu_pd(even.x + even.count, _mm512_maskz_compress_pd(e, signed_x));
                 _mm512_storeu_si512(even.weight + even.count, _mm512_maskz_compress_epi64(e, w));
@@ -198,28 +266,47 @@ void run(const KernelJob& job, const Lanes& lanes) {
             }
         }
         std::int64_t* digits = job.sums + std::size_t(2 * j) * job.digits;
-        add_signed(digits, _mm512_mask_reduce_add_epi64(0x55, low_sum), 0);
-        add_signed(digits, _mm512_mask_reduce_add_epi64(0x55, high_sum), limb_bits);
-        if (wide) add_signed(digits, _mm512_mask_reduce_add_epi64(0x55, top_sum), 2 * limb_bits);
+        for (int l = 0; l < limbs; ++l) {
+            const __m256i four = _mm256_add_epi64(_mm512_castsi512_si256(sum[l]), _mm512_extracti64x4_epi64(sum[l], 1));
+            const __m128i two = _mm_add_epi64(_mm256_castsi256_si128(four), _mm256_extracti128_si256(four, 1));
+            for (int entry = 0; entry < 2; ++entry) {
+                const long long with_bias = entry == 0 ? _mm_extract_epi64(two, 0) : _mm_extract_epi64(two, 1);
+                const auto value = static_cast<std::int64_t>(static_cast<std::uint64_t>(with_bias) - bias);
+                add_signed(digits + entry * job.digits, lanes.negative ? -value : value, l * limb_size);
+            }
+        }
         add_rest(digits, even, table);
-        digits += job.digits;
-        add_signed(digits, _mm512_mask_reduce_add_epi64(0xaa, low_sum), 0);
-        add_signed(digits, _mm512_mask_reduce_add_epi64(0xaa, high_sum), limb_bits);
-        if (wide) add_signed(digits, _mm512_mask_reduce_add_epi64(0xaa, top_sum), 2 * limb_bits);
-        add_rest(digits, odd, table);
+        add_rest(digits + job.digits, odd, table);
+    }
+}
+
+template <int B>
+void run(const KernelJob& job, const Lanes& lanes) {
+    if (lanes.count == 0) return;
+    const Limbs limbs = limbs_for(job.table, lanes.any_weight);
+    switch (limbs.count) {
+        case 2: return run<B, 2>(job, lanes, limbs.bits);
+        case 3: return run<B, 3>(job, lanes, limbs.bits);
+        case 4: return run<B, 4>(job, lanes, limbs.bits);
+        case 5: return run<B, 5>(job, lanes, limbs.bits);
+        default: return run<B, 6>(job, lanes, limbs.bits);
     }
 }
 
 }  // namespace
 
+// The 52-bit multiplication knows no signs: where a block has weights of both, it is done in two parts.
 void add_block_avx512(const KernelJob& job, const std::uint64_t* fingerprints, const std::int64_t* weights,
                       std::size_t n) {
     Lanes lanes;
-    spread(lanes, fingerprints, weights, n);
-    switch (job.table.bin_bits) {
-        case 5: return job.table.wide ? run<5, true>(job, lanes) : run<5, false>(job, lanes);
-        case 6: return job.table.wide ? run<6, true>(job, lanes) : run<6, false>(job, lanes);
-        default: return job.table.wide ? run<7, true>(job, lanes) : run<7, false>(job, lanes);
+    for (const bool negative : {false, true}) {
+        gather(lanes, job, fingerprints, weights, n, negative);
+        switch (job.table.bin_bits) {
+            case 5: run<5>(job, lanes); break;
+            case 6: run<6>(job, lanes); break;
+            default: run<7>(job, lanes);
+        }
+        if (lanes.count == n) break;
     }
 }
 

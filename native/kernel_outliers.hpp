@@ -1,4 +1,5 @@
-// What the vector tiers share: the window of X that they sum in registers, and the rest, added one by one.
+// What the vector tiers share: X outside the window that they sum in registers, added one by one; and the window of AVX2.
+// (That of AVX-512 is cut for 52-bit products, in kernel_avx512.cpp.)
 //
 // An |X| below 2^61 units (one unit is 2^-resolution) is an integer of 62 bits. Cut at bit 31, its two limbs times a
 // weight are summed in two 64-bit lanes, and only the sums of a block go to the wide digits. For the middle range of p,

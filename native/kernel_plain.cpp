@@ -22,6 +22,8 @@ TableView view_of(const StableTable& table) {
     // X falls with t, to within the error of its polynomials.
     view.fine_from = magnitude_of(view, 0, uniform_of(std::uint64_t(1) << 48)) * (1.0 - 0x1p-30);
     view.wide = table.p >= 0.15 && table.p <= 0.9;
+    view.tail = std::fabs(table.p);  // the skewed law has the tail of p = 1
+    view.direct = table.direct.data();
     return view;
 }
 

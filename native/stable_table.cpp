@@ -1,12 +1,14 @@
 #include "stable_table.hpp"
 
+#include "direct_rows.hpp"
+
 #include <map>
 #include <mutex>
 
 namespace stablesketch {
 
 std::shared_ptr<const StableTable> stable_table(double p) {
-    // A table is at most 1 MiB; streams use few orders, so they are kept for the life of the process.
+    // A table is at most 1 MiB, or twice that; streams use few orders, so they are kept for the life of the process.
     static std::mutex mutex;
     static std::map<double, std::shared_ptr<const StableTable>> known;
     const std::lock_guard<std::mutex> lock(mutex);
@@ -22,6 +24,9 @@ std::shared_ptr<const StableTable> stable_table(double p) {
         if (__builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2")) fill = fill_table_fma;
 #endif
         fill(p, *table, table->rows.data());
+#if defined(__x86_64__)
+        if (__builtin_cpu_supports("avx512f")) table->direct = direct_rows(*table);
+#endif
         slot = std::move(table);
     }
     return slot;

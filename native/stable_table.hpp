@@ -37,7 +37,8 @@ struct TableShape {
 
 struct StableTable : TableShape {
     double p = 1.0;
-    std::vector<Row> rows;  // upper side, then lower side
+    std::vector<Row> rows;    // upper side, then lower side
+    std::vector<Row> direct;  // the same as the AVX-512 tier takes them (direct_rows.hpp); empty where it cannot run
 };
 
 TableShape table_shape(double p);

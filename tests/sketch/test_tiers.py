@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from sketch_helpers import SECRET, native_sums
 
-from stablesketch._native import Accumulator, Entries, tier_names
+from stablesketch._native import SKEWED, Accumulator, Entries, tier_names
 from stablesketch.sketch.reference import ReferenceTable, multiples, sum_entries, variates
 from stablesketch.sketch.tier import TIER
 
@@ -28,7 +28,7 @@ COUNTS = [0, 1, 3, 4, 5, 15, 16, 17, 255, 256, 257, 8_191, 8_192, 8_193, 20_000]
 WEIGHTS = [None, 1, 2_047, 2_048, 2**23 - 1, 2**23, 2**31, 2**46, 2**53]
 
 NEEDS = {
-    "avx512": "a processor with AVX-512 F, DQ, VL and VAES (Intel since Ice Lake, AMD since Zen 4), or Intel's "
+    "avx512": "a processor with AVX-512 F, DQ, VL, BW, IFMA, VBMI and VAES (Intel since Ice Lake, AMD since Zen 4), or Intel's "
     "emulator: sde64 -icx -- python -m pytest tests/sketch",
     "avx2": "a processor with AVX2 and AES-NI (x86-64 since about 2013)",
     "plain": "nothing",
@@ -120,6 +120,19 @@ def test_one_heavy_key_in_a_block_of_light_ones(p: float, tier: str) -> None:
             weights[place] = heavy
             expected = reference(p, 2, dict(zip(keys.tolist(), weights.tolist(), strict=True)))
             assert run(p, 2, tier, [(keys, weights, False)], rows=300) == expected
+
+
+@pytest.mark.parametrize("p", [*INDICES, 0.07, 0.15, 0.3, SKEWED])
+def test_limbs_of_every_number_and_size(p: float, tier: str) -> None:
+    """The largest weight of a block says how long the limbs of X may be, it and p how many there are. Weights of both
+    signs, and of none, share a block, or all have one sign.
+    """
+    rng = np.random.default_rng(15)
+    for bits in (*range(1, 13), 17, 22, 23):
+        keys, weights = random_keys(16 + bits, 530), rng.integers(0, 2**bits, 530)
+        signed = weights * rng.choice([-1, 1], 530)
+        steps: list[Step] = [(keys[:260], weights[:260], False), (keys[260:], signed[260:], False)]
+        assert run(p, 3, tier, steps, rows=600) == run(p, 3, "plain", steps, rows=600)
 
 
 @pytest.mark.parametrize("count", [255, 256, 257, 1_023, 1_024, 1_025, 3_000])
