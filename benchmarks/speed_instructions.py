@@ -2,9 +2,9 @@
 
     python benchmarks/speed_instructions.py
 
-Needs objdump (binutils, which comes with the compiler). The loops are those for p from 1/3 to 0.9: one has the AES
-rounds, one the polynomial, and eight variates are one register of 512 bits in each. Instructions that a forward jump
-can skip are left out: those are for X outside the window.
+Needs objdump (binutils, which comes with the compiler). The loops are those for p from 1/3 and light weights: one has
+the AES rounds, one the polynomial, and eight variates are one register of 512 bits in each. Instructions that a forward
+jump can skip are left out: those are for X outside the window.
 """
 
 from __future__ import annotations
@@ -29,16 +29,14 @@ class Instruction:
 # (what it is for, pattern of "name operands", vector operations of each: all of them run on ports 0 and 5)
 KINDS: list[tuple[str, str, int]] = [
     ("AES rounds", r"vaesenc", 1),
-    ("rows of the table: loads", r"vmov[au]p[ds] .*\(.*%ymm", 0),
-    ("rows of the table: two halves to a register", r"vinsertf64x4 .*\(", 1),
-    ("rows of the table: turned, lanes to registers", r"vunpck|vperm", 1),
-    ("doubles: multiply, add, compare", r"v(mul|add|sub|cmp\w*|fnmadd\d*)pd", 1),
+    ("rows of the table: loads", r"vmov[au]p[ds] .*\(%\w+,%\w+,2\),%zmm", 0),
+    ("rows of the table: turned, lanes to registers", r"vunpck|vperm|vshuf", 1),
+    ("doubles: multiply, add, compare", r"v(mul|add|sub|cmp\w*)pd", 1),
+    ("limbs times weights, summed", r"vpmadd52", 1),
     ("doubles to integers and back", r"vcvt", 1),
-    ("row numbers to address registers", r"vpextrq", 2),
-    ("row numbers to address registers", r"vmovq|vextract|valignq", 1),
     ("masks to plain registers", r"kmov|kortest", 1),
     ("copies of registers", r"vmov\w+ %\wmm\d+,%\wmm\d+$", 0),
-    ("other loads and stores", r"vmov", 0),
+    ("other loads and stores", r"vmov|vbroadcast", 0),
     ("integers and bits", r"vp", 1),
     ("plain instructions", r"", 0),
 ]
@@ -89,15 +87,15 @@ def counted() -> list[tuple[str, float, float]]:
     aes, polynomial = loops(code, r"vaesenclast .*%zmm"), loops(code, r"vperm[it]2pd .*%zmm")
     for pair in zip(aes, polynomial, strict=True):
         kept = [always_run(body) for body in pair]
-        # 2^5 bins an octave, so the row is the double shifted by 46 - 5 bits (native/kernel_avx512.cpp); three limbs.
-        rows = any(i.name == "vpsrlq" and i.operands.startswith("$0x29,") for i in kept[0])
-        if rows and any(i.name.startswith("vfnmadd") for i in kept[1]):
+        # 2^5 bins an octave, so offsets are doubled (native/kernel_avx512.cpp); two limbs.
+        doubled = any(re.search(r"\(%\w+,%\w+,2\),%zmm", i.operands) for i in kept[1])
+        if doubled and sum(i.name == "vpmadd52luq" for i in kept[1]) == 2:
             break
     else:
         raise SystemExit("The loops of the AVX-512 tier are not what this script expects.")
     instructions: defaultdict[str, float] = defaultdict(float)
     operations: defaultdict[str, float] = defaultdict(float)
-    for body, mark, each in zip(kept, ("vaesenclast", "vperm[it]2pd"), (1, 8), strict=True):
+    for body, mark, each in zip(kept, ("vaesenclast", "vperm[it]2pd"), (1, 4), strict=True):
         registers = (
             sum(bool(re.match(mark, i.name)) for i in body) / each
         )  # registers of eight variates in one turn of the loop

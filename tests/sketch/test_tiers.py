@@ -28,8 +28,8 @@ COUNTS = [0, 1, 3, 4, 5, 15, 16, 17, 255, 256, 257, 8_191, 8_192, 8_193, 20_000]
 WEIGHTS = [None, 1, 2_047, 2_048, 2**23 - 1, 2**23, 2**31, 2**46, 2**53]
 
 NEEDS = {
-    "avx512": "a processor with AVX-512 F, DQ, VL, BW, IFMA, VBMI and VAES (Intel since Ice Lake, AMD since Zen 4), or Intel's "
-    "emulator: sde64 -icx -- python -m pytest tests/sketch",
+    "avx512": "a processor with AVX-512 F, DQ, VL, BW, IFMA, VBMI and VAES (Intel since Ice Lake, AMD since Zen 4), or "
+    "Intel's emulator: sde64 -icx -- python -m pytest tests/sketch",
     "avx2": "a processor with AVX2 and AES-NI (x86-64 since about 2013)",
     "plain": "nothing",
 }
