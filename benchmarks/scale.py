@@ -14,6 +14,7 @@ import resource
 import sys
 import time
 from dataclasses import dataclass
+from math import isqrt
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +28,6 @@ from stablesketch.sketch.workers import at_most
 PAIRS = 10**12
 GROUPS = 10**5
 DAY = 86_400.0
-FAN_IN = 128
 OPEN = 1 << 13  # collectors that a worker keeps open at once: engines/spark/work.py
 
 
@@ -142,7 +142,7 @@ def show_day(found: Measured, transfer: float) -> None:
     for name, seconds in (("keys repeated", found.repeated), ("all keys different", found.distinct)):
         partitions = PAIRS // 10**8
         states = partitions
-        last = -(-states // FAN_IN)
+        last = isqrt(states - 1) + 1  # as many at each level: engines/spark/job.py
         driver = last * (found.read + found.merged)
         print(
             f"| {name} | {(seconds + transfer) * PAIRS / DAY:,.0f} | {partitions:,} | {states:,} "
@@ -194,7 +194,7 @@ def simulate(found: Measured, transfer: float) -> None:
 
 
 def tree(found: Measured, states: int = 2048) -> None:
-    """A real tree: so many states, 128 to one, then all to one; the result is that of one collector."""
+    """A real tree: states with the same integer root to one, then all to one; the result is that of one collector."""
     privacy = ss.Privacy(1.0, 1e-9, pairs=10**5, max_value=5)
     plan = ss.plan(ss.Moment(0.5), privacy)
     key = ss.Secret.generate()
@@ -211,7 +211,7 @@ def tree(found: Measured, states: int = 2048) -> None:
         return first.to_bytes()
 
     begin = time.perf_counter()
-    level = [merged(blobs[i : i + FAN_IN]) for i in range(0, states, FAN_IN)]
+    level = [merged(blobs[i * i : (i + 1) ** 2]) for i in range(isqrt(states - 1) + 1)]
     between = time.perf_counter()
     whole = ss.Collector.from_bytes(merged(level), key)
     end = time.perf_counter()
@@ -221,8 +221,9 @@ def tree(found: Measured, states: int = 2048) -> None:
     assert whole._held().to_bytes() == once._held().to_bytes()
     each = (between - begin) / len(level)
     print(
-        f"A tree of {states:,} real states: {len(level)} merges of {FAN_IN} in {each:.3f} s each, then {len(level)} at "
-        f"the driver in {end - between:.3f} s; the state is that of one collector, to the last bit."
+        f"A tree of {states:,} real states: {len(level)} merges of up to {2 * len(level) - 1} in {each:.3f} s each on "
+        f"average, then {len(level)} at the driver in {end - between:.3f} s; the state is that of one collector, to "
+        "the last bit."
     )
 
 

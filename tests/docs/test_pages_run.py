@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,9 +22,15 @@ def test_the_start_runs(tmp_path: Path) -> None:
 def test_the_page_runs(name: str, tmp_path: Path) -> None:
     if name.endswith("/beam.md"):
         pytest.importorskip("apache_beam", reason="make test-slow follows this page in .venv-beam")
-    if name.endswith("/spark.md") and shutil.which("java") is None:
-        pytest.skip("NO JAVA. Install it: apt-get install openjdk-17-jre-headless")
-    reader_here(tmp_path).follow(ROOT / name)
+    reader = reader_here(tmp_path)
+    if name.endswith("/spark.md"):
+        if shutil.which("java") is None:
+            pytest.skip("NO JAVA. Install it: apt-get install openjdk-17-jre-headless")
+        sys.path.insert(0, str(ROOT / "tests" / "engines"))
+        from engine_streams import QUICK_JAVA
+
+        reader.environment |= QUICK_JAVA
+    reader.follow(ROOT / name)
 
 
 @pytest.mark.slow

@@ -27,9 +27,13 @@ def java() -> None:
 
 @pytest.fixture(scope="session")
 def spark(java: None) -> Iterator[Any]:
+    from engine_streams import QUICK_JAVA
+
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as environment:
+        for name, value in QUICK_JAVA.items():
+            environment.setenv(name, value)  # for this Java alone, not for what other tests start
         warnings.simplefilter("ignore", FutureWarning)  # PySpark about pandas 3, of which nothing is used here
         from pyspark.sql import SparkSession
 

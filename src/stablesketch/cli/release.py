@@ -47,7 +47,7 @@ stablesketch release events.csv --key app --statistic profile --epsilon 1 --delt
 stablesketch release wages.csv --key id --value wage --max-value 1500 --statistic atkinson --order 0.5 \\
   --epsilon 1 --delta 1e-9
 
-stablesketch release events.parquet --key app --p 0.5 --epsilon 1 --delta 1e-9 --engine spark --master 'local[*]'
+stablesketch release 'events/*.csv.gz' --key app --p 0.5 --epsilon 1 --delta 1e-9 --engine spark --master 'local[*]'
 
 stablesketch release all.ssk --secret s.key"""
 
@@ -107,7 +107,9 @@ def release(
                      rich_help_panel="Output"),
     ] = None,
     engine: Annotated[
-        Literal["local", "spark"], typer.Option(help="Where the data are read.", rich_help_panel="Engine")
+        Literal["local", "spark"],
+        typer.Option(help="Where data are read: on this machine, or by Spark, which reads files as this machine does.",
+                     rich_help_panel="Engine"),
     ] = "local",
     master: Annotated[
         str | None,

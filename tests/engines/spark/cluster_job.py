@@ -28,6 +28,7 @@ def slow(folder: str, first_seconds: float, each_seconds: float) -> Any:
     """Passes on what it reads, after a while; the first attempt at partition 2 takes longest. Notes every attempt."""
 
     def work(batches: Any) -> Any:
+        import os
         import time
         from pathlib import Path
 
@@ -35,7 +36,8 @@ def slow(folder: str, first_seconds: float, each_seconds: float) -> Any:
 
         context = TaskContext.get()
         part, attempt = context.partitionId(), context.attemptNumber()
-        Path(folder, f"{part}.{attempt}").touch()
+        where = "lost" if "work-localhost" in os.getcwd() else "kept"  # the worker that will be killed, or the other
+        Path(folder, f"{part}.{attempt}.{context.taskAttemptId()}.{where}").touch()
         time.sleep(first_seconds if part == 2 and attempt == 0 else each_seconds)
         yield from batches
 
@@ -55,20 +57,23 @@ def main(master: str, folder: Path) -> None:
         .config("spark.eventLog.compress", "true")
         .config("spark.eventLog.dir", folder.joinpath("log").as_uri())
         .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.executor.cores", "1")
+        .config("spark.executor.cores", "2")  # one may have an attempt that sleeps
+        .config("spark.ui.showConsoleProgress", "false")
         .config("spark.executor.memory", "512m")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.speculation", "true")
         .config("spark.speculation.interval", "200ms")
         .config("spark.speculation.quantile", "0.5")
         .config("spark.speculation.multiplier", "2")
+        .config("spark.shuffle.io.maxRetries", "1")  # the lost worker does not come back
+        .config("spark.shuffle.io.retryWait", "100ms")
         .config("spark.ui.port", "0")
         .getOrCreate()
     )
     session.sparkContext.setLogLevel("OFF")
     frame = session.createDataFrame(rows(), SCHEMA).repartition(6)
     way = SecretFrom.file(folder / "s.key")
-    for name, first, each in (("overtaken", 60.0, 0.1), ("killed", 2.0, 2.0)):
+    for name, first, each in (("overtaken", 60.0, 0.1), ("killed", 1.5, 1.5)):
         notes = folder / name
         notes.mkdir()
         slowly = frame.mapInArrow(slow(str(notes), first, each), frame.schema)

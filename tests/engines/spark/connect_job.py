@@ -20,12 +20,15 @@ def main() -> None:
     from pyspark.sql import SparkSession
 
     import stablesketch.spark
+    from stablesketch.doors import Sizing, Task, checked_columns
     from stablesketch.engines.secret_from import TheSecret
+    from stablesketch.engines.spark import files
     from stablesketch.engines.spark.frame import is_remote
+    from stablesketch.engines.spark.release import run_frame
     from stablesketch.engines.spark.work import STATES, Recipe
     from stablesketch.spark import SecretFrom
 
-    session = SparkSession.builder.remote("local[2]").getOrCreate()
+    session = SparkSession.builder.remote("local[2]").config("spark.ui.enabled", "false").getOrCreate()
     session.conf.set("spark.sql.shuffle.partitions", "2")
     frame = session.createDataFrame(rows(), SCHEMA).repartition(3)
     assert is_remote(frame)
@@ -41,6 +44,11 @@ def main() -> None:
     assert stablesketch.spark.merged(stored, secret=way).release().pairs == 3000
     with pytest.raises(ss.ArgumentError, match="through Spark Connect no secret can be broadcast"):
         stablesketch.spark.release(frame, ss.Moment(0.5), privacy, **asked)
+
+    Path("e.csv").write_text("app,n\n" + "".join(f"app {i % 9},1\n" for i in range(100)))
+    counted = Task(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 0), checked_columns("app"), Sizing(size=40), count_pairs=True)
+    outcome = run_frame(counted, files._frame(session, ["e.csv"], counted), secret=way)
+    assert outcome.releases[0].pairs == 100
 
     # What is sent has the function in it, byte for byte: a secret in a function would be found here.
     def plan_bytes(work: object) -> bytes:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from engine_streams import BITS, local_bytes, plan, rows, secret
+from engine_streams import BITS, QUICK_JAVA, local_bytes, plan, rows, secret
 
 pytestmark = pytest.mark.slow
 
@@ -41,6 +41,7 @@ def cluster(java: None, tmp_path: Path) -> Iterator[tuple[str, list[subprocess.P
         port = free.getsockname()[1]
     environment = {
         **os.environ,
+        **QUICK_JAVA,
         "SPARK_HOME": str(home),
         "PYSPARK_PYTHON": sys.executable,
         "SPARK_LOCAL_IP": "127.0.0.1",
@@ -61,7 +62,7 @@ def cluster(java: None, tmp_path: Path) -> Iterator[tuple[str, list[subprocess.P
         until(lambda: b"I have been elected leader" in logs.read_bytes(), "a master")
         for host in ("127.0.0.1", "localhost"):
             work = tmp_path / f"work-{host}"
-            running.append(start("worker.Worker", "--host", host, "-c", "1", "-m", "600m", "-d", str(work), address))
+            running.append(start("worker.Worker", "--host", host, "-c", "2", "-m", "600m", "-d", str(work), address))
         until(lambda: logs.read_bytes().count(b"Successfully registered with master") == 2, "two workers")
         yield address, running[1:]
     finally:
@@ -84,20 +85,21 @@ def test_lost_workers_and_overtaken_attempts_count_once_and_nothing_shows_the_se
     master, workers = cluster
     secret().save(tmp_path / "s.key")
     (tmp_path / "log").mkdir()
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    environment = {**os.environ, **QUICK_JAVA, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     with (tmp_path / "job.log").open("wb") as log:
         job = subprocess.Popen(
             [sys.executable, HERE / "cluster_job.py", master, tmp_path], env=environment, stdout=log, stderr=log
         )
     try:
-        begun = lambda name: {path.name for path in (tmp_path / name).glob("*")}  # noqa: E731
-        until(lambda: job.poll() is not None or len(begun("killed")) >= 2, "the second job")
+        seen = lambda: bool(list((tmp_path / "killed").glob("*.lost")))  # noqa: E731
+        until(lambda: job.poll() is not None or seen(), "an attempt of the second worker at the second job")
         kill(workers[1])
         assert job.wait(timeout=180) == 0, (tmp_path / "job.log").read_text()[-3000:]
     finally:
         job.kill()
-    assert "2.1" in begun("overtaken")  # another attempt, begun while the first one slept
-    assert any(not name.endswith(".0") for name in begun("killed"))  # what the lost worker had is done again
+    assert list((tmp_path / "overtaken").glob("2.1.*"))  # begun while the first attempt slept
+    lost, kept = ({path.name[0] for path in (tmp_path / "killed").glob(f"*.{where}")} for where in ("lost", "kept"))
+    assert lost & kept  # what the lost worker had is done again
     for name in ("overtaken", "killed"):
         assert (tmp_path / f"{name}.bytes").read_bytes() == local_bytes(rows(), "x", plan()), name
     events = event_log(tmp_path / "log")

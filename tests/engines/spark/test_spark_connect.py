@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from engine_streams import BITS
+from engine_streams import BITS, QUICK_JAVA
 
 pytestmark = pytest.mark.slow
 
 
 def test_the_same_through_spark_connect(java: None, tmp_path: Path) -> None:
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    environment = {**os.environ, **QUICK_JAVA, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     environment["STABLESKETCH_SECRET"] = BITS.hex()
     done = subprocess.run(
         [sys.executable, Path(__file__).with_name("connect_job.py")],

@@ -3,17 +3,21 @@
 Spark (4.3) asks after every row how many bytes the batch has, which takes longer than writing the row; unless the limit
 is the largest integer, which means none. The number of rows bounds a batch as well, and before there was a limit of
 bytes it alone did. So the limit of bytes is lifted, and where all columns are of fixed width, batches are larger.
+
+And how small partitions are: Spark has a worker collect garbage after every task, which takes longer than a small task
+itself, because it looks through all that was ever imported. `keep_imports` takes that out of its sight.
 """
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
 from ...doors.libraries import need
 
-__all__ = ["large_batches"]
+__all__ = ["keep_imports", "large_batches"]
 
 _BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 _ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
@@ -46,3 +50,9 @@ def large_batches(frame: Any, names: tuple[str, ...]) -> Iterator[None]:
                     configuration.unset(name)
                 else:
                     configuration.set(name, old)
+
+
+def keep_imports() -> None:
+    """In a worker, once: what is there at its first task stays, and is not looked through for garbage any more."""
+    if not gc.get_freeze_count():
+        gc.freeze()

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import unquote
 
+from ...doors.files import file_format
 from ...doors.libraries import need
 from ...doors.outcome import Outcome
 from ...doors.task import Task
 from ...errors import ArgumentError, DataError, LibraryMissing
 from ..secret_from import SecretFrom
-from .frame import quiet
+from .frame import DataFrame, TextFrame, quiet, shown_path
 from .release import run_frame
+from .stages import stages_shown
+from .text_files import checked_delimiter, text_frame
 
 if TYPE_CHECKING:
     from ...doors.pour import Progress
@@ -25,6 +30,14 @@ if TYPE_CHECKING:
 __all__ = ["VARIABLE", "need_java", "run_files"]
 
 VARIABLE = "STABLESKETCH_SECRET"  # where workers find a secret that cannot be broadcast to them
+
+# Folders like country=007 are text, as on one machine; and a file that cannot be read is not left out.
+_SETTINGS = {
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+}
+Result = TypeVar("Result")
 
 
 def run_files(
@@ -36,35 +49,48 @@ def run_files(
     label: str = "",
     progress: Progress | None = None,
 ) -> Outcome:
-    """Carries out a task on Parquet files, or on a query of Spark, where `master` leads.
+    """Carries out a task on files, or on a query of Spark, where `master` leads.
+
+    Files are Parquet, CSV, TSV, JSON lines or plain lines, read as on one machine; folders of them too.
 
     `master` is what Spark calls so (local[4], spark://host:7077, yarn), or sc://host for Spark Connect; then the
     workers, and this process, find a secret in the environment variable STABLESKETCH_SECRET.
     """
     if progress is not None:
-        progress.begin("running on Spark", None)
-    with _session(master) as spark:
+        progress.begin("starting Spark", None)
+    with _session(master) as spark, stages_shown(spark, progress) as shown, _unread_told():
         frame = _frame(spark, files, task)
         secret = SecretFrom.environment(VARIABLE) if master.startswith("sc://") else None
-        return run_frame(task, frame, secret=secret, ledger=ledger, label=label)
+        return run_frame(task, frame, secret=secret, ledger=ledger, label=label, progress=shown)
 
 
 @contextlib.contextmanager
 def _session(master: str) -> Iterator[Any]:
-    builder = need("pyspark.sql", "spark").SparkSession.builder.appName("stablesketch")
+    """A session, stopped at the end; but where Spark runs in this process already, one beside those it has."""
+    sessions = need("pyspark.sql", "spark").SparkSession
+    builder = sessions.builder.appName("stablesketch")
+    running = None
     if master.startswith("sc://"):
         session = builder.remote(master).getOrCreate()
     else:
-        need_java()
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        builder = builder.master(master).config("spark.ui.showConsoleProgress", "false")
-        with quiet():
-            session = builder.getOrCreate()
-        session.sparkContext.setLogLevel("ERROR")
+        running = sessions.getActiveSession()
+        session = running.newSession() if running is not None else _started(builder, master)
     try:
+        for name, value in _SETTINGS.items():
+            session.conf.set(name, value)
         yield session
     finally:
-        session.stop()
+        if running is None:
+            session.stop()
+
+
+def _started(builder: Any, master: str) -> Any:
+    need_java()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    with quiet():
+        session = builder.master(master).config("spark.ui.showConsoleProgress", "false").getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session
 
 
 def need_java() -> None:
@@ -78,28 +104,82 @@ def need_java() -> None:
         )
 
 
-def _frame(spark: Any, files: Sequence[str] | None, task: Task) -> Any:
+def _frame(spark: Any, files: Sequence[str] | None, task: Task) -> DataFrame | TextFrame:
     how = task.input
     if how.sql is not None:
         if files:
             raise ArgumentError("sql", how.sql, "a query of Spark names its files itself", "Leave the files out")
-        return _told(how.sql, lambda: spark.sql(how.sql))
+        query = how.sql
+        return _told(query, lambda: _looked_at(spark.sql(query)))
     assert files
-    kind = how.format or ("parquet" if all(".parquet" in name or Path(name).is_dir() for name in files) else None)
-    if kind != "parquet":
-        raise ArgumentError(
-            "engine", "spark", "it reads Parquet files, or a query that says of which types its columns are",
-            "Use --sql, as in: select app, cast(n as bigint) as n from csv.`events.csv`",
-        )  # fmt: skip
-    return _told(", ".join(files), lambda: spark.read.parquet(*files))
+    if "-" in files:
+        raise ArgumentError("data", "-", "workers of Spark do not see the standard input", "Save it to a file first")
+    name = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1:,} more"
+    found = _told(name, lambda: _listed(spark, files))
+    kind = file_format([Path(path) for path in found], how.format)
+    checked_delimiter(kind, how.delimiter)
+    reader = spark.read
+    above = _above_folders(found)
+    if above is not None:
+        reader = reader.option("basePath", above)
+    if kind == "parquet":
+        return _told(name, lambda: _looked_at(reader.parquet(*files)))
+    lines = reader.option("lineSep", "\n")
+    return _told(name, lambda: text_frame(name, _looked_at(lines.text(list(files))), kind, how, task.columns))
 
 
-def _told(source: str, read: Any) -> Any:
+def _listed(spark: Any, files: Sequence[str]) -> list[str]:
+    """Every file that paths, patterns and folders stand for, in order; each once. Spark lists no empty ones."""
+    found = sorted(row[0] for row in spark.read.format("binaryFile").load(list(files)).select("path").collect())
+    if not found:
+        raise DataError(", ".join(files), "there are no files, or they are empty", "Check the path")
+    seen: set[str] = set()
+    for path in found:
+        real = os.path.realpath(shown_path(path)) if path.startswith("file:") else path
+        if real in seen:
+            raise DataError(
+                shown_path(path), "this file is named twice, and its rows would count twice", "Name it once"
+            )
+        seen.add(real)
+    return found
+
+
+def _above_folders(paths: Sequence[str]) -> str | None:
+    """The folder above folders like country=FR, where all files are in such: those are columns, as on one machine."""
+    above = set()
+    for path in paths:
+        folders = path.split("/")[:-1]
+        first = next((i for i, folder in enumerate(folders) if "=" in folder), None)
+        above.add(None if first is None else "/".join(folders[:first]) or "/")
+    return above.pop() if len(above) == 1 else None
+
+
+def _looked_at(frame: DataFrame) -> DataFrame:
+    frame.schema  # noqa: B018  # Spark Connect looks at a query only when asked
+    return frame
+
+
+def _told(source: str, read: Callable[[], Result]) -> Result:
     """What Spark says of a query or file, in one line."""
     try:
-        frame = read()
-        frame.schema  # noqa: B018  # Spark Connect looks at the query only when asked
-        return frame
+        return read()
     except need("pyspark.errors", "spark").PySparkException as error:
-        text = str(error).strip().split("\n")[0][:400]
-        raise DataError(source, text, "Repair the path, or the query") from None
+        text = str(error).strip().split("\n")[0]
+        missing = re.match(r"\[PATH_NOT_FOUND\] Path does not exist: (.+?)\.? SQLSTATE", text)
+        if missing:
+            here = f"The current folder is {os.getcwd()}"
+            raise DataError(shown_path(missing[1]), "there is no such file, or none matches", here) from None
+        raise DataError(source, text[:400], "Repair the path, or the query") from None
+
+
+@contextlib.contextmanager
+def _unread_told() -> Iterator[None]:
+    """A file that turned out to be damaged, or gone, while workers read it: told by its name."""
+    try:
+        yield
+    except Exception as error:
+        found = re.search(r"\[FAILED_READ_FILE[^]]*\][^\n]*?(?:file|File) (\S+?)\.?\s", str(error))
+        if found is None:
+            raise
+        problem = "the file cannot be read: it is damaged, or no longer there"
+        raise DataError(shown_path(unquote(found[1])), problem, "Repair it, or leave it out") from None

@@ -5,7 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote
 
 from ...doors.columns import BadRow, Columns, bad_rows, checked_types, total_above
 from ...doors.libraries import need
@@ -13,7 +15,7 @@ from ...doors.task import Task
 from ...errors import ArgumentTypeError, DataError
 from ...sketch.columns import MAX_WEIGHT
 
-__all__ = ["NAME", "DataFrame", "Pairs", "back_quoted", "is_remote", "quiet"]
+__all__ = ["NAME", "DataFrame", "Pairs", "TextFrame", "back_quoted", "is_remote", "quiet", "shown_path"]
 
 DataFrame = Any  # of pyspark.sql, classic or of Spark Connect: neither is imported for its type alone
 
@@ -30,28 +32,51 @@ _TYPES = {
     "timestamp_ntz": "TIMESTAMP",
 }
 _ROW_BITS = 33  # of monotonically_increasing_id: the partition, then the row within it
+_MALFORMED = -1  # instead of the number of a `BadRow`
+
+
+@dataclass(frozen=True)
+class TextFrame:
+    """Cells of text files, all as text: `frame` has the column that is `spelled` so for each one that is read.
+
+    A line of which no cells could be made is a row without any, with what is `wrong`, and whether that is `fatal`: not
+    to be skipped. `located` is the same with the `file` of each row, the byte its block `start`s at, and the `line`
+    there.
+    """
+
+    name: str
+    frame: DataFrame
+    spelled: dict[str, str]
+    located: Callable[[], DataFrame]
 
 
 class Pairs:
     """A DataFrame with the columns of a task: k0, ..., v, g0, ..., u, as in doors/columns.py."""
 
-    def __init__(self, frame: DataFrame, columns: Columns, largest: int | None, *, skip: bool) -> None:
-        if not hasattr(frame, "mapInArrow"):
-            raise ArgumentTypeError("df", type(frame), "not a DataFrame of Spark", "Pass one: spark.read.parquet(...)")
-        self.columns = columns
+    def __init__(
+        self, frame: DataFrame | TextFrame, columns: Columns, largest: int | None, *, skip: bool, checked: bool = False
+    ) -> None:
+        """`checked` says that bad rows are looked for before anything else is done with the pairs."""
+        text = frame if isinstance(frame, TextFrame) else None
+        read: DataFrame = frame if text is None else text.frame
+        if not hasattr(read, "mapInArrow"):
+            raise ArgumentTypeError("df", type(read), "not a DataFrame of Spark", "Pass one: spark.read.parquet(...)")
+        self.columns, self.name = columns, NAME if text is None else text.name
+        self._text, self._skip = text, skip
         self._functions = need("pyspark.sql.functions", "spark")
-        kinds = {field.name: field.dataType.simpleString() for field in frame.schema.fields}
-        checked_types(NAME, columns, {name: _type(kind) for name, kind in kinds.items()}, text=False)
+        kinds = {field.name: field.dataType.simpleString() for field in read.schema.fields}
+        if text is None:
+            checked_types(NAME, columns, {name: _type(kind) for name, kind in kinds.items()}, text=False)
         marks = [*zip(columns.key, _numbered("k", columns.key), strict=True)]
         marks += [(columns.value, "v")] if columns.value is not None else []
         marks += zip(columns.by, _numbered("g", columns.by), strict=True)
         marks += [(columns.person, "u")] if columns.person is not None else []
         self._marks = marks
-        column = self._functions.col
-        # As they are in the source: a cast could overflow before the row was looked at.
-        self._raw = frame.select(*(column(back_quoted(name)).alias(mark) for name, mark in marks))
+        self._raw = self._marked(read)
         value_kind = kinds.get(columns.value) if columns.value is not None else None
-        self._value = "v" if value_kind == "bigint" else "try_cast(v as bigint) as v"
+        # Text that nobody has looked at goes to the workers as it is written: they are strict.
+        as_it_is = value_kind == "bigint" if text is None else not (skip or checked)
+        self._value = "v" if as_it_is else "try_cast(v as bigint) as v"
         ours = Columns(
             _numbered("k", columns.key),
             None if columns.value is None else "v",
@@ -59,15 +84,24 @@ class Pairs:
             None if columns.person is None else "u",
         )
         # A value above the promised one is told, never skipped.
-        every, skipped = (bad_rows(ours, text=False, largest=most) for most in (largest, None))
+        every, skipped = (bad_rows(ours, text=text is not None, largest=most) for most in (largest, None))
         self._skipped = skipped if skip else []
         self._bad = [one for one in every if one not in self._skipped]
+
+    def _marked(self, frame: DataFrame) -> DataFrame:
+        """The columns as they are in the source, since a cast could overflow before the row was looked at."""
+        column = self._functions.col
+        spelled = {} if self._text is None else self._text.spelled
+        columns = [column(back_quoted(spelled.get(name, name))).alias(mark) for name, mark in self._marks]
+        more = [] if self._text is None else frame.columns[len(spelled) :]
+        return frame.select(*columns, *more)
 
     @property
     def every(self) -> DataFrame:
         """All rows, or those that are pairs if the others are to be skipped."""
         skipped = " or ".join(_condition(one) for one in self._skipped)
-        frame = self._raw.where(f"not ({skipped})") if skipped else self._raw
+        never = "fatal or " if self._text is not None else ""
+        frame = self._raw.where(f"{never}not ({skipped})") if skipped else self._raw
         return frame.selectExpr(*(self._selected(mark) for _, mark in self._marks))
 
     def _selected(self, mark: str) -> str:
@@ -84,27 +118,40 @@ class Pairs:
         return int(self._raw.count()) - self.count()
 
     def first_bad(self) -> DataError | None:
-        """The first row that is no pair, with its partition, its row there and its column; None if there is none."""
-        functions = self._functions
-        if not self._bad:
+        """The first row that is no pair, with its partition or file, its row there and its column; None if none is."""
+        functions, text = self._functions, self._text
+        cases = [f"when {_condition(one)} then {i}" for i, one in enumerate(self._bad)]
+        if text is not None:
+            malformed = "fatal" if self._skip else "wrong is not null"
+            cases.insert(0, f"when {malformed} then {_MALFORMED}")
+        if not cases:
             return None
-        which = functions.expr(
-            "case " + " ".join(f"when {_condition(one)} then {i}" for i, one in enumerate(self._bad)) + " end"
-        )
-        number = functions.col("v").cast("string") if self.columns.value is not None else functions.lit(None)
+        raw = self._raw if text is None else self._marked(text.located())
+        which = functions.expr(f"case {' '.join(cases)} end")
+        numbers = self.columns.value is not None and text is None
+        number = functions.col("v").cast("string") if numbers else functions.lit(None)
+        places = ["file", "start", "line", "wrong", "fatal"] if text is not None else []
         found = (
-            self._raw.select(functions.monotonically_increasing_id().alias("place"), which.alias("bad"),
-                             number.alias("number"))
+            raw.select(functions.monotonically_increasing_id().alias("place"), which.alias("bad"),
+                       number.alias("number"), *places)
             .where("bad is not null").orderBy("place").limit(1).collect()
         )  # fmt: skip
-        if not found:
-            return None
-        place, which_one, value = found[0]
-        one: BadRow = self._bad[which_one]
-        shown = int(value) if one.column == "v" and value is not None else None
-        partition, row = place >> _ROW_BITS, place & (1 << _ROW_BITS) - 1
+        return self._told(found[0]) if found else None
+
+    def _told(self, found: Any) -> DataError:
+        if self._text is None:
+            source, row = f"{NAME}, partition {found.place >> _ROW_BITS}", (found.place & (1 << _ROW_BITS) - 1) + 1
+        else:
+            source, row = shown_path(unquote(found.file)), found.line
+            source += f", after byte {found.start:,}" if found.start else ""
+        if found.bad == _MALFORMED:
+            skipped = "state the --delimiter, or skip such rows (--on-bad skip, on_bad='skip')"
+            way_out = "or read it on one machine (--engine local)" if found.fatal else skipped
+            return DataError(source, found.wrong, f"Repair it, {way_out}", row=row)
+        one: BadRow = self._bad[found.bad]
+        shown = int(found.number) if one.column == "v" and found.number is not None else None
         name = next(name for name, mark in self._marks if mark == one.column)
-        return one.told(f"{NAME}, partition {partition}", row + 1, name, shown)
+        return one.told(source, row, name, shown)
 
     def bounded(self, bound: Callable[[Iterator[Any]], Iterator[Any]]) -> DataFrame:
         """The rows that are kept of each person, whose rows have to meet for that: they are shuffled by person."""
@@ -123,13 +170,13 @@ class Pairs:
         if largest is not None:
             most = totals.agg(functions.max("v")).collect()[0][0]
             if most is not None and most > largest:
-                raise total_above(NAME, int(most), largest)
+                raise total_above(self.name, int(most), largest)
         return totals.selectExpr(*keys, f"cast(least(v, {MAX_WEIGHT}) as bigint) as v", *groups)
 
     @staticmethod
-    def of(frame: DataFrame, task: Task) -> Pairs:
+    def of(frame: DataFrame | TextFrame, task: Task) -> Pairs:
         """The pairs of a task."""
-        return Pairs(frame, task.columns, task.largest, skip=task.on_bad == "skip")
+        return Pairs(frame, task.columns, task.largest, skip=task.on_bad == "skip", checked=task.reads_again)
 
 
 def is_remote(frame: DataFrame) -> bool:
@@ -143,6 +190,11 @@ def quiet() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
         yield
+
+
+def shown_path(path: str) -> str:
+    """A file as people name it: where it is on this machine, without file://."""
+    return "/" + path.removeprefix("file:").lstrip("/") if path.startswith("file:") else path
 
 
 def _numbered(letter: str, names: tuple[str, ...]) -> tuple[str, ...]:

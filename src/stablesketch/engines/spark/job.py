@@ -12,7 +12,7 @@ from ...errors import ArgumentError, ArgumentTypeError, DataError, StablesketchE
 from ...secret import Secret
 from .. import failure
 from ..secret_from import SecretFrom, TheSecret, check_absent
-from .frame import NAME, DataFrame, Pairs, is_remote, quiet
+from .frame import DataFrame, Pairs, is_remote, quiet
 from .work import DIGITS, MERGED, STATES, Recipe
 
 __all__ = [
@@ -73,7 +73,14 @@ def merged_states(states: DataFrame, by: str, recipe: Recipe, secret: Secret) ->
 
 
 def collected(pairs: Pairs, frame: DataFrame, recipe: Recipe, whole: Collector) -> int:
-    """Merges the states of all partitions into `whole`; returns how many pairs they have."""
+    """Merges the states of all partitions into `whole`; returns how many pairs they have.
+
+    In a tree of two levels: partition i is in bucket b = ⌊√i⌋, so bucket b has the 2b + 1 partitions from b² to
+    (b + 1)² - 1. Of P partitions there are ⌈√P⌉ buckets of less than 2√P each: neither the worker that merges a bucket
+    nor the driver, which merges the buckets, has more than some 2√P states. That is 2,000 of a million partitions,
+    15 MB at the usual size, so a third level, which would be a second shuffle for small jobs too, is worth nothing.
+    The number of partitions need not be known beforehand, which it could not be without RDDs.
+    """
     secret = whole.secret
     with quiet():
         states = frame.mapInArrow(sent(recipe.collect(), secret), STATES)
@@ -109,4 +116,6 @@ def raised(pairs: Pairs | None, failures: Iterator[str | None]) -> None:
         raise error
     # Found again by Spark itself; if it cannot be, the rows are not the same each time they are read.
     located: StablesketchError | None = pairs.first_bad()
-    raise located or DataError(NAME, str(error), "Repair the input, or cache it if it differs each time it is read")
+    raise located or DataError(
+        pairs.name, str(error), "Repair the input, or cache it if it differs each time it is read"
+    )

@@ -19,7 +19,7 @@ from ...release import Release
 from ...statistic import Statistic
 from ..secret_from import SecretFrom
 from .batches import large_batches
-from .frame import DataFrame
+from .frame import DataFrame, TextFrame
 from .source import SparkSource
 from .work import OPEN_GROUPS
 
@@ -99,7 +99,7 @@ def release(
 
 def run_frame(
     task: Task,
-    df: DataFrame,
+    df: DataFrame | TextFrame,
     *,
     secret: SecretFrom | None = None,
     open_groups: int = OPEN_GROUPS,
@@ -108,7 +108,8 @@ def run_frame(
     progress: Progress | None = None,
 ) -> Outcome:
     """Carries out a task on a cluster."""
-    with SparkSource(task, df, secret, open_groups) as source, large_batches(df, task.columns.names):
+    frame = df.frame if isinstance(df, TextFrame) else df
+    with SparkSource(task, df, secret, open_groups) as source, large_batches(frame, task.columns.names):
         return run_source(task, source, ledger=ledger, label=label, progress=progress)
 
 

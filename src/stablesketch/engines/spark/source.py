@@ -17,7 +17,7 @@ from ...plan import Plan
 from ..bounding import Bounding
 from ..secret_from import SecretFrom
 from . import job
-from .frame import NAME, DataFrame, Pairs
+from .frame import DataFrame, Pairs, TextFrame
 from .work import OPEN_GROUPS, Recipe, checked_open
 
 __all__ = ["SparkSource"]
@@ -28,13 +28,16 @@ _FEW = 1 << 12  # groups whose states the driver takes all at once
 class SparkSource:
     """See `Source`. Use it in a `with` block: at its end the broadcast secret is taken back."""
 
-    name = NAME
     countable = True
 
-    def __init__(self, task: Task, frame: DataFrame, secret: SecretFrom | None, open_groups: int = OPEN_GROUPS) -> None:
+    def __init__(
+        self, task: Task, frame: DataFrame | TextFrame, secret: SecretFrom | None, open_groups: int = OPEN_GROUPS
+    ) -> None:
         self._task = task
         self._pairs = Pairs.of(frame, task)
-        reference, self._forget = job.fresh_secret(frame, secret)
+        self.name = self._pairs.name
+        text = isinstance(frame, TextFrame)
+        reference, self._forget = job.fresh_secret(frame.frame if isinstance(frame, TextFrame) else frame, secret)
         self._held: list[Callable[[], object]] = []
         try:
             self.secret = reference.find()
@@ -42,7 +45,8 @@ class SparkSource:
             self._recipe = Recipe(
                 reference, len(columns.key), len(columns.by), clip=task.clips, open_groups=checked_open(open_groups)
             )
-            if task.reads_again and task.on_bad == "error":
+            # A malformed line is not skipped if what follows it could be a part of it.
+            if task.reads_again and (text or task.on_bad == "error"):
                 bad = self._pairs.first_bad()
                 if bad is not None:
                     raise bad

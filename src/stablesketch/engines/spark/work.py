@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from math import isqrt
 from typing import Any
 
 from ...collector import Collector
@@ -27,6 +28,7 @@ from ...sketch.workers import at_most
 from .. import failure
 from ..bounding import Bounding, kept_rows
 from ..secret_from import TheSecret, child_name
+from .batches import keep_imports
 
 __all__ = ["DIGITS", "MERGED", "OPEN_GROUPS", "STATES", "Recipe", "checked_open"]
 
@@ -34,7 +36,6 @@ STATES = "bucket int, name string, state binary, pairs bigint, failure string"
 MERGED = "name string, state binary, pairs bigint, failure string"
 DIGITS = "counts array<bigint>, failure string"
 
-_FAN_IN = 128  # partitions whose states one worker merges, so that the driver gets fewer
 OPEN_GROUPS = 1 << 13  # collectors that a worker keeps open, before it gives away their states and opens others
 
 
@@ -88,7 +89,7 @@ class Recipe:
             try:
                 collector = Plan.from_json(self.plan).open(self.secret.find(), f"{self.shard}/{part}")
                 pairs = pour(batches, collector, keys=self.keys, clip=self.clip)
-                yield _states([part // _FAN_IN], ["null"], [collector.to_bytes()], [pairs])
+                yield _states([isqrt(part)], ["null"], [collector.to_bytes()], [pairs])  # see job.collected
             except (StablesketchError, BadBatch) as error:
                 yield _failed(error)
 
@@ -164,6 +165,7 @@ def checked_open(groups: object) -> int:
 
 def _partition() -> int:
     """The number of the partition that this worker has; and the worker has as many threads as the task has cores."""
+    keep_imports()
     context = need("pyspark", "spark").TaskContext.get()
     at_most(int(os.environ.get("OMP_NUM_THREADS", "1")))  # which Spark sets to that
     return int(context.partitionId())

@@ -1,0 +1,269 @@
+"""CSV, JSON lines and plain lines on a cluster: Spark reads lines, workers make cells of them (`line_formats.py`).
+
+Spark's own readers of CSV and JSON are not used: what they take for null, for a quote, for a number or for a line to be
+left out is not what one machine takes, and a key that is read otherwise is another key. As there, all cells are text.
+
+Lines come with the file they are from, as a hash, and where the block that they are read from begins. So a worker
+knows the first line of each file, which may be a header, and which line is the n-th of its block.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from csv import reader as fields_of
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ...doors.columns import Columns, checked_types
+from ...doors.files import Format
+from ...doors.libraries import need
+from ...doors.sources import Input
+from ...errors import ArgumentError, DataError
+from .batches import keep_imports
+from .frame import DataFrame, TextFrame, back_quoted, quiet
+from .line_formats import Cells, Malformed, csv_reader, decoded, json_reader, line_reader
+
+__all__ = ["Lines", "checked_delimiter", "text_frame"]
+
+_SAMPLE = 1000  # lines of JSON that are looked at for the names of fields
+
+
+@dataclass(frozen=True)
+class Lines:
+    """How lines become cells: all that workers have to know."""
+
+    kind: Format
+    names: tuple[str, ...]  # of the cells of a line
+    wanted: tuple[str, ...]  # of those, the ones that are read
+    folders: int = 0  # columns that come with the line, from the names of folders
+    header: bool = False
+    delimiter: str = ","
+    located: bool = False  # whether rows say where they are from
+
+    def schema(self) -> str:
+        """Of what `cells` gives: cells c0, ..., then what is wrong with the line if anything is."""
+        columns = [f"c{i} string" for i in range(len(self.wanted) + self.folders)]
+        columns += ["wrong string", "fatal boolean"]
+        columns += ["file string", "start bigint", "line bigint"] if self.located else []
+        return ", ".join(columns)
+
+    def columns(self) -> list[str]:
+        """Their names."""
+        return [column.split(" ")[0] for column in self.schema().split(", ")]
+
+    def cells(self) -> Callable[[Iterator[Any]], Iterator[Any]]:
+        """Lines → rows of text. A malformed line is a row without cells, which no collector takes."""
+
+        def work(batches: Iterator[Any]) -> Iterator[Any]:
+            keep_imports()
+            block = _Block(self)
+            for batch in batches:
+                yield block.rows(batch)
+
+        return work
+
+    def reader(self) -> Callable[[str], Cells | None]:
+        """Of one line."""
+        if self.kind == "json":
+            return json_reader(self.wanted)
+        if self.kind == "lines":
+            return line_reader
+        return csv_reader([self.names.index(name) for name in self.wanted], len(self.names), self.delimiter)
+
+
+@dataclass
+class _Rows:
+    """What was made of a batch so far."""
+
+    places: list[int] = field(default_factory=list)  # in the batch
+    cells: list[Cells] = field(default_factory=list)
+    wrong: list[str | None] = field(default_factory=list)
+    fatal: list[bool] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+
+
+class _Block:
+    """The lines of one block of a file after the other."""
+
+    def __init__(self, how: Lines) -> None:
+        self._how, self._read = how, how.reader()
+        self._none = [None] * len(how.wanted)
+        self._mixed = how.kind == "json"  # there any end of a line will do
+        self._where: tuple[int, int] | None = None
+        self._line = 0
+        self._returns = self._last = False
+
+    def rows(self, batch: Any) -> Any:
+        """The rows of the next batch."""
+        plain = self._plain(batch) if batch.num_rows else None
+        return self._one_by_one(batch) if plain is None else plain
+
+    def _plain(self, batch: Any) -> Any:
+        """The same for CSV that goes on without quotes, a column at a time instead of a line: many times faster."""
+        pa, compute = need("pyarrow", "spark"), need("pyarrow.compute", "spark")
+        how, count, lines = self._how, len(self._how.names), batch.column(0)
+        if how.kind not in ("csv", "tsv") or how.located or self._returns or self._where is None:
+            return None
+        if any(
+            ((column.to_numpy() != same).any()) for column, same in zip(batch.columns[1:3], self._where, strict=True)
+        ):
+            return None
+        try:
+            lines.validate(full=True)
+        except pa.ArrowInvalid:
+            return None  # not UTF-8
+        if any(compute.any(compute.match_substring(lines, mark)).as_py() for mark in ('"', "\r")):
+            return None
+        cells = compute.split_pattern(lines, how.delimiter)
+        if compute.any(compute.not_equal(cells.value_lengths(), count)).as_py():
+            return None
+        self._line += len(lines)
+        every = cells.flatten()
+        found = [every.take(np.arange(how.names.index(name), len(every), count)) for name in how.wanted]
+        found = [compute.if_else(compute.equal(column, ""), None, column) for column in found]
+        nothing = [pa.nulls(len(lines), pa.string()), pa.array(np.zeros(len(lines), bool))]
+        columns = [*found, *batch.columns[3 : 3 + how.folders], *nothing]
+        return pa.RecordBatch.from_arrays(columns, names=how.columns())
+
+    def _one_by_one(self, batch: Any) -> Any:
+        texts = _texts(batch.column(0))
+        file, start = (batch.column(i).to_numpy() for i in (1, 2))
+        changed = np.flatnonzero((file[1:] != file[:-1]) | (start[1:] != start[:-1])) + 1
+        ends = [*changed.tolist(), len(texts)]
+        made, first = _Rows(), 0
+        for end in ends if texts else ():
+            where = (int(file[first]), int(start[first]))
+            if where != self._where:
+                self._where, self._line, self._last = where, 0, False
+                self._returns = texts[first][-1:] in ("\r", b"\r")
+            for place in range(first, end):
+                self._line += 1
+                try:
+                    cells = self._cells(texts[place])
+                    wrong, fatal = None, False
+                except Malformed as bad:
+                    cells, wrong, fatal = self._none, bad.problem, not bad.skipped
+                if cells is not None:
+                    made.places.append(place)
+                    made.cells.append(cells)
+                    made.wrong.append(wrong)
+                    made.fatal.append(fatal)
+                    made.lines.append(self._line)
+            first = end
+        return self._batch(batch, made)
+
+    def _cells(self, line: str | bytes) -> Cells | None:
+        text = line if isinstance(line, str) else decoded(line)
+        if not self._mixed:
+            ended = text.endswith("\r")
+            if self._last or ended > self._returns:
+                raise Malformed("some lines end with \\r\\n, others with \\n")
+            self._last = ended < self._returns  # the last line may have no end
+            text = text[:-1] if ended else text
+        if self._line == 1 and self._where is not None and self._where[1] == 0:
+            text = text.removeprefix("\ufeff")
+            if self._how.header:
+                if tuple(_fields(text, self._how.delimiter)) != self._how.names:
+                    raise Malformed("its columns are not those of the other files")
+                return None
+        return self._read(text)
+
+    def _batch(self, batch: Any, made: _Rows) -> Any:
+        pa = need("pyarrow", "spark")
+        text = pa.string()
+        columns = [pa.array(list(column), text) for column in zip(*made.cells, strict=True)]
+        columns = columns or [pa.array([], text) for _ in self._how.wanted]
+        places = pa.array(made.places, pa.int64())
+        columns += [batch.column(3 + i).take(places) for i in range(self._how.folders)]
+        columns += [pa.array(made.wrong, text), pa.array(made.fatal, pa.bool_())]
+        if self._how.located:
+            path = batch.column(3 + self._how.folders)
+            columns += [path.take(places), batch.column(2).take(places), pa.array(made.lines, pa.int64())]
+        return pa.RecordBatch.from_arrays(columns, names=self._how.columns())
+
+
+def _texts(column: Any) -> Sequence[str | bytes]:
+    """The lines; as bytes if not all of them are text."""
+    try:
+        found: Sequence[str | bytes] = column.to_pylist()
+    except UnicodeDecodeError:
+        found = column.cast(need("pyarrow", "spark").binary()).to_pylist()
+    return found
+
+
+def _fields(line: str, delimiter: str) -> list[str]:
+    """The names of a header, read as `doors/files.py` reads them."""
+    return next(fields_of([line], delimiter=delimiter), [])
+
+
+def checked_delimiter(kind: Format, delimiter: str | None) -> str:
+    """What separates cells."""
+    if delimiter is not None and (kind not in ("csv", "tsv") or len(delimiter) != 1 or delimiter in '"\r\n'):
+        raise ArgumentError("delimiter", delimiter, "one character, for CSV", "Leave it out, or pass ';'")
+    return delimiter or ("\t" if kind == "tsv" else ",")
+
+
+def text_frame(name: str, read: DataFrame, kind: Format, how: Input, columns: Columns) -> TextFrame:
+    """The cells that a task reads, of `read`: what Spark's reader of text gives, and columns from names of folders."""
+    functions = need("pyspark.sql.functions", "spark")
+    folders = [one for one in read.columns if one != "value"]
+    path = functions.col("_metadata.file_path")
+    lines = read.select(
+        "value", functions.xxhash64(path).alias("file"), functions.col("_metadata.file_block_start").alias("start"),
+        *(functions.col(back_quoted(one)).cast("string").alias(f"f{i}") for i, one in enumerate(folders)),
+        path.alias("path"),
+    )  # fmt: skip
+    delimiter = checked_delimiter(kind, how.delimiter)
+    names = _names(name, lines, kind, how.header, delimiter)
+    for one in folders:
+        if one in names:
+            raise DataError(name, "is a column of the file and the name of a folder", "Rename one", column=one)
+    checked_types(name, columns, dict.fromkeys([*names, *folders], "VARCHAR"), text=True)
+    wanted = tuple(one for one in columns.names if one in names)
+    from_folders = [i for i, one in enumerate(folders) if one in columns.names]
+    reader = Lines(kind, names, wanted, len(from_folders), kind in ("csv", "tsv") and how.header, delimiter)
+
+    def cells(reader: Lines) -> DataFrame:
+        given = ["value", "file", "start", *(f"f{i}" for i in from_folders), *(["path"] if reader.located else [])]
+        with quiet():
+            return lines.select(*given).mapInArrow(reader.cells(), reader.schema())
+
+    spelled = {one: f"c{i}" for i, one in enumerate([*wanted, *(folders[i] for i in from_folders)])}
+    return TextFrame(name, cells(reader), spelled, lambda: cells(replace(reader, located=True)))
+
+
+def _names(name: str, lines: DataFrame, kind: Format, header: bool, delimiter: str) -> tuple[str, ...]:
+    """The columns: of the header of any file, since all have the same; of the first objects."""
+    if kind == "lines":
+        return ("line",)
+    if kind == "json":
+        return _json_names(name, lines)
+    found = lines.where("start = 0").select("value").limit(1).collect()
+    first = found[0][0].removesuffix("\r").removeprefix("\ufeff") if found else ""
+    if not first:
+        raise DataError(name, "the file is empty", "Leave it out")
+    fields = _fields(first, delimiter)
+    names = tuple(fields) if header else tuple(f"column{i}" for i in range(len(fields)))
+    if len(set(names)) < len(names) or not all(names):
+        raise DataError(
+            name, "the names in its header are not all different, or some are empty",
+            "Repair the header, or pass --no-header and use column0, column1, ...",
+        )  # fmt: skip
+    return names
+
+
+def _json_names(name: str, lines: DataFrame) -> tuple[str, ...]:
+    """Those of the first lines, as far as they can be read; what cannot, workers find again and tell."""
+    names: dict[str, None] = {}
+    for row in lines.select("value").limit(_SAMPLE).collect():
+        try:
+            found = json.loads(row[0].removeprefix("\ufeff"))
+        except ValueError:
+            continue
+        names |= dict.fromkeys(found) if isinstance(found, dict) else {}
+    if not names:
+        raise DataError(name, "no line is an object of JSON", "Write one object a line, or read it with --engine local")
+    return tuple(names)
