@@ -166,6 +166,10 @@ DATA: dict[str, Wrong] = {
         release(*KEY, "--value", "n", "--max-value", "5", files=("e.csv",)), 3,
         ("e.csv, row 3, column n", "not a whole number"), csv("app,n\na,1\nb,1.5\n"),
     ),
+    "a value that is not written in digits": Wrong(
+        release(*KEY, "--value", "n", "--max-value", "99", files=("e.csv",)), 3,
+        ("e.csv, row 3, column n", "not a whole number"), csv("app,n\na,1\nb,0x10\n"),
+    ),
     "a value of nought": Wrong(
         release(*KEY, "--value", "n", "--max-value", "5", files=("e.csv",)), 3,
         ("e.csv, row 2, column n", "below 1"), csv("app,n\na,0\n"),

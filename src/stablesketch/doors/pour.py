@@ -163,11 +163,13 @@ def numbers(column: Any, highest: int, clip: bool) -> NDArray[np.int64]:
     pa, compute = need("pyarrow"), need("pyarrow.compute")
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         try:
-            column = compute.cast(column, pa.int64())
+            # Arrow would read 0x10 as well.
+            digits = compute.all(compute.ascii_is_decimal(column), min_count=0).as_py()
+            column = compute.cast(column, pa.int64()) if digits else None
         except pa.ArrowInvalid:
-            raise ArgumentError(
-                "value", "...", "a row is not a whole number", "Values are integers of 1 or more"
-            ) from None
+            column = None
+        if column is None:
+            raise ArgumentError("value", "...", "a row is not a whole number", "Values are integers of 1 or more")
     elif not pa.types.is_integer(column.type):
         raise ArgumentError("value", str(column.type), "values are whole numbers", "Round and cast the column first")
     read = value_column(column, len(column), "value", highest=MAX_WEIGHT if clip else highest)

@@ -164,6 +164,9 @@ BAD = {
     "null key": ("nullif(id, 777)", "1", "column k: is null"),
     "null value": ("id", "nullif(1, if(id = 777, 1, 0))", "column n: is null"),
     "too large": ("id", "if(id = 777, 6, 1)", "column n: is 6, above the promised max_value = 5"),
+    "beyond 32 bits": (
+        "id", "if(id = 777, 1L << 40, 1L)", "column n: is 1099511627776, above the promised max_value = 5",
+    ),
     "zero": ("id", "if(id = 777, 0, 1)", "column n: is 0, below 1"),
     "a decimal beyond all": (
         "id", "cast(if(id = 777, 1e25, 1) as decimal(30, 0))", "is 10000000000000000000000000, above 2",

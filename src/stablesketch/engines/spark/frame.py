@@ -75,8 +75,10 @@ class Pairs:
         self._raw = self._marked(read)
         value_kind = kinds.get(columns.value) if columns.value is not None else None
         # Text that nobody has looked at goes to the workers as it is written: they are strict.
-        as_it_is = value_kind == "bigint" if text is None else not (skip or checked)
-        self._value = "v" if as_it_is else "try_cast(v as bigint) as v"
+        as_it_is = text is not None and not (skip or checked)
+        # Fewer bytes are faster to hand over. What does not fit is above the promised value, and is then told as such.
+        kind = "int" if largest is not None and largest < 2**31 else "bigint"
+        self._value = "v" if as_it_is or value_kind == kind else f"try_cast(v as {kind}) as v"
         ours = Columns(
             _numbered("k", columns.key),
             None if columns.value is None else "v",
