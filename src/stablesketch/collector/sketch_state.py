@@ -76,7 +76,7 @@ class SketchState:
     def add_totals(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
         # An integer is its own fingerprint, so a fingerprint passed as an integer is the key it came from.
         if len(fingerprints):
-            self._sketch._apply("update", fingerprints.view(np.int64), totals, None, negative=False)
+            self._sketch._apply("update", fingerprints.view(np.int64), totals, None, negative=False, folded=True)
         self._sketch._pairs += pairs - len(fingerprints)
 
     def replan(self, plan: Plan) -> None:

@@ -42,10 +42,13 @@ class Projection:
         negative: bool,
         threads: int,
         highest: int = MAX_WEIGHT,
+        *,
+        folded: bool = False,
     ) -> tuple[int, int]:
         """entries ± sum of value × X(key); returns (pairs, total). If it raises, `entries` is as it was.
 
-        A value above `highest` is refused.
+        A value above `highest` is refused. `folded` says that hardly any key is there twice, so that looking for equal
+        ones is not worth a large table; the result does not depend on it.
 
         The rows are shared out in chunks among `threads` workers, each with an accumulator of its own. Only when all
         rows have been read, and so checked, are the accumulators added: integers, so in whatever order.
@@ -55,7 +58,8 @@ class Projection:
         weights = None if values is None else value_column(values, rows, highest=highest)
 
         def start(rows_each: int) -> _Worker:
-            accumulator = Accumulator(self._p, self._size, self._entry_key, STREAM, rows_each, TIER)
+            expected = 0 if folded else rows_each
+            accumulator = Accumulator(self._p, self._size, self._entry_key, STREAM, expected, TIER)
             return _Worker(accumulator, column, weights, negative)
 
         workers = share(rows, threads, start)

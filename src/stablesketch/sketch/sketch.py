@@ -114,11 +114,12 @@ class Sketch:
         self._apply("delete", keys, values, threads, negative=True)
 
     def _apply(
-        self, operation: str, keys: object, values: object, threads: object, negative: bool, highest: int = MAX_WEIGHT
-    ) -> None:
+        self, operation: str, keys: object, values: object, threads: object, negative: bool,
+        highest: int = MAX_WEIGHT, *, folded: bool = False,
+    ) -> None:  # fmt: skip
         projection, workers = self._need_projection(operation), checked_threads(threads)
         with self._lock:
-            pairs, total = projection.add(self._entries, keys, values, negative, workers, highest)
+            pairs, total = projection.add(self._entries, keys, values, negative, workers, highest, folded=folded)
             sign = -1 if negative else 1
             self._pairs += sign * pairs
             self._total += sign * total
