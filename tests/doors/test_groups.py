@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import stablesketch as ss
 from stablesketch.doors.group_collectors import ListedGroups
 from stablesketch.doors.groups import GroupBudget, selected, threshold
 from stablesketch.doors.pour import pour_groups
+from stablesketch.privacy.entropy_neighbours import entropy_sensitivity
 
 SECRET = bytes(range(32))
 
@@ -177,3 +179,36 @@ def test_a_pair_that_stays_in_its_group_changes_no_more_than_one_that_is_added(p
                 totals[key] += value
             moments.append(floor + sum(total**p for total in totals if total))
         assert max(moments) / min(moments) <= bound * (1 + 1e-12)
+
+
+def test_a_pair_that_is_replaced_within_its_group_is_covered_by_what_two_groups_cost() -> None:
+    """Entropy changes by more than by a pair that comes or goes, and moments may change in opposite directions."""
+    for statistic, pairs, most in (
+        (ss.Shannon(), 500, 1), (ss.Shannon(), 20_000, 20), (ss.Hill(1), 500, 1), (ss.Profile([0.25, 0.75]), 0, 3),
+        (ss.Profile([0, 0.5, 1]), 5_000, 2),
+    ):  # fmt: skip
+        asked = ss.Privacy(2.0, 1e-6, pairs, max_value=most)
+        budget = GroupBudget.of(asked, 2)
+        planned = ss.plan(statistic, budget.privacy, size=8 if not isinstance(statistic, ss.Profile) else 64)
+        assert budget.checked(planned) is planned
+        # One that claims a twentieth of its ε does not cover it.
+        claimed = replace(planned, epsilon=planned.epsilon / 20)
+        with pytest.raises(ss.PlanInfeasible, match="replaced within its group"):
+            budget.checked(claimed)
+        added = GroupBudget.of(replace(asked, relation="add_remove"), 1)
+        assert added.checked(claimed) is claimed
+
+    # n pairs of one key, of which one becomes another key: by the definition of entropy.
+    n = 500
+    moved = math.log(n) - (n - 1) * math.log(n - 1) / n
+    assert moved > entropy_sensitivity(ss.Privacy(1.0, 1e-6, n, relation="add_remove"))
+
+
+def test_entropy_by_group_under_replace() -> None:
+    table = pa.table({"k": [i % 7 for i in range(4000)], "g": ["x", "y"] * 2000})
+    found = ss.release(
+        table, ss.Shannon(), ss.Privacy(4.0, 1e-6, 1500), key="k", by="g", groups=["x", "y"], size=20
+    )  # fmt: skip
+    assert isinstance(found, list)
+    assert [one.release.pairs for one in found] == [None, None]
+    assert found[0].release.epsilon <= 4.0

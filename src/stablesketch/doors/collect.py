@@ -39,7 +39,7 @@ def collect(
     with Engine() as engine:
         source = opened(engine, data, columns, how or Input(), on_bad)
         if isinstance(source, Stream) and on_bad == "skip":
-            source = source.kept(engine, columns)
+            source = source.kept(engine, columns, on_bad)
         batches = (
             source.batches(columns) if isinstance(source, Stream) else source.batches(source.query(columns, on_bad))
         )

@@ -97,14 +97,15 @@ class Engine:
     def _told(self, source: str) -> Iterator[None]:
         try:
             yield
-        except self._duckdb.Error as error:
+        except (self._duckdb.Error, OSError, need("pyarrow").ArrowException) as error:
+            # What goes wrong after the first batch comes through Arrow, as an OSError with DuckDB's words.
             text = str(error).strip()
-            if isinstance(error, self._duckdb.OutOfMemoryException):
+            if isinstance(error, self._duckdb.OutOfMemoryException) or text.startswith("Out of Memory Error"):
                 raise DataError(
                     source, f"more than {_MEMORY} of memory would be needed, or the disk is full",
                     f"Free space for temporary files in {tempfile.gettempdir()}, or set TMPDIR",
                 ) from None  # fmt: skip
-            if isinstance(error, self._duckdb.InterruptException):
+            if isinstance(error, self._duckdb.InterruptException) or text.startswith("INTERRUPT Error"):
                 raise KeyboardInterrupt from None
             raise _bad_csv(source, text) or DataError(
                 source, text.split("\n\n")[0].replace("\n", " ")[:400], "Repair the input, or the query"
@@ -125,6 +126,8 @@ def _bad_csv(source: str, text: str) -> DataError | None:
     else:
         problem = "a quoted field does not end" if "quote" in text.split("Possible fixes")[0] else "malformed CSV"
     way_out = "Repair it, state the --delimiter, or skip such rows (--on-bad skip, on_bad='skip')"
+    if "quoted" in problem:  # not skipped: whole_lines.py
+        way_out = "Repair it, or state the --delimiter"
     return DataError(file[1] if file else source, problem, way_out, row=int(line[1]))
 
 

@@ -32,7 +32,7 @@ def exact_values(data: object, statistic: Statistic, columns: Columns, how: Inpu
     with Engine() as engine:
         source = opened(engine, data, columns, how, on_bad)
         if isinstance(source, Stream):
-            source = source.kept(engine, columns)
+            source = source.kept(engine, columns, on_bad)
         if on_bad == "error" and (bad := source.first_bad(columns, None)) is not None:
             raise bad
         groups = [f"g{i}" for i in range(len(columns.by))]

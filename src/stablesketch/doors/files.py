@@ -13,6 +13,7 @@ from ..errors import ArgumentError, DataError
 from .columns import Columns, OnBad
 from .engine import Engine
 from .tables import Part, Table
+from .whole_lines import check_skipped
 
 __all__ = ["FORMATS", "Format", "file_format", "open_files", "open_query", "resolved"]
 
@@ -32,7 +33,11 @@ _SUFFIXES: dict[str, Format] = {
     ".log": "lines",
 }
 _PACKED = (".gz", ".zst", ".bz2")
-_LINES = "auto_detect=false, header=false, delim='\x1f', quote='', escape='', nullstr='\x1e', strict_mode=false"
+# One kind of line end is stated, so that a line which ends otherwise does not change how the next is read.
+_LINES = (
+    "auto_detect=false, header=false, delim='\x1f', quote='', escape='', nullstr='\x1e', strict_mode=false, "
+    "new_line='\\n'"
+)
 
 
 def resolved(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
@@ -105,6 +110,7 @@ def open_files(
     kind = file_format(files, format)
     if delimiter is not None and (kind not in ("csv", "tsv") or len(delimiter) != 1):
         raise ArgumentError("delimiter", delimiter, "one character, for CSV", "Leave it out, or pass ';'")
+    between = delimiter or ("\t" if kind == "tsv" else ",")
     if kind == "parquet":
         table = _parquet(engine, files, columns)
     elif kind == "json":
@@ -112,8 +118,10 @@ def open_files(
     elif kind == "lines":
         table = _table(engine, files, f"read_csv({{}}, {_LINES}, columns={{{{'line': 'VARCHAR'}}}})", ["line"], 1)
     else:
-        table = _csv(engine, files, header, delimiter or ("\t" if kind == "tsv" else ","), on_bad)
+        table = _csv(engine, files, header, between, on_bad)
     table.check(columns)
+    if on_bad == "skip" and kind in ("csv", "tsv"):
+        check_skipped(table, columns, files, between)
     return table
 
 

@@ -12,6 +12,11 @@ that many.)
 - *replace, one pair*: if it stays in its group, F_p + Λ changes by a factor of at most (Λ + s^p + M^p)/(Λ + (s+1)^p) <=
   1 + M^p/Λ, which is what adding a pair may do. If it changes its group, one group loses a pair and one gains one. So
   at most two groups change, each as by adding or removing one pair: by sequential composition (2ε, 2δ).
+  Of other statistics: if it stays, the number of keys and N change by no more than adding a pair may do (N by M - 1).
+  Entropy may change by more, since what adding raises and what it lowers come together; and of several moments at once
+  one may rise and another fall, where adding raises all. So where entropy, or more than one sketch, is released, what
+  a replaced pair costs within its group is computed: by the sensitivities of replace, and the worse direction of every
+  part (privacy/mechanism.py). Within (2ε, 2δ) it is covered by what two groups cost; otherwise the plan is refused.
 - *add_remove, a person*: `persons.py` leaves pairs of one person in at most L groups, at most c pairs in all, so at
   most L groups change, each by at most c pairs: (Lε, Lδ).
 
@@ -43,12 +48,16 @@ import json
 import math
 import secrets
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 
+from ..errors import PlanInfeasible
+from ..plan import Plan
+from ..plan.charge import charge_of
 from ..privacy import Privacy, discrete_laplace
 from ..secret import Secret
+from ..statistic import Shannon, Total
 from .budget import divided, total
 
 __all__ = ["GroupBudget", "Name", "group_secret", "selected", "threshold"]
@@ -67,6 +76,7 @@ class GroupBudget:
     touched: int
     selection_epsilon: float = 0.0
     selection_delta: float = 0.0
+    replaced: bool = False  # whether what is asked for the table is about replaced pairs
 
     @classmethod
     def of(cls, asked: Privacy, touched: int, selection: tuple[float, float] = (0.0, 0.0)) -> GroupBudget:
@@ -80,7 +90,24 @@ class GroupBudget:
             pairs_per_person=asked.pairs_per_person,
             unit=asked.unit,
         )
-        return cls(each, touched, *selection)
+        return cls(each, touched, *selection, replaced=asked.relation == "replace")
+
+    def checked(self, plan: Plan) -> Plan:
+        """The plan of each group, if a pair that is replaced within its group costs no more than (2ε, 2δ) of it.
+
+        Raises:
+            PlanInfeasible: it costs more.
+        """
+        sketched = [part.statistic for part in plan.parts or (plan,) if not isinstance(part.statistic, Total)]
+        if not self.replaced or (len(sketched) == 1 and not isinstance(sketched[0], Shannon)):
+            return plan
+        (law,) = charge_of(_within(plan)).laws("replace")
+        if law.delta(2.0 * plan.epsilon) > 2.0 * plan.delta:
+            raise PlanInfeasible(
+                f"a pair that is replaced within its group changes {plan.statistic} by more than one that comes or "
+                "goes, and the ε of two groups does not cover that. Use relation='add_remove'."
+            )
+        return plan
 
     def spent(self, epsilon: float, delta: float) -> tuple[float, float]:
         """(ε, δ) of the table if each group reaches (epsilon, delta)."""
@@ -88,6 +115,12 @@ class GroupBudget:
             total([(epsilon, self.touched), (self.selection_epsilon, 1)]),
             total([(delta, self.touched), (self.selection_delta, 1)]),
         )
+
+
+def _within(plan: Plan) -> Plan:
+    """The plan as if its group were a stream of which pairs are replaced: for what that costs, not to be released."""
+    inside = replace(plan.privacy, relation="replace")
+    return replace(plan, privacy=inside, parts=tuple(_within(part) for part in plan.parts))
 
 
 def group_secret(secret: Secret, name: Name) -> Secret:

@@ -36,7 +36,7 @@ class LocalSource:
         columns = task.columns
         source = opened(engine, data, columns, task.input, task.on_bad)
         if isinstance(source, Stream) and (task.reads_again or task.on_bad == "skip"):
-            source = source.kept(engine, columns)
+            source = source.kept(engine, columns, task.on_bad)
         self._source = source
         self._query = self._pairs(source) if isinstance(source, Table) else ""
 

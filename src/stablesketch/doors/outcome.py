@@ -27,7 +27,7 @@ class GroupRelease:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was released, by which plan; `skipped` rows only where their number is public."""
+    """What was released, by which plan; `skipped` rows only where their number is public: of pairs, under replace."""
 
     plan: Plan
     releases: list[Release] | list[GroupRelease]

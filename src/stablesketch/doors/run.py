@@ -63,7 +63,8 @@ class _Run:
             privacy = replace(privacy, max_value=found)
         outcome = (self._grouped if task.columns.by else self._single)(privacy)
         clipped = privacy.max_value if task.clips else None
-        public = task.on_bad == "skip" and privacy.relation == "replace"
+        # A row that is replaced is a row; a whole key may have any number of rows, also of those that are no pairs.
+        public = task.on_bad == "skip" and privacy.relation == "replace" and privacy.unit == "pair"
         return replace(outcome, clipped_to=clipped, skipped=self._source.skipped() if public else None)
 
     def _single(self, privacy: Privacy) -> Outcome:
@@ -103,7 +104,7 @@ class _Run:
     def _grouped(self, privacy: Privacy) -> Outcome:
         task = self._task
         shares = task.group_budget(privacy)
-        chosen = task.sizing.plan(task.statistic, shares.privacy)
+        chosen = task.group_plan(shares)
         epsilon, delta = shares.spent(chosen.epsilon, chosen.delta)
         if task.auto is not None:
             epsilon, delta = task.privacy.epsilon, task.privacy.delta

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 import sqlite3
 from collections.abc import Callable, Iterator
 from csv import reader as csv_reader
@@ -14,7 +15,7 @@ from urllib.parse import quote
 import numpy as np
 
 from ..errors import DataError
-from .columns import Columns, checked_types
+from .columns import Columns, OnBad, checked_types
 from .engine import Engine, prefetched
 from .libraries import need
 from .tables import Table
@@ -27,13 +28,14 @@ _ROWS = 1 << 15
 
 @dataclass
 class Stream:
-    """Record batches by the names they came with. `text` says that all columns are text as written; the first row of
-    data is row `first_row` of the input."""
+    """Record batches by the names they came with. `text` says that all columns are text as written, `quotes` that cells
+    in quotes may have several lines; the first row of data is row `first_row` of the input."""
 
     name: str
     names: list[str]
     open: Callable[[], Iterator[Any]]
     text: bool = False
+    quotes: bool = False
     first_row: int = 1
 
     def check(self, columns: Columns) -> None:
@@ -53,10 +55,11 @@ class Stream:
                 [*arrays, *groups], names=[*names, *(f"g{i}" for i in range(len(columns.by)))]
             )
 
-    def kept(self, engine: Engine, columns: Columns) -> Table:
+    def kept(self, engine: Engine, columns: Columns, on_bad: OnBad) -> Table:
         """The same as a table that can be read again, spilled to disk where it does not fit."""
         pa = need("pyarrow")
-        batches = (batch.select(list(columns.names)) for batch in self.open())
+        rows = _of_one_line(self.open(), self.name) if self.quotes and on_bad == "skip" else self.open()
+        batches = (batch.select(list(columns.names)) for batch in rows)
         first = next(batches, None)
         if first is None:
             schema = pa.schema([(name, pa.string()) for name in columns.names])
@@ -68,6 +71,20 @@ class Stream:
         table.first_row = self.first_row
         table.check(columns)
         return table
+
+
+def _of_one_line(batches: Iterator[Any], name: str) -> Iterator[Any]:
+    """The same batches of text. Where rows are skipped each must be one line, or it could take others with it:
+    whole_lines.py. A pipe is read once, so this is asked of all rows."""
+    compute = need("pyarrow.compute")
+    for batch in batches:
+        for cells in batch.columns:
+            if compute.any(compute.match_substring_regex(cells, "[\r\n]")).as_py():
+                raise DataError(
+                    name, "a quoted field does not end on its line, so that what follows could be a part of it",
+                    "Repair it: rows are skipped only where each is one line",
+                )  # fmt: skip
+        yield batch
 
 
 def _chained(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
@@ -119,41 +136,64 @@ def csv_stream(file: BinaryIO, name: str, *, header: bool, delimiter: str) -> St
     names = first if header else [f"column{i}" for i in range(len(first))]
     if len(set(names)) < len(names) or not all(names):
         raise DataError(name, "the names in the header are not all different, or some are empty", "Pass --no-header")
+    mark = secrets.token_hex(16)
 
     def read() -> Iterator[Any]:
+        end = delimiter.join([mark] * len(names)).encode()
         try:
-            yield from csv.open_csv(
-                pa.PythonFile(_Rest(file, b"" if header else line), mode="r"),
+            batches = csv.open_csv(
+                pa.PythonFile(_Rest(file, b"" if header else line, end), mode="r"),
                 read_options=csv.ReadOptions(column_names=names, block_size=_CHUNK, use_threads=False),
                 parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
                 convert_options=csv.ConvertOptions(
                     column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=True, null_values=[""]
                 ),
             )
+            yield from _up_to(mark, batches, name)
         except pa.ArrowInvalid as error:
-            if str(error) == "Empty CSV file":
-                return
             # What else the message has is the row itself.
             where = re.search(r"Row #(\d+): (Expected \d+ columns, got \d+)", str(error))
             row = int(where[1]) + header if where else None
             problem = where[2] if where else str(error).split(": ")[0]
             raise DataError(name, problem, "Repair the input, or state the --delimiter", row=row) from None
 
-    return Stream(name, names, read, text=True, first_row=2 if header else 1)
+    return Stream(name, names, read, text=True, quotes=True, first_row=2 if header else 1)
+
+
+def _up_to(mark: str, batches: Iterator[Any], name: str) -> Iterator[Any]:
+    """All rows but the last, which is the mark.
+
+    Arrow takes a quoted field that does not end for one that ends with the input: all rows that follow would be in it,
+    without a word. The mark is then in it too, and is missed.
+    """
+    held = None
+    for batch in batches:
+        if batch.num_rows:
+            if held is not None:
+                yield held
+            held = batch
+    if held is None or {column[-1].as_py() for column in held.columns} != {mark}:
+        raise DataError(name, "a quoted field does not end", "Repair the input, or state the --delimiter")
+    if held.num_rows > 1:
+        yield held.slice(0, held.num_rows - 1)
 
 
 class _Rest:
-    """A file whose first line, read already, comes first once more."""
+    """A file whose first line, read already, comes first once more, and after whose last line comes another."""
 
     closed = False
 
-    def __init__(self, file: BinaryIO, first: bytes) -> None:
+    def __init__(self, file: BinaryIO, first: bytes, last: bytes) -> None:
         self._file = file
         self._first = first
+        self._last = b"\n" + last + b"\n"
 
     def read(self, size: int = -1) -> bytes:
-        head, self._first = self._first, b""
-        return head or self._file.read(size)
+        found = self._first or self._file.read(size)
+        self._first = b""
+        if not found:
+            found, self._last = self._last, b""
+        return found
 
 
 def sqlite_stream(path: Path, query: str) -> Stream:

@@ -61,9 +61,10 @@ class Table:
     def skipped(self, columns: Columns) -> int:
         """How many rows are not pairs, those that a reader could not make out included."""
         every, good = self.count(columns, "error"), self.count(columns, "skip")
-        return every - good + self._rejected()
+        return every - good + self.rejected()
 
-    def _rejected(self) -> int:
+    def rejected(self) -> int:
+        """How many lines a reader could not make a row of, among those read so far."""
         made = "select count(*) from duckdb_tables() where table_name = 'reject_errors'"
         if not self.engine.rows(made, self.name)[0][0]:
             return 0

@@ -154,9 +154,13 @@ class Task:
         left = replace(privacy, epsilon=epsilon, delta=delta)
         return GroupBudget.of(left, touched, (chosen, chosen_delta))
 
+    def group_plan(self, shares: GroupBudget) -> Plan:
+        """The plan of every group."""
+        return shares.checked(self.sizing.plan(self.statistic, shares.privacy))
+
     def planned(self, pairs: int | None = None) -> Plan:
         """The plan of this task before any data are read, with max_value and `pairs` as far as they are known."""
         _, privacy = self.shares()
         if self.columns.by:
-            return self.sizing.plan(self.statistic, self.group_budget(privacy).privacy)
+            return self.group_plan(self.group_budget(privacy))
         return self.sizing.plan(self.statistic, privacy if pairs is None else replace(privacy, pairs=pairs))

@@ -41,9 +41,10 @@ class Ledger:
     *What it holds.* All recorded releases together are (epsilon, delta)-private, for one **unit**: a relation and a
     number of pairs per person, given here or fixed by the first release. Two data sets are neighbours if they differ
     in one person, as `Privacy` says, and every release of the ledger must see a stream in which that is a difference
-    of at most so many pairs. A release of another unit is refused (`UnitMismatch`): under replace the number of pairs
-    is public, under add_remove it is protected, and ε for one pair says nothing about a person with twenty. `max_value`
-    is no part of the unit: it is how a stream was cut before it came in, and neighbours cut alike are neighbours.
+    of at most so many pairs, by the same relation (under replace a filter must leave equally many pairs of both). A
+    release of another unit is refused (`UnitMismatch`): under replace the number of pairs is public, under add_remove
+    it is protected, and ε for one pair says nothing about a person with twenty. `max_value` is no part of the unit: it
+    is how a stream was cut before it came in, and neighbours cut alike are neighbours.
 
     *How it adds up.* By privacy loss distribution, certified from above (privacy/loss_law.py, privacy/mechanism.py,
     accounting.py); far less

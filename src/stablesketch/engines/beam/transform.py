@@ -133,7 +133,7 @@ class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is u
             public = self._groups is not None if not windowed else self._public_windows and not self._by
             # People are bounded after a pair has become one of each of its windows.
             shares = task.group_budget(task.privacy, times=1 if self._person else times or 1, public=public)
-        plan = self._sizing.plan(self._statistic, task.privacy if shares is None else shares.privacy)
+        plan = self._sizing.plan(self._statistic, task.privacy) if shares is None else task.group_plan(shares)
         spent = (plan.epsilon, plan.delta) if shares is None else shares.spent(plan.epsilon, plan.delta)
         if self._ledger is not None:
             by = f" by {', '.join(task.columns.by)}" if task.columns.by else ""

@@ -1,0 +1,77 @@
+"""Where rows of CSV are skipped: whether each of those is one line, and so takes no other row with it.
+
+A quoted field that does not end on its line runs on through the rows of other people. If that makes a row which is
+skipped, all of them are dropped as one row: one person more or less would change any number of pairs, which is not what
+`Privacy` calls a neighbour, and no ε would say it. So before anything is counted,
+
+- rows that are no pairs must have no line break in any cell: then each was one line;
+- if the reader could not make a row of some line, every line of the files must be whole by itself: its quotes closed,
+  nothing after them, and one kind of line end. Then no field goes on past the end of a line, wherever reading begins,
+  and each line that was dropped was a row of its own.
+
+A row that *is* a pair may have several lines. What stands between its quotes is one cell, whoever wrote it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ..errors import DataError
+from .columns import Columns, bad_rows, quoted
+from .libraries import need
+from .tables import Table
+
+__all__ = ["check_skipped"]
+
+_CHUNK = 1 << 20
+
+
+def check_skipped(table: Table, columns: Columns, files: Sequence[Path], delimiter: str) -> None:
+    """Raises if a row that is skipped has several lines, or may have them."""
+    bad = " or ".join(f"coalesce({one.condition}, false)" for one in bad_rows(columns, text=True, largest=None))
+    cells = ", ".join(quoted(name) for name in table.types)
+    breaks = f"regexp_matches(concat_ws(' ', {cells}), '[\\r\\n]')"
+    # All rows are counted, so that the reader has seen all lines.
+    (several,) = table.engine.rows(f"select count(*) from {table.origin} where ({bad}) and {breaks}", table.name)[0]
+    if not several and not table.rejected():
+        return
+    path, row = next(_torn(files, _whole_line(delimiter)), (None, None))
+    if several or path is not None:
+        raise DataError(
+            str(path or table.name),
+            "quotes that do not end on their line, or other ends of lines: what follows could be a part of it",
+            "Repair it: a row is skipped only if it is one line",
+            row=row,
+        )
+
+
+def _torn(files: Sequence[Path], whole: re.Pattern[bytes]) -> Iterator[tuple[Path, int]]:
+    """The files and numbers of lines that are not whole by themselves, or end otherwise than the first one."""
+    for path in files:
+        first: bytes | None = None
+        for number, (line, end) in enumerate(_lines(path), start=1):
+            first = first or end
+            if end not in (first, b"") or ((b'"' in line or b"\r" in line) and not whole.fullmatch(line)):
+                yield path, number
+
+
+def _lines(path: Path) -> Iterator[tuple[bytes, bytes]]:
+    """The lines and their ends, whatever bytes they have; packed files are unpacked."""
+    rest = b""
+    with need("pyarrow").input_stream(str(path), compression="detect") as file:
+        while chunk := file.read(_CHUNK):
+            *lines, rest = (rest + chunk).split(b"\n")
+            for line in lines:
+                yield (line[:-1], b"\r\n") if line.endswith(b"\r") else (line, b"\n")
+    if rest:
+        yield rest, b""
+
+
+def _whole_line(delimiter: str) -> re.Pattern[bytes]:
+    """Cells in quotes that are closed, or not in quotes; a quote within a cell that does not begin with one is text."""
+    d = re.escape(delimiter)
+    # Told apart by their first characters, so that nothing is tried twice.
+    cell = rf'(?:"(?:[^"\r]|"")*"|[^"\s{d}][^\r{d}]*|[^\S\r{d}][^"\r{d}]*|)'
+    return re.compile(f"(?:\ufeff)?{cell}(?:{d}{cell})*".encode())
