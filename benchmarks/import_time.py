@@ -4,28 +4,54 @@
 
 The import is timed inside the interpreter, so its own start does not count; numpy, which has to be imported first, is
 shown apart. One run beforehand is thrown away: it fills the caches of the disk.
+
+Timed is the package as pip installs it: its files, with their bytecode, in a folder. A checkout has a hook of the build
+tool, and maybe no bytecode, which no user has.
 """
 
 from __future__ import annotations
 
 import argparse
+import compileall
+import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import stablesketch
+from stablesketch import _native
 
 PROBE = """
-import time
+import sys, time
+sys.meta_path[:] = [finder for finder in sys.meta_path if "ScikitBuild" not in type(finder).__name__]
+sys.path.insert(0, sys.argv[1])
 start = time.perf_counter()
 import numpy
 middle = time.perf_counter()
 import stablesketch
 print(middle - start, time.perf_counter() - middle)
+assert stablesketch.__file__.startswith(sys.argv[1])
 """
+
+
+@cache
+def installed() -> tempfile.TemporaryDirectory[str]:
+    """A folder with the package in it; it goes with the process."""
+    folder = tempfile.TemporaryDirectory(prefix="stablesketch-import-")
+    package = Path(folder.name) / "stablesketch"
+    shutil.copytree(Path(stablesketch.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(str(_native.__file__), package)
+    compileall.compile_dir(package, quiet=1)
+    return folder
 
 
 def measure() -> tuple[float, float]:
     """Seconds for numpy, and for stablesketch on top of it."""
-    output = subprocess.run([sys.executable, "-c", PROBE], check=True, capture_output=True, text=True).stdout
+    command = [sys.executable, "-c", PROBE, installed().name]
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     numpy, own = map(float, output.split())
     return numpy, own
 
