@@ -64,7 +64,7 @@ def measure() -> Measured:
         pour(table.to_batches(max_chunksize=100_000), collector, keys=1)
         return (time.process_time() - begin) / len(keys)
 
-    repeated, distinct = rate(zipf), rate(rng.integers(0, 2**62, 1 << 20))
+    repeated, distinct = rate(zipf), rate(rng.integers(0, 2**62, 1 << 22))
     names = [(f"group {i}",) for i in range(1000)]
     which = pa.array([name[0] for name in names]).take(pa.array(rng.integers(0, 1000, 1 << 20)))
     table = pa.table({"k0": zipf[: 1 << 20], "v": rng.integers(1, 6, 1 << 20), "g0": which})
