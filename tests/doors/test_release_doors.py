@@ -263,3 +263,11 @@ def test_rows_that_are_skipped_do_not_hide_a_value_that_is_not(tmp_path: Path) -
     privacy = ss.Privacy(1.0, 1e-6, 0, max_value=5)
     with pytest.raises(ss.DataError, match="row 3, column n: is 70, above the promised max_value = 5"):
         ss.release(frame, ss.Moment(0.5), privacy, key="k", value="n", on_bad="skip", size=20)
+
+
+def test_an_object_with_a_field_twice_is_told_without_what_stands_there(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    path.write_text('{"app": "a"}\n{"app": "somebody", "app": "b"}\n')
+    with pytest.raises(ss.DataError, match="row 2: a field is there twice in one object") as caught:
+        ss.release(path, ss.Moment(0.5), ss.Privacy(1.0, 1e-9, 2), key="app", size=20)
+    assert "somebody" not in str(caught.value)

@@ -107,8 +107,10 @@ class Engine:
                 ) from None  # fmt: skip
             if isinstance(error, self._duckdb.InterruptException) or text.startswith("INTERRUPT Error"):
                 raise KeyboardInterrupt from None
-            raise _bad_csv(source, text) or DataError(
-                source, text.split("\n\n")[0].replace("\n", " ")[:400], "Repair the input, or the query"
+            raise (
+                _bad_csv(source, text)
+                or _bad_json(text)
+                or DataError(source, text.split("\n\n")[0].replace("\n", " ")[:400], "Repair the input, or the query")
             ) from None
 
 
@@ -129,6 +131,16 @@ def _bad_csv(source: str, text: str) -> DataError | None:
     if "quoted" in problem:  # not skipped: whole_lines.py
         way_out = "Repair it, or state the --delimiter"
     return DataError(file[1] if file else source, problem, way_out, row=int(line[1]))
+
+
+def _bad_json(text: str) -> DataError | None:
+    """An object that no row can be made of. Neither is it shown."""
+    found = re.search(r'JSON transform error in file "(.+?)", in (?:line|record/value) (\d+):', text)
+    if found is None:
+        return None
+    twice = "has duplicate key" in text
+    problem = "a field is there twice in one object" if twice else "a field is not what it is in other objects"
+    return DataError(found[1], problem, "Repair it", row=int(found[2]))
 
 
 def prefetched(batches: Any) -> Iterator[Any]:
