@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
 import stablesketch as ss
+from stablesketch import secret_file
 from stablesketch.secret_file import SecretFile
 
 BITS = bytes(range(32))
@@ -238,6 +241,27 @@ def test_a_leftover_of_a_killed_process_does_not_matter(plan: ss.Plan, path: Pat
     filled(plan, ss.Secret.load(path)).release()
     assert ss.Secret.inspect(path).spent
     assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_a_file_that_is_spent_while_it_is_read_is_spent(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between opening and reading, another process puts the spent file in its place and wipes the old one."""
+    ss.Secret.generate().save(path)
+    bits = secret_file.read(path).bits
+    assert bits is not None
+    opened = 0
+
+    def spent_meanwhile(name: Path, mode: str) -> BinaryIO:
+        nonlocal opened
+        opened += 1
+        file = io.open(name, mode)  # noqa: SIM115, UP020  # the one that is not replaced
+        if opened == 1:
+            monkeypatch.delattr(secret_file, "open")
+            with secret_file.spending(path, bits) as spending:
+                spending.mark()
+        return file  # type: ignore[return-value]
+
+    monkeypatch.setattr(secret_file, "open", spent_meanwhile, raising=False)
+    assert secret_file.read(path).about.spent
 
 
 def test_a_damaged_spent_file_is_damaged(plan: ss.Plan, path: Path) -> None:

@@ -70,13 +70,19 @@ def write(path: Path, bits: bytes | bytearray) -> None:
 
 def read(path: Path) -> _Content:
     """What is in the file, if others could not have read it."""
-    try:
-        with open(path, "rb") as file:
-            return _parse(path, file)
-    except SecretFileError:
-        raise
-    except OSError as error:
-        raise _unreadable(path, error) from None
+    while True:
+        try:
+            with open(path, "rb") as file:
+                try:
+                    return _parse(path, file)
+                except SecretFileError:
+                    # A file that is spent is replaced, and wiped after that: perhaps between opening and reading it.
+                    if os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
+                        raise
+        except SecretFileError:
+            raise
+        except OSError as error:
+            raise _unreadable(path, error) from None
 
 
 class Spending:
