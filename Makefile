@@ -77,11 +77,11 @@ $(VENV)-beam/.ready: pyproject.toml $(VENV)/.extra-test
 
 test: lint $(VENV)-beam/.ready
 	@$(BIN)/python -m pytest -q -n auto --dist worksteal
-	@$(VENV)-beam/bin/python -m pytest -q tests/engines/beam
+	@$(VENV)-beam/bin/python -m pytest -q -n auto --dist worksteal tests/engines/beam
 
 test-slow: $(VENV)/.extra-test $(VENV)-beam/.ready
 	@$(BIN)/python -m pytest -q -n auto --dist worksteal -m slow
-	@$(VENV)-beam/bin/python -m pytest -q tests/engines/beam tests/docs/test_pages_run.py -m slow -k beam
+	@$(VENV)-beam/bin/python -m pytest -q -n auto --dist worksteal tests/engines/beam tests/docs/test_pages_run.py -m slow -k beam
 
 # Every warning is an error: a link that leads nowhere, a page that is in no menu, a docstring that cannot be read.
 docs: $(VENV)/.extra-docs
