@@ -22,12 +22,14 @@ namespace stablesketch {
 
 struct alignas(64) FoldLine {
     static constexpr int slots = 4;
+    static constexpr bool grouped = false;
     std::uint64_t key[4];
     std::int64_t weight[4];
 };
 
 struct alignas(64) GroupLine {  // equal keys of different groups are different
     static constexpr int slots = 3;
+    static constexpr bool grouped = true;
     std::uint64_t key[3];
     std::int64_t weight[3];
     std::int32_t code[3];

@@ -59,12 +59,11 @@ inline void set_code(FoldLine&, int, std::int32_t) {}
 // A key that is not in its line takes the place of the lightest.
 template <class Line>
 inline void replace(Line& line, std::uint64_t key, std::int64_t weight, std::int32_t code, Evicted& out) {
-    constexpr bool grouped = Line::slots == GroupLine::slots;
     int lightest = 0;
     for (int k = 1; k < Line::slots; ++k)
         if (size_of(line.weight[k]) < size_of(line.weight[lightest])) lightest = k;
     if (line.weight[lightest] != 0)
-        evict(out, line.key[lightest], line.weight[lightest], code_of(line, lightest), grouped);
+        evict(out, line.key[lightest], line.weight[lightest], code_of(line, lightest), Line::grouped);
     line.key[lightest] = key;
     line.weight[lightest] = weight;
     set_code(line, lightest, code);
@@ -73,7 +72,6 @@ inline void replace(Line& line, std::uint64_t key, std::int64_t weight, std::int
 template <bool weighted, class Line, class Codes>
 std::size_t fold_loop(const TableOf<Line>& table, const std::uint64_t* keys, const std::int64_t* weights,
                       const Codes codes, std::size_t n, std::int64_t sign, Evicted& out) {
-    constexpr bool grouped = Line::slots == GroupLine::slots;
     constexpr std::size_t ahead = 32;  // lines asked for before they are needed
     const auto most = static_cast<std::uint64_t>(table.most);
     std::size_t misses = 0;
@@ -97,7 +95,7 @@ std::size_t fold_loop(const TableOf<Line>& table, const std::uint64_t* keys, con
             held += weight;
             // A sum that would be too large leaves as it was before; counts never get there.
             if (weighted && static_cast<std::uint64_t>(held) + most > 2 * most) [[unlikely]] {
-                if (held != weight) evict(out, keys[i], held - weight, codes[i], grouped);
+                if (held != weight) evict(out, keys[i], held - weight, codes[i], Line::grouped);
                 held = weight;
             }
         }

@@ -8,8 +8,6 @@ namespace {
 constexpr std::int64_t largest_total = std::int64_t(1) << 53;
 // A key that goes on costs some hundred entries, and looking for it here as much as a few: so even few hits pay.
 constexpr double worthwhile = 0.02;
-template <class Line>
-constexpr bool grouped = Line::slots == GroupLine::slots;
 }  // namespace
 
 template <class Line>
@@ -30,21 +28,21 @@ void StreamFold<Line>::add(const std::uint64_t* keys, const std::int64_t* weight
                 out_.total.insert(out_.total.end(), weights + start, weights + start + count);
             else
                 out_.total.resize(out_.key.size(), 1);
-            if (grouped<Line>) out_.code.insert(out_.code.end(), codes + start, codes + start + count);
+            if (Line::grouped) out_.code.insert(out_.code.end(), codes + start, codes + start + count);
             continue;
         }
         std::size_t hits = 0;
         for (std::size_t at = start; at < start + count; at += Evicted::capacity) {
             const std::size_t few = start + count - at < Evicted::capacity ? start + count - at : Evicted::capacity;
             const std::int64_t* own = weights ? weights + at : nullptr;
-            if constexpr (grouped<Line>)
+            if constexpr (Line::grouped)
                 hits += fold_add_groups(fold_.table(), keys + at, own, codes + at, few, *evicted_);
             else
                 hits += fold_add_(fold_.table(), keys + at, own, few, 1, *evicted_);
             const Evicted& left = *evicted_;
             out_.key.insert(out_.key.end(), left.key, left.key + left.count);
             out_.total.insert(out_.total.end(), left.weight, left.weight + left.count);
-            if (grouped<Line>) out_.code.insert(out_.code.end(), left.code, left.code + left.count);
+            if (Line::grouped) out_.code.insert(out_.code.end(), left.code, left.code + left.count);
         }
         watch_.saw(hits, count);
     }
@@ -56,7 +54,7 @@ bool StreamFold<Line>::drain(std::size_t room) {
     fold_.drain(drained_, end, [this](const Line& line, int k) {
         out_.key.push_back(line.key[k]);
         out_.total.push_back(line.weight[k]);
-        if constexpr (grouped<Line>) out_.code.push_back(line.code[k]);
+        if constexpr (Line::grouped) out_.code.push_back(line.code[k]);
     });
     drained_ = end;
     if (end < fold_.lines()) return true;

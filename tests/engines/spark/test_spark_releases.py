@@ -316,6 +316,9 @@ def test_whole_keys_are_added_up_as_on_one_machine(
     low = ss.Privacy(4.0, 1e-6, 2, max_value=5, unit="key")
     with pytest.raises(ss.DataError, match="the total of a key is"):
         release(frame, ss.Atkinson(0.5), low, key="app", value="n", size=30)
+    large = frame.selectExpr("app", "if(n = 3, 1L << 40, n) as n")  # more than 32 bits: not to be lost before the sum
+    with pytest.raises(ss.DataError, match="the total of a key is"):
+        release(large, ss.Atkinson(0.5), privacy, key="app", value="n", size=30, on_bad="skip")
     whole = ss.plan(ss.Atkinson(0.5), privacy, size=30)
     with pytest.raises(ss.ArgumentError, match="every key must come once"):
         sketch(frame, whole, key="app", value="n", secret=SecretFrom.file(secret_file))

@@ -75,10 +75,12 @@ class Pairs:
         self._raw = self._marked(read)
         value_kind = kinds.get(columns.value) if columns.value is not None else None
         # Text that nobody has looked at goes to the workers as it is written: they are strict.
-        as_it_is = text is not None and not (skip or checked)
-        # Fewer bytes are faster to hand over. What does not fit is above the promised value, and is then told as such.
-        kind = "int" if largest is not None and largest < 2**31 else "bigint"
-        self._value = "v" if as_it_is or value_kind == kind else f"try_cast(v as {kind}) as v"
+        as_it_is = value_kind == "bigint" if text is None else not (skip or checked)
+        self._value = "v" if as_it_is else "try_cast(v as bigint) as v"
+        # Fewer bytes are faster to hand to a collector, which refuses the null that is left of what does not fit. It is
+        # then found in the source as what it is: a value above the promised one.
+        short = text is None and largest is not None and largest < 2**31
+        self._handed = "try_cast(v as int) as v" if short and value_kind != "int" else self._value
         ours = Columns(
             _numbered("k", columns.key),
             None if columns.value is None else "v",
@@ -100,15 +102,18 @@ class Pairs:
 
     @property
     def every(self) -> DataFrame:
-        """All rows, or those that are pairs if the others are to be skipped."""
+        """All rows, or those that are pairs if the others are to be skipped; for a collector."""
+        return self._rows(self._handed)
+
+    def _rows(self, value: str) -> DataFrame:
         skipped = " or ".join(_condition(one) for one in self._skipped)
         never = "fatal or " if self._text is not None else ""
         frame = self._raw.where(f"{never}not ({skipped})") if skipped else self._raw
-        return frame.selectExpr(*(self._selected(mark) for _, mark in self._marks))
+        return frame.selectExpr(*(self._selected(mark, value) for _, mark in self._marks))
 
-    def _selected(self, mark: str) -> str:
+    def _selected(self, mark: str, value: str) -> str:
         if mark == "v":
-            return self._value
+            return value
         return f"cast({mark} as string) as {mark}" if mark.startswith("g") else mark
 
     def count(self) -> int:
@@ -158,7 +163,7 @@ class Pairs:
     def bounded(self, bound: Callable[[Iterator[Any]], Iterator[Any]]) -> DataFrame:
         """The rows that are kept of each person, whose rows have to meet for that: they are shuffled by person."""
         person = self._functions.col("u")
-        together = self.every.repartition(person).sortWithinPartitions(person)
+        together = self._rows(self._value).repartition(person).sortWithinPartitions(person)
         with quiet():
             return together.mapInArrow(bound, together.schema)
 
@@ -168,7 +173,7 @@ class Pairs:
         keys, groups = (_numbered(letter, names) for letter, names in (("k", self.columns.key), ("g", self.columns.by)))
         # In decimals, which do not overflow.
         one = functions.col("v").cast("decimal(20,0)") if self.columns.value is not None else functions.lit(1)
-        totals = self.every.groupBy(*keys, *groups).agg(functions.sum(one).alias("v"))
+        totals = self._rows(self._value).groupBy(*keys, *groups).agg(functions.sum(one).alias("v"))
         if largest is not None:
             most = totals.agg(functions.max("v")).collect()[0][0]
             if most is not None and most > largest:
