@@ -81,7 +81,7 @@ class Bench:
         paid = about.fingerprint in recorded
         self.found["paid and spent" if about.spent else "paid only" if paid else "nothing"] += 1
         left = {file.name for file in self.folder.iterdir()}
-        beside = {".secret.key.spent", "budget.db-wal", "budget.db-shm"}
+        beside = {".secret.key.spent", ".secret.key.spent-", "budget.db-wal", "budget.db-shm"}
         assert left - beside == {"budget.db", "secret.key", "collector.ssk"}
         if paid:
             if not about.spent:  # paid, and killed before the file was marked: the ledger refuses it
