@@ -1,4 +1,4 @@
-"""Files of secrets with two names, that cannot be replaced, or that are met twice: one release, and nothing paid for nothing."""
+"""Files of secrets with two names, met twice, or that cannot be replaced: one release, and nothing paid for nothing."""
 
 from __future__ import annotations
 

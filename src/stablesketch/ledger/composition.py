@@ -14,7 +14,9 @@ A partition is charged its worst part. What that costs is kept as one cost, `eit
 been in: parts only ever grow, so that covering an old state as well changes nothing for the better. Which states
 are covered is remembered by key; a thousand parts with the same plans are one state.
 
-Whatever is missing or fails its checksum raises `Stale`, and the ledger rebuilds the cache from the records.
+Whatever is missing or fails its checksum raises `Stale`, and the ledger rebuilds the cache from the records. Each cost
+has one, and what refers to them, `frontier`, `partitions` and `covered`, has one for each budget (`checksum`), which
+the row of the budget keeps: who changes the cache gets it rebuilt, and no budget back.
 """
 
 from __future__ import annotations
@@ -27,13 +29,18 @@ from typing import NamedTuple
 from ..privacy.mechanism import Mechanism
 from .accounting import Cost
 
-__all__ = ["Composition", "Lane", "Stale"]
+__all__ = ["Composition", "Lane", "Stale", "forget"]
 
 _ACCOUNTING = b"stablesketch/ledger/accounting/1/"  # a change of how costs are computed is a new number
 _REMEMBERED = 512
 
 # Costs by key, of this process: the same key is the same cost, whatever the ledger.
 _memory: dict[bytes, Cost] = {}
+
+
+def forget() -> None:
+    """Has every cost read or computed again."""
+    _memory.clear()
 
 
 class Stale(Exception):
@@ -65,6 +72,19 @@ class Composition:
         for table in ("frontier", "partitions", "covered"):
             self._connection.execute(f"DELETE FROM {table} WHERE budget = ?", (self._budget,))
         self._lanes, self._changed, self._found = {}, set(), {}
+
+    def checksum(self) -> bytes:
+        """Of all rows of this budget, but for the costs themselves, which have their own."""
+        state = sha256(_ACCOUNTING + b"cache")
+        for query in (
+            "SELECT partition, part, level, key FROM frontier WHERE budget = ? ORDER BY partition, part, level",
+            "SELECT partition, checksum FROM partitions WHERE budget = ? ORDER BY partition",
+            "SELECT partition, key FROM covered WHERE budget = ? ORDER BY partition, key",
+        ):
+            for row in self._connection.execute(query, (self._budget,)):
+                state.update(repr(row).encode())
+            state.update(b"/")
+        return state.digest()
 
     def releases(self) -> int:
         """How many releases the cache covers."""
