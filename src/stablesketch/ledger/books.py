@@ -79,18 +79,25 @@ class Books:
         return links
 
     def _check_end(self) -> None:
-        """That the records end where the head says, by their number and the last links of the chain."""
+        """That the records end where the head says, and the links of the last of them and of every budget are right."""
         last = self.head.releases
-        rows = self._connection.execute(f"{_ROWS} WHERE number >= ? ORDER BY number", (last - 1,)).fetchall()
-        if [row[0] for row in rows] != [number for number in (last - 1, last) if number > 0]:
+        if self._connection.execute("SELECT max(number) FROM releases").fetchone()[0] not in (last, last or None):
             raise self._damaged("there are more or fewer releases than it counted")
-        chain = rows[-1][-1] if rows else bytes(32)
-        if rows:
-            before = rows[0][-1] if last > 1 else bytes(32)
-            if self._chained(self._links(last - 1, before)[-1], rows[-1], *self._tables()) != chain:
-                raise self._damaged("the last release is not what was recorded")
-        if self._links(last, chain)[-1] != self.head.chain:
-            raise self._damaged("the budgets or the last release are not what was recorded")
+        for number in sorted({max(last - 1, 0), last} | {budget.after for budget in self._budgets.values()}):
+            self._check_step(number)
+
+    def _check_step(self, number: int) -> None:
+        """From one release to the next, or to the head: two rows are read."""
+        query = f"{_ROWS} WHERE number BETWEEN ? AND ? ORDER BY number"
+        rows = self._connection.execute(query, (max(number, 1), min(number + 1, self.head.releases))).fetchall()
+        before = bytes(32) if not number else rows[0][-1] if rows and rows[0][0] == number else b""
+        end = self._links(number, before)[-1]
+        if number == self.head.releases:
+            right = end == self.head.chain
+        else:
+            right = bool(rows) and self._chained(end, rows[-1], *self._tables()) == rows[-1][-1]
+        if not right:
+            raise self._damaged(f"a budget, or what was recorded after release {number}, is not what was recorded")
 
     def _tables(self) -> tuple[dict[int, str], dict[int, str]]:
         kinds = dict(self._connection.execute("SELECT id, content FROM kinds").fetchall())

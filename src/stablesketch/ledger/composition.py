@@ -143,7 +143,7 @@ class Composition:
             content = cost.to_bytes()
             self._connection.execute(
                 "INSERT OR REPLACE INTO partitions VALUES (?, ?, ?, ?)",
-                (self._budget, partition, content, sha256(content).digest()),
+                (self._budget, partition, content, _checksum(partition.encode(), content)),
             )
             self._connection.executemany(
                 "INSERT OR IGNORE INTO covered VALUES (?, ?, ?)", [(self._budget, partition, key) for key in new]
@@ -178,7 +178,7 @@ class Composition:
     def _store(self, key: bytes) -> None:
         if self._connection.execute("SELECT 1 FROM costs WHERE key = ?", (key,)).fetchone() is None:
             content = self._cost(key).to_bytes()
-            self._connection.execute("INSERT INTO costs VALUES (?, ?, ?)", (key, content, sha256(content).digest()))
+            self._connection.execute("INSERT INTO costs VALUES (?, ?, ?)", (key, content, _checksum(key, content)))
 
     def _frontier(self, lane: Lane) -> dict[int, bytes]:
         if lane not in self._lanes:
@@ -222,7 +222,7 @@ class Composition:
         row = self._connection.execute(
             "SELECT content, checksum FROM partitions WHERE budget = ? AND partition = ?", (self._budget, partition)
         ).fetchone()
-        worst = _checked(row) if row else None
+        worst = _checked(partition.encode(), row) if row else None
         new: set[bytes] = set()
         for lane in sorted(self._changed):
             if lane.partition != partition:
@@ -246,7 +246,7 @@ class Composition:
             recipe = self._recipes.get(key)
             row = self._connection.execute("SELECT content, checksum FROM costs WHERE key = ?", (key,)).fetchone()
             if row is not None:
-                cost = _checked(row)
+                cost = _checked(key, row)
             elif isinstance(recipe, Mechanism):
                 cost = Cost.of(recipe, self._relation, self._theta)
             elif recipe is not None:
@@ -259,11 +259,16 @@ class Composition:
         return cost
 
 
-def _checked(row: tuple[bytes, bytes]) -> Cost:
+def _checked(name: bytes, row: tuple[bytes, bytes]) -> Cost:
     content, checksum = row
-    if type(content) is not bytes or sha256(content).digest() != checksum:
+    if type(content) is not bytes or _checksum(name, content) != checksum:
         raise Stale
     return Cost.from_bytes(content)
+
+
+def _checksum(name: bytes, content: bytes) -> bytes:
+    """Of a cost in its place, so that it is no other's."""
+    return _hash(b"cost", name, content)
 
 
 def _hash(purpose: bytes, *parts: bytes) -> bytes:

@@ -208,7 +208,7 @@ def touch(path: Path) -> None:
 def _translated(path: Path, error: sqlite3.Error) -> LedgerError:
     name: str = getattr(error, "sqlite_errorname", "") or ""
     base = "_".join(name.split("_")[:2])
-    if base in _DAMAGE or (isinstance(error, sqlite3.DatabaseError) and "malformed" in str(error)):
+    if base in _DAMAGE or any(sign in str(error) for sign in ("malformed", "no such table", "no such column")):
         return LedgerCorrupt(
             f"the ledger {path} is damaged ({error}). Nothing was recorded or released. Restore it from a backup, and "
             "record what was released since then with Ledger.charge."
