@@ -20,16 +20,13 @@ try:
 except ImportError:  # no POSIX: no locks between processes there
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["lock", "locked", "sync_folder", "unlock", "write_new", "write_over"]
+__all__ = ["fill_new", "lock", "locked", "sync_folder", "unlock", "write_new", "write_over"]
 
 _WAIT = 60.0  # seconds for others to let go of a file
 
 
-def write_new(path: Path, content: bytes | Callable[[BinaryIO], object]) -> None:
-    """A new file of mode 0600; FileExistsError if there is one of that name already.
-
-    What must not stand in a variable is written by a function: it gets the file.
-    """
+def write_new(path: Path, content: bytes) -> None:
+    """A new file of mode 0600; FileExistsError if there is one of that name already."""
     with _temporary(path, content) as name:
         os.link(name, path)  # unlike rename, fails if the target exists
     sync_folder(path.parent)
@@ -43,14 +40,11 @@ def write_over(path: Path, content: bytes) -> None:
 
 
 @contextlib.contextmanager
-def _temporary(path: Path, content: bytes | Callable[[BinaryIO], object]) -> Iterator[str]:
+def _temporary(path: Path, content: bytes) -> Iterator[str]:
     handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)  # mkstemp makes it 0600
     try:
         with os.fdopen(handle, "wb") as file:
-            if isinstance(content, bytes):
-                file.write(content)
-            else:
-                content(file)
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         yield name
@@ -116,4 +110,20 @@ def locked(path: Path) -> Iterator[BinaryIO]:
             finally:
                 unlock(file.fileno())
         finally:
-            file.close()
+            with contextlib.suppress(OSError):  # nothing was written to it; whatever was done under the lock is done
+                file.close()
+
+
+def fill_new(path: Path, fill: Callable[[BinaryIO], object]) -> None:
+    """As `write_new`, for content that must not stand in a variable: `fill` is called with the file, and writes it."""
+    handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}-", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            fill(file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.link(name, path)
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+    sync_folder(path.parent)
