@@ -27,8 +27,9 @@ class Release:
     """A private value with limits that hold the truth with probability `confidence`, and what it cost.
 
     Everything here may be published. `pairs` is the number of pairs where that is public (relation "replace"), else
-    None. `value` is unbiased (unless `mechanism` says that pairs were sampled): where the noise is large against F_p
-    it can come out negative; what is computed from moments stays within its range. `p` is the order of the statistic.
+    None. `value` lies between `low` and `high`, and all three in the range that the statistic can have, given what is
+    public. Elsewhere moments, counts and Shannon's entropy are unbiased (unless `mechanism` says that pairs were
+    sampled); at the ends of the range values pile up. `p` is the order of the statistic.
     `points` are the orders of a profile, whose `value` is that of the first.
     """
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from statistics import NormalDist
 from typing import TYPE_CHECKING
@@ -105,7 +104,7 @@ class DistinctState:
         return make_release(self._plan, found.value, found.low, found.high, confidence, self._pairs)
 
     def measure(self, confidence: float) -> Measured:
-        """The registers' estimate of keys and phantoms, less the mean number of phantoms: unbiased."""
+        """The registers' estimate of keys and phantoms, less the mean number of phantoms: unbiased inside its range."""
         plan, phantoms = self._plan, phantom_number(self._plan)
         # A copy, so that the state at rest is the same whether or not it was looked at.
         counted = DistinctRegisters.from_bytes(self._registers.to_bytes(), self.secret)
@@ -122,8 +121,7 @@ class DistinctState:
             truth: Array = np.maximum(value + spread * scores, 0.0)
             return truth
 
-        most = float(self._pairs) if plan.privacy.relation == "replace" else math.inf
-        return Measured(value, low, high, quantiles).within(min(1.0, most), most)
+        return Measured(value, low, high, quantiles).within(*plan.range(self._pairs))
 
 
 def _decode(blob: bytes, secret: Secret | None) -> tuple[int, DistinctRegisters]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from ..errors import PlanInfeasible
@@ -57,5 +56,4 @@ class EntropyState(SketchState):
         def quantiles(probability: Array) -> Array:
             return rounded - pivot.quantiles(1.0 - probability, plan.step)
 
-        most = math.log(self.pairs) if plan.privacy.relation == "replace" else math.inf
-        return Measured(rounded, rounded - above, rounded - below, quantiles).within(0.0, most)
+        return Measured(rounded, rounded - above, rounded - below, quantiles).within(*plan.range(self.pairs))

@@ -118,7 +118,7 @@ class HistogramState:
         """(units of F_p + noise) · step: an integer query of sensitivity D with noise of scale D/ε is ε-DP."""
         plan = self._plan
         scale = Fraction(exact_distance(plan)) / Fraction(plan.privacy.epsilon)
-        return noisy(self._units(), scale, Fraction(plan.step), confidence)
+        return noisy(self._units(), scale, Fraction(plan.step), confidence).within(*plan.range(self._pairs))
 
     def _units(self) -> int:
         plan = self._plan

@@ -12,9 +12,9 @@ from statistics import NormalDist
 
 import numpy as np
 
-from ..statistic import Array, Derived, Statistic
+from ..statistic import Array, Derived, Known, Statistic
 
-__all__ = ["Measured", "computed", "uniform_offset"]
+__all__ = ["Measured", "computed", "in_order", "uniform_offset"]
 
 _NODES = 241
 _REACH = 6.5  # deviations
@@ -34,20 +34,28 @@ class Measured:
     quantiles: Callable[[Array], Array]
 
     def within(self, least: float, most: float) -> Measured:
-        """The same, with limits no further than what is known without looking. The value stays: it is unbiased."""
-        low = min(max(self.low, least), most)
-        return Measured(self.value, low, max(min(self.high, most), low), self.quantiles)
+        """The same within what is known without looking, and the value between its limits: all three in one range."""
+        return Measured(*in_order(self.value, self.low, self.high, least, most), self.quantiles)
+
+
+def in_order(value: float, low: float, high: float, least: float, most: float) -> tuple[float, float, float]:
+    """(value, low, high) with least <= low <= value <= high <= most: each moved to where it can be, no further.
+
+    Limits lose nothing by that. A value loses its unbiasedness where the end of the range is near.
+    """
+    low = min(max(low, least), most)
+    high = max(min(high, most), low)
+    return min(max(value, low), high), low, high
 
 
 def computed(
-    statistic: Derived, found: Mapping[Statistic, Measured], pairs: int, confidence: float
+    statistic: Derived, found: Mapping[Statistic, Measured], known: Known, pairs: int, confidence: float
 ) -> tuple[float, float, float]:
-    """(value, low, high) of a statistic at what was measured, within the range it can have.
+    """(value, low, high) of a statistic at what was measured, within the range it can have where so much is known.
 
     From one measurement the limits are those of the measurement, put through the function, which is monotone. Two are
     independent: the function is taken over a grid of both beliefs, with normal weights, and the limits are quantiles.
     """
-    least, most = statistic.range()
     if len(found) == 1:
         ((part, measured),) = found.items()
         at = np.array([measured.value, measured.low, measured.high])
@@ -56,8 +64,7 @@ def computed(
     else:
         value = float(statistic.of({part: np.array(each.value) for part, each in found.items()}, pairs))
         low, high = _limits(statistic, found, pairs, confidence)
-    value, low, high = (min(max(each, least), most) for each in (value, low, high))
-    return value, low, high
+    return in_order(value, low, high, *statistic.range(known))
 
 
 def _limits(

@@ -145,7 +145,7 @@ class SketchState:
         """s exp(g (k + 1/2 - u)) - Λ, k = floor(ln T/g + u): T the estimate of F_p + Λ, u uniform from the secret.
 
         The exponential of what rounding adds to ln T has the mean sinh(g/2)/(g/2); s is the inverse, so the value is
-        as unbiased as T.
+        as unbiased as T, but at the ends of the range that it can have.
 
         The limits are public functions of k: g (k + 1/2 - u) - ln(F_p + Λ) is a pivot, whose law depends on p, the
         size and g alone.
@@ -164,7 +164,7 @@ class SketchState:
             truth: Array = np.exp(rounded - pivot.quantiles(1.0 - probability, plan.step)) - plan.floor
             return truth
 
-        return Measured(value, low, high, quantiles).within(*_public_range(plan, self.pairs))
+        return Measured(value, low, high, quantiles).within(*plan.range(self.pairs))
 
     def _entry_logs(self) -> tuple[list[float], list[float]]:
         """ln|a_j| and signs of the entries, phantoms included."""
@@ -190,16 +190,6 @@ def check_promise(plan: Plan, pairs: int, total: int) -> None:
             "the pairs and the total that are left are not those of any stream with the values of the plan, so "
             "something was deleted that was not there. Send the updates that are missing; every delete must undo one."
         )
-
-
-def _public_range(plan: Plan, pairs: int) -> tuple[float, float]:
-    """What is known of F_p without looking: n pairs of values 1 to M have n^p <= F_p <= n M^p (concavity)."""
-    p, privacy = plan.statistic.p, plan.privacy
-    if privacy.relation == "replace" and privacy.unit == "key":
-        return float(pairs), pairs * float(privacy.max_value) ** p
-    if privacy.relation == "replace":
-        return float(pairs) ** p, pairs * float(privacy.max_value) ** p
-    return float(privacy.pairs) ** p if privacy.pairs else 0.0, math.inf
 
 
 def make_release(

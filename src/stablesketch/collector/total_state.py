@@ -124,7 +124,8 @@ class TotalState:
 
     def measure(self, confidence: float) -> Measured:
         """N plus noise of scale D/ε, D being by how much neighbours can differ in N: ε-DP."""
-        return noisy(self._total, total_scale(self._plan.privacy), Fraction(1), confidence)
+        plan = self._plan
+        return noisy(self._total, total_scale(plan.privacy), Fraction(1), confidence).within(*plan.range(self._pairs))
 
 
 def _encode(fingerprint: bytes, pairs: int, total: int) -> bytes:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ..errors import ArgumentError, BlobError
 from ..privacy import Privacy
-from ..statistic import STATISTICS, Derived, Statistic, from_dict
+from ..statistic import STATISTICS, Derived, Known, Statistic, from_dict
 from .phantoms import Phantoms
 from .sampled import Sampled
 
@@ -64,6 +64,10 @@ class Plan:
     def floor(self) -> float:
         """Λ: the phantom mass that is added to F_p in the entries and taken off the estimate."""
         return self.phantoms.mass(self.statistic.p)
+
+    def range(self, pairs: int) -> tuple[float, float]:
+        """What the statistic can be in a stream of so many pairs, from what is public of it."""
+        return self.statistic.range(Known.of(self.privacy, pairs))
 
     def open(
         self, secret: Secret | None = None, shard: str | None = None, shards: Iterable[str] | None = None

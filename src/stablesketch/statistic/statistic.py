@@ -16,13 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArgumentError, ArgumentTypeError
+from .known import Known
 
 if TYPE_CHECKING:
     from ..privacy import Privacy
 
-__all__ = ["Array", "Derived", "Statistic", "checked_order"]
+__all__ = ["ANY", "Array", "Derived", "Statistic", "checked_order"]
 
 Array = NDArray[np.float64]
+ANY = Known()  # nothing is known of the stream
 
 
 class Statistic(ABC):
@@ -45,6 +47,10 @@ class Statistic(ABC):
         """What has to be measured, most important first."""
         return (self,)
 
+    @abstractmethod
+    def range(self, known: Known = ANY) -> tuple[float, float]:
+        """The least and the greatest value it can have on a stream of which so much is known."""
+
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
         return {"name": self.name, **asdict(self)}  # type: ignore[call-overload]  # all of them are dataclasses
@@ -64,10 +70,6 @@ class Derived(Statistic):
     def expected_of(self, measured: Statistic, expected: float, pairs: int) -> float | None:
         """What is expected of a part where `expected` is of the statistic; None if that does not say."""
         return None
-
-    @abstractmethod
-    def range(self) -> tuple[float, float]:
-        """The least and the greatest value it can have on any stream."""
 
 
 def checked_order(name: str, value: object, low: float, high: float, *, ends: bool, way_out: str) -> float:
