@@ -90,7 +90,7 @@ class Cost:
     @classmethod
     def of(cls, mechanism: Mechanism, relation: str, theta: float | None) -> Cost:
         """One release; composed by its moment at θ, or by its distribution if θ is None."""
-        basic, laws = mechanism.basic(), mechanism.laws(relation)
+        basic, laws = mechanism.basic(relation), mechanism.laws(relation)
         return cls(laws if theta is None else tuple(Moment.of_law(theta, law) for law in laws), basic)
 
     def __add__(self, other: Cost) -> Cost:

@@ -30,10 +30,11 @@ __all__ = ["derived_plan"]
 Planner = Callable[[Statistic, Privacy, Wanted], Plan]
 
 _TOTAL_SHARE = {True: 0.5, False: 0.1}  # of ε, whether values vary
-_RAISES = 3
+_TRIALS = 8
 _LONG = 2**40  # pairs
 _WORST_ERROR = 0.5
 _CLOSE = 0.98
+_AIM = 0.99
 
 
 def derived_plan(statistic: Derived, privacy: Privacy, asked: Wanted, planned: Planner) -> Plan:
@@ -171,17 +172,49 @@ def _own(privacy: Privacy, share: float, count: int, factor: float = 1.0) -> Pri
 
 
 def _raised(parts: list[Plan], shares: Sequence[float], privacy: Privacy, planned: Planner) -> list[Plan]:
-    """The same sizes with larger shares of ε, while all of them composed are within (ε, δ)."""
+    """The same sizes with larger shares of ε, as near to (ε, δ) as a few trials come, and never beyond.
+
+    What is reached rises with the factor of all shares, so that it is bracketed: by the largest factor known to stay
+    within ε and the least known to pass it.
+    """
     if all(part.delta == 0.0 for part in parts):
         return parts  # pure ones add up, nearly
-    count = sum(not isinstance(part.statistic, Total) for part in parts)
-    factor = 1.0
-    for _ in range(_RAISES):
-        reached = composed_epsilon(parts, privacy.relation, privacy.delta)
-        if reached >= _CLOSE * privacy.epsilon:
+    reached = composed_epsilon(parts, privacy.relation, privacy.delta)
+    good, bad = (1.0, reached), (math.inf, math.inf)
+    for _ in range(_TRIALS):
+        if good[1] >= _CLOSE * privacy.epsilon or bad[0] < good[0] * 1.002:
             break
-        factor *= min(privacy.epsilon / reached * 0.99, 4.0)
-        trial = [
+        factor = _next_factor(good, bad, privacy.epsilon)
+        trial = _with_shares(parts, shares, privacy, planned, factor)
+        reached = math.inf if trial is None else composed_epsilon(trial, privacy.relation, privacy.delta)
+        if trial is None or reached > privacy.epsilon:
+            bad = factor, reached
+            continue
+        if all(new.floor == old.floor and new.error == old.error for new, old in zip(trial, parts, strict=True)):
+            break  # more ε changes nothing
+        parts, good = trial, (factor, reached)
+    return parts
+
+
+def _next_factor(good: tuple[float, float], bad: tuple[float, float], epsilon: float) -> float:
+    """Where ε would be reached, nearly: by proportion as long as nothing has passed it, then between the two."""
+    (low, reached), (high, passed) = good, bad
+    if math.isinf(high):
+        return low * min(_AIM * epsilon / reached, 4.0)
+    if math.isinf(passed):
+        return math.sqrt(low * high)
+    # On a line through both in logarithms, kept off the ends so that the bracket shrinks.
+    share = math.log(_AIM * epsilon / reached) / math.log(passed / reached)
+    return low * math.pow(high / low, min(max(share, 0.1), 0.9))
+
+
+def _with_shares(
+    parts: Sequence[Plan], shares: Sequence[float], privacy: Privacy, planned: Planner, factor: float
+) -> list[Plan] | None:
+    """The parts, of the same sizes, planned for shares so many times as large; None if one has no plan for that."""
+    count = sum(not isinstance(part.statistic, Total) for part in parts)
+    try:
+        return [
             part
             if not part.floor and not isinstance(part.statistic, Total)  # more ε would change nothing
             else planned(
@@ -190,12 +223,8 @@ def _raised(parts: list[Plan], shares: Sequence[float], privacy: Privacy, planne
             )
             for part, share in zip(parts, shares, strict=True)
         ]  # fmt: skip
-        if composed_epsilon(trial, privacy.relation, privacy.delta) > privacy.epsilon:
-            break
-        if all(new.floor == old.floor and new.error == old.error for new, old in zip(trial, parts, strict=True)):
-            break
-        parts = trial
-    return parts
+    except PlanInfeasible:  # finite precision costs the more, the larger ε
+        return None
 
 
 def _error(statistic: Derived, parts: Sequence[Plan]) -> float:

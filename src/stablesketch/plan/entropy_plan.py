@@ -121,26 +121,35 @@ def _largest_size(shift: float, privacy: Privacy) -> int:
 
 def _refused(privacy: Privacy, shift: float, what: str, wanted: Wanted) -> PlanInfeasible:
     """What would do: a smaller size, a larger ε, a promise of more pairs, or a statistic that has a floor."""
-    ways = []
+    ways, size = [], 0
     if math.isfinite(shift) and wanted.part_of is None:  # a part has no size and no ε that could be asked for
         size = _largest_size(shift, privacy)
         if size:
-            ways.append(f"size={size}, whose error is {_spread(size, _grid(size, privacy)[0]):.2g} nats")
+            ways.append(f"{_only(wanted)}size={size}, whose error is {_spread(size, _grid(size, privacy)[0]):.2g} nats")
         else:
             enough = float(f"{1.1 * ShiftCurve(LEAST_SIZE, shift).epsilon(0.2 * privacy.delta):.2g}")
             if enough <= _LARGEST_EPSILON and _allows(LEAST_SIZE, shift, replace(privacy, epsilon=enough)):
                 ways.append(f"epsilon={enough:g}")
-    pairs = _enough_pairs(privacy)
-    if pairs and privacy.relation == "add_remove":
+    pairs = 0 if size else _enough_pairs(privacy)
+    # Under replace their number is what it is; it can be promised only where nobody said it.
+    promises = privacy.relation == "add_remove" or not privacy.pairs
+    if pairs and promises:
         ways.append(f"pairs={pairs}, a promise that there are so many or more, from public knowledge")
     ways.append(f"{instead_of(wanted.part_of or Shannon(), Shannon())}, which needs no promise")
     number = "any number of" if not privacy.pairs else f"at least {privacy.pairs:,}"
     return PlanInfeasible(
         f"{what} out of reach for Shannon's entropy at ε = {privacy.epsilon:.3g}, δ = {privacy.delta:.3g}: one person "
         f"can change it by more than they hide, among {number} pairs with values up to {privacy.max_value:,}. "
-        + (f"It takes {pairs:,} pairs or more. " if pairs and privacy.relation == "replace" else "")
-        + f"Pass {either(ways)}."
+        + (f"It takes {pairs:,} pairs or more. " if pairs and not promises else "")
+        + either([f"Pass {ways[0]}".replace("Pass Leave", "Leave"), *ways[1:]])
+        + "."
     )
+
+
+def _only(wanted: Wanted) -> str:
+    """What must not be passed beside a size."""
+    given = (("error=", wanted.error), ("memory=", wanted.memory))
+    return "".join(f"Leave out {name} and pass " for name, value in given if value is not None)
 
 
 def _enough_pairs(privacy: Privacy) -> int:

@@ -119,10 +119,14 @@ class Mechanism:
         """Its name in the cache of compositions."""
         return sha256(b"stablesketch/ledger/mechanism/" + self.to_json().encode()).digest()[:16]
 
-    def basic(self) -> tuple[float, float]:
-        """An (ε, δ) of its own that is certain; ε is infinite if none is."""
+    def basic(self, relation: str = "replace") -> tuple[float, float]:
+        """An (ε, δ) of its own that is certain between neighbours of this relation; ε is infinite if none is.
+
+        What is certain under replace, where every part is charged the worse of its directions, is so under add_remove.
+        """
         certain = self.kind in ("exact", "other") or math.isinf(self.epsilon)
-        return self.epsilon if certain else _certified(self), self.delta
+        together = "add_remove" if relation.startswith("add_remove") else "replace"  # whether of pairs or of keys
+        return self.epsilon if certain else _certified(self, together), self.delta
 
     def laws(self, relation: str) -> tuple[Law, ...]:
         """(removed, added) under add_remove, one law for both under replace."""
@@ -148,13 +152,17 @@ def _laws(mechanism: Mechanism, relation: str) -> tuple[Law, ...]:
 
 
 @lru_cache(maxsize=256)
-def _certified(mechanism: Mechanism) -> float:
-    """An ε that is certain at the δ of this sketch: its own, where the curve confirms it."""
+def _certified(mechanism: Mechanism, relation: str) -> float:
+    """An ε that is certain at the δ of this sketch: its own, where the curve confirms it.
+
+    Several together are planned by their composed laws under the relation of the plan (plan/charge.py), and so they are
+    confirmed. The curve of one sketch is that of its worse direction, whatever the relation.
+    """
     epsilon, delta = mechanism.epsilon, mechanism.delta
     if mechanism.kind == "all":
         for part in mechanism.parts:
-            part.basic()
-        laws = mechanism.laws("replace")  # the worse of the directions, for every part
+            part.basic(relation)
+        laws = mechanism.laws(relation)
         if all(law.delta(epsilon) <= delta for law in laws) or _sums_up(mechanism.parts, epsilon, delta):
             return epsilon
         raise _not_given(mechanism)
