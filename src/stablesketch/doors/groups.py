@@ -49,7 +49,7 @@ import math
 import secrets
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from decimal import ROUND_CEILING, Context, Decimal
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 
 from ..errors import PlanInfeasible
@@ -142,12 +142,14 @@ def selected(
 
 
 def threshold(budget: GroupBudget) -> int:
-    """T with P(1 + X >= T) <= δ_s/touched for discrete Laplace X of scale b.
+    """The least integer T with P(1 + X >= T) <= δ_s/touched for discrete Laplace X of scale b.
 
-    P(X >= k) = q^k/(1 + q) <= q^k = e^{-k/b}, so k = b ln(touched/δ_s), rounded up, is enough, and T = 1 + k.
+    P(X >= k) = q^k/(1 + q) for k >= 0, with q = e^{-1/b}: so k = b (ln(touched/δ_s) - ln(1 + q)), rounded up, and
+    T = 1 + k.
     """
-    context = Context(prec=40, rounding=ROUND_CEILING)
-    scale = context.divide(Decimal(budget.touched), Decimal(budget.selection_epsilon))
-    odds = context.ln(context.divide(Decimal(budget.touched), Decimal(budget.selection_delta)))
-    # ln is rounded to nearest whatever the context says; one part in 10^30 more makes up for it.
-    return 1 + math.ceil(context.multiply(context.multiply(scale, odds), Decimal(1) + Decimal(10) ** -30))
+    with localcontext(Context(prec=60)):
+        scale = Decimal(budget.touched) / Decimal(budget.selection_epsilon)
+        odds = (Decimal(budget.touched) / Decimal(budget.selection_delta)).ln()
+        exact = scale * (odds - (1 + (-1 / scale).exp()).ln())
+        # 60 digits err by far less than this, so that rounding up never ends below the exact k.
+        return 1 + max(math.ceil(exact + scale * Decimal(10) ** -40), 0)
