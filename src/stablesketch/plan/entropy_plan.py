@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from ..errors import ArgumentError, PlanInfeasible
+from ..errors import PlanInfeasible
 from ..privacy import Privacy
 from ..privacy.entropy_neighbours import entropy_sensitivity
 from ..privacy.precision import ENTROPY_ERROR, coarse_enough_step, rounding_delta
@@ -18,6 +18,7 @@ from ..privacy.shift_curve import ShiftCurve
 from ..sketch import entry_bytes
 from ..sketch.estimators.entropy import entropy_deviation
 from ..statistic import Shannon
+from .exact_entropy_plan import exact_entropy_deviation, exact_entropy_plan
 from .phantoms import Phantoms
 from .plan import Plan
 from .wanted import HEADER_BYTES, LARGEST_SIZE, LEAST_SIZE, Wanted
@@ -31,10 +32,7 @@ _LARGEST_EPSILON = 20.0  # to be suggested
 def entropy_plan(statistic: Shannon, privacy: Privacy, wanted: Wanted) -> Plan:
     """By the size asked for, the memory, or the error; if nobody asks, as near to the usual error as ε allows."""
     if wanted.mechanism == "exact":
-        raise ArgumentError(
-            "mechanism", "exact", "entropy is released from a sketch alone",
-            "Leave it out, or take ss.Renyi(0.9), which is near and has an exact mechanism",
-        )  # fmt: skip
+        return exact_entropy_plan(statistic, privacy, wanted)
     shift = entropy_sensitivity(privacy, privacy.total or None)
     if wanted.size is not None or wanted.memory is not None:
         size = wanted.size_within(_entry_bytes(privacy))
@@ -69,7 +67,7 @@ def _plan(statistic: Shannon, privacy: Privacy, shift: float, size: int, deletes
         relative=False,
         expected=0.0,
         bytes=HEADER_BYTES + math.ceil(size * _entry_bytes(privacy)),
-        exact_error=math.sqrt(2.0) * shift / privacy.epsilon,
+        exact_error=exact_entropy_deviation(privacy),
         deletes=deletes,
     )
 
