@@ -213,7 +213,9 @@ def _from_blobs(files: list[str], secret: Path | None, confidence: float, ledger
 
 def _show_plan(task: Task, counted: bool, json: bool) -> None:
     if counted:
-        raise typer.BadParameter("--dry-run reads no data, so the number of pairs must be stated: --pairs 1e6.")
+        raise typer.BadParameter(
+            "--dry-run reads no data, so the number of pairs must be stated. Pass --pairs 1e6, for example."
+        )
     chosen = task.planned()
     if json:
         print_text(chosen.to_json())

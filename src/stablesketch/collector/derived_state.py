@@ -13,7 +13,7 @@ from ..errors import BlobError
 from ..release import Point, Release
 from ..secret import Secret
 from ..sketch.columns import KeyColumn
-from ..statistic import Derived, Known, Profile
+from ..statistic import Derived, Profile
 from .measured import computed
 from .sketch_state import make_release
 from .state import MeasuringState, State
@@ -101,7 +101,7 @@ class DerivedState:
         """All parts measured, and the statistic computed from them; a profile has a point for each order."""
         plan, statistic, pairs = self._plan, self._plan.statistic, self.pairs
         assert isinstance(statistic, Derived)
-        known = Known.of(plan.privacy, pairs)
+        known = plan.known(pairs)
         measured = (state.measure(confidence) for state in self._states)
         found = dict(zip((part.statistic for part in plan.parts), measured, strict=True))
         wanted = statistic.points if isinstance(statistic, Profile) else (statistic,)

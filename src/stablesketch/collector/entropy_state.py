@@ -40,6 +40,11 @@ class EntropyState(SketchState):
                 "parts, which compose."
             )
 
+    def _shorter(self) -> str:
+        if self._plan.privacy.relation == "replace":
+            return super()._shorter()
+        return "plan with a smaller pairs=, or with pairs=0 and ss.Renyi(0.9), which is safe for streams of any length"
+
     def _pivot(self) -> PivotLaw:
         return entropy_pivot(self._plan.size)
 

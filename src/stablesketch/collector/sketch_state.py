@@ -101,17 +101,23 @@ class SketchState:
         if pairs < plan.privacy.pairs:
             raise StreamTooShort(
                 f"the stream has fewer pairs than the {plan.privacy.pairs:,} the plan was made for, so its guarantee "
-                "would not hold. Collect more, or plan with a smaller pairs= (0 is safe for streams of any length)."
+                f"would not hold. Collect more, or {self._shorter()}."
             )
         check_promise(plan, pairs, self.total)
         if self.total < plan.privacy.total:
             raise StreamTooShort(
                 f"the values add up to less than the {plan.privacy.total:,} the plan was made for, so its guarantee "
-                "would not hold. Collect more, or plan with a smaller total=."
+                "would not hold. Collect more, or pass total=0 to the plan, which promises nothing."
             )
         self._check_precision()
         # Public, and refused before the release is paid.
         self._pivot().limits(self._pivot_confidence(confidence), plan.step)
+
+    def _shorter(self) -> str:
+        """What to plan for, if the stream is as short as it is; its length is told only where it is public."""
+        if self._plan.privacy.relation == "replace":
+            return f"plan with pairs={self.pairs}, which is how many there are"
+        return "plan with pairs=0, which is safe for streams of any length"
 
     def _pivot_confidence(self, confidence: float) -> float:
         return confidence

@@ -164,7 +164,7 @@ def bad_rows(columns: Columns, *, text: bool, largest: int | None) -> list[BadRo
     found.append(BadRow(columns.value, f"{number} < 1", "is below 1, and values are 1 or more", fill, below=1))
     found.append(BadRow(columns.value, f"{number} > {_LARGEST}", "is above 2^53", "Use a coarser unit", above=_LARGEST))
     if largest is not None and largest < _LARGEST:
-        way_out = f"Clip values to {largest:,} (--clip, clip=True), or promise a larger one (--max-value)"
+        way_out = f"Clip values to {largest:,} (clip=True), or promise a larger one (max_value=)"
         problem = f"is above the promised max_value = {largest:,}, which the guarantee rests on"
         found.append(BadRow(columns.value, f"{number} > {largest}", problem, way_out, above=largest))
     return found
@@ -174,5 +174,5 @@ def total_above(source: str, total: int, largest: int) -> DataError:
     """Where whole keys are protected, and one has more than was promised."""
     return DataError(
         source, f"the total of a key is {total:,}, above the promised max_value = {largest:,}",
-        "Clip totals to it (--clip, clip=True), or promise a larger one (--max-value)",
+        "Clip totals to it (clip=True), or promise a larger one (max_value=)",
     )  # fmt: skip

@@ -104,7 +104,7 @@ class GroupBudget:
         if law.delta(2.0 * plan.epsilon) > 2.0 * plan.delta:
             raise PlanInfeasible(
                 f"a pair that is replaced within its group changes {plan.statistic} by more than one that comes or "
-                "goes, and the ε of two groups does not cover that. Use relation='add_remove'."
+                "goes, and the ε of two groups does not cover that. Pass relation='add_remove'."
             )
         return plan
 

@@ -52,7 +52,7 @@ class BadBatch(Exception):
                 if mark == "v" and largest is not None and int(item) > largest:
                     return DataError(
                         source, f"{shown}above the promised max_value = {largest:,}, which the guarantee rests on",
-                        f"Clip values to {largest:,} (--clip, clip=True)", row=row, column=name,
+                        f"Clip values to {largest:,} (clip=True)", row=row, column=name,
                     )  # fmt: skip
         return DataError(source, str(self.error), "Repair the input")
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..errors import ArgumentError, PlanInfeasible
 from ..privacy import Privacy
-from ..statistic import Derived, Profile, Statistic, Total
+from ..statistic import Derived, Profile, Shannon, Statistic, Total
 from .charge import composed_epsilon
 from .phantoms import Phantoms
 from .plan import Plan
@@ -40,17 +40,16 @@ def derived_plan(statistic: Derived, privacy: Privacy, asked: Wanted, planned: P
     """The parts planned, and their price together."""
     needs = statistic.needs(privacy)
     if asked.sizes and len(asked.sizes) != len(needs):
-        raise ArgumentError("size", asked.sizes, f"{statistic} has {len(needs)} parts", "Pass one size for each")
+        raise ArgumentError(
+            "size", asked.sizes, f"{statistic} has {len(needs)} parts", "Pass one size for all, or one for each"
+        )
     shares = _shares(needs, privacy)
     parts = _first_parts(statistic, needs, shares, privacy, asked, planned)
     if len(parts) > 1 and (privacy.max_value > 1 or any(part.floor for part in parts)):
         parts = _raised(parts, shares, privacy, planned)
     error = _error(statistic, parts)
     if asked.error is not None and error > asked.error * (1.0 + 1e-9):
-        raise PlanInfeasible(
-            f"the error of {statistic} would be {error:.3g} with ε = {privacy.epsilon:g}, δ = {privacy.delta:g}, and "
-            f"{asked.error:g} is asked. Ask for error={error * 1.05:.2g}, or for a larger ε, or bound max_value lower."
-        )
+        raise _out_of_reach(statistic, privacy, asked, f"it would be {error:.3g}")
     together = len(parts) > 1
     delta = max(privacy.delta, *(part.delta for part in parts)) if together else parts[0].delta
     if all(part.delta == 0.0 for part in parts):
@@ -102,7 +101,11 @@ def _first_parts(
     for i in sorted(range(len(needs)), key=lambda i: not isinstance(needs[i], Total)):
         each = needs[i]
         base = Wanted(
-            expected=_expected_part(statistic, each, asked, privacy), mechanism=asked.mechanism, deletes=asked.deletes
+            expected=_expected_part(statistic, each, asked, privacy),
+            mechanism=asked.mechanism,
+            deletes=asked.deletes,
+            part_of=statistic,
+            parts=count,
         )
         if asked.sizes:
             want = base.one(asked.sizes[i])
@@ -114,14 +117,19 @@ def _first_parts(
             want = replace(base, memory=asked.memory // count, memory_as_given=asked.memory_as_given)
         elif asked.error is not None:
             want = replace(base, error=room * asked.error / statistic.factor(each))
+        elif isinstance(each, Shannon):
+            want = replace(base, error=statistic.default_error / statistic.factor(each), usual=True)
         else:
             # What nobody asked for need not be reached: it only says how many entries there are.
             want = replace(base, size=_usual_size(each, statistic, privacy, planned))
         own = _own(privacy, shares[i], count)
         try:
             parts[i] = planned(each, own, want)
-        except PlanInfeasible as error:
-            if own is privacy:
+        except (PlanInfeasible, ArgumentError) as error:
+            # What a part says of its own error, or of its share of ε, is no advice to who asks for the whole.
+            if asked.error is not None and (isinstance(error, PlanInfeasible) or error.argument == "error"):
+                raise _out_of_reach(statistic, privacy, asked, f"{each} alone errs by more") from None
+            if own is privacy or not isinstance(error, PlanInfeasible):
                 raise
             raise PlanInfeasible(
                 f"{statistic}: of ε = {privacy.epsilon:g} this part has {own.epsilon:.3g}, and {error}"
@@ -130,6 +138,13 @@ def _first_parts(
             noise = statistic.factor(each) * parts[i].error / asked.error_or(statistic.default_error)
             room = math.sqrt(max(1.0 - noise**2, 0.1))
     return [parts[i] for i in range(len(needs))]
+
+
+def _out_of_reach(statistic: Derived, privacy: Privacy, asked: Wanted, why: str) -> PlanInfeasible:
+    return PlanInfeasible(
+        f"the error of {statistic} cannot be {asked.error:g} with ε = {privacy.epsilon:g}, δ = {privacy.delta:g}: "
+        f"{why}. Leave out error= for the usual size, or pass a larger error, a larger ε, or a smaller max_value."
+    )
 
 
 def _usual_size(part: Statistic, statistic: Derived, privacy: Privacy, planned: Planner) -> int:

@@ -44,7 +44,7 @@ class Phantoms:
         if phantoms.count > _MOST:
             raise PlanInfeasible(
                 f"a floor of {phantoms.mass(p):.3g} would take {phantoms.count:,} phantom keys, more than {_MOST:,}. "
-                "Ask for a larger ε, or bound pairs_per_person or max_value lower, or use mechanism='exact'."
+                "Pass mechanism='exact', or a larger ε, or a smaller max_value or pairs_per_person."
             )
         return phantoms
 

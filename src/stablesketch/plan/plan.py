@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ..errors import ArgumentError, BlobError
 from ..privacy import Privacy
-from ..statistic import STATISTICS, Derived, Known, Statistic, from_dict
+from ..statistic import STATISTICS, Derived, Distinct, Known, Statistic, from_dict
 from .phantoms import Phantoms
 from .sampled import Sampled
 
@@ -65,9 +65,16 @@ class Plan:
         """Λ: the phantom mass that is added to F_p in the entries and taken off the estimate."""
         return self.phantoms.mass(self.statistic.p)
 
+    def known(self, pairs: int) -> Known:
+        """What is public of a stream of so many pairs that is released by this plan."""
+        parts = self.parts or (self,)
+        # Noise on an exact number, and registers, need no promise and check none.
+        checked = any(part.mechanism == "sketch" and not isinstance(part.statistic, Distinct) for part in parts)
+        return Known.of(self.privacy, pairs, promised=checked)
+
     def range(self, pairs: int) -> tuple[float, float]:
-        """What the statistic can be in a stream of so many pairs, from what is public of it."""
-        return self.statistic.range(Known.of(self.privacy, pairs))
+        """What the statistic can be in such a stream."""
+        return self.statistic.range(self.known(pairs))
 
     def open(
         self, secret: Secret | None = None, shard: str | None = None, shards: Iterable[str] | None = None

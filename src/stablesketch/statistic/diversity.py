@@ -28,7 +28,7 @@ from .statistic import ANY, Array, Derived, Statistic, checked_order
 if TYPE_CHECKING:
     from ..privacy import Privacy
 
-__all__ = ["Hill", "Renyi", "Tsallis", "log_hill", "log_hill_factor", "total_is_public"]
+__all__ = ["Diversity", "Hill", "Renyi", "Tsallis", "log_hill", "log_hill_factor", "total_is_public"]
 
 _MOST_LOG = 709.0
 _WAY_OUT = "Pass an order such as 0.5: 0 counts keys, 1 is Shannon's entropy, between them from 0.05 on"
@@ -70,7 +70,9 @@ def log_hill_factor(order: float, measured: Statistic) -> float:
 
 
 @dataclass(frozen=True)
-class _Diversity(Derived):
+class Diversity(Derived):
+    """A function of D_q, of an order q in [0, 1]."""
+
     order: float
 
     def __post_init__(self) -> None:
@@ -109,7 +111,7 @@ class _Diversity(Derived):
 
 
 @dataclass(frozen=True)
-class Hill(_Diversity):
+class Hill(Diversity):
     """D_q, the Hill number of order q in [0, 1]: the effective number of keys."""
 
     name: ClassVar[str] = "hill"
@@ -130,7 +132,7 @@ class Hill(_Diversity):
 
 
 @dataclass(frozen=True)
-class Renyi(_Diversity):
+class Renyi(Diversity):
     """ln D_q: Rényi's entropy of order q in [0, 1], in nats."""
 
     name: ClassVar[str] = "renyi"
@@ -151,7 +153,7 @@ class Renyi(_Diversity):
 
 
 @dataclass(frozen=True)
-class Tsallis(_Diversity):
+class Tsallis(Diversity):
     """(D_q^{1-q} - 1)/(1-q): Tsallis' entropy of order q in [0, 1].
 
     Its error is relative to (1-q) times itself plus 1, that is to F_q/N^q: the same thing where it is large. At order

@@ -33,17 +33,18 @@ __all__ = ["Atkinson", "GeneralisedEntropy"]
 
 class _Inequality(Derived):
     relative: ClassVar[bool] = False
+    of_people: ClassVar[bool] = True
 
     def needs(self, privacy: Privacy) -> tuple[Statistic, ...]:
         if privacy.unit != "key":
             raise ArgumentError(
-                "privacy.unit", privacy.unit, f"{self.name} is about people, and every key is one",
-                "Protect whole keys, of a largest total (unit='key', --unit key)",
+                "unit", privacy.unit, f"{self.name} is about people, every key being one",
+                "Pass unit='key'; max_value= is then the largest total of a key",
             )  # fmt: skip
         if privacy.relation != "replace":
             raise ArgumentError(
-                "privacy.relation", privacy.relation, f"{self.name} needs the number of people, which is private then",
-                'Pass relation="replace"',
+                "relation", privacy.relation, f"{self.name} needs the number of people, which is private then",
+                "Pass relation='replace'",
             )  # fmt: skip
         return (Moment(self.p), Total())
 

@@ -1,7 +1,7 @@
 """`Known`: what is public of a stream before anybody looks at it; statistics say what they can be, given that.
 
 n pairs of values 1 to M lie on at most n keys and add up to between n and nM. Under replace n is public; under
-add_remove only the promised least number is, and the promised least total.
+add_remove only the promised least number is, and the promised least total, where the release holds the stream to them.
 """
 
 from __future__ import annotations
@@ -30,13 +30,16 @@ class Known:
     whole_keys: bool = False
 
     @classmethod
-    def of(cls, privacy: Privacy, pairs: int) -> Known:
-        """What `privacy` makes public of a stream of so many pairs: the number itself under replace alone."""
+    def of(cls, privacy: Privacy, pairs: int, *, promised: bool) -> Known:
+        """What `privacy` makes public of a stream of so many pairs: the number itself under replace alone.
+
+        `promised`: whether the promises of `privacy` are checked at the release, and hold.
+        """
         public = privacy.relation == "replace"
         return cls(
-            least_pairs=pairs if public else privacy.pairs,
+            least_pairs=pairs if public else privacy.pairs if promised else 0,
             most_pairs=float(pairs) if public else math.inf,
-            promised_total=privacy.total,
+            promised_total=privacy.total if promised else 0,
             max_value=float(privacy.max_value),
             whole_keys=privacy.unit == "key",
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..law import StableLaw
+from ..law.stable import checked_p
 from .known import Known
 from .statistic import ANY, Statistic
 
@@ -21,7 +21,7 @@ class Moment(Statistic):
     name: ClassVar[str] = "moment"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "p", StableLaw(self.p).p)  # which refuses a p that is not one
+        object.__setattr__(self, "p", checked_p(self.p))
 
     def range(self, known: Known = ANY) -> tuple[float, float]:
         """N^p <= F_p <= n M^p by concavity: all of one key, or each pair a key of its own; a key has 1 or more."""

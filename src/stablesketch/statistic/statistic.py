@@ -36,6 +36,8 @@ class Statistic(ABC):
     """Whether its error is relative to its value, or absolute."""
     default_error: ClassVar[float] = 0.05
     """What is aimed at where nobody says."""
+    of_people: ClassVar[bool] = False
+    """Whether it is about people, one for each key."""
 
     if TYPE_CHECKING:  # a field of some and a property of others
 
