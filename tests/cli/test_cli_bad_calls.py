@@ -136,7 +136,11 @@ DATA: dict[str, Wrong] = {
         lambda shell: shell.write("e.json", "{}"),
     ),
     "no such column": Wrong(
-        release("--key", "apps"), 3, ("events.csv, column apps", "The columns are: app, country, user, n")
+        release("--key", "apps"), 3,
+        ("events.csv, column apps", "no such column among the 4", "Look at its first line", "--no-header"),
+    ),
+    "no such column beside one that is there": Wrong(
+        release(*KEY, "--by", "count"), 3, ("events.csv, column count", "The columns are: app, country, user, n")
     ),
     "an empty file": Wrong(release(*KEY, files=("e.csv",)), 3, ("e.csv", "empty"), csv("")),
     "no rows": Wrong(release(*KEY, files=("e.csv",)), 3, ("no pairs", "--pairs 0"), csv("app\n")),
@@ -322,7 +326,7 @@ LINES = {
     "an empty line": (["release", "-", *SMALL], b"a\n\nb\n", "standard input, row 2, column line", "empty"),
     "nothing at all": (["release", "-", *SMALL], b"", "standard input", "no pairs"),
     "csv without anything": (CSV, b"", "standard input", "nothing to read"),
-    "csv of other columns": (CSV, b"x,y\n1,2\n", "column app", "x, y"),
+    "csv of other columns": (CSV, b"x,y\n1,2\n", "column app", "no such column among the 2"),
     "csv with an empty key": (
         CSV, b"app,n\na,1\n,2\n", "standard input, row 3, column app", "empty"
     ),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..errors import ArgumentError, ArgumentTypeError, DataError
+from .header import missing_column
 
 __all__ = [
     "BadRow",
@@ -97,12 +98,14 @@ def _names(argument: str, given: object, least: int, most: int | None = None) ->
     return tuple(str(name) for name in names)
 
 
-def checked_types(source: str, columns: Columns, types: Mapping[str, str], *, text: bool) -> None:
-    """Refuses columns that are not there, or of a type that is no key or no value. `text`: all are text as written."""
+def checked_types(source: str, columns: Columns, types: Mapping[str, str], *, text: bool, certain: bool = True) -> None:
+    """Refuses columns that are not there, or of a type that is no key or no value.
+
+    `text`: all are text as written. `certain`: the names are no row of data, and an error may show them (header.py).
+    """
     for name in columns.names:
         if name not in types:
-            have = ", ".join(list(types)[:20]) + (", ..." if len(types) > 20 else "")
-            raise DataError(source, "there is no such column", f"The columns are: {have}", column=name)
+            raise missing_column(source, name, list(types), columns.names, certain=certain)
     if text:
         return
     for name in dict.fromkeys([*columns.key, *columns.by, *([columns.person] if columns.person else [])]):

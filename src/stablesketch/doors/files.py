@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import glob
 import os
 from collections.abc import Sequence
@@ -12,6 +11,8 @@ from typing import Literal
 from ..errors import ArgumentError, DataError
 from .columns import Columns, OnBad
 from .engine import Engine
+from .header import column_names, first_row_of
+from .packed import check_file
 from .tables import Part, Table
 from .whole_lines import check_skipped
 
@@ -111,6 +112,9 @@ def open_files(
     if delimiter is not None and (kind not in ("csv", "tsv") or len(delimiter) != 1):
         raise ArgumentError("delimiter", delimiter, "one character, for CSV", "Leave it out, or pass ';'")
     between = delimiter or ("\t" if kind == "tsv" else ",")
+    if kind != "parquet":
+        for path in files:
+            check_file(path)
     if kind == "parquet":
         table = _parquet(engine, files, columns)
     elif kind == "json":
@@ -134,16 +138,11 @@ def _table(engine: Engine, files: Sequence[Path], reader: str, names: Sequence[s
 
 
 def _csv(engine: Engine, files: Sequence[Path], header: bool, delimiter: str, on_bad: OnBad) -> Table:
-    first = _first_fields(engine, files[0], delimiter)
-    names = first if header else [f"column{i}" for i in range(len(first))]
-    if len(set(names)) < len(names) or not all(names):
-        raise DataError(
-            str(files[0]), "the names in its header are not all different, or some are empty",
-            "Repair the header, or pass --no-header and use column0, column1, ...",
-        )  # fmt: skip
+    first = first_row_of(files[0], delimiter)
+    names = column_names(first, str(files[0]), header=header)
     for path in files[1:]:
-        fields = _first_fields(engine, path, delimiter)
-        if (fields != names) if header else (len(fields) != len(names)):
+        other = first_row_of(path, delimiter)
+        if (other.cells != first.cells) if header else (len(other.cells) != len(names)):
             raise DataError(
                 str(path),
                 f"its columns are not those of {files[0]}",
@@ -158,15 +157,8 @@ def _csv(engine: Engine, files: Sequence[Path], header: bool, delimiter: str, on
     table = _table(engine, files, reader, names, 2 if header else 1)
     # Folders such as country=FR are columns too.
     table.types = dict.fromkeys(engine.types(f"select * from {table.origin}", table.name), "VARCHAR")
+    table.certain = not header
     return table
-
-
-def _first_fields(engine: Engine, path: Path, delimiter: str) -> list[str]:
-    reader = f"read_csv({_literal([path])}, {_LINES}, columns={{'line': 'VARCHAR'}}, ignore_errors=true)"
-    rows = engine.rows(f"select line from {reader} limit 1", str(path))
-    if not rows or not rows[0][0]:
-        raise DataError(str(path), "the file is empty", "Leave it out")
-    return next(csv.reader([rows[0][0].removeprefix("\ufeff")], delimiter=delimiter))
 
 
 def _json(engine: Engine, files: Sequence[Path], columns: Columns, on_bad: OnBad) -> Table:
@@ -177,6 +169,7 @@ def _json(engine: Engine, files: Sequence[Path], columns: Columns, on_bad: OnBad
     shown = fields.replace("{", "{{").replace("}", "}}")
     reader = f"read_json({{}}, columns={{{{{shown}}}}}{lenient})" if fields else "read_json({})"
     table = _table(engine, files, reader, list(have), 1)
+    table.certain = False  # a map from people to numbers is an object too
     return table
 
 

@@ -6,10 +6,9 @@ import re
 import secrets
 import sqlite3
 from collections.abc import Callable, Iterator
-from csv import reader as csv_reader
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, Protocol
 from urllib.parse import quote
 
 import numpy as np
@@ -17,30 +16,39 @@ import numpy as np
 from ..errors import DataError
 from .columns import Columns, OnBad, checked_types
 from .engine import Engine, prefetched
+from .header import LONGEST_LINE, column_names, first_row, too_long, whole_lines
 from .libraries import need
+from .packed import HEAD, check_bytes
 from .tables import Table
 
 __all__ = ["Stream", "arrow_stream", "csv_stream", "line_stream", "sqlite_stream"]
 
-_CHUNK = 1 << 20
 _ROWS = 1 << 15
+
+
+class Readable(Protocol):
+    """What bytes are read from, so many a call; none at the end."""
+
+    def read(self, size: int, /) -> bytes: ...
 
 
 @dataclass
 class Stream:
-    """Record batches by the names they came with. `text` says that all columns are text as written, `quotes` that cells
-    in quotes may have several lines; the first row of data is row `first_row` of the input."""
+    """Record batches by the names they came with. `text` says that all columns are text as written, `certain` that the
+    names are no row of data (header.py), `quotes` that cells in quotes may have several lines; the first row of data is
+    row `first_row` of the input."""
 
     name: str
     names: list[str]
     open: Callable[[], Iterator[Any]]
     text: bool = False
+    certain: bool = True
     quotes: bool = False
     first_row: int = 1
 
     def check(self, columns: Columns) -> None:
         """Refuses columns that are not there."""
-        checked_types(self.name, columns, dict.fromkeys(self.names, "VARCHAR"), text=True)
+        checked_types(self.name, columns, dict.fromkeys(self.names, "VARCHAR"), text=True, certain=self.certain)
 
     def batches(self, columns: Columns) -> Iterator[Any]:
         """The pairs: k0, ..., v, g0, ... as text."""
@@ -92,19 +100,13 @@ def _chained(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
     yield from rest
 
 
-def line_stream(file: BinaryIO, name: str) -> Stream:
+def line_stream(file: Readable, name: str) -> Stream:
     """Each line is a key, the column `line`; its end, \\n or \\r\\n, is not part of it."""
     pa = need("pyarrow")
 
     def read() -> Iterator[Any]:
-        rest = b""
-        while chunk := file.read(_CHUNK):
-            head, newline, tail = (rest + chunk).rpartition(b"\n")
-            rest = tail
-            if newline:
-                yield batch(head + newline)
-        if rest:
-            yield batch(rest + b"\n")
+        for lines in whole_lines(_begun(file, name).read, name):
+            yield batch(lines if lines.endswith(b"\n") else lines + b"\n")
 
     def batch(lines: bytes) -> Any:
         """An Arrow column of text without a Python object a line: offsets and bytes, the ends of lines taken out."""
@@ -123,27 +125,20 @@ def line_stream(file: BinaryIO, name: str) -> Stream:
     return Stream(name, ["line"], read, text=True)
 
 
-def csv_stream(file: BinaryIO, name: str, *, header: bool, delimiter: str) -> Stream:
+def csv_stream(file: Readable, name: str, *, header: bool, delimiter: str) -> Stream:
     """CSV from a pipe, all columns as text as they are written."""
     pa, csv = need("pyarrow"), need("pyarrow.csv")
-    line = file.readline()
-    if not line.strip():
-        raise DataError(name, "there is nothing to read", "Send CSV with a header, or pass --no-header")
-    try:
-        first = next(csv_reader([line.decode("utf-8-sig").rstrip("\r\n")], delimiter=delimiter))
-    except UnicodeDecodeError:
-        raise DataError(name, "the text is not UTF-8", "Convert it first, with iconv for example", row=1) from None
-    names = first if header else [f"column{i}" for i in range(len(first))]
-    if len(set(names)) < len(names) or not all(names):
-        raise DataError(name, "the names in the header are not all different, or some are empty", "Pass --no-header")
+    file = _begun(file, name)
+    first = first_row(file.read, name, delimiter)
+    names = column_names(first, name, header=header)
     mark = secrets.token_hex(16)
 
     def read() -> Iterator[Any]:
         end = delimiter.join([mark] * len(names)).encode()
         try:
             batches = csv.open_csv(
-                pa.PythonFile(_Rest(file, b"" if header else line, end), mode="r"),
-                read_options=csv.ReadOptions(column_names=names, block_size=_CHUNK, use_threads=False),
+                pa.PythonFile(_Rest(file, first.rest if header else first.row + first.rest, end), mode="r"),
+                read_options=csv.ReadOptions(column_names=names, block_size=LONGEST_LINE, use_threads=False),
                 parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
                 convert_options=csv.ConvertOptions(
                     column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=True, null_values=[""]
@@ -152,12 +147,14 @@ def csv_stream(file: BinaryIO, name: str, *, header: bool, delimiter: str) -> St
             yield from _up_to(mark, batches, name)
         except pa.ArrowInvalid as error:
             # What else the message has is the row itself.
+            if "straddl" in str(error):
+                raise too_long(name, None) from None
             where = re.search(r"Row #(\d+): (Expected \d+ columns, got \d+)", str(error))
             row = int(where[1]) + header if where else None
             problem = where[2] if where else str(error).split(": ")[0]
             raise DataError(name, problem, "Repair the input, or state the --delimiter", row=row) from None
 
-    return Stream(name, names, read, text=True, quotes=True, first_row=2 if header else 1)
+    return Stream(name, names, read, text=True, certain=not header, quotes=True, first_row=2 if header else 1)
 
 
 def _up_to(mark: str, batches: Iterator[Any], name: str) -> Iterator[Any]:
@@ -179,21 +176,35 @@ def _up_to(mark: str, batches: Iterator[Any], name: str) -> Iterator[Any]:
 
 
 class _Rest:
-    """A file whose first line, read already, comes first once more, and after whose last line comes another."""
+    """A file of which something was read already, which comes once more; after its last line may come another."""
 
     closed = False
 
-    def __init__(self, file: BinaryIO, first: bytes, last: bytes) -> None:
+    def __init__(self, file: Readable, first: bytes, last: bytes = b"") -> None:
         self._file = file
         self._first = first
-        self._last = b"\n" + last + b"\n"
+        self._last = b"\n" + last + b"\n" if last else b""
 
-    def read(self, size: int = -1) -> bytes:
-        found = self._first or self._file.read(size)
-        self._first = b""
-        if not found:
-            found, self._last = self._last, b""
-        return found
+    def read(self, size: int, /) -> bytes:
+        """So many bytes, and fewer only at the end: Arrow takes a short read for a block of its own."""
+        parts: list[bytes] = []
+        while size > 0:
+            found, self._first = self._first[:size], self._first[size:]
+            found = found or self._file.read(size)
+            if not found:
+                self._first, self._last = self._last, b""
+                if not self._first:
+                    break
+            parts.append(found)
+            size -= len(found)
+        return b"".join(parts)
+
+
+def _begun(file: Readable, name: str) -> Readable:
+    """The same file, if it begins as text does."""
+    head = file.read(HEAD)
+    check_bytes(head, name)
+    return _Rest(file, head)
 
 
 def sqlite_stream(path: Path, query: str) -> Stream:

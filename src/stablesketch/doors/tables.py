@@ -32,11 +32,12 @@ class Table:
     text: bool = False
     parts: list[Part] = field(default_factory=list)
     first_row: int = 1  # of data, in the parts: 2 where there is a header
+    certain: bool = True  # whether the names are names, and not a row that was taken for a header
     counted: bool = False  # whether the number of rows stands somewhere, and need not be counted
 
     def check(self, columns: Columns) -> None:
         """Refuses columns that are not there, or that cannot be what they are said to be."""
-        checked_types(self.name, columns, self.types, text=self.text)
+        checked_types(self.name, columns, self.types, text=self.text, certain=self.certain)
 
     def query(self, columns: Columns, on_bad: OnBad) -> str:
         """The pairs as SQL: k0, ..., v, g0, ..., u. With "skip", only rows that are pairs."""
