@@ -116,7 +116,7 @@ USAGE: dict[str, Wrong] = {
     "standard input as parquet": Wrong(release(*KEY, "--format", "parquet", files=("-",)), 2, ("lines, csv or tsv",)),
     "no such format": Wrong(release(*KEY, "--format", "xlsx"), 2, ("--format = 'xlsx'", "parquet")),
     "delimiter of two characters": Wrong(release(*KEY, "--delimiter", "||"), 2, ("--delimiter = '||'",)),
-    "an empty query": Wrong(["release", "--sql", " ; ", *SMALL, *KEY], 2, ("empty query",)),
+    "an query is empty": Wrong(["release", "--sql", " ; ", *SMALL, *KEY], 2, ("query is empty",)),
     "a key named twice": Wrong(release("--key", "app,app"), 2, ("--key", "twice")),
     "an output that is there": Wrong(release(*KEY, "-o", "events.csv"), 2, ("such a file already",)),
     "an output nowhere": Wrong(release(*KEY, "-o", "no/such/out.json"), 2, ("no such folder",)),

@@ -16,7 +16,8 @@ import pytest
 import stablesketch as ss
 from stablesketch.doors import Columns, Input, collect
 from stablesketch.doors.engine import Engine
-from stablesketch.doors.header import LONGEST_LINE, first_row
+from stablesketch.doors.header import first_row
+from stablesketch.doors.lines import LONGEST_LINE
 from stablesketch.doors.sources import opened
 
 PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 0, max_value=7), mechanism="exact")

@@ -1,4 +1,4 @@
-"""Files to a table: Parquet, CSV and JSON, globs, compressed ones, DuckDB and SQLite databases."""
+"""Files to a table: Parquet, CSV and JSON, globs, compressed ones."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Literal
 
 from ..errors import ArgumentError, DataError
 from .columns import Columns, OnBad
-from .engine import Engine
+from .engine import Engine, text_literal
 from .header import column_names, first_row_of
 from .packed import check_file
 from .tables import Part, Table
 from .whole_lines import check_skipped
 
-__all__ = ["FORMATS", "Format", "file_format", "open_files", "open_query", "resolved"]
+__all__ = ["FORMATS", "Format", "file_format", "open_files", "resolved"]
 
 Format = Literal["parquet", "csv", "tsv", "json", "lines"]
 FORMATS: tuple[Format, ...] = ("parquet", "csv", "tsv", "json", "lines")
@@ -148,10 +148,10 @@ def _csv(engine: Engine, files: Sequence[Path], header: bool, delimiter: str, on
                 f"its columns are not those of {files[0]}",
                 "Read files of the same columns in the same order",
             )
-    typed = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in names)
+    typed = ", ".join(f"{text_literal(name)}: 'VARCHAR'" for name in names)
     lenient = ", ignore_errors=true, store_rejects=true" if on_bad == "skip" else ""
     reader = (
-        f"read_csv({{}}, auto_detect=false, header={str(header).lower()}, delim={_text(delimiter)}, quote='\"', "
+        f"read_csv({{}}, auto_detect=false, header={str(header).lower()}, delim={text_literal(delimiter)}, quote='\"', "
         f"escape='\"', nullstr='', columns={{{{{typed.replace('{', '{{').replace('}', '}}')}}}}}{lenient})"
     )
     table = _table(engine, files, reader, names, 2 if header else 1)
@@ -164,7 +164,7 @@ def _csv(engine: Engine, files: Sequence[Path], header: bool, delimiter: str, on
 def _json(engine: Engine, files: Sequence[Path], columns: Columns, on_bad: OnBad) -> Table:
     """Columns are read as text, as they are written, so that a file of numbers and one of texts have the same keys."""
     have = engine.types(f"select * from read_json({_literal(files)})", _name(files))
-    fields = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in columns.names if name in have)
+    fields = ", ".join(f"{text_literal(name)}: 'VARCHAR'" for name in columns.names if name in have)
     lenient = ", ignore_errors=true" if on_bad == "skip" else ""
     shown = fields.replace("{", "{{").replace("}", "}}")
     reader = f"read_json({{}}, columns={{{{{shown}}}}}{lenient})" if fields else "read_json({})"
@@ -200,28 +200,10 @@ def _is_integer(kind: str | None) -> bool:
     return kind is not None and (kind.endswith("INT") or kind in ("INTEGER", "UINTEGER"))
 
 
-def open_query(engine: Engine, query: str, columns: Columns, database: str | os.PathLike[str] | None = None) -> Table:
-    """The table that a query is, over files named in it or over a DuckDB database, which is opened for reading only."""
-    text = query.strip().rstrip(";").strip()
-    if not text:
-        raise ArgumentError("sql", query, "an empty query", "Pass one such as: select app from 'events/*.parquet'")
-    if database is not None:
-        path = resolved([database])[0]
-        engine.rows(f"attach {_text(str(path))} as data (read_only)", str(path))
-        engine.rows("use data", str(path))
-    table = Table(engine, "the query", f"({text})", engine.types(f"select * from ({text})", "the query"))
-    table.check(columns)
-    return table
-
-
 def _name(files: Sequence[Path]) -> str:
     return str(files[0]) if len(files) == 1 else f"{files[0]} and {len(files) - 1:,} more"
 
 
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
-
-
 def _literal(files: Sequence[Path]) -> str:
     """A list of file names as SQL. Marks of a pattern in a real name are put in brackets, to be taken as they are."""
-    return "[" + ", ".join(_text(glob.escape(str(path))) for path in files) + "]"
+    return "[" + ", ".join(text_literal(glob.escape(str(path))) for path in files) + "]"

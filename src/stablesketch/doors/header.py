@@ -11,29 +11,17 @@ quotes that do not end, or text beside them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import DataError
+from .lines import LONGEST_LINE, too_long
 from .packed import opened_text, unreadable
 
-__all__ = [
-    "LONGEST_LINE",
-    "FirstRow",
-    "column_names",
-    "first_row",
-    "first_row_of",
-    "missing_column",
-    "too_long",
-    "whole_lines",
-]
-
-LONGEST_LINE = 2_000_000
-"""Bytes of a line, its end included: DuckDB's own limit, and so that of pipes and of Spark."""
+__all__ = ["FirstRow", "column_names", "first_row", "first_row_of", "missing_column"]
 
 _STEP = 1 << 14
-_CHUNK = 1 << 20
 _QUOTED = re.compile(rb'"((?:[^"]++|"")*+)"')
 
 
@@ -129,40 +117,6 @@ def _split(held: bytes, delimiter: bytes, source: str, *, ended: bool) -> tuple[
         return cells, end.end()
 
 
-def whole_lines(read: Callable[[int], bytes], source: str) -> Iterator[bytes]:
-    """What `read` reads, cut between lines. Linear in time, and never more than a line and a chunk in memory.
-
-    Raises:
-        DataError: a line is too long; the error has its number.
-    """
-    parts: list[bytes] = []  # of a line that goes on: joined once, when it ends
-    length = lines = 0
-    while chunk := read(_CHUNK):
-        head, newline, tail = chunk.rpartition(b"\n")
-        if newline:
-            parts.append(head)
-            whole = b"".join([*parts, newline])
-            _check_lengths(whole, source, lines)
-            lines += whole.count(b"\n")
-            yield whole
-            parts, length = [], 0
-        parts.append(tail)
-        length += len(tail)
-        if length >= LONGEST_LINE:
-            raise too_long(source, lines + 1)
-    if length:
-        yield b"".join(parts)
-
-
-def _check_lengths(whole: bytes, source: str, before: int) -> None:
-    """Only a chunk that is longer than a line may be can have one that is too long."""
-    if len(whole) <= LONGEST_LINE:
-        return
-    for number, line in enumerate(whole.split(b"\n"), start=before + 1):
-        if len(line) >= LONGEST_LINE:
-            raise too_long(source, number)
-
-
 def column_names(first: FirstRow, source: str, *, header: bool) -> list[str]:
     """The names in the header, or column0, column1, ... of a file that has none.
 
@@ -194,11 +148,3 @@ def missing_column(source: str, name: str, have: Sequence[str], asked: Iterable[
         "column1 and so on",
         column=name,
     )
-
-
-def too_long(source: str, row: int | None) -> DataError:
-    """A line above the limit. What it holds is not shown."""
-    return DataError(
-        source, f"the line is longer than {LONGEST_LINE:,} bytes, the most that is read",
-        "Shorten it, or read it as Parquet or from a data frame, where a key may be longer", row=row,
-    )  # fmt: skip

@@ -12,9 +12,11 @@ from typing import Any, BinaryIO
 from ..errors import ArgumentError, ArgumentTypeError, DataError
 from .columns import Columns, OnBad
 from .engine import Engine
-from .files import FORMATS, open_files, open_query, resolved
+from .files import FORMATS, open_files, resolved
 from .libraries import need
-from .streams import Stream, arrow_stream, csv_stream, line_stream, sqlite_stream
+from .queries import open_query
+from .sqlite import sqlite_stream
+from .streams import Stream, arrow_stream, csv_stream, line_stream
 from .tables import Table
 
 __all__ = ["Input", "opened"]

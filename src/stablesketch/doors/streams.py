@@ -1,29 +1,25 @@
-"""Streams that are read once, from front to back: lines and CSV of standard input, SQLite, readers of Arrow batches."""
+"""Streams that are read once, from front to back: lines and CSV of standard input, readers of Arrow batches."""
 
 from __future__ import annotations
 
 import re
 import secrets
-import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol
-from urllib.parse import quote
 
 import numpy as np
 
 from ..errors import DataError
 from .columns import Columns, OnBad, checked_types
 from .engine import Engine, prefetched
-from .header import LONGEST_LINE, column_names, first_row, too_long, whole_lines
+from .header import column_names, first_row
 from .libraries import need
+from .lines import LONGEST_LINE, too_long, whole_lines
 from .packed import HEAD, check_bytes
 from .tables import Table
 
-__all__ = ["Stream", "arrow_stream", "csv_stream", "line_stream", "sqlite_stream"]
-
-_ROWS = 1 << 15
+__all__ = ["Stream", "arrow_stream", "csv_stream", "line_stream"]
 
 
 class Readable(Protocol):
@@ -205,51 +201,6 @@ def _begun(file: Readable, name: str) -> Readable:
     head = file.read(HEAD)
     check_bytes(head, name)
     return _Rest(file, head)
-
-
-def sqlite_stream(path: Path, query: str) -> Stream:
-    """A query over an SQLite database, opened for reading only. A column has one type, whatever SQLite allows."""
-    pa = need("pyarrow")
-    name = str(path)
-    kinds = {"integer": pa.int64(), "text": pa.string(), "blob": pa.binary()}
-    text = query.strip().rstrip(";")
-
-    def connect() -> sqlite3.Connection:
-        return sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro", uri=True)
-
-    def column_type(connection: sqlite3.Connection, column: str) -> Any:
-        escaped = column.replace('"', '""')
-        found = connection.execute(f'select distinct typeof("{escaped}") from ({text}) limit 5').fetchall()
-        types = {row[0] for row in found} - {"null"}
-        if not types <= kinds.keys() or len(types) > 1:
-            shown = " and ".join(sorted(types))
-            raise DataError(
-                name, f"has values of type {shown}", "Cast it in SQL: select cast(x as text)", column=column
-            )
-        return kinds[types.pop()] if types else pa.string()
-
-    try:
-        with connect() as connection:
-            names = [part[0] for part in connection.execute(f"select * from ({text}) limit 0").description]
-            schema = pa.schema([(column, column_type(connection, column)) for column in names])
-    except sqlite3.Error as error:
-        raise DataError(name, str(error), "Repair the query") from None
-
-    def read() -> Iterator[Any]:
-        connection = connect()
-        try:
-            cursor = connection.execute(f"select * from ({text})")
-            while rows := cursor.fetchmany(_ROWS):
-                columns = [
-                    pa.array(values, field.type) for values, field in zip(zip(*rows, strict=True), schema, strict=True)
-                ]
-                yield pa.RecordBatch.from_arrays(columns, schema=schema)
-        except sqlite3.Error as error:
-            raise DataError(name, str(error), "Repair the query") from None
-        finally:
-            connection.close()
-
-    return Stream(name, names, read)
 
 
 def arrow_stream(reader: Any, name: str) -> Stream:

@@ -93,8 +93,7 @@ class Table:
             return None  # the usual case, without the cost of numbering rows
         which = " ".join(f"when coalesce({one.condition}, false) then {i}" for i, one in enumerate(bad))
         number = quoted(columns.value) if columns.value is not None and not self.text else "null"
-        self.engine.connection.execute("set preserve_insertion_order = true")
-        try:
+        with self.engine.in_order():
             for part in self.parts or [Part(self.name, self.origin)]:
                 found = self.engine.rows(
                     f"select row, bad, number from (select row_number() over () as row, case {which} end as bad, "
@@ -106,6 +105,4 @@ class Table:
                     one: BadRow = bad[which_one]
                     shown = int(value) if one.column == columns.value and value is not None else None
                     return one.told(part.name, row + self.first_row - 1, one.column, shown)
-        finally:
-            self.engine.connection.execute("set preserve_insertion_order = false")
         return None

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from ..errors import DataError
 from .columns import Columns, bad_rows, quoted
-from .header import whole_lines
+from .lines import whole_lines
 from .packed import opened_text
 from .tables import Table
 
