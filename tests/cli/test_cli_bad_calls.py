@@ -220,7 +220,7 @@ DATA: dict[str, Wrong] = {
         release(*KEY, files=("e.parquet",)), 3, ("e.parquet",), lambda shell: shell.write("e.parquet", "PAR1")
     ),
     "malformed JSON": Wrong(
-        release(*KEY, files=("e.json",)), 3, ("e.json", "Malformed JSON"),
+        release(*KEY, files=("e.json",)), 3, ("e.json, row 2", "malformed JSON: unexpected end of data"),
         lambda shell: shell.write("e.json", '{"app": "a"}\n{"app": \n'),
     ),
     "a query that does not parse": Wrong(["release", "--sql", "selec app", *SMALL, *KEY], 3, ("the query", "selec")),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import queue
-import re
 import shutil
 import tempfile
 import threading
@@ -13,6 +12,7 @@ from typing import Any
 
 from ..errors import DataError
 from ..sketch.workers import checked_threads
+from .duckdb_errors import told
 from .libraries import need
 
 __all__ = ["Engine", "prefetched", "text_literal"]
@@ -137,40 +137,7 @@ class Engine:
                 ) from None  # fmt: skip
             if isinstance(error, self._duckdb.InterruptException) or text.startswith("INTERRUPT Error"):
                 raise KeyboardInterrupt from None
-            raise (
-                _bad_csv(source, text)
-                or _bad_json(text)
-                or DataError(source, text.split("\n\n")[0].replace("\n", " ")[:400], "Repair the input, or the query")
-            ) from None
-
-
-def _bad_csv(source: str, text: str) -> DataError | None:
-    """A line that no row can be made of. What stands there is not shown: it may be somebody's data."""
-    line = re.search(r"CSV Error on Line: (\d+)", text)
-    if line is None:
-        return None
-    file = re.search(r"^\s*file = (.+)$", text, re.MULTILINE)
-    fields = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text)
-    if fields:
-        problem = f"there are {fields[2]} fields instead of {fields[1]}"
-    elif "utf-8" in text:
-        problem = "the text is not UTF-8"
-    else:
-        problem = "a quoted field does not end" if "quote" in text.split("Possible fixes")[0] else "malformed CSV"
-    way_out = "Repair it, state the --delimiter, or skip such rows (--on-bad skip, on_bad='skip')"
-    if "quoted" in problem:  # not skipped: whole_lines.py
-        way_out = "Repair it, or state the --delimiter"
-    return DataError(file[1] if file else source, problem, way_out, row=int(line[1]))
-
-
-def _bad_json(text: str) -> DataError | None:
-    """An object that no row can be made of. Neither is it shown."""
-    found = re.search(r'JSON transform error in file "(.+?)", in (?:line|record/value) (\d+):', text)
-    if found is None:
-        return None
-    twice = "has duplicate key" in text
-    problem = "a field is there twice in one object" if twice else "a field is not what it is in other objects"
-    return DataError(found[1], problem, "Repair it", row=int(found[2]))
+            raise told(source, text) from None
 
 
 def prefetched(batches: Any) -> Iterator[Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from ..errors import ArgumentError, DataError
-from .columns import Columns, OnBad
+from .columns import Cast, Columns, OnBad
 from .engine import Engine, text_literal
 from .header import column_names, first_row_of
 from .packed import check_file
@@ -180,7 +180,9 @@ def _parquet(engine: Engine, files: Sequence[Path], columns: Columns) -> Table:
     if len(files) > 1:
         _same_types(engine, files, columns, types)
     parts = [Part(str(path), reader.format(_literal([path]))) for path in files]
-    return Table(engine, _name(files), origin, types, False, parts, counted=True)
+    read = text_literal(str(files[0])).replace("{", "{{").replace("}", "}}") if len(files) == 1 else "..."
+    cast = Cast(f"Cast it in a query instead of naming the file (--sql, sql=): select * replace ({{}}) from {read}")
+    return Table(engine, _name(files), origin, types, False, parts, cast=cast, counted=True)
 
 
 def _same_types(engine: Engine, files: Sequence[Path], columns: Columns, types: dict[str, str]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ..errors import DataError
+from ..errors import DataError, shortened
 from .libraries import need
 
 __all__ = ["HEAD", "check_bytes", "check_file", "opened_text", "unreadable"]
@@ -49,7 +49,7 @@ def check_file(path: Path) -> None:
 
 def unreadable(source: str, error: Exception) -> DataError:
     """A file that cannot be read, in the first line of what the system or Arrow says of it."""
-    said = str(error).split("\n")[0][:200]
+    said = shortened(str(error).split("\n")[0], 200)
     return DataError(source, f"the file cannot be read: {said}", "Repair it, or leave it out")
 
 

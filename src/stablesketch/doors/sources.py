@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..errors import ArgumentError, ArgumentTypeError, DataError
-from .columns import Columns, OnBad
+from .columns import FRAME_CAST, Columns, OnBad
 from .engine import Engine
 from .files import FORMATS, open_files, resolved
 from .libraries import need
@@ -129,6 +129,7 @@ def _frame(engine: Engine, data: Any, columns: Columns) -> Table | Stream:
     if not missing:
         frame = frame.select(list(columns.names))
     engine.connection.register("frame", frame)
-    table = Table(engine, "the frame", "frame", engine.types("select * from frame", "the frame"), counted=True)
+    types = engine.types("select * from frame", "the frame")
+    table = Table(engine, "the frame", "frame", types, cast=FRAME_CAST, counted=True)
     table.check(columns)
     return table

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
 from ..errors import DataError
-from .columns import Columns, OnBad, checked_types
+from .columns import FRAME_CAST, Cast, Columns, OnBad, checked_types
 from .engine import Engine, prefetched
 from .header import column_names, first_row
 from .libraries import need
@@ -41,6 +41,7 @@ class Stream:
     certain: bool = True
     quotes: bool = False
     first_row: int = 1
+    cast: Cast = field(default_factory=Cast)
 
     def check(self, columns: Columns) -> None:
         """Refuses columns that are not there."""
@@ -72,7 +73,7 @@ class Stream:
             reader = pa.RecordBatchReader.from_batches(first.schema, _chained(first, batches))
         engine.keep("kept", reader)
         table = Table(engine, self.name, "kept", engine.types("select * from kept", self.name), self.text)
-        table.first_row = self.first_row
+        table.first_row, table.cast = self.first_row, self.cast
         table.check(columns)
         return table
 
@@ -205,4 +206,4 @@ def _begun(file: Readable, name: str) -> Readable:
 
 def arrow_stream(reader: Any, name: str) -> Stream:
     """A pyarrow RecordBatchReader, or anything that gives one batch after the other."""
-    return Stream(name, list(reader.schema.names), lambda: iter(reader))
+    return Stream(name, list(reader.schema.names), lambda: iter(reader), cast=FRAME_CAST)

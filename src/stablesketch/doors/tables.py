@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import DataError
-from .columns import BadRow, Columns, OnBad, bad_rows, checked_types, quoted, selection
+from .columns import BadRow, Cast, Columns, OnBad, bad_rows, checked_types, quoted, selection
 from .engine import Engine
 
 __all__ = ["Part", "Table"]
@@ -33,11 +33,12 @@ class Table:
     parts: list[Part] = field(default_factory=list)
     first_row: int = 1  # of data, in the parts: 2 where there is a header
     certain: bool = True  # whether the names are names, and not a row that was taken for a header
+    cast: Cast = field(default_factory=Cast)
     counted: bool = False  # whether the number of rows stands somewhere, and need not be counted
 
     def check(self, columns: Columns) -> None:
         """Refuses columns that are not there, or that cannot be what they are said to be."""
-        checked_types(self.name, columns, self.types, text=self.text, certain=self.certain)
+        checked_types(self.name, columns, self.types, text=self.text, certain=self.certain, cast=self.cast)
 
     def query(self, columns: Columns, on_bad: OnBad) -> str:
         """The pairs as SQL: k0, ..., v, g0, ..., u. With "skip", only rows that are pairs."""
