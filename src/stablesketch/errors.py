@@ -47,7 +47,7 @@ class ArgumentError(StablesketchError, ValueError):
     def __init__(self, argument: str, value: object, problem: str, way_out: str) -> None:
         self.argument = argument
         self.value = value
-        super().__init__(f"{argument} = {_short(value)}: {problem}. {way_out.rstrip('.')}.")
+        super().__init__(f"{argument} = {_short(value)}: {sentence(problem)} {sentence(way_out)}")
 
 
 class ArgumentTypeError(ArgumentError, TypeError):
@@ -62,7 +62,7 @@ class DataError(StablesketchError, ValueError):
     ) -> None:
         self.source, self.row, self.column = source, row, column
         where = source + (f", row {row:,}" if row is not None else "") + (f", column {column}" if column else "")
-        super().__init__(f"{where}: {problem.rstrip('.')}. {way_out.rstrip('.')}.")
+        super().__init__(f"{where}: {sentence(problem)} {sentence(way_out)}")
 
 
 class LibraryMissing(StablesketchError, ImportError):
@@ -192,6 +192,22 @@ class BudgetExceeded(StablesketchError, RuntimeError):
             f"{spent:.6g}, left {self.left:.6g}. "
             f"Asked was ε = {asked[0]:.6g}, δ = {asked[1]:.3g}, which would make it {after:.6g}. {way_out}"
         )
+
+
+def sentence(text: str) -> str:
+    """With one full stop at its end; three dots, which stand for what was left out, stay as they are.
+
+    >>> sentence("is below 1"), sentence("is below 1."), sentence("cast it: select ...")
+    ('is below 1.', 'is below 1.', 'cast it: select ...')
+    """
+    text = text.rstrip()
+    return text if text.endswith(("...", "…")) else f"{text.rstrip('.')}."
+
+
+def shortened(text: str, most: int = 400) -> str:
+    """The text, in one line; of a long one its beginning, and dots that say so."""
+    text = " ".join(text.split())
+    return text if len(text) <= most else f"{text[:most].rstrip()} ..."
 
 
 def _short(value: object) -> str:
