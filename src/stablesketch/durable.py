@@ -7,9 +7,11 @@ after. Errors are the `OSError` of the system: callers know what the file was fo
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -18,11 +20,16 @@ try:
 except ImportError:  # no POSIX: no locks between processes there
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["locked", "sync_folder", "write_new", "write_over"]
+__all__ = ["lock", "locked", "sync_folder", "unlock", "write_new", "write_over"]
+
+_WAIT = 60.0  # seconds for others to let go of a file
 
 
-def write_new(path: Path, content: bytes) -> None:
-    """A new file of mode 0600; FileExistsError if there is one of that name already."""
+def write_new(path: Path, content: bytes | Callable[[BinaryIO], object]) -> None:
+    """A new file of mode 0600; FileExistsError if there is one of that name already.
+
+    What must not stand in a variable is written by a function: it gets the file.
+    """
     with _temporary(path, content) as name:
         os.link(name, path)  # unlike rename, fails if the target exists
     sync_folder(path.parent)
@@ -36,11 +43,14 @@ def write_over(path: Path, content: bytes) -> None:
 
 
 @contextlib.contextmanager
-def _temporary(path: Path, content: bytes) -> Iterator[str]:
+def _temporary(path: Path, content: bytes | Callable[[BinaryIO], object]) -> Iterator[str]:
     handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)  # mkstemp makes it 0600
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content)
+            if isinstance(content, bytes):
+                file.write(content)
+            else:
+                content(file)
             file.flush()
             os.fsync(file.fileno())
         yield name
@@ -59,6 +69,34 @@ def sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
+def lock(handle: int, wait: float | None = None) -> None:
+    """Holds the file for this open handle alone, until `unlock` or its end; TimeoutError if others keep it too long.
+
+    The lock is on the file, whatever its name. It is never waited for without an end: a second handle of the same
+    process would wait for itself.
+    """
+    if fcntl is None:
+        return
+    end, pause = time.monotonic() + (_WAIT if wait is None else wait), 0.001
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except OSError as error:
+            if error.errno not in (errno.EWOULDBLOCK, errno.EACCES, errno.EINTR):
+                raise
+        if time.monotonic() >= end:
+            raise TimeoutError(errno.ETIMEDOUT, "another process, or another part of this one, holds it. Try again")
+        time.sleep(pause)
+        pause = min(2.0 * pause, 0.02)
+
+
+def unlock(handle: int) -> None:
+    """Lets others have it, also if a fork has inherited the handle."""
+    if fcntl is not None:
+        fcntl.flock(handle, fcntl.LOCK_UN)
+
+
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[BinaryIO]:
     """The file that has this name, opened for reading and held by this process alone until the end of the block.
@@ -69,11 +107,13 @@ def locked(path: Path) -> Iterator[BinaryIO]:
     while True:
         file = open(path, "rb")  # noqa: SIM115  closed below, on every way out
         try:
-            if fcntl is not None:
-                fcntl.flock(file, fcntl.LOCK_EX)
-            if not os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
-                continue
-            yield file
-            return
+            lock(file.fileno())
+            try:
+                if not os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
+                    continue
+                yield file
+                return
+            finally:
+                unlock(file.fileno())
         finally:
             file.close()

@@ -250,6 +250,8 @@ class Collector:
             StreamTooShort: fewer pairs than the plan of a sketch was made for. Nothing is lost: go on collecting.
             ShardsMissing: a listed shard is not in. Nothing is lost: merge it.
             BudgetExceeded: the budget does not allow it. Nothing is lost, and nothing spent.
+            SecretFileError: the file of the secret cannot be marked as spent. Nothing is lost; put it right and call
+                again. What was paid is not paid twice.
             ReleasedAlready, SecretSpent: a second release of one secret would reveal what the first one hid.
         """
         parts = None if part is None else [part]
@@ -322,7 +324,8 @@ def release_all(
         states = [collector._held() for collector in collectors]
         keys = [state.secret for state in states]
         entries = _entries(collectors, keys, labels, parts) if ledger is not None else []
-        with spending(keys, None if ledger is None else lambda: ledger._enter(entries)):
+        pay = None if ledger is None else lambda: ledger._enter(entries)
+        with spending(keys, pay, None if ledger is None else (ledger.path, ledger.name, entries)):
             for collector in collectors:
                 collector._state = None  # and with it the only references to entries and secret
             return [state.release(float(confidence)) for state in states]

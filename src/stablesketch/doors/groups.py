@@ -124,7 +124,7 @@ def _within(plan: Plan) -> Plan:
 
 def group_secret(secret: Secret, name: Name) -> Secret:
     """The secret of one group of a release: derived, so that wherever its pairs are met the same one is found."""
-    return Secret.from_bytes(secret.derive(f"group/{json.dumps(name)}"))
+    return secret._derived(f"group/{json.dumps(name)}")
 
 
 def selected(
