@@ -24,6 +24,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
+from ..errors import BlobError
 from ..privacy.mechanism import Mechanism
 from .accounting import Cost
 
@@ -243,7 +244,10 @@ def _checked(row: tuple[bytes, bytes]) -> Cost:
     content, checksum = row
     if type(content) is not bytes or sha256(content).digest() != checksum:
         raise Stale
-    return Cost.from_bytes(content)
+    try:
+        return Cost.from_bytes(content)
+    except BlobError:
+        raise Stale from None
 
 
 def _hash(purpose: bytes, *parts: bytes) -> bytes:

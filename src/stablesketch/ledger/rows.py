@@ -7,8 +7,11 @@ are checked whenever they are read. Releases are held together by a chain: the h
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
+from collections.abc import Callable
 from dataclasses import astuple, dataclass
+from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
@@ -40,7 +43,7 @@ class Head:
         row = connection.execute(
             "SELECT relation, pairs_per_person, adaptive, releases, chain, last_time, checksum FROM ledger"
         ).fetchone()
-        return cls(*_checked(row, path))
+        return cls(*_checked(row, path, _is_head))
 
 
 @dataclass
@@ -65,7 +68,7 @@ class Budget:
         row = connection.execute(
             "SELECT id, name, epsilon, delta, theta, releases, checksum FROM budgets WHERE name = ?", (name,)
         ).fetchone()
-        return None if row is None else cls(*_checked(row, path))
+        return None if row is None else cls(*_checked(row, path, _is_budget))
 
 
 def chained(before: bytes, *row: object) -> bytes:
@@ -81,10 +84,51 @@ def _checksum(row: tuple[Any, ...]) -> bytes:
     return sha256(b"stablesketch/ledger/row/" + _text(row)).digest()
 
 
-def _checked(row: tuple[Any, ...] | None, path: Path) -> tuple[Any, ...]:
-    if row is None or row[-1] != _checksum(row[:-1]):
+def _checked(row: tuple[Any, ...] | None, path: Path, possible: Callable[..., bool]) -> tuple[Any, ...]:
+    if row is None or row[-1] != _checksum(row[:-1]) or not possible(*row[:-1]):
         raise LedgerCorrupt(
             f"{path}: the budget is not what was written. Nothing was recorded or released. Restore the ledger from a "
             "backup, and record what was released since then with Ledger.charge."
         )
     return row[:-1]
+
+
+def _is_head(
+    relation: object, pairs_per_person: object, adaptive: object, releases: object, chain: object, last_time: object
+) -> bool:
+    """Whether the columns have the types and ranges of what is written: a column of SQLite holds anything."""
+    return (
+        (relation is None or type(relation) is str)
+        and (pairs_per_person is None or _is_count(pairs_per_person, 1))
+        and adaptive in (0, 1)
+        and _is_count(releases)
+        and type(chain) is bytes
+        and len(chain) == 32
+        and (last_time is None or _is_time(last_time))
+    )
+
+
+def _is_budget(id: object, name: object, epsilon: object, delta: object, theta: object, releases: object) -> bool:
+    return (
+        _is_count(id)
+        and type(name) is str
+        and _is_positive(epsilon)
+        and _is_positive(delta, below=1.0)
+        and (theta is None or _is_positive(theta))
+        and _is_count(releases)
+    )
+
+
+def _is_count(value: object, least: int = 0) -> bool:
+    return type(value) is int and value >= least
+
+
+def _is_positive(value: object, below: float = math.inf) -> bool:
+    return type(value) is float and 0.0 < value < below
+
+
+def _is_time(value: object) -> bool:
+    try:
+        return type(value) is str and datetime.fromisoformat(value).tzinfo is not None
+    except ValueError:
+        return False
