@@ -19,8 +19,9 @@ from random import Random
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import stablesketch as ss
 from fuzz_targets import BY_NAME, TARGETS, Target
+
+import stablesketch as ss
 
 MOST_MEMORY = 3 << 30
 MOST_SECONDS = 20.0  # of one input
@@ -102,7 +103,9 @@ def main() -> int:
         total.update(inputs=outcome.inputs, untyped=len(outcome.findings))
         for place, raw in outcome.findings.items():
             line = f"{target.name} {base64.b64encode(raw).decode()}"
-            print(f"# {judged(target, raw)}\n{line if len(line) < 20_000 else f'# {place}: {len(raw)} bytes'}", flush=True)
+            print(
+                f"# {judged(target, raw)}\n{line if len(line) < 20_000 else f'# {place}: {len(raw)} bytes'}", flush=True
+            )
     print(f"{total['inputs']:,} inputs, {total['untyped']} kinds of untyped errors")
     return 1 if total["untyped"] else 0
 

@@ -16,8 +16,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import stablesketch as ss
 from fuzz_mutate import NUMBERS, OTHERS, bytes_mutant, json_mutant, sealed, unsealed
+
+import stablesketch as ss
 from stablesketch import secret_file
 from stablesketch.collector import checkpoint, wire
 from stablesketch.collector.blobs import merge_blobs
@@ -308,7 +309,7 @@ def read_mechanism(text: str) -> None:
 def read_cost(blob: bytes) -> None:
     cost = Cost.from_bytes(blob)
     _same(cost.to_bytes(), blob)
-    assert 0.0 <= cost.delta(0.5)
+    assert cost.delta(0.5) >= 0.0
     cost.epsilon(1e-6)
 
 
@@ -336,7 +337,9 @@ def read_row(raw: bytes) -> None:
     choice = Random(raw)
     head = choice.random() < 0.5
     row: list[Any] = list(HEAD if head else BUDGET)
-    odd = [n for n in NUMBERS if not isinstance(n, int) or abs(n) < 2**63] + [o for o in OTHERS if not isinstance(o, list | dict)]
+    odd = [n for n in NUMBERS if not isinstance(n, int) or abs(n) < 2**63] + [
+        o for o in OTHERS if not isinstance(o, list | dict)
+    ]
     at = choice.randrange(len(row))
     row[at] = choice.choice([*odd, b"", bytes(31), bytes(32)])
     if row[at] == "\ud800":
@@ -344,7 +347,11 @@ def read_row(raw: bytes) -> None:
     path = Path("ledger")
     connection = sqlite3.connect(":memory:")
     try:
-        names = "relation, pairs_per_person, adaptive, releases, chain, last_time" if head else "id, name, epsilon, delta, theta, releases"
+        names = (
+            "relation, pairs_per_person, adaptive, releases, chain, last_time"
+            if head
+            else "id, name, epsilon, delta, theta, releases"
+        )
         table = "ledger" if head else "budgets"
         connection.execute(f"CREATE TABLE {table} ({names}, checksum)")
         stored = [None if value != value else value for value in row]

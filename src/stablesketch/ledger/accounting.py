@@ -146,6 +146,8 @@ class Cost:
         low = 0.5 * high if high > 1e-6 else 0.0
         while high - low > _PRECISION * high:
             middle = 0.5 * (low + high)
+            if not low < middle < high:
+                break  # neighbouring floats, as there are few of near 0
             low, high = (low, middle) if self.delta(middle) <= delta else (middle, high)
         return high
 

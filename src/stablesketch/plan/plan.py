@@ -136,7 +136,9 @@ class Plan:
             named = ", ".join(shortened(name) for name in sorted(odd)[:5])
             raise BlobError(f"a plan with fields that nothing writes, or without some: {named}.")
         if not isinstance(parts, list) or len(parts) > _MOST_PARTS:
-            raise BlobError(f"a plan with more than {_MOST_PARTS} parts, or none that can be read; nothing writes such.")
+            raise BlobError(
+                f"a plan with more than {_MOST_PARTS} parts, or none that can be read; nothing writes such."
+            )
         plan = cls(
             statistic=from_dict(content["statistic"]),
             privacy=Privacy.from_dict(content["privacy"]),
@@ -164,8 +166,8 @@ class Plan:
             least = FEWEST
         if not least <= self.size <= most:
             raise BlobError(
-                f"a plan of {self.statistic} of size {self.size}, and a plan has {LARGEST_SIZE:,} entries at most. Make "
-                "the plan again with ss.plan."
+                f"a plan of {self.statistic} has size {self.size}, and plans have {LARGEST_SIZE:,} entries at most. "
+                "Make the plan again with ss.plan."
             )
 
     def __str__(self) -> str:
