@@ -6,6 +6,8 @@ code which knows nothing of this library catches them as it would expect to.
 
 from __future__ import annotations
 
+import itertools
+
 __all__ = [
     "ArgumentError",
     "ArgumentTypeError",
@@ -36,6 +38,8 @@ __all__ = [
     "UnsupportedVersion",
 ]
 
+_LONG = 100
+
 
 class StablesketchError(Exception):
     """The root of all errors raised on purpose by stablesketch."""
@@ -47,7 +51,7 @@ class ArgumentError(StablesketchError, ValueError):
     def __init__(self, argument: str, value: object, problem: str, way_out: str) -> None:
         self.argument = argument
         self.value = value
-        super().__init__(f"{argument} = {_short(value)}: {sentence(problem)} {sentence(way_out)}")
+        super().__init__(f"{argument} = {shortened(value)}: {sentence(problem)} {sentence(way_out)}")
 
 
 class ArgumentTypeError(ArgumentError, TypeError):
@@ -204,13 +208,24 @@ def sentence(text: str) -> str:
     return text if text.endswith(("...", "…")) else f"{text.rstrip('.')}."
 
 
-def shortened(text: str, most: int = 400) -> str:
+def in_one_line(text: str, most: int = 400) -> str:
     """The text, in one line; of a long one its beginning, and dots that say so."""
     text = " ".join(text.split())
     return text if len(text) <= most else f"{text[:most].rstrip()} ..."
 
 
-def _short(value: object) -> str:
-    """A repr that never fills the screen, and never shows what a huge argument holds beyond its start."""
-    text = repr(value)
+def shortened(value: object) -> str:
+    """A repr that never fills the screen, and never shows what a huge argument holds beyond its start.
+
+    Of a long text or list only the start is looked at: an error about a gigabyte does not take another one. What has
+    no repr (an integer of 5,000 digits, lists nested 10,000 deep) is told by its type.
+    """
+    try:
+        if isinstance(value, str | bytes | bytearray) and len(value) > _LONG:
+            value = value[:_LONG]
+        elif isinstance(value, list | tuple | dict | set | frozenset) and len(value) > _LONG:
+            value = list(itertools.islice(value, _LONG))
+        text = repr(value)
+    except Exception:
+        return f"<{type(value).__name__}>"
     return text if len(text) <= 80 else f"{text[:77]}..."

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from ..errors import DataError, shortened
+from ..errors import DataError, in_one_line
 from .lines import too_long
 
 __all__ = ["told"]
@@ -86,4 +86,4 @@ def _bad_value(source: str, text: str) -> DataError | None:
 
 
 def _other(source: str, text: str) -> DataError:
-    return DataError(source, shortened(text.split("\n\n")[0]), "Repair the input, or the query")
+    return DataError(source, in_one_line(text.split("\n\n")[0]), "Repair the input, or the query")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ..errors import DataError, shortened
+from ..errors import DataError, in_one_line
 from .libraries import need
 
 __all__ = ["HEAD", "check_bytes", "check_file", "opened_text", "unreadable"]
@@ -49,7 +49,7 @@ def check_file(path: Path) -> None:
 
 def unreadable(source: str, error: Exception) -> DataError:
     """A file that cannot be read, in the first line of what the system or Arrow says of it."""
-    said = shortened(str(error).split("\n")[0], 200)
+    said = in_one_line(str(error).split("\n")[0], 200)
     return DataError(source, f"the file cannot be read: {said}", "Repair it, or leave it out")
 
 
