@@ -29,7 +29,8 @@ class Release:
     Everything here may be published. `pairs` is the number of pairs where that is public (relation "replace"), else
     None. `value` is unbiased (unless `mechanism` says that pairs were sampled): where the noise is large against F_p
     it can come out negative; what is computed from moments stays within its range. `p` is the order of the statistic.
-    `points` are the orders of a profile, whose `value` is that of the first.
+    `points` are the orders of a profile, whose `value` is that of the first. `record` is the number that the release
+    has in the ledger it was paid from, so that value and record can be matched; None without a ledger.
     """
 
     value: float
@@ -48,12 +49,15 @@ class Release:
     size: int
     floor: float
     points: tuple[Point, ...] = ()
+    record: int | None = None
 
     def to_json(self) -> str:
-        """The release as versioned JSON; `points` only of a profile."""
+        """The release as versioned JSON; `points` only of a profile, `record` only where there is a ledger."""
         content = {"format": _FORMAT, **asdict(self)}
         if not self.points:
             del content["points"]
+        if self.record is None:
+            del content["record"]
         return json.dumps(content, sort_keys=True)
 
     @classmethod

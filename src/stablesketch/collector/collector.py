@@ -6,6 +6,7 @@ import contextlib
 import secrets
 import threading
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -25,6 +26,7 @@ from ..errors import (
 from ..ledger import Ledger
 from ..ledger.arguments import checked_label, checked_part
 from ..ledger.record import Ask, Entry
+from ..paying import Paid, Payment, until_shown
 from ..plan import Plan
 from ..release import Release
 from ..secret import Secret
@@ -314,7 +316,7 @@ def release_all(
             )
     if len({id(collector) for collector in collectors}) < len(collectors):
         raise ArgumentError("collectors", len(collectors), "one of them is there twice", "Pass each once")
-    with contextlib.ExitStack() as held:
+    with until_shown() as payment, contextlib.ExitStack() as held:
         for collector in sorted(collectors, key=id):  # always in this order, so that threads cannot wait in a ring
             held.enter_context(collector._lock)
         for collector in collectors:
@@ -322,10 +324,20 @@ def release_all(
         states = [collector._held() for collector in collectors]
         keys = [state.secret for state in states]
         entries = _entries(collectors, keys, labels, parts) if ledger is not None else []
-        with spending(keys, None if ledger is None else lambda: ledger._enter(entries)):
+        payment.hold()
+        with spending(keys, None if ledger is None else lambda: _paid(ledger, entries, payment)):
             for collector in collectors:
                 collector._state = None  # and with it the only references to entries and secret
-            return [state.release(float(confidence)) for state in states]
+            releases = [state.release(float(confidence)) for state in states]
+        if ledger is not None:
+            numbers = [one.number for one in payment.paid[-len(entries) :]]
+            releases = [replace(one, record=number) for one, number in zip(releases, numbers, strict=True)]
+        payment.releases += releases
+    return releases
+
+
+def _paid(ledger: Ledger, entries: Sequence[Entry], payment: Payment) -> None:
+    payment.paid += [Paid(ledger.path, one.number, one.epsilon, one.delta) for one in ledger._enter(entries)]
 
 
 def _entries(
