@@ -97,6 +97,10 @@ class Fields:
             raise self._odd(name, value, f"one of {', '.join(choices)}")
         return value
 
+    def has(self, name: str) -> bool:
+        """Whether the field is there and not taken yet."""
+        return name in self._content
+
     def optional(self, name: str) -> bool:
         """Whether the field holds something other than null; if not, it is taken."""
         if self._content.get(name, 0) is None:

@@ -7,6 +7,8 @@ code which knows nothing of this library catches them as it would expect to.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
+from typing import Any
 
 __all__ = [
     "ArgumentError",
@@ -24,6 +26,7 @@ __all__ = [
     "MergeError",
     "NegativeTotal",
     "PlanInfeasible",
+    "ReleaseInterrupted",
     "ReleasedAlready",
     "SecretFileError",
     "SecretMismatch",
@@ -196,6 +199,19 @@ class BudgetExceeded(StablesketchError, RuntimeError):
             f"{spent:.6g}, left {self.left:.6g}. "
             f"Asked was ε = {asked[0]:.6g}, δ = {asked[1]:.3g}, which would make it {after:.6g}. {way_out}"
         )
+
+
+class ReleaseInterrupted(KeyboardInterrupt):
+    """Ctrl-C came after a release was paid for. It was finished first: `releases` has what was released.
+
+    Like every KeyboardInterrupt it is no `Exception`. The text has the values, so that a traceback shows them.
+    """
+
+    def __init__(self, releases: Sequence[Any], paid: str) -> None:
+        self.releases = list(releases)
+        shown = "; ".join(map(str, self.releases[:20])) + ("; ..." if len(self.releases) > 20 else "")
+        where = f" ({paid})" if paid else ""
+        super().__init__(f"Ctrl-C came after the release was paid for{where}, so it was finished: {shown}")
 
 
 def sentence(text: str) -> str:

@@ -37,7 +37,8 @@ class Release:
     None. `value` lies between `low` and `high`, and all three in the range that the statistic can have, given what is
     public. Elsewhere moments, counts and Shannon's entropy are unbiased (unless `mechanism` says that pairs were
     sampled); at the ends of the range values pile up. `p` is the order of the statistic.
-    `points` are the orders of a profile, whose `value` is that of the first.
+    `points` are the orders of a profile, whose `value` is that of the first. `record` is the number that the release
+    has in the ledger it was paid from, so that value and record can be matched; None without a ledger.
     """
 
     value: float
@@ -56,12 +57,15 @@ class Release:
     size: int
     floor: float
     points: tuple[Point, ...] = ()
+    record: int | None = None
 
     def to_json(self) -> str:
-        """The release as versioned JSON; `points` only of a profile."""
+        """The release as versioned JSON; `points` only of a profile, `record` only where there is a ledger."""
         content = {"format": _FORMAT, **asdict(self)}
         if not self.points:
             del content["points"]
+        if self.record is None:
+            del content["record"]
         return json.dumps(content, sort_keys=True)
 
     @classmethod
@@ -89,6 +93,7 @@ class Release:
                 size=fields.whole("size"),
                 floor=fields.number("floor", 0.0, sys.float_info.max),
                 points=_points(fields.any("points", [])),
+                record=fields.whole("record") if fields.has("record") else None,
             )
             fields.end()
             return release

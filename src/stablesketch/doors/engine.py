@@ -127,6 +127,10 @@ class Engine:
     def _told(self, source: str) -> Iterator[None]:
         try:
             yield
+        except RuntimeError as error:
+            if str(error) != "Query interrupted":  # DuckDB's word for a signal that came while it worked
+                raise
+            raise KeyboardInterrupt from None
         except (self._duckdb.Error, OSError, need("pyarrow").ArrowException) as error:
             # What goes wrong after the first batch comes through Arrow, as an OSError with DuckDB's words.
             text = str(error).strip()
