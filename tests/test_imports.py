@@ -49,7 +49,9 @@ LEVELS = {
 LOOKS_UP = {
     ("plan", "collector"): "plan.open() makes the collector of the plan",
 }
-FOR_ALL = {"errors", "durable", "secret", "secret_file", "_native"}
+FOR_ALL = {
+    "checked_json", "durable", "errors", "file_identity", "paying", "secret", "secret_bits", "secret_file", "_native",
+}  # fmt: skip
 
 
 def modules() -> list[Path]:

@@ -7,9 +7,11 @@ after. Errors are the `OSError` of the system: callers know what the file was fo
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -18,35 +20,88 @@ try:
 except ImportError:  # no POSIX: no locks between processes there
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["locked", "sync_folder", "write_new", "write_over"]
+__all__ = ["Reserved", "lock", "locked", "sync_folder", "unlock", "write_new", "write_over"]
+
+_WAIT = 60.0  # seconds for others to let go of a file
+
+Content = bytes | Callable[[BinaryIO], object]
+"""What is written; what must not stand in a variable is written by a function, which gets the file."""
 
 
-def write_new(path: Path, content: bytes) -> None:
+def write_new(path: Path, content: Content) -> None:
     """A new file of mode 0600; FileExistsError if there is one of that name already."""
-    with _temporary(path, content) as name:
-        os.link(name, path)  # unlike rename, fails if the target exists
-    sync_folder(path.parent)
+    Reserved(path).store(content)
 
 
 def write_over(path: Path, content: bytes) -> None:
     """A file of mode 0600 in place of whatever has that name: readers see the old one or the new one."""
-    with _temporary(path, content) as name:
-        os.replace(name, path)
-    sync_folder(path.parent)
+    Reserved(path).store(content, over=True)
 
 
-@contextlib.contextmanager
-def _temporary(path: Path, content: bytes) -> Iterator[str]:
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)  # mkstemp makes it 0600
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        yield name
-    finally:
+class Reserved:
+    """A file of mode 0600 that is to be: open in its folder under another name, with `room` bytes of the disk.
+
+    So a folder that cannot be written, or a full disk, shows now and not when there is content. `store` or `discard`
+    ends it, and leaves nothing else behind.
+    """
+
+    def __init__(self, path: Path, room: int = 0) -> None:
+        self.path = path
+        # A name of 255 bytes is allowed, and one that is longer than that must not come of it. mkstemp makes it 0600.
+        handle, self._name = tempfile.mkstemp(prefix=f".{path.name[:40]}-", dir=path.parent)
+        self._file = os.fdopen(handle, "wb")
+        try:
+            if room and hasattr(os, "posix_fallocate"):
+                _allocate(handle, room)
+        except BaseException:
+            self.discard()
+            raise
+
+    def store(self, content: Content, *, over: bool = False) -> None:
+        """Writes, syncs, and gives the file its name: FileExistsError if there is one already, unless `over`."""
+        try:
+            if isinstance(content, bytes):
+                self._file.write(content)
+            else:
+                content(self._file)
+            self._file.flush()
+            self._file.truncate()
+            os.fsync(self._file.fileno())
+            self._file.close()
+            if over:
+                os.replace(self._name, self.path)
+            else:
+                _named(self._name, self.path)
+        finally:
+            self.discard()
+        sync_folder(self.path.parent)
+
+    def discard(self) -> None:
+        """Removes what was not stored."""
         with contextlib.suppress(OSError):
-            os.unlink(name)
+            self._file.close()
+        with contextlib.suppress(OSError):
+            os.unlink(self._name)
+
+
+def _allocate(handle: int, room: int) -> None:
+    try:
+        os.posix_fallocate(handle, 0, room)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise
+        # Otherwise the file system cannot promise room, and nothing is known.
+
+
+def _named(name: str, path: Path) -> None:
+    try:
+        os.link(name, path)  # unlike rename, fails if the target exists
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP):
+            raise
+        # A file system without hard links: the name is taken first, and then given to the file.
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        os.replace(name, path)
 
 
 def sync_folder(folder: Path) -> None:
@@ -59,6 +114,34 @@ def sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
+def lock(handle: int, wait: float | None = None) -> None:
+    """Holds the file for this open handle alone, until `unlock` or its end; TimeoutError if others keep it too long.
+
+    The lock is on the file, whatever its name. It is never waited for without an end: a second handle of the same
+    process would wait for itself.
+    """
+    if fcntl is None:
+        return
+    end, pause = time.monotonic() + (_WAIT if wait is None else wait), 0.001
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except OSError as error:
+            if error.errno not in (errno.EWOULDBLOCK, errno.EACCES, errno.EINTR):
+                raise
+        if time.monotonic() >= end:
+            raise TimeoutError(errno.ETIMEDOUT, "another process, or another part of this one, holds it. Try again")
+        time.sleep(pause)
+        pause = min(2.0 * pause, 0.02)
+
+
+def unlock(handle: int) -> None:
+    """Lets others have it, also if a fork has inherited the handle."""
+    if fcntl is not None:
+        fcntl.flock(handle, fcntl.LOCK_UN)
+
+
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[BinaryIO]:
     """The file that has this name, opened for reading and held by this process alone until the end of the block.
@@ -69,11 +152,14 @@ def locked(path: Path) -> Iterator[BinaryIO]:
     while True:
         file = open(path, "rb")  # noqa: SIM115  closed below, on every way out
         try:
-            if fcntl is not None:
-                fcntl.flock(file, fcntl.LOCK_EX)
-            if not os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
-                continue
-            yield file
-            return
+            lock(file.fileno())
+            try:
+                if not os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
+                    continue
+                yield file
+                return
+            finally:
+                unlock(file.fileno())
         finally:
-            file.close()
+            with contextlib.suppress(OSError):  # nothing was written to it; whatever was done under the lock is done
+                file.close()

@@ -6,7 +6,8 @@ only its owner may read.
 
 **A secret has one release.** The release marks its files as spent (secret_file.py) and overwrites the bits in memory;
 every collector, blob and checkpoint under it is then closed. Without a file the object is the only place that
-remembers, so it releases only in the process that made it: a fork has a copy that nobody can mark.
+remembers, so it is released and saved only in the process that made it: a fork has a copy that nobody can mark. Of
+several objects with the same bits, those that were merged, and those with files, are spent together.
 
 Derivation: HMAC-SHA256(secret, "stablesketch/1/" + purpose), cut to length. Every use has a purpose of its own, so that
 nothing learned about one derived key says anything about another (HMAC-SHA256 is a pseudorandom function).
@@ -15,21 +16,50 @@ nothing learned about one derived key says anything about another (HMAC-SHA256 i
 from __future__ import annotations
 
 import contextlib
-import hmac
 import os
-import secrets
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn, final
 
 from . import secret_file
-from .errors import ArgumentError, ArgumentTypeError, SecretMissing, SecretNotPicklable, SecretSpent
-from .secret_file import SECRET_BYTES, SecretFile, Spending
+from .errors import ArgumentError, ArgumentTypeError, SecretFileError, SecretMissing, SecretNotPicklable, SecretSpent
+from .file_identity import Identity, identity_of
+from .paying import Paid
+from .secret_bits import SECRET_BYTES, Bits
+from .secret_file import SecretFile, Spending
 
 __all__ = ["Secret"]
 
-_claims = threading.Lock()
+_WAIT = 60.0  # seconds for another thread to finish saving
+
+
+class _Process:
+    """This process: its turn to claim or save a secret, how often it forked, and which files it knows, by secret."""
+
+    def __init__(self) -> None:
+        self.turn = threading.Condition()
+        self.id = os.getpid()
+        self.forks = 0
+        self.files: dict[bytes, set[Path]] = {}
+
+    def forked(self) -> None:
+        """In the parent, after a fork."""
+        self.forks += 1
+
+
+_process = _Process()
+
+
+def _forked_away() -> None:
+    """In the child: a process of its own, whose lock nobody holds."""
+    global _process
+    known, _process = _process.files, _Process()
+    _process.files = known
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_parent=lambda: _process.forked(), after_in_child=_forked_away)
 
 
 @final
@@ -40,13 +70,20 @@ class Secret:
     and reveal nothing of them; blobs and ledgers carry it.
     """
 
-    __slots__ = ("_bits", "_files", "_fingerprint", "_home", "_parent", "_spent", "_twins")
-    _bits: bytearray
+    __slots__ = (
+        "_bits", "_files", "_fingerprint", "_forks", "_home", "_marked", "_paid", "_parent", "_saving", "_spent",
+        "_twins",
+    )  # fmt: skip
+    _bits: Bits
     _files: list[Path]
     _fingerprint: bytes
-    _home: int
+    _forks: int  # how often the process had forked when there was a first file
+    _home: _Process
+    _marked: set[Path]  # by a release that is not finished
+    _paid: tuple[object, list[Paid]] | None  # receipt and records of a release that was paid and is not finished
     _parent: Secret | None
-    _spent: bool
+    _saving: int  # how many threads are saving it
+    _spent: bool  # or claimed by a release that is on its way
     _twins: list[Secret]
 
     def __init__(self) -> None:
@@ -55,7 +92,7 @@ class Secret:
     @classmethod
     def generate(cls) -> Secret:
         """A fresh secret from the operating system's random number generator."""
-        return cls.from_bytes(secrets.token_bytes(SECRET_BYTES))
+        return cls._of(Bits.fresh())
 
     @classmethod
     def from_bytes(cls, bits: bytes) -> Secret:
@@ -64,16 +101,26 @@ class Secret:
         Never a password, a hash of public data or a fixed seed: a guessable secret protects nobody. Made twice from the
         same bits it is two objects, and each would release: have a ledger remember it, or delete the bits.
         """
-        if not isinstance(bits, bytes):
-            raise ArgumentTypeError("bits", type(bits), "a secret is bytes", "Pass 32 random bytes.")
-        if len(bits) != SECRET_BYTES:
-            raise ArgumentError("len(bits)", len(bits), "a secret is 32 bytes", "Use Secret.generate().")
+        kind, length = type(bits), len(bits) if isinstance(bits, bytes) else 0
+        if kind is bytes and length == SECRET_BYTES:
+            return cls._of(Bits(lambda: bits))  # noqa: F821  it is deleted on the other way
+        del bits  # whatever was given: a report of this error must not have it
+        if not issubclass(kind, bytes):
+            raise ArgumentTypeError("bits", kind, "a secret is bytes", "Pass 32 random bytes.")
+        raise ArgumentError("len(bits)", length, "a secret is 32 bytes", "Use Secret.generate().")
+
+    @classmethod
+    def _of(cls, bits: Bits) -> Secret:
         self = object.__new__(cls)
-        self._bits = bytearray(bits)
+        self._bits = bits
         self._files = []
-        self._fingerprint = secret_file.derive(bits, "identity")[:8]
-        self._home = os.getpid()
+        self._fingerprint = bits.derive("identity")[:8]
+        self._forks = _process.forks
+        self._home = _process
+        self._marked = set()
+        self._paid = None
         self._parent = None
+        self._saving = 0
         self._spent = False
         self._twins = []
         return self
@@ -82,29 +129,81 @@ class Secret:
         """Writes the secret to a new file of mode 0600, atomically: the file is there whole or not at all.
 
         Refuses to replace a file: a secret overwritten is a stream that can never be updated or released again. A
-        release will mark this file as spent, so it has to stay where it is until then.
+        release will mark this file as spent, so it has to stay where it is until then. A secret that is spent, being
+        released, or not of this process (a fork has a copy) is not saved: nobody would mark the file.
         """
         if self._parent is not None:
             raise ArgumentError(
                 "path", str(path), "the secret of a group is not saved", "Save its parent, and derive it again"
             )
-        target = Path(path).absolute()
-        secret_file.write(target, self._living())
-        self._files = [*(file for file in self._files if file != target), target]
+        target = Path(os.path.realpath(Path(path).parent)) / Path(path).name
+        with _process.turn:
+            self._check_savable(path)
+            self._saving += 1
+        try:
+            with contextlib.ExitStack() as held:
+                for file in self._all_files():
+                    try:
+                        held.enter_context(secret_file.fresh(file, self._bits))
+                    except SecretFileError:
+                        if secret_file.holds(file, self._bits):  # one that is gone or damaged releases nothing
+                            raise
+                secret_file.write(target, self._living())
+            with _process.turn:
+                try:
+                    self._check_savable(path)
+                except BaseException:
+                    target.unlink()
+                    raise
+                self._take_file(target)
+        finally:
+            with _process.turn:
+                self._saving -= 1
+                _process.turn.notify_all()
+
+    def _check_savable(self, path: str | os.PathLike[str]) -> None:
+        self._living()
+        if self._spent:
+            raise SecretSpent("this secret is being released by another thread, and is not saved.")
+        if self._paid is not None:
+            raise SecretFileError(f"the secret is not saved to {path}: its release is paid. Finish the release.")
+        self._check_home("saved")
+        if self._files and self._forks != _process.forks:
+            raise SecretFileError(
+                f"the secret is not saved to {path}: this process has forked since it was in {self._files[0]}. The "
+                "fork could release from there, and would leave the new file fresh. Make all files before forking."
+            )
+
+    def _check_home(self, what: str) -> None:
+        if self._home is not _process or _process.id != os.getpid():
+            raise SecretMissing(
+                f"the secret was not {what}: this one is a fork, and has a copy. A secret is saved only in the process "
+                "that made it, and released there too, unless it was in a file before. Save it before forking."
+            )
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Secret:
-        """Reads a secret from a file written by `save`; refuses one that others could have read, or that is spent."""
+        """Reads a secret from a file written by `save`.
+
+        Refuses one that others could have read, that has a second name (a hard link, a mount of the file alone), or
+        that is spent.
+        """
         # The file itself, not a link to it: it is the file that will be marked.
         source = Path(os.path.realpath(path))
-        content = secret_file.read(source)
+        content = secret_file.read(source, alone=True)
         if content.bits is None:
             raise SecretSpent(
                 f"the secret in {path} had its one release at {content.about.time}. Collect anew under a fresh secret."
             )
-        self = cls.from_bytes(content.bits)
-        self._files = [source]
+        self = cls._of(content.bits)
+        self._take_file(source)
         return self
+
+    def _take_file(self, file: Path) -> None:
+        if not self._files:
+            self._forks = _process.forks
+        self._files = [*(each for each in self._files if each != file), file]
+        _process.files.setdefault(self._fingerprint, set()).add(file)
 
     @staticmethod
     def inspect(path: str | os.PathLike[str]) -> SecretFile:
@@ -120,7 +219,7 @@ class Secret:
         if not isinstance(name, str) or not name:
             raise ArgumentError("name", name, "a group has a name", 'Pass a text such as "FR"')
         try:
-            child = Secret.from_bytes(self.derive(f"child/{name}"))
+            child = self._derived(f"child/{name}")
         except UnicodeEncodeError:
             raise ArgumentError("name", name, "not a text that UTF-8 can write", "Pass another name") from None
         child._parent = self
@@ -130,7 +229,11 @@ class Secret:
         """The key of one purpose: HMAC-SHA256(secret, "stablesketch/1/" + purpose), its first `length` bytes."""
         if not 0 < length <= SECRET_BYTES:
             raise ArgumentError("length", length, "a derived key has 1 to 32 bytes", "Derive two of them")
-        return secret_file.derive(self._living(), purpose)[:length]
+        return self._living().derive(purpose)[:length]
+
+    def _derived(self, purpose: str) -> Secret:
+        """The key of one purpose, as a secret of its own."""
+        return Secret._of(self._living().child(purpose))
 
     @property
     def fingerprint(self) -> bytes:
@@ -146,56 +249,85 @@ class Secret:
     def _root(self) -> Secret:
         return self if self._parent is None else self._parent._root
 
-    def _living(self) -> bytearray:
+    def _living(self) -> Bits:
         if not self._bits:
             raise SecretSpent(_SPENT)
         return self._bits
 
     def _adopt(self, other: Secret) -> None:
-        """Another object with the same bits, whose collector was merged: its files and its bits go when these do."""
+        """Another object with the same bits, whose collector was merged: they are claimed and spent together."""
         mine, theirs = self._root, other._root
-        if theirs is not mine and theirs == mine:
-            mine._files = [*mine._files, *(file for file in theirs._files if file not in mine._files)]
+        if theirs == mine and not any(theirs is each for each in mine._together()):
             mine._twins.append(theirs)
+            theirs._twins.append(mine)
+
+    def _together(self) -> list[Secret]:
+        """This object, and all that were merged with it or with those."""
+        found = [self]
+        for each in found:
+            found += [twin for twin in each._twins if not any(twin is other for other in found)]
+        return found
+
+    def _all_files(self) -> list[Path]:
+        """Of these objects, and what else this process has saved of the secret or loaded it from; each file once."""
+        own = sorted({file for each in self._together() for file in each._files})
+        more = sorted(_process.files.get(self._fingerprint, set()).difference(own)) if own else []
+        seen: set[Identity] = set()
+        files = []
+        for file in [*own, *more]:
+            if file not in own and not secret_file.holds(file, self._bits):
+                continue
+            try:
+                identity = identity_of(os.stat(file))
+            except OSError:
+                identity = (-1, len(seen))  # it cannot be read, and whoever opens it says so
+            if identity not in seen:
+                seen.add(identity)
+                files.append(file)
+        return files
 
     @contextlib.contextmanager
-    def _claimed(self, *, guarded: bool) -> Iterator[list[Spending]]:
+    def _claimed(self) -> Iterator[list[Spending]]:
         """This root secret for one release, all of its files locked and ready to be marked: see collector/spending.py.
 
-        `guarded` says that a ledger will remember it. If the block raises before the claim was `_keep`-ed, it is fresh
-        again.
+        If the block raises while there are bits, it is fresh again.
         """
-        with _claims:
-            if self._spent:
+        with _process.turn:
+            group = self._together()
+            if not _process.turn.wait_for(lambda: not any(each._is_saving() for each in group), _WAIT):
+                raise SecretFileError("another thread is saving this secret, and does not finish. Try again.")
+            if any(each._spent for each in group):
                 raise SecretSpent(_SPENT)
-            if not guarded and not self._files and self._home != os.getpid():
-                raise SecretMissing(
-                    "a secret without a file releases only in the process that made it: this one is a fork, and has a "
-                    "copy. Release there, save the secret to a file first, or use a ledger."
-                )
-            self._spent = True
+            if not any(each._files for each in group):
+                for each in group:
+                    each._check_home("released")
+            for each in group:
+                each._spent = True
         try:
             with contextlib.ExitStack() as held:
-                files = sorted(set(self._files))
-                yield [held.enter_context(secret_file.spending(file, self._bits)) for file in files]
+                left = [file for file in self._all_files() if file not in self._marked]
+                yield [held.enter_context(secret_file.spending(file, self._bits)) for file in left]
         except BaseException:
-            if self._bits:
-                self._spent = False
+            with _process.turn:
+                for each in group:
+                    each._spent = not each._bits
             raise
+
+    def _is_saving(self) -> bool:
+        return self._saving > 0 and self._home is _process  # threads of a parent are not in a fork
 
     def _wipe(self) -> None:
         """Overwrites the bits; whatever asks for them from now on gets `SecretSpent`."""
-        self._spent = True
-        for i in range(len(self._bits)):
-            self._bits[i] = 0
-        self._bits = bytearray()
-        while self._twins:
-            self._twins.pop()._wipe()
+        for each in self._together():
+            each._spent = True
+            each._bits.wipe()
+            each._twins = []
+        _process.files.pop(self._fingerprint, None)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Secret):
             return NotImplemented
-        return self is other or (bool(self._bits) and hmac.compare_digest(self._bits, other._bits))
+        return self is other or self._bits == other._bits
 
     __hash__ = None  # type: ignore[assignment]  # a hash of secret bits could end up in a log
 

@@ -16,9 +16,10 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import hmac
 import os
 import stat
+import struct
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -27,12 +28,21 @@ from typing import BinaryIO
 
 from .durable import locked, sync_folder, write_new
 from .errors import SecretFileError, SecretSpent
+from .file_identity import leftovers, second_name
+from .secret_bits import SECRET_BYTES, Bits
 
-__all__ = ["SECRET_BYTES", "SecretFile", "Spending", "check_spendable", "derive", "read", "spending", "write"]
+try:
+    import fcntl
+except ImportError:  # no POSIX: no attributes of files there
+    fcntl = None  # type: ignore[assignment]
 
-SECRET_BYTES = 32
-_FRESH = "stablesketch-secret 1"
+__all__ = ["SecretFile", "Spending", "fresh", "holds", "read", "spending", "write"]
+
+_FRESH = b"stablesketch-secret 1\n"
 _SPENT = "stablesketch-secret 1 spent"
+_PAUSES = (0.0, 0.05, 0.2, 0.5)  # seconds before each attempt to mark a file
+_GET_ATTRIBUTES = 0x80006601 | struct.calcsize("l") << 16  # FS_IOC_GETFLAGS
+_UNCHANGEABLE = {0x10: "immutable (chattr +i)", 0x20: "append-only (chattr +a)"}
 
 
 @dataclass(frozen=True)
@@ -46,35 +56,36 @@ class SecretFile:
 
 @dataclass(frozen=True)
 class _Content:
-    bits: bytes | None  # None in a spent file
+    bits: Bits | None  # None in a spent file
     about: SecretFile
 
-    def __repr__(self) -> str:
-        return f"<{self.about}>"
 
-
-def derive(bits: bytes | bytearray, purpose: str) -> bytes:
-    """HMAC-SHA256(secret, "stablesketch/1/" + purpose): the key of one purpose."""
-    return hmac.digest(bits, b"stablesketch/1/" + purpose.encode(), "sha256")
-
-
-def write(path: Path, bits: bytes | bytearray) -> None:
+def write(path: Path, bits: Bits) -> None:
     """A new file of mode 0600. Never replaces one: a secret overwritten is a stream that can never be released."""
+
+    def fill(file: BinaryIO) -> None:
+        file.write(_FRESH)
+        bits.write_to(file.write)
+        file.write(f"\n{_checksum(bits)}\n".encode())
+
     try:
-        write_new(path, f"{_FRESH}\n{bits.hex()}\n{_checksum(bits)}\n".encode())
+        write_new(path, fill)
     except FileExistsError:
         raise SecretFileError(f"{path} exists already. Choose another name, or load it with Secret.load.") from None
     except OSError as error:
         raise SecretFileError(f"cannot write a secret to {path}: {error.strerror}.") from None
 
 
-def read(path: Path) -> _Content:
-    """What is in the file, if others could not have read it."""
+def read(path: Path, *, alone: bool = False) -> _Content:
+    """What is in the file, if others could not have read it; with `alone`, if it also has no other name."""
     while True:
         try:
             with open(path, "rb") as file:
                 try:
-                    return _parse(path, file)
+                    content = _parse(path, file)
+                    if alone and content.bits is not None:
+                        _check_names(path, file)
+                    return content
                 except SecretFileError:
                     # A file that is spent is replaced, and wiped after that: perhaps between opening and reading it.
                     if os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
@@ -88,88 +99,163 @@ def read(path: Path) -> _Content:
 class Spending:
     """A fresh file, locked; `mark` makes it a spent one."""
 
-    def __init__(self, path: Path, prepared: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, prepared: Path, fingerprint: str) -> None:
+        self.path = path
         self._prepared = prepared
+        self._fingerprint = fingerprint
 
     def mark(self) -> None:
-        """One rename and a sync. The bits of the old file are then overwritten, as far as the disk lets that happen."""
-        try:
-            with _writable(self._path) as old:
-                os.replace(self._prepared, self._path)
-                sync_folder(self._path.parent)
-                if old is not None:
+        """One rename and a sync. The bits of the old file are then overwritten, as far as the disk lets that happen.
+
+        Raises the error of the system if several attempts fail: the file is then still fresh.
+        """
+        with _writable(self.path) as old:
+            self._replace()
+            sync_folder(self.path.parent)
+            if old is not None:
+                with contextlib.suppress(OSError):
                     old.write(bytes(4096))
                     old.flush()
                     os.fsync(old.fileno())
-        except OSError as error:
-            raise SecretFileError(
-                f"cannot mark {self._path} as spent: {error.strerror}. Nothing was released."
-            ) from None
+
+    def _replace(self) -> None:
+        for attempt, pause in enumerate(_PAUSES, 1):
+            time.sleep(pause)
+            try:
+                if not self._prepared.exists():
+                    _prepare(self._prepared, self._fingerprint)
+                os.replace(self._prepared, self.path)
+                return
+            except OSError:
+                if attempt == len(_PAUSES):
+                    raise
 
 
 @contextlib.contextmanager
-def spending(path: Path, bits: bytes | bytearray) -> Iterator[Spending]:
-    """Holds the file of this secret for oneself, makes sure that it is fresh, and has all of the spent one ready.
-
-    Whatever can fail (a full disk, a folder that cannot be written) fails here, before anything is paid.
-    """
-    prepared = path.with_name(f".{path.name}.spent")
+def fresh(path: Path, bits: Bits) -> Iterator[BinaryIO]:
+    """Holds the file of this secret for oneself, and makes sure that it is fresh."""
     with contextlib.ExitStack() as held:
         try:
-            content = _parse(path, held.enter_context(locked(path)))
+            file = held.enter_context(locked(path))
+            content = _parse(path, file)
         except SecretFileError:
             raise
         except OSError as error:
             raise _unreadable(path, error) from None
-        check_spendable(path, content, bits)
+        if content.bits is None:
+            raise SecretSpent(
+                f"the secret in {path} had its one release at {content.about.time}. Collect anew under a fresh secret."
+            )
+        if content.bits != bits:
+            raise SecretFileError(f"{path} holds another secret than when it was loaded. Put the right one back.")
+        yield file
+
+
+def holds(path: Path, bits: Bits) -> bool:
+    """Whether the file can be read, and is a fresh one of this secret."""
+    try:
+        return read(path).bits == bits
+    except SecretFileError:
+        return False
+
+
+@contextlib.contextmanager
+def spending(path: Path, bits: Bits) -> Iterator[Spending]:
+    """A fresh file, held, with all of the spent one ready beside it.
+
+    Whatever can be known to fail (a full disk, a second name, a folder or a file that cannot be changed) fails here,
+    before anything is paid.
+    """
+    prepared = path.with_name(f".{path.name}.spent")
+    with contextlib.ExitStack() as held:
+        file = held.enter_context(fresh(path, bits))
+        fingerprint = bits.derive("identity")[:8].hex()
         try:
+            _check_names(path, file)
+            _check_attributes(path)
             held.callback(_remove, prepared)
-            _prepare(prepared, content.about.fingerprint)
+            _prepare(prepared, fingerprint)
+        except SecretFileError:
+            raise
         except OSError as error:
             raise SecretFileError(
                 f"cannot mark {path} as spent: {error.strerror}. Nothing was released. See that its folder can be "
                 "written and the disk has room."
             ) from None
-        yield Spending(path, prepared)
+        yield Spending(path, prepared, fingerprint)
 
 
-def check_spendable(path: Path, content: _Content, bits: bytes | bytearray) -> None:
-    """Refuses a spent file, and one that holds another secret by now."""
-    if content.bits is None:
-        raise SecretSpent(
-            f"the secret in {path} had its one release at {content.about.time}. Collect anew under a fresh secret."
-        )
-    if not hmac.compare_digest(content.bits, bytes(bits)):
-        raise SecretFileError(f"{path} holds another secret than when it was loaded. Put the right one back.")
+def _check_names(path: Path, file: BinaryIO) -> None:
+    """Refuses a file with two names: marked under one, it would be fresh under the other."""
+    found = os.fstat(file.fileno())
+    if found.st_nlink > 1:
+        for name in leftovers(path, found):
+            _remove(name)
+        found = os.fstat(file.fileno())
+    problem = second_name(path, found)
+    if problem is not None:
+        raise SecretFileError(f"{problem}. A secret has one release, and so one file. Nothing was released.")
+
+
+def _check_attributes(path: Path) -> None:
+    """Attributes that forbid the rename to everybody, where the file system has such."""
+    if fcntl is None:
+        return
+    for place in (path, path.parent):
+        flags = bytearray(struct.calcsize("l"))
+        try:
+            handle = os.open(place, os.O_RDONLY | os.O_NONBLOCK)
+            try:
+                fcntl.ioctl(handle, _GET_ATTRIBUTES, flags)
+            finally:
+                os.close(handle)
+        except OSError:
+            continue  # not every file system has attributes
+        for flag, name in _UNCHANGEABLE.items():
+            if struct.unpack("i", flags[:4])[0] & flag:
+                raise SecretFileError(
+                    f"cannot mark {path} as spent: {place} is {name}. Nothing was released. Take the attribute away."
+                )
 
 
 def _prepare(path: Path, fingerprint: str) -> None:
-    """The spent file under another name, synced. A leftover of a killed process is taken away first."""
+    """The spent file under another name, synced. Leftovers of a killed process are taken away first.
+
+    It gets its name by a rename, as it will once more: a folder that allows new files and no renames shows here.
+    """
+    first = path.with_name(f"{path.name}-")
     _remove(path)
+    _remove(first)
     time = datetime.now(UTC).isoformat(timespec="seconds")
     body = f"{_SPENT}\n{fingerprint}\n{time}\n"
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "wb") as file:
-        file.write(f"{body}{_digest(body)}\n".encode())
-        file.flush()
-        os.fsync(file.fileno())
+    handle = os.open(first, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(f"{body}{_digest(body)}\n".encode())
+            file.flush()
+            os.fsync(file.fileno())
+        os.rename(first, path)
+    except BaseException:
+        _remove(first)
+        raise
 
 
 def _parse(path: Path, file: BinaryIO) -> _Content:
-    mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
+    handle = file.fileno()
+    mode = stat.S_IMODE(os.fstat(handle).st_mode)
     if os.name == "posix" and mode & 0o077:
         raise SecretFileError(
             f"{path} has mode {mode:04o}: others may have read it. If nobody did, run chmod 600 on it; "
             "otherwise make a new secret."
         )
-    lines = file.read(4096).decode("ascii", "replace").split("\n")
-    if lines[0] == _FRESH:
-        with contextlib.suppress(ValueError, IndexError):
-            bits = bytes.fromhex(lines[1])
-            if len(bits) == SECRET_BYTES and lines[2:] == [_checksum(bits), ""]:
-                return _Content(bits, SecretFile(derive(bits, "identity")[:8].hex(), False, None))
-    elif lines[0] == _SPENT:
+    start, digits = len(_FRESH), 2 * SECRET_BYTES
+    if os.pread(handle, start, 0) == _FRESH:
+        with contextlib.suppress(ValueError):
+            bits = Bits.of_hex(lambda: os.pread(handle, digits, start).decode("ascii"))
+            if os.pread(handle, 4096, start + digits) == f"\n{_checksum(bits)}\n".encode():
+                return _Content(bits, SecretFile(bits.derive("identity")[:8].hex(), False, None))
+    elif os.pread(handle, len(_SPENT) + 1, 0) == f"{_SPENT}\n".encode():
+        lines = os.pread(handle, 4096, 0).decode("ascii", "replace").split("\n")
         if len(lines) == 5 and lines[3:] == [_digest("\n".join(lines[:3]) + "\n"), ""]:
             return _Content(None, SecretFile(lines[1], True, lines[2]))
     else:
@@ -183,6 +269,8 @@ def _writable(path: Path) -> Iterator[BinaryIO | None]:
     with contextlib.ExitStack() as held:
         file = None
         with contextlib.suppress(OSError):
+            if not os.access(path, os.W_OK):
+                os.chmod(path, 0o600)  # its owner may: it is about to be replaced
             file = held.enter_context(open(path, "r+b"))
         yield file
 
@@ -196,9 +284,9 @@ def _unreadable(path: Path, error: OSError) -> SecretFileError:
     return SecretFileError(f"cannot read the secret file {path}: {error.strerror}.")
 
 
-def _checksum(bits: bytes | bytearray) -> str:
+def _checksum(bits: Bits) -> str:
     """Detects a damaged file. It is computed under a purpose of its own, so it reveals nothing of the bits."""
-    return derive(bits, "file")[:4].hex()
+    return bits.derive("file")[:4].hex()
 
 
 def _digest(text: str) -> str:

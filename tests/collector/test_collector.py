@@ -278,7 +278,12 @@ def entries_of(collector: ss.Collector) -> list[str]:
 
 def test_no_repr_str_or_error_shows_entries_or_secrets(plan: ss.Plan) -> None:
     collector = filled(plan)
-    hidden = [*entries_of(collector), fresh()._bits.hex(), repr(fresh()._bits), str(collector._held().pairs) + " pairs"]
+    hidden = [
+        *entries_of(collector),
+        fresh()._bits._together().hex(),
+        repr(fresh()._bits._together()),
+        str(collector._held().pairs) + " pairs",
+    ]
     shown = [repr(collector), str(collector), f"{collector}", repr(collector._held()), repr(vars(collector))]
     for call, error, _ in MISTAKES.values():
         try:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import sys
+import errno
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -12,9 +11,11 @@ from rich.text import Text
 
 from .. import __version__
 from ..errors import StablesketchError
+from ..paying import Payment, until_shown
 from . import audit, demo, exact, inspect, ledger, merge, paper, plan, release, secret, sketch
 from .exits import Exit, exit_code, in_options
-from .screen import console
+from .screen import drop_standard_output, note, rendered, tell
+from .signals import finishing, name_of, stopped_by
 
 __all__ = ["app", "run"]
 
@@ -29,7 +30,8 @@ app = typer.Typer(
     [bold]stablesketch release[/] events.csv --key app --p 0.5 --epsilon 1 --delta 1e-9
 
     [bold]stablesketch demo[/] shows all of it in seconds. Exit codes: 0 done, 2 wrong command, 3 bad data, 4 the
-    guarantee cannot be given, 5 a file does not fit, 6 an audit refuted a claim, 130 stopped.""",
+    guarantee cannot be given, 5 a file does not fit, 6 an audit refuted a claim, 7 released and paid for but not all
+    of it shown or stored, 130 stopped before anything was paid.""",
 )
 
 
@@ -63,6 +65,17 @@ app.add_typer(ledger.app, name="ledger")
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit code; every error is one line that says what to do."""
+    with until_shown(finishing) as payment:
+        code = _run(arguments, payment)
+        if payment.caught and payment.releases:
+            note(f"{name_of(payment.caught[0])} came when the release was paid for, so it was finished first")
+        payment.caught.clear()  # the command is at its end
+        if arguments is None and payment.releases:
+            payment.keep()  # a process with nothing left to do: there is nothing to stop any more
+        return code
+
+
+def _run(arguments: Sequence[str] | None, payment: Payment) -> int:
     try:
         code = app(
             args=list(arguments) if arguments is not None else None, prog_name="stablesketch", standalone_mode=False
@@ -71,24 +84,40 @@ def run(arguments: Sequence[str] | None = None) -> int:
             raise KeyboardInterrupt  # which typer took for an exit code
         return int(code) if isinstance(code, int) else Exit.DONE
     except (KeyboardInterrupt, typer.Abort):
-        _say("stopped: nothing was released and no file was left half-written")
-        return Exit.STOPPED
+        if payment.paid:
+            _say(f"stopped by {name_of(stopped_by())}. {_lost(payment)}")
+            return Exit.NOT_STORED
+        _say("stopped: nothing was released, nothing spent, and no file was left half-written")
+        return 128 + stopped_by()
     except typer.Exit as leave:
         return leave.exit_code
     except StablesketchError as error:
-        _say(in_options(str(error)))
-        return exit_code(error)
+        _say(in_options(str(error)) + (f" {_lost(payment)}" if payment.paid else ""))
+        return Exit.NOT_STORED if payment.paid else exit_code(error)
     except BrokenPipeError:
-        # The reader of a pipe has left; what could not be written must not be tried again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_standard_output()  # the reader of a pipe has left
         return Exit.DONE
     except Exception as error:
         if hasattr(error, "exit_code") and hasattr(error, "format_message"):  # a wrong command
             _say(error.format_message())
             return Exit.USAGE
+        if isinstance(error, OSError) and not payment.paid and _is_output(error):
+            drop_standard_output()
+            _say(f"writing failed ({error.strerror}): standard output, or a temporary file. Nothing was spent.")
+            return Exit.FILE
+        if payment.paid:
+            _say(_lost(payment))
         raise
 
 
+def _is_output(error: OSError) -> bool:
+    """Whether a write without a file name failed: of files, errors know the name."""
+    return error.filename is None and error.errno in (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG)
+
+
+def _lost(payment: Payment) -> str:
+    return f"No value was shown, but the budget was charged: {payment.in_words()}."
+
+
 def _say(message: str) -> None:
-    text = Text.assemble(("Error: ", "bold red"), message)
-    console(error=True).print(text, soft_wrap=True)
+    tell(rendered([Text.assemble(("Error: ", "bold red"), message)], error=True))

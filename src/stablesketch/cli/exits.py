@@ -38,7 +38,8 @@ class Exit(IntEnum):
     REFUSED = 4  # the guarantee cannot be given: infeasible, too short, over the budget, released already
     FILE = 5  # a secret, sketch, plan or ledger file is missing, damaged, or does not fit
     REFUTED = 6  # an audit refuted the claim
-    STOPPED = 130  # by Ctrl-C
+    NOT_STORED = 7  # released and paid for, but not all that was asked for could be shown or stored
+    STOPPED = 130  # by Ctrl-C, before anything was paid; other signals have 128 + their number
 
 
 _CODES: tuple[tuple[type[StablesketchError], Exit], ...] = (

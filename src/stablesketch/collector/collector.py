@@ -6,6 +6,7 @@ import contextlib
 import secrets
 import threading
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -25,6 +26,7 @@ from ..errors import (
 from ..ledger import Ledger
 from ..ledger.arguments import checked_label, checked_part
 from ..ledger.record import Ask, Entry
+from ..paying import Paid, Payment, until_shown
 from ..plan import Plan
 from ..release import Release
 from ..secret import Secret
@@ -250,6 +252,8 @@ class Collector:
             StreamTooShort: fewer pairs than the plan of a sketch was made for. Nothing is lost: go on collecting.
             ShardsMissing: a listed shard is not in. Nothing is lost: merge it.
             BudgetExceeded: the budget does not allow it. Nothing is lost, and nothing spent.
+            SecretFileError: the file of the secret cannot be marked as spent. Nothing is lost; put it right and call
+                again. What was paid is not paid twice.
             ReleasedAlready, SecretSpent: a second release of one secret would reveal what the first one hid.
         """
         parts = None if part is None else [part]
@@ -314,7 +318,7 @@ def release_all(
             )
     if len({id(collector) for collector in collectors}) < len(collectors):
         raise ArgumentError("collectors", len(collectors), "one of them is there twice", "Pass each once")
-    with contextlib.ExitStack() as held:
+    with until_shown() as payment, contextlib.ExitStack() as held:
         for collector in sorted(collectors, key=id):  # always in this order, so that threads cannot wait in a ring
             held.enter_context(collector._lock)
         for collector in collectors:
@@ -322,10 +326,24 @@ def release_all(
         states = [collector._held() for collector in collectors]
         keys = [state.secret for state in states]
         entries = _entries(collectors, keys, labels, parts) if ledger is not None else []
-        with spending(keys, None if ledger is None else lambda: ledger._enter(entries)):
+        pay = None if ledger is None else lambda: _paid(ledger, entries, payment)
+        receipt = None if ledger is None else (ledger.path, ledger.name, entries)
+        payment.hold()
+        with spending(keys, pay, receipt) as paid:
+            payment.paid += [one for one in paid if one not in payment.paid]  # one that was paid in an earlier call
             for collector in collectors:
                 collector._state = None  # and with it the only references to entries and secret
-            return [state.release(float(confidence)) for state in states]
+            releases = [state.release(float(confidence)) for state in states]
+        if ledger is not None:
+            releases = [replace(one, record=record.number) for one, record in zip(releases, paid, strict=True)]
+        payment.releases += releases
+    return releases
+
+
+def _paid(ledger: Ledger, entries: Sequence[Entry], payment: Payment) -> list[Paid]:
+    paid = [Paid(ledger.path, one.number, one.epsilon, one.delta) for one in ledger._enter(entries)]
+    payment.paid += paid
+    return paid
 
 
 def _entries(

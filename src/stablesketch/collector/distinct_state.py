@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ArgumentError, BlobError, MergeError
+from ..errors import ArgumentError, BlobError
 from ..plan.distinct_plan import phantom_number
 from ..privacy.distinct import distinct_deviation, distinct_limits
 from ..release import Release
@@ -17,7 +17,7 @@ from ..secret import Secret
 from ..sketch.columns import KeyColumn, value_column
 from ..sketch.distinct import DistinctRegisters
 from ..sketch.projection import Projection
-from ..sketch.wire import IntegerReader, encode_integer
+from ..sketch.wire import IntegerReader, counts_are_possible, encode_integer
 from ..statistic import Array
 from .measured import Measured
 from .sketch_state import make_release
@@ -127,6 +127,6 @@ class DistinctState:
 def _decode(blob: bytes, secret: Secret | None) -> tuple[int, DistinctRegisters]:
     reader = IntegerReader(blob, 0)
     pairs = reader.integer()
-    if pairs < 0:
-        raise MergeError("a distinct count of fewer than no pairs; nothing writes such.")
+    if pairs < 0 or not counts_are_possible(pairs):
+        raise BlobError("a distinct count with an impossible number of pairs: corrupt data.")
     return pairs, DistinctRegisters.from_bytes(reader.rest(), secret)

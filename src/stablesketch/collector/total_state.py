@@ -136,6 +136,6 @@ def _decode(blob: bytes) -> tuple[bytes, int, int]:
     if len(blob) < _HEADER.size:
         raise BlobError("a collector whose state ends too early.")
     reader = IntegerReader(blob, _HEADER.size)
-    pairs, total = reader.integer(), reader.integer()
+    pairs, total = reader.counts()
     reader.end()
     return _HEADER.unpack_from(blob)[0], pairs, total

@@ -8,7 +8,6 @@ whose content is not part of the plan. The driver finds the same secret by the s
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import secrets
@@ -19,7 +18,7 @@ from typing import Any, final
 from ..doors.groups import Name
 from ..errors import ArgumentError, ArgumentTypeError, SecretMissing, SecretSpent
 from ..secret import Secret
-from ..secret_file import SECRET_BYTES
+from ..secret_bits import SECRET_BYTES, Bits
 
 __all__ = ["SecretFrom", "TheSecret", "check_absent", "child_name"]
 
@@ -114,14 +113,13 @@ class SecretFrom:
         return Secret.from_bytes(bytes(found))
 
     def _from_environment(self) -> Secret:
-        text = os.environ.get(self._what)
-        if text is None:
+        if self._what not in os.environ:
             raise SecretMissing(
                 f"the environment variable {self._what} is not set in this process. Set it for the driver and for "
                 "every worker, outside the configuration of the job, which is logged."
             )
         try:
-            return Secret.from_bytes(bytes.fromhex(text.strip()))
+            return Secret._of(Bits.of_hex(lambda: os.environ[self._what].strip()))
         except ValueError:
             raise SecretMissing(f"the environment variable {self._what} is not 64 hexadecimal digits.") from None
 
@@ -139,7 +137,7 @@ class TheSecret:
     def find(self) -> Secret:
         """The secret, in this process."""
         found = self.source.find()
-        return found if self.once is None else Secret.from_bytes(found.derive(f"one release/{self.once}"))
+        return found if self.once is None else found._derived(f"one release/{self.once}")
 
     def spend(self, name: Name) -> Secret:
         """The secret, for the one release of a group. A second one is refused where this process would know of it."""
@@ -158,11 +156,7 @@ def child_name(name: Name) -> str:
 
 def check_absent(secret: Secret, sent: bytes) -> None:
     """Refuses to send bytes with the secret in them, as it is or as text."""
-    bits = bytes(secret._living())
-    # Base64 of something longer has these characters in the middle, at one of three offsets.
-    encoded = [base64.b64encode(bytes(shift) + bits)[4 : 4 + 36] for shift in range(3)]
-    forms = [bits, bits.hex().encode(), bits.hex().upper().encode(), repr(bits)[2:-1].encode(), *encoded]
-    if any(form in sent for form in forms):
+    if secret._living().are_in(sent):
         raise ArgumentError(
             "secret", "...", "the function holds the secret itself, and would be sent and logged with it",
             "Let it fetch the secret where it runs, or use SecretFrom.file",

@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from ..errors import BudgetExceeded, ClockWentBackwards, LedgerCorrupt, SecretSpent, UnitMismatch
 from .accounting import Cost
-from .composition import Composition, Lane, Stale
+from .composition import Composition, Lane, Stale, forget
 from .preview import Limit
 from .record import Ask, Entry, Record
 from .rows import Budget, Head, chained
+from .spent_secrets import Damaged, SpentSecrets
 
-__all__ = ["Books", "now"]
+__all__ = ["Books", "Position", "add_budget", "now"]
 
 _LENIENCE = timedelta(seconds=10)  # by how much a clock may be set back without a question
+_ROUNDING = 1e-6  # by how much two ways to compose the same releases may differ
+_ROWS = "SELECT number, time, label, budget, kind, fingerprint, partition, part, spent, chain FROM releases"
+
+Position = tuple[int, bytes]  # the number of releases, and the chain
 
 
 def now() -> datetime:
     """The time of the system, which records state and nothing depends on."""
     return datetime.now(UTC)
+
+
+def add_budget(connection: sqlite3.Connection, head: Head, budget: Budget) -> None:
+    """A new budget without releases, and its link in the chain."""
+    budget.cache = Composition(connection, budget.id, "", budget.theta).checksum()
+    budget.write(connection)
+    head.chain = budget.linked(head.chain)
+    head.write(connection)
 
 
 class Books:
@@ -31,16 +47,77 @@ class Books:
         self._connection = connection
         self._path = path
         self.head = Head.read(connection, path)
+        self._budgets = {budget.name: budget for budget in Budget.read_all(connection, path)}
+        self._sound: set[int] = set()  # budgets whose cache is what was written
+        self._secrets = SpentSecrets(connection)
+        self._check_end()
+
+    # --- the chain ---
+
+    @property
+    def position(self) -> Position:
+        """How far the chain has come."""
+        return self.head.releases, self.head.chain
+
+    def check_follows(self, earlier: Position) -> None:
+        """That the chain has come by an earlier position; else the file was rolled back, or is another one's."""
+        number, chain = earlier
+        row = self._connection.execute("SELECT chain FROM releases WHERE number = ?", (number,)).fetchone()
+        start = bytes(32) if not number else row[0] if row else b""
+        if number > self.head.releases or chain not in self._links(number, start):
+            raise self._damaged(
+                f"it was rolled back, or replaced by another: it does not go on from where it was seen, at release "
+                f"{number}"
+            )
+
+    def _links(self, number: int, chain: bytes) -> list[bytes]:
+        """The chain after a release, and after each budget that was made before the next one."""
+        links = [chain]
+        for budget in self._budgets.values():
+            if budget.after == number:
+                links.append(budget.linked(links[-1]))
+        return links
+
+    def _check_end(self) -> None:
+        """That the records end where the head says, and the links of the last of them and of every budget are right."""
+        last = self.head.releases
+        if self._connection.execute("SELECT max(number) FROM releases").fetchone()[0] not in (last, last or None):
+            raise self._damaged("there are more or fewer releases than it counted")
+        for number in sorted({max(last - 1, 0), last} | {budget.after for budget in self._budgets.values()}):
+            self._check_step(number)
+
+    def _check_step(self, number: int) -> None:
+        """From one release to the next, or to the head: two rows are read."""
+        query = f"{_ROWS} WHERE number BETWEEN ? AND ? ORDER BY number"
+        rows = self._connection.execute(query, (max(number, 1), min(number + 1, self.head.releases))).fetchall()
+        before = bytes(32) if not number else rows[0][-1] if rows and rows[0][0] == number else b""
+        end = self._links(number, before)[-1]
+        if number == self.head.releases:
+            right = end == self.head.chain
+        else:
+            right = bool(rows) and self._chained(end, rows[-1], *self._tables()) == rows[-1][-1]
+        if not right:
+            raise self._damaged(f"a budget, or what was recorded after release {number}, is not what was recorded")
+
+    def _tables(self) -> tuple[dict[int, str], dict[int, str]]:
+        kinds = dict(self._connection.execute("SELECT id, content FROM kinds").fetchall())
+        return kinds, {budget.id: budget.name for budget in self._budgets.values()}
+
+    def _chained(self, before: bytes, row: tuple[Any, ...], kinds: dict[int, str], names: dict[int, str]) -> bytes:
+        number, time, label, budget, kind, fingerprint, partition, part, spent, _ = row
+        if kind not in kinds or budget not in names:
+            raise self._damaged(f"release {number} refers to what is not there")
+        return chained(before, number, time, label, names[budget], kinds[kind], fingerprint, partition, part, spent)
 
     # --- budgets ---
 
     def budget(self, name: str) -> Budget | None:
         """The budget of that name; the whole has the empty one."""
-        return Budget.read(self._connection, self._path, name)
+        return self._budgets.get(name)
 
     def names(self) -> list[str]:
         """The named budgets."""
-        return [row[0] for row in self._connection.execute("SELECT name FROM budgets WHERE name <> '' ORDER BY id")]
+        return [name for name in self._budgets if name]
 
     def count(self, name: str) -> int:
         """How many releases have been recorded under it."""
@@ -48,9 +125,10 @@ class Books:
 
     def make_budget(self, name: str, epsilon: float, delta: float, theta: float | None) -> Budget:
         """A new named budget."""
-        (last,) = self._connection.execute("SELECT max(id) FROM budgets").fetchone()
-        budget = Budget(last + 1, name, epsilon, delta, theta)
-        budget.write(self._connection)
+        last = max(budget.id for budget in self._budgets.values())
+        budget = Budget(last + 1, name, epsilon, delta, theta, after=self.head.releases)
+        add_budget(self._connection, self.head, budget)
+        self._budgets[name] = budget
         return budget
 
     def theta(self, name: str) -> float | None:
@@ -87,8 +165,10 @@ class Books:
 
     def _composition(self, budget: Budget, relation: str) -> Composition:
         composition = Composition(self._connection, budget.id, relation, budget.theta)
-        if composition.releases() != budget.releases:
-            raise Stale
+        if budget.id not in self._sound:
+            if composition.releases() != budget.releases or composition.checksum() != budget.cache:
+                raise Stale
+            self._sound.add(budget.id)
         return composition
 
     def _added(self, budget: Budget, entries: Sequence[Entry], relation: str) -> Composition:
@@ -109,6 +189,8 @@ class Books:
         """Records all of the entries, or raises and records none: the transaction is then undone by who opened it."""
         for entry in entries:
             self._fix_unit(entry.ask)
+        with self._undamaged():
+            self._secrets.check(self.head.spent)
         relation, time, after = self.head.relation, self._checked_time(), 0.0
         assert relation is not None
         changed = []
@@ -123,13 +205,23 @@ class Books:
                 asked, limits = (ask.epsilon, ask.delta), (budget.epsilon, budget.delta)
                 raise BudgetExceeded(budget.name, limits, asked, spent, after, None)
             changed.append((budget, composition))
-        records = [self._insert(entry, changed[0][0], time, after) for entry in entries]
+        with self._undamaged():
+            records = [self._insert(entry, changed[0][0], time, after) for entry in entries]
+        self.head.spent = self._secrets.save()
         self.head.write(self._connection)
         for budget, composition in changed:
             composition.save()
             budget.releases += len(entries)
+            budget.cache = composition.checksum()
             budget.write(self._connection)
         return records
+
+    @contextlib.contextmanager
+    def _undamaged(self) -> Iterator[None]:
+        try:
+            yield
+        except Damaged:
+            raise self._damaged("the list of spent secrets is not what was written") from None
 
     def require_unit(self, ask: Ask) -> None:
         """Refuses what protects something else than the ledger does; a unit that is not fixed yet refuses nothing."""
@@ -174,14 +266,18 @@ class Books:
         return _record(number, time, entry.label, budget.name, entry.ask, entry.fingerprint, partition, part, after)
 
     def _check_unspent(self, fingerprint: bytes | None) -> None:
-        row = self._connection.execute(
-            "SELECT number, time FROM releases WHERE fingerprint = ?", (fingerprint,)
-        ).fetchone()
-        if fingerprint is not None and row is not None:
+        if fingerprint is None:
+            return
+        if fingerprint in self._secrets:
+            row = self._connection.execute(
+                "SELECT number, time FROM releases WHERE fingerprint = ?", (fingerprint,)
+            ).fetchone()
+            number, time = row or ("unknown", "an unknown time")
             raise SecretSpent(
-                f"the secret {fingerprint.hex()} had its one release at {row[1]}, as number {row[0]} of the ledger. "
+                f"the secret {fingerprint.hex()} had its one release at {time}, as number {number} of the ledger. "
                 "Collect anew under a fresh secret."
             )
+        self._secrets.add(fingerprint)
 
     # --- reading ---
 
@@ -192,21 +288,18 @@ class Books:
                 yield record
 
     def _rows(self, *, check: bool) -> Iterator[tuple[Record, Ask]]:
-        kinds = dict(self._connection.execute("SELECT id, content FROM kinds").fetchall())
-        names = dict(self._connection.execute("SELECT id, name FROM budgets").fetchall())
+        kinds, names = self._tables()
         asks: dict[int, Ask] = {}
-        chain, count = bytes(32), 0
-        for row in self._connection.execute(
-            "SELECT number, time, label, budget, kind, fingerprint, partition, part, spent "
-            "FROM releases ORDER BY number"
-        ):
-            number, time, label, budget, kind, fingerprint, partition, part, spent = row
+        chain, count = self._links(0, bytes(32))[-1], 0
+        for row in self._connection.execute(f"{_ROWS} ORDER BY number"):
+            number, time, label, budget, kind, fingerprint, partition, part, spent, link = row
             if kind not in kinds or budget not in names:
                 raise self._damaged(f"release {number} refers to what is not there")
             if check:
                 count += 1
-                shown = (number, time, label, names[budget], kinds[kind], fingerprint, partition, part, spent)
-                chain = chained(chain, *shown)
+                if number != count or self._chained(chain, row, kinds, names) != link:
+                    raise self._damaged(f"release {count} is not what was recorded, or is missing")
+                chain = self._links(number, link)[-1]
             if kind not in asks:
                 asks[kind] = Ask.from_json(kinds[kind])
             ask = asks[kind]
@@ -225,6 +318,7 @@ class Books:
     def rebuild(self) -> None:
         """Composes everything anew from the records, which are held to the chain first."""
         self._connection.execute("DELETE FROM costs")
+        self._sound.clear()
         budgets = [self.budget(name) for name in ["", *self.names()]]
         compositions: dict[str, Composition] = {}
         counts: dict[str, int] = {}
@@ -234,15 +328,44 @@ class Books:
             compositions[budget.name] = Composition(self._connection, budget.id, relation, budget.theta)
             compositions[budget.name].clear()
             counts[budget.name] = -budget.releases
+        fingerprints: set[bytes] = set()
         for record, ask in self._rows(check=True):
+            if (ask.relation, ask.pairs_per_person) != (self.head.relation, self.head.pairs_per_person):
+                raise self._damaged(f"release {record.number} is of another unit than the ledger")
+            if record.fingerprint is not None:
+                fingerprints.add(bytes.fromhex(record.fingerprint))
             lane = Lane(record.partition or "", record.part or "")
             for name in {"", record.budget}:
                 compositions[name].add(ask.mechanism, lane)
                 counts[name] += 1
         if any(counts.values()):
             raise self._damaged("a budget has more or fewer releases than it counted")
-        for composition in compositions.values():
+        with self._undamaged():
+            self._secrets.check(self.head.spent)
+            if self._secrets.all() != fingerprints:
+                raise Damaged
+        for name, composition in compositions.items():
             composition.save()
+            self._budgets[name].cache = composition.checksum()
+            self._budgets[name].write(self._connection)
+
+    def verify(self) -> None:
+        """Composes everything anew, and holds it to what the cache said and to the budgets."""
+        forget()  # what this process remembers came from the cache
+        try:
+            before = {name: self.limits(name)[0].spent for name in ["", *self.names()]}
+        except Stale:
+            before = {}  # a damaged cache, which is rebuilt
+        forget()
+        self.rebuild()
+        for limit in (self.limits(name)[0] for name in ["", *self.names()]):
+            delta = limit.spent.delta(limit.epsilon)
+            cached = before.get(limit.name, limit.spent).delta(limit.epsilon)
+            if cached < delta * (1.0 - _ROUNDING):
+                raise self._damaged(f"the cache said that less was spent of {limit.name!r} than the records give")
+            lenient = replace(limit, epsilon=limit.epsilon * (1.0 + _ROUNDING), delta=limit.delta * (1.0 + _ROUNDING))
+            if not lenient.holds(limit.spent):
+                raise self._damaged(f"the releases under {limit.name!r} cost more than this budget allows")
 
     def check_pages(self) -> None:
         """Has the database look at all of its pages and indices."""

@@ -14,7 +14,9 @@ A partition is charged its worst part. What that costs is kept as one cost, `eit
 been in: parts only ever grow, so that covering an old state as well changes nothing for the better. Which states
 are covered is remembered by key; a thousand parts with the same plans are one state.
 
-Whatever is missing or fails its checksum raises `Stale`, and the ledger rebuilds the cache from the records.
+Whatever is missing or fails its checksum raises `Stale`, and the ledger rebuilds the cache from the records. Each cost
+has one, and what refers to them, `frontier`, `partitions` and `covered`, has one for each budget (`checksum`), which
+the row of the budget keeps: who changes the cache gets it rebuilt, and no budget back.
 """
 
 from __future__ import annotations
@@ -24,16 +26,22 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
+from ..errors import BlobError
 from ..privacy.mechanism import Mechanism
 from .accounting import Cost
 
-__all__ = ["Composition", "Lane", "Stale"]
+__all__ = ["Composition", "Lane", "Stale", "forget"]
 
 _ACCOUNTING = b"stablesketch/ledger/accounting/1/"  # a change of how costs are computed is a new number
 _REMEMBERED = 512
 
 # Costs by key, of this process: the same key is the same cost, whatever the ledger.
 _memory: dict[bytes, Cost] = {}
+
+
+def forget() -> None:
+    """Has every cost read or computed again."""
+    _memory.clear()
 
 
 class Stale(Exception):
@@ -65,6 +73,19 @@ class Composition:
         for table in ("frontier", "partitions", "covered"):
             self._connection.execute(f"DELETE FROM {table} WHERE budget = ?", (self._budget,))
         self._lanes, self._changed, self._found = {}, set(), {}
+
+    def checksum(self) -> bytes:
+        """Of all rows of this budget, but for the costs themselves, which have their own."""
+        state = sha256(_ACCOUNTING + b"cache")
+        for query in (
+            "SELECT partition, part, level, key FROM frontier WHERE budget = ? ORDER BY partition, part, level",
+            "SELECT partition, checksum FROM partitions WHERE budget = ? ORDER BY partition",
+            "SELECT partition, key FROM covered WHERE budget = ? ORDER BY partition, key",
+        ):
+            for row in self._connection.execute(query, (self._budget,)):
+                state.update(repr(row).encode())
+            state.update(b"/")
+        return state.digest()
 
     def releases(self) -> int:
         """How many releases the cache covers."""
@@ -123,7 +144,7 @@ class Composition:
             content = cost.to_bytes()
             self._connection.execute(
                 "INSERT OR REPLACE INTO partitions VALUES (?, ?, ?, ?)",
-                (self._budget, partition, content, sha256(content).digest()),
+                (self._budget, partition, content, _checksum(partition.encode(), content)),
             )
             self._connection.executemany(
                 "INSERT OR IGNORE INTO covered VALUES (?, ?, ?)", [(self._budget, partition, key) for key in new]
@@ -158,7 +179,7 @@ class Composition:
     def _store(self, key: bytes) -> None:
         if self._connection.execute("SELECT 1 FROM costs WHERE key = ?", (key,)).fetchone() is None:
             content = self._cost(key).to_bytes()
-            self._connection.execute("INSERT INTO costs VALUES (?, ?, ?)", (key, content, sha256(content).digest()))
+            self._connection.execute("INSERT INTO costs VALUES (?, ?, ?)", (key, content, _checksum(key, content)))
 
     def _frontier(self, lane: Lane) -> dict[int, bytes]:
         if lane not in self._lanes:
@@ -202,7 +223,7 @@ class Composition:
         row = self._connection.execute(
             "SELECT content, checksum FROM partitions WHERE budget = ? AND partition = ?", (self._budget, partition)
         ).fetchone()
-        worst = _checked(row) if row else None
+        worst = _checked(partition.encode(), row) if row else None
         new: set[bytes] = set()
         for lane in sorted(self._changed):
             if lane.partition != partition:
@@ -226,7 +247,7 @@ class Composition:
             recipe = self._recipes.get(key)
             row = self._connection.execute("SELECT content, checksum FROM costs WHERE key = ?", (key,)).fetchone()
             if row is not None:
-                cost = _checked(row)
+                cost = _checked(key, row)
             elif isinstance(recipe, Mechanism):
                 cost = Cost.of(recipe, self._relation, self._theta)
             elif recipe is not None:
@@ -239,11 +260,19 @@ class Composition:
         return cost
 
 
-def _checked(row: tuple[bytes, bytes]) -> Cost:
+def _checked(name: bytes, row: tuple[bytes, bytes]) -> Cost:
     content, checksum = row
-    if type(content) is not bytes or sha256(content).digest() != checksum:
+    if type(content) is not bytes or _checksum(name, content) != checksum:
         raise Stale
-    return Cost.from_bytes(content)
+    try:
+        return Cost.from_bytes(content)
+    except BlobError:
+        raise Stale from None
+
+
+def _checksum(name: bytes, content: bytes) -> bytes:
+    """Of a cost in its place, so that it is no other's."""
+    return _hash(b"cost", name, content)
 
 
 def _hash(purpose: bytes, *parts: bytes) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -19,11 +20,13 @@ from ..privacy.mechanism import Mechanism
 from . import store
 from .accounting import Cost, best_theta
 from .arguments import check_count, check_unit, checked_label, checked_part, checked_probability
-from .books import Books
+from .books import Books, Position, add_budget
 from .composition import Lane, Stale
 from .preview import Limit, Preview, Schedule, largest_epsilon, schedule
 from .record import Ask, Entry, Record, records_to_csv, records_to_json
 from .rows import Budget, Head
+from .spent_secrets import SpentSecrets
+from .upgrade import upgrade
 
 __all__ = ["Ledger"]
 
@@ -73,15 +76,20 @@ class Ledger:
             raise LedgerMismatch(
                 f"there is no ledger {self._path}. Pass epsilon= and delta=, the whole budget, to make one."
             )
-        with store.transaction(self._path, write=True) as connection:
+        with store.transaction(self._path, write=True) as (connection, self._identity):
             if store.is_empty(connection, self._path):
                 if epsilon is None or delta is None:
                     raise LedgerMismatch(f"the ledger {self._path} is empty. Pass epsilon= and delta= to make one.")
                 store.create_tables(connection)
                 theta = best_theta(float(epsilon), float(delta)) if adaptive else None
-                Head(relation, pairs_per_person, int(bool(adaptive))).write(connection)
-                Budget(1, "", float(epsilon), float(delta), theta).write(connection)
+                head = Head(relation, pairs_per_person, int(bool(adaptive)), spent=SpentSecrets.create(connection))
+                add_budget(connection, head, Budget(1, "", float(epsilon), float(delta), theta))
+            elif store.is_old(connection):
+                upgrade(connection, self._path)
+                Books(connection, self._path).rebuild()
+                store.mark_version(connection)
             books = Books(connection, self._path)
+            self._seen: Position = books.position
             budget = books.budget("")
             if budget is None:
                 raise LedgerCorrupt(f"the ledger {self._path} has lost its budget. Restore it from a backup.")
@@ -281,6 +289,7 @@ class Ledger:
                 )
         named = Ledger.__new__(Ledger)
         named._path, named._name, named._budget = self._path, name, found
+        named._identity, named._seen = self._identity, self._seen
         return named
 
     def budgets(self) -> list[str]:
@@ -351,8 +360,8 @@ class Ledger:
 
     def records(self) -> Iterator[Record]:
         """All releases, in the order they were recorded; of a named budget, its own."""
-        with self._transaction(write=False) as books:
-            yield from books.records(self._name)
+        # All at once: a loop over them that takes its time, or never ends, must not keep the file open.
+        yield from self._read(lambda books: list(books.records(self._name)))
 
     def to_json(self) -> str:
         """Budget, unit, what is spent and all releases as JSON."""
@@ -367,6 +376,7 @@ class Ledger:
                 "relation": books.head.relation,
                 "pairs_per_person": books.head.pairs_per_person,
                 "adaptive": bool(books.head.adaptive),
+                "head": _shown(books.position),
             }
             return records_to_json(head, books.records(self._name))
 
@@ -389,14 +399,27 @@ class Ledger:
 
     # --- keeping it ---
 
-    def verify(self) -> None:
+    @property
+    def head(self) -> str:
+        """The end of the chain: the number of releases, a colon, and a hash of all releases and budgets so far.
+
+        Keep it where nobody who can write the ledger can change it. `verify(since=head)` later tells whether the ledger
+        still has all that it had then, unchanged.
+        """
+        return self._read(lambda books: _shown(books.position))
+
+    def verify(self, since: str | None = None) -> None:
         """Reads everything: the pages of the file, every record in the chain, and every composition from scratch.
 
-        A damaged cache is rebuilt; anything else that is wrong raises `LedgerCorrupt`.
+        With `since`, a `head` from earlier, also that the records go on from there. A damaged cache is rebuilt;
+        anything else that is wrong raises `LedgerCorrupt`.
         """
+        earlier = None if since is None else _position(since)
         with self._transaction(write=True) as books:
             books.check_pages()
-            books.rebuild()
+            if earlier is not None:
+                books.check_follows(earlier)
+            books.verify()
 
     def backup(self, path: str | os.PathLike[str]) -> None:
         """A consistent copy as a new file, also while others use the ledger."""
@@ -419,10 +442,14 @@ class Ledger:
     def _transaction(self, *, write: bool) -> Iterator[Books]:
         if not self._exists():
             raise LedgerError(f"the ledger {self._path} is gone. Restore it from a backup; a new one would forget.")
-        with store.transaction(self._path, write=write) as connection:
+        with store.transaction(self._path, write=write, identity=self._identity) as (connection, _):
             if store.is_empty(connection, self._path):
                 raise LedgerCorrupt(f"the ledger {self._path} has been emptied. Restore it from a backup.")
-            yield Books(connection, self._path)
+            books = Books(connection, self._path)
+            books.check_follows(self._seen)
+            self._seen = books.position
+            yield books
+        self._seen = books.position  # committed by now
 
     def _read(self, question: Callable[[Books], T]) -> T:
         try:
@@ -437,6 +464,18 @@ class Ledger:
         """Only the cache is written: what it holds follows from the records."""
         with self._transaction(write=True) as books:
             books.rebuild()
+
+
+def _shown(position: Position) -> str:
+    number, chain = position
+    return f"{number}:{chain.hex()}"
+
+
+def _position(head: str) -> Position:
+    number, _, chain = head.partition(":") if isinstance(head, str) else ("", "", "")
+    if not number.isascii() or not number.isdigit() or not re.fullmatch("[0-9a-f]{64}", chain):
+        raise ArgumentError("since", head, "not the head of a ledger", "Pass what Ledger.head gave")
+    return int(number), bytes.fromhex(chain)
 
 
 def _spent(limit: Limit) -> float:

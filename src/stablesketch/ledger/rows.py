@@ -1,21 +1,28 @@
 """The rows that everything depends on: the head of a ledger and its budgets, each with a checksum of its own.
 
 A database finds broken pages, not a changed bit in a number. The budget itself must not depend on luck, so these rows
-are checked whenever they are read. Releases are held together by a chain: the head has the last link and their number.
+are checked whenever they are read.
+
+Releases and budgets are held together by a chain: it begins with 32 zeros, and every release and every new budget adds
+a link, SHA-256 of the chain before and of what it is about. `Budget.after` is the number of releases that came before
+the budget, so that the chain can be computed again from the records. The head has the end of it.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
+from collections.abc import Callable
 from dataclasses import astuple, dataclass
+from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
 
 from ..errors import LedgerCorrupt
 
-__all__ = ["Budget", "Head", "chained"]
+__all__ = ["Budget", "Head", "chained", "checked", "is_budget", "is_head"]
 
 
 @dataclass
@@ -28,24 +35,28 @@ class Head:
     releases: int = 0
     chain: bytes = bytes(32)
     last_time: str | None = None
+    spent: bytes = b""  # checksum of the spent secrets
 
     def write(self, connection: sqlite3.Connection) -> None:
         """In place of the one there is."""
         row = astuple(self)
-        connection.execute("INSERT OR REPLACE INTO ledger VALUES (1, ?, ?, ?, ?, ?, ?, ?)", (*row, _checksum(row)))
+        connection.execute("INSERT OR REPLACE INTO ledger VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, _checksum(row)))
 
     @classmethod
     def read(cls, connection: sqlite3.Connection, path: Path) -> Self:
         """The row, if it is what was written."""
         row = connection.execute(
-            "SELECT relation, pairs_per_person, adaptive, releases, chain, last_time, checksum FROM ledger"
+            "SELECT relation, pairs_per_person, adaptive, releases, chain, last_time, spent, checksum FROM ledger"
         ).fetchone()
-        return cls(*_checked(row, path))
+        return cls(*checked(row, path, is_head))
 
 
 @dataclass
 class Budget:
-    """A row of `budgets`; the whole has the empty name. θ is None unless the ledger is adaptive."""
+    """A row of `budgets`; the whole has the empty name. θ is None unless the ledger is adaptive.
+
+    `cache` is a checksum of what its releases cost together, as it is stored (composition.py).
+    """
 
     id: int
     name: str
@@ -53,19 +64,25 @@ class Budget:
     delta: float
     theta: float | None
     releases: int = 0
+    after: int = 0
+    cache: bytes = b""
+
+    def linked(self, chain: bytes) -> bytes:
+        """The chain after this budget was made."""
+        return chained(chain, "budget", self.id, self.name, self.epsilon, self.delta, self.theta)
 
     def write(self, connection: sqlite3.Connection) -> None:
         """In place of the one with this id."""
         row = astuple(self)
-        connection.execute("INSERT OR REPLACE INTO budgets VALUES (?, ?, ?, ?, ?, ?, ?)", (*row, _checksum(row)))
+        connection.execute("INSERT OR REPLACE INTO budgets VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, _checksum(row)))
 
     @classmethod
-    def read(cls, connection: sqlite3.Connection, path: Path, name: str) -> Self | None:
-        """The row of that name, if it is what was written; None if there is none."""
-        row = connection.execute(
-            "SELECT id, name, epsilon, delta, theta, releases, checksum FROM budgets WHERE name = ?", (name,)
-        ).fetchone()
-        return None if row is None else cls(*_checked(row, path))
+    def read_all(cls, connection: sqlite3.Connection, path: Path) -> list[Self]:
+        """All rows in the order they were made, if they are what was written."""
+        rows = connection.execute(
+            "SELECT id, name, epsilon, delta, theta, releases, after, cache, checksum FROM budgets ORDER BY id"
+        ).fetchall()
+        return [cls(*checked(row, path, is_budget)) for row in rows]
 
 
 def chained(before: bytes, *row: object) -> bytes:
@@ -81,10 +98,60 @@ def _checksum(row: tuple[Any, ...]) -> bytes:
     return sha256(b"stablesketch/ledger/row/" + _text(row)).digest()
 
 
-def _checked(row: tuple[Any, ...] | None, path: Path) -> tuple[Any, ...]:
-    if row is None or row[-1] != _checksum(row[:-1]):
+def checked(row: tuple[Any, ...] | None, path: Path, possible: Callable[..., bool]) -> tuple[Any, ...]:
+    """The row without its checksum, which must be right, as must be what it holds."""
+    if row is None or row[-1] != _checksum(row[:-1]) or not possible(*row[:-1]):
         raise LedgerCorrupt(
             f"{path}: the budget is not what was written. Nothing was recorded or released. Restore the ledger from a "
             "backup, and record what was released since then with Ledger.charge."
         )
     return row[:-1]
+
+
+def is_head(
+    relation: object, pairs_per_person: object, adaptive: object, releases: object, chain: object, last_time: object,
+    spent: object = b"",
+) -> bool:  # fmt: skip
+    """Whether the columns have the types and ranges of what is written: a column of SQLite holds anything."""
+    return (
+        (relation is None or type(relation) is str)
+        and (pairs_per_person is None or _is_count(pairs_per_person, 1))
+        and adaptive in (0, 1)
+        and _is_count(releases)
+        and type(chain) is bytes
+        and len(chain) == 32
+        and (last_time is None or _is_time(last_time))
+        and type(spent) is bytes
+    )
+
+
+def is_budget(
+    id: object, name: object, epsilon: object, delta: object, theta: object, releases: object, after: object = 0,
+    cache: object = b"",
+) -> bool:  # fmt: skip
+    """Whether the columns have the types and ranges of what is written; the last two came after 0.1.0."""
+    return (
+        _is_count(id)
+        and type(name) is str
+        and _is_positive(epsilon)
+        and _is_positive(delta, below=1.0)
+        and (theta is None or _is_positive(theta))
+        and _is_count(releases)
+        and _is_count(after)
+        and type(cache) is bytes
+    )
+
+
+def _is_count(value: object, least: int = 0) -> bool:
+    return type(value) is int and value >= least
+
+
+def _is_positive(value: object, below: float = math.inf) -> bool:
+    return type(value) is float and 0.0 < value < below
+
+
+def _is_time(value: object) -> bool:
+    try:
+        return type(value) is str and datetime.fromisoformat(value).tzinfo is not None
+    except ValueError:
+        return False

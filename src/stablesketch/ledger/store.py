@@ -12,7 +12,10 @@ Tables:
 - `budgets`: the whole ("" ) and the named ones, each with its ε and δ, and θ where adaptive (accounting.py).
 - `kinds`: what releases have in common: statistic, privacy, mechanism; as JSON.
 - `releases`: one row each, never changed or deleted. `chain` is SHA-256 of the chain before and of the row.
+- `spent`: the fingerprints of all secrets that were released (spent_secrets.py).
 - `frontier`, `partitions`, `covered`, `costs`: what all of them cost together; a cache (composition.py).
+
+Version 1 had no `spent`; it is upgraded when it is opened (upgrade.py).
 """
 
 from __future__ import annotations
@@ -26,22 +29,24 @@ from pathlib import Path
 
 from ..durable import sync_folder
 from ..errors import LedgerCorrupt, LedgerError
+from ..file_identity import Identity
+from .lock import held
 
-__all__ = ["backup", "create_tables", "is_empty", "touch", "transaction"]
+__all__ = ["backup", "create_tables", "is_empty", "is_old", "mark_version", "touch", "transaction"]
 
 _APPLICATION = 0x53534C47  # "SSLG"
-_VERSION = 1
+_VERSION = 2
 _WAIT = 60.0  # seconds for other processes to finish
 
 _TABLES = """
 CREATE TABLE ledger (
     only INTEGER PRIMARY KEY CHECK (only = 1),
     relation TEXT, pairs_per_person INTEGER, adaptive INTEGER NOT NULL, releases INTEGER NOT NULL, chain BLOB NOT NULL,
-    last_time TEXT, checksum BLOB NOT NULL
+    last_time TEXT, spent BLOB NOT NULL, checksum BLOB NOT NULL
 );
 CREATE TABLE budgets (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, epsilon REAL NOT NULL, delta REAL NOT NULL, theta REAL,
-    releases INTEGER NOT NULL, checksum BLOB NOT NULL
+    releases INTEGER NOT NULL, after INTEGER NOT NULL, cache BLOB NOT NULL, checksum BLOB NOT NULL
 );
 CREATE TABLE kinds (id INTEGER PRIMARY KEY, content TEXT NOT NULL UNIQUE);
 CREATE TABLE releases (
@@ -49,6 +54,7 @@ CREATE TABLE releases (
     kind INTEGER NOT NULL REFERENCES kinds, fingerprint BLOB UNIQUE, partition TEXT, part TEXT, spent REAL NOT NULL,
     chain BLOB NOT NULL
 );
+CREATE TABLE spent (row INTEGER PRIMARY KEY, checksum BLOB NOT NULL, content BLOB NOT NULL);
 CREATE TABLE frontier (
     budget INTEGER NOT NULL, partition TEXT NOT NULL, part TEXT NOT NULL, level INTEGER NOT NULL, key BLOB NOT NULL,
     PRIMARY KEY (budget, partition, part, level)
@@ -77,12 +83,41 @@ _REASONS = {
 
 
 @contextlib.contextmanager
-def transaction(path: Path, *, write: bool) -> Iterator[sqlite3.Connection]:
-    """The database at `path`, which must exist, within a transaction: committed at the end, or as it was before."""
+def transaction(
+    path: Path, *, write: bool, identity: Identity | None = None
+) -> Iterator[tuple[sqlite3.Connection, Identity]]:
+    """The database at `path`, which must exist, within a transaction: committed at the end, or as it was before.
+
+    `identity` is what the file was when it was opened first: another one in its place is refused.
+    """
+    with _held(path, write=write) as (real, found):
+        if identity is not None and found != identity:
+            raise LedgerError(
+                f"the ledger {path} is another file than when it was opened. Nothing was recorded or released. Put the "
+                "old one back; if the new one is right, open it anew."
+            )
+        with _connected(real, write=write) as connection:
+            yield connection, found
+
+
+@contextlib.contextmanager
+def _held(path: Path, *, write: bool) -> Iterator[tuple[Path, Identity]]:
+    """The file itself, not a link to it, and what it is: SQLite makes its files beside that one."""
+    real = Path(os.path.realpath(path))
+    with contextlib.ExitStack() as held_file:
+        try:
+            identity = held_file.enter_context(held(real, write=write, wait=_WAIT))
+        except OSError as error:
+            raise LedgerError(
+                f"the ledger {path} cannot be used: {error.strerror}. Nothing was recorded or released."
+            ) from None
+        yield real, identity
+
+
+@contextlib.contextmanager
+def _connected(path: Path, *, write: bool) -> Iterator[sqlite3.Connection]:
     try:
-        connection = sqlite3.connect(
-            f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=_WAIT, isolation_level=None
-        )
+        connection = sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, timeout=_WAIT, isolation_level=None)
     except sqlite3.Error as error:
         raise _translated(path, error) from None
     try:
@@ -108,7 +143,7 @@ def is_empty(connection: sqlite3.Connection, path: Path) -> bool:
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if application == _APPLICATION:
-        if version != _VERSION:
+        if version not in (1, _VERSION):
             raise LedgerError(
                 f"{path} is a ledger of version {version}, and this reads {_VERSION}. Upgrade stablesketch."
             )
@@ -119,12 +154,23 @@ def is_empty(connection: sqlite3.Connection, path: Path) -> bool:
     return True
 
 
-def create_tables(connection: sqlite3.Connection) -> None:
-    """In the transaction at hand, so that a ledger is there whole or not at all."""
+def is_old(connection: sqlite3.Connection) -> bool:
+    """Whether it has to be upgraded."""
+    return bool(connection.execute("PRAGMA user_version").fetchone()[0] == 1)
+
+
+def create_tables(connection: sqlite3.Connection, *, only: tuple[str, ...] | None = None) -> None:
+    """In the transaction at hand, so that a ledger is there whole or not at all; all tables, or some."""
     for statement in _TABLES.split(";\n"):
-        if statement.strip():
+        if statement.strip() and (only is None or statement.split()[2] in only):
             connection.execute(statement)
-    connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+    if only is None:
+        connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+        mark_version(connection)
+
+
+def mark_version(connection: sqlite3.Connection) -> None:
+    """Says that it is a ledger as this version writes it."""
     connection.execute(f"PRAGMA user_version = {_VERSION}")
 
 
@@ -134,6 +180,7 @@ def backup(path: Path, target: Path) -> None:
     os.close(handle)
     try:
         with (
+            _held(path, write=False),
             contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=_WAIT)) as source,
             contextlib.closing(sqlite3.connect(name)) as copy,
         ):
@@ -161,7 +208,7 @@ def touch(path: Path) -> None:
 def _translated(path: Path, error: sqlite3.Error) -> LedgerError:
     name: str = getattr(error, "sqlite_errorname", "") or ""
     base = "_".join(name.split("_")[:2])
-    if base in _DAMAGE or (isinstance(error, sqlite3.DatabaseError) and "malformed" in str(error)):
+    if base in _DAMAGE or any(sign in str(error) for sign in ("malformed", "no such table", "no such column")):
         return LedgerCorrupt(
             f"the ledger {path} is damaged ({error}). Nothing was recorded or released. Restore it from a backup, and "
             "record what was released since then with Ledger.charge."

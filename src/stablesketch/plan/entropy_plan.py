@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from ..errors import ArgumentError, PlanInfeasible
+from ..errors import PlanInfeasible
 from ..privacy import Privacy
 from ..privacy.entropy_neighbours import entropy_sensitivity
 from ..privacy.precision import ENTROPY_ERROR, coarse_enough_step, rounding_delta
@@ -19,6 +19,7 @@ from ..privacy.shift_curve import ShiftCurve
 from ..sketch import entry_bytes
 from ..sketch.estimators.entropy import entropy_deviation
 from ..statistic import Shannon
+from .exact_entropy_plan import exact_entropy_deviation, exact_entropy_plan
 from .phantoms import Phantoms
 from .plan import Plan
 from .sizing import gaussian_guide
@@ -34,10 +35,7 @@ _LARGEST_EPSILON = 20.0  # to be suggested
 def entropy_plan(statistic: Shannon, privacy: Privacy, wanted: Wanted) -> Plan:
     """By the size asked for, the memory, or the error; if nobody asks, as near to the usual error as ε allows."""
     if wanted.mechanism == "exact":
-        raise ArgumentError(
-            "mechanism", "exact", "Shannon's entropy is released from a sketch alone",
-            f"Pass mechanism='sketch', or {instead_of(wanted.part_of or statistic, statistic)}",
-        )  # fmt: skip
+        return exact_entropy_plan(statistic, privacy, wanted)
     shift = entropy_sensitivity(privacy, privacy.total or None)
     if wanted.size is not None or wanted.memory is not None:
         size = wanted.size_within(_entry_bytes(privacy))
@@ -72,7 +70,7 @@ def _plan(statistic: Shannon, privacy: Privacy, shift: float, size: int, deletes
         relative=False,
         expected=0.0,
         bytes=HEADER_BYTES + math.ceil(size * _entry_bytes(privacy)),
-        exact_error=math.sqrt(2.0) * shift / privacy.epsilon,
+        exact_error=exact_entropy_deviation(privacy),
         deletes=deletes,
     )
 
@@ -135,7 +133,8 @@ def _refused(privacy: Privacy, shift: float, what: str, wanted: Wanted) -> PlanI
     promises = privacy.relation == "add_remove" or not privacy.pairs
     if pairs and promises:
         ways.append(f"pairs={pairs}, a promise that there are so many or more, from public knowledge")
-    ways.append(f"{instead_of(wanted.part_of or Shannon(), Shannon())}, which needs no promise")
+    ways.append("mechanism='exact', which needs no promise and holds all keys in memory")
+    ways.append(f"{instead_of(wanted.part_of or Shannon(), Shannon())}, which needs no promise either")
     number = "any number of" if not privacy.pairs else f"at least {privacy.pairs:,}"
     return PlanInfeasible(
         f"{what} out of reach for Shannon's entropy at ε = {privacy.epsilon:.3g}, δ = {privacy.delta:.3g}: one person "

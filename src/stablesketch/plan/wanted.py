@@ -9,12 +9,11 @@ from typing import Any
 
 from ..errors import ArgumentError, ArgumentTypeError
 from ..statistic import Statistic
-from .plan import Mechanism
+from .plan import LARGEST_SIZE, Mechanism
 
 __all__ = ["HEADER_BYTES", "LARGEST_SIZE", "LEAST_SIZE", "Wanted", "wanted"]
 
 LEAST_SIZE = 5  # with fewer entries the estimate errs by over 10% more than predicted, with two without bound
-LARGEST_SIZE = 10_000  # up to here the certified curve is tested
 HEADER_BYTES = 600  # the plan, the shards and the frame of a stored collector, about
 
 

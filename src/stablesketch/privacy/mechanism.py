@@ -37,14 +37,16 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, reduce
 from hashlib import sha256
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
+from ..checked_json import Fields, JsonError, parsed
 from ..errors import LedgerCorrupt, LedgerError
 from .curve import PrivacyCurve
 from .lattice import upper_law
@@ -65,6 +67,7 @@ _LEAST_SHIFT = 1e-90
 # More atoms than this of discrete noise are charged as randomised response.
 _MOST_ATOMS = 1 << 20
 _CUTS = 64
+_MOST_PARTS = 32
 
 
 @dataclass(frozen=True)
@@ -93,17 +96,38 @@ class Mechanism:
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Mechanism:
-        """Reads what `to_dict` gave."""
-        return cls(**{**fields, "parts": tuple(cls.from_dict(part) for part in fields.get("parts", ()))})
+        """Reads what `to_dict` gave; anything else is a JsonError."""
+        return cls._read(fields, parts=True)
+
+    @classmethod
+    def _read(cls, content: object, *, parts: bool) -> Mechanism:
+        """A mechanism, or one of its parts, which has none itself."""
+        fields = Fields(content, "the mechanism")
+        inner = fields.any("parts", []) if parts else []
+        if not isinstance(inner, list) or len(inner) > _MOST_PARTS:
+            raise JsonError(f"parts of the mechanism must be a list of up to {_MOST_PARTS}")
+        mechanism = cls(
+            kind=cast("Kind", fields.choice("kind", *get_args(Kind))),
+            p=fields.number("p", 0.0, 1.0),
+            size=fields.whole("size", 0, 2**31),
+            log_rho=fields.number("log_rho", 0.0, sys.float_info.max),
+            gap=fields.number("gap", 0.0, 2.0),
+            epsilon=fields.number("epsilon", 0.0),
+            delta=fields.number("delta", 0.0, 1.0),
+            distance=fields.whole("distance", 0, 2**1000),
+            parts=tuple(cls._read(part, parts=False) for part in inner),
+        )
+        fields.end()
+        return mechanism
 
     @classmethod
     def from_json(cls, text: str) -> Mechanism:
         """Reads what `to_json` wrote, and nothing else."""
         try:
-            mechanism = cls.from_dict(json.loads(text))
-        except (AttributeError, TypeError, ValueError) as error:
+            mechanism = cls.from_dict(parsed(text, infinite=True))
+        except JsonError as error:
             raise LedgerCorrupt(f"a mechanism in the ledger that cannot be read: {error}.") from None
-        if mechanism.to_json() != text or mechanism.kind not in get_args(Kind):
+        if mechanism.to_json() != text:
             raise LedgerCorrupt("a mechanism in the ledger that nothing writes.")
         return mechanism
 

@@ -146,7 +146,11 @@ def test_nothing_secret_is_in_the_pipeline(secret_file: Path, monkeypatch: pytes
     for way in (SecretFrom.file(secret_file), SecretFrom.environment("A_SECRET")):
         assert not found(sent(Release(ss.Moment(0.5), REPLACE, secret=way, size=40)), BITS)
         people = Release(ss.Moment(0.5), ADD_REMOVE, secret=way, size=40, person=True)
-        for bits in (BITS, people._secret.find()._living(), people._secret.find().derive("bounding persons")):
+        for bits in (
+            BITS,
+            people._secret.find()._living()._together(),
+            people._secret.find().derive("bounding persons"),
+        ):
             assert not found(sent(people), bytes(bits))
         assert not found(sent(Sketch(plan(), secret=way)), BITS)
     with pytest.raises(ss.ArgumentError, match="holds the secret itself"):

@@ -66,7 +66,7 @@ class Both:
     def same(self, paths: str | list[str], key: Any = "app", value: str | None = "n", **more: Any) -> int:
         """The number of pairs, after a look at states and skipped rows."""
         task, there = self._there(paths, key, value, more)
-        own = bytes(there.secret._living())
+        own = there.secret._living()._together()
         self._patch.setattr("stablesketch.doors.local.Secret.generate", lambda: ss.Secret.from_bytes(own))
         with Engine() as engine:
             here = LocalSource(engine, task, paths)

@@ -63,7 +63,7 @@ def pair_of_sources(
     if not key.exists():
         secret().save(key)
     there = SparkSource(task, frame, SecretFrom.file(key))
-    own = bytes(there.secret._living())
+    own = there.secret._living()._together()
     monkeypatch.setattr("stablesketch.doors.local.Secret.generate", lambda: ss.Secret.from_bytes(own))
     return LocalSource(engine, task, path), there
 

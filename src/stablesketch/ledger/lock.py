@@ -1,0 +1,114 @@
+"""One ledger is one file: held by what the file *is*, not by what it is called.
+
+SQLite keeps its log and its locks in files beside the database, whose names are made from its name. Under a second name
+(a hard link, a mount of the single file) those are other files: two processes would each write, and neither would see
+the other. So a file with two names is refused, and whoever writes holds a lock on the file itself (flock), which all
+names share, whether or not the second one was noticed.
+
+**Why the handle stays open.** POSIX takes all of a process's record locks on a file away as soon as *any* handle of it
+is closed, also those that SQLite holds in another thread. So there is one handle per file and process, opened before
+the first connection to it and closed after the last: `held` counts them. flock locks are not record locks, and the two
+do not meet on local file systems of Linux.
+
+A fork inherits the handle, and with it the lock. It closes its copy and knows of nothing; the parent unlocks expressly,
+so that a copy that lives on keeps nobody waiting.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..durable import lock, unlock
+from ..errors import LedgerError
+from ..file_identity import Identity, identity_of, second_name
+
+__all__ = ["held"]
+
+
+class _File:
+    """What this process has open of one file."""
+
+    def __init__(self) -> None:
+        self.handles: list[int] = []
+        self.users = 0
+        self.writing = threading.Lock()
+
+
+class _Files:
+    def __init__(self) -> None:
+        self.guard = threading.Lock()
+        self.by_identity: dict[Identity, _File] = {}
+
+
+_files = _Files()
+
+
+def _forked_away() -> None:
+    """In a fork: the handles are the parent's. Closing them here ends no lock of the parent."""
+    global _files
+    inherited, _files = _files, _Files()
+    for file in inherited.by_identity.values():
+        for handle in file.handles:
+            with contextlib.suppress(OSError):
+                os.close(handle)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked_away)
+
+
+@contextlib.contextmanager
+def held(path: Path, *, write: bool, wait: float) -> Iterator[Identity]:
+    """The file at this real path, open for the length of the block; with `write`, for this thread alone.
+
+    OSError if it cannot be opened or others keep it longer than `wait` seconds.
+    """
+    files = _files
+    with files.guard:
+        identity, file = _opened(files, path)
+        file.users += 1
+    try:
+        if not write:
+            _check_name(path, file.handles[0])
+            yield identity
+            return
+        if not file.writing.acquire(timeout=wait):
+            raise TimeoutError(0, "another thread of this process holds it. Try again")
+        try:
+            lock(file.handles[0], wait)
+            try:
+                _check_name(path, file.handles[0])
+                yield identity
+            finally:
+                unlock(file.handles[0])
+        finally:
+            file.writing.release()
+    finally:
+        with files.guard:
+            file.users -= 1
+            if not file.users:
+                del files.by_identity[identity]
+                for handle in file.handles:
+                    os.close(handle)
+
+
+def _opened(files: _Files, path: Path) -> tuple[Identity, _File]:
+    identity = identity_of(os.stat(path))
+    if identity not in files.by_identity:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        identity = identity_of(os.fstat(handle))  # of what was opened, should it be another by now
+        files.by_identity.setdefault(identity, _File()).handles.append(handle)
+    return identity, files.by_identity[identity]
+
+
+def _check_name(path: Path, handle: int) -> None:
+    found = os.fstat(handle)
+    problem = second_name(path, found)
+    if problem is not None:
+        raise LedgerError(f"{problem}. A budget in two places is spent twice. Nothing was recorded or released.")
+    if not os.path.samestat(found, os.stat(path)):
+        raise LedgerError(f"the ledger {path} has just been replaced by another file. Nothing was recorded. Try again.")

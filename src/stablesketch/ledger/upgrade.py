@@ -1,0 +1,35 @@
+"""A ledger of version 1 becomes one of version 2 when it is opened: in one transaction, or not at all.
+
+Version 1 had no rows of spent secrets, no checksum of its cache, and a chain that did not know the budgets. All of that
+follows from the records, which are held to the old chain first.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from . import store
+from .rows import Budget, Head, checked, is_budget, is_head
+from .spent_secrets import SpentSecrets
+
+__all__ = ["upgrade"]
+
+_HEAD = "SELECT relation, pairs_per_person, adaptive, releases, chain, last_time, checksum FROM ledger"
+_BUDGETS = "SELECT id, name, epsilon, delta, theta, releases, checksum FROM budgets ORDER BY id"
+_FINGERPRINTS = "SELECT fingerprint FROM releases NOT INDEXED WHERE fingerprint IS NOT NULL"
+
+
+def upgrade(connection: sqlite3.Connection, path: Path) -> None:
+    """Within the writing transaction at hand. The caller then rebuilds the cache, which checks every record."""
+    head = Head(*checked(connection.execute(_HEAD).fetchone(), path, is_head))
+    budgets = [Budget(*checked(row, path, is_budget)) for row in connection.execute(_BUDGETS).fetchall()]
+    for table in ("ledger", "budgets"):
+        connection.execute(f"DROP TABLE {table}")
+    store.create_tables(connection, only=("ledger", "budgets", "spent"))
+    head.spent = SpentSecrets.create(connection, [row[0] for row in connection.execute(_FINGERPRINTS)])
+    for budget in budgets:
+        budget.after = head.releases
+        head.chain = budget.linked(head.chain)
+        budget.write(connection)
+    head.write(connection)

@@ -1,0 +1,73 @@
+"""Ledgers of version 1 (0.1.0): upgraded when they are opened, with all they had, or refused if they are damaged.
+
+tests/data/ledger/version-1.db.gz was written by 0.1.0: five releases, three of them under the budget "team".
+"""
+
+from __future__ import annotations
+
+import gzip
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+import stablesketch as ss
+from stablesketch.ledger import composition
+from stablesketch.ledger.record import Ask, Entry
+
+OLD = Path(__file__).parents[1] / "data" / "ledger" / "version-1.db.gz"
+
+
+@pytest.fixture
+def old(path: Path) -> Path:
+    path.write_bytes(gzip.decompress(OLD.read_bytes()))
+    path.chmod(0o600)
+    composition.forget()
+    return path
+
+
+def test_it_has_all_that_it_had(old: Path, plan: ss.Plan) -> None:
+    ledger = ss.Ledger(old)
+    assert (ledger.epsilon, ledger.delta, ledger.relation, ledger.pairs_per_person) == (3.0, 1e-6, "replace", 1)
+    assert [record.label for record in ledger.records()] == ["first", "team 0", "team 1", "team 2", ""]
+    assert ledger.spent() == pytest.approx(1.1309805, rel=1e-6)
+    assert ledger.budget("team").spent() == pytest.approx(0.3, rel=1e-6)
+    ledger.verify()
+    ledger.verify(since=ledger.head)
+    assert ledger.head.startswith("5:")
+
+
+def test_it_goes_on(old: Path, plan: ss.Plan) -> None:
+    ledger = ss.Ledger(old)
+    head = ledger.head
+    plan.open().release(ledger=ledger)
+    with pytest.raises(ss.SecretSpent, match="as number 1 of the ledger"):
+        plan.open(ss.Secret.from_bytes(bytes(range(32)))).release(ledger=ledger)
+    again = ss.Ledger(old)  # of version 2 by now
+    assert len(again) == 6
+    again.verify(since=head)
+    again.backup(old.with_name("copy.db"))
+    ss.Ledger(old.with_name("copy.db")).verify(since=again.head)
+
+
+def test_one_that_was_changed_stays_as_it_is(old: Path, plan: ss.Plan) -> None:
+    with sqlite3.connect(old) as connection:
+        connection.execute("UPDATE releases SET label = 'other' WHERE number = 2")
+    connection.close()
+    before = old.read_bytes()
+    with pytest.raises(ss.LedgerCorrupt, match="release 2 is not what was recorded"):
+        ss.Ledger(old)
+    assert old.read_bytes()[96:] == before[96:]  # SQLite counts in the first bytes that it was opened
+    with sqlite3.connect(old) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+    connection.close()
+
+
+def test_an_edited_cache_is_not_taken_over(old: Path, exact: ss.Plan) -> None:
+    with sqlite3.connect(old) as connection:
+        connection.execute("UPDATE frontier SET key = (SELECT key FROM frontier WHERE budget = 2 AND level = 0)")
+    connection.close()
+    ledger = ss.Ledger(old)
+    assert ledger.spent() == pytest.approx(1.1309805, rel=1e-6)
+    ledger._enter([Entry(Ask.of_plan(exact), bytes(8))])
+    ledger.verify()
