@@ -79,8 +79,8 @@ class LocalSource:
 
     @property
     def countable(self) -> bool:
-        """A stream is read once."""
-        return isinstance(self._source, Table)
+        """Most streams are read once."""
+        return isinstance(self._source, Table) or self._source.rows is not None
 
     @property
     def _table(self) -> Table:
@@ -91,6 +91,9 @@ class LocalSource:
         """The number of pairs, or of keys where they are what is protected."""
         if self._task.privacy.unit == "key":
             return int(self._engine.rows(f"select count(*) from ({self._query})", self.name)[0][0])
+        if isinstance(self._source, Stream):
+            assert self._source.rows is not None
+            return self._source.rows()
         return self._table.count(self._task.columns, self._task.on_bad)
 
     def skipped(self) -> int | None:
