@@ -12,7 +12,7 @@ from ..sketch.columns import MAX_WEIGHT
 from .collect import told
 from .columns import total_above
 from .engine import Engine
-from .group_collectors import ListedGroups
+from .group_collectors import ListedGroups, check_room
 from .groups import Name, group_secret
 from .max_value import DigitCounts, digit_counts
 from .persons import bounded
@@ -123,13 +123,15 @@ class LocalSource:
     def collected_groups(self, plan: Plan, names: Sequence[Name]) -> Iterator[Collector]:
         """The collectors of these groups."""
         task = self._task
+        if task.groups is not None:
+            check_room(names, plan)
         groups = ListedGroups(names, plan, lambda name: plan.open(group_secret(self.secret, name)))
         keys, parts = len(task.columns.key), len(task.columns.by)
         if names:
             self._poured(
                 lambda read: pour_groups(read, groups, keys=keys, parts=parts, clip=task.clips, progress=self._progress)
             )
-        return (groups[code] for code in range(len(names)))
+        return (groups.taken(code) for code in range(len(names)))
 
     def _poured(self, work: Callable[[Iterator[Any]], Result]) -> Result:
         if self._progress is not None:
