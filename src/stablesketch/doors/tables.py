@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,6 +34,7 @@ class Table:
     first_row: int = 1  # of data, in the parts: 2 where there is a header
     certain: bool = True  # whether the names are names, and not a row that was taken for a header
     cast: Cast = field(default_factory=Cast)
+    place: Callable[[int], tuple[str, int]] | None = None  # of a row, where several files became one table
     counted: bool = False  # whether the number of rows stands somewhere, and need not be counted
 
     def check(self, columns: Columns) -> None:
@@ -105,5 +106,7 @@ class Table:
                     row, which_one, value = found[0]
                     one: BadRow = bad[which_one]
                     shown = int(value) if one.column == columns.value and value is not None else None
-                    return one.told(part.name, row + self.first_row - 1, one.column, shown)
+                    row += self.first_row - 1
+                    name, row = self.place(row) if self.place is not None else (part.name, row)
+                    return one.told(name, row, one.column, shown)
         return None
