@@ -442,14 +442,14 @@ class Ledger:
     def _transaction(self, *, write: bool) -> Iterator[Books]:
         if not self._exists():
             raise LedgerError(f"the ledger {self._path} is gone. Restore it from a backup; a new one would forget.")
+        seen = self._seen  # before it begins: other threads may see more, later, of what this one does not
         with store.transaction(self._path, write=write, identity=self._identity) as (connection, _):
             if store.is_empty(connection, self._path):
                 raise LedgerCorrupt(f"the ledger {self._path} has been emptied. Restore it from a backup.")
             books = Books(connection, self._path)
-            books.check_follows(self._seen)
-            self._seen = books.position
+            books.check_follows(seen)
             yield books
-        self._seen = books.position  # committed by now
+        self._seen = max(self._seen, books.position, key=lambda position: position[0])  # committed by now
 
     def _read(self, question: Callable[[Books], T]) -> T:
         try:

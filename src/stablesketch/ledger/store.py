@@ -131,7 +131,7 @@ def _connected(path: Path, *, write: bool) -> Iterator[sqlite3.Connection]:
             with contextlib.suppress(sqlite3.Error):
                 connection.execute("ROLLBACK")
             raise
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # the second, if the message of the first quotes damaged text
         raise _translated(path, error) from None
     finally:
         with contextlib.suppress(sqlite3.Error):
@@ -205,10 +205,12 @@ def touch(path: Path) -> None:
         raise LedgerError(f"cannot make the ledger {path}: {error.strerror}. Choose another folder.") from None
 
 
-def _translated(path: Path, error: sqlite3.Error) -> LedgerError:
+def _translated(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> LedgerError:
+    if isinstance(error, UnicodeDecodeError):
+        error = sqlite3.DatabaseError("malformed text")
     name: str = getattr(error, "sqlite_errorname", "") or ""
     base = "_".join(name.split("_")[:2])
-    if base in _DAMAGE or any(sign in str(error) for sign in ("malformed", "no such table", "no such column")):
+    if base in _DAMAGE or any(sign in str(error) for sign in ("malformed", "no such", "UTF-8")):
         return LedgerCorrupt(
             f"the ledger {path} is damaged ({error}). Nothing was recorded or released. Restore it from a backup, and "
             "record what was released since then with Ledger.charge."
