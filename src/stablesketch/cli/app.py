@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import sys
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -14,7 +15,7 @@ from ..errors import StablesketchError
 from ..paying import Payment, until_shown
 from . import audit, demo, exact, inspect, ledger, merge, paper, plan, release, secret, sketch
 from .exits import Exit, exit_code, in_options
-from .screen import drop_standard_output, note, rendered, tell
+from .screen import drop, note, rendered, tell
 from .signals import finishing, name_of, stopped_by
 
 __all__ = ["app", "run"]
@@ -95,14 +96,14 @@ def _run(arguments: Sequence[str] | None, payment: Payment) -> int:
         _say(in_options(str(error)) + (f" {_lost(payment)}" if payment.paid else ""))
         return Exit.NOT_STORED if payment.paid else exit_code(error)
     except BrokenPipeError:
-        drop_standard_output()  # the reader of a pipe has left
+        drop(sys.stdout)  # the reader of a pipe has left
         return Exit.DONE
     except Exception as error:
         if hasattr(error, "exit_code") and hasattr(error, "format_message"):  # a wrong command
             _say(error.format_message())
             return Exit.USAGE
         if isinstance(error, OSError) and not payment.paid and _is_output(error):
-            drop_standard_output()
+            drop(sys.stdout)
             _say(f"writing failed ({error.strerror}): standard output, or a temporary file. Nothing was spent.")
             return Exit.FILE
         if payment.paid:

@@ -18,7 +18,7 @@ from rich.text import Text
 from ..durable import Reserved
 from ..paying import Payment
 from .exits import Exit
-from .screen import drop_standard_output, note, rendered, tell
+from .screen import drop, note, rendered, tell
 
 __all__ = ["Delivery", "need_standard_output"]
 
@@ -45,7 +45,7 @@ class Delivery:
             sys.stdout.flush()
             self._json_shown = lines is None
         except Exception as error:
-            drop_standard_output()
+            drop(sys.stdout)
             self._problems.append(f"standard output cannot be written ({_reason(error)})")
         for line in notes:
             note(line)

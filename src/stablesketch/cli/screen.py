@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TextIO
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
@@ -26,7 +28,7 @@ from .. import durable
 from ..errors import ArgumentError
 
 __all__ = [
-    "console", "drop_standard_output", "fact_lines", "fact_table", "note", "number", "plain_table", "print_text",
+    "console", "drop", "fact_lines", "fact_table", "note", "number", "plain_table", "print_text",
     "progress", "rendered", "table_lines", "tell", "write_new",
 ]  # fmt: skip
 
@@ -39,12 +41,19 @@ def console(error: bool = False) -> Console:
 
 
 def rendered(lines: Sequence[Text], error: bool = False) -> str:
-    """The lines as the screen of now would show them: with colours on a terminal, without in a pipe."""
+    """The lines as the screen of now would show them: with colours on a terminal, without in a pipe.
+
+    Nothing is written: rich would leave the process where a pipe has no reader, and what is paid for must be told.
+    """
     screen = console(error)
-    with screen.capture() as captured:
-        for line in lines:
-            screen.print(line, soft_wrap=True)
-    return captured.get()
+    memory = io.StringIO()
+    like = Console(
+        file=memory, force_terminal=screen.is_terminal, width=screen.width, highlight=False,
+        color_system=screen.color_system,  # type: ignore[arg-type]  # the name of one, as it takes it
+    )  # fmt: skip
+    for line in lines:
+        like.print(line, soft_wrap=True)
+    return memory.getvalue()
 
 
 def print_text(text: str) -> None:
@@ -65,6 +74,7 @@ def tell(text: str) -> bool:
         sys.stderr.flush()
         return True
     except (OSError, ValueError):
+        drop(sys.stderr)
         return False
 
 
@@ -73,11 +83,11 @@ def note(text: str) -> None:
     tell(rendered([Text(text, style="dim")], error=True))
 
 
-def drop_standard_output() -> None:
-    """What standard output could not take must not be tried again at exit."""
+def drop(stream: TextIO) -> None:
+    """What a stream could not take must not be tried again at exit."""
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
+        os.dup2(nowhere, stream.fileno())
         os.close(nowhere)
 
 
