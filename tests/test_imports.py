@@ -49,7 +49,7 @@ LEVELS = {
 LOOKS_UP = {
     ("plan", "collector"): "plan.open() makes the collector of the plan",
 }
-FOR_ALL = {"errors", "durable", "paying", "secret", "secret_file", "_native"}
+FOR_ALL = {"errors", "visible", "durable", "paying", "secret", "secret_file", "_native"}
 
 
 def modules() -> list[Path]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .visible import visible
+
 __all__ = [
     "ArgumentError",
     "ArgumentTypeError",
@@ -42,7 +44,13 @@ __all__ = [
 
 
 class StablesketchError(Exception):
-    """The root of all errors raised on purpose by stablesketch."""
+    """The root of all errors raised on purpose by stablesketch.
+
+    A message may have names in it that came with data; they are shown so that no terminal obeys them.
+    """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(visible(message, keep="\n"))
 
 
 class ArgumentError(StablesketchError, ValueError):

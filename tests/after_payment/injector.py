@@ -23,7 +23,19 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-CALLS = {"write", "flush", "truncate", "fsync", "link", "replace", "unlink", "open", "close", "posix_fallocate", "execute"}
+CALLS = {
+    "write",
+    "flush",
+    "truncate",
+    "fsync",
+    "link",
+    "replace",
+    "unlink",
+    "open",
+    "close",
+    "posix_fallocate",
+    "execute",
+}
 OUTPUTS = CALLS - {"execute", "unlink"}  # of which an OSError may come
 OWN = (
     "cli/release.py", "cli/deliver.py", "cli/kept.py", "cli/app.py", "durable.py", "paying.py", "doors/run.py",

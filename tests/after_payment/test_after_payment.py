@@ -36,7 +36,9 @@ def values_in(text: str) -> list[dict[str, Any]]:
 
 def check(one: dict[str, Any], wanted: set[str], fault: str) -> str:
     """Holds one run to the rule; says which case it was."""
-    told = f"step {one['at']} ({one['step']}): exit code {one['code']}\n{one['out']}\n{one['err']}\n{one['files'].keys()}"
+    told = (
+        f"step {one['at']} ({one['step']}): exit code {one['code']}\n{one['out']}\n{one['err']}\n{one['files'].keys()}"
+    )
     killed = fault == "SIGKILL" and one["code"] == -9
     stored = {name: text for name, text in one["files"].items() if not name.startswith(".")}
     assert stored.keys() <= wanted, told

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -26,9 +27,10 @@ from rich.text import Text
 
 from .. import durable
 from ..errors import ArgumentError
+from ..visible import json_visible, visible
 
 __all__ = [
-    "console", "drop", "fact_lines", "fact_table", "note", "number", "plain_table", "print_text",
+    "console", "drop", "fact_lines", "fact_table", "json_text", "note", "number", "plain_table", "print_text",
     "progress", "rendered", "table_lines", "tell", "write_new",
 ]  # fmt: skip
 
@@ -56,6 +58,11 @@ def rendered(lines: Sequence[Text], error: bool = False) -> str:
     return memory.getvalue()
 
 
+def json_text(content: object) -> str:
+    """JSON in one line, in which names are exact and nothing is obeyed by a terminal."""
+    return json_visible(json.dumps(content, sort_keys=True, ensure_ascii=False))
+
+
 def print_text(text: str) -> None:
     """Plain text, for JSON and for pipes."""
     print(text, flush=True)
@@ -80,7 +87,7 @@ def tell(text: str) -> bool:
 
 def note(text: str) -> None:
     """A line on standard error."""
-    tell(rendered([Text(text, style="dim")], error=True))
+    tell(rendered([Text(visible(text), style="dim")], error=True))
 
 
 def drop(stream: TextIO) -> None:
@@ -98,9 +105,9 @@ def number(value: float) -> str:
 
 def fact_lines(title: str, facts: Sequence[tuple[str, str]]) -> list[Text]:
     """Names and what they are, the first one marked."""
-    width = max(len(name) for name, _ in facts)
-    lines = [Text(title, style="bold")]
-    for i, (name, value) in enumerate(facts):
+    width = max(len(visible(name)) for name, _ in facts)
+    lines = [Text(visible(title), style="bold")]
+    for i, (name, value) in enumerate((visible(name), visible(value)) for name, value in facts):
         lines.append(Text.assemble((name.ljust(width), "dim"), "  ", (value, "bold green" if i == 0 else "")))
     return lines
 
@@ -112,6 +119,7 @@ def fact_table(title: str, facts: Sequence[tuple[str, str]]) -> None:
 
 def table_lines(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: int) -> list[Text]:
     """Rows under a header; the last `numbers` columns are numbers, and stand to the right."""
+    columns, rows = [visible(name) for name in columns], [[visible(cell) for cell in row] for row in rows]
     widths = [max(map(cell_len, column)) for column in zip(columns, *rows, strict=True)]
 
     def line(cells: Sequence[str]) -> str:
@@ -147,7 +155,7 @@ class _Bar:
         with contextlib.suppress(OSError):  # a terminal that is gone stops nothing
             if self._task is not None:
                 self._bar.remove_task(self._task)
-            self._task = self._bar.add_task(what, total=total)
+            self._task = self._bar.add_task(visible(what), total=total)
 
     def advance(self, steps: int) -> None:
         with contextlib.suppress(OSError):
@@ -162,7 +170,13 @@ def progress() -> Iterator[_Bar | None]:
     if not screen.is_terminal:
         yield None
         return
-    columns = [SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), _Rate(), TimeRemainingColumn()]
+    columns = [
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        _Rate(),
+        TimeRemainingColumn(),
+    ]
     bar = Progress(*columns, console=screen, transient=True)
     bar.start()
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ..errors import ArgumentError, BlobError
@@ -143,6 +143,11 @@ class Plan:
         if parts and tuple(part.statistic for part in plan.parts) != plan.statistic.needs(plan.privacy):
             raise BlobError(f"a plan of {plan.statistic} with other parts than it needs; nothing writes such.")
         return plan
+
+    def __repr__(self) -> str:
+        """As dataclasses have it; a plan that was never made has what it has."""
+        there = [f"{field.name}={getattr(self, field.name)!r}" for field in fields(self) if hasattr(self, field.name)]
+        return f"Plan({', '.join(there)})"
 
     def __str__(self) -> str:
         from .table import plan_table
