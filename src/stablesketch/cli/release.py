@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json as json_module
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -19,6 +20,7 @@ from ..ledger import Ledger
 from ..paying import current_payment
 from ..plan import Plan
 from ..plan.table import error_in_words
+from ..privacy import Privacy, delta_advice
 from ..release import Release
 from ..secret import Secret
 from ..statistic import Distinct
@@ -27,7 +29,7 @@ from .blobs import is_blob, read_blob
 from .deliver import Delivery, need_standard_output
 from .exits import Exit
 from .kept import check_new, release_bytes, report_bytes, reserved
-from .screen import console, fact_lines, note, number, print_text, progress, table_lines
+from .screen import console, fact_lines, json_text, note, number, print_text, progress, table_lines
 
 __all__ = ["EXAMPLES", "release"]
 
@@ -182,13 +184,23 @@ def release(
         raise typer.BadParameter("--engine spark needs --master: where Spark runs. Try --master 'local[*]'.")
     if engine != "spark" and master is not None:
         raise typer.BadParameter("--master is for --engine spark.")
+    if not counted and mechanism != "exact":
+        _advise(task.privacy)
     with reserved(plot=plot, report=report, output=output) as places:
         with progress() as bar:
             if master is None:
                 outcome = run(task, files, ledger=budget, label=label, progress=bar)
             else:
                 outcome = run_files(task, files, master, ledger=budget, label=label, progress=bar)
+        if counted and mechanism != "exact":  # so their number is public, and known only now
+            _advise(replace(task.privacy, pairs=outcome.plan.privacy.pairs))
         return _delivered(outcome, task, budget, json, places)
+
+
+def _advise(privacy: Privacy) -> None:
+    advice = delta_advice(privacy)
+    if advice is not None:
+        note(f"{advice}.")
 
 
 def _is_lines(files: list[str] | None, format: str | None) -> bool:
@@ -249,7 +261,7 @@ def _delivered(
 ) -> Exit:
     """Shows what was released, then stores it, then draws it."""
     content = [json_module.loads(one.to_json()) for one in outcome.releases]
-    text = json_module.dumps(content if outcome.grouped else content[0], sort_keys=True, ensure_ascii=False)
+    text = json_text(content if outcome.grouped else content[0])
     delivery = Delivery(text, current_payment())
     notes = [*([] if task is None else _shares(task)), *_notes(outcome)]
     delivery.show(None if json else lambda: _lines(outcome), [] if json else notes)
@@ -308,9 +320,10 @@ def _price(release: Release, plan: Plan) -> list[tuple[str, str]]:
     privacy = plan.privacy
     change = "replacing" if release.relation == "replace" else "adding or removing"
     unit = privacy.unit
-    whose = (
-        f"any one {unit}" if release.pairs_per_person == 1 else f"any {release.pairs_per_person} {unit}s of one person"
-    )
+    c = release.pairs_per_person
+    whose = f"any one {unit}" if c == 1 else f"any {c} {unit}s of one person"
+    if release.person:
+        whose = f"any one person: all they did, of which at most {c} {'row is' if c == 1 else 'rows are'} used"
     values = f", values up to {release.max_value:,}" if release.max_value > 1 else ""
     method = "exact, all keys in memory"
     if release.mechanism != "exact":  # a sketch, perhaps of a sample
@@ -353,13 +366,10 @@ def _group_lines(outcome: Outcome) -> list[Text]:
     lines = fact_lines(f"Private release of {len(groups):,} groups", _price(first, outcome.plan))
     if first.points:
         profiles = [
-            [", ".join(one.group), f"{point.order:g}", number(point.value), number(point.low), number(point.high)]
+            [one.name, f"{point.order:g}", number(point.value), number(point.low), number(point.high)]
             for one in groups
             for point in one.release.points
         ]
         return lines + table_lines(["group", "order", "Hill number", "low", "high"], profiles, numbers=4)
-    rows = [
-        [", ".join(one.group), number(one.release.value), number(one.release.low), number(one.release.high)]
-        for one in groups
-    ]
+    rows = [[one.name, number(one.release.value), number(one.release.low), number(one.release.high)] for one in groups]
     return lines + table_lines(["group", first.statistic, "low", "high"], rows, numbers=3)

@@ -89,7 +89,7 @@ class _Run:
             privacy = replace(privacy, pairs=self._some(pairs))
             chosen = task.sizing.like(chosen).plan(task.statistic, privacy)
             collector._decide(chosen)
-        result = self._release(collector)
+        result = replace(self._release(collector), person=task.columns.person is not None)
         if task.auto is not None:
             result = replace(result, epsilon=task.privacy.epsilon, delta=task.privacy.delta, record=self._record)
         return Outcome(chosen, [result], grouped=False)
@@ -123,7 +123,8 @@ class _Run:
             self._progress.begin("releasing", len(names))
         for name, collector in zip(names, collectors, strict=True):
             own = collector.release(confidence=task.confidence)
-            own = replace(own, epsilon=epsilon, delta=delta, relation=privacy.relation, record=self._record)
+            own = replace(own, epsilon=epsilon, delta=delta, relation=privacy.relation, record=self._record,
+                          person=task.columns.person is not None)  # fmt: skip
             releases.append(GroupRelease(name, own))
             if self._progress is not None:
                 self._progress.advance(1)

@@ -6,7 +6,7 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ..checked_json import MOST_WHOLE, JsonError, parsed
@@ -180,6 +180,11 @@ class Plan:
                 f"a plan of {self.statistic} has size {self.size}, and plans have {LARGEST_SIZE:,} entries at most. "
                 "Make the plan again with ss.plan."
             )
+
+    def __repr__(self) -> str:
+        """As dataclasses have it; a plan that was never made has what it has."""
+        there = [f"{field.name}={getattr(self, field.name)!r}" for field in fields(self) if hasattr(self, field.name)]
+        return f"Plan({', '.join(there)})"
 
     def __str__(self) -> str:
         from .table import plan_table

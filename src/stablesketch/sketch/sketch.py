@@ -237,6 +237,8 @@ class Sketch:
         return type(self).from_bytes, (self.to_bytes(),)  # the secret stays behind
 
     def __repr__(self) -> str:
+        if not hasattr(self, "_total"):
+            return "<Sketch, not made>"
         held = "" if self._projection is not None else ", without its secret"
         return f"<Sketch p={self.p:g} size={self.size} pairs={self._pairs} total={self._total}{held}>"
 
