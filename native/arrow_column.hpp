@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -116,9 +117,11 @@ private:
         }
         if (array->length == 0) return;
         const std::int64_t first_row = length_;
-        length_ += array->length;
+        if (__builtin_add_overflow(length_, array->length, &length_)) throw ArrowBroken{"its chunks have too many rows"};
         chunks_.push_back(Chunk{std::move(array), first_row, std::move(table)});
     }
+
+    static constexpr std::int64_t most_values = std::int64_t(1) << 40;  // of a dictionary: 8 TiB of fingerprints
 
     // Chunks of one column usually share their dictionary, as one more struct over the very same buffers.
     static bool same_memory(const ArrowArray& a, const ArrowArray& b) noexcept {
@@ -129,8 +132,14 @@ private:
     std::shared_ptr<const Table> tabulate(const ArrowArray& dictionary) const {
         auto table = std::make_shared<Table>();
         const auto count = static_cast<std::size_t>(dictionary.length);
-        table->fingerprints.resize(count);
-        table->reasons.resize(count, Reason::none);
+        const ArrowBroken too_long{"its dictionary is longer than memory can hold"};
+        if (dictionary.length > most_values) throw too_long;
+        try {
+            table->fingerprints.resize(count);
+            table->reasons.resize(count, Reason::none);
+        } catch (const std::bad_alloc&) {
+            throw too_long;
+        }
         read_values(dictionary, type_->values, *keys_, 0, dictionary.length, table->fingerprints.data(),
                     [&table](std::int64_t i, Reason reason) -> std::uint64_t {
                         table->reasons[static_cast<std::size_t>(i)] = reason;

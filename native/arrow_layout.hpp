@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -66,6 +67,21 @@ struct Layout {
     bool is_signed = true;                  // for integers
     std::int64_t nanoseconds_per_tick = 1;  // for timestamps
 
+    // Bytes a row takes of the buffer that every row has something in.
+    std::int64_t row_bytes() const noexcept {
+        switch (kind) {
+            case Kind::integer:
+            case Kind::fixed: return width;
+            case Kind::offsets32:
+            case Kind::days: return 4;
+            case Kind::offsets64:
+            case Kind::milliseconds_of_days:
+            case Kind::ticks: return 8;
+            case Kind::views: return 16;
+        }
+        return 16;
+    }
+
     // Validity and data; offsets before the data; views before any number of data buffers and their sizes.
     std::int64_t least_buffers() const noexcept {
         return kind == Kind::offsets32 || kind == Kind::offsets64 || kind == Kind::views ? 3 : 2;
@@ -106,7 +122,8 @@ inline std::optional<Layout> fixed_layout(std::string_view format) {
     Layout layout{Kind::fixed};
     const char* end = format.data() + format.size();
     const auto parsed = std::from_chars(format.data() + 2, end, layout.width);
-    if (parsed.ec != std::errc() || parsed.ptr != end || layout.width < 0) return std::nullopt;
+    constexpr std::int64_t widest = std::numeric_limits<std::int32_t>::max();  // Arrow has the width as 32 bits
+    if (parsed.ec != std::errc() || parsed.ptr != end || layout.width < 0 || layout.width > widest) return std::nullopt;
     return layout;
 }
 

@@ -1,6 +1,7 @@
 // Fingerprints of the rows of one Arrow array, straight from its buffers. No Python here, and no copy of the data.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 
@@ -12,11 +13,20 @@ inline const std::uint8_t* buffer(const ArrowArray& array, std::int64_t index) n
     return static_cast<const std::uint8_t*>(array.buffers[index]);
 }
 
+// Whether rows [0, offset + length + 1) of so many bytes each have a size that fits: all positions within are then
+// products that cannot overflow. One row more, because offsets have one more than there are rows.
+inline bool addressable(const ArrowArray& array, std::int64_t width) noexcept {
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 2 - 1;
+    if (array.length < 0 || array.offset < 0 || array.length > most || array.offset > most) return false;
+    return array.length + array.offset < most / std::max<std::int64_t>(width, 1);
+}
+
 // What the loops below take for granted, checked once an array.
 inline void check_array(const ArrowArray& array, const Layout& layout, bool dictionary) {
-    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 64;
-    if (array.length < 0 || array.offset < 0 || array.length > most || array.offset > most)
-        throw ArrowBroken{"an array has an impossible length or offset"};
+    if (!addressable(array, layout.row_bytes())) throw ArrowBroken{"an array has an impossible length or offset"};
+    // A view has the number of its buffer in 32 bits.
+    if (array.n_buffers < 0 || array.n_buffers > std::numeric_limits<std::int32_t>::max())
+        throw ArrowBroken{"an array has an impossible number of buffers"};
     const bool enough = layout.kind == Kind::views ? array.n_buffers >= layout.least_buffers()
                                                    : array.n_buffers == layout.least_buffers();
     if (!enough || array.buffers == nullptr) throw ArrowBroken{"an array has the wrong number of buffers for its type"};
@@ -83,7 +93,9 @@ void read_offsets(const ArrowArray& array, Domain domain, const KeySet& keys, st
     Offset begin = load<Offset>(offsets);
     for (std::int64_t i = 0; i < count; ++i) {
         const Offset end = load<Offset>(offsets + (i + 1) * static_cast<std::int64_t>(sizeof(Offset)));
-        if (begin < 0 || end < begin || (data == nullptr && end != begin)) {
+        // No buffer is longer than memory can be; further out a pointer would overflow.
+        const bool beyond = static_cast<std::uint64_t>(end) > (std::uint64_t(1) << 56);
+        if (begin < 0 || end < begin || beyond || (data == nullptr && end != begin)) {
             out[i] = on_bad(i, Reason::malformed);
         } else if (end == begin) {
             out[i] = keys.bytes(domain, nullptr, 0);
@@ -108,10 +120,10 @@ void read_views(const ArrowArray& array, Domain domain, const KeySet& keys, std:
         } else if (length <= 12) {
             out[i] = keys.bytes(domain, views + 4, static_cast<std::size_t>(length));
         } else {
-            const auto index = load<std::int32_t>(views + 8);
-            const auto offset = load<std::int32_t>(views + 12);
+            const std::int64_t index = load<std::int32_t>(views + 8);
+            const std::int64_t offset = load<std::int32_t>(views + 12);
             const bool inside = index >= 0 && index < variadic && offset >= 0 && sizes != nullptr &&
-                                static_cast<std::int64_t>(offset) + length <= load<std::int64_t>(sizes + 8 * index) &&
+                                offset + length <= load<std::int64_t>(sizes + 8 * index) &&
                                 buffer(array, 2 + index) != nullptr;
             out[i] = inside ? keys.bytes(domain, buffer(array, 2 + index) + offset, static_cast<std::size_t>(length))
                             : on_bad(i, Reason::malformed);

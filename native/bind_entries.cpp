@@ -142,5 +142,7 @@ void bind_entries(nb::module_& m) {
     m.attr("SKEWED") = skewed;
     m.def("tier_names", &tier_names);
     m.def("table", &table_of, nb::arg("p"));
+    m.def("tables_held", &tables_held);
+    m.attr("MOST_TABLES") = most_tables;
     m.def("aes128_encrypt", &aes128_encrypt, nb::arg("key"), nb::arg("block"));
 }

@@ -2,34 +2,52 @@
 
 #include "direct_rows.hpp"
 
-#include <map>
+#include <list>
 #include <mutex>
 
 namespace stablesketch {
 
+namespace {
+
+std::shared_ptr<const StableTable> built(double p) {
+    auto table = std::make_shared<StableTable>();
+    static_cast<TableShape&>(*table) = table_shape(p);
+    table->p = p;
+    table->rows.assign(2 * table->rows_per_side(), Row{});
+    auto fill = fill_table_plain;
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2")) fill = fill_table_fma;
+#endif
+    fill(p, *table, table->rows.data());
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f")) table->direct = direct_rows(*table);
+#endif
+    return table;
+}
+
+// The tables used last, latest first. A stored sketch may have any p, so an unbounded cache would let whoever writes
+// blobs of 45 bytes take a megabyte of memory with each.
+std::mutex mutex;
+std::list<std::shared_ptr<const StableTable>> known;
+
+}  // namespace
+
 std::shared_ptr<const StableTable> stable_table(double p) {
-    // A table is at most 1 MiB, or twice that; streams use few orders, so they are kept for the life of the process.
-    static std::mutex mutex;
-    static std::map<double, std::shared_ptr<const StableTable>> known;
     const std::lock_guard<std::mutex> lock(mutex);
-    auto& slot = known[p];
-    if (!slot) {
-        auto table = std::make_shared<StableTable>();
-        static_cast<TableShape&>(*table) = table_shape(p);
-        table->p = p;
-        table->rows.assign(2 * table->rows_per_side(), Row{});
-        auto fill = fill_table_plain;
-#if defined(__x86_64__)
-        __builtin_cpu_init();
-        if (__builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2")) fill = fill_table_fma;
-#endif
-        fill(p, *table, table->rows.data());
-#if defined(__x86_64__)
-        if (__builtin_cpu_supports("avx512f")) table->direct = direct_rows(*table);
-#endif
-        slot = std::move(table);
+    for (auto at = known.begin(); at != known.end(); ++at) {
+        if ((*at)->p != p) continue;
+        known.splice(known.begin(), known, at);
+        return known.front();
     }
-    return slot;
+    known.push_front(built(p));
+    if (known.size() > most_tables) known.pop_back();  // whoever still uses it holds it
+    return known.front();
+}
+
+std::size_t tables_held() {
+    const std::lock_guard<std::mutex> lock(mutex);
+    return known.size();
 }
 
 }  // namespace stablesketch

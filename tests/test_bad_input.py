@@ -86,22 +86,24 @@ A, AB = ["a"], ["a", "b"]
 
 CALLS: dict[str, Wrong] = {
     # values
-    "value 0": Wrong(lambda s: s.update(AB, [1, 0]), VALUE, ("values = 0", "row 1", "adds nothing", "Drop")),
-    "value negative": Wrong(lambda s: s.update(AB, [-1, 1]), VALUE, ("values = -1", "row 0", "negative", "delete")),
-    "value fractional": Wrong(lambda s: s.update(AB, [1, 2.5]), TYPE, ("values = 2.5", "row 1", "whole number")),
+    "value 0": Wrong(
+        lambda s: s.update(AB, [1, 0]), VALUE, ("values = 0", "row 2", "adds nothing", "Leave such rows out")
+    ),
+    "value negative": Wrong(lambda s: s.update(AB, [-1, 1]), VALUE, ("values = -1", "row 1", "negative", "delete")),
+    "value fractional": Wrong(lambda s: s.update(AB, [1, 2.5]), TYPE, ("values = 2.5", "row 2", "whole number")),
     "value a whole float": Wrong(lambda s: s.update(A, [2.0]), TYPE, ("values = 2.0", "float", "int(value)")),
-    "value NaN": Wrong(lambda s: s.update(A, [math.nan]), TYPE, ("values = nan", "row 0", "NaN", "Drop")),
+    "value NaN": Wrong(lambda s: s.update(A, [math.nan]), TYPE, ("values = nan", "row 1", "NaN", "Drop")),
     "value infinite": Wrong(lambda s: s.update(A, [math.inf]), TYPE, ("values = inf",)),
     "value above 2^53": Wrong(lambda s: s.update(A, [LARGE]), VALUE, ("9007199254740993", "2^53", "coarser unit")),
-    "value None": Wrong(lambda s: s.update(A, [None]), VALUE, ("values = None", "row 0", "null")),
+    "value None": Wrong(lambda s: s.update(A, [None]), VALUE, ("values = None", "row 1", "null")),
     "value bool": Wrong(lambda s: s.update(A, [True]), TYPE, ("values = True", "bool")),
     "value text": Wrong(lambda s: s.update(A, ["1"]), TYPE, ("values = '1'", "str")),
     "values floats": Wrong(lambda s: s.update(AB, np.ones(2)), TYPE, ("values", "float64", "astype(np.int64)")),
-    "values with NaN": Wrong(lambda s: s.update(AB, np.array([1, np.nan])), TYPE, ("row 1", "NaN")),
+    "values with NaN": Wrong(lambda s: s.update(AB, np.array([1, np.nan])), TYPE, ("row 2", "NaN")),
     "values bools": Wrong(lambda s: s.update(AB, np.ones(2, bool)), TYPE, ("values", "bool", "integers")),
-    "values 0 in an array": Wrong(lambda s: s.update(AB, np.array([3, 0])), VALUE, ("values = 0", "row 1")),
+    "values 0 in an array": Wrong(lambda s: s.update(AB, np.array([3, 0])), VALUE, ("values = 0", "row 2")),
     "values large in uint64": Wrong(lambda s: s.update(A, np.array([2**64 - 1], "u8")), VALUE, (str(2**64 - 1),)),
-    "values null in Arrow": Wrong(lambda s: s.update(AB, pa.array([1, None])), VALUE, ("values", "row 1", "null")),
+    "values null in Arrow": Wrong(lambda s: s.update(AB, pa.array([1, None])), VALUE, ("values", "row 2", "null")),
     "one value 0": Wrong(lambda s: s.update(A, 0), VALUE, ("values = 0", "adds nothing")),
     "one value negative": Wrong(lambda s: s.update(A, -7), VALUE, ("values = -7", "delete")),
     "one value fractional": Wrong(lambda s: s.update(A, 0.5), TYPE, ("values = 0.5", "whole number")),
@@ -114,12 +116,12 @@ CALLS: dict[str, Wrong] = {
     "delete negative": Wrong(lambda s: s.delete(A, [-1]), VALUE, ("values = -1",)),
     "delete of other length": Wrong(lambda s: s.delete(A, [1, 2]), VALUE, ("2 values for 1 keys",)),
     # keys
-    "key None": Wrong(lambda s: s.update(["a", None]), VALUE, ("keys = None", "row 1", "null", "Drop")),
-    "key NaN": Wrong(lambda s: s.update([math.nan]), TYPE, ("keys = nan", "row 0", "NaN")),
-    "key float": Wrong(lambda s: s.update([1.0]), TYPE, ("keys = 1.0", "row 0", "float", "cast to an integer")),
+    "key None": Wrong(lambda s: s.update(["a", None]), VALUE, ("keys = None", "row 2", "null", "Drop")),
+    "key NaN": Wrong(lambda s: s.update([math.nan]), TYPE, ("keys = nan", "row 1", "NaN")),
+    "key float": Wrong(lambda s: s.update([1.0]), TYPE, ("keys = 1.0", "row 1", "float", "cast to an integer")),
     "key bool": Wrong(lambda s: s.update([True]), TYPE, ("keys = True", "booleans")),
-    "key too large": Wrong(lambda s: s.update([2**64]), VALUE, ("18446744073709551616", "row 0", "str or bytes")),
-    "key surrogate": Wrong(lambda s: s.update(["\ud800"]), VALUE, ("keys", "row 0", "surrogate")),
+    "key too large": Wrong(lambda s: s.update([2**64]), VALUE, ("18446744073709551616", "row 1", "str or bytes")),
+    "key surrogate": Wrong(lambda s: s.update(["\ud800"]), VALUE, ("keys", "row 1", "surrogate")),
     "keys floats": Wrong(lambda s: s.update(np.zeros(2)), TYPE, ("keys", "float64", "cast to an integer")),
     "keys one text": Wrong(lambda s: s.update("abc"), TYPE, ("keys = 'abc'", "single value", "list")),
     "keys one number": Wrong(lambda s: s.update(7), TYPE, ("keys = 7", "single value", "list")),
@@ -128,7 +130,7 @@ CALLS: dict[str, Wrong] = {
     "keys a generator": Wrong(lambda s: s.update(k for k in AB), TYPE, ("keys", "list(keys)")),
     "keys of unequal columns": Wrong(lambda s: s.update((A, AB)), VALUE, ("keys = [1, 2]", "different lengths")),
     "keys a tuple of text": Wrong(lambda s: s.update(("a", "b")), TYPE, ("keys", "composite key", "list")),
-    "delete key None": Wrong(lambda s: s.delete([None]), VALUE, ("keys = None", "row 0")),
+    "delete key None": Wrong(lambda s: s.delete([None]), VALUE, ("keys = None", "row 1")),
     # threads
     "threads 0": Wrong(lambda s: s.update(A, threads=0), VALUE, ("threads = 0", "Leave it out")),
     "threads negative": Wrong(lambda s: s.update(A, threads=-1), VALUE, ("threads = -1",)),
@@ -179,13 +181,13 @@ def test_a_wrong_row_far_down_changes_nothing(row: int, threads: int) -> None:
     keys = list(range(LONG))
     values = np.ones(LONG, np.int64)
     values[row] = -5
-    with pytest.raises(ss.ArgumentError, match=f"values = -5: row {row} is negative"):
+    with pytest.raises(ss.ArgumentError, match=f"values = -5: row {row + 1} is negative"):
         sketch.update(keys, values, threads=threads)
     assert sketch.to_bytes() == before
     keys[row] = None  # type: ignore[call-overload]
-    with pytest.raises(ss.ArgumentError, match=f"keys = None: row {row} is null"):
+    with pytest.raises(ss.ArgumentError, match=f"keys = None: row {row + 1} is null"):
         sketch.update(keys, threads=threads)
-    with pytest.raises(ss.ArgumentError, match=f"keys = None: row {row} is null"):
+    with pytest.raises(ss.ArgumentError, match=f"keys = None: row {row + 1} is null"):
         sketch.delete(pa.array(keys), threads=threads)
     assert sketch.to_bytes() == before
 
@@ -195,7 +197,7 @@ def test_the_first_of_several_wrong_rows_is_the_one_named(threads: int) -> None:
     keys: list[object] = list(range(LONG))
     keys[70_000] = keys[250_000] = None
     sketch = ss.Sketch(0.5, 2, SECRET)
-    with pytest.raises(ss.ArgumentError, match="row 70000 is null"):
+    with pytest.raises(ss.ArgumentError, match="row 70001 is null"):
         sketch.update(keys, threads=threads)
 
 

@@ -49,7 +49,10 @@ LEVELS = {
 LOOKS_UP = {
     ("plan", "collector"): "plan.open() makes the collector of the plan",
 }
-FOR_ALL = {"errors", "durable", "file_identity", "secret", "secret_bits", "secret_file", "_native"}
+FOR_ALL = {
+    "checked_json", "durable", "errors", "file_identity", "paying", "secret", "secret_bits", "secret_file", "visible",
+    "_native",
+}  # fmt: skip
 
 
 def modules() -> list[Path]:

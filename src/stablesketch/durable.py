@@ -20,37 +20,90 @@ try:
 except ImportError:  # no POSIX: no locks between processes there
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["fill_new", "lock", "locked", "sync_folder", "unlock", "write_new", "write_over"]
+__all__ = ["Reserved", "fill_new", "lock", "locked", "sync_folder", "unlock", "write_new", "write_over"]
 
 _WAIT = 60.0  # seconds for others to let go of a file
 
 
 def write_new(path: Path, content: bytes) -> None:
     """A new file of mode 0600; FileExistsError if there is one of that name already."""
-    with _temporary(path, content) as name:
-        os.link(name, path)  # unlike rename, fails if the target exists
-    sync_folder(path.parent)
+    Reserved(path).store(content)
+
+
+def fill_new(path: Path, fill: Callable[[BinaryIO], object]) -> None:
+    """As `write_new`, for content that must not stand in a variable: `fill` is called with the file, and writes it."""
+    Reserved(path).store(fill)
 
 
 def write_over(path: Path, content: bytes) -> None:
     """A file of mode 0600 in place of whatever has that name: readers see the old one or the new one."""
-    with _temporary(path, content) as name:
-        os.replace(name, path)
-    sync_folder(path.parent)
+    Reserved(path).store(content, over=True)
 
 
-@contextlib.contextmanager
-def _temporary(path: Path, content: bytes) -> Iterator[str]:
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)  # mkstemp makes it 0600
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        yield name
-    finally:
+class Reserved:
+    """A file of mode 0600 that is to be: open in its folder under another name, with `room` bytes of the disk.
+
+    So a folder that cannot be written, or a full disk, shows now and not when there is content. `store` or `discard`
+    ends it, and leaves nothing else behind.
+    """
+
+    def __init__(self, path: Path, room: int = 0) -> None:
+        self.path = path
+        # A name of 255 bytes is allowed, and one that is longer than that must not come of it. mkstemp makes it 0600.
+        handle, self._name = tempfile.mkstemp(prefix=f".{path.name[:40]}-", dir=path.parent)
+        self._file = os.fdopen(handle, "wb")
+        try:
+            if room and hasattr(os, "posix_fallocate"):
+                _allocate(handle, room)
+        except BaseException:
+            self.discard()
+            raise
+
+    def store(self, content: bytes | Callable[[BinaryIO], object], *, over: bool = False) -> None:
+        """Writes, syncs, and gives the file its name: FileExistsError if there is one already, unless `over`."""
+        try:
+            if isinstance(content, bytes):
+                self._file.write(content)
+            else:
+                content(self._file)
+            self._file.flush()
+            self._file.truncate()
+            os.fsync(self._file.fileno())
+            self._file.close()
+            if over:
+                os.replace(self._name, self.path)
+            else:
+                _named(self._name, self.path)
+        finally:
+            self.discard()
+        sync_folder(self.path.parent)
+
+    def discard(self) -> None:
+        """Removes what was not stored."""
         with contextlib.suppress(OSError):
-            os.unlink(name)
+            self._file.close()
+        with contextlib.suppress(OSError):
+            os.unlink(self._name)
+
+
+def _allocate(handle: int, room: int) -> None:
+    try:
+        os.posix_fallocate(handle, 0, room)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise
+        # Otherwise the file system cannot promise room, and nothing is known.
+
+
+def _named(name: str, path: Path) -> None:
+    try:
+        os.link(name, path)  # unlike rename, fails if the target exists
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP):
+            raise
+        # A file system without hard links: the name is taken first, and then given to the file.
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        os.replace(name, path)
 
 
 def sync_folder(folder: Path) -> None:
@@ -112,18 +165,3 @@ def locked(path: Path) -> Iterator[BinaryIO]:
         finally:
             with contextlib.suppress(OSError):  # nothing was written to it; whatever was done under the lock is done
                 file.close()
-
-
-def fill_new(path: Path, fill: Callable[[BinaryIO], object]) -> None:
-    """As `write_new`, for content that must not stand in a variable: `fill` is called with the file, and writes it."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}-", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            fill(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.link(name, path)
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-    sync_folder(path.parent)

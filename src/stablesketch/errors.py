@@ -6,6 +6,12 @@ code which knows nothing of this library catches them as it would expect to.
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+from .visible import visible
+
 __all__ = [
     "ArgumentError",
     "ArgumentTypeError",
@@ -22,6 +28,7 @@ __all__ = [
     "MergeError",
     "NegativeTotal",
     "PlanInfeasible",
+    "ReleaseInterrupted",
     "ReleasedAlready",
     "SecretFileError",
     "SecretMismatch",
@@ -36,9 +43,17 @@ __all__ = [
     "UnsupportedVersion",
 ]
 
+_LONG = 100
+
 
 class StablesketchError(Exception):
-    """The root of all errors raised on purpose by stablesketch."""
+    """The root of all errors raised on purpose by stablesketch.
+
+    A message may have names in it that came with data; they are shown so that no terminal obeys them.
+    """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(visible(message, keep="\n"))
 
 
 class ArgumentError(StablesketchError, ValueError):
@@ -47,7 +62,7 @@ class ArgumentError(StablesketchError, ValueError):
     def __init__(self, argument: str, value: object, problem: str, way_out: str) -> None:
         self.argument = argument
         self.value = value
-        super().__init__(f"{argument} = {_short(value)}: {problem}. {way_out.rstrip('.')}.")
+        super().__init__(f"{argument} = {shortened(value)}: {sentence(problem)} {sentence(way_out)}")
 
 
 class ArgumentTypeError(ArgumentError, TypeError):
@@ -62,7 +77,7 @@ class DataError(StablesketchError, ValueError):
     ) -> None:
         self.source, self.row, self.column = source, row, column
         where = source + (f", row {row:,}" if row is not None else "") + (f", column {column}" if column else "")
-        super().__init__(f"{where}: {problem.rstrip('.')}. {way_out.rstrip('.')}.")
+        super().__init__(f"{where}: {sentence(problem)} {sentence(way_out)}")
 
 
 class LibraryMissing(StablesketchError, ImportError):
@@ -194,7 +209,47 @@ class BudgetExceeded(StablesketchError, RuntimeError):
         )
 
 
-def _short(value: object) -> str:
-    """A repr that never fills the screen, and never shows what a huge argument holds beyond its start."""
-    text = repr(value)
+class ReleaseInterrupted(KeyboardInterrupt):
+    """Ctrl-C came after a release was paid for. It was finished first: `releases` has what was released.
+
+    Like every KeyboardInterrupt it is no `Exception`. The text has the values, so that a traceback shows them.
+    """
+
+    def __init__(self, releases: Sequence[Any], paid: str) -> None:
+        self.releases = list(releases)
+        shown = "; ".join(map(str, self.releases[:20])) + ("; ..." if len(self.releases) > 20 else "")
+        where = f" ({paid})" if paid else ""
+        super().__init__(f"Ctrl-C came after the release was paid for{where}, so it was finished: {shown}")
+
+
+def sentence(text: str) -> str:
+    """With one full stop at its end; three dots, which stand for what was left out, stay as they are.
+
+    >>> sentence("is below 1"), sentence("is below 1."), sentence("cast it: select ...")
+    ('is below 1.', 'is below 1.', 'cast it: select ...')
+    """
+    text = text.rstrip()
+    return text if text.endswith(("...", "…")) else f"{text.rstrip('.')}."
+
+
+def in_one_line(text: str, most: int = 400) -> str:
+    """The text, in one line; of a long one its beginning, and dots that say so."""
+    text = " ".join(text.split())
+    return text if len(text) <= most else f"{text[:most].rstrip()} ..."
+
+
+def shortened(value: object) -> str:
+    """A repr that never fills the screen, and never shows what a huge argument holds beyond its start.
+
+    Of a long text or list only the start is looked at: an error about a gigabyte does not take another one. What has
+    no repr (an integer of 5,000 digits, lists nested 10,000 deep) is told by its type.
+    """
+    try:
+        if isinstance(value, str | bytes | bytearray) and len(value) > _LONG:
+            value = value[:_LONG]
+        elif isinstance(value, list | tuple | dict | set | frozenset) and len(value) > _LONG:
+            value = list(itertools.islice(value, _LONG))
+        text = repr(value)
+    except Exception:
+        return f"<{type(value).__name__}>"
     return text if len(text) <= 80 else f"{text[:77]}..."

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+import math
+import sys
 from dataclasses import asdict, dataclass
+from typing import get_args
 
+from .checked_json import Fields, JsonError, parsed
 from .errors import BlobError
+from .privacy import Relation
 
 __all__ = ["Point", "Release"]
 
 _FORMAT = "stablesketch-release/1"
+_LEAST, _BELOW_ONE = 5e-324, 1.0 - 2.0**-53
+_MOST_POINTS = 16
 
 
 @dataclass(frozen=True)
@@ -27,9 +34,12 @@ class Release:
     """A private value with limits that hold the truth with probability `confidence`, and what it cost.
 
     Everything here may be published. `pairs` is the number of pairs where that is public (relation "replace"), else
-    None. `value` is unbiased (unless `mechanism` says that pairs were sampled): where the noise is large against F_p
-    it can come out negative; what is computed from moments stays within its range. `p` is the order of the statistic.
-    `points` are the orders of a profile, whose `value` is that of the first.
+    None. `value` lies between `low` and `high`, and all three in the range that the statistic can have, given what is
+    public. Elsewhere moments, counts and Shannon's entropy are unbiased (unless `mechanism` says that pairs were
+    sampled); at the ends of the range values pile up. `p` is the order of the statistic.
+    `points` are the orders of a profile, whose `value` is that of the first. `record` is the number that the release
+    has in the ledger it was paid from, so that value and record can be matched; None without a ledger. `person` says
+    that people are protected: all that one person did, of which at most `pairs_per_person` pairs were used.
     """
 
     value: float
@@ -48,30 +58,77 @@ class Release:
     size: int
     floor: float
     points: tuple[Point, ...] = ()
+    record: int | None = None
+    person: bool = False
 
     def to_json(self) -> str:
-        """The release as versioned JSON; `points` only of a profile."""
+        """The release as versioned JSON; `points` only of a profile, `record` and `person` only where there is one."""
         content = {"format": _FORMAT, **asdict(self)}
         if not self.points:
             del content["points"]
+        if self.record is None:
+            del content["record"]
+        if not self.person:
+            del content["person"]
         return json.dumps(content, sort_keys=True)
 
     @classmethod
     def from_json(cls, text: str) -> Release:
-        """Reads what `to_json` wrote."""
+        """Reads what `to_json` wrote: every field is there, of its type, within its range, and there are no others."""
         try:
-            content = json.loads(text)
-            if content.pop("format") != _FORMAT:
+            fields = Fields(parsed(text, infinite=True), "the release")
+            if fields.any("format") != _FORMAT:
                 raise BlobError("a release of a format this version does not read. Upgrade stablesketch.")
-            points = tuple(Point(**point) for point in content.pop("points", ()))
-            return cls(**content, points=points)
-        except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
-            raise BlobError(
-                f"this is not the JSON of a release: {error!r}. Pass what Release.to_json() gave."
-            ) from None
+            value, low, high = _limits(fields)
+            release = cls(
+                value=value,
+                low=low,
+                high=high,
+                confidence=fields.number("confidence", _LEAST, _BELOW_ONE),
+                statistic=fields.text("statistic"),
+                p=fields.number("p", 0.0, 1.0),
+                epsilon=fields.number("epsilon", 0.0, sys.float_info.max),
+                delta=fields.number("delta", 0.0, _BELOW_ONE),
+                relation=fields.choice("relation", *get_args(Relation)),
+                pairs=fields.whole("pairs") if fields.optional("pairs") else None,
+                pairs_per_person=fields.whole("pairs_per_person", 1, 2**53),
+                max_value=fields.whole("max_value", 1, 2**53),
+                mechanism=fields.text("mechanism"),
+                size=fields.whole("size"),
+                floor=fields.number("floor", 0.0, sys.float_info.max),
+                points=_points(fields.any("points", [])),
+                record=fields.whole("record") if fields.has("record") else None,
+            )
+            fields.end()
+            return release
+        except JsonError as error:
+            raise BlobError(f"this is not the JSON of a release: {error}. Pass what Release.to_json() gave.") from None
 
     def __str__(self) -> str:
         return (
             f"{self.statistic} = {self.value:,.6g}  ({100 * self.confidence:g}% between {self.low:,.6g} and "
-            f"{self.high:,.6g}; ε = {self.epsilon:.4g}, δ = {self.delta:.3g}, {self.relation})"
+            f"{self.high:,.6g}; ε = {self.epsilon:.4g}, δ = {self.delta:.3g}, {self.relation}"
+            f"{', for all that one person did' if self.person else ''})"
         )
+
+
+def _limits(fields: Fields) -> tuple[float, float, float]:
+    """Value, low and high. What is computed from moments can be beyond the largest float, so infinities may stand."""
+    value, low, high = (fields.number(name) for name in ("value", "low", "high"))
+    if low > high or math.inf in (-value, -low):
+        raise JsonError("its limits are not in order")
+    return value, low, high
+
+
+def _points(content: object) -> tuple[Point, ...]:
+    if not isinstance(content, list) or len(content) > _MOST_POINTS:
+        raise JsonError(f"points must be a list of up to {_MOST_POINTS}")
+    points = []
+    for each in content:
+        fields = Fields(each, "a point")
+        points.append(Point(fields.number("order", 0.0, 1.0), *_limits(fields)))
+        fields.end()
+    orders = [point.order for point in points]
+    if orders != sorted(set(orders)):
+        raise JsonError("the orders of its points do not rise")
+    return tuple(points)

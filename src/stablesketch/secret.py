@@ -25,6 +25,7 @@ from typing import NoReturn, final
 from . import secret_file
 from .errors import ArgumentError, ArgumentTypeError, SecretFileError, SecretMissing, SecretNotPicklable, SecretSpent
 from .file_identity import Identity, identity_of
+from .paying import Paid
 from .secret_bits import SECRET_BYTES, Bits
 from .secret_file import SecretFile, Spending
 
@@ -79,7 +80,7 @@ class Secret:
     _forks: int  # how often the process had forked when there was a first file
     _home: _Process
     _marked: set[Path]  # by a release that is not finished
-    _paid: object  # the receipt of a release that was paid and is not finished
+    _paid: tuple[object, list[Paid]] | None  # receipt and records of a release that was paid and is not finished
     _parent: Secret | None
     _saving: int  # how many threads are saving it
     _spent: bool  # or claimed by a release that is on its way

@@ -133,13 +133,18 @@ def pivots(p: float, size: int, step: float, count: int = 8_000) -> np.ndarray:
 
 
 def noise_probability(setting: Setting, found: list[ss.Release]) -> float:
-    """The p-value of the noise of these releases, if they had the floor and the size of the setting's plan."""
+    """The p-value of the noise of these releases, if they had the floor and the size of the setting's plan.
+
+    Values end where F_p does, so the law of the noise is cut off there as well.
+    """
     plan = setting.plan
+    ends = np.log(np.array(plan.range(len(setting.stream[0]))) + max(plan.floor, 1e-300))
     above = np.array([release.value for release in found]) + plan.floor
     if (above <= 0.0).any():
         return 0.0
-    noise = np.log(above) - math.log(setting.moment + plan.floor)
-    return float(stats.ks_2samp(noise, pivots(setting.p, plan.size, plan.step)).pvalue)
+    truth = math.log(setting.moment + plan.floor)
+    expected = np.clip(pivots(setting.p, plan.size, plan.step), *(ends - truth))
+    return float(stats.ks_2samp(np.log(above) - truth, expected).pvalue)
 
 
 @pytest.mark.parametrize("name", SKETCHES)

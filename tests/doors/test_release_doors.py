@@ -165,7 +165,7 @@ def test_lines_of_standard_input(name: str, monkeypatch: pytest.MonkeyPatch) -> 
     collector = PLAN.open(ss.Secret.from_bytes(SECRET), "s")
     collector.update(keys)
     for chunk in (1, 3, 1 << 20):
-        monkeypatch.setattr("stablesketch.doors.streams._CHUNK", chunk)
+        monkeypatch.setattr("stablesketch.doors.lines._CHUNK", chunk)
         assert state("-", Input(stdin=io.BytesIO(raw)), Columns(("line",))) == collector.to_bytes()
 
 

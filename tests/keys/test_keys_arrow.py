@@ -80,7 +80,7 @@ def test_random_slices_of_random_chunks(fingerprinter: Fingerprinter, type: pa.D
         stop = rng.randrange(start, len(rows) + 1)
         wanted = rows[start:stop]
         if None in wanted:
-            with pytest.raises(ArgumentError, match=f"row {start + wanted.index(None)} is null"):
+            with pytest.raises(ArgumentError, match=f"row {start + wanted.index(None) + 1} is null"):
                 column.fingerprints(start, stop)
         else:
             known = {key: fingerprint(key) for key in set(wanted)}
@@ -119,7 +119,7 @@ def test_the_bitmap_is_read_whatever_the_count_says(fingerprinter: Fingerprinter
     column = fingerprinter.column(made)
     assert column.fingerprints(0, 131).tolist() == list(range(offset, offset + 131))
     assert column.fingerprints(132, 200).tolist() == list(range(offset + 132, offset + 200))
-    with pytest.raises(ArgumentError, match="row 131 is null"):
+    with pytest.raises(ArgumentError, match="row 132 is null"):
         column.fingerprints(7, 200)
 
 
@@ -223,7 +223,7 @@ def test_malformed_rows_are_refused_when_read(fingerprinter: Fingerprinter, name
     column = fingerprinter.column(MALFORMED[name])
     if name != "offsets that fall":  # whose row 0 reads "abc", within its data
         assert column.fingerprints(0, 1).size == 1
-    with pytest.raises(ArgumentError, match="row 1 points outside its buffers"):
+    with pytest.raises(ArgumentError, match="row 2 points outside its buffers"):
         column.fingerprints(0, 2)
 
 

@@ -67,7 +67,7 @@ CONTAINERS: dict[str, tuple[Callable[[], object], list[str]]] = {
     "numpy ps": (lambda: np.zeros(2, "M8[ps]"), ["finer than a nanosecond", "datetime64[ns]"]),
     "numpy as": (lambda: np.zeros(2, "M8[as]"), ["finer than a nanosecond", "datetime64[ns]"]),
     "numpy 25 s": (lambda: np.zeros(2, "M8[25s]"), ["multiples", "datetime64[s]"]),
-    "numpy masked": (lambda: np.ma.array([1, 2], mask=[False, True]), ["row 1 is null", "Drop"]),
+    "numpy masked": (lambda: np.ma.array([1, 2], mask=[False, True]), ["row 2 is null", "Drop"]),
     "pandas float": (lambda: pd.Series([1.0]), ["floats"]),
     "pandas int with a hole": (lambda: pd.Series([1, None]), ["floats"]),
     "pandas Float64": (lambda: pd.Series([1.0], dtype="Float64"), ["double", "floats"]),
@@ -203,7 +203,7 @@ def test_refused_when_read(fingerprinter: Fingerprinter, name: str) -> None:
     for start in {0, row}:
         with pytest.raises(ArgumentError) as error:
             column.fingerprints(start, len(column))
-        for part in ["keys", f"row {row} ", *parts]:
+        for part in ["keys", f"row {row + 1} ", *parts]:
             assert part in str(error.value), start
 
 
@@ -211,7 +211,7 @@ def test_types_are_type_errors_and_values_are_value_errors(fingerprinter: Finger
     with pytest.raises(TypeError) as error:
         fingerprinter.column(np.zeros(1))
     assert isinstance(error.value, ArgumentTypeError)
-    with pytest.raises(ValueError, match="row 0 is null") as error:
+    with pytest.raises(ValueError, match="row 1 is null") as error:
         fingerprinter.column([None]).fingerprints(0, 1)
     assert not isinstance(error.value, TypeError)
 

@@ -83,7 +83,7 @@ def test_int64_is_not_copied() -> None:
 
 
 ROWS: dict[str, tuple[Callable[[], object], int, list[str]]] = {
-    "zero": (lambda: [1, 0], 1, ["values = 0", "adds nothing", "Drop"]),
+    "zero": (lambda: [1, 0], 1, ["values = 0", "adds nothing", "Leave such rows out"]),
     "negative": (lambda: [1, 1, -3], 2, ["values = -3", "negative", "delete"]),
     "too large": (lambda: [2**53 + 1], 0, ["9007199254740993", "above 2^53"]),
     "far too large": (lambda: [1, 10**30], 1, ["above 2^53"]),
@@ -129,14 +129,14 @@ COLUMNS: dict[str, tuple[Callable[[], object], list[str]]] = {
     "generator": (lambda: (i for i in (1, 2)), ["list(values)"]),
     "2-d": (lambda: np.ones((2, 2), int), ["one dimension"]),
     "numpy whole floats": (lambda: np.array([1.0, 2.0]), ["float64", "values.astype(np.int64)"]),
-    "numpy fraction": (lambda: np.array([1.0, 2.5]), ["row 1 ", "2.5", "not a whole number"]),
-    "numpy NaN": (lambda: np.array([1.0, np.nan]), ["row 1 ", "NaN"]),
-    "numpy infinity": (lambda: np.array([np.inf, 1.0]), ["row 0 ", "inf"]),
+    "numpy fraction": (lambda: np.array([1.0, 2.5]), ["row 2 ", "2.5", "not a whole number"]),
+    "numpy NaN": (lambda: np.array([1.0, np.nan]), ["row 2 ", "NaN"]),
+    "numpy infinity": (lambda: np.array([np.inf, 1.0]), ["row 1 ", "inf"]),
     "numpy bool": (lambda: np.ones(2, bool), ["bool", "must be integers"]),
     "numpy text": (lambda: np.array(["1", "2"]), ["must be integers", "Cast"]),
     "numpy dates": (lambda: np.zeros(2, "M8[D]"), ["must be integers"]),
-    "numpy masked": (lambda: np.ma.array([1, 2], mask=[True, False]), ["row 0 is null"]),
-    "pandas float": (lambda: pd.Series([1, None]), ["row 1 ", "NaN"]),
+    "numpy masked": (lambda: np.ma.array([1, 2], mask=[True, False]), ["row 1 is null"]),
+    "pandas float": (lambda: pd.Series([1, None]), ["row 2 ", "NaN"]),
     "pandas Float64": (lambda: pd.Series([1, 2], dtype="Float64"), ["double", "must be integers"]),
     "pandas category": (lambda: pd.Series([1, 2], dtype="category"), ["labels", "astype('int64')"]),
     "polars String": (lambda: pl.Series(["1", "2"]), ["must be integers", "Cast"]),
@@ -158,7 +158,7 @@ def test_refused_when_read(name: str) -> None:
     for start in {0, row}:
         with pytest.raises(ArgumentError) as error:
             column.weights(start, row + 1)
-        for part in ["values", f"row {row} ", *parts]:
+        for part in ["values", f"row {row + 1} ", *parts]:
             assert part in str(error.value)
 
 

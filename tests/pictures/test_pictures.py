@@ -199,7 +199,8 @@ def test_entropy_and_counts_have_two_panels_of_plans(statistic: ss.Shannon | ss.
     around = neighbourhood(chosen)
     assert (1.0, chosen.error) in around.by_epsilon
     assert (100, chosen.error) in around.by_size
-    assert bool(around.exact_by_epsilon) == (statistic == ss.Distinct())  # entropy has no exact mechanism
+    epsilon, exact = around.exact_by_epsilon[-1]
+    assert (epsilon, exact) == pytest.approx((10.0, chosen.exact_error / 10.0))
     assert len(plan_picture(chosen, around).axes) == 2
 
 

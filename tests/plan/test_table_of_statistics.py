@@ -17,10 +17,10 @@ CASES: list[tuple[Statistic, ss.Privacy, str, str]] = [
     (ss.Hill(0.5), ANY, f"% {NOTHING}", "if all keys"),
     (ss.Hill(0.5), ROWS, "% at Hill number of order 0.5 = 1", "if all keys"),
     (ss.Hill(0), ROWS, "4.12% of many keys", "within some 1.41 of any number of keys, if all may be held in memory"),
-    (ss.Hill(1), ROWS, "20.6% of any stream", "not offered for entropy"),
-    (ss.Profile([0.5, 1]), ROWS, "% at most, where every moment is the least there can be", "not offered for entropy"),
+    (ss.Hill(1), ROWS, "20.6% of any stream", "times as accurate, if all keys"),
+    (ss.Profile([0.5, 1]), ROWS, "% at most, where every moment is the least there can be", "times as accurate"),
     (ss.Distinct(), ANY, "4.12% of many keys", "within some 1.41 of any number of keys"),
-    (ss.Shannon(), ROWS, "0.206 absolute", "not offered for entropy"),
+    (ss.Shannon(), ROWS, "0.206 absolute", "times as accurate, if all keys"),
     (ss.Atkinson(0.5), PEOPLE, " absolute, where everybody has the least", "if all keys"),
 ]
 

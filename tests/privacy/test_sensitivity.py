@@ -251,3 +251,23 @@ def test_a_promised_total_leaves_out_no_stream_that_keeps_it(relation: str, tota
         asked = Privacy(1.0, 1e-9, 2, 3, relation, total=total)  # type: ignore[arg-type]
         assert worst <= sensitivity(p, asked, floor) * (1.0 + 1e-12)
         assert sensitivity(p, asked, floor) <= sensitivity(p, Privacy(1.0, 1e-9, 2, 3, relation), floor)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("changed", [1, 2])
+@pytest.mark.parametrize("total", [4, 6])
+@pytest.mark.parametrize("floor", [0.0, 3.0])
+def test_what_a_promised_total_allows_under_replace_is_attained(changed: int, total: int, floor: float) -> None:
+    """One key holds total - c pairs of value 1; c pairs are on that key too, or each on a new key with value M.
+
+    Both streams keep the promise, so no smaller sensitivity would be true; streams of more values do not exceed it
+    (the test before).
+    """
+    for p in (0.3, 0.5, 1.0):
+        smaller = tuple((0, 1) for _ in range(total))
+        larger = smaller[changed:] + tuple((1 + i, 3) for i in range(changed))
+        attained = moment(larger, p, floor) / moment(smaller, p, floor)
+        asked = Privacy(1.0, 1e-9, 2, 3, "replace", changed, total=total)
+        if floor == 0.0:
+            assert sensitivity(p, asked, floor) == pytest.approx(attained, rel=1e-12)
+        else:  # a longer stream may be more sensitive
+            assert attained * (1.0 - 1e-12) <= sensitivity(p, asked, floor) <= attained * 1.05

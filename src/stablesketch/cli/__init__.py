@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 
 __all__ = ["main"]
@@ -16,9 +17,25 @@ def main() -> None:
     except ImportError:
         print("The command line needs more libraries. Run: pip install 'stablesketch[cli]'", file=sys.stderr)
         sys.exit(1)
-    from .app import run
-
+    if sys.stdin is None or sys.stdout is None or sys.stderr is None:
+        _open_closed_streams()
+    try:
+        from .app import run
+        from .signals import stop_cleanly
+    except KeyboardInterrupt:  # libraries are loading, nothing has begun
+        sys.exit(130)
+    stop_cleanly()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # ε on a terminal that has none must not be an error
     sys.exit(run())
+
+
+def _open_closed_streams() -> None:
+    """Standard streams that are closed (`>&-`) lead nowhere; else the next file opened would get their number."""
+    while (handle := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(handle)
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115  open as long as the process

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import os
+import difflib
+import errno
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
 from .. import __version__
 from ..errors import StablesketchError
+from ..paying import Payment, until_shown
+from ..visible import visible
 from . import audit, demo, exact, inspect, ledger, merge, paper, plan, release, secret, sketch
 from .exits import Exit, exit_code, in_options
-from .screen import console
+from .screen import drop, note, rendered, tell
+from .signals import finishing, name_of, stopped_by
 
 __all__ = ["app", "run"]
 
@@ -29,7 +33,8 @@ app = typer.Typer(
     [bold]stablesketch release[/] events.csv --key app --p 0.5 --epsilon 1 --delta 1e-9
 
     [bold]stablesketch demo[/] shows all of it in seconds. Exit codes: 0 done, 2 wrong command, 3 bad data, 4 the
-    guarantee cannot be given, 5 a file does not fit, 6 an audit refuted a claim, 130 stopped.""",
+    guarantee cannot be given, 5 a file does not fit, 6 an audit refuted a claim, 7 released and paid for but not all
+    of it shown or stored, 130 stopped before anything was paid.""",
 )
 
 
@@ -63,6 +68,17 @@ app.add_typer(ledger.app, name="ledger")
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit code; every error is one line that says what to do."""
+    with until_shown(finishing) as payment:
+        code = _run(arguments, payment)
+        if payment.caught and payment.releases:
+            note(f"{name_of(payment.caught[0])} came when the release was paid for, so it was finished first")
+        payment.caught.clear()  # the command is at its end
+        if arguments is None and payment.releases:
+            payment.keep()  # a process with nothing left to do: there is nothing to stop any more
+        return code
+
+
+def _run(arguments: Sequence[str] | None, payment: Payment) -> int:
     try:
         code = app(
             args=list(arguments) if arguments is not None else None, prog_name="stablesketch", standalone_mode=False
@@ -71,24 +87,67 @@ def run(arguments: Sequence[str] | None = None) -> int:
             raise KeyboardInterrupt  # which typer took for an exit code
         return int(code) if isinstance(code, int) else Exit.DONE
     except (KeyboardInterrupt, typer.Abort):
-        _say("stopped: nothing was released and no file was left half-written")
-        return Exit.STOPPED
+        if payment.paid:
+            _say(f"stopped by {name_of(stopped_by())}. {_lost(payment)}")
+            return Exit.NOT_STORED
+        _say("stopped: nothing was released, nothing spent, and no file was left half-written")
+        return 128 + stopped_by()
     except typer.Exit as leave:
         return leave.exit_code
     except StablesketchError as error:
-        _say(in_options(str(error)))
-        return exit_code(error)
+        _say(in_options(str(error)) + (f" {_lost(payment)}" if payment.paid else ""))
+        return Exit.NOT_STORED if payment.paid else exit_code(error)
     except BrokenPipeError:
-        # The reader of a pipe has left; what could not be written must not be tried again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop(sys.stdout)  # the reader of a pipe has left
         return Exit.DONE
     except Exception as error:
         if hasattr(error, "exit_code") and hasattr(error, "format_message"):  # a wrong command
-            _say(error.format_message())
+            message = _unknown_option(error) or error.format_message()
+            if message:  # a command without arguments has shown its help, and has no more to say
+                _say(message)
             return Exit.USAGE
+        if isinstance(error, OSError) and not payment.paid and _is_output(error):
+            drop(sys.stdout)
+            _say(f"writing failed ({error.strerror}): standard output, or a temporary file. Nothing was spent.")
+            return Exit.FILE
+        if payment.paid:
+            _say(_lost(payment))
         raise
 
 
+def _unknown_option(error: Any) -> str | None:
+    """What to say of an option that a command has not: whose it is, or what is spelt nearly so."""
+    wanted, context = getattr(error, "option_name", None), getattr(error, "ctx", None)
+    if wanted is None or context is None or type(error).__name__ != "NoSuchOption":
+        return None
+    here = {option for parameter in context.command.params for option in parameter.opts}
+    others = [name for name, options in _options_of_commands().items() if wanted in options]
+    if wanted in ("--person", "--pairs-per-person", "--groups") and context.info_name == "exact":
+        way_out = "exact reads every row as it is and bounds nobody. Leave it out, or use stablesketch release"
+    elif others:
+        way_out = f"It is an option of stablesketch {', '.join(others)}"
+    else:
+        close = difflib.get_close_matches(wanted, here, n=3, cutoff=0.7)
+        way_out = f"Did you mean {' or '.join(close)}?" if close else f"See {context.command_path} --help"
+    return f"{context.command_path} has no option {wanted}. {way_out}{'' if way_out.endswith('?') else '.'}"
+
+
+def _options_of_commands() -> dict[str, set[str]]:
+    group: Any = typer.main.get_command(app)
+    return {
+        name: {option for parameter in command.params for option in parameter.opts}
+        for name, command in group.commands.items()
+    }
+
+
+def _is_output(error: OSError) -> bool:
+    """Whether a write without a file name failed: of files, errors know the name."""
+    return error.filename is None and error.errno in (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG)
+
+
+def _lost(payment: Payment) -> str:
+    return f"No value was shown, but the budget was charged: {payment.in_words()}."
+
+
 def _say(message: str) -> None:
-    text = Text.assemble(("Error: ", "bold red"), message)
-    console(error=True).print(text, soft_wrap=True)
+    tell(rendered([Text.assemble(("Error: ", "bold red"), visible(message))], error=True))

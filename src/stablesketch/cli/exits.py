@@ -38,7 +38,8 @@ class Exit(IntEnum):
     REFUSED = 4  # the guarantee cannot be given: infeasible, too short, over the budget, released already
     FILE = 5  # a secret, sketch, plan or ledger file is missing, damaged, or does not fit
     REFUTED = 6  # an audit refuted the claim
-    STOPPED = 130  # by Ctrl-C
+    NOT_STORED = 7  # released and paid for, but not all that was asked for could be shown or stored
+    STOPPED = 130  # by Ctrl-C, before anything was paid; other signals have 128 + their number
 
 
 _CODES: tuple[tuple[type[StablesketchError], Exit], ...] = (
@@ -69,7 +70,8 @@ def exit_code(error: StablesketchError) -> Exit:
 # Arguments of Python that are options here, so that what an error says can be typed.
 _OPTIONS = (
     "p|epsilon|delta|pairs|error|size|memory|expected|mechanism|relation|confidence|trials|shard|format|delimiter|"
-    "key|value|by|groups|person|max_value|pairs_per_person|groups_per_person|on_bad|sql|unit|total|order"
+    "key|value|by|groups|person|max_value|pairs_per_person|groups_per_person|on_bad|sql|unit|total|order|statistic|"
+    "output|plot|report|port"
 )
 
 
@@ -80,9 +82,22 @@ def in_options(message: str) -> str:
     'Name the column (--person), or use --mechanism exact'
     """
     message = re.sub(rf"(--[a-z-]+(?: skip)?), (?:{_OPTIONS}|clip)=(?:True|'skip')?(?=\))", r"\1", message)
+    message = re.sub(r"\bss\.([A-Z]\w*)\(([\d., \[\]]*)\)", _statistic, message)
     message = re.sub(rf"^({_OPTIONS}) = ", lambda m: f"{_option(m[1])} = ", message)
     message = re.sub(rf"\b({_OPTIONS})=['\"]?([\w.+-]*\w)['\"]?", lambda m: f"{_option(m[1])} {m[2]}", message)
-    return re.sub(rf"\b({_OPTIONS})=(?=[ ,.)]|$)", lambda m: _option(m[1]), message)
+    message = re.sub(rf"\b({_OPTIONS})=(?=[ ,.;)]|$)", lambda m: _option(m[1]), message)
+    message = message.replace("clip=True", "--clip")
+    # Where both were named, they are one now.
+    return re.sub(r"(--[a-z-]+), \1(?![a-z-])", r"\1", message)
+
+
+def _statistic(call: re.Match[str]) -> str:
+    """A statistic as options: ss.Renyi(0.9) is --statistic renyi --order 0.9."""
+    name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", call[1]).lower()
+    orders = re.sub(r"[\[\] ]", "", call[2])
+    if name == "moment":
+        return f"--p {orders}"
+    return f"--statistic {name}" + (f" --order {orders}" if orders else "")
 
 
 def _option(name: str) -> str:

@@ -1,17 +1,20 @@
 """What people keep of a release or a plan besides its numbers: a picture, and a page that explains it.
 
-A release is spent whether or not its picture can be drawn. So everything that could go wrong is tried before, and the
-numbers are shown before anything is drawn.
+A release is spent whether or not its picture can be drawn. So files are opened, and have room on the disk, before
+anything is spent, and the numbers are shown before anything is drawn (deliver.py).
 """
 
 from __future__ import annotations
 
+import contextlib
 import datetime
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import __version__
 from ..doors import Outcome, Task
+from ..durable import Reserved
 from ..errors import ArgumentError
 from ..page import check_page_path
 from ..pictures import check_picture_path, drawn_part, picture_bytes, plan_picture, release_picture
@@ -25,7 +28,9 @@ from .screen import note, write_new
 if TYPE_CHECKING:
     from ..ledger import Ledger
 
-__all__ = ["check_new", "keep_plan", "keep_release"]
+__all__ = ["check_new", "keep_plan", "release_bytes", "report_bytes", "reserved"]
+
+_ROOM = 1 << 20  # bytes for each file: more than a page with a picture takes, and a table of some thousand groups
 
 
 def check_new(*, plot: Path | None = None, report: Path | None = None, output: Path | None = None) -> None:
@@ -33,7 +38,11 @@ def check_new(*, plot: Path | None = None, report: Path | None = None, output: P
     for name, path in (("plot", plot), ("report", report), ("output", output)):
         if path is None:
             continue
-        if path.exists():
+        try:
+            exists = path.exists() or path.is_symlink()
+        except OSError as error:  # a name that is too long, a folder one may not look into
+            raise _unwritable(name, path, error) from None
+        if exists:
             raise ArgumentError(name, str(path), "there is such a file already", "Choose another name")
         if not path.parent.is_dir():
             raise ArgumentError(name, str(path), "there is no such folder", "Make it first, or choose another place")
@@ -49,6 +58,29 @@ def check_new(*, plot: Path | None = None, report: Path | None = None, output: P
         raise ArgumentError("output", str(output or plot), "two things would go to one file", "Choose another name")
 
 
+@contextlib.contextmanager
+def reserved(
+    *, plot: Path | None = None, report: Path | None = None, output: Path | None = None
+) -> Iterator[dict[str, Reserved | None]]:
+    """The files of a release, opened in their folders; whatever is not stored within the block is removed."""
+    places: dict[str, Reserved | None] = {}
+    try:
+        for name, path in (("output", output), ("plot", plot), ("report", report)):
+            try:
+                places[name] = None if path is None else Reserved(path, _ROOM)
+            except OSError as error:
+                raise _unwritable(name, Path(str(path)), error) from None
+        yield places
+    finally:
+        for place in places.values():
+            if place is not None:
+                place.discard()
+
+
+def _unwritable(name: str, path: Path, error: OSError) -> ArgumentError:
+    return ArgumentError(name, str(path), f"it cannot be written ({error.strerror})", "Choose another place")
+
+
 def keep_plan(plan: Plan, plot: Path | None) -> None:
     """Draws the plan."""
     if plot is None:
@@ -58,24 +90,20 @@ def keep_plan(plan: Plan, plot: Path | None) -> None:
     part = drawn_part(plan)
     itself = f", and against {part.statistic} itself" if isinstance(part.statistic, Moment) else ""
     alt = f"{title}: the error of {part.statistic} against ε and against the size of the sketch{itself}."
-    _written(plot, picture_bytes(plan_picture(plan), plot, title, alt))
+    write_new(plot, picture_bytes(plan_picture(plan), plot, title, alt))
+    note(f"written to {plot}")
 
 
-def keep_release(
-    outcome: Outcome, task: Task | None, ledger: Ledger | None, plot: Path | None, report: Path | None
-) -> None:
-    """Draws what was released, and writes the page about it."""
-    if not outcome.releases:
-        for path in (plot, report):
-            if path is not None:
-                note(f"{path} was not written: no group is shown")
-        return
-    if plot is not None:
-        title = f"{outcome.plan.statistic}, released privately"
-        alt = f"{title}: the value with its interval, {len(outcome.releases):,} of them."
-        _written(plot, picture_bytes(release_picture(outcome.releases), plot, title, alt))
-    if report is not None:
-        _written(report, report_page(outcome, _context(task, ledger)).encode())
+def release_bytes(outcome: Outcome, path: Path) -> bytes:
+    """The picture of what was released."""
+    title = f"{outcome.plan.statistic}, released privately"
+    alt = f"{title}: the value with its interval, {len(outcome.releases):,} of them."
+    return picture_bytes(release_picture(outcome.releases), path, title, alt)
+
+
+def report_bytes(outcome: Outcome, task: Task | None, ledger: Ledger | None) -> bytes:
+    """The page about what was released."""
+    return report_page(outcome, _context(task, ledger)).encode()
 
 
 def _context(task: Task | None, ledger: Ledger | None) -> Context:
@@ -98,8 +126,3 @@ def _context(task: Task | None, ledger: Ledger | None) -> Context:
         ledger=spent,
         value=columns.value,
     )
-
-
-def _written(path: Path, content: bytes) -> None:
-    write_new(path, content)
-    note(f"written to {path}")

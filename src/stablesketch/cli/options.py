@@ -203,7 +203,7 @@ def _order(text: str) -> float:
 
 def unit_of(unit: str | None, statistic: Statistic) -> str:
     """Keys for what is about people; pairs elsewhere, if nobody says otherwise."""
-    return unit or ("key" if statistic.name in ("atkinson", "generalised_entropy") else "pair")
+    return unit or ("key" if statistic.of_people else "pair")
 
 
 def privacy_of(

@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import csv
 import json as json_module
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+from rich.text import Text
 
 from ..collector import Collector
 from ..doors import AutoMaxValue, GroupRelease, Input, Outcome, Sizing, Task, checked_columns, run
+from ..durable import Reserved
 from ..engines.spark.files import run_files
 from ..errors import DataError
 from ..ledger import Ledger
+from ..paying import current_payment
 from ..plan import Plan
 from ..plan.table import error_in_words
+from ..privacy import Privacy, delta_advice
 from ..release import Release
 from ..secret import Secret
 from ..statistic import Distinct
 from . import options
 from .blobs import is_blob, read_blob
-from .kept import check_new, keep_release
-from .screen import console, fact_table, note, number, plain_table, print_text, progress, write_new
+from .deliver import Delivery, need_standard_output
+from .exits import Exit
+from .kept import check_new, release_bytes, report_bytes, reserved
+from .screen import console, fact_lines, json_text, note, number, print_text, progress, table_lines
 
 __all__ = ["EXAMPLES", "release"]
 
@@ -119,9 +126,10 @@ def release(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show plan and price without reading data.", rich_help_panel="Output")
     ] = False,
-) -> None:  # fmt: skip
+) -> int:  # fmt: skip
     """One private number from data, or one for each group, with its uncertainty and its price."""
     check_new(plot=plot, report=report, output=output)
+    need_standard_output(output)
     budget = None if ledger is None else options.open_ledger(ledger)
     if files and all(is_blob(name) for name in files):
         given = {
@@ -138,10 +146,9 @@ def release(
         for option, unused in given.items():
             if unused is not None:
                 raise typer.BadParameter(f"{option} was decided when the sketch was made. Leave it out.")
-        outcome = _from_blobs(files, secret, confidence, budget, label)
-        _show(outcome, None, json, output)
-        keep_release(outcome, None, budget, plot, report)
-        return
+        with reserved(plot=plot, report=report, output=output) as places:
+            outcome = _from_blobs(files, secret, confidence, budget, label)
+            return _delivered(outcome, None, budget, json, places)
     if secret is not None:
         raise typer.BadParameter("--secret is for stored sketches. A release from data draws a fresh secret.")
     wanted = options.statistic_of(statistic, p, order)
@@ -172,18 +179,28 @@ def release(
     )
     if dry_run:
         _show_plan(task, counted, json)
-        return
+        return Exit.DONE
     if engine == "spark" and master is None:
         raise typer.BadParameter("--engine spark needs --master: where Spark runs. Try --master 'local[*]'.")
     if engine != "spark" and master is not None:
         raise typer.BadParameter("--master is for --engine spark.")
-    with progress() as bar:
-        if master is None:
-            outcome = run(task, files, ledger=budget, label=label, progress=bar)
-        else:
-            outcome = run_files(task, files, master, ledger=budget, label=label, progress=bar)
-    _show(outcome, task, json, output)
-    keep_release(outcome, task, budget, plot, report)
+    if not counted and mechanism != "exact":
+        _advise(task.privacy)
+    with reserved(plot=plot, report=report, output=output) as places:
+        with progress() as bar:
+            if master is None:
+                outcome = run(task, files, ledger=budget, label=label, progress=bar)
+            else:
+                outcome = run_files(task, files, master, ledger=budget, label=label, progress=bar)
+        if counted and mechanism != "exact":  # so their number is public, and known only now
+            _advise(replace(task.privacy, pairs=outcome.plan.privacy.pairs))
+        return _delivered(outcome, task, budget, json, places)
+
+
+def _advise(privacy: Privacy) -> None:
+    advice = delta_advice(privacy)
+    if advice is not None:
+        note(f"{advice}.")
 
 
 def _is_lines(files: list[str] | None, format: str | None) -> bool:
@@ -213,7 +230,9 @@ def _from_blobs(files: list[str], secret: Path | None, confidence: float, ledger
 
 def _show_plan(task: Task, counted: bool, json: bool) -> None:
     if counted:
-        raise typer.BadParameter("--dry-run reads no data, so the number of pairs must be stated: --pairs 1e6.")
+        raise typer.BadParameter(
+            "--dry-run reads no data, so the number of pairs must be stated. Pass --pairs 1e6, for example."
+        )
     chosen = task.planned()
     if json:
         print_text(chosen.to_json())
@@ -237,28 +256,42 @@ def _shares(task: Task) -> list[str]:
     return found
 
 
-def _show(outcome: Outcome, task: Task | None, json: bool, output: Path | None) -> None:
-    if json or output is not None:
-        content = [json_module.loads(one.to_json()) for one in outcome.releases]
-        text = json_module.dumps(content if outcome.grouped else content[0], sort_keys=True, ensure_ascii=False)
-        if output is not None:
-            write_new(output, (text + "\n").encode())
-            note(f"written to {output}")
-        if json:
-            print_text(text)
-            return
-    if outcome.grouped:
-        _show_groups(outcome)
+def _delivered(
+    outcome: Outcome, task: Task | None, ledger: Ledger | None, json: bool, places: dict[str, Reserved | None]
+) -> Exit:
+    """Shows what was released, then stores it, then draws it."""
+    content = [json_module.loads(one.to_json()) for one in outcome.releases]
+    text = json_text(content if outcome.grouped else content[0])
+    delivery = Delivery(text, current_payment())
+    notes = [*([] if task is None else _shares(task)), *_notes(outcome)]
+    delivery.show(None if json else lambda: _lines(outcome), [] if json else notes)
+    output, plot, report = places["output"], places["plot"], places["report"]
+    delivery.store(output, lambda: (text + "\n").encode())
+    if outcome.releases:
+        if plot is not None:
+            delivery.store(plot, lambda: release_bytes(outcome, plot.path))
+        delivery.store(report, lambda: report_bytes(outcome, task, ledger))
     else:
-        only = outcome.releases[0]
-        assert isinstance(only, Release)
-        fact_table("Private release", _facts(only, outcome.plan))
-    for line in [*([] if task is None else _shares(task)), *_notes(outcome)]:
-        note(line)
+        for place in (plot, report):
+            if place is not None:
+                note(f"{place.path} was not written: no group is shown")
+    return delivery.end()
+
+
+def _lines(outcome: Outcome) -> list[Text]:
+    if outcome.grouped:
+        return _group_lines(outcome)
+    only = outcome.releases[0]
+    assert isinstance(only, Release)
+    return fact_lines("Private release", _facts(only, outcome.plan))
 
 
 def _notes(outcome: Outcome) -> list[str]:
     found = []
+    if outcome.grouped and not outcome.releases:
+        found.append(
+            "no group is large enough for its name to be shown. State public names: --groups; or ask for a larger ε."
+        )
     if outcome.clipped_to is not None:
         found.append(f"values above {outcome.clipped_to:,} were clipped to it; how many is private")
     if outcome.skipped is not None:
@@ -287,9 +320,10 @@ def _price(release: Release, plan: Plan) -> list[tuple[str, str]]:
     privacy = plan.privacy
     change = "replacing" if release.relation == "replace" else "adding or removing"
     unit = privacy.unit
-    whose = (
-        f"any one {unit}" if release.pairs_per_person == 1 else f"any {release.pairs_per_person} {unit}s of one person"
-    )
+    c = release.pairs_per_person
+    whose = f"any one {unit}" if c == 1 else f"any {c} {unit}s of one person"
+    if release.person:
+        whose = f"any one person: all they did, of which at most {c} {'row is' if c == 1 else 'rows are'} used"
     values = f", values up to {release.max_value:,}" if release.max_value > 1 else ""
     method = "exact, all keys in memory"
     if release.mechanism != "exact":  # a sketch, perhaps of a sample
@@ -324,23 +358,18 @@ def _floor(plan: Plan) -> str:
     return f"floor {', '.join(map(number, floors))}" if floors else "no floor needed"
 
 
-def _show_groups(outcome: Outcome) -> None:
+def _group_lines(outcome: Outcome) -> list[Text]:
     groups = [one for one in outcome.releases if isinstance(one, GroupRelease)]
     if not groups:
-        note("no group is large enough for its name to be shown. State public names: --groups; or ask for a larger ε.")
-        return
+        return []
     first = groups[0].release
-    fact_table(f"Private release of {len(groups):,} groups", _price(first, outcome.plan))
+    lines = fact_lines(f"Private release of {len(groups):,} groups", _price(first, outcome.plan))
     if first.points:
         profiles = [
-            [", ".join(one.group), f"{point.order:g}", number(point.value), number(point.low), number(point.high)]
+            [one.name, f"{point.order:g}", number(point.value), number(point.low), number(point.high)]
             for one in groups
             for point in one.release.points
         ]
-        plain_table(["group", "order", "Hill number", "low", "high"], profiles, numbers=4)
-        return
-    rows = [
-        [", ".join(one.group), number(one.release.value), number(one.release.low), number(one.release.high)]
-        for one in groups
-    ]
-    plain_table(["group", first.statistic, "low", "high"], rows, numbers=3)
+        return lines + table_lines(["group", "order", "Hill number", "low", "high"], profiles, numbers=4)
+    rows = [[one.name, number(one.release.value), number(one.release.low), number(one.release.high)] for one in groups]
+    return lines + table_lines(["group", first.statistic, "low", "high"], rows, numbers=3)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import io
+import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TextIO
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
@@ -24,8 +27,12 @@ from rich.text import Text
 
 from .. import durable
 from ..errors import ArgumentError
+from ..visible import json_visible, visible
 
-__all__ = ["console", "fact_table", "note", "number", "plain_table", "print_text", "progress", "write_new"]
+__all__ = [
+    "console", "drop", "fact_lines", "fact_table", "json_text", "note", "number", "plain_table", "print_text",
+    "progress", "rendered", "table_lines", "tell", "write_new",
+]  # fmt: skip
 
 
 def console(error: bool = False) -> Console:
@@ -35,14 +42,60 @@ def console(error: bool = False) -> Console:
     return Console(file=file, width=width, highlight=False, soft_wrap=False)
 
 
+def rendered(lines: Sequence[Text], error: bool = False) -> str:
+    """The lines as the screen of now would show them: with colours on a terminal, without in a pipe.
+
+    Nothing is written: rich would leave the process where a pipe has no reader, and what is paid for must be told.
+    """
+    screen = console(error)
+    memory = io.StringIO()
+    like = Console(
+        file=memory, force_terminal=screen.is_terminal, width=screen.width, highlight=False,
+        color_system=screen.color_system,  # type: ignore[arg-type]  # the name of one, as it takes it
+    )  # fmt: skip
+    for line in lines:
+        like.print(line, soft_wrap=True)
+    return memory.getvalue()
+
+
+def json_text(content: object) -> str:
+    """JSON in one line, in which names are exact and nothing is obeyed by a terminal."""
+    return json_visible(json.dumps(content, sort_keys=True, ensure_ascii=False))
+
+
 def print_text(text: str) -> None:
     """Plain text, for JSON and for pipes."""
     print(text, flush=True)
 
 
+def show(lines: Sequence[Text]) -> None:
+    """Lines on standard output, all at once."""
+    sys.stdout.write(rendered(lines))
+    sys.stdout.flush()
+
+
+def tell(text: str) -> bool:
+    """Text on standard error, as it is; False if nobody can be told."""
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+        return True
+    except (OSError, ValueError):
+        drop(sys.stderr)
+        return False
+
+
 def note(text: str) -> None:
     """A line on standard error."""
-    console(error=True).print(Text(text, style="dim"))
+    tell(rendered([Text(visible(text), style="dim")], error=True))
+
+
+def drop(stream: TextIO) -> None:
+    """What a stream could not take must not be tried again at exit."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
 
 
 def number(value: float) -> str:
@@ -50,18 +103,23 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:,.5g}"
 
 
-def fact_table(title: str, facts: Sequence[tuple[str, str]]) -> None:
+def fact_lines(title: str, facts: Sequence[tuple[str, str]]) -> list[Text]:
     """Names and what they are, the first one marked."""
-    screen = console()
-    width = max(len(name) for name, _ in facts)
-    screen.print(Text(title, style="bold"))
-    for i, (name, value) in enumerate(facts):
-        line = Text.assemble((name.ljust(width), "dim"), "  ", (value, "bold green" if i == 0 else ""))
-        screen.print(line, soft_wrap=True)
+    width = max(len(visible(name)) for name, _ in facts)
+    lines = [Text(visible(title), style="bold")]
+    for i, (name, value) in enumerate((visible(name), visible(value)) for name, value in facts):
+        lines.append(Text.assemble((name.ljust(width), "dim"), "  ", (value, "bold green" if i == 0 else "")))
+    return lines
 
 
-def plain_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: int) -> None:
+def fact_table(title: str, facts: Sequence[tuple[str, str]]) -> None:
+    """Shows names and what they are."""
+    show(fact_lines(title, facts))
+
+
+def table_lines(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: int) -> list[Text]:
     """Rows under a header; the last `numbers` columns are numbers, and stand to the right."""
+    columns, rows = [visible(name) for name in columns], [[visible(cell) for cell in row] for row in rows]
     widths = [max(map(cell_len, column)) for column in zip(columns, *rows, strict=True)]
 
     def line(cells: Sequence[str]) -> str:
@@ -71,12 +129,13 @@ def plain_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, number
         ]
         return "  ".join(shown).rstrip()
 
-    screen = console()
-    screen.print()
-    screen.print(Text(line(columns), style="dim"), soft_wrap=True)
-    screen.print(Text("─" * (sum(widths) + 2 * len(widths) - 2), style="dim"), soft_wrap=True)
-    for row in rows:
-        screen.print(Text(line(row)), soft_wrap=True)
+    rule = "─" * (sum(widths) + 2 * len(widths) - 2)
+    return [Text(), Text(line(columns), style="dim"), Text(rule, style="dim"), *(Text(line(row)) for row in rows)]
+
+
+def plain_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: int) -> None:
+    """Shows rows under a header."""
+    show(table_lines(columns, rows, numbers=numbers))
 
 
 class _Rate(ProgressColumn):
@@ -93,13 +152,15 @@ class _Bar:
         self._task: TaskID | None = None
 
     def begin(self, what: str, total: int | None) -> None:
-        if self._task is not None:
-            self._bar.remove_task(self._task)
-        self._task = self._bar.add_task(what, total=total)
+        with contextlib.suppress(OSError):  # a terminal that is gone stops nothing
+            if self._task is not None:
+                self._bar.remove_task(self._task)
+            self._task = self._bar.add_task(visible(what), total=total)
 
     def advance(self, steps: int) -> None:
-        assert self._task is not None
-        self._bar.advance(self._task, steps)
+        with contextlib.suppress(OSError):
+            if self._task is not None:
+                self._bar.advance(self._task, steps)
 
 
 @contextlib.contextmanager
@@ -109,9 +170,20 @@ def progress() -> Iterator[_Bar | None]:
     if not screen.is_terminal:
         yield None
         return
-    columns = [SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), _Rate(), TimeRemainingColumn()]
-    with Progress(*columns, console=screen, transient=True) as bar:
+    columns = [
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        _Rate(),
+        TimeRemainingColumn(),
+    ]
+    bar = Progress(*columns, console=screen, transient=True)
+    bar.start()
+    try:
         yield _Bar(bar)
+    finally:
+        with contextlib.suppress(OSError):
+            bar.stop()
 
 
 def write_new(path: Path, content: bytes) -> None:

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..checked_json import JsonError, parsed
 from ..durable import locked, write_new, write_over
 from ..errors import ArgumentError, BlobError, CheckpointError
 from ..sketch.wire import checksum
@@ -28,6 +29,7 @@ from . import wire
 __all__ = ["Checkpoint", "offset_json", "read", "write"]
 
 _HEADER = struct.Struct("<Q")
+_MOST = 2**63  # checkpoints
 
 
 @dataclass(frozen=True)
@@ -112,9 +114,12 @@ def _encode(checkpoint: Checkpoint) -> bytes:
 def _decode(blob: bytes) -> Checkpoint:
     reader = wire.opened(blob, "a checkpoint", {wire.KIND_CHECKPOINT})[1]
     number = reader.number("<Q")
+    if not 1 <= number < _MOST:
+        raise BlobError(f"a checkpoint with the number {number}, which none has.")
     try:
-        offset = json.loads(reader.take(reader.number("<I")).decode())
-    except ValueError:
+        offset = parsed(reader.take(reader.number("<I")).decode())
+        offset_json(offset)
+    except (UnicodeDecodeError, JsonError, ArgumentError):
         raise BlobError("a checkpoint whose offset cannot be read.") from None
     collector = reader.take(reader.number("<Q"))
     if reader.left:

@@ -6,6 +6,7 @@ import contextlib
 import secrets
 import threading
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -25,6 +26,7 @@ from ..errors import (
 from ..ledger import Ledger
 from ..ledger.arguments import checked_label, checked_part
 from ..ledger.record import Ask, Entry
+from ..paying import Paid, Payment, until_shown
 from ..plan import Plan
 from ..release import Release
 from ..secret import Secret
@@ -284,6 +286,8 @@ class Collector:
         )
 
     def __repr__(self) -> str:
+        if not hasattr(self, "_lock"):  # the last thing that _start sets
+            return "<Collector, not opened>"
         closed = "merged into another" if self._merged else "released"
         stage = closed if self._state is None else f"{len(self._shards)} shard(s)"
         return f"<Collector of {self._plan.statistic}, {stage}>"
@@ -316,7 +320,7 @@ def release_all(
             )
     if len({id(collector) for collector in collectors}) < len(collectors):
         raise ArgumentError("collectors", len(collectors), "one of them is there twice", "Pass each once")
-    with contextlib.ExitStack() as held:
+    with until_shown() as payment, contextlib.ExitStack() as held:
         for collector in sorted(collectors, key=id):  # always in this order, so that threads cannot wait in a ring
             held.enter_context(collector._lock)
         for collector in collectors:
@@ -324,11 +328,24 @@ def release_all(
         states = [collector._held() for collector in collectors]
         keys = [state.secret for state in states]
         entries = _entries(collectors, keys, labels, parts) if ledger is not None else []
-        pay = None if ledger is None else lambda: ledger._enter(entries)
-        with spending(keys, pay, None if ledger is None else (ledger.path, ledger.name, entries)):
+        pay = None if ledger is None else lambda: _paid(ledger, entries, payment)
+        receipt = None if ledger is None else (ledger.path, ledger.name, entries)
+        payment.hold()
+        with spending(keys, pay, receipt) as paid:
+            payment.paid += [one for one in paid if one not in payment.paid]  # one that was paid in an earlier call
             for collector in collectors:
                 collector._state = None  # and with it the only references to entries and secret
-            return [state.release(float(confidence)) for state in states]
+            releases = [state.release(float(confidence)) for state in states]
+        if ledger is not None:
+            releases = [replace(one, record=record.number) for one, record in zip(releases, paid, strict=True)]
+        payment.releases += releases
+    return releases
+
+
+def _paid(ledger: Ledger, entries: Sequence[Entry], payment: Payment) -> list[Paid]:
+    paid = [Paid(ledger.path, one.number, one.epsilon, one.delta) for one in ledger._enter(entries)]
+    payment.paid += paid
+    return paid
 
 
 def _entries(

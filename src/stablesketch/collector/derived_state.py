@@ -101,11 +101,12 @@ class DerivedState:
         """All parts measured, and the statistic computed from them; a profile has a point for each order."""
         plan, statistic, pairs = self._plan, self._plan.statistic, self.pairs
         assert isinstance(statistic, Derived)
+        known = plan.known(pairs)
         measured = (state.measure(confidence) for state in self._states)
         found = dict(zip((part.statistic for part in plan.parts), measured, strict=True))
         wanted = statistic.points if isinstance(statistic, Profile) else (statistic,)
         shown = [
-            computed(each, {part: found[part] for part in each.needs(plan.privacy)}, pairs, confidence)
+            computed(each, {part: found[part] for part in each.needs(plan.privacy)}, known, pairs, confidence)
             for each in wanted
         ]
         points = tuple(Point(each.p, *limits) for each, limits in zip(wanted, shown, strict=True))

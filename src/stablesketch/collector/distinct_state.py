@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from statistics import NormalDist
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ArgumentError, BlobError, MergeError
+from ..errors import ArgumentError, BlobError
 from ..plan.distinct_plan import phantom_number
 from ..privacy.distinct import distinct_deviation, distinct_limits
 from ..release import Release
@@ -18,7 +17,7 @@ from ..secret import Secret
 from ..sketch.columns import KeyColumn, value_column
 from ..sketch.distinct import DistinctRegisters
 from ..sketch.projection import Projection
-from ..sketch.wire import IntegerReader, encode_integer
+from ..sketch.wire import IntegerReader, counts_are_possible, encode_integer
 from ..statistic import Array
 from .measured import Measured
 from .sketch_state import make_release
@@ -105,7 +104,7 @@ class DistinctState:
         return make_release(self._plan, found.value, found.low, found.high, confidence, self._pairs)
 
     def measure(self, confidence: float) -> Measured:
-        """The registers' estimate of keys and phantoms, less the mean number of phantoms: unbiased."""
+        """The registers' estimate of keys and phantoms, less the mean number of phantoms: unbiased inside its range."""
         plan, phantoms = self._plan, phantom_number(self._plan)
         # A copy, so that the state at rest is the same whether or not it was looked at.
         counted = DistinctRegisters.from_bytes(self._registers.to_bytes(), self.secret)
@@ -122,13 +121,12 @@ class DistinctState:
             truth: Array = np.maximum(value + spread * scores, 0.0)
             return truth
 
-        most = float(self._pairs) if plan.privacy.relation == "replace" else math.inf
-        return Measured(value, low, high, quantiles).within(min(1.0, most), most)
+        return Measured(value, low, high, quantiles).within(*plan.range(self._pairs))
 
 
 def _decode(blob: bytes, secret: Secret | None) -> tuple[int, DistinctRegisters]:
     reader = IntegerReader(blob, 0)
     pairs = reader.integer()
-    if pairs < 0:
-        raise MergeError("a distinct count of fewer than no pairs; nothing writes such.")
+    if pairs < 0 or not counts_are_possible(pairs):
+        raise BlobError("a distinct count with an impossible number of pairs: corrupt data.")
     return pairs, DistinctRegisters.from_bytes(reader.rest(), secret)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from ..errors import PlanInfeasible
@@ -41,6 +40,11 @@ class EntropyState(SketchState):
                 "parts, which compose."
             )
 
+    def _shorter(self) -> str:
+        if self._plan.privacy.relation == "replace":
+            return super()._shorter()
+        return "plan with a smaller pairs=, or with pairs=0 and ss.Renyi(0.9), which is safe for streams of any length"
+
     def _pivot(self) -> PivotLaw:
         return entropy_pivot(self._plan.size)
 
@@ -57,5 +61,4 @@ class EntropyState(SketchState):
         def quantiles(probability: Array) -> Array:
             return rounded - pivot.quantiles(1.0 - probability, plan.step)
 
-        most = math.log(self.pairs) if plan.privacy.relation == "replace" else math.inf
-        return Measured(rounded, rounded - above, rounded - below, quantiles).within(0.0, most)
+        return Measured(rounded, rounded - above, rounded - below, quantiles).within(*plan.range(self.pairs))

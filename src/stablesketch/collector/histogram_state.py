@@ -21,7 +21,7 @@ from ..release import Release
 from ..secret import Secret
 from ..sketch.columns import KeyColumn, value_column
 from ..sketch.projection import Projection
-from ..sketch.wire import IntegerReader, encode_integer
+from ..sketch.wire import IntegerReader, counts_are_possible, encode_integer
 from ..sketch.workers import checked_threads
 from ..statistic import Distinct
 from .measured import Measured
@@ -118,7 +118,7 @@ class HistogramState:
         """(units of F_p + noise) · step: an integer query of sensitivity D with noise of scale D/ε is ε-DP."""
         plan = self._plan
         scale = Fraction(exact_distance(plan)) / Fraction(plan.privacy.epsilon)
-        return noisy(self._units(), scale, Fraction(plan.step), confidence)
+        return noisy(self._units(), scale, Fraction(plan.step), confidence).within(*plan.range(self._pairs))
 
     def _units(self) -> int:
         plan = self._plan
@@ -156,12 +156,14 @@ def _decode(blob: bytes) -> tuple[bytes, int, dict[int, int]]:
     fingerprint, count = _HEADER.unpack_from(blob)
     reader = IntegerReader(blob, _HEADER.size)
     pairs = reader.integer()
+    if not counts_are_possible(pairs):
+        raise BlobError("a collector of more pairs than any stream can have.")
     totals: dict[int, int] = {}
     last = -1
     for _ in range(count):
         (key,) = struct.unpack("<Q", reader.take(8))
         total = reader.integer()
-        if key <= last or not total:
+        if key <= last or not total or not counts_are_possible(0, total):
             raise BlobError("a collector whose state is not in canonical form.")
         totals[key] = total
         last = key

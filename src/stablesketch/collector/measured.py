@@ -6,15 +6,15 @@ All of it is a public function of what was released, so computing with it costs 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 
-from ..statistic import Array, Derived, Statistic
+from ..statistic import Array, Derived, Known, Statistic
 
-__all__ = ["Measured", "computed", "uniform_offset"]
+__all__ = ["Measured", "belief", "computed", "in_order", "uniform_offset"]
 
 _NODES = 241
 _REACH = 6.5  # deviations
@@ -34,53 +34,67 @@ class Measured:
     quantiles: Callable[[Array], Array]
 
     def within(self, least: float, most: float) -> Measured:
-        """The same, with limits no further than what is known without looking. The value stays: it is unbiased."""
-        low = min(max(self.low, least), most)
-        return Measured(self.value, low, max(min(self.high, most), low), self.quantiles)
+        """The same within what is known without looking, and the value between its limits: all three in one range."""
+        return Measured(*in_order(self.value, self.low, self.high, least, most), self.quantiles)
+
+
+def in_order(value: float, low: float, high: float, least: float, most: float) -> tuple[float, float, float]:
+    """(value, low, high) with least <= low <= value <= high <= most: each moved to where it can be, no further.
+
+    Limits lose nothing by that. A value loses its unbiasedness where the end of the range is near.
+    """
+    low = min(max(low, least), most)
+    high = max(min(high, most), low)
+    return min(max(value, low), high), low, high
 
 
 def computed(
-    statistic: Derived, found: Mapping[Statistic, Measured], pairs: int, confidence: float
+    statistic: Derived, found: Mapping[Statistic, Measured], known: Known, pairs: int, confidence: float
 ) -> tuple[float, float, float]:
-    """(value, low, high) of a statistic at what was measured, within the range it can have.
+    """(value, low, high) of a statistic at what was measured, within the range it can have where so much is known.
 
-    From one measurement the limits are those of the measurement, put through the function, which is monotone. Two are
-    independent: the function is taken over a grid of both beliefs, with normal weights, and the limits are quantiles.
+    From one measurement the limits are those of the measurement, put through the function, which is monotone. Several
+    are independent: `belief`.
     """
-    least, most = statistic.range()
     if len(found) == 1:
         ((part, measured),) = found.items()
         at = np.array([measured.value, measured.low, measured.high])
         value, *ends = statistic.of({part: at}, pairs).tolist()
         low, high = min(ends), max(ends)
     else:
-        value = float(statistic.of({part: np.array(each.value) for part, each in found.items()}, pairs))
-        low, high = _limits(statistic, found, pairs, confidence)
-    value, low, high = (min(max(each, least), most) for each in (value, low, high))
-    return value, low, high
+        whole = belief(
+            lambda at: statistic.of(dict(zip(found, at, strict=True)), pairs), tuple(found.values()), confidence
+        )
+        value, low, high = whole.value, whole.low, whole.high
+    return in_order(value, low, high, *statistic.range(known))
 
 
-def _limits(
-    statistic: Derived, found: Mapping[Statistic, Measured], pairs: int, confidence: float
-) -> tuple[float, float]:
+def belief(function: Callable[[tuple[Array, ...]], Array], parts: Sequence[Measured], confidence: float) -> Measured:
+    """A function of independent measurements, with what is to be believed of it.
+
+    It is taken over a grid of all beliefs, with normal weights; limits are quantiles of what comes out.
+    """
+    value = float(function(tuple(np.array(each.value) for each in parts)))
     score = np.linspace(-_REACH, _REACH, _NODES)
     weight = np.exp(-0.5 * score**2)
     normal = NormalDist()
     probability = np.array([normal.cdf(each) for each in score])
-    shapes = np.eye(len(found), dtype=np.intp) * (_NODES - 1) + 1
-    at = {
-        part: each.quantiles(probability).reshape(shape)
-        for (part, each), shape in zip(found.items(), shapes, strict=True)
-    }
-    values = np.broadcast_to(statistic.of(at, pairs), (_NODES,) * len(found)).ravel()
+    shapes = np.eye(len(parts), dtype=np.intp) * (_NODES - 1) + 1
+    at = tuple(each.quantiles(probability).reshape(shape) for each, shape in zip(parts, shapes, strict=True))
+    values = np.broadcast_to(function(at), (_NODES,) * len(parts)).ravel()
     weights = np.ones(1)
-    for _ in found:
+    for _ in parts:
         weights = np.multiply.outer(weights, weight).ravel()
     order = np.argsort(values)
     below = np.cumsum(weights[order])
     below = (below - 0.5 * weights[order]) / below[-1]
-    ends = np.interp([0.5 * (1.0 - confidence), 0.5 * (1.0 + confidence)], below, values[order])
-    return float(ends[0]), float(ends[1])
+    sorted_values = values[order]
+
+    def quantiles(probability: Array) -> Array:
+        return np.asarray(np.interp(probability, below, sorted_values), dtype=np.float64)
+
+    low, high = quantiles(np.array([0.5 * (1.0 - confidence), 0.5 * (1.0 + confidence)])).tolist()
+    return Measured(value, low, high, quantiles)
 
 
 def uniform_offset(raw: bytes) -> float:

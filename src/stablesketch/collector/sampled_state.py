@@ -24,6 +24,7 @@ from ..release import Release
 from ..secret import Secret
 from ..sketch import Sketch
 from ..sketch.columns import value_column
+from ..sketch.wire import counts_are_possible
 from ..sketch.workers import checked_threads
 from .coins import Coins
 from .sketch_state import SketchState
@@ -64,6 +65,8 @@ class SampledState(SketchState):
             raise BlobError("a sampled collector that was cut short.")
         self._pairs, low, high = _HEADER.unpack_from(blob)
         self._total = low | high << 64
+        if not counts_are_possible(self._pairs, self._total):
+            raise BlobError("a sampled collector of more pairs than any stream can have.")
         for i, part in enumerate(self._parts):
             if len(blob) < at + _LENGTH.size:
                 raise BlobError("a sampled collector that was cut short.")
@@ -118,6 +121,8 @@ class SampledState(SketchState):
 
     def merge(self, other: SketchState) -> None:
         assert isinstance(other, SampledState)  # the collectors have the same plan
+        if not counts_are_possible(self._pairs + other._pairs, self._total + other._total):
+            raise MergeError("both together have more pairs than any stream can have, so one of them is corrupt.")
         for mine, theirs in zip(self._parts, other._parts, strict=True):
             mine.merge(theirs)
         self._pairs += other._pairs

@@ -101,17 +101,23 @@ class SketchState:
         if pairs < plan.privacy.pairs:
             raise StreamTooShort(
                 f"the stream has fewer pairs than the {plan.privacy.pairs:,} the plan was made for, so its guarantee "
-                "would not hold. Collect more, or plan with a smaller pairs= (0 is safe for streams of any length)."
+                f"would not hold. Collect more, or {self._shorter()}."
             )
         check_promise(plan, pairs, self.total)
         if self.total < plan.privacy.total:
             raise StreamTooShort(
                 f"the values add up to less than the {plan.privacy.total:,} the plan was made for, so its guarantee "
-                "would not hold. Collect more, or plan with a smaller total=."
+                "would not hold. Collect more, or pass total=0 to the plan, which promises nothing."
             )
         self._check_precision()
         # Public, and refused before the release is paid.
         self._pivot().limits(self._pivot_confidence(confidence), plan.step)
+
+    def _shorter(self) -> str:
+        """What to plan for, if the stream is as short as it is; its length is told only where it is public."""
+        if self._plan.privacy.relation == "replace":
+            return f"plan with pairs={self.pairs}, which is how many there are"
+        return "plan with pairs=0, which is safe for streams of any length"
 
     def _pivot_confidence(self, confidence: float) -> float:
         return confidence
@@ -145,7 +151,7 @@ class SketchState:
         """s exp(g (k + 1/2 - u)) - Λ, k = floor(ln T/g + u): T the estimate of F_p + Λ, u uniform from the secret.
 
         The exponential of what rounding adds to ln T has the mean sinh(g/2)/(g/2); s is the inverse, so the value is
-        as unbiased as T.
+        as unbiased as T, but at the ends of the range that it can have.
 
         The limits are public functions of k: g (k + 1/2 - u) - ln(F_p + Λ) is a pivot, whose law depends on p, the
         size and g alone.
@@ -164,7 +170,7 @@ class SketchState:
             truth: Array = np.exp(rounded - pivot.quantiles(1.0 - probability, plan.step)) - plan.floor
             return truth
 
-        return Measured(value, low, high, quantiles).within(*_public_range(plan, self.pairs))
+        return Measured(value, low, high, quantiles).within(*plan.range(self.pairs))
 
     def _entry_logs(self) -> tuple[list[float], list[float]]:
         """ln|a_j| and signs of the entries, phantoms included."""
@@ -190,16 +196,6 @@ def check_promise(plan: Plan, pairs: int, total: int) -> None:
             "the pairs and the total that are left are not those of any stream with the values of the plan, so "
             "something was deleted that was not there. Send the updates that are missing; every delete must undo one."
         )
-
-
-def _public_range(plan: Plan, pairs: int) -> tuple[float, float]:
-    """What is known of F_p without looking: n pairs of values 1 to M have n^p <= F_p <= n M^p (concavity)."""
-    p, privacy = plan.statistic.p, plan.privacy
-    if privacy.relation == "replace" and privacy.unit == "key":
-        return float(pairs), pairs * float(privacy.max_value) ** p
-    if privacy.relation == "replace":
-        return float(pairs) ** p, pairs * float(privacy.max_value) ** p
-    return float(privacy.pairs) ** p if privacy.pairs else 0.0, math.inf
 
 
 def make_release(

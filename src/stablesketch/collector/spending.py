@@ -30,6 +30,7 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 
 from ..errors import ArgumentError, SecretFileError, SecretSpent
+from ..paying import Paid
 from ..secret import Secret
 from ..secret_file import Spending
 
@@ -37,12 +38,14 @@ __all__ = ["spending"]
 
 
 @contextlib.contextmanager
-def spending(secrets: Sequence[Secret], pay: Callable[[], object] | None, receipt: object = None) -> Iterator[None]:
+def spending(
+    secrets: Sequence[Secret], pay: Callable[[], list[Paid]] | None, receipt: object = None
+) -> Iterator[list[Paid]]:
     """Steps 1 to 3 for all of these secrets at once, then the block, which computes the values; then the end of them.
 
-    `pay` records the releases, or raises: then nothing has happened. `receipt` is what was paid for: a release that was
-    paid and could not be finished is finished by one with the same receipt. An error within the block comes after the
-    payment: the secrets are gone all the same.
+    `pay` records the releases, or raises: then nothing has happened. The block gets its records. `receipt` is what was
+    paid for: a release that was paid and could not be finished is finished by one with the same receipt. An error
+    within the block comes after the payment: the secrets are gone all the same.
     """
     fingerprints = [secret.fingerprint for secret in secrets]
     if len(set(fingerprints)) < len(fingerprints):
@@ -57,9 +60,9 @@ def spending(secrets: Sequence[Secret], pay: Callable[[], object] | None, receip
         files = [(root, file) for root in roots for file in held.enter_context(root._claimed())]
         paid = _pay(roots, pay, receipt)
         for root, file in files:
-            _mark(root, file, paid or any(root._marked for root in roots))
+            _mark(root, file, bool(paid) or any(root._marked for root in roots))
         try:
-            yield
+            yield paid
         finally:
             for secret in (*roots, *secrets):
                 secret._wipe()
@@ -74,22 +77,23 @@ def _roots(secrets: Sequence[Secret]) -> list[Secret]:
     return sorted(found.values(), key=lambda root: root.fingerprint)
 
 
-def _pay(roots: Sequence[Secret], pay: Callable[[], object] | None, receipt: object) -> bool:
-    """Pays, unless just this was paid before. Whether the release is in a ledger."""
-    receipts = [root._paid for root in roots]
-    if any(before is not None for before in receipts):
-        if receipt is None or any(before != receipt for before in receipts):
+def _pay(roots: Sequence[Secret], pay: Callable[[], list[Paid]] | None, receipt: object) -> list[Paid]:
+    """Pays, unless just this was paid before. The records of it in the ledger, none without one."""
+    before = [root._paid for root in roots]
+    if any(one is not None for one in before):
+        known = {id(records): (own, records) for own, records in filter(None, before)}
+        if receipt is None or None in before or any(own != receipt for own, _ in known.values()):
             raise SecretSpent(
                 "this secret has been paid for in another release, which is not finished yet. Call that one again: the "
                 "same collectors, ledger, labels and parts."
             )
-        return True
+        return next(records for _, records in known.values())
     if pay is None:
-        return False
-    pay()
+        return []
+    records = pay()
     for root in roots:
-        root._paid = receipt
-    return True
+        root._paid = (receipt, records)
+    return records
 
 
 def _mark(root: Secret, file: Spending, begun: bool) -> None:

@@ -8,6 +8,7 @@ from ..statistic import Derived, Distinct, Shannon, Total
 from .derived_state import DerivedState
 from .distinct_state import DistinctState
 from .entropy_state import EntropyState
+from .exact_entropy_state import ExactEntropyState
 from .histogram_state import HistogramState
 from .sampled_state import SampledState
 from .sketch_state import SketchState
@@ -31,7 +32,7 @@ def measuring_state_of(plan: Plan) -> type[MeasuringState]:
     if isinstance(statistic, Total):
         return TotalState
     if plan.mechanism == "exact":
-        return HistogramState
+        return ExactEntropyState if isinstance(statistic, Shannon) else HistogramState
     if isinstance(statistic, Shannon):
         return EntropyState
     if isinstance(statistic, Distinct):

@@ -124,7 +124,8 @@ class TotalState:
 
     def measure(self, confidence: float) -> Measured:
         """N plus noise of scale D/ε, D being by how much neighbours can differ in N: ε-DP."""
-        return noisy(self._total, total_scale(self._plan.privacy), Fraction(1), confidence)
+        plan = self._plan
+        return noisy(self._total, total_scale(plan.privacy), Fraction(1), confidence).within(*plan.range(self._pairs))
 
 
 def _encode(fingerprint: bytes, pairs: int, total: int) -> bytes:
@@ -135,6 +136,6 @@ def _decode(blob: bytes) -> tuple[bytes, int, int]:
     if len(blob) < _HEADER.size:
         raise BlobError("a collector whose state ends too early.")
     reader = IntegerReader(blob, _HEADER.size)
-    pairs, total = reader.integer(), reader.integer()
+    pairs, total = reader.counts()
     reader.end()
     return _HEADER.unpack_from(blob)[0], pairs, total

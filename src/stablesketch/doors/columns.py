@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..errors import ArgumentError, ArgumentTypeError, DataError
+from .header import missing_column
 
 __all__ = [
+    "FRAME_CAST",
     "BadRow",
+    "Cast",
     "Columns",
     "OnBad",
     "bad_rows",
@@ -73,6 +76,29 @@ class BadRow:
         return DataError(source, problem, self.way_out, row=row, column=column)
 
 
+@dataclass(frozen=True)
+class Cast:
+    """How to cast a column: `where` says in what, with {} for the expression and {name} for the column."""
+
+    where: str = "Cast it in the query: select {}, ..."
+    as_text: str = "cast({0} as varchar) as {0}"
+    as_whole: str = "cast(round({0}) as bigint) as {0}"
+
+    def text(self, name: str) -> str:
+        """The way out for a key."""
+        return self.where.format(self.as_text.format(quoted(name)), name=name)
+
+    def whole(self, name: str) -> str:
+        """The way out for a value."""
+        return self.where.format(self.as_whole.format(quoted(name)), name=name)
+
+
+FRAME_CAST = Cast(
+    "Convert the column {name} first: {}", 'astype(str) in pandas, cast("string") in polars or pyarrow',
+    'round() and astype("int64") in pandas, round() and cast("int64") in polars or pyarrow',
+)  # fmt: skip
+
+
 def checked_columns(key: object, value: object = None, by: object = None, person: object = None) -> Columns:
     """The columns somebody named: a name, or several where a key or a group has several parts."""
     return Columns(
@@ -97,29 +123,48 @@ def _names(argument: str, given: object, least: int, most: int | None = None) ->
     return tuple(str(name) for name in names)
 
 
-def checked_types(source: str, columns: Columns, types: Mapping[str, str], *, text: bool) -> None:
-    """Refuses columns that are not there, or of a type that is no key or no value. `text`: all are text as written."""
+def checked_types(
+    source: str,
+    columns: Columns,
+    types: Mapping[str, str],
+    *,
+    text: bool,
+    certain: bool = True,
+    cast: Cast | None = None,
+) -> None:
+    """Refuses columns that are not there, or of a type that is no key or no value.
+
+    `text`: all are text as written. `certain`: the names are no row of data, and an error may show them (header.py).
+    `cast`: how a column is cast where these data are.
+    """
+    cast = cast or Cast()
     for name in columns.names:
         if name not in types:
-            have = ", ".join(list(types)[:20]) + (", ..." if len(types) > 20 else "")
-            raise DataError(source, "there is no such column", f"The columns are: {have}", column=name)
+            raise missing_column(source, name, list(types), columns.names, certain=certain)
     if text:
         return
     for name in dict.fromkeys([*columns.key, *columns.by, *([columns.person] if columns.person else [])]):
         kind = types[name]
         if kind not in _KEYS and not kind.startswith(("TIMESTAMP", "ENUM")):
-            cast = f"Cast it in SQL: select cast({quoted(name)} as varchar), or as bigint, ..."
-            raise DataError(source, no_key(kind), cast, column=name)
+            raise DataError(source, no_key(kind), cast.text(name), column=name)
     if columns.value is not None:
         kind = types[columns.value]
         if kind not in _INTEGERS and not _WHOLE.fullmatch(kind):
-            cast = f"Round and cast it in SQL: select cast(round({quoted(columns.value)}) as bigint), ..."
-            raise DataError(source, no_value(kind), cast, column=columns.value)
+            raise DataError(source, no_value(kind), cast.whole(columns.value), column=columns.value)
+
+
+_NO_KEYS = (
+    (r"BOOL", "programs write one as true, True, t or 1"),
+    (r".*(\[\d*\]|LIST|ARRAY|STRUCT|MAP|UNION|VARIANT|TUPLE|DICT|SET)", "it holds several values, not one"),
+    (r"(FLOAT|DOUBLE|REAL)", "equal values may differ in their bits"),
+    (r"DECIMAL", "equal values may be written in several ways, as 1.0 and 1.00"),
+)
 
 
 def no_key(kind: str) -> str:
-    """What is wrong with a key, a group or a person of this type."""
-    return f"is of type {kind}, which is no key: equal values may differ in their bits"
+    """What is wrong with a key, a group or a person of this type, and why."""
+    why = next((why for pattern, why in _NO_KEYS if re.match(pattern, kind.upper())), "")
+    return f"is of type {kind}, which cannot be used as a key" + (f": {why}" if why else "")
 
 
 def no_value(kind: str) -> str:
@@ -161,10 +206,13 @@ def bad_rows(columns: Columns, *, text: bool, largest: int | None) -> list[BadRo
         found.append(BadRow(columns.value, f"not {digits}", "is not a whole number", fill))
         number = f"try_cast({value} as decimal(38, 0))"
         found.append(BadRow(columns.value, f"{number} is null", "is above 2^53", "Use a coarser unit"))
-    found.append(BadRow(columns.value, f"{number} < 1", "is below 1, and values are 1 or more", fill, below=1))
+    least = (
+        "Leave such rows out: skip them (--on-bad skip, on_bad='skip'), or select the others in SQL (where ... >= 1)"
+    )
+    found.append(BadRow(columns.value, f"{number} < 1", "is below 1, and values are 1 or more", least, below=1))
     found.append(BadRow(columns.value, f"{number} > {_LARGEST}", "is above 2^53", "Use a coarser unit", above=_LARGEST))
     if largest is not None and largest < _LARGEST:
-        way_out = f"Clip values to {largest:,} (--clip, clip=True), or promise a larger one (--max-value)"
+        way_out = f"Clip values to {largest:,} (clip=True), or promise a larger one (max_value=)"
         problem = f"is above the promised max_value = {largest:,}, which the guarantee rests on"
         found.append(BadRow(columns.value, f"{number} > {largest}", problem, way_out, above=largest))
     return found
@@ -174,5 +222,5 @@ def total_above(source: str, total: int, largest: int) -> DataError:
     """Where whole keys are protected, and one has more than was promised."""
     return DataError(
         source, f"the total of a key is {total:,}, above the promised max_value = {largest:,}",
-        "Clip totals to it (--clip, clip=True), or promise a larger one (--max-value)",
+        "Clip totals to it (clip=True), or promise a larger one (max_value=)",
     )  # fmt: skip

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import queue
-import re
 import shutil
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..errors import DataError
 from ..sketch.workers import checked_threads
+from .duckdb_errors import told
 from .libraries import need
 
-__all__ = ["Engine", "prefetched"]
+__all__ = ["Engine", "prefetched", "text_literal"]
 
 _BATCH = 1 << 16
 _MEMORY = "512MB"
@@ -42,8 +42,11 @@ class Engine:
             ("enable_progress_bar", "false"),
             ("enable_external_file_cache", "false"),
             ("autoinstall_known_extensions", "false"),
+            ("autoload_known_extensions", "false"),
+            ("allow_community_extensions", "false"),
+            ("python_enable_replacements", "false"),  # a name in a query is not a variable of this program
         ):
-            self.connection.execute(f"set {name} = '{value}'")
+            self.connection.execute(f"set {name} = {text_literal(value)}")
 
     def __enter__(self) -> Engine:
         return self
@@ -61,7 +64,7 @@ class Engine:
     def rows(self, query: str, source: str) -> list[tuple[Any, ...]]:
         """A small result, all of it."""
         with self._told(source):
-            found: list[tuple[Any, ...]] = self.connection.sql(query).fetchall()
+            found: list[tuple[Any, ...]] = self._stoppable(lambda: self.connection.sql(query).fetchall())
             return found
 
     def types(self, query: str, source: str) -> dict[str, str]:
@@ -82,6 +85,23 @@ class Engine:
             finally:
                 reader.close()  # an open result would keep the connection busy
 
+    def statements(self, text: str, source: str) -> list[tuple[str, str]]:
+        """The statements in a text, as DuckDB's own parser finds them, and the kind of each."""
+        with self._told(source):
+            return [(found.query, found.type.name) for found in self.connection.extract_statements(text)]
+
+    def close_off(self, paths: Sequence[str]) -> None:
+        """From here on only these files and patterns are read, nothing is loaded, and no setting is changed, but for
+        the order of rows, which is ours."""
+        allowed = ", ".join(text_literal(path) for path in paths)
+        for setting in (
+            f"allowed_paths = [{allowed}]",
+            "enable_external_access = false",
+            "allowed_configs = ['preserve_insertion_order']",
+            "lock_configuration = true",
+        ):
+            self.connection.execute(f"set {setting}")
+
     def let(self, name: str, value: str) -> None:
         """A variable for queries, getvariable('name'): what must not stand in the text of a query."""
         self.connection.execute(f"set variable {name} = $1", [value])
@@ -90,13 +110,50 @@ class Engine:
         """Stores a stream that can be read only once as a table; what does not fit is spilled."""
         with self._told(name):
             self.connection.register("arriving", batches)
-            self.connection.execute(f"create temp table {name} as select * from arriving")
+            making = f"create temp table {name} as select * from arriving"
+            with self.in_order():
+                self._stoppable(lambda: self.connection.execute(making))
             self.connection.unregister("arriving")
+
+    def _stoppable(self, work: Callable[[], Any]) -> Any:
+        """What a query gives, from a thread: this one can be stopped by Ctrl-C while it waits, DuckDB itself cannot."""
+        done: queue.Queue[tuple[Any, BaseException | None]] = queue.Queue(1)
+
+        def run() -> None:
+            try:
+                done.put((work(), None))
+            except BaseException as error:
+                done.put((None, error))
+
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        try:
+            found, error = done.get()
+        except BaseException:
+            self.connection.interrupt()
+            thread.join(timeout=10)
+            raise
+        if error is not None:
+            raise error
+        return found
+
+    @contextlib.contextmanager
+    def in_order(self) -> Iterator[None]:
+        """Rows stay in the order in which they are read; elsewhere no query may rely on one."""
+        self.connection.execute("set preserve_insertion_order = true")
+        try:
+            yield
+        finally:
+            self.connection.execute("set preserve_insertion_order = false")
 
     @contextlib.contextmanager
     def _told(self, source: str) -> Iterator[None]:
         try:
             yield
+        except RuntimeError as error:
+            if str(error) != "Query interrupted":  # DuckDB's word for a signal that came while it worked
+                raise
+            raise KeyboardInterrupt from None
         except (self._duckdb.Error, OSError, need("pyarrow").ArrowException) as error:
             # What goes wrong after the first batch comes through Arrow, as an OSError with DuckDB's words.
             text = str(error).strip()
@@ -107,40 +164,7 @@ class Engine:
                 ) from None  # fmt: skip
             if isinstance(error, self._duckdb.InterruptException) or text.startswith("INTERRUPT Error"):
                 raise KeyboardInterrupt from None
-            raise (
-                _bad_csv(source, text)
-                or _bad_json(text)
-                or DataError(source, text.split("\n\n")[0].replace("\n", " ")[:400], "Repair the input, or the query")
-            ) from None
-
-
-def _bad_csv(source: str, text: str) -> DataError | None:
-    """A line that no row can be made of. What stands there is not shown: it may be somebody's data."""
-    line = re.search(r"CSV Error on Line: (\d+)", text)
-    if line is None:
-        return None
-    file = re.search(r"^\s*file = (.+)$", text, re.MULTILINE)
-    fields = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text)
-    if fields:
-        problem = f"there are {fields[2]} fields instead of {fields[1]}"
-    elif "utf-8" in text:
-        problem = "the text is not UTF-8"
-    else:
-        problem = "a quoted field does not end" if "quote" in text.split("Possible fixes")[0] else "malformed CSV"
-    way_out = "Repair it, state the --delimiter, or skip such rows (--on-bad skip, on_bad='skip')"
-    if "quoted" in problem:  # not skipped: whole_lines.py
-        way_out = "Repair it, or state the --delimiter"
-    return DataError(file[1] if file else source, problem, way_out, row=int(line[1]))
-
-
-def _bad_json(text: str) -> DataError | None:
-    """An object that no row can be made of. Neither is it shown."""
-    found = re.search(r'JSON transform error in file "(.+?)", in (?:line|record/value) (\d+):', text)
-    if found is None:
-        return None
-    twice = "has duplicate key" in text
-    problem = "a field is there twice in one object" if twice else "a field is not what it is in other objects"
-    return DataError(found[1], problem, "Repair it", row=int(found[2]))
+            raise told(source, text) from None
 
 
 def prefetched(batches: Any) -> Iterator[Any]:
@@ -180,3 +204,8 @@ def prefetched(batches: Any) -> Iterator[Any]:
     finally:
         stopped.set()
         reader.join(timeout=10)
+
+
+def text_literal(value: str) -> str:
+    """A text in SQL. DuckDB knows no escapes in it but a doubled quote."""
+    return "'" + value.replace("'", "''") + "'"

@@ -1,8 +1,7 @@
-"""Files to a table: Parquet, CSV and JSON, globs, compressed ones, DuckDB and SQLite databases."""
+"""Files to a table: Parquet, CSV and JSON, globs, compressed ones."""
 
 from __future__ import annotations
 
-import csv
 import glob
 import os
 from collections.abc import Sequence
@@ -10,12 +9,16 @@ from pathlib import Path
 from typing import Literal
 
 from ..errors import ArgumentError, DataError
-from .columns import Columns, OnBad
-from .engine import Engine
+from .columns import Cast, Columns, OnBad
+from .engine import Engine, text_literal
+from .header import column_names, first_row_of
+from .packed import check_file
+from .streams import Stream
 from .tables import Part, Table
+from .text_lines import line_files
 from .whole_lines import check_skipped
 
-__all__ = ["FORMATS", "Format", "file_format", "open_files", "open_query", "resolved"]
+__all__ = ["FORMATS", "Format", "file_format", "open_files", "resolved"]
 
 Format = Literal["parquet", "csv", "tsv", "json", "lines"]
 FORMATS: tuple[Format, ...] = ("parquet", "csv", "tsv", "json", "lines")
@@ -33,11 +36,6 @@ _SUFFIXES: dict[str, Format] = {
     ".log": "lines",
 }
 _PACKED = (".gz", ".zst", ".bz2")
-# One kind of line end is stated, so that a line which ends otherwise does not change how the next is read.
-_LINES = (
-    "auto_detect=false, header=false, delim='\x1f', quote='', escape='', nullstr='\x1e', strict_mode=false, "
-    "new_line='\\n'"
-)
 
 
 def resolved(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
@@ -104,19 +102,24 @@ def open_files(
     header: bool = True,
     delimiter: str | None = None,
     on_bad: OnBad = "error",
-) -> Table:
-    """The table that these files are, its columns checked."""
+) -> Table | Stream:
+    """The table that these files are, its columns checked; lines are a stream, which can be read again."""
     files = resolved(paths)
     kind = file_format(files, format)
     if delimiter is not None and (kind not in ("csv", "tsv") or len(delimiter) != 1):
         raise ArgumentError("delimiter", delimiter, "one character, for CSV", "Leave it out, or pass ';'")
     between = delimiter or ("\t" if kind == "tsv" else ",")
+    if kind != "parquet":
+        for path in files:
+            check_file(path)
+    if kind == "lines":
+        lines = line_files(files, _name(files))
+        lines.check(columns)
+        return lines
     if kind == "parquet":
         table = _parquet(engine, files, columns)
     elif kind == "json":
         table = _json(engine, files, columns, on_bad)
-    elif kind == "lines":
-        table = _table(engine, files, f"read_csv({{}}, {_LINES}, columns={{{{'line': 'VARCHAR'}}}})", ["line"], 1)
     else:
         table = _csv(engine, files, header, between, on_bad)
     table.check(columns)
@@ -134,49 +137,38 @@ def _table(engine: Engine, files: Sequence[Path], reader: str, names: Sequence[s
 
 
 def _csv(engine: Engine, files: Sequence[Path], header: bool, delimiter: str, on_bad: OnBad) -> Table:
-    first = _first_fields(engine, files[0], delimiter)
-    names = first if header else [f"column{i}" for i in range(len(first))]
-    if len(set(names)) < len(names) or not all(names):
-        raise DataError(
-            str(files[0]), "the names in its header are not all different, or some are empty",
-            "Repair the header, or pass --no-header and use column0, column1, ...",
-        )  # fmt: skip
+    first = first_row_of(files[0], delimiter)
+    names = column_names(first, str(files[0]), header=header)
     for path in files[1:]:
-        fields = _first_fields(engine, path, delimiter)
-        if (fields != names) if header else (len(fields) != len(names)):
+        other = first_row_of(path, delimiter)
+        if (other.cells != first.cells) if header else (len(other.cells) != len(names)):
             raise DataError(
                 str(path),
                 f"its columns are not those of {files[0]}",
                 "Read files of the same columns in the same order",
             )
-    typed = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in names)
+    typed = ", ".join(f"{text_literal(name)}: 'VARCHAR'" for name in names)
     lenient = ", ignore_errors=true, store_rejects=true" if on_bad == "skip" else ""
     reader = (
-        f"read_csv({{}}, auto_detect=false, header={str(header).lower()}, delim={_text(delimiter)}, quote='\"', "
+        f"read_csv({{}}, auto_detect=false, header={str(header).lower()}, delim={text_literal(delimiter)}, quote='\"', "
         f"escape='\"', nullstr='', columns={{{{{typed.replace('{', '{{').replace('}', '}}')}}}}}{lenient})"
     )
     table = _table(engine, files, reader, names, 2 if header else 1)
     # Folders such as country=FR are columns too.
     table.types = dict.fromkeys(engine.types(f"select * from {table.origin}", table.name), "VARCHAR")
+    table.certain = not header
     return table
-
-
-def _first_fields(engine: Engine, path: Path, delimiter: str) -> list[str]:
-    reader = f"read_csv({_literal([path])}, {_LINES}, columns={{'line': 'VARCHAR'}}, ignore_errors=true)"
-    rows = engine.rows(f"select line from {reader} limit 1", str(path))
-    if not rows or not rows[0][0]:
-        raise DataError(str(path), "the file is empty", "Leave it out")
-    return next(csv.reader([rows[0][0].removeprefix("\ufeff")], delimiter=delimiter))
 
 
 def _json(engine: Engine, files: Sequence[Path], columns: Columns, on_bad: OnBad) -> Table:
     """Columns are read as text, as they are written, so that a file of numbers and one of texts have the same keys."""
     have = engine.types(f"select * from read_json({_literal(files)})", _name(files))
-    fields = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in columns.names if name in have)
+    fields = ", ".join(f"{text_literal(name)}: 'VARCHAR'" for name in columns.names if name in have)
     lenient = ", ignore_errors=true" if on_bad == "skip" else ""
     shown = fields.replace("{", "{{").replace("}", "}}")
     reader = f"read_json({{}}, columns={{{{{shown}}}}}{lenient})" if fields else "read_json({})"
     table = _table(engine, files, reader, list(have), 1)
+    table.certain = False  # a map from people to numbers is an object too
     return table
 
 
@@ -187,7 +179,9 @@ def _parquet(engine: Engine, files: Sequence[Path], columns: Columns) -> Table:
     if len(files) > 1:
         _same_types(engine, files, columns, types)
     parts = [Part(str(path), reader.format(_literal([path]))) for path in files]
-    return Table(engine, _name(files), origin, types, False, parts, counted=True)
+    read = text_literal(str(files[0])).replace("{", "{{").replace("}", "}}") if len(files) == 1 else "..."
+    cast = Cast(f"Cast it in a query instead of naming the file (--sql, sql=): select * replace ({{}}) from {read}")
+    return Table(engine, _name(files), origin, types, False, parts, cast=cast, counted=True)
 
 
 def _same_types(engine: Engine, files: Sequence[Path], columns: Columns, types: dict[str, str]) -> None:
@@ -207,28 +201,10 @@ def _is_integer(kind: str | None) -> bool:
     return kind is not None and (kind.endswith("INT") or kind in ("INTEGER", "UINTEGER"))
 
 
-def open_query(engine: Engine, query: str, columns: Columns, database: str | os.PathLike[str] | None = None) -> Table:
-    """The table that a query is, over files named in it or over a DuckDB database, which is opened for reading only."""
-    text = query.strip().rstrip(";").strip()
-    if not text:
-        raise ArgumentError("sql", query, "an empty query", "Pass one such as: select app from 'events/*.parquet'")
-    if database is not None:
-        path = resolved([database])[0]
-        engine.rows(f"attach {_text(str(path))} as data (read_only)", str(path))
-        engine.rows("use data", str(path))
-    table = Table(engine, "the query", f"({text})", engine.types(f"select * from ({text})", "the query"))
-    table.check(columns)
-    return table
-
-
 def _name(files: Sequence[Path]) -> str:
     return str(files[0]) if len(files) == 1 else f"{files[0]} and {len(files) - 1:,} more"
 
 
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
-
-
 def _literal(files: Sequence[Path]) -> str:
     """A list of file names as SQL. Marks of a pattern in a real name are put in brackets, to be taken as they are."""
-    return "[" + ", ".join(_text(glob.escape(str(path))) for path in files) + "]"
+    return "[" + ", ".join(text_literal(glob.escape(str(path))) for path in files) + "]"

@@ -45,11 +45,9 @@ The shown set comes first, the releases of its groups after: their costs add up.
 from __future__ import annotations
 
 import json
-import math
 import secrets
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 
 from ..errors import PlanInfeasible
@@ -57,7 +55,7 @@ from ..plan import Plan
 from ..plan.charge import charge_of
 from ..privacy import Privacy, discrete_laplace
 from ..secret import Secret
-from ..statistic import Shannon, Total
+from ..statistic import Shannon
 from .budget import divided, total
 
 __all__ = ["GroupBudget", "Name", "group_secret", "selected", "threshold"]
@@ -98,14 +96,15 @@ class GroupBudget:
         Raises:
             PlanInfeasible: it costs more.
         """
-        sketched = [part.statistic for part in plan.parts or (plan,) if not isinstance(part.statistic, Total)]
-        if not self.replaced or (len(sketched) == 1 and not isinstance(sketched[0], Shannon)):
+        # Noise on an exact number costs the same whichever way that number moves, and no more if a pair is replaced.
+        sketched = [part.statistic for part in plan.parts or (plan,) if part.mechanism == "sketch"]
+        if not self.replaced or (len(sketched) < 2 and Shannon() not in sketched):
             return plan
         (law,) = charge_of(_within(plan)).laws("replace")
         if law.delta(2.0 * plan.epsilon) > 2.0 * plan.delta:
             raise PlanInfeasible(
                 f"a pair that is replaced within its group changes {plan.statistic} by more than one that comes or "
-                "goes, and the ε of two groups does not cover that. Use relation='add_remove'."
+                "goes, and the ε of two groups does not cover that. Pass relation='add_remove'."
             )
         return plan
 
@@ -142,12 +141,6 @@ def selected(
 
 
 def threshold(budget: GroupBudget) -> int:
-    """T with P(1 + X >= T) <= δ_s/touched for discrete Laplace X of scale b.
-
-    P(X >= k) = q^k/(1 + q) <= q^k = e^{-k/b}, so k = b ln(touched/δ_s), rounded up, is enough, and T = 1 + k.
-    """
-    context = Context(prec=40, rounding=ROUND_CEILING)
-    scale = context.divide(Decimal(budget.touched), Decimal(budget.selection_epsilon))
-    odds = context.ln(context.divide(Decimal(budget.touched), Decimal(budget.selection_delta)))
-    # ln is rounded to nearest whatever the context says; one part in 10^30 more makes up for it.
-    return 1 + math.ceil(context.multiply(context.multiply(scale, odds), Decimal(1) + Decimal(10) ** -30))
+    """The least integer T with P(1 + X >= T) = P(X > T - 2) <= δ_s/touched for discrete Laplace X of scale b."""
+    scale = Fraction(budget.touched) / Fraction(budget.selection_epsilon)
+    return discrete_laplace.quantile(scale, 1 - Fraction(budget.selection_delta) / budget.touched) + 2

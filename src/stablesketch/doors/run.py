@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..collector import Collector
 from ..errors import DataError
+from ..paying import Paid, current_payment, until_shown
 from ..privacy import Privacy
 from ..release import Release
 from .engine import Engine
@@ -28,7 +29,7 @@ def run(
     task: Task, data: object, *, ledger: Ledger | None = None, label: str = "", progress: Progress | None = None
 ) -> Outcome:
     """Reads data on this machine and releases, under a fresh secret."""
-    with Engine() as engine:
+    with until_shown(), Engine() as engine:
         source = LocalSource(engine, task, data, progress)
         return run_source(task, source, ledger=ledger, label=label, progress=progress)
 
@@ -37,7 +38,8 @@ def run_source(
     task: Task, source: Source, *, ledger: Ledger | None = None, label: str = "", progress: Progress | None = None
 ) -> Outcome:
     """Releases what a source collects, under the secret of the source."""
-    return _Run(task, source, ledger, label, progress).outcome()
+    with until_shown():
+        return _Run(task, source, ledger, label, progress).outcome()
 
 
 class _Run:
@@ -51,6 +53,7 @@ class _Run:
         self._ledger = ledger
         self._label = label
         self._progress = progress
+        self._record: int | None = None  # of what _charge has paid
 
     def outcome(self) -> Outcome:
         task = self._task
@@ -58,10 +61,13 @@ class _Run:
         if task.auto is not None:
             # What follows depends on the max_value found, which is a value released: so all of it is charged before, by
             # what it may cost at most, whatever is found.
+            counts = self._source.digits()
             self._charge(task.privacy.epsilon, task.privacy.delta, f"max_value, {task.statistic}")
-            found = chosen_max_value(self._source.digits(), privacy, share, task.auto.quantile)
+            current_payment().let_go()  # the data are read once more: whoever stops that is told what was paid
+            found = chosen_max_value(counts, privacy, share, task.auto.quantile)
             privacy = replace(privacy, max_value=found)
         outcome = (self._grouped if task.columns.by else self._single)(privacy)
+        current_payment().releases[:] = outcome.releases  # groups with their names, and with the price of the whole
         clipped = privacy.max_value if task.clips else None
         # A row that is replaced is a row; a whole key may have any number of rows, also of those that are no pairs.
         public = task.on_bad == "skip" and privacy.relation == "replace" and privacy.unit == "pair"
@@ -83,9 +89,9 @@ class _Run:
             privacy = replace(privacy, pairs=self._some(pairs))
             chosen = task.sizing.like(chosen).plan(task.statistic, privacy)
             collector._decide(chosen)
-        result = self._release(collector)
+        result = replace(self._release(collector), person=task.columns.person is not None)
         if task.auto is not None:
-            result = replace(result, epsilon=task.privacy.epsilon, delta=task.privacy.delta)
+            result = replace(result, epsilon=task.privacy.epsilon, delta=task.privacy.delta, record=self._record)
         return Outcome(chosen, [result], grouped=False)
 
     def _some(self, pairs: int) -> int:
@@ -117,7 +123,8 @@ class _Run:
             self._progress.begin("releasing", len(names))
         for name, collector in zip(names, collectors, strict=True):
             own = collector.release(confidence=task.confidence)
-            own = replace(own, epsilon=epsilon, delta=delta, relation=privacy.relation)
+            own = replace(own, epsilon=epsilon, delta=delta, relation=privacy.relation, record=self._record,
+                          person=task.columns.person is not None)  # fmt: skip
             releases.append(GroupRelease(name, own))
             if self._progress is not None:
                 self._progress.advance(1)
@@ -131,7 +138,11 @@ class _Run:
         if self._ledger is None:
             return
         privacy = self._task.privacy
-        self._ledger.charge(
+        payment = current_payment()
+        payment.hold()
+        record = self._ledger.charge(
             epsilon=epsilon, delta=delta, statistic=what, relation=privacy.protects,
             pairs_per_person=privacy.pairs_per_person, label=self._label,
         )  # fmt: skip
+        payment.paid.append(Paid(self._ledger.path, record.number, record.epsilon, record.delta))
+        self._record = record.number

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from ..errors import PlanInfeasible
 from ..plan import Mechanism, Plan, plan
 from ..privacy import Privacy
-from ..statistic import Statistic
+from ..statistic import Moment, Statistic
 
 __all__ = ["Sizing"]
 
@@ -31,13 +31,19 @@ class Sizing:
         """
         if self.mechanism != "sketch" or self.size is not None or self.memory is not None:
             return self._plan(statistic, privacy)
-        if privacy.pairs > 0 or self.expected is not None:
+        # Of statistics other than moments nobody has to guess a value, unless an error is asked for.
+        guessed = self.error is not None or isinstance(statistic, Moment)
+        if not guessed or privacy.pairs > 0 or privacy.total > 0 or self.expected is not None:
             try:
                 return self._plan(statistic, privacy)
             except PlanInfeasible:
-                if self.error is not None:
+                if not guessed or self.error is not None:
                     raise
-        return plan(statistic, privacy, size=self.long(statistic, privacy).sizes, expected=self.expected)
+        long = self.long(statistic, privacy)
+        # What is measured depends on what is public, so the sizes are matched by what they measure, not by place.
+        sizes = dict(zip((part.statistic for part in long.parts or (long,)), long.sizes, strict=True))
+        own = tuple(sizes.get(each, 0) for each in statistic.needs(privacy))
+        return plan(statistic, privacy, size=own, expected=self.expected)
 
     def long(self, statistic: Statistic, privacy: Privacy) -> Plan:
         """The plan of a stream so long that it needs no floor."""

@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..errors import ArgumentError, ArgumentTypeError, DataError
-from .columns import Columns, OnBad
+from .columns import FRAME_CAST, Columns, OnBad
 from .engine import Engine
-from .files import FORMATS, open_files, open_query, resolved
+from .files import FORMATS, open_files, resolved
 from .libraries import need
-from .streams import Stream, arrow_stream, csv_stream, line_stream, sqlite_stream
+from .queries import open_query
+from .sqlite import sqlite_stream
+from .streams import Stream, arrow_stream, csv_stream
 from .tables import Table
+from .text_lines import line_stream
 
 __all__ = ["Input", "opened"]
 
@@ -127,6 +130,7 @@ def _frame(engine: Engine, data: Any, columns: Columns) -> Table | Stream:
     if not missing:
         frame = frame.select(list(columns.names))
     engine.connection.register("frame", frame)
-    table = Table(engine, "the frame", "frame", engine.types("select * from frame", "the frame"), counted=True)
+    types = engine.types("select * from frame", "the frame")
+    table = Table(engine, "the frame", "frame", types, cast=FRAME_CAST, counted=True)
     table.check(columns)
     return table

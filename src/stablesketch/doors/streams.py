@@ -1,46 +1,56 @@
-"""Streams that are read once, from front to back: lines and CSV of standard input, SQLite, readers of Arrow batches."""
+"""Streams that are read from front to back: CSV of standard input, readers of Arrow batches; lines: text_lines.py."""
 
 from __future__ import annotations
 
 import re
 import secrets
-import sqlite3
 from collections.abc import Callable, Iterator
-from csv import reader as csv_reader
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, BinaryIO
-from urllib.parse import quote
-
-import numpy as np
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from ..errors import DataError
-from .columns import Columns, OnBad, checked_types
+from .columns import FRAME_CAST, Cast, Columns, OnBad, checked_types
 from .engine import Engine, prefetched
+from .header import column_names, first_row
 from .libraries import need
+from .lines import LONGEST_LINE, too_long
+from .packed import HEAD, check_bytes
 from .tables import Table
 
-__all__ = ["Stream", "arrow_stream", "csv_stream", "line_stream", "sqlite_stream"]
+__all__ = ["Readable", "Stream", "arrow_stream", "begun", "csv_stream"]
 
-_CHUNK = 1 << 20
-_ROWS = 1 << 15
+
+class Readable(Protocol):
+    """What bytes are read from, so many a call; none at the end."""
+
+    def read(self, size: int, /) -> bytes: ...
 
 
 @dataclass
 class Stream:
-    """Record batches by the names they came with. `text` says that all columns are text as written, `quotes` that cells
-    in quotes may have several lines; the first row of data is row `first_row` of the input."""
+    """Record batches by the names they came with. `text` says that all columns are text as written, `certain` that the
+    names are no row of data (header.py), `quotes` that cells in quotes may have several lines; the first row of data is
+    row `first_row` of the input."""
 
     name: str
     names: list[str]
     open: Callable[[], Iterator[Any]]
     text: bool = False
+    certain: bool = True
     quotes: bool = False
     first_row: int = 1
+    cast: Cast = field(default_factory=Cast)
+    rows: Callable[[], int] | None = None  # how many there are, where they can be read again
+    begins: list[tuple[int, str]] = field(default_factory=list)  # the files of it, and how many rows were before each
+
+    def place(self, row: int) -> tuple[str, int]:
+        """The file of a row of the input, and its number there."""
+        before, name = next((begin for begin in reversed(self.begins) if begin[0] < row), (0, self.name))
+        return name, row - before
 
     def check(self, columns: Columns) -> None:
         """Refuses columns that are not there."""
-        checked_types(self.name, columns, dict.fromkeys(self.names, "VARCHAR"), text=True)
+        checked_types(self.name, columns, dict.fromkeys(self.names, "VARCHAR"), text=True, certain=self.certain)
 
     def batches(self, columns: Columns) -> Iterator[Any]:
         """The pairs: k0, ..., v, g0, ... as text."""
@@ -68,7 +78,7 @@ class Stream:
             reader = pa.RecordBatchReader.from_batches(first.schema, _chained(first, batches))
         engine.keep("kept", reader)
         table = Table(engine, self.name, "kept", engine.types("select * from kept", self.name), self.text)
-        table.first_row = self.first_row
+        table.first_row, table.cast, table.place = self.first_row, self.cast, self.place
         table.check(columns)
         return table
 
@@ -92,58 +102,20 @@ def _chained(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
     yield from rest
 
 
-def line_stream(file: BinaryIO, name: str) -> Stream:
-    """Each line is a key, the column `line`; its end, \\n or \\r\\n, is not part of it."""
-    pa = need("pyarrow")
-
-    def read() -> Iterator[Any]:
-        rest = b""
-        while chunk := file.read(_CHUNK):
-            head, newline, tail = (rest + chunk).rpartition(b"\n")
-            rest = tail
-            if newline:
-                yield batch(head + newline)
-        if rest:
-            yield batch(rest + b"\n")
-
-    def batch(lines: bytes) -> Any:
-        """An Arrow column of text without a Python object a line: offsets and bytes, the ends of lines taken out."""
-        data = np.frombuffer(lines, np.uint8)
-        newline = data == 10
-        ends = newline.copy()
-        ends[:-1] |= (data[:-1] == 13) & newline[1:]
-        offsets = np.concatenate([[0], np.cumsum(~ends, dtype=np.int64)[newline]]).astype(np.int32)
-        body = data[~ends]
-        valid = np.packbits(np.diff(offsets) > 0, bitorder="little")  # an empty line is no key
-        column = pa.StringArray.from_buffers(
-            len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(body), pa.py_buffer(valid)
-        )
-        return pa.RecordBatch.from_arrays([column], names=["line"])
-
-    return Stream(name, ["line"], read, text=True)
-
-
-def csv_stream(file: BinaryIO, name: str, *, header: bool, delimiter: str) -> Stream:
+def csv_stream(file: Readable, name: str, *, header: bool, delimiter: str) -> Stream:
     """CSV from a pipe, all columns as text as they are written."""
     pa, csv = need("pyarrow"), need("pyarrow.csv")
-    line = file.readline()
-    if not line.strip():
-        raise DataError(name, "there is nothing to read", "Send CSV with a header, or pass --no-header")
-    try:
-        first = next(csv_reader([line.decode("utf-8-sig").rstrip("\r\n")], delimiter=delimiter))
-    except UnicodeDecodeError:
-        raise DataError(name, "the text is not UTF-8", "Convert it first, with iconv for example", row=1) from None
-    names = first if header else [f"column{i}" for i in range(len(first))]
-    if len(set(names)) < len(names) or not all(names):
-        raise DataError(name, "the names in the header are not all different, or some are empty", "Pass --no-header")
+    file = begun(file, name)
+    first = first_row(file.read, name, delimiter)
+    names = column_names(first, name, header=header)
     mark = secrets.token_hex(16)
 
     def read() -> Iterator[Any]:
         end = delimiter.join([mark] * len(names)).encode()
         try:
             batches = csv.open_csv(
-                pa.PythonFile(_Rest(file, b"" if header else line, end), mode="r"),
-                read_options=csv.ReadOptions(column_names=names, block_size=_CHUNK, use_threads=False),
+                pa.PythonFile(_Rest(file, first.rest if header else first.row + first.rest, end), mode="r"),
+                read_options=csv.ReadOptions(column_names=names, block_size=LONGEST_LINE, use_threads=False),
                 parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
                 convert_options=csv.ConvertOptions(
                     column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=True, null_values=[""]
@@ -152,12 +124,14 @@ def csv_stream(file: BinaryIO, name: str, *, header: bool, delimiter: str) -> St
             yield from _up_to(mark, batches, name)
         except pa.ArrowInvalid as error:
             # What else the message has is the row itself.
+            if "straddl" in str(error):
+                raise too_long(name, None) from None
             where = re.search(r"Row #(\d+): (Expected \d+ columns, got \d+)", str(error))
             row = int(where[1]) + header if where else None
             problem = where[2] if where else str(error).split(": ")[0]
             raise DataError(name, problem, "Repair the input, or state the --delimiter", row=row) from None
 
-    return Stream(name, names, read, text=True, quotes=True, first_row=2 if header else 1)
+    return Stream(name, names, read, text=True, certain=not header, quotes=True, first_row=2 if header else 1)
 
 
 def _up_to(mark: str, batches: Iterator[Any], name: str) -> Iterator[Any]:
@@ -179,68 +153,37 @@ def _up_to(mark: str, batches: Iterator[Any], name: str) -> Iterator[Any]:
 
 
 class _Rest:
-    """A file whose first line, read already, comes first once more, and after whose last line comes another."""
+    """A file of which something was read already, which comes once more; after its last line may come another."""
 
     closed = False
 
-    def __init__(self, file: BinaryIO, first: bytes, last: bytes) -> None:
+    def __init__(self, file: Readable, first: bytes, last: bytes = b"") -> None:
         self._file = file
         self._first = first
-        self._last = b"\n" + last + b"\n"
+        self._last = b"\n" + last + b"\n" if last else b""
 
-    def read(self, size: int = -1) -> bytes:
-        found = self._first or self._file.read(size)
-        self._first = b""
-        if not found:
-            found, self._last = self._last, b""
-        return found
+    def read(self, size: int, /) -> bytes:
+        """So many bytes, and fewer only at the end: Arrow takes a short read for a block of its own."""
+        parts: list[bytes] = []
+        while size > 0:
+            found, self._first = self._first[:size], self._first[size:]
+            found = found or self._file.read(size)
+            if not found:
+                self._first, self._last = self._last, b""
+                if not self._first:
+                    break
+            parts.append(found)
+            size -= len(found)
+        return b"".join(parts)
 
 
-def sqlite_stream(path: Path, query: str) -> Stream:
-    """A query over an SQLite database, opened for reading only. A column has one type, whatever SQLite allows."""
-    pa = need("pyarrow")
-    name = str(path)
-    kinds = {"integer": pa.int64(), "text": pa.string(), "blob": pa.binary()}
-    text = query.strip().rstrip(";")
-
-    def connect() -> sqlite3.Connection:
-        return sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro", uri=True)
-
-    def column_type(connection: sqlite3.Connection, column: str) -> Any:
-        escaped = column.replace('"', '""')
-        found = connection.execute(f'select distinct typeof("{escaped}") from ({text}) limit 5').fetchall()
-        types = {row[0] for row in found} - {"null"}
-        if not types <= kinds.keys() or len(types) > 1:
-            shown = " and ".join(sorted(types))
-            raise DataError(
-                name, f"has values of type {shown}", "Cast it in SQL: select cast(x as text)", column=column
-            )
-        return kinds[types.pop()] if types else pa.string()
-
-    try:
-        with connect() as connection:
-            names = [part[0] for part in connection.execute(f"select * from ({text}) limit 0").description]
-            schema = pa.schema([(column, column_type(connection, column)) for column in names])
-    except sqlite3.Error as error:
-        raise DataError(name, str(error), "Repair the query") from None
-
-    def read() -> Iterator[Any]:
-        connection = connect()
-        try:
-            cursor = connection.execute(f"select * from ({text})")
-            while rows := cursor.fetchmany(_ROWS):
-                columns = [
-                    pa.array(values, field.type) for values, field in zip(zip(*rows, strict=True), schema, strict=True)
-                ]
-                yield pa.RecordBatch.from_arrays(columns, schema=schema)
-        except sqlite3.Error as error:
-            raise DataError(name, str(error), "Repair the query") from None
-        finally:
-            connection.close()
-
-    return Stream(name, names, read)
+def begun(file: Readable, name: str) -> Readable:
+    """The same file, if it begins as text does."""
+    head = file.read(HEAD)
+    check_bytes(head, name)
+    return _Rest(file, head)
 
 
 def arrow_stream(reader: Any, name: str) -> Stream:
     """A pyarrow RecordBatchReader, or anything that gives one batch after the other."""
-    return Stream(name, list(reader.schema.names), lambda: iter(reader))
+    return Stream(name, list(reader.schema.names), lambda: iter(reader), cast=FRAME_CAST)

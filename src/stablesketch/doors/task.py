@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from ..errors import ArgumentError, ArgumentTypeError
+from ..errors import ArgumentError, ArgumentTypeError, PlanInfeasible
 from ..plan import Plan
+from ..plan.ways_out import instead_of
 from ..privacy import Privacy
-from ..statistic import Statistic
+from ..statistic import Shannon, Statistic
 from . import budget
 from .columns import Columns, OnBad
 from .groups import GroupBudget, Name
@@ -46,58 +47,91 @@ class Task:
             raise ArgumentError("confidence", self.confidence, "not a probability between 0 and 1", "Pass 0.95")
         if self.on_bad not in ("error", "skip"):
             raise ArgumentError("on_bad", self.on_bad, "there is no such choice", "Pass 'error' or 'skip'")
+        self._check_people()
         self._check_values()
         self._check_persons()
         self._check_groups()
+
+    def _check_people(self) -> None:
+        """Inequality is that of people, one for each key; everything that does not fit is told at once."""
+        if not self.statistic.of_people:
+            return
+        privacy, columns = self.privacy, self.columns
+        pass_ = [
+            f"{name}='{value}'"
+            for name, value, given in (("unit", "key", privacy.unit), ("relation", "replace", privacy.relation))
+            if given != value
+        ]
+        given = (("person", columns.person), ("by", columns.by), ("groups", self.groups))
+        leave_out = [f"{name}=" for name, there in given if there]
+        ways = [f"Pass {' and '.join(pass_)}"] if pass_ else []
+        ways += [f"{'leave' if ways else 'Leave'} out {' and '.join(leave_out)}"] if leave_out else []
+        if ways:
+            raise ArgumentError(
+                "statistic", self.statistic.name, "it is about people, every key being one, and their number is public",
+                f"{' and '.join(ways)}. max_value= is then the largest total of a key",
+            )  # fmt: skip
 
     def _check_values(self) -> None:
         if self.columns.value is None and self.privacy.max_value > 1 and self.privacy.unit == "pair":
             raise ArgumentError(
                 "max_value", self.privacy.max_value, "without a column of values every pair counts 1",
-                "Name the column (--value, value=), or leave max_value at 1",
+                "Name the column (value=), or pass max_value=1",
             )  # fmt: skip
         if self.columns.value is None and (self.auto is not None or self.clip) and self.privacy.unit == "pair":
-            raise ArgumentError("value", None, "there are no values to clip", "Name the column (--value, value=)")
+            raise ArgumentError(
+                "value", None, "there are no values to clip",
+                "Name the column (value=), or leave out clip= and auto_max_value=",
+            )  # fmt: skip
 
     def _check_persons(self) -> None:
         privacy = self.privacy
         if self.columns.person is not None and privacy.relation != "add_remove":
             raise ArgumentError(
                 "relation", privacy.relation, "bounding people leaves the number of pairs private",
-                "Use add_remove where there is a person column",
+                "Pass relation='add_remove', or leave out person=",
             )  # fmt: skip
         if self.count_pairs and privacy.relation != "replace":
             raise ArgumentError(
                 "count_pairs", True, "the number of pairs is private under add_remove",
-                "Promise a least number from public knowledge (--pairs, pairs=), or 0",
+                "Leave out count_pairs=, or pass relation='replace'",
             )  # fmt: skip
         if self.columns.person is not None and privacy.unit == "key":
             raise ArgumentError(
-                "person", self.columns.person, "with unit='key' every key is a person", "Leave out one of the two"
+                "person",
+                self.columns.person,
+                "with unit='key' every key is a person",
+                "Leave out person=, or pass unit='pair'",
             )
         if self.columns.person is None and self.groups_per_person != 1:
-            raise ArgumentError("groups_per_person", self.groups_per_person, "there is no person column", "Name it")
+            raise ArgumentError(
+                "groups_per_person", self.groups_per_person, "there is no person column",
+                "Name it (person=), or leave out groups_per_person=",
+            )  # fmt: skip
 
     def _check_groups(self) -> None:
         if not self.columns.by:
             if self.groups is not None:
-                raise ArgumentError("groups", "...", "there is no column of groups", "Name it (--by, by=)")
+                raise ArgumentError(
+                    "groups", "...", "there is no column of groups", "Name it (by=), or leave out groups="
+                )
             return
         if self.count_pairs or (self.privacy.pairs and self.groups is None):
             raise ArgumentError(
                 "pairs", self.privacy.pairs, "the sizes of groups are private, and nothing is promised of them",
-                "Leave it at 0 with --by, or list the groups (--groups, groups=) of which each has so many",
+                "Pass pairs=0, or list the groups (groups=), of which each has so many",
             )  # fmt: skip
         if self.columns.person is None and self.privacy.pairs_per_person > 1:
             raise ArgumentError(
                 "pairs_per_person", self.privacy.pairs_per_person, "one person's pairs could be in as many groups",
-                "Name the person column (--person, person=), so that people can be bounded to some groups",
+                "Name the person column (person=), so that people can be bounded to some groups, or pass "
+                "pairs_per_person=1",
             )  # fmt: skip
         if self.privacy.unit == "key":
             # A pair is in one group; the proof at the head of groups.py knows no bound for a key.
             raise ArgumentError(
                 "by", ", ".join(self.columns.by), "a whole key can be in every group, and would change all of them",
-                "Release groups one by one, each from its own rows (their costs add up), or protect pairs or people",
+                "Leave out by= and release each group from its own rows (their costs add up), or pass unit='pair'",
             )  # fmt: skip
         budget.checked_share("selection_share", self.selection_share)
         if self.groups is not None:
@@ -156,6 +190,12 @@ class Task:
 
     def group_plan(self, shares: GroupBudget) -> Plan:
         """The plan of every group."""
+        if self.groups is None and Shannon() in self.statistic.needs(shares.privacy):
+            raise PlanInfeasible(
+                f"{self.statistic} by group takes a promise of how many pairs every group has, and private names have "
+                f"none. Pass {instead_of(self.statistic, Shannon())}, or list the public names (groups=) and promise "
+                "pairs= of each."
+            )
         return shares.checked(self.sizing.plan(self.statistic, shares.privacy))
 
     def planned(self, pairs: int | None = None) -> Plan:

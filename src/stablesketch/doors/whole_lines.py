@@ -20,12 +20,11 @@ from pathlib import Path
 
 from ..errors import DataError
 from .columns import Columns, bad_rows, quoted
-from .libraries import need
+from .lines import whole_lines
+from .packed import opened_text
 from .tables import Table
 
 __all__ = ["check_skipped"]
-
-_CHUNK = 1 << 20
 
 
 def check_skipped(table: Table, columns: Columns, files: Sequence[Path], delimiter: str) -> None:
@@ -59,14 +58,13 @@ def _torn(files: Sequence[Path], whole: re.Pattern[bytes]) -> Iterator[tuple[Pat
 
 def _lines(path: Path) -> Iterator[tuple[bytes, bytes]]:
     """The lines and their ends, whatever bytes they have; packed files are unpacked."""
-    rest = b""
-    with need("pyarrow").input_stream(str(path), compression="detect") as file:
-        while chunk := file.read(_CHUNK):
-            *lines, rest = (rest + chunk).split(b"\n")
-            for line in lines:
+    with opened_text(path) as file:
+        for lines in whole_lines(file.read, str(path)):
+            *ended, rest = lines.split(b"\n")
+            for line in ended:
                 yield (line[:-1], b"\r\n") if line.endswith(b"\r") else (line, b"\n")
-    if rest:
-        yield rest, b""
+            if rest:  # the last line of a file may have no end
+                yield rest, b""
 
 
 def _whole_line(delimiter: str) -> re.Pattern[bytes]:

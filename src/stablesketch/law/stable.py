@@ -23,6 +23,20 @@ Many = NDArray[np.generic] | Sequence[float]
 LEAST_P = 0.05
 
 
+def checked_p(p: object) -> float:
+    """An index of a stable law: the order of a moment that a sketch can measure."""
+    if isinstance(p, bool | np.bool_) or not isinstance(p, int | float | np.integer | np.floating):
+        raise ArgumentTypeError("p", p, "it must be a number from 0.05 to 1", "Pass p=0.5, for example")
+    if LEAST_P <= p <= 1.0:
+        return float(p)
+    way_out = "Pass p=0.5, for example"
+    if 0.0 <= p < LEAST_P:
+        way_out += "; to count distinct keys, which is the limit p = 0, use ss.Distinct()"
+    elif p > 1.0:
+        way_out += "; moments above 1 are not measured by these sketches"
+    raise ArgumentError("p", p, "it must lie between 0.05 and 1", way_out)
+
+
 @dataclass(frozen=True)
 class StableLaw:
     """The law of X with E exp(itX) = exp(-|t|^p), for p from 0.05 to 1 (the Cauchy law).
@@ -39,13 +53,7 @@ class StableLaw:
     p: float
 
     def __post_init__(self) -> None:
-        if isinstance(self.p, bool | np.bool_) or not isinstance(self.p, int | float | np.integer | np.floating):
-            raise ArgumentTypeError("p", self.p, "the index of a stable law is a number", "Pass a float such as 0.5")
-        if not LEAST_P <= self.p <= 1.0:
-            raise ArgumentError(
-                "p", self.p, "the index must lie between 0.05 and 1", "Choose a p in [0.05, 1]; 1 is the Cauchy law"
-            )
-        object.__setattr__(self, "p", float(self.p))
+        object.__setattr__(self, "p", checked_p(self.p))
 
     @overload
     def pdf(self, x: float) -> float: ...

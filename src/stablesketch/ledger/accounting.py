@@ -37,6 +37,7 @@ from typing import Self, cast
 
 import numpy as np
 
+from ..errors import BlobError
 from ..privacy.loss_law import ATOM, Law, compose, either, power
 from ..privacy.mechanism import Mechanism
 
@@ -55,6 +56,14 @@ class Moment:
     theta: float
     log_moment: float = 0.0
     infinity: float = 0.0
+
+    @classmethod
+    def read(cls, raw: bytes) -> Moment:
+        """The three numbers, each in its range."""
+        theta, log_moment, infinity = _MOMENT.unpack(raw)
+        if not (0.0 < theta < math.inf and log_moment >= 0.0 and infinity >= 0.0):
+            raise BlobError("a moment that nothing writes.")
+        return cls(theta, log_moment, infinity)
 
     @classmethod
     def of_law(cls, theta: float, law: Law) -> Moment:
@@ -90,7 +99,7 @@ class Cost:
     @classmethod
     def of(cls, mechanism: Mechanism, relation: str, theta: float | None) -> Cost:
         """One release; composed by its moment at θ, or by its distribution if θ is None."""
-        basic, laws = mechanism.basic(), mechanism.laws(relation)
+        basic, laws = mechanism.basic(relation), mechanism.laws(relation)
         return cls(laws if theta is None else tuple(Moment.of_law(theta, law) for law in laws), basic)
 
     def __add__(self, other: Cost) -> Cost:
@@ -137,6 +146,8 @@ class Cost:
         low = 0.5 * high if high > 1e-6 else 0.0
         while high - low > _PRECISION * high:
             middle = 0.5 * (low + high)
+            if not low < middle < high:
+                break  # neighbouring floats, as there are few of near 0
             low, high = (low, middle) if self.delta(middle) <= delta else (middle, high)
         return high
 
@@ -152,14 +163,21 @@ class Cost:
 
     @classmethod
     def from_bytes(cls, blob: bytes) -> Self:
-        """Reads what `to_bytes` wrote; the caller has checked the checksum."""
-        kind, epsilon, delta, count = _COST.unpack_from(blob)
-        at, losses = _COST.size, []
-        for _ in range(count):
-            (length,) = struct.unpack_from("<I", blob, at)
-            part = blob[at + 4 : at + 4 + length]
-            losses.append(Law.from_bytes(part) if kind == b"L" else Moment(*_MOMENT.unpack(part)))
-            at += 4 + length
+        """Reads what `to_bytes` wrote; the caller has checked the checksum. Anything else is a BlobError."""
+        try:
+            kind, epsilon, delta, count = _COST.unpack_from(blob)
+            at, losses = _COST.size, []
+            if kind not in (b"L", b"M") or count not in (1, 2) or not (epsilon >= 0.0 and delta >= 0.0):
+                raise BlobError("a cost that nothing writes.")
+            for _ in range(count):
+                (length,) = struct.unpack_from("<I", blob, at)
+                part = blob[at + 4 : at + 4 + length]
+                losses.append(Law.from_bytes(part) if kind == b"L" else Moment.read(part))
+                at += 4 + length
+        except struct.error:
+            raise BlobError("a cost that was cut short.") from None
+        if at != len(blob):
+            raise BlobError("a cost that is not in canonical form.")
         return cls(cast("tuple[Law, ...]", tuple(losses)), (epsilon, delta))
 
     @staticmethod

@@ -26,6 +26,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
+from ..errors import BlobError
 from ..privacy.mechanism import Mechanism
 from .accounting import Cost
 
@@ -263,7 +264,10 @@ def _checked(name: bytes, row: tuple[bytes, bytes]) -> Cost:
     content, checksum = row
     if type(content) is not bytes or _checksum(name, content) != checksum:
         raise Stale
-    return Cost.from_bytes(content)
+    try:
+        return Cost.from_bytes(content)
+    except BlobError:
+        raise Stale from None
 
 
 def _checksum(name: bytes, content: bytes) -> bytes:

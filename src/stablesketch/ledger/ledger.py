@@ -67,15 +67,27 @@ class Ledger:
     ) -> None:
         self._path = Path(path).absolute()
         self._name = ""
+        made = False
         check_unit(relation, pairs_per_person)
         if epsilon is not None and delta is not None and not self._exists():
             # Privacy knows what an ε and a δ are.
             Privacy(epsilon, delta, 0)
-            store.touch(self._path)
+            made = store.touch(self._path)
         elif not self._exists():
             raise LedgerMismatch(
                 f"there is no ledger {self._path}. Pass epsilon= and delta=, the whole budget, to make one."
             )
+        try:
+            self._open(epsilon, delta, relation, pairs_per_person, adaptive)
+        except BaseException:
+            if made:
+                store.discard_empty(self._path)
+            raise
+
+    def _open(
+        self, epsilon: float | None, delta: float | None, relation: str | None, pairs_per_person: int | None,
+        adaptive: bool | None,
+    ) -> None:  # fmt: skip
         with store.transaction(self._path, write=True) as (connection, self._identity):
             if store.is_empty(connection, self._path):
                 if epsilon is None or delta is None:
@@ -164,6 +176,8 @@ class Ledger:
         return True  # an empty ledger is one too: `if ledger:` must not skip it
 
     def __repr__(self) -> str:
+        if not hasattr(self, "_budget"):
+            return "<Ledger, not opened>"
         named = f", budget {self._name!r}" if self._name else ""
         return f"<Ledger {self._path.name}{named}, ε = {self.epsilon:g} at δ = {self.delta:g}>"
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple
 
+from ..checked_json import Fields, JsonError, parsed
 from ..errors import LedgerCorrupt
 from ..plan import Plan
 from ..plan.charge import charge_of
@@ -17,6 +18,7 @@ from ..privacy.mechanism import Mechanism
 __all__ = ["Ask", "Entry", "Record", "records_to_csv", "records_to_json"]
 
 _FORMAT = "stablesketch-ledger/1"
+_LONGEST = 1_000_000  # characters that say what is released
 
 
 @dataclass(frozen=True)
@@ -60,10 +62,21 @@ class Ask:
     def from_json(cls, text: str) -> Ask:
         """Reads what `to_json` wrote."""
         try:
-            content = json.loads(text)
-            mechanism = Mechanism.from_json(json.dumps(content["mechanism"], sort_keys=True, separators=(",", ":")))
-            ask = cls(**{**content, "mechanism": mechanism})
-        except (KeyError, TypeError, ValueError) as error:
+            fields = Fields(parsed(text, infinite=True), "the release")
+            ask = cls(
+                statistic=fields.text("statistic", _LONGEST),
+                mechanism=Mechanism.from_dict(fields.any("mechanism")),
+                epsilon=fields.number("epsilon", 0.0),
+                delta=fields.number("delta", 0.0, 1.0),
+                relation=fields.text("relation"),
+                pairs_per_person=fields.whole("pairs_per_person", 1),
+                kind=fields.text("kind"),
+                max_value=fields.whole("max_value", 1) if fields.optional("max_value") else None,
+                p=fields.number("p", 0.0, 1.0) if fields.optional("p") else None,
+                size=fields.whole("size") if fields.optional("size") else None,
+            )
+            fields.end()
+        except JsonError as error:
             raise LedgerCorrupt(f"a kind of release in the ledger that cannot be read: {error}.") from None
         if ask.to_json() != text:
             raise LedgerCorrupt("a kind of release in the ledger that nothing writes.")

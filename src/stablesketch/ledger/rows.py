@@ -11,15 +11,18 @@ the budget, so that the chain can be computed again from the records. The head h
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
+from collections.abc import Callable
 from dataclasses import astuple, dataclass
+from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
 
 from ..errors import LedgerCorrupt
 
-__all__ = ["Budget", "Head", "chained", "checked"]
+__all__ = ["Budget", "Head", "chained", "checked", "is_budget", "is_head"]
 
 
 @dataclass
@@ -45,7 +48,7 @@ class Head:
         row = connection.execute(
             "SELECT relation, pairs_per_person, adaptive, releases, chain, last_time, spent, checksum FROM ledger"
         ).fetchone()
-        return cls(*checked(row, path))
+        return cls(*checked(row, path, is_head))
 
 
 @dataclass
@@ -79,7 +82,7 @@ class Budget:
         rows = connection.execute(
             "SELECT id, name, epsilon, delta, theta, releases, after, cache, checksum FROM budgets ORDER BY id"
         ).fetchall()
-        return [cls(*checked(row, path)) for row in rows]
+        return [cls(*checked(row, path, is_budget)) for row in rows]
 
 
 def chained(before: bytes, *row: object) -> bytes:
@@ -95,11 +98,60 @@ def _checksum(row: tuple[Any, ...]) -> bytes:
     return sha256(b"stablesketch/ledger/row/" + _text(row)).digest()
 
 
-def checked(row: tuple[Any, ...] | None, path: Path) -> tuple[Any, ...]:
-    """The row without its checksum, which must be right."""
-    if row is None or row[-1] != _checksum(row[:-1]):
+def checked(row: tuple[Any, ...] | None, path: Path, possible: Callable[..., bool]) -> tuple[Any, ...]:
+    """The row without its checksum, which must be right, as must be what it holds."""
+    if row is None or row[-1] != _checksum(row[:-1]) or not possible(*row[:-1]):
         raise LedgerCorrupt(
             f"{path}: the budget is not what was written. Nothing was recorded or released. Restore the ledger from a "
             "backup, and record what was released since then with Ledger.charge."
         )
     return row[:-1]
+
+
+def is_head(
+    relation: object, pairs_per_person: object, adaptive: object, releases: object, chain: object, last_time: object,
+    spent: object = b"",
+) -> bool:  # fmt: skip
+    """Whether the columns have the types and ranges of what is written: a column of SQLite holds anything."""
+    return (
+        (relation is None or type(relation) is str)
+        and (pairs_per_person is None or _is_count(pairs_per_person, 1))
+        and adaptive in (0, 1)
+        and _is_count(releases)
+        and type(chain) is bytes
+        and len(chain) == 32
+        and (last_time is None or _is_time(last_time))
+        and type(spent) is bytes
+    )
+
+
+def is_budget(
+    id: object, name: object, epsilon: object, delta: object, theta: object, releases: object, after: object = 0,
+    cache: object = b"",
+) -> bool:  # fmt: skip
+    """Whether the columns have the types and ranges of what is written; the last two came after 0.1.0."""
+    return (
+        _is_count(id)
+        and type(name) is str
+        and _is_positive(epsilon)
+        and _is_positive(delta, below=1.0)
+        and (theta is None or _is_positive(theta))
+        and _is_count(releases)
+        and _is_count(after)
+        and type(cache) is bytes
+    )
+
+
+def _is_count(value: object, least: int = 0) -> bool:
+    return type(value) is int and value >= least
+
+
+def _is_positive(value: object, below: float = math.inf) -> bool:
+    return type(value) is float and 0.0 < value < below
+
+
+def _is_time(value: object) -> bool:
+    try:
+        return type(value) is str and datetime.fromisoformat(value).tzinfo is not None
+    except ValueError:
+        return False

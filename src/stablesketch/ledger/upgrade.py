@@ -10,7 +10,7 @@ import sqlite3
 from pathlib import Path
 
 from . import store
-from .rows import Budget, Head, checked
+from .rows import Budget, Head, checked, is_budget, is_head
 from .spent_secrets import SpentSecrets
 
 __all__ = ["upgrade"]
@@ -22,8 +22,8 @@ _FINGERPRINTS = "SELECT fingerprint FROM releases NOT INDEXED WHERE fingerprint 
 
 def upgrade(connection: sqlite3.Connection, path: Path) -> None:
     """Within the writing transaction at hand. The caller then rebuilds the cache, which checks every record."""
-    head = Head(*checked(connection.execute(_HEAD).fetchone(), path))
-    budgets = [Budget(*checked(row, path)) for row in connection.execute(_BUDGETS).fetchall()]
+    head = Head(*checked(connection.execute(_HEAD).fetchone(), path, is_head))
+    budgets = [Budget(*checked(row, path, is_budget)) for row in connection.execute(_BUDGETS).fetchall()]
     for table in ("ledger", "budgets"):
         connection.execute(f"DROP TABLE {table}")
     store.create_tables(connection, only=("ledger", "budgets", "spent"))

@@ -85,7 +85,7 @@ def neighbourhood(chosen: Plan) -> Neighbourhood:
     return Neighbourhood(
         size,
         [(epsilon, made.error) for epsilon, made in by_epsilon],
-        [(step * asked, _exact_error(chosen, step * asked)) for step in _STEPS] if _has_exact(chosen) else [],
+        [(step * asked, _exact_error(chosen, step * asked)) for step in _STEPS],
         [(one, made.error) for one, made in made_by_size],
         [(one, _spread(made)) for one, made in made_by_size] if isinstance(chosen.statistic, Moment) else [],
     )
@@ -180,7 +180,7 @@ def _planned(chosen: Plan, epsilon: float, size: int | None) -> Plan | None:
 
 
 def _exact_error(chosen: Plan, epsilon: float) -> float:
-    if _counts(chosen):  # noise of scale c/ε, whatever the stream
+    if not isinstance(chosen.statistic, Moment):  # noise of a scale that goes with 1/ε
         return chosen.exact_error * chosen.privacy.epsilon / epsilon
     deviation = exact_deviation(chosen.statistic.p, replace(chosen.privacy, epsilon=epsilon))
     return deviation / chosen.expected if chosen.relative else deviation
@@ -199,11 +199,6 @@ def _sketch(chosen: Plan, around: Neighbourhood) -> str:
 
 def _counts(chosen: Plan) -> bool:
     return isinstance(chosen.statistic, Distinct)
-
-
-def _has_exact(chosen: Plan) -> bool:
-    """Moments and counts; entropy is released from a sketch alone."""
-    return isinstance(chosen.statistic, Moment | Distinct)
 
 
 def _error_label(chosen: Plan) -> str:

@@ -15,6 +15,7 @@ from ..privacy.precision import ENTROPY_ERROR, rounding_delta
 from ..privacy.sampling import SampledCurve, Sampling
 from ..statistic import Distinct, Shannon, Total
 from .distinct_plan import phantom_number
+from .exact_entropy_plan import entropy_charge
 from .plan import Plan
 from .total_plan import total_distance
 
@@ -30,6 +31,8 @@ def charge_of(plan: Plan) -> Mechanism:
         return charge_of(plan.parts[0])
     if plan.parts:
         return _together(plan.parts, plan.epsilon, plan.delta)
+    if isinstance(statistic, Shannon) and plan.mechanism == "exact":
+        return entropy_charge(plan)
     if isinstance(statistic, Shannon):
         gap = 0.5 * rounding_delta(0.0, plan.step, ENTROPY_ERROR)
         shift = entropy_sensitivity(privacy, privacy.total or None)

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..errors import ArgumentError, PlanInfeasible
 from ..privacy import Privacy
-from ..statistic import Derived, Profile, Statistic, Total
+from ..statistic import Derived, Profile, Shannon, Statistic, Total
 from .charge import composed_epsilon
 from .phantoms import Phantoms
 from .plan import Plan
@@ -30,27 +30,27 @@ __all__ = ["derived_plan"]
 Planner = Callable[[Statistic, Privacy, Wanted], Plan]
 
 _TOTAL_SHARE = {True: 0.5, False: 0.1}  # of ε, whether values vary
-_RAISES = 3
+_TRIALS = 8
 _LONG = 2**40  # pairs
 _WORST_ERROR = 0.5
 _CLOSE = 0.98
+_AIM = 0.99
 
 
 def derived_plan(statistic: Derived, privacy: Privacy, asked: Wanted, planned: Planner) -> Plan:
     """The parts planned, and their price together."""
     needs = statistic.needs(privacy)
     if asked.sizes and len(asked.sizes) != len(needs):
-        raise ArgumentError("size", asked.sizes, f"{statistic} has {len(needs)} parts", "Pass one size for each")
+        raise ArgumentError(
+            "size", asked.sizes, f"{statistic} has {len(needs)} parts", "Pass one size for all, or one for each"
+        )
     shares = _shares(needs, privacy)
     parts = _first_parts(statistic, needs, shares, privacy, asked, planned)
     if len(parts) > 1 and (privacy.max_value > 1 or any(part.floor for part in parts)):
         parts = _raised(parts, shares, privacy, planned)
     error = _error(statistic, parts)
     if asked.error is not None and error > asked.error * (1.0 + 1e-9):
-        raise PlanInfeasible(
-            f"the error of {statistic} would be {error:.3g} with ε = {privacy.epsilon:g}, δ = {privacy.delta:g}, and "
-            f"{asked.error:g} is asked. Ask for error={error * 1.05:.2g}, or for a larger ε, or bound max_value lower."
-        )
+        raise _out_of_reach(statistic, privacy, asked, f"it would be {error:.3g}")
     together = len(parts) > 1
     delta = max(privacy.delta, *(part.delta for part in parts)) if together else parts[0].delta
     if all(part.delta == 0.0 for part in parts):
@@ -102,7 +102,11 @@ def _first_parts(
     for i in sorted(range(len(needs)), key=lambda i: not isinstance(needs[i], Total)):
         each = needs[i]
         base = Wanted(
-            expected=_expected_part(statistic, each, asked, privacy), mechanism=asked.mechanism, deletes=asked.deletes
+            expected=_expected_part(statistic, each, asked, privacy),
+            mechanism=asked.mechanism,
+            deletes=asked.deletes,
+            part_of=statistic,
+            parts=count,
         )
         if asked.sizes:
             want = base.one(asked.sizes[i])
@@ -114,14 +118,19 @@ def _first_parts(
             want = replace(base, memory=asked.memory // count, memory_as_given=asked.memory_as_given)
         elif asked.error is not None:
             want = replace(base, error=room * asked.error / statistic.factor(each))
+        elif isinstance(each, Shannon):
+            want = replace(base, error=statistic.default_error / statistic.factor(each), usual=True)
         else:
             # What nobody asked for need not be reached: it only says how many entries there are.
             want = replace(base, size=_usual_size(each, statistic, privacy, planned))
         own = _own(privacy, shares[i], count)
         try:
             parts[i] = planned(each, own, want)
-        except PlanInfeasible as error:
-            if own is privacy:
+        except (PlanInfeasible, ArgumentError) as error:
+            # What a part says of its own error, or of its share of ε, is no advice to who asks for the whole.
+            if asked.error is not None and (isinstance(error, PlanInfeasible) or error.argument == "error"):
+                raise _out_of_reach(statistic, privacy, asked, f"{each} alone errs by more") from None
+            if own is privacy or not isinstance(error, PlanInfeasible):
                 raise
             raise PlanInfeasible(
                 f"{statistic}: of ε = {privacy.epsilon:g} this part has {own.epsilon:.3g}, and {error}"
@@ -130,6 +139,13 @@ def _first_parts(
             noise = statistic.factor(each) * parts[i].error / asked.error_or(statistic.default_error)
             room = math.sqrt(max(1.0 - noise**2, 0.1))
     return [parts[i] for i in range(len(needs))]
+
+
+def _out_of_reach(statistic: Derived, privacy: Privacy, asked: Wanted, why: str) -> PlanInfeasible:
+    return PlanInfeasible(
+        f"the error of {statistic} cannot be {asked.error:g} with ε = {privacy.epsilon:g}, δ = {privacy.delta:g}: "
+        f"{why}. Leave out error= for the usual size, or pass a larger error, a larger ε, or a smaller max_value."
+    )
 
 
 def _usual_size(part: Statistic, statistic: Derived, privacy: Privacy, planned: Planner) -> int:
@@ -156,17 +172,49 @@ def _own(privacy: Privacy, share: float, count: int, factor: float = 1.0) -> Pri
 
 
 def _raised(parts: list[Plan], shares: Sequence[float], privacy: Privacy, planned: Planner) -> list[Plan]:
-    """The same sizes with larger shares of ε, while all of them composed are within (ε, δ)."""
+    """The same sizes with larger shares of ε, as near to (ε, δ) as a few trials come, and never beyond.
+
+    What is reached rises with the factor of all shares, so that it is bracketed: by the largest factor known to stay
+    within ε and the least known to pass it.
+    """
     if all(part.delta == 0.0 for part in parts):
         return parts  # pure ones add up, nearly
-    count = sum(not isinstance(part.statistic, Total) for part in parts)
-    factor = 1.0
-    for _ in range(_RAISES):
-        reached = composed_epsilon(parts, privacy.relation, privacy.delta)
-        if reached >= _CLOSE * privacy.epsilon:
+    reached = composed_epsilon(parts, privacy.relation, privacy.delta)
+    good, bad = (1.0, reached), (math.inf, math.inf)
+    for _ in range(_TRIALS):
+        if good[1] >= _CLOSE * privacy.epsilon or bad[0] < good[0] * 1.002:
             break
-        factor *= min(privacy.epsilon / reached * 0.99, 4.0)
-        trial = [
+        factor = _next_factor(good, bad, privacy.epsilon)
+        trial = _with_shares(parts, shares, privacy, planned, factor)
+        reached = math.inf if trial is None else composed_epsilon(trial, privacy.relation, privacy.delta)
+        if trial is None or reached > privacy.epsilon:
+            bad = factor, reached
+            continue
+        if all(new.floor == old.floor and new.error == old.error for new, old in zip(trial, parts, strict=True)):
+            break  # more ε changes nothing
+        parts, good = trial, (factor, reached)
+    return parts
+
+
+def _next_factor(good: tuple[float, float], bad: tuple[float, float], epsilon: float) -> float:
+    """Where ε would be reached, nearly: by proportion as long as nothing has passed it, then between the two."""
+    (low, reached), (high, passed) = good, bad
+    if math.isinf(high):
+        return low * min(_AIM * epsilon / reached, 4.0)
+    if math.isinf(passed):
+        return math.sqrt(low * high)
+    # On a line through both in logarithms, kept off the ends so that the bracket shrinks.
+    share = math.log(_AIM * epsilon / reached) / math.log(passed / reached)
+    return low * math.pow(high / low, min(max(share, 0.1), 0.9))
+
+
+def _with_shares(
+    parts: Sequence[Plan], shares: Sequence[float], privacy: Privacy, planned: Planner, factor: float
+) -> list[Plan] | None:
+    """The parts, of the same sizes, planned for shares so many times as large; None if one has no plan for that."""
+    count = sum(not isinstance(part.statistic, Total) for part in parts)
+    try:
+        return [
             part
             if not part.floor and not isinstance(part.statistic, Total)  # more ε would change nothing
             else planned(
@@ -175,12 +223,8 @@ def _raised(parts: list[Plan], shares: Sequence[float], privacy: Privacy, planne
             )
             for part, share in zip(parts, shares, strict=True)
         ]  # fmt: skip
-        if composed_epsilon(trial, privacy.relation, privacy.delta) > privacy.epsilon:
-            break
-        if all(new.floor == old.floor and new.error == old.error for new, old in zip(trial, parts, strict=True)):
-            break
-        parts = trial
-    return parts
+    except PlanInfeasible:  # finite precision costs the more, the larger ε
+        return None
 
 
 def _error(statistic: Derived, parts: Sequence[Plan]) -> float:

@@ -17,6 +17,7 @@ from .noise_plan import noise_plan
 from .phantoms import Phantoms
 from .plan import Plan
 from .wanted import HEADER_BYTES, LARGEST_SIZE, Wanted
+from .ways_out import a_larger_error, instead_of
 
 __all__ = ["distinct_plan", "phantom_number"]
 
@@ -31,19 +32,22 @@ def phantom_number(plan: Plan) -> PhantomNumber:
 
 def distinct_plan(statistic: Distinct, privacy: Privacy, wanted: Wanted) -> Plan:
     """By the number of registers asked for, the memory, or the error at `expected` keys, by default very many."""
-    if wanted.deletes:
-        raise ArgumentError(
-            "deletes", True, "a key that was counted cannot be taken back from registers",
-            "Leave it out, or use mechanism='exact'",
-        )  # fmt: skip
     if wanted.mechanism == "exact":
         return _exact(statistic, privacy, wanted)
+    if wanted.deletes:
+        without = instead_of(wanted.part_of or statistic, statistic) or "mechanism='exact'"
+        raise ArgumentError(
+            "deletes", True, "registers cannot take back a key that they counted",
+            f"Leave out deletes=, or pass {without}",
+        )  # fmt: skip
     phantoms = phantoms_for(privacy)
     keys = wanted.expected or _MANY
     if wanted.size is not None or wanted.memory is not None:
         size = wanted.size_within(4.0)
         if size < FEWEST:
-            raise ArgumentError("size", size, f"a distinct count has at least {FEWEST} registers", f"Pass {FEWEST}")
+            raise ArgumentError(
+                "size", size, f"a distinct count has at least {FEWEST} registers", f"Pass size={FEWEST} or more"
+            )
     else:
         size = _size_for(wanted, statistic, keys, phantoms)
     return Plan(
@@ -71,8 +75,8 @@ def _size_for(wanted: Wanted, statistic: Distinct, keys: float, phantoms: Phanto
     if distinct_deviation(keys, high, phantoms) > error * keys:
         best = distinct_deviation(keys, high, phantoms) / keys
         raise PlanInfeasible(
-            f"{high:,} registers count {keys:,.6g} keys with an error of {best:.3g}, and {error:g} is asked. Ask for "
-            f"error={best * 1.05:.2g}, or use mechanism='exact'."
+            f"{high:,} registers count {keys:,.6g} keys with an error of {best:.3g}, and {error:g} is asked. "
+            f"{a_larger_error(best)}, or pass mechanism='exact'."
         )
     while low < high:
         middle = (low + high) // 2
@@ -84,4 +88,4 @@ def _size_for(wanted: Wanted, statistic: Distinct, keys: float, phantoms: Phanto
 def _exact(statistic: Distinct, privacy: Privacy, wanted: Wanted) -> Plan:
     """All keys in memory, and discrete Laplace noise of scale c/ε on their number."""
     deviation = math.sqrt(2.0) * privacy.pairs_per_person / privacy.epsilon
-    return noise_plan(statistic, privacy, deviation, wanted.expected or 0.0)
+    return noise_plan(statistic, privacy, deviation, wanted.expected or 0.0, deletes=wanted.deletes)

@@ -9,8 +9,9 @@ stream that is too short for five entries cannot be helped, and the plan says so
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
-from ..errors import ArgumentError, PlanInfeasible
+from ..errors import PlanInfeasible
 from ..privacy import Privacy
 from ..privacy.entropy_neighbours import entropy_sensitivity
 from ..privacy.precision import ENTROPY_ERROR, coarse_enough_step, rounding_delta
@@ -18,9 +19,12 @@ from ..privacy.shift_curve import ShiftCurve
 from ..sketch import entry_bytes
 from ..sketch.estimators.entropy import entropy_deviation
 from ..statistic import Shannon
+from .exact_entropy_plan import exact_entropy_deviation, exact_entropy_plan
 from .phantoms import Phantoms
 from .plan import Plan
+from .sizing import gaussian_guide
 from .wanted import HEADER_BYTES, LARGEST_SIZE, LEAST_SIZE, Wanted
+from .ways_out import either, instead_of
 
 __all__ = ["entropy_plan"]
 
@@ -31,24 +35,21 @@ _LARGEST_EPSILON = 20.0  # to be suggested
 def entropy_plan(statistic: Shannon, privacy: Privacy, wanted: Wanted) -> Plan:
     """By the size asked for, the memory, or the error; if nobody asks, as near to the usual error as ε allows."""
     if wanted.mechanism == "exact":
-        raise ArgumentError(
-            "mechanism", "exact", "entropy is released from a sketch alone",
-            "Leave it out, or take ss.Renyi(0.9), which is near and has an exact mechanism",
-        )  # fmt: skip
+        return exact_entropy_plan(statistic, privacy, wanted)
     shift = entropy_sensitivity(privacy, privacy.total or None)
     if wanted.size is not None or wanted.memory is not None:
         size = wanted.size_within(_entry_bytes(privacy))
         if not _allows(size, shift, privacy):
-            raise _refused(privacy, shift, f"{size} entries are")
+            raise _refused(privacy, shift, f"{size} entries are", wanted)
         return _plan(statistic, privacy, shift, size, wanted.deletes)
     needed = _size_for(wanted.error_or(statistic.default_error), privacy)
     if needed <= LARGEST_SIZE and _allows(needed, shift, privacy):
         return _plan(statistic, privacy, shift, needed, wanted.deletes)
-    if wanted.error is not None:
-        raise _refused(privacy, shift, f"an error of {wanted.error:g} is")
+    if wanted.error is not None and not wanted.usual:
+        raise _refused(privacy, shift, f"an error of {wanted.error:g} is", wanted)
     size = _largest_size(shift, privacy)
     if not size:
-        raise _refused(privacy, shift, f"{LEAST_SIZE} entries, the fewest, are")
+        raise _refused(privacy, shift, f"{LEAST_SIZE} entries, the fewest, are", wanted)
     return _plan(statistic, privacy, shift, size, wanted.deletes)
 
 
@@ -69,7 +70,7 @@ def _plan(statistic: Shannon, privacy: Privacy, shift: float, size: int, deletes
         relative=False,
         expected=0.0,
         bytes=HEADER_BYTES + math.ceil(size * _entry_bytes(privacy)),
-        exact_error=math.sqrt(2.0) * shift / privacy.epsilon,
+        exact_error=exact_entropy_deviation(privacy),
         deletes=deletes,
     )
 
@@ -116,29 +117,52 @@ def _largest_size(shift: float, privacy: Privacy) -> int:
     return low
 
 
-def _refused(privacy: Privacy, shift: float, what: str) -> PlanInfeasible:
-    """What would do: a smaller size, a larger ε, a longer stream, smaller values."""
-    if math.isinf(shift):
-        return PlanInfeasible(
-            f"{what} out of reach: nothing is promised of how many pairs there are, and in a short stream one pair can "
-            "change the entropy by more than any sketch hides. Promise a number of pairs (pairs=, --pairs), or use "
-            "ss.Renyi(0.9), which has a floor."
-        )
-    ways = []
-    size = _largest_size(shift, privacy)
-    if size:
-        ways.append(f"size={size}, whose error is {_spread(size, _grid(size, privacy)[0]):.2g} nats")
-    else:
-        enough = ShiftCurve(LEAST_SIZE, shift).epsilon(0.25 * privacy.delta)
-        ways += [f"an ε of about {enough:.2g}"] if enough <= _LARGEST_EPSILON else []
-    if privacy.max_value > 1:
-        ways += ["a smaller max_value", "a promise of the total (total=)"]
-    ways += ["a promise of more pairs (pairs=)", "ss.Renyi(0.9), which has a floor"]
+def _refused(privacy: Privacy, shift: float, what: str, wanted: Wanted) -> PlanInfeasible:
+    """What would do: a smaller size, a larger ε, a promise of more pairs, or a statistic that has a floor."""
+    ways, size = [], 0
+    if math.isfinite(shift) and wanted.part_of is None:  # a part has no size and no ε that could be asked for
+        size = _largest_size(shift, privacy)
+        if size:
+            ways.append(f"{_only(wanted)}size={size}, whose error is {_spread(size, _grid(size, privacy)[0]):.2g} nats")
+        else:
+            enough = float(f"{1.1 * ShiftCurve(LEAST_SIZE, shift).epsilon(0.2 * privacy.delta):.2g}")
+            if enough <= _LARGEST_EPSILON and _allows(LEAST_SIZE, shift, replace(privacy, epsilon=enough)):
+                ways.append(f"epsilon={enough:g}")
+    pairs = 0 if size else _enough_pairs(privacy)
+    # Under replace their number is what it is; it can be promised only where nobody said it.
+    promises = privacy.relation == "add_remove" or not privacy.pairs
+    if pairs and promises:
+        ways.append(f"pairs={pairs}, a promise that there are so many or more, from public knowledge")
+    ways.append("mechanism='exact', which needs no promise and holds all keys in memory")
+    ways.append(f"{instead_of(wanted.part_of or Shannon(), Shannon())}, which needs no promise either")
+    number = "any number of" if not privacy.pairs else f"at least {privacy.pairs:,}"
     return PlanInfeasible(
-        f"{what} out of reach for Shannon's entropy with ε = {privacy.epsilon:g}, δ = {privacy.delta:g}: one person "
-        f"can change it by {shift:.3g} nats among at least {privacy.pairs:,} pairs with values up to "
-        f"{privacy.max_value:,}. What would do: {'; '.join(ways)}."
+        f"{what} out of reach for Shannon's entropy at ε = {privacy.epsilon:.3g}, δ = {privacy.delta:.3g}: one person "
+        f"can change it by more than they hide, among {number} pairs with values up to {privacy.max_value:,}. "
+        + (f"It takes {pairs:,} pairs or more. " if pairs and not promises else "")
+        + either([f"Pass {ways[0]}".replace("Pass Leave", "Leave"), *ways[1:]])
+        + "."
     )
+
+
+def _only(wanted: Wanted) -> str:
+    """What must not be passed beside a size."""
+    given = (("error=", wanted.error), ("memory=", wanted.memory))
+    return "".join(f"Leave out {name} and pass " for name, value in given if value is not None)
+
+
+def _enough_pairs(privacy: Privacy) -> int:
+    """A round number of pairs of which the fewest entries may be released; 0 if there is none below 10^12."""
+    most = 1.5 * gaussian_guide(privacy.epsilon, privacy.delta) * entropy_deviation(LEAST_SIZE)  # a guide only
+    for power in range(12):
+        for digit in (1, 2, 5):
+            pairs = digit * int(10**power)
+            if pairs <= privacy.pairs:
+                continue
+            shift = entropy_sensitivity(replace(privacy, pairs=pairs), privacy.total or None)
+            if shift <= most and _allows(LEAST_SIZE, shift, privacy):
+                return pairs
+    return 0
 
 
 def _entry_bytes(privacy: Privacy) -> float:

@@ -16,6 +16,7 @@ from .phantoms import Phantoms
 from .plan import Plan
 from .sizing import exact_deviation, floor_for, gaussian_guide, largest_log_rho, relative_deviation
 from .wanted import HEADER_BYTES, LARGEST_SIZE, LEAST_SIZE, Wanted
+from .ways_out import a_larger_error, either
 
 __all__ = ["moment_plan"]
 
@@ -39,7 +40,7 @@ def _plan_for_error(statistic: Moment, privacy: Privacy, error: float, guess: fl
     if guess == 0.0:
         raise ArgumentError(
             "error", error, "nothing is guaranteed about F_p, so no relative error can be aimed at",
-            "Pass expected=, the F_p you expect, or size=",
+            "Pass size=500, for example, or expected=, the F_p you expect",
         )  # fmt: skip
     largest = _largest_size(statistic.p, privacy)
     if not largest:
@@ -153,15 +154,20 @@ def _largest_size(p: float, privacy: Privacy) -> int:
 
 
 def _too_precise(p: float, privacy: Privacy, size: int) -> PlanInfeasible:
+    if privacy.epsilon > _LARGEST_EPSILON:
+        return PlanInfeasible(
+            f"ε = {privacy.epsilon:g} is too large for a sketch: what finite precision costs grows as e^ε, and beyond "
+            f"about ε = {_LARGEST_EPSILON:g} it is more than any δ. Such an ε protects nobody either. Ask for 1, or a "
+            "few, or use mechanism='exact'."
+        )
     grid, largest = _Grid.of(p, privacy, size), _largest_size(p, privacy)
     enough = 1.05 * grid.cost / _PRECISION_SHARE
-    ways = [f"for δ of at least {enough:.2g}"] if enough < 1.0 else []
-    ways += [f"for size={largest} or less"] if largest else []
-    ways += ["for a smaller ε"]
+    ways = [f"delta={enough:.2g}"] if enough < 1.0 else []
+    ways += [f"size={largest}"] if largest else []
+    ways += ["mechanism='exact', which has δ = 0", "a smaller ε"]
     return PlanInfeasible(
         f"δ = {privacy.delta:g} leaves too little beside what finite precision costs at size {size} and "
-        f"ε = {privacy.epsilon:g}, which is {grid.cost:.2g}. Ask {', or '.join(ways)}, or use mechanism='exact', "
-        "which has δ = 0."
+        f"ε = {privacy.epsilon:g}, which is {grid.cost:.2g}. Pass {either(ways)}."
     )
 
 
@@ -174,9 +180,11 @@ def _exact_plan(statistic: Moment, privacy: Privacy, asked: float | None, guess:
     deviation = exact_deviation(statistic.p, privacy)
     error = deviation / guess if guess > 0.0 else deviation
     if asked is not None and (guess == 0.0 or error > asked):
+        known = f"at {statistic} = {guess:,.6g}" if guess else f"absolute, and nothing is guaranteed about {statistic}"
+        way_out = a_larger_error(error if guess else math.inf)
         raise PlanInfeasible(
-            f"the exact mechanism has an error of {error:.3g} at {statistic} = {guess:,.6g}, and {asked:g} is asked. "
-            "Ask for a larger error or ε, or pass expected= if F_p is known to be larger."
+            f"the exact mechanism has an error of {error:.3g} {known}; {asked:g} is asked. {way_out}, or a "
+            "larger ε, or expected= if the value is known to be larger."
         )
     step = 2.0 ** math.floor(math.log2(deviation * min(1.0, privacy.epsilon / math.sqrt(2.0)) / 1000.0))
     return noise_plan(statistic, privacy, deviation, guess, step=step, deletes=deletes)
@@ -186,13 +194,13 @@ def _unreachable(
     statistic: Moment, privacy: Privacy, error: float, guess: float, largest: int, best: float
 ) -> PlanInfeasible:
     exact, epsilon = exact_deviation(statistic.p, privacy) / guess, privacy.epsilon * best / error
-    ways = [f"error={best * 1.05:.2g}" if best * 1.05 < 0.995 else f"size={largest}, which has that error"]
-    ways += [f"an ε of about {epsilon:.3g}"] if epsilon <= _LARGEST_EPSILON else []
-    ways += [f"mechanism='exact', whose error is {exact:.3g}"] if exact < best else []
+    ways = [a_larger_error(best) if best * 1.05 < 0.995 else f"Leave out error= and pass size={largest}"]
+    ways += [f"pass mechanism='exact', whose error is {exact:.3g}"] if exact <= error else []
+    ways += [f"a larger ε, about {epsilon:.3g}"] if epsilon <= _LARGEST_EPSILON else []
     return PlanInfeasible(
         f"no sketch of up to {LARGEST_SIZE} entries reaches a relative error of {error:g} at {statistic} = "
         f"{guess:,.6g} with ε = {privacy.epsilon:g}, δ = {privacy.delta:g}: the best is {best:.3g}, with {largest}. "
-        f"Ask for {', or for '.join(ways)}; or pass expected= if F_p is known to be larger."
+        f"{either(ways)}; or pass expected= if F_p is known to be larger."
     )
 
 

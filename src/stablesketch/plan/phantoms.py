@@ -15,6 +15,7 @@ __all__ = ["Phantoms"]
 
 _HEAVIEST = 2**40  # heavier ones would be fewer, but a product of weight and X must stay far from the end of an entry
 _MOST = 1 << 20  # more would make a release take minutes
+_MOST_ANYWHERE = 1 << 24  # of a distinct count, whose phantoms cost less (privacy/distinct.py)
 
 
 @dataclass(frozen=True)
@@ -44,15 +45,15 @@ class Phantoms:
         if phantoms.count > _MOST:
             raise PlanInfeasible(
                 f"a floor of {phantoms.mass(p):.3g} would take {phantoms.count:,} phantom keys, more than {_MOST:,}. "
-                "Ask for a larger ε, or bound pairs_per_person or max_value lower, or use mechanism='exact'."
+                "Pass mechanism='exact', or a larger ε, or a smaller max_value or pairs_per_person."
             )
         return phantoms
 
     @classmethod
     def checked(cls, count: object, weight: object) -> Phantoms:
         """Phantoms as somebody wrote them down: whole numbers such as `of_mass` could have chosen."""
-        for name, value, least in (("count", count, 0), ("weight", weight, 1)):
-            if type(value) is not int or not least <= value <= _HEAVIEST:
+        for name, value, least, most in (("count", count, 0, _MOST_ANYWHERE), ("weight", weight, 1, _HEAVIEST)):
+            if type(value) is not int or not least <= value <= most:
                 raise ArgumentError(f"phantoms.{name}", value, "not a whole number in range", "Make the plan again")
         return cls(count, weight)  # type: ignore[arg-type]  # just checked
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from ..errors import ArgumentError, BlobError
+from ..checked_json import MOST_WHOLE, JsonError, parsed
+from ..errors import ArgumentError, BlobError, shortened
 from ..privacy import Privacy
-from ..statistic import STATISTICS, Derived, Statistic, from_dict
+from ..sketch.distinct import FEWEST
+from ..statistic import STATISTICS, Derived, Distinct, Known, Statistic, Total, from_dict
 from .phantoms import Phantoms
 from .sampled import Sampled
 
@@ -18,10 +21,12 @@ if TYPE_CHECKING:
     from ..collector import Collector
     from ..secret import Secret
 
-__all__ = ["Mechanism", "Plan"]
+__all__ = ["LARGEST_SIZE", "Mechanism", "Plan"]
 
 Mechanism = Literal["sketch", "exact"]
 
+LARGEST_SIZE = 10_000  # up to here the certified curve is tested
+_MOST_PARTS = 32  # of a profile: an order each, and the total
 _FORMAT = "stablesketch-plan/1"
 
 
@@ -64,6 +69,17 @@ class Plan:
     def floor(self) -> float:
         """Λ: the phantom mass that is added to F_p in the entries and taken off the estimate."""
         return self.phantoms.mass(self.statistic.p)
+
+    def known(self, pairs: int) -> Known:
+        """What is public of a stream of so many pairs that is released by this plan."""
+        parts = self.parts or (self,)
+        # Noise on an exact number, and registers, need no promise and check none.
+        checked = any(part.mechanism == "sketch" and not isinstance(part.statistic, Distinct) for part in parts)
+        return Known.of(self.privacy, pairs, promised=checked)
+
+    def range(self, pairs: int) -> tuple[float, float]:
+        """What the statistic can be in such a stream."""
+        return self.statistic.range(self.known(pairs))
 
     def open(
         self, secret: Secret | None = None, shard: str | None = None, shards: Iterable[str] | None = None
@@ -109,9 +125,10 @@ class Plan:
     def from_json(cls, text: str) -> Plan:
         """Reads what `to_json` wrote. The reached ε and δ are trusted: keep plans where only you can write them."""
         try:
-            return cls._from_content(json.loads(text))
-        except (KeyError, TypeError, AttributeError, RecursionError, json.JSONDecodeError) as error:
-            raise BlobError(f"this is not the JSON of a plan: {error!r}. Pass what Plan.to_json() gave.") from None
+            return cls._from_content(parsed(text, infinite=True))
+        except (ArithmeticError, AttributeError, JsonError, LookupError, RecursionError, TypeError) as error:
+            shown = error if isinstance(error, JsonError) else shortened(error)
+            raise BlobError(f"this is not the JSON of a plan: {shown}. Pass what Plan.to_json() gave.") from None
         except ArgumentError as error:
             raise BlobError(f"a plan that nothing writes: {error}") from None
 
@@ -127,7 +144,12 @@ class Plan:
         if content.get("pure_epsilon") == math.inf:  # of entropy, and of sampling without a floor
             odd -= {"pure_epsilon"}
         if odd:
-            raise BlobError(f"a plan with fields that nothing writes, or without some: {', '.join(sorted(odd))}.")
+            named = ", ".join(shortened(name) for name in sorted(odd)[:5])
+            raise BlobError(f"a plan with fields that nothing writes, or without some: {named}.")
+        if not isinstance(parts, list) or len(parts) > _MOST_PARTS:
+            raise BlobError(
+                f"a plan with more than {_MOST_PARTS} parts, or none that can be read; nothing writes such."
+            )
         plan = cls(
             statistic=from_dict(content["statistic"]),
             privacy=Privacy.from_dict(content["privacy"]),
@@ -142,7 +164,27 @@ class Plan:
             raise BlobError(f"a plan of {plan.statistic} that is not made as such plans are; nothing writes such.")
         if parts and tuple(part.statistic for part in plan.parts) != plan.statistic.needs(plan.privacy):
             raise BlobError(f"a plan of {plan.statistic} with other parts than it needs; nothing writes such.")
+        plan._check_size()
         return plan
+
+    def _check_size(self) -> None:
+        """Refuses a size that nothing is planned with, before anybody allocates so much."""
+        measured = self.mechanism == "sketch" and not self.parts and not isinstance(self.statistic, Total)
+        least, most = (1, LARGEST_SIZE) if measured else (0, 0)
+        if self.parts:
+            least = most = sum(part.size for part in self.parts)
+        if isinstance(self.statistic, Distinct) and measured:
+            least = FEWEST
+        if not least <= self.size <= most:
+            raise BlobError(
+                f"a plan of {self.statistic} has size {self.size}, and plans have {LARGEST_SIZE:,} entries at most. "
+                "Make the plan again with ss.plan."
+            )
+
+    def __repr__(self) -> str:
+        """As dataclasses have it; a plan that was never made has what it has."""
+        there = [f"{field.name}={getattr(self, field.name)!r}" for field in fields(self) if hasattr(self, field.name)]
+        return f"Plan({', '.join(there)})"
 
     def __str__(self) -> str:
         from .table import plan_table
@@ -154,7 +196,8 @@ def _is_plain(value: object, kind: object) -> bool:
     """Whether a field has its type and is a value that plans have: a number that is finite and not negative."""
     if kind is Mechanism:
         return value in get_args(Mechanism)
-    return type(value) is kind and math.isfinite(value) and value >= 0  # type: ignore[arg-type, operator]  # numbers
+    # An int is compared as it is: one of 400 digits has no float.
+    return type(value) is kind and 0 <= value <= (sys.float_info.max if kind is float else MOST_WHOLE)  # type: ignore[operator]
 
 
 _PLAIN_FIELDS = {

@@ -77,8 +77,8 @@ def floor_for(p: float, privacy: Privacy, log_rho: float, *, within: float = 1e-
     if change * 1.01 > excess * MOST_FLOOR:
         raise PlanInfeasible(
             f"a person can change F_{p:g} by {change:.3g}, and no floor hides that at ε = {privacy.epsilon:g}, "
-            f"δ = {privacy.delta:g}. Bound max_value = {privacy.max_value:,} or pairs_per_person = "
-            f"{privacy.pairs_per_person:,} lower, ask for a larger ε, or use mechanism='exact'."
+            f"δ = {privacy.delta:g}. Pass mechanism='exact', or a larger ε, or a smaller max_value "
+            "or pairs_per_person."
         )
     high = change / excess * (1.0 + 1e-9)
     while log_sensitivity(p, privacy, high) > log_rho:

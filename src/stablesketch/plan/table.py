@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..privacy import delta_advice
 from ..statistic import Distinct, Profile, Shannon, Total
 
 if TYPE_CHECKING:
@@ -40,6 +41,9 @@ def plan_table(plan: Plan) -> str:
     rows += [("error", error_in_words(plan.error, plan)), ("exact + Laplace", _comparison(plan))]
     if plan.sampled is not None:
         rows += _sampling(plan, plan.sampled)
+    advice = delta_advice(privacy)
+    if advice is not None and plan.delta:
+        rows += [("note", advice)]
     width = max(len(name) for name, _ in rows)
     lines = [f"{name.ljust(width)}  {text}" for name, text in rows]
     title = f"Plan: {plan.statistic} by the {plan.mechanism} mechanism"
@@ -59,7 +63,10 @@ def error_in_words(error: float, plan: Plan) -> str:
     """The error, and where it is to be expected."""
     measured = [part for part in plan.parts or (plan,) if not isinstance(part.statistic, Total)]
     percent = f"{100 * error:,.0f}%" if error >= 1.0 else f"{100 * error:.3g}%"
-    # An entropy has an error of its own whatever the stream, so nothing has to be guaranteed of it.
+    exact_entropy = any(isinstance(part.statistic, Shannon) and part.mechanism == "exact" for part in measured)
+    if exact_entropy and not max(plan.privacy.pairs, plan.privacy.total):
+        return "the smaller the longer the stream is; nothing is promised of its length"
+    # A sketch of entropy has an error of its own whatever the stream, so nothing has to be guaranteed of it.
     if any(part.statistic.relative and not part.relative for part in plan.parts):
         shown = percent if plan.statistic.relative else f"{error:.3g}"
         return f"{shown} where every moment is equal to its floor: nothing is guaranteed about the stream"
@@ -68,7 +75,7 @@ def error_in_words(error: float, plan: Plan) -> str:
     if isinstance(plan.statistic, Profile):
         return f"{percent} at most, where every moment is the least there can be"
     if all(isinstance(part.statistic, Shannon) for part in measured):
-        return f"{percent} of any stream"
+        return f"{percent} of any stream" if plan.mechanism == "sketch" else f"{percent} in a stream so long"
     if all(isinstance(part.statistic, Distinct) for part in measured) and not plan.expected:
         return f"{percent} of many keys"
     if not plan.relative:
@@ -105,8 +112,6 @@ def _comparison(plan: Plan) -> str:
         return f"within some {deviation:,.3g} of any number of keys, if all may be held in memory"
     ratio = plan.error / plan.exact_error if plan.exact_error > 0 else float("inf")
     times = f"{ratio:,.0f}" if ratio >= 1_000.0 else f"{ratio:.3g}"
-    if any(isinstance(part.statistic, Shannon) for part in parts):
-        return "not offered for entropy" if ratio <= 1.0 else f"{times} times as accurate, but not offered for entropy"
     if ratio <= 1.0:
         return f"no better: {_short_error(plan.exact_error, plan)}"
     return f"{times} times as accurate, if all keys may be held in memory"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 from ..errors import ArgumentError
@@ -10,6 +11,7 @@ from ..statistic import Total
 from .noise_plan import noise_plan
 from .plan import Plan
 from .wanted import Wanted
+from .ways_out import a_larger_error
 
 __all__ = ["total_distance", "total_plan", "total_scale"]
 
@@ -34,6 +36,7 @@ def total_plan(statistic: Total, privacy: Privacy, wanted: Wanted) -> Plan:
     if wanted.error is not None and (not expected or error > wanted.error):
         raise ArgumentError(
             "error", wanted.error, f"the noise alone is {error:.3g} at a total of {expected:,.6g}",
-            "Ask for a larger error or ε, or pass expected=, the total you expect",
+            f"{a_larger_error(error if expected else math.inf)}, or a larger ε, or expected=, the total "
+            "you expect",
         )  # fmt: skip
     return noise_plan(statistic, privacy, deviation, expected, bytes=_BYTES, deletes=wanted.deletes)

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import ArgumentError, ArgumentTypeError
-from .plan import Mechanism
+from ..statistic import Statistic
+from .plan import LARGEST_SIZE, Mechanism
 
 __all__ = ["HEADER_BYTES", "LARGEST_SIZE", "LEAST_SIZE", "Wanted", "wanted"]
 
 LEAST_SIZE = 5  # with fewer entries the estimate errs by over 10% more than predicted, with two without bound
-LARGEST_SIZE = 10_000  # up to here the certified curve is tested
 HEADER_BYTES = 600  # the plan, the shards and the frame of a stored collector, about
 
 
@@ -29,6 +29,12 @@ class Wanted:
     expected: float | None = None
     mechanism: Mechanism = "sketch"
     deletes: bool = False
+    usual: bool = False
+    """Whether nobody asked for the error, so that it need not be reached."""
+    part_of: Statistic | None = None
+    """What is computed from it, where it is one of several measurements."""
+    parts: int = 1
+    """Of the same memory."""
 
     def one(self, size: int) -> Wanted:
         """The same with one size, of one part; what has no size is asked for none."""
@@ -45,9 +51,9 @@ class Wanted:
         assert self.memory is not None
         fits = math.floor((self.memory - HEADER_BYTES) / bytes_each)
         if fits < LEAST_SIZE:
-            least = HEADER_BYTES + math.ceil(LEAST_SIZE * bytes_each)
+            least = self.parts * (HEADER_BYTES + math.ceil(LEAST_SIZE * bytes_each))
             raise ArgumentError(
-                "memory", self.memory_as_given, f"the least plan takes {least} bytes", f"Pass {least} or more"
+                "memory", self.memory_as_given, f"the smallest plan takes {least} bytes", f"Pass memory={least} or more"
             )
         return min(fits, LARGEST_SIZE)
 
@@ -60,14 +66,17 @@ def wanted(
     asked = (("error", error), ("size", size), ("memory", memory))
     given = {name: value for name, value in asked if value is not None}
     if len(given) > 1:
-        raise ArgumentError("error, size, memory", given, "one of them decides the size", "Pass one, or none for 5%")
+        raise ArgumentError(
+            "error, size, memory", given, "one of them decides the size", "Pass only one of them, or none"
+        )
     if not isinstance(deletes, bool):
         raise ArgumentTypeError("deletes", deletes, "not True or False", "Pass True to allow deletes")
     if mechanism not in ("sketch", "exact"):
         raise ArgumentError("mechanism", mechanism, "there is no such mechanism", 'Pass "sketch" or "exact"')
     if mechanism == "exact" and (size is not None or memory is not None):
-        way_out = "Leave them out, or use mechanism='sketch'"
-        raise ArgumentError("size, memory", given, "the exact mechanism holds every key and has no size", way_out)
+        (named,) = (name for name in ("size", "memory") if name in given)
+        way_out = f"Leave out {named}=, or pass mechanism='sketch'"
+        raise ArgumentError(named, given[named], "the exact mechanism holds every key and has no size", way_out)
     several = isinstance(size, Sequence) and not isinstance(size, str)
     return Wanted(
         error=None if error is None else _checked_error(error),
@@ -87,7 +96,7 @@ def _checked_expected(expected: float | None) -> float | None:
     if isinstance(expected, bool) or not isinstance(expected, int | float):
         raise ArgumentTypeError("expected", expected, "not a number", "Pass the value you expect, or leave it out")
     if not (expected > 0 and math.isfinite(expected)):
-        raise ArgumentError("expected", expected, "it is positive", "Pass the value you expect, or leave it out")
+        raise ArgumentError("expected", expected, "it must be positive", "Pass the value you expect, or leave it out")
     return float(expected)
 
 
@@ -95,7 +104,7 @@ def _checked_error(error: float) -> float:
     if isinstance(error, bool) or not isinstance(error, int | float):
         raise ArgumentTypeError("error", error, "not a number", "Pass an error such as 0.05")
     if not 0.0 < error < 1.0:
-        raise ArgumentError("error", error, "an error to aim at lies between 0 and 1", "Pass 0.05 for 5%")
+        raise ArgumentError("error", error, "it must lie between 0 and 1", "Pass error=0.05 for 5%")
     return float(error)
 
 
@@ -103,8 +112,8 @@ def _checked_size(size: Any, least: int = LEAST_SIZE) -> int:
     if isinstance(size, bool) or not isinstance(size, int):
         raise ArgumentTypeError("size", size, "not a number of entries", "Pass an integer such as 500")
     if not least <= size <= LARGEST_SIZE:
-        way_out = "500 entries give about 5%; for less error than 10,000 give use mechanism='exact'"
-        raise ArgumentError("size", size, f"a plan has {LEAST_SIZE} to {LARGEST_SIZE} entries", way_out)
+        way_out = "Pass size=500 for an error of about 5%, or use mechanism='exact'"
+        raise ArgumentError("size", size, f"it must lie between {LEAST_SIZE} and {LARGEST_SIZE}", way_out)
     return size
 
 

@@ -164,7 +164,7 @@ def phantoms_for(privacy: Privacy) -> PhantomNumber:
     if centre > _MOST:
         raise PlanInfeasible(
             f"ε = {privacy.epsilon:g} with up to {c:,} pairs a person would take {centre:,} phantom keys, more than "
-            f"{_MOST:,}. Ask for a larger ε, or bound pairs_per_person lower; the noise of the release would have a "
+            f"{_MOST:,}. Pass mechanism='exact', or a larger ε, or a smaller pairs_per_person; the noise has a "
             f"deviation of {math.sqrt(discrete_laplace.variance(scale)):,.0f} keys."
         )
     return PhantomNumber(centre, privacy.epsilon, c)

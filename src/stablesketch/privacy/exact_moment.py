@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from ..errors import ArgumentError, ArgumentTypeError, NegativeTotal
 
-__all__ = ["MARGIN", "TOTAL_BITS", "moment_units", "units_sensitivity"]
+__all__ = ["MARGIN", "TOTAL_BITS", "moment_units", "nearest", "totals_by_size", "units_sensitivity"]
 
 # How much more than half a unit the rounded moment may be from the true one. It costs nothing worth saving.
 MARGIN = Fraction(1, 1024)
@@ -45,14 +45,14 @@ def moment_units(totals: NDArray[np.integer] | Iterable[int], p: float, step: Fr
     room.
     """
     p, step = _index(p), _step(step)
-    counts = _counts(totals)
+    counts = totals_by_size(totals)
     total = sum(f * count for f, count in counts.items())
     if p == 1.0:
-        return _nearest(total / step)
+        return nearest(total / step)
     bits = 16 + math.ceil(total / (MARGIN * step)).bit_length()
     powers = _Powers(p, bits)
     scaled = sum(powers(f) * count for f, count in counts.items())
-    return _nearest(Fraction(scaled, 1 << bits) / step)
+    return nearest(Fraction(scaled, 1 << bits) / step)
 
 
 def units_sensitivity(p: float, max_value: int, pairs_per_person: int, step: Fraction) -> int:
@@ -131,7 +131,7 @@ class _Powers:
         return self._known[f]
 
 
-def _counts(totals: NDArray[np.integer] | Iterable[int]) -> dict[int, int]:
+def totals_by_size(totals: NDArray[np.integer] | Iterable[int]) -> dict[int, int]:
     """How many keys have each total; keys with none are left out, since 0^p = 0."""
     if isinstance(totals, np.ndarray):
         if not np.issubdtype(totals.dtype, np.integer):
@@ -160,7 +160,7 @@ def _whole(totals: Iterable[int]) -> Iterator[int]:
         yield int(f)
 
 
-def _nearest(value: Fraction) -> int:
+def nearest(value: Fraction) -> int:
     """The nearest integer, halves upwards: moving the value by a whole number moves the answer by the same."""
     return math.floor(value + Fraction(1, 2))
 

@@ -35,6 +35,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import BlobError
+
 __all__ = ["ATOM", "Law", "bounded", "compose", "either", "power", "split"]
 
 Array = NDArray[np.float64]
@@ -49,6 +51,7 @@ _TAIL = 1e-30
 _LOST = 1e-290
 _COARSEST = 6  # steps of 64: no budget is that large
 _FINEST = -1000
+_FURTHEST = 2**52  # lattice points from 0
 _HEADER = struct.Struct("<iqdddI")
 
 
@@ -149,9 +152,17 @@ class Law:
 
     @classmethod
     def from_bytes(cls, blob: bytes) -> Law:
-        """Reads what `to_bytes` wrote; the caller has checked the checksum."""
+        """Reads what `to_bytes` wrote; the caller has checked the checksum. Anything else is a BlobError."""
+        if len(blob) < _HEADER.size:
+            raise BlobError("a law that was cut short.")
         exponent, first, infinity, scale, shift, count = _HEADER.unpack_from(blob)
+        if len(blob) != _HEADER.size + 8 * count or not _FINEST <= exponent <= _COARSEST or abs(first) > _FURTHEST:
+            raise BlobError("a law on a lattice that nothing writes.")
         mass = np.frombuffer(blob, "<f8", count, _HEADER.size).astype(np.float64)
+        # NaN is not at least 0 either.
+        sound = count and np.all(mass >= 0.0) and 0.0 < float(np.sum(mass)) < math.inf
+        if not sound or not all(0.0 <= part < math.inf for part in (infinity, scale, shift)):
+            raise BlobError("a law with masses that nothing writes.")
         return cls(exponent, first, mass, infinity, scale, shift)
 
 

@@ -37,14 +37,16 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, reduce
 from hashlib import sha256
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
+from ..checked_json import Fields, JsonError, parsed
 from ..errors import LedgerCorrupt, LedgerError
 from .curve import PrivacyCurve
 from .lattice import upper_law
@@ -65,6 +67,7 @@ _LEAST_SHIFT = 1e-90
 # More atoms than this of discrete noise are charged as randomised response.
 _MOST_ATOMS = 1 << 20
 _CUTS = 64
+_MOST_PARTS = 32
 
 
 @dataclass(frozen=True)
@@ -93,17 +96,38 @@ class Mechanism:
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Mechanism:
-        """Reads what `to_dict` gave."""
-        return cls(**{**fields, "parts": tuple(cls.from_dict(part) for part in fields.get("parts", ()))})
+        """Reads what `to_dict` gave; anything else is a JsonError."""
+        return cls._read(fields, parts=True)
+
+    @classmethod
+    def _read(cls, content: object, *, parts: bool) -> Mechanism:
+        """A mechanism, or one of its parts, which has none itself."""
+        fields = Fields(content, "the mechanism")
+        inner = fields.any("parts", []) if parts else []
+        if not isinstance(inner, list) or len(inner) > _MOST_PARTS:
+            raise JsonError(f"parts of the mechanism must be a list of up to {_MOST_PARTS}")
+        mechanism = cls(
+            kind=cast("Kind", fields.choice("kind", *get_args(Kind))),
+            p=fields.number("p", 0.0, 1.0),
+            size=fields.whole("size", 0, 2**31),
+            log_rho=fields.number("log_rho", 0.0, sys.float_info.max),
+            gap=fields.number("gap", 0.0, 2.0),
+            epsilon=fields.number("epsilon", 0.0),
+            delta=fields.number("delta", 0.0, 1.0),
+            distance=fields.whole("distance", 0, 2**1000),
+            parts=tuple(cls._read(part, parts=False) for part in inner),
+        )
+        fields.end()
+        return mechanism
 
     @classmethod
     def from_json(cls, text: str) -> Mechanism:
         """Reads what `to_json` wrote, and nothing else."""
         try:
-            mechanism = cls.from_dict(json.loads(text))
-        except (AttributeError, TypeError, ValueError) as error:
+            mechanism = cls.from_dict(parsed(text, infinite=True))
+        except JsonError as error:
             raise LedgerCorrupt(f"a mechanism in the ledger that cannot be read: {error}.") from None
-        if mechanism.to_json() != text or mechanism.kind not in get_args(Kind):
+        if mechanism.to_json() != text:
             raise LedgerCorrupt("a mechanism in the ledger that nothing writes.")
         return mechanism
 
@@ -119,10 +143,14 @@ class Mechanism:
         """Its name in the cache of compositions."""
         return sha256(b"stablesketch/ledger/mechanism/" + self.to_json().encode()).digest()[:16]
 
-    def basic(self) -> tuple[float, float]:
-        """An (ε, δ) of its own that is certain; ε is infinite if none is."""
+    def basic(self, relation: str = "replace") -> tuple[float, float]:
+        """An (ε, δ) of its own that is certain between neighbours of this relation; ε is infinite if none is.
+
+        What is certain under replace, where every part is charged the worse of its directions, is so under add_remove.
+        """
         certain = self.kind in ("exact", "other") or math.isinf(self.epsilon)
-        return self.epsilon if certain else _certified(self), self.delta
+        together = "add_remove" if relation.startswith("add_remove") else "replace"  # whether of pairs or of keys
+        return self.epsilon if certain else _certified(self, together), self.delta
 
     def laws(self, relation: str) -> tuple[Law, ...]:
         """(removed, added) under add_remove, one law for both under replace."""
@@ -148,13 +176,17 @@ def _laws(mechanism: Mechanism, relation: str) -> tuple[Law, ...]:
 
 
 @lru_cache(maxsize=256)
-def _certified(mechanism: Mechanism) -> float:
-    """An ε that is certain at the δ of this sketch: its own, where the curve confirms it."""
+def _certified(mechanism: Mechanism, relation: str) -> float:
+    """An ε that is certain at the δ of this sketch: its own, where the curve confirms it.
+
+    Several together are planned by their composed laws under the relation of the plan (plan/charge.py), and so they are
+    confirmed. The curve of one sketch is that of its worse direction, whatever the relation.
+    """
     epsilon, delta = mechanism.epsilon, mechanism.delta
     if mechanism.kind == "all":
         for part in mechanism.parts:
-            part.basic()
-        laws = mechanism.laws("replace")  # the worse of the directions, for every part
+            part.basic(relation)
+        laws = mechanism.laws(relation)
         if all(law.delta(epsilon) <= delta for law in laws) or _sums_up(mechanism.parts, epsilon, delta):
             return epsilon
         raise _not_given(mechanism)

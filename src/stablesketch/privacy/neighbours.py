@@ -10,8 +10,8 @@ Write Λ >= 0 for the floor, c for the pairs of one person, M for the largest va
   (s+c)^p - s^p; by exactly that when one key holds everything and the pairs have value 1.
 - x >= s^p, with equality when one key holds everything, because (Σ f_k)^p <= Σ f_k^p.
 
-A promised total t of either stream bounds s from below as the number of pairs does: s >= t where pairs are added, and s
->= t - cM where they are replaced. Below, n stands for the greater of the two where it bounds a total.
+A promised total t of either stream bounds s from below as the number of pairs does: s >= t where pairs are added, so
+there n stands for the greater of the two. What it does under replace is shown there.
 
 **Add or remove.** The smaller stream has s >= n, so the ratio is at most 1 + c M^p/(Λ + x) <= 1 + c M^p/(Λ + n^p); n
 pairs of value 1 on one key, and c new keys of value M added, attain it.
@@ -27,6 +27,12 @@ c new keys of value M against c more pairs of value 1 on that key, attain g(s). 
 totals s that occur: all integers from max(n - c, 0) on, since s pairs of value 1 are a shared part of total s. (Fewer
 than c pairs in all give (Λ + kM^p)/(Λ + k^p), k < c, which grows with k up to g(0).) For streams of exactly n pairs s
 ends at (n-c)M.
+
+A promised total t: the c pairs of the smaller stream add up to some b >= c with s + b >= t, and F_p grows by at least
+(s+b)^p - s^p, which is at most b^p <= (cM)^p <= c M^p. So as before the ratio is at most (Λ + s^p + c M^p)/(Λ +
+(s+b)^p). For s < t - c that is at most (Λ + s^p + c M^p)/(Λ + t^p), which rises with s up to g(t - c), and from there
+on b = c gives g(s). So s >= t - c may be taken; t pairs of value 1 on one key, c of them replaced by new keys of value
+M, attain g(t - c).
 
 **Where g is greatest.** Its logarithmic derivative has the sign of
 
@@ -154,7 +160,7 @@ def _replace(p: float, privacy: Privacy, floor: float, exactly: bool) -> WorstNe
         return WorstNeighbours(1.0, 0.0, 0)
     least = max(privacy.pairs - replaced, 0)
     if not exactly:
-        least = max(least, privacy.total - replaced * privacy.max_value)
+        least = max(least, privacy.total - replaced)
     most = least * privacy.max_value if exactly else None
     with localcontext(_context(privacy, floor)):
         index, added = Decimal(p), Decimal(floor)

@@ -121,6 +121,8 @@ class Privacy:
 def _real(name: str, value: object) -> float:
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
         raise ArgumentTypeError(name, value, "a real number is needed", "Pass a float")
+    if isinstance(value, int) and abs(value) > _MOST:
+        raise ArgumentError(name, value, "it must be at most 2^53", "Pass a float such as 1.0")
     return float(value)
 
 

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from ..pictures.words import short
 from ..plan import Plan
-from ..statistic import Distinct, Shannon, Total
+from ..statistic import Distinct, Shannon, Total, total_is_public
 
 __all__ = ["computed"]
+
+
+_ENTROPY_TOTALS = "All keys were held in memory, as keyed fingerprints with their totals."
+_ENTROPY_COUNT = (
+    "The total of all values was given discrete Laplace noise, drawn exactly, on integers; so was a bound on how much "
+    "one person can change what follows."
+)
+_ENTROPY_NOISE = (
+    "Entropy times the total, which rises with every pair by no more than a known amount, was computed exactly, "
+    "rounded to a public grid, given discrete Laplace noise, and divided by the total."
+)
 
 
 def computed(plan: Plan) -> list[str]:
@@ -35,6 +46,8 @@ def _measured(part: Plan) -> list[str]:
             "One counter held the total of all values. Noise was drawn exactly, on integers, from the discrete Laplace "
             f"law that ε = {part.epsilon:.4g} asks for, and added."
         ]
+    if part.mechanism == "exact" and isinstance(part.statistic, Shannon):
+        return [_ENTROPY_TOTALS, *([] if total_is_public(part.privacy) else [_ENTROPY_COUNT]), _ENTROPY_NOISE]
     if part.mechanism == "exact":
         return [
             f"All keys were held in memory, as keyed fingerprints with their totals, and {part.statistic} was computed "

@@ -144,6 +144,8 @@ class Sketch:
             raise MergeError("sketches under different secrets cannot be merged: give every shard the same secret.")
         entries, pairs, total = other._snapshot()
         with self._lock:
+            if not wire.counts_are_possible(self._pairs + pairs, self._total + total):
+                raise MergeError("both together have more pairs than any stream can have, so one of them is corrupt.")
             try:
                 self._entries.merge(entries)
             except OverflowError:
@@ -235,6 +237,8 @@ class Sketch:
         return type(self).from_bytes, (self.to_bytes(),)  # the secret stays behind
 
     def __repr__(self) -> str:
+        if not hasattr(self, "_total"):
+            return "<Sketch, not made>"
         held = "" if self._projection is not None else ", without its secret"
         return f"<Sketch p={self.p:g} size={self.size} pairs={self._pairs} total={self._total}{held}>"
 

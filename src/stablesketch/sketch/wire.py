@@ -21,6 +21,7 @@ __all__ = [
     "Frame",
     "IntegerReader",
     "checksum",
+    "counts_are_possible",
     "decode",
     "encode",
     "encode_integer",
@@ -32,6 +33,7 @@ MAGIC = b"\x89SSK\r\n\x1a\n"  # not text, and broken by whatever treats it as te
 VERSION = 1
 KIND_SKETCH = 1
 CHECKSUM_BYTES = 8
+MOST_PAIRS = 2**63 - 1
 
 _PREFIX = struct.Struct("<8sHH")  # magic, version, kind
 PREFIX_BYTES = _PREFIX.size
@@ -71,7 +73,7 @@ def decode(blob: bytes) -> Frame:
     reader = IntegerReader(body, _PREFIX.size + _HEADER.size)
     if size > len(body):  # every entry has at least its length byte: refuse before allocating
         raise BlobError(f"a sketch of {len(body)} bytes cannot hold {size} entries.")
-    pairs, total = reader.integer(), reader.integer()
+    pairs, total = reader.counts()
     entries = [reader.integer() for _ in range(size)]
     reader.end()
     return Frame(p, size, resolution, fingerprint, pairs, total, entries)
@@ -112,6 +114,11 @@ def encode_integer(value: int) -> bytes:
     return bytes((length,)) + value.to_bytes(length, "little", signed=True)
 
 
+def counts_are_possible(pairs: int, total: int = 0) -> bool:
+    """Whether a stream can have so many pairs and this total, deletes counted as negative: 2^63 pairs of up to 2^53."""
+    return abs(pairs) <= MOST_PAIRS and abs(total) <= MOST_PAIRS << 53
+
+
 def checksum(body: bytes) -> bytes:
     return hashlib.sha256(body).digest()[:CHECKSUM_BYTES]
 
@@ -135,6 +142,13 @@ class IntegerReader:
             raise BlobError("a sketch with an integer that is not in its shortest form.")
         self._position += 1 + length
         return value
+
+    def counts(self) -> tuple[int, int]:
+        """Pairs and total, within what any stream can have."""
+        pairs, total = self.integer(), self.integer()
+        if not counts_are_possible(pairs, total):
+            raise BlobError("a blob of more pairs, or of a larger total, than any stream can have.")
+        return pairs, total
 
     def take(self, count: int) -> bytes:
         """The next `count` bytes as they are."""

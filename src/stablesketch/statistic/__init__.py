@@ -3,6 +3,7 @@
 from .by_name import STATISTICS, from_dict
 from .diversity import Hill, Renyi, Tsallis, total_is_public
 from .inequality import Atkinson, GeneralisedEntropy
+from .known import Known
 from .measured import Distinct, Shannon
 from .moment import Moment, Total
 from .profile import Profile
@@ -16,6 +17,7 @@ __all__ = [
     "Distinct",
     "GeneralisedEntropy",
     "Hill",
+    "Known",
     "Moment",
     "Profile",
     "Renyi",

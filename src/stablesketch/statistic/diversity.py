@@ -20,15 +20,17 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from .known import Known
 from .measured import Distinct, Shannon
 from .moment import Moment, Total
-from .statistic import Array, Derived, Statistic, checked_order
+from .statistic import ANY, Array, Derived, Statistic, checked_order
 
 if TYPE_CHECKING:
     from ..privacy import Privacy
 
-__all__ = ["Hill", "Renyi", "Tsallis", "log_hill", "log_hill_factor", "total_is_public"]
+__all__ = ["Diversity", "Hill", "Renyi", "Tsallis", "log_hill", "log_hill_factor", "total_is_public"]
 
+_MOST_LOG = 709.0
 _WAY_OUT = "Pass an order such as 0.5: 0 counts keys, 1 is Shannon's entropy, between them from 0.05 on"
 
 
@@ -68,7 +70,9 @@ def log_hill_factor(order: float, measured: Statistic) -> float:
 
 
 @dataclass(frozen=True)
-class _Diversity(Derived):
+class Diversity(Derived):
+    """A function of D_q, of an order q in [0, 1]."""
+
     order: float
 
     def __post_init__(self) -> None:
@@ -93,33 +97,42 @@ class _Diversity(Derived):
             return None
         return math.pow(pairs, self.order) * math.exp((1.0 - self.order) * self.log_hill_of(expected))
 
+    def range(self, known: Known = ANY) -> tuple[float, float]:
+        """1 <= D_q <= K, the number of keys; so it is of what rises with D_q."""
+        return self.at_log_hill(0.0), self.at_log_hill(math.log(max(known.most_keys, 1.0)))
+
+    @abstractmethod
+    def at_log_hill(self, log_hill: float) -> float:
+        """The statistic where ln D_q has this value."""
+
     @abstractmethod
     def log_hill_of(self, value: float) -> float:
         """ln D_q where the statistic has this value."""
 
 
 @dataclass(frozen=True)
-class Hill(_Diversity):
+class Hill(Diversity):
     """D_q, the Hill number of order q in [0, 1]: the effective number of keys."""
 
     name: ClassVar[str] = "hill"
     default_error: ClassVar[float] = 0.04
 
     def of(self, found: Mapping[Statistic, Array], pairs: int) -> Array:
-        return np.exp(log_hill(self.order, found, pairs))
+        # Near order 1 the noise is magnified beyond what a double holds.
+        return np.exp(np.minimum(log_hill(self.order, found, pairs), _MOST_LOG))
 
     def log_hill_of(self, value: float) -> float:
         return math.log(max(value, 1.0))
 
-    def range(self) -> tuple[float, float]:
-        return 1.0, math.inf
+    def at_log_hill(self, log_hill: float) -> float:
+        return math.exp(log_hill) if log_hill < math.inf else math.inf
 
     def __str__(self) -> str:
         return f"Hill number of order {self.order:g}"
 
 
 @dataclass(frozen=True)
-class Renyi(_Diversity):
+class Renyi(Diversity):
     """ln D_q: Rényi's entropy of order q in [0, 1], in nats."""
 
     name: ClassVar[str] = "renyi"
@@ -132,15 +145,15 @@ class Renyi(_Diversity):
     def log_hill_of(self, value: float) -> float:
         return value
 
-    def range(self) -> tuple[float, float]:
-        return 0.0, math.inf
+    def at_log_hill(self, log_hill: float) -> float:
+        return log_hill
 
     def __str__(self) -> str:
         return f"Rényi entropy of order {self.order:g}"
 
 
 @dataclass(frozen=True)
-class Tsallis(_Diversity):
+class Tsallis(Diversity):
     """(D_q^{1-q} - 1)/(1-q): Tsallis' entropy of order q in [0, 1].
 
     Its error is relative to (1-q) times itself plus 1, that is to F_q/N^q: the same thing where it is large. At order
@@ -159,8 +172,10 @@ class Tsallis(_Diversity):
     def log_hill_of(self, value: float) -> float:
         return value if self.order == 1.0 else math.log1p((1.0 - self.order) * value) / (1.0 - self.order)
 
-    def range(self) -> tuple[float, float]:
-        return 0.0, math.inf
+    def at_log_hill(self, log_hill: float) -> float:
+        if self.order == 1.0 or log_hill == math.inf:
+            return log_hill
+        return math.expm1((1.0 - self.order) * log_hill) / (1.0 - self.order)
 
     def __str__(self) -> str:
         return f"Tsallis entropy of order {self.order:g}"

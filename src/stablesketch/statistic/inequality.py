@@ -13,6 +13,7 @@ a mean total of `expected`, by default 1, the least.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -20,8 +21,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ..errors import ArgumentError
+from .known import Known
 from .moment import Moment, Total
-from .statistic import Array, Derived, Statistic, checked_order
+from .statistic import ANY, Array, Derived, Statistic, checked_order
 
 if TYPE_CHECKING:
     from ..privacy import Privacy
@@ -31,17 +33,18 @@ __all__ = ["Atkinson", "GeneralisedEntropy"]
 
 class _Inequality(Derived):
     relative: ClassVar[bool] = False
+    of_people: ClassVar[bool] = True
 
     def needs(self, privacy: Privacy) -> tuple[Statistic, ...]:
         if privacy.unit != "key":
             raise ArgumentError(
-                "privacy.unit", privacy.unit, f"{self.name} is about people, and every key is one",
-                "Protect whole keys, of a largest total (unit='key', --unit key)",
+                "unit", privacy.unit, f"{self.name} is about people, every key being one",
+                "Pass unit='key'; max_value= is then the largest total of a key",
             )  # fmt: skip
         if privacy.relation != "replace":
             raise ArgumentError(
-                "privacy.relation", privacy.relation, f"{self.name} needs the number of people, which is private then",
-                'Pass relation="replace"',
+                "relation", privacy.relation, f"{self.name} needs the number of people, which is private then",
+                "Pass relation='replace'",
             )  # fmt: skip
         return (Moment(self.p), Total())
 
@@ -49,8 +52,12 @@ class _Inequality(Derived):
         """Here `expected` is the mean total of a key, and F_p about what equal totals would have."""
         return pairs * (expected if isinstance(measured, Total) else expected**self.p)
 
+    def _least_evenness(self, known: Known) -> float:
+        """x where one of K people has everything: F_p >= N^p, so x >= K^{p-1}."""
+        return math.pow(max(known.most_keys, 1.0), self.p - 1.0)
+
     def _evenness(self, found: Mapping[Statistic, Array], people: int) -> Array:
-        """x, between the least that K people can have and 1; ln x = ln F + (p - 1) ln K - p ln N."""
+        """x, at most 1; ln x = ln F + (p - 1) ln K - p ln N."""
         p = self.p
         moment, total = np.maximum(found[Moment(p)], 1.0), np.maximum(found[Total()], 1.0)
         log = np.log(moment) + (p - 1.0) * np.log(max(people, 1)) - p * np.log(total)
@@ -83,8 +90,8 @@ class Atkinson(_Inequality):
     def of(self, found: Mapping[Statistic, Array], pairs: int) -> Array:
         return np.asarray(1.0 - self._evenness(found, pairs) ** (1.0 / self.p))
 
-    def range(self) -> tuple[float, float]:
-        return 0.0, 1.0
+    def range(self, known: Known = ANY) -> tuple[float, float]:
+        return 0.0, 1.0 - self._least_evenness(known) ** (1.0 / self.p)
 
     def __str__(self) -> str:
         return f"Atkinson index of aversion {self.aversion:g}"
@@ -116,8 +123,8 @@ class GeneralisedEntropy(_Inequality):
     def of(self, found: Mapping[Statistic, Array], pairs: int) -> Array:
         return np.asarray((1.0 - self._evenness(found, pairs)) / (self.p * (1.0 - self.p)))
 
-    def range(self) -> tuple[float, float]:
-        return 0.0, 1.0 / (self.p * (1.0 - self.p))
+    def range(self, known: Known = ANY) -> tuple[float, float]:
+        return 0.0, (1.0 - self._least_evenness(known)) / (self.p * (1.0 - self.p))
 
     def __str__(self) -> str:
         return f"generalised entropy of order {self.order:g}"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from .statistic import Statistic
+from .known import Known
+from .statistic import ANY, Statistic
 
 __all__ = ["Distinct", "Shannon"]
 
@@ -23,6 +25,10 @@ class Shannon(Statistic):
         """Its order as a diversity."""
         return 1.0
 
+    def range(self, known: Known = ANY) -> tuple[float, float]:
+        """Of K equally common keys it is ln K, and of no stream more."""
+        return 0.0, math.log(max(known.most_keys, 1.0))
+
     def __str__(self) -> str:
         return "Shannon entropy"
 
@@ -38,6 +44,9 @@ class Distinct(Statistic):
     def p(self) -> float:
         """Its order as a diversity."""
         return 0.0
+
+    def range(self, known: Known = ANY) -> tuple[float, float]:
+        return known.least_keys, known.most_keys
 
     def __str__(self) -> str:
         return "distinct keys"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..law import StableLaw
-from .statistic import Statistic
+from ..law.stable import checked_p
+from .known import Known
+from .statistic import ANY, Statistic
 
 __all__ = ["Moment", "Total"]
 
@@ -20,7 +21,11 @@ class Moment(Statistic):
     name: ClassVar[str] = "moment"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "p", StableLaw(self.p).p)  # which refuses a p that is not one
+        object.__setattr__(self, "p", checked_p(self.p))
+
+    def range(self, known: Known = ANY) -> tuple[float, float]:
+        """N^p <= F_p <= n M^p by concavity: all of one key, or each pair a key of its own; a key has 1 or more."""
+        return max(known.least_total**self.p, known.least_keys), known.most_sum(self.p)
 
     def __str__(self) -> str:
         return f"F_{self.p:g}"
@@ -36,6 +41,9 @@ class Total(Statistic):
     def p(self) -> float:
         """It is F_1."""
         return 1.0
+
+    def range(self, known: Known = ANY) -> tuple[float, float]:
+        return known.least_total, known.most_total
 
     def __str__(self) -> str:
         return "total"

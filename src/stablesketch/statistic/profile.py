@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import ArgumentError, ArgumentTypeError
 from .diversity import Hill
+from .known import Known
 from .moment import Total
-from .statistic import Array, Derived, Statistic
+from .statistic import ANY, Array, Derived, Statistic
 
 if TYPE_CHECKING:
     from ..privacy import Privacy
@@ -65,8 +65,8 @@ class Profile(Derived):
     def of(self, found: Mapping[Statistic, Array], pairs: int) -> Array:
         return self.points[0].of(found, pairs)
 
-    def range(self) -> tuple[float, float]:
-        return 1.0, math.inf
+    def range(self, known: Known = ANY) -> tuple[float, float]:
+        return self.points[0].range(known)
 
     def to_dict(self) -> dict[str, Any]:
         return {"name": self.name, "orders": list(self.orders)}

@@ -16,13 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArgumentError, ArgumentTypeError
+from .known import Known
 
 if TYPE_CHECKING:
     from ..privacy import Privacy
 
-__all__ = ["Array", "Derived", "Statistic", "checked_order"]
+__all__ = ["ANY", "Array", "Derived", "Statistic", "checked_order"]
 
 Array = NDArray[np.float64]
+ANY = Known()  # nothing is known of the stream
 
 
 class Statistic(ABC):
@@ -34,6 +36,8 @@ class Statistic(ABC):
     """Whether its error is relative to its value, or absolute."""
     default_error: ClassVar[float] = 0.05
     """What is aimed at where nobody says."""
+    of_people: ClassVar[bool] = False
+    """Whether it is about people, one for each key."""
 
     if TYPE_CHECKING:  # a field of some and a property of others
 
@@ -44,6 +48,10 @@ class Statistic(ABC):
     def needs(self, privacy: Privacy) -> tuple[Statistic, ...]:
         """What has to be measured, most important first."""
         return (self,)
+
+    @abstractmethod
+    def range(self, known: Known = ANY) -> tuple[float, float]:
+        """The least and the greatest value it can have on a stream of which so much is known."""
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -65,16 +73,15 @@ class Derived(Statistic):
         """What is expected of a part where `expected` is of the statistic; None if that does not say."""
         return None
 
-    @abstractmethod
-    def range(self) -> tuple[float, float]:
-        """The least and the greatest value it can have on any stream."""
-
 
 def checked_order(name: str, value: object, low: float, high: float, *, ends: bool, way_out: str) -> float:
     """An order between `low` and `high`, with or without its ends."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise ArgumentTypeError(name, value, "an order is a number", way_out)
-    order = float(value)
+    try:
+        order = float(value)
+    except OverflowError:  # an int of 400 digits
+        order = math.inf
     inside = low <= order <= high if ends else low < order < high
     if not inside or math.isnan(order):
         raise ArgumentError(name, value, f"it must lie between {low:g} and {high:g}", way_out)

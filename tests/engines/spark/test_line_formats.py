@@ -173,5 +173,5 @@ def test_what_is_no_object_of_json_is_refused(line: str) -> None:
 def test_lines_are_keys() -> None:
     lines = Lines("lines", ("line",), ("line",))
     assert ours('one\r\ntwo, "three"\r\n\r\n é'.encode(), lines) == [("one",), ('two, "three"',), (None,), (" é",)]
-    assert ours(b"one\ntwo\x1f\n", lines) is None
+    assert ours(b"one\ntwo\x1f\n", lines) == [("one",), ("two\x1f",)]
     assert ours(b"one\rtwo\n", lines, skip=True) is None

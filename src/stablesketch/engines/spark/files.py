@@ -16,7 +16,7 @@ from ...doors.files import file_format
 from ...doors.libraries import need
 from ...doors.outcome import Outcome
 from ...doors.task import Task
-from ...errors import ArgumentError, DataError, LibraryMissing
+from ...errors import ArgumentError, DataError, LibraryMissing, in_one_line
 from ..secret_from import SecretFrom
 from .frame import DataFrame, TextFrame, quiet, shown_path
 from .release import run_frame
@@ -169,7 +169,7 @@ def _told(source: str, read: Callable[[], Result]) -> Result:
         if missing:
             here = f"The current folder is {os.getcwd()}"
             raise DataError(shown_path(missing[1]), "there is no such file, or none matches", here) from None
-        raise DataError(source, text[:400], "Repair the path, or the query") from None
+        raise DataError(source, in_one_line(text), "Repair the path, or the query") from None
 
 
 @contextlib.contextmanager

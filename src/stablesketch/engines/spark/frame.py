@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
-from ...doors.columns import BadRow, Columns, bad_rows, checked_types, total_above
+from ...doors.columns import BadRow, Cast, Columns, bad_rows, checked_types, total_above
 from ...doors.libraries import need
 from ...doors.task import Task
 from ...errors import ArgumentTypeError, DataError
@@ -31,6 +31,11 @@ _TYPES = {
     "timestamp": "TIMESTAMP",
     "timestamp_ntz": "TIMESTAMP",
 }
+_CAST = Cast(
+    "Cast it first: {} (in SQL, cast(... as string) or cast(round(...) as bigint))",
+    'df.withColumn({0}, df[{0}].cast("string"))',
+    'df.withColumn({0}, functions.round({0}).cast("bigint"))',
+)
 _ROW_BITS = 33  # of monotonically_increasing_id: the partition, then the row within it
 _MALFORMED = -1  # instead of the number of a `BadRow`
 
@@ -66,7 +71,8 @@ class Pairs:
         self._functions = need("pyspark.sql.functions", "spark")
         kinds = {field.name: field.dataType.simpleString() for field in read.schema.fields}
         if text is None:
-            checked_types(NAME, columns, {name: _type(kind) for name, kind in kinds.items()}, text=False)
+            types = {name: _type(kind) for name, kind in kinds.items()}
+            checked_types(NAME, columns, types, text=False, cast=_CAST)
         marks = [*zip(columns.key, _numbered("k", columns.key), strict=True)]
         marks += [(columns.value, "v")] if columns.value is not None else []
         marks += zip(columns.by, _numbered("g", columns.by), strict=True)

@@ -11,15 +11,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from csv import reader as fields_of
 from dataclasses import dataclass, field, replace
+from io import BytesIO
 from typing import Any
 
 import numpy as np
 
 from ...doors.columns import Columns, checked_types
 from ...doors.files import Format
+from ...doors.header import FirstRow, column_names, first_row
 from ...doors.libraries import need
+from ...doors.lines import LONGEST_LINE
 from ...doors.sources import Input
 from ...errors import ArgumentError, DataError
 from .batches import keep_imports
@@ -117,6 +119,8 @@ class _Block:
             return None  # not UTF-8
         if any(compute.any(compute.match_substring(lines, mark)).as_py() for mark in ('"', "\r")):
             return None
+        if compute.max(compute.binary_length(lines)).as_py() >= LONGEST_LINE:
+            return None
         cells = compute.split_pattern(lines, how.delimiter)
         if compute.any(compute.not_equal(cells.value_lengths(), count)).as_py():
             return None
@@ -156,6 +160,8 @@ class _Block:
         return self._batch(batch, made)
 
     def _cells(self, line: str | bytes) -> Cells | None:
+        if 4 * len(line) >= LONGEST_LINE and len(_bytes(line)) >= LONGEST_LINE:  # as pipes and DuckDB have it
+            raise Malformed(f"the line is longer than {LONGEST_LINE:,} bytes, the most that is read")
         text = line if isinstance(line, str) else decoded(line)
         if not self._mixed:
             ended = text.endswith("\r")
@@ -166,7 +172,7 @@ class _Block:
         if self._line == 1 and self._where is not None and self._where[1] == 0:
             text = text.removeprefix("\ufeff")
             if self._how.header:
-                if tuple(_fields(text, self._how.delimiter)) != self._how.names:
+                if not _is_header(text, self._how):
                     raise Malformed("its columns are not those of the other files")
                 return None
         return self._read(text)
@@ -194,9 +200,20 @@ def _texts(column: Any) -> Sequence[str | bytes]:
     return found
 
 
-def _fields(line: str, delimiter: str) -> list[str]:
+def _bytes(line: str | bytes) -> bytes:
+    return line.encode() if isinstance(line, str) else line
+
+
+def _header(line: str, delimiter: str, source: str) -> FirstRow:
     """The names of a header, read as `doors/files.py` reads them."""
-    return next(fields_of([line], delimiter=delimiter), [])
+    return first_row(BytesIO(line.encode()).read, source, delimiter)
+
+
+def _is_header(line: str, how: Lines) -> bool:
+    try:
+        return tuple(_header(line, how.delimiter, "").decoded("")) == how.names
+    except DataError:
+        return False
 
 
 def checked_delimiter(kind: Format, delimiter: str | None) -> str:
@@ -221,7 +238,8 @@ def text_frame(name: str, read: DataFrame, kind: Format, how: Input, columns: Co
     for one in folders:
         if one in names:
             raise DataError(name, "is a column of the file and the name of a folder", "Rename one", column=one)
-    checked_types(name, columns, dict.fromkeys([*names, *folders], "VARCHAR"), text=True)
+    certain = kind == "lines" or (kind in ("csv", "tsv") and not how.header)
+    checked_types(name, columns, dict.fromkeys([*names, *folders], "VARCHAR"), text=True, certain=certain)
     wanted = tuple(one for one in columns.names if one in names)
     from_folders = [i for i, one in enumerate(folders) if one in columns.names]
     reader = Lines(kind, names, wanted, len(from_folders), kind in ("csv", "tsv") and how.header, delimiter)
@@ -241,18 +259,10 @@ def _names(name: str, lines: DataFrame, kind: Format, header: bool, delimiter: s
         return ("line",)
     if kind == "json":
         return _json_names(name, lines)
+    # Rows of a block stay in their order, and this is the first of one that begins a file. Workers look at all others.
     found = lines.where("start = 0").select("value").limit(1).collect()
-    first = found[0][0].removesuffix("\r").removeprefix("\ufeff") if found else ""
-    if not first:
-        raise DataError(name, "the file is empty", "Leave it out")
-    fields = _fields(first, delimiter)
-    names = tuple(fields) if header else tuple(f"column{i}" for i in range(len(fields)))
-    if len(set(names)) < len(names) or not all(names):
-        raise DataError(
-            name, "the names in its header are not all different, or some are empty",
-            "Repair the header, or pass --no-header and use column0, column1, ...",
-        )  # fmt: skip
-    return names
+    first = _header(found[0][0].removesuffix("\r") if found else "", delimiter, name)
+    return tuple(column_names(first, name, header=header))
 
 
 def _json_names(name: str, lines: DataFrame) -> tuple[str, ...]:

@@ -47,7 +47,8 @@ _ONE_MICROSECOND = datetime.timedelta(microseconds=1)
 
 
 def canonical_form(argument: str, first_row: int) -> Callable[[object, int], CanonicalForm]:
-    """A function of (item, i) for the native loop, whose errors name the argument and row `first_row + i`."""
+    """A function of (item, i) for the native loop, whose errors name the argument and the row, `first_row + i` counted
+    from 1."""
 
     def canonical(item: object, i: int) -> CanonicalForm:
         row = first_row + i
@@ -70,7 +71,7 @@ def canonical_form(argument: str, first_row: int) -> Callable[[object, int], Can
         if isinstance(item, str):
             raise refused_row(argument, row, "not unicode")
         if isinstance(item, int) and not isinstance(item, bool):
-            problem = f"row {row} is an integer outside [-2^63, 2^64)"
+            problem = f"row {row + 1} is an integer outside [-2^63, 2^64)"
             raise ArgumentError(argument, shown_integer(item), problem, "Pass such integers as str or bytes")
         raise refused_item(argument, item, row)
 

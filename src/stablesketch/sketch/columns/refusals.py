@@ -1,4 +1,7 @@
-"""What is not a key, why, and what to do instead: one wording per kind of data, whatever door it comes through."""
+"""What is not a key, why, and what to do instead: one wording per kind of data, whatever door it comes through.
+
+Rows are numbers of Python here, from 0, and are shown as people count them, from 1.
+"""
 
 from __future__ import annotations
 
@@ -93,7 +96,7 @@ def shown_integer(value: int) -> int | Shown:
 
 def null_row(argument: str, row: int, value: object = None) -> ArgumentError:
     """The error for a row that has no value."""
-    return ArgumentError(argument, value, f"row {row} is null", NULL_WAY_OUT)
+    return ArgumentError(argument, value, f"row {row + 1} is null", NULL_WAY_OUT)
 
 
 def refused_item(argument: str, item: object, row: int) -> ArgumentError:
@@ -101,9 +104,9 @@ def refused_item(argument: str, item: object, row: int) -> ArgumentError:
     if is_missing(item):
         return null_row(argument, row, item)
     if isinstance(item, float | np.floating) and item != item:
-        return ArgumentTypeError(argument, item, f"row {row} is NaN, and floats are not keys", NULL_WAY_OUT)
+        return ArgumentTypeError(argument, item, f"row {row + 1} is NaN, and floats are not keys", NULL_WAY_OUT)
     kind = next((kind for types, kind in _PYTHON_TYPES if isinstance(item, types)), OTHERS)
-    problem = f"row {row} is of type {type(item).__name__}, and {kind.name} are not keys"
+    problem = f"row {row + 1} is of type {type(item).__name__}, and {kind.name} are not keys"
     return ArgumentTypeError(argument, item, problem, kind.way_out)
 
 
@@ -143,6 +146,7 @@ def refused_row(argument: str, row: int, reason: str) -> ArgumentError:
     """The error for a row that the native loops would not read."""
     if reason == "null":
         return null_row(argument, row)
+    row += 1  # as people count
     where = Shown(f"<row {row}>")
     if reason == "part of a day":
         problem = f"row {row} is a date64 that is not a whole number of days"

@@ -53,8 +53,8 @@ class ValueColumn(ABC):
     def refused(self, value: int, row: int) -> ArgumentError:
         """Why the value of this row is no weight."""
         if 1 <= value <= MAX_WEIGHT:
-            return _above(value, self.highest, self._argument, f"row {row} ")
-        return _out_of_range(value, self._argument, f"row {row} ")
+            return _above(value, self.highest, self._argument, f"row {row + 1} ")
+        return _out_of_range(value, self._argument, f"row {row + 1} ")
 
     @abstractmethod
     def _read(self, start: int, stop: int) -> NDArray[np.int64]:
@@ -142,7 +142,7 @@ class _ListWeights(ValueColumn):
 
         def other(item: object, i: int) -> int:
             """What is not a Python int in range: an integer of another class, or an error."""
-            where = f"row {start + i} "
+            where = f"row {start + i + 1} "
             if not isinstance(item, int | np.integer) or isinstance(item, bool | np.timedelta64):
                 raise _refused_item(self._argument, item, where)
             _check_one(int(item), self._argument, where)
@@ -182,7 +182,7 @@ class _ArrowWeights(ValueColumn):
             row, reason, value = refused.args
             if reason == "null":
                 raise null_row(self._argument, row) from None
-            raise _out_of_range(value, self._argument, f"row {row} ") from None
+            raise _out_of_range(value, self._argument, f"row {row + 1} ") from None
         return view.view(np.int64)
 
 
@@ -201,7 +201,7 @@ def _out_of_range(value: int, argument: str, where: str) -> ArgumentError:
     if value < 0:
         problem, way_out = "is negative", "Use delete to take pairs back"
     elif value == 0:
-        problem, way_out = "is 0, and adds nothing", "Drop such rows first"
+        problem, way_out = "is 0, and adds nothing", "Leave such rows out: keys[values > 0] and values[values > 0]"
     else:
         problem, way_out = "is above 2^53", "Use a coarser unit, so that values stay below 2^53"
     return ArgumentError(argument, shown_integer(value), f"{where}{problem}", way_out)
@@ -235,7 +235,7 @@ def _refused_floats(argument: str, data: NDArray[np.floating[Any]]) -> ArgumentE
         unfit = ~np.isfinite(data) | (data != np.floor(data))
     if unfit.any():
         row = int(np.argmax(unfit))
-        return _refused_item(argument, data[row], f"row {row} ")
+        return _refused_item(argument, data[row], f"row {row + 1} ")
     return _refused_type(argument, data.dtype, "They are whole numbers: cast them, values.astype(np.int64)")
 
 

@@ -1,0 +1,130 @@
+"""JSON that somebody else may have written, read with care: everything that is wrong with it is one `JsonError`.
+
+`json.loads` alone raises RecursionError where brackets nest too deep, ValueError where a number has too many digits,
+takes the last of two equal names without a word, and reads NaN. Callers turn `JsonError` into the typed error that is
+usual where they stand.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from .errors import shortened
+
+__all__ = ["MOST_WHOLE", "Fields", "JsonError", "parsed"]
+
+MOST_WHOLE = 2**63 - 1
+"""Whole numbers up to here; more is nothing that is counted."""
+
+
+class JsonError(ValueError):
+    """What is wrong, in a few words; never shown as it is."""
+
+
+def parsed(text: object, *, infinite: bool = False) -> Any:
+    """The content of a JSON text. NaN is refused, and so are infinities unless `infinite`."""
+    if not isinstance(text, str):
+        raise JsonError(f"not a text but {type(text).__name__}")
+
+    def constant(name: str) -> float:
+        if name == "NaN" or not infinite:
+            raise JsonError(f"{name} is not a number it can hold")
+        return float(name)
+
+    try:
+        return json.loads(text, parse_constant=constant, object_pairs_hook=_each_once)
+    except JsonError:
+        raise
+    except RecursionError:
+        raise JsonError("it nests too deep") from None
+    except ValueError as error:
+        raise JsonError(shortened(error.args[0] if error.args else error)) from None
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise JsonError("a name stands there twice")
+    return found
+
+
+class Fields:
+    """The fields of a JSON object, taken one after the other; each has a type and a range."""
+
+    def __init__(self, content: object, what: str) -> None:
+        if not isinstance(content, Mapping):
+            raise JsonError(f"{what} is not an object")
+        self._content = dict(content)
+        self._what = what
+
+    def any(self, name: str, *default: Any) -> Any:
+        """Whatever stands there; `default` if nothing does and there is one."""
+        if name not in self._content:
+            if default:
+                return default[0]
+            raise JsonError(f"{self._what} has no {name}")
+        return self._content.pop(name)
+
+    def number(self, name: str, least: float = -math.inf, most: float = math.inf) -> float:
+        """A number from `least` to `most`, as a float."""
+        value = self.any(name)
+        # An int is compared as it is: one of 400 digits has no float.
+        if type(value) not in (int, float) or not least <= value <= most or abs(value) > _most_of(value):
+            raise self._odd(name, value, f"a number from {least:g} to {most:g}")
+        return float(value)
+
+    def whole(self, name: str, least: int = 0, most: int = MOST_WHOLE) -> int:
+        """A whole number from `least` to `most`."""
+        value = self.any(name)
+        if type(value) is not int or not least <= value <= most:
+            raise self._odd(name, value, f"a whole number from {least} to {most}")
+        return value
+
+    def text(self, name: str, most: int = 1000) -> str:
+        """A text of 1 to `most` characters, all of which can be written."""
+        value = self.any(name)
+        if type(value) is not str or not 0 < len(value) <= most or not _writable(value):
+            raise self._odd(name, value, f"a text of up to {most} characters")
+        return value
+
+    def choice(self, name: str, *choices: str) -> str:
+        """One of these."""
+        value = self.any(name)
+        if type(value) is not str or value not in choices:
+            raise self._odd(name, value, f"one of {', '.join(choices)}")
+        return value
+
+    def has(self, name: str) -> bool:
+        """Whether the field is there and not taken yet."""
+        return name in self._content
+
+    def optional(self, name: str) -> bool:
+        """Whether the field holds something other than null; if not, it is taken."""
+        if self._content.get(name, 0) is None:
+            del self._content[name]
+            return False
+        return True
+
+    def end(self) -> None:
+        """Refuses what is left."""
+        if self._content:
+            names = sorted(self._content)
+            raise JsonError(f"{self._what} has fields that nothing writes: {shortened(', '.join(names[:5]))}")
+
+    def _odd(self, name: str, value: object, needed: str) -> JsonError:
+        return JsonError(f"{name} of {self._what} must be {needed}, got {shortened(value)}")
+
+
+def _most_of(value: float) -> float:
+    return math.inf if type(value) is float else 2**1023
+
+
+def _writable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,43 @@
+"""Signals that stop a command: told apart, and before anything is paid all end in the same clean way."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+
+__all__ = ["finishing", "name_of", "stop_cleanly", "stopped_by"]
+
+_NAMES = {signal.SIGINT: "Ctrl-C"}
+_last = signal.SIGINT
+
+
+def stop_cleanly() -> None:
+    """SIGTERM and SIGHUP stop a command as Ctrl-C does: open files are discarded, and something is said."""
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:  # nohup ignores SIGHUP: so it stays
+            signal.signal(number, _stop)
+
+
+def _stop(number: int, frame: object) -> None:
+    global _last
+    _last = signal.Signals(number)
+    raise KeyboardInterrupt
+
+
+def stopped_by() -> signal.Signals:
+    """The signal that stopped the command: Ctrl-C, unless another one came."""
+    return _last
+
+
+def name_of(number: int) -> str:
+    """As people call it."""
+    return _NAMES.get(signal.Signals(number), signal.Signals(number).name)
+
+
+def finishing(number: int) -> None:
+    """Says why a signal has to wait. Straight to the file: a signal may come in the middle of a print."""
+    said = f"\n{name_of(number)}: the release is being paid for. It is finished first.\n"
+    with contextlib.suppress(OSError):
+        os.write(2, said.encode())

@@ -1,0 +1,150 @@
+"""The first row of a CSV, from the file's own bytes: a query has no first row, since DuckDB reads in parallel.
+
+**What an error may show.** A file that has no header, read as if it had one, has somebody's row where the names should
+be. So names are shown only where they are a header for certain: at least one column that was asked for, by the letters
+of its name, stands among them (`missing_column`). Otherwise the error says how to look at the line oneself.
+
+Quotes follow RFC 4180. What DuckDB reads otherwise, and would take any number of rows into the header for, is refused:
+quotes that do not end, or text beside them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import DataError
+from .lines import LONGEST_LINE, too_long
+from .packed import opened_text, unreadable
+
+__all__ = ["FirstRow", "column_names", "first_row", "first_row_of", "missing_column"]
+
+_STEP = 1 << 14
+_QUOTED = re.compile(rb'"((?:[^"]++|"")*+)"')
+
+
+@dataclass(frozen=True)
+class FirstRow:
+    """Its cells as bytes, and all that was read of the input, the row included."""
+
+    cells: list[bytes]
+    row: bytes
+    rest: bytes
+
+    def decoded(self, source: str) -> list[str]:
+        """The cells as text.
+
+        Raises:
+            DataError: they are not UTF-8.
+        """
+        try:
+            return [cell.decode() for cell in self.cells]
+        except UnicodeDecodeError:
+            raise DataError(
+                source, "the header is not UTF-8", "Convert the file: iconv -f LATIN1 -t UTF-8, for example", row=1
+            ) from None
+
+
+def first_row_of(path: Path, delimiter: str) -> FirstRow:
+    """The first row of a file, compressed or not."""
+    try:
+        with opened_text(path) as file:
+            return first_row(file.read, str(path), delimiter)
+    except OSError as error:  # Arrow's, of a damaged archive
+        raise unreadable(str(path), error) from None
+
+
+def first_row(read: Callable[[int], bytes], source: str, delimiter: str) -> FirstRow:
+    """The first row of what `read` reads: at most so many bytes a call, none at the end.
+
+    Raises:
+        DataError: there is nothing, the first line is empty or too long, or its quotes are wrong.
+    """
+    held, step = b"", _STEP
+    while True:
+        more = read(step)
+        held += more
+        found = _split(held, delimiter.encode(), source, ended=not more)
+        if found is not None:
+            cells, end = found
+            if end > LONGEST_LINE:
+                raise too_long(source, 1)
+            if cells == [b""]:
+                _refuse_empty(held, source)
+            return FirstRow(cells, held[:end], held[end:])
+        if len(held) > LONGEST_LINE:
+            raise too_long(source, 1)
+        step = max(step, len(held))  # doubled, so that a long row is not looked through again and again
+
+
+def _refuse_empty(held: bytes, source: str) -> None:
+    if held.removeprefix(b"\xef\xbb\xbf").strip():
+        raise DataError(source, "the first line is empty", "Remove empty lines before the first row", row=1)
+    raise DataError(source, "there is nothing to read: it is empty", "Check where it comes from, or leave it out")
+
+
+def _split(held: bytes, delimiter: bytes, source: str, *, ended: bool) -> tuple[list[bytes], int] | None:
+    """The cells of the first row and where it ends, its line end included; None if more has to be read to know."""
+    plain = re.compile(rb'(?![ \t]*+")(?:(?!%b)[^\r\n])*+' % re.escape(delimiter))
+    place = 3 if held.startswith(b"\xef\xbb\xbf") else 0
+    cells: list[bytes] = []
+    while True:
+        quoted = held[place : place + 1] == b'"'
+        found = (_QUOTED if quoted else plain).match(held, place)
+        after = len(held) if found is None else found.end()
+        # A quote may be doubled, a \r be followed by \n, a delimiter have several bytes: look past the cell.
+        if not ended and (len(held) - after < 4 or found is None):
+            return None
+        if found is None:
+            problem = (
+                "a quoted field of the first row does not end" if quoted else "a field has spaces before its quotes"
+            )
+            raise DataError(source, problem, "Repair it, or state the --delimiter", row=1)
+        cells.append(found[1].replace(b'""', b'"') if quoted else found[0])
+        if held.startswith(delimiter, after):
+            place = after + len(delimiter)
+            continue
+        end = re.compile(rb"\r\n|\r|\n|\Z").match(held, after)
+        if end is None:
+            raise DataError(
+                source,
+                "a field of the first row has text after its quotes",
+                "Repair it, or state the --delimiter",
+                row=1,
+            )
+        return cells, end.end()
+
+
+def column_names(first: FirstRow, source: str, *, header: bool) -> list[str]:
+    """The names in the header, or column0, column1, ... of a file that has none.
+
+    Raises:
+        DataError: two are the same, or one is empty; none is shown.
+    """
+    if not header:
+        return [f"column{i}" for i in range(len(first.cells))]
+    names = first.decoded(source)
+    if len(set(names)) < len(names) or not all(names):
+        raise DataError(
+            source, "the names in the header are not all different, or some are empty",
+            "Repair the header, or pass --no-header (header=False) and use column0, column1, ...",
+        )  # fmt: skip
+    return names
+
+
+def missing_column(source: str, name: str, have: Sequence[str], asked: Iterable[str], *, certain: bool) -> DataError:
+    """A column that is not there. The others are shown if they are `certain` to be names, or if one was asked for."""
+    letters = {one.strip().casefold() for one in have}
+    if certain or any(one.strip().casefold() in letters for one in asked):
+        shown = ", ".join(list(have)[:20]) + (f" and {len(have) - 20:,} more" if len(have) > 20 else "")
+        return DataError(source, "there is no such column", f"The columns are: {shown}", column=name)
+    return DataError(
+        source,
+        f"there is no such column among the {len(have):,} of this file. None of its names is shown, because they could "
+        "be data: a file without a header begins with a row",
+        "Look at its first line yourself; if that is no header, pass --no-header (header=False) and name column0, "
+        "column1 and so on",
+        column=name,
+    )

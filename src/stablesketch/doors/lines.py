@@ -1,0 +1,56 @@
+"""Lines of bytes, in linear time and bounded memory, up to a stated length."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ..errors import DataError
+
+__all__ = ["LONGEST_LINE", "too_long", "whole_lines"]
+
+LONGEST_LINE = 2_000_000
+"""Bytes of a line, its end included: DuckDB's own limit, and so that of pipes and of Spark."""
+
+_CHUNK = 1 << 20
+
+
+def whole_lines(read: Callable[[int], bytes], source: str) -> Iterator[bytes]:
+    """What `read` reads, cut between lines. Linear in time, and never more than a line and a chunk in memory.
+
+    Raises:
+        DataError: a line is too long; the error has its number.
+    """
+    parts: list[bytes] = []  # of a line that goes on: joined once, when it ends
+    length = lines = 0
+    while chunk := read(_CHUNK):
+        head, newline, tail = chunk.rpartition(b"\n")
+        if newline:
+            parts.append(head)
+            whole = b"".join([*parts, newline])
+            _check_lengths(whole, source, lines)
+            lines += whole.count(b"\n")
+            yield whole
+            parts, length = [], 0
+        parts.append(tail)
+        length += len(tail)
+        if length >= LONGEST_LINE:
+            raise too_long(source, lines + 1)
+    if length:
+        yield b"".join(parts)
+
+
+def _check_lengths(whole: bytes, source: str, before: int) -> None:
+    """Only a chunk that is longer than a line may be can have one that is too long."""
+    if len(whole) <= LONGEST_LINE:
+        return
+    for number, line in enumerate(whole.split(b"\n"), start=before + 1):
+        if len(line) >= LONGEST_LINE:
+            raise too_long(source, number)
+
+
+def too_long(source: str, row: int | None) -> DataError:
+    """A line above the limit. What it holds is not shown."""
+    return DataError(
+        source, f"the line is longer than {LONGEST_LINE:,} bytes, the most that is read",
+        "Shorten it, or read it as Parquet or from a data frame, where a key may be longer", row=row,
+    )  # fmt: skip

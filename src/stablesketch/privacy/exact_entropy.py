@@ -1,0 +1,135 @@
+"""Shannon's entropy from exact totals, with noise: for streams of any length, of people, in groups.
+
+Entropy itself cannot be given noise: in a short stream one pair can change it by any amount up to ln 2 and more. But
+its mass G = N H = Σ f ln(N/f) can: f is the total of a key, N that of all.
+
+**G rises with every pair, and by how much at most.** Let a pair of value v raise one total f to f + v. Write φ(x) =
+x ln x, so that G = φ(N) - Σ φ(f) and the pair adds [φ(N + v) - φ(N)] - [φ(f + v) - φ(f)]. φ is convex, so its
+increments rise with x; f <= N makes this 0 or more, and f = 0 makes it greatest:
+
+    φ(N + v) - φ(N) - φ(v) <= v (1 + ln(N + v)) - v ln v = v (1 + ln(N'/v)),      N' = N + v,
+
+because φ' = 1 + ln x is at most 1 + ln N' up to N'. v (1 + ln(N'/v)) rises with v up to N'. So c pairs of values up to
+M, added one after the other to a stream that has a total of at most T in the end, add at most
+
+    Δ = c M (1 + ln(T/M)),      T >= c M.
+
+(If N' < M, then v <= N' gives at most N' < M.) Whole keys (unit="key") are the case f = 0, and no more.
+
+**Neighbours** therefore differ in G by at most Δ, T bounding the total of either. Add or remove: one is the other with
+pairs added. Replace: both are the shared part with up to c pairs added, so both lie in the same interval of length Δ.
+
+**What is released.** G on a grid of step Δ/1000, plus discrete Laplace noise: an integer of sensitivity 1001 (each is
+rounded by at most 1/2 + MARGIN units). If N is public (replace, every pair counts 1), T = N, and that is all:
+ε-private, δ = 0, and H = G/N.
+
+Otherwise N is released first, by discrete Laplace noise Z of ε_N = ε/2 and its own sensitivity D, and T = N + Z + t,
+with t such that T bounds the totals of both neighbours but for a probability of δ₀: N' <= N + D fails to be at most T
+only if Z < D - t, so t = D + k with P(Z < -k) <= δ₀. Then G is released for ε_G = ε/2 with this T. Both together are
+(ε, δ₀)-private. *Proof.* Let B be the values of N + Z that are too small for one of the two totals: of probability at
+most δ₀ under either neighbour. Outside B the odds of N + Z differ by at most e^{ε_N}, and given N + Z those of the
+noisy G by at most e^{ε_G}, its grid and noise being the same for both. ∎ δ₀ = δ/(1 + e^{ε_G}) leaves room for the
+composition of privacy/mechanism.py, which charges (1 + e^{ε_G}) δ₀ for an outcome that differs with probability δ₀.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from decimal import Context, Decimal
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import discrete_laplace
+from .exact_moment import MARGIN, nearest, totals_by_size
+from .neighbours import float_above
+from .privacy import Privacy
+
+__all__ = ["MASS_DISTANCE", "failure", "mass_step", "mass_units", "most_total"]
+
+_UNITS = 1000
+MASS_DISTANCE = _UNITS + 1
+"""The sensitivity of `mass_units` at the step of `mass_step`: floor(1000 + 1 + 2 MARGIN)."""
+
+_HEAD_BITS = 8
+_DIGITS = 40
+
+
+def mass_step(privacy: Privacy, total: int) -> Fraction:
+    """Δ/1000, from above, for streams of at most this total: the grid of G."""
+    changed, value = privacy.pairs_per_person, privacy.max_value
+    bound = max(total, changed * value)
+    context = Context(prec=_DIGITS)
+    log = context.ln(context.divide(Decimal(bound), Decimal(value)))
+    # A float above it: far more than the decimals can be off.
+    return changed * value * Fraction(float_above((1 + log) * (1 + Decimal(10) ** -30))) / _UNITS
+
+
+def failure(epsilon: float, delta: float) -> float:
+    """δ₀ of a plan whose G has this ε and which has this δ."""
+    return delta / (1.0 + math.exp(min(epsilon, 700.0))) * (1.0 - 1e-9)
+
+
+def most_total(noisy: int, distance: int, scale: Fraction, delta: float) -> int:
+    """T: the totals of both neighbours are at most this but with probability `delta`, whatever noisy N came out.
+
+    P(Z < -k) = P(Z > k) <= delta, as the law is symmetric.
+    """
+    reach = discrete_laplace.quantile(scale, 1 - Fraction(delta))
+    # Noisy N may have been a float, which is off by 2^-53 of itself.
+    return max(noisy + (abs(noisy) >> 50) + distance + max(reach, 0), 1)
+
+
+def mass_units(totals: NDArray[np.integer] | Iterable[int], step: Fraction) -> int:
+    """U with |U - G/step| <= 1/2 + MARGIN. Equal totals cost one.
+
+    Every logarithm is off by less than 2^(10-B) (`_Logarithms`), so G by less than (N + Σ f) 2^(10-B) = N 2^(11-B),
+    and B makes that less than MARGIN·step.
+    """
+    counts = totals_by_size(totals)
+    total = sum(f * count for f, count in counts.items())
+    if not total:
+        return 0
+    bits = 12 + math.ceil(total / (MARGIN * step)).bit_length()
+    log = _Logarithms(bits)
+    scaled = total * log(total) - sum(f * count * log(f) for f, count in counts.items())
+    return nearest(Fraction(scaled, 1 << bits) / step)
+
+
+class _Logarithms:
+    """ln f · 2^bits as an integer, off by less than 2^10, for whole f from 1 to 2^500.
+
+    f = m · 2^e · (1 + t), m the leading 8 bits and 0 <= t < 2^-7, so ln f = ln m + e ln 2 + Σ (-1)^{i+1} t^i/i. In
+    units of 2^-bits: ln m and ln 2 are rounded to within 1, so e ln 2 to within e < 500; t is rounded down, which moves
+    the sum by at most 1; what is cut off alternates and shrinks, so it is less than the first term left out, below 1;
+    every coefficient and every step of Horner's scheme rounds down once, 2.1 in all.
+    """
+
+    def __init__(self, bits: int) -> None:
+        self._bits = bits
+        self._digits = bits // 3 + 10
+        self._known: dict[int, int] = {}
+        terms = bits // (_HEAD_BITS - 1) + 2
+        self._coefficients = [(-1) ** (i + 1) * ((1 << bits) // i) for i in range(terms, 0, -1)]
+
+    def __call__(self, f: int) -> int:
+        e = max(f.bit_length() - _HEAD_BITS, 0)
+        head = f >> e
+        found = self._rounded(head) + e * self._rounded(2)
+        rest = f - (head << e)
+        if not rest:
+            return found
+        bits = self._bits
+        t = (rest << bits) // (head << e)
+        series = 0
+        for coefficient in self._coefficients:
+            series = coefficient + (series * t >> bits)
+        return found + (series * t >> bits)
+
+    def _rounded(self, f: int) -> int:
+        if f not in self._known:
+            exact = Fraction(Context(prec=self._digits).ln(Decimal(f)))
+            self._known[f] = nearest(exact * (1 << self._bits))
+        return self._known[f]

@@ -1,0 +1,69 @@
+"""`Known`: what is public of a stream before anybody looks at it; statistics say what they can be, given that.
+
+n pairs of values 1 to M lie on at most n keys and add up to between n and nM. Under replace n is public; under
+add_remove only the promised least number is, and the promised least total, where the release holds the stream to them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..privacy import Privacy
+
+__all__ = ["Known"]
+
+
+@dataclass(frozen=True)
+class Known:
+    """How many pairs there are at least and at most, the least total, the largest value; all of any stream by default.
+
+    With `whole_keys` every pair is the only one of its key.
+    """
+
+    least_pairs: int = 0
+    most_pairs: float = math.inf
+    promised_total: int = 0
+    max_value: float = math.inf
+    whole_keys: bool = False
+
+    @classmethod
+    def of(cls, privacy: Privacy, pairs: int, *, promised: bool) -> Known:
+        """What `privacy` makes public of a stream of so many pairs: the number itself under replace alone.
+
+        `promised`: whether the promises of `privacy` are checked at the release, and hold.
+        """
+        public = privacy.relation == "replace"
+        return cls(
+            least_pairs=pairs if public else privacy.pairs if promised else 0,
+            most_pairs=float(pairs) if public else math.inf,
+            promised_total=privacy.total if promised else 0,
+            max_value=float(privacy.max_value),
+            whole_keys=privacy.unit == "key",
+        )
+
+    @property
+    def least_keys(self) -> float:
+        """Of distinct keys: all pairs may be of one."""
+        return float(self.least_pairs if self.whole_keys else min(self.least_pairs, 1))
+
+    @property
+    def most_keys(self) -> float:
+        """Of distinct keys: every pair may have its own."""
+        return self.most_pairs
+
+    @property
+    def least_total(self) -> float:
+        """No value is below 1."""
+        return float(max(self.least_pairs, self.promised_total))
+
+    @property
+    def most_total(self) -> float:
+        """No value is above the largest; 0 where there are no pairs."""
+        return self.most_sum(1.0)
+
+    def most_sum(self, p: float) -> float:
+        """Of the p-th powers of all values: n M^p."""
+        return self.most_pairs * self.max_value**p if self.most_pairs else 0.0

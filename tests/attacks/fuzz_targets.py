@@ -1,0 +1,394 @@
+"""Every decoder of the library with seeds for its mutants, and what is done with an object that it accepts.
+
+A decoder gives a typed error, or an object that prints in bounds and is written again as it was read.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sqlite3
+import struct
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from fuzz_mutate import NUMBERS, OTHERS, bytes_mutant, json_mutant, sealed, unsealed
+
+import stablesketch as ss
+from stablesketch import secret_file
+from stablesketch.collector import checkpoint, wire
+from stablesketch.collector.blobs import merge_blobs
+from stablesketch.ledger.accounting import Cost
+from stablesketch.ledger.record import Ask
+from stablesketch.ledger.rows import Budget, Head, _checksum
+from stablesketch.privacy.mechanism import Mechanism
+from stablesketch.sketch.distinct import DistinctRegisters
+from stablesketch.sketch.entropy_sketch import EntropySketch
+
+LONGEST_REPR = 100_000
+
+
+@dataclass(frozen=True)
+class Target:
+    """`mutant` makes an input of a seed; `decode` raises a StablesketchError or is content."""
+
+    name: str
+    seeds: Callable[[], list[bytes]]
+    mutant: Callable[[Random, bytes], bytes]
+    decode: Callable[[bytes], None]
+
+
+def secret() -> ss.Secret:
+    """The same bits each time, and not yet spent."""
+    return ss.Secret.from_bytes(bytes(range(32)))
+
+
+@functools.cache
+def plans() -> list[ss.Plan]:
+    """One plan of every kind of state."""
+    counts = ss.Privacy(1.0, 1e-6, 1000)
+    values = ss.Privacy(2.0, 1e-6, 50, max_value=4)
+    removed = ss.Privacy(4.0, 1e-6, 0, relation="add_remove")
+    return [
+        ss.plan(ss.Moment(0.5), removed, size=7),
+        ss.plan(ss.Moment(0.5), counts, size=5, deletes=True),
+        ss.plan(ss.Moment(0.75), values, mechanism="exact"),
+        ss.plan(ss.Total(), values),
+        ss.plan(ss.Shannon(), ss.Privacy(4.0, 1e-6, 300), size=5),
+        ss.plan(ss.Distinct(), counts, size=64),
+        ss.plan(ss.Distinct(), counts, mechanism="exact"),
+        ss.plan(ss.Hill(0.5), values, size=6),
+        ss.plan(ss.Profile([0, 0.5]), ss.Privacy(3.0, 1e-6, 100, relation="add_remove"), size=64),
+        ss.plan(ss.Atkinson(0.5), ss.Privacy(4.0, 1e-6, 100, max_value=9, unit="key"), size=6),
+        ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 50, total=60, max_value=9), size=5),
+        ss.plan(ss.Moment(0.5), counts, size=5, sampling=0.5),
+        ss.plan(ss.Moment(0.5), counts, size=5, sampling=ss.Sampling(0.5, per="entry")),
+    ]  # fmt: skip
+
+
+@functools.cache
+def sketches() -> list[bytes]:
+    found = []
+    for sketch in (ss.Sketch(0.5, 4, secret()), ss.Sketch(0.05, 2, secret()), ss.Sketch(1.0, 3, secret())):
+        sketch.update(["ape", "bee", "ape"], [1, 2**53, 3])
+        found.append(sketch.to_bytes())
+    return [*found, ss.Sketch(0.5, 1, secret()).to_bytes()]
+
+
+@functools.cache
+def entropy_sketches() -> list[bytes]:
+    sketch = EntropySketch(5, secret())
+    sketch.update(["ape", "bee", "ape"], [1, 2, 3])
+    return [sketch.to_bytes()]
+
+
+@functools.cache
+def registers() -> list[bytes]:
+    held = DistinctRegisters(64, secret())
+    held.add(["ape", "bee"])
+    return [held.to_bytes()]
+
+
+@functools.cache
+def collectors() -> list[bytes]:
+    found = []
+    for plan in plans():
+        collector = plan.open(secret(), shard="eu-1", shards=["eu-1", "us-1"] if plan.deletes else None)
+        collector.update([*"abracadabra"])
+        found.append(collector.to_bytes())
+    return found
+
+
+def collector_mutant(rng: Random, blob: bytes) -> bytes:
+    """One field changed and all lengths and checksums, those of the sketches within too, put right; or any bytes."""
+    if rng.random() < 0.2:
+        return sealed(bytes_mutant(rng, unsealed(blob)))
+    plan, shards, expected, state = wire.decode(blob)
+    which = rng.randrange(4)
+    if which == 0:
+        plan = json_mutant(rng, plan)
+    elif which == 1:
+        shards = rng.choice(([], ["a", "a"], ["b", "a"], [""], ["é" * 30_000], [*"abc"], shards * 2))
+    else:
+        state = _state_mutant(rng, state)
+    raw, names = plan.encode("utf-8", "surrogatepass"), [wire._encode_names(shards)]
+    if expected is not None:
+        names.append(wire._encode_names(expected))
+    kind = wire.KIND_COLLECTOR if expected is None else wire.KIND_COLLECTOR_OF_LISTED
+    length = struct.pack("<Q", len(state))
+    return sealed(b"".join((wire.prefix(kind), struct.pack("<I", len(raw)), raw, *names, length, state)))
+
+
+def _state_mutant(rng: Random, state: bytes) -> bytes:
+    """Of a state that has blobs within, one of them changed as a blob."""
+    at = state.find(wire.MAGIC)
+    if at < 0 or rng.random() < 0.3:
+        return bytes_mutant(rng, state)
+    inner = rng.choice([i for i in range(len(state)) if state.startswith(wire.MAGIC, i)])
+    end = state.find(wire.MAGIC, inner + 1)
+    framed = inner >= 8 and int.from_bytes(state[inner - 8 : inner], "little") <= len(state) - inner
+    length = int.from_bytes(state[inner - 8 : inner], "little") if framed else (end if end > 0 else len(state)) - inner
+    changed = sealed(bytes_mutant(rng, unsealed(state[inner : inner + length])))
+    before = state[: inner - 8] + struct.pack("<Q", len(changed)) if framed else state[:inner]
+    return before + changed + state[inner + length :]
+
+
+@functools.cache
+def checkpoints() -> list[bytes]:
+    return [
+        checkpoint._encode(checkpoint.Checkpoint(3, offset, blob))
+        for offset, blob in zip((None, 17, {"file": "a", "at": [1, 2]}), collectors(), strict=False)
+    ]
+
+
+def checkpoint_mutant(rng: Random, blob: bytes) -> bytes:
+    if rng.random() < 0.4:
+        return sealed(bytes_mutant(rng, unsealed(blob)))
+    number, offset, collector = 3, '{"file":"a","at":[1,2]}', checkpoint._decode(blob).collector
+    which = rng.randrange(3)
+    if which == 0:
+        number = rng.choice((0, 1, 2**63, 2**64 - 1))
+    elif which == 1:
+        offset = json_mutant(rng, offset)
+    else:
+        collector = collector_mutant(rng, collector)
+    raw = offset.encode("utf-8", "surrogatepass")
+    head = wire.prefix(wire.KIND_CHECKPOINT) + struct.pack("<QI", number, len(raw)) + raw
+    return sealed(head + struct.pack("<Q", len(collector)) + collector)
+
+
+@functools.cache
+def releases() -> list[bytes]:
+    found = []
+    for plan in plans():
+        collector = plan.open(secret(), shard="eu-1")
+        collector.update([str(i % 300) for i in range(1000)])
+        try:
+            found.append(collector.release().to_json().encode())
+        except ss.StablesketchError:
+            continue  # the stream of the seeds is not the one this plan promises
+    return found
+
+
+@functools.cache
+def asks() -> list[bytes]:
+    return [Ask.of_plan(plan).to_json().encode() for plan in plans()]
+
+
+@functools.cache
+def mechanisms() -> list[bytes]:
+    return [Ask.of_plan(plan).mechanism.to_json().encode() for plan in plans()]
+
+
+@functools.cache
+def costs() -> list[bytes]:
+    some = Mechanism("exact", epsilon=1.0, distance=3)
+    return [Cost.of(some, "replace", None).to_bytes(), Cost.of(some, "add_remove", 2.0).to_bytes()]
+
+
+@functools.cache
+def secret_files() -> list[bytes]:
+    bits = bytes(range(32))
+    body = f"{secret_file._SPENT}\n{'ab' * 8}\n2026-01-01T00:00:00+00:00\n"
+    fresh = f"{secret_file._FRESH}\n{bits.hex()}\n{secret_file._checksum(bits)}\n"
+    return [fresh.encode(), f"{body}{secret_file._digest(body)}\n".encode()]
+
+
+def secret_mutant(rng: Random, raw: bytes) -> bytes:
+    """Any change; of a spent file, with its checksum put right."""
+    changed = bytes_mutant(rng, raw)
+    lines = changed.decode("latin-1").split("\n")
+    if rng.random() < 0.5 and lines[0] == secret_file._SPENT and len(lines) >= 4:
+        body = "\n".join(lines[:3]) + "\n"
+        return f"{body}{secret_file._digest(body)}\n".encode("latin-1")
+    return changed
+
+
+def _text(decode: Callable[[str], None]) -> Callable[[bytes], None]:
+    return lambda raw: decode(raw.decode("utf-8", "surrogateescape"))
+
+
+def _json_bytes(rng: Random, raw: bytes) -> bytes:
+    return json_mutant(rng, raw.decode()).encode("utf-8", "surrogateescape" if rng.random() < 2 else "strict")
+
+
+def _shown(*objects: object) -> None:
+    for each in objects:
+        for text in (repr(each), str(each)):
+            assert len(text) <= LONGEST_REPR, f"{type(each).__name__} prints {len(text):,} characters"
+
+
+def _same(again: object, before: object) -> None:
+    assert again == before, "accepted, and written again as something else"
+
+
+def read_sketch(blob: bytes) -> None:
+    sketch = ss.Sketch.from_bytes(blob)
+    _shown(sketch)
+    _same(sketch.to_bytes(), blob)
+    both = sketch + sketch
+    _shown(both, both.estimate("geometric_mean"))
+
+
+def read_entropy_sketch(blob: bytes) -> None:
+    sketch = EntropySketch.from_bytes(blob)
+    _shown(sketch)
+    _same(sketch.to_bytes(), blob)
+
+
+def read_registers(blob: bytes) -> None:
+    held = DistinctRegisters.from_bytes(blob)
+    _shown(held, held.estimate())
+    _same(held.to_bytes(), blob)
+    held.merge(DistinctRegisters.from_bytes(registers()[0]))
+
+
+def read_collector(blob: bytes) -> None:
+    collector = ss.Collector.from_bytes(blob, secret())
+    _shown(collector, collector.plan)
+    _same(collector.to_bytes(), blob)
+    collector.update(["one more"])
+    collector.to_bytes()
+
+
+def release_collector(blob: bytes) -> None:
+    release = ss.Collector.from_bytes(blob, secret()).release()
+    _shown(release)
+    _same(ss.Release.from_json(release.to_json()), release)
+
+
+def merge_collectors(blob: bytes) -> None:
+    for other in collectors():
+        if wire.decode(other)[0] == wire.decode(blob)[0]:
+            text, _, expected, state = wire.decode(other)
+            merge_blobs([blob, wire.encode(text, ["us-1"], expected, state)])
+    merge_blobs([blob])
+
+
+def read_checkpoint(blob: bytes) -> None:
+    handle, name = tempfile.mkstemp()
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(blob)
+        collector = ss.Collector.resume(name, secret())
+        _shown(collector)
+        collector.checkpoint(name, collector.offset)
+    finally:
+        os.unlink(name)
+
+
+def read_plan(text: str) -> None:
+    plan = ss.Plan.from_json(text)
+    _shown(plan)
+    _same(ss.Plan.from_json(plan.to_json()), plan)
+    plan.open(secret(), shard="a").to_bytes()
+
+
+def read_release(text: str) -> None:
+    release = ss.Release.from_json(text)
+    _shown(release)
+    _same(ss.Release.from_json(release.to_json()), release)
+
+
+def read_ask(text: str) -> None:
+    ask = Ask.from_json(text)
+    repr(ask)
+    _same(ask.to_json(), text)
+
+
+def read_mechanism(text: str) -> None:
+    mechanism = Mechanism.from_json(text)
+    _shown(mechanism)
+    _same(mechanism.to_json(), text)
+
+
+def read_cost(blob: bytes) -> None:
+    cost = Cost.from_bytes(blob)
+    _same(cost.to_bytes(), blob)
+    assert cost.delta(0.5) >= 0.0
+    cost.epsilon(1e-6)
+
+
+def read_secret(raw: bytes) -> None:
+    handle, name = tempfile.mkstemp()
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(raw)
+        _shown(secret_file.read(Path(name)))
+    finally:
+        os.unlink(name)
+
+
+HEAD = ["replace", 1, 0, 3, bytes(32), "2026-01-01T00:00:00+00:00"]
+BUDGET = [1, "", 1.0, 1e-6, None, 3]
+
+
+def row_mutant(rng: Random, raw: bytes) -> bytes:
+    """Which row, which column, and what stands there instead: as the numbers that choose it."""
+    return rng.randbytes(4)
+
+
+def read_row(raw: bytes) -> None:
+    """A row of the ledger with another value in one column and the checksum that fits it."""
+    choice = Random(raw)
+    head = choice.random() < 0.5
+    row: list[Any] = list(HEAD if head else BUDGET)
+    odd = [n for n in NUMBERS if not isinstance(n, int) or abs(n) < 2**63] + [
+        o for o in OTHERS if not isinstance(o, list | dict)
+    ]
+    at = choice.randrange(len(row))
+    row[at] = choice.choice([*odd, b"", bytes(31), bytes(32)])
+    if row[at] == "\ud800":
+        row[at] = "d800"
+    path = Path("ledger")
+    connection = sqlite3.connect(":memory:")
+    try:
+        names = (
+            "relation, pairs_per_person, adaptive, releases, chain, last_time"
+            if head
+            else "id, name, epsilon, delta, theta, releases"
+        )
+        table = "ledger" if head else "budgets"
+        connection.execute(f"CREATE TABLE {table} ({names}, checksum)")
+        stored = [None if value != value else value for value in row]
+        marks = ", ".join("?" * (len(row) + 1))
+        connection.execute(f"INSERT INTO {table} VALUES ({marks})", (*stored, _checksum(tuple(stored))))
+        if head:
+            found = Head.read(connection, path)
+            assert type(found.releases) is int
+            assert found.releases >= 0
+            assert len(found.chain) == 32
+        else:
+            budget = Budget.read(connection, path, "")
+            if budget is not None:
+                assert budget.epsilon > 0.0
+                assert 0.0 < budget.delta < 1.0
+    finally:
+        connection.close()
+
+
+def _blob_mutant(rng: Random, blob: bytes) -> bytes:
+    return sealed(bytes_mutant(rng, unsealed(blob)))
+
+
+TARGETS = [
+    Target("sketch", sketches, _blob_mutant, read_sketch),
+    Target("entropy", entropy_sketches, _blob_mutant, read_entropy_sketch),
+    Target("registers", registers, _blob_mutant, read_registers),
+    Target("collector", collectors, collector_mutant, read_collector),
+    Target("released", collectors, collector_mutant, release_collector),
+    Target("merged", collectors, collector_mutant, merge_collectors),
+    Target("checkpoint", checkpoints, checkpoint_mutant, read_checkpoint),
+    Target("plan", lambda: [plan.to_json().encode() for plan in plans()], _json_bytes, _text(read_plan)),
+    Target("release", releases, _json_bytes, _text(read_release)),
+    Target("secret", secret_files, secret_mutant, read_secret),
+    Target("ask", asks, _json_bytes, _text(read_ask)),
+    Target("mechanism", mechanisms, _json_bytes, _text(read_mechanism)),
+    Target("cost", costs, bytes_mutant, read_cost),
+    Target("row", lambda: [b""], row_mutant, read_row),
+]  # fmt: skip
+BY_NAME = {target.name: target for target in TARGETS}
