@@ -177,12 +177,12 @@ def test_no_error_report_has_the_secret(
     finally:
         sys.setprofile(None)
     # A release makes thousands of calls, most of them in the ledger and in numerics: every so many of those.
-    step = max(1, count.seen // int(os.environ.get("STABLESKETCH_INJECTIONS", "60")))
+    step = max(1, count.seen // int(os.environ.get("STABLESKETCH_INJECTIONS", "40")))
     reports = []
     for at in range(1, count.seen + 1, step):
         prepare(home)
         reports.append(report_of(lambda: work(home, plan), at))
-    assert sum(report is not None for report in reports) >= 20
+    assert sum(report is not None for report in reports) >= 10
     assert [report for report in reports if report] == []
 
 
