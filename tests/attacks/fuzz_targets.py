@@ -26,6 +26,7 @@ from stablesketch.ledger.accounting import Cost
 from stablesketch.ledger.record import Ask
 from stablesketch.ledger.rows import Budget, Head, _checksum
 from stablesketch.privacy.mechanism import Mechanism
+from stablesketch.secret_bits import Bits
 from stablesketch.sketch.distinct import DistinctRegisters
 from stablesketch.sketch.entropy_sketch import EntropySketch
 
@@ -193,8 +194,9 @@ def costs() -> list[bytes]:
 @functools.cache
 def secret_files() -> list[bytes]:
     bits = bytes(range(32))
+    checksum = secret_file._checksum(Bits(lambda: bits))
     body = f"{secret_file._SPENT}\n{'ab' * 8}\n2026-01-01T00:00:00+00:00\n"
-    fresh = f"{secret_file._FRESH}\n{bits.hex()}\n{secret_file._checksum(bits)}\n"
+    fresh = f"{secret_file._FRESH}\n{bits.hex()}\n{checksum}\n"
     return [fresh.encode(), f"{body}{secret_file._digest(body)}\n".encode()]
 
 

@@ -23,7 +23,7 @@ from ..plan.table import error_in_words
 from ..privacy import Privacy, delta_advice
 from ..release import Release
 from ..secret import Secret
-from ..statistic import Distinct
+from ..statistic import Distinct, Shannon
 from . import options
 from .blobs import is_blob, read_blob
 from .deliver import Delivery, need_standard_output
@@ -339,6 +339,8 @@ def _price(release: Release, plan: Plan) -> list[tuple[str, str]]:
 
 def _error(plan: Plan) -> str:
     nothing_known = any(part.statistic.relative and not part.relative for part in plan.parts)
+    if plan.mechanism == "exact" and Shannon() in (plan.statistic, *(part.statistic for part in plan.parts)):
+        return error_in_words(plan.error, plan)
     if not plan.statistic.relative and not nothing_known:
         return f"{number(plan.error)}, absolute"
     if (plan.parts and not plan.expected) or isinstance(plan.statistic, Distinct):

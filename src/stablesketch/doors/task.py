@@ -190,11 +190,13 @@ class Task:
 
     def group_plan(self, shares: GroupBudget) -> Plan:
         """The plan of every group."""
-        if self.groups is None and Shannon() in self.statistic.needs(shares.privacy):
+        sketched = self.sizing.mechanism == "sketch"
+        if self.groups is None and sketched and Shannon() in self.statistic.needs(shares.privacy):
             raise PlanInfeasible(
-                f"{self.statistic} by group takes a promise of how many pairs every group has, and private names have "
-                f"none. Pass {instead_of(self.statistic, Shannon())}, or list the public names (groups=) and promise "
-                "pairs= of each."
+                f"a sketch of {self.statistic} by group takes a promise of how many pairs every group has, and private "
+                "names have none. Pass mechanism='exact', which holds all keys in memory, or "
+                f"{instead_of(self.statistic, Shannon())}, or list the public names (groups=) and promise pairs= of "
+                "each."
             )
         return shares.checked(self.sizing.plan(self.statistic, shares.privacy))
 
