@@ -325,8 +325,8 @@ def read_secret(raw: bytes) -> None:
         os.unlink(name)
 
 
-HEAD = ["replace", 1, 0, 3, bytes(32), "2026-01-01T00:00:00+00:00"]
-BUDGET = [1, "", 1.0, 1e-6, None, 3]
+HEAD = ["replace", 1, 0, 3, bytes(32), "2026-01-01T00:00:00+00:00", b""]
+BUDGET = [1, "", 1.0, 1e-6, None, 3, 0, b""]
 
 
 def row_mutant(rng: Random, raw: bytes) -> bytes:
@@ -350,9 +350,9 @@ def read_row(raw: bytes) -> None:
     connection = sqlite3.connect(":memory:")
     try:
         names = (
-            "relation, pairs_per_person, adaptive, releases, chain, last_time"
+            "relation, pairs_per_person, adaptive, releases, chain, last_time, spent"
             if head
-            else "id, name, epsilon, delta, theta, releases"
+            else "id, name, epsilon, delta, theta, releases, after, cache"
         )
         table = "ledger" if head else "budgets"
         connection.execute(f"CREATE TABLE {table} ({names}, checksum)")
@@ -365,8 +365,7 @@ def read_row(raw: bytes) -> None:
             assert found.releases >= 0
             assert len(found.chain) == 32
         else:
-            budget = Budget.read(connection, path, "")
-            if budget is not None:
+            for budget in Budget.read_all(connection, path):
                 assert budget.epsilon > 0.0
                 assert 0.0 < budget.delta < 1.0
     finally:

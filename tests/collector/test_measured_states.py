@@ -98,8 +98,8 @@ def test_the_ledger_charges_what_they_cost(tmp_path: object) -> None:
 def test_entropy_is_refused_where_privacy_cannot_be_reached_and_says_what_would_do() -> None:
     for privacy, says in (
         (ss.Privacy(1.0, 1e-9, 0), "Pass pairs="),
-        (ss.Privacy(0.01, 1e-9, 50), "an ε of about"),
-        (ss.Privacy(1.0, 1e-9, 10_000, max_value=5_000), "a smaller max_value"),
+        (ss.Privacy(0.01, 1e-9, 50), "Pass epsilon="),
+        (ss.Privacy(1.0, 1e-9, 10_000, max_value=5_000), "It takes 2,000,000 pairs or more"),
     ):
         with pytest.raises(ss.PlanInfeasible, match=says):
             ss.plan(ss.Shannon(), privacy)

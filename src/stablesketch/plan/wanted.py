@@ -75,7 +75,7 @@ def wanted(
         raise ArgumentError("mechanism", mechanism, "there is no such mechanism", 'Pass "sketch" or "exact"')
     if mechanism == "exact" and (size is not None or memory is not None):
         (named,) = (name for name in ("size", "memory") if name in given)
-        way_out = f"Leave out {named}=, or pass mechanism='sketch'"
+        way_out = f"Leave out {named}="
         raise ArgumentError(named, given[named], "the exact mechanism holds every key and has no size", way_out)
     several = isinstance(size, Sequence) and not isinstance(size, str)
     return Wanted(
