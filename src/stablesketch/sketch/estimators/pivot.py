@@ -75,7 +75,7 @@ class PivotLaw:
 
     def quantiles(self, probability: Array, blur: float = 0.0) -> Array:
         """Where pivot + U has these probabilities below: for what is computed from several estimates together."""
-        offsets, weights = np.polynomial.legendre.leggauss(_NODES)
+        offsets, weights = _gauss()
         below = np.interp(self.x[:, None] - 0.5 * blur * offsets, self.x, self.below) @ (0.5 * weights)
         below = np.maximum.accumulate(below)
         return np.interp(probability, below, self.x)
@@ -83,7 +83,7 @@ class PivotLaw:
     @staticmethod
     def _reach(x: Array, tail: Array, error: Array, beyond: float, blur: float) -> float:
         """The least x, nearly, beyond which there is at most this probability; tails fall with x."""
-        offsets, weights = np.polynomial.legendre.leggauss(_NODES)
+        offsets, weights = _gauss()
         with np.errstate(divide="ignore"):
             log_mean, log_safe = np.log(tail), np.log(tail + error)
         at = x[:, None] - 0.5 * blur * offsets
@@ -101,6 +101,12 @@ class PivotLaw:
         left, right = np.log(safe[place - 1]), np.log(safe[place])
         share = (left - math.log(beyond)) / (left - right)
         return float(x[place - 1] + share * (x[place] - x[place - 1]))
+
+
+@lru_cache(maxsize=1)
+def _gauss() -> tuple[Array, Array]:
+    offsets, weights = np.polynomial.legendre.leggauss(_NODES)
+    return offsets, weights
 
 
 @lru_cache(maxsize=64)
