@@ -123,7 +123,11 @@ def _normal_score(first: Floats, second: Floats) -> Callable[[Floats], Floats]:
 
 
 def _nearest_score(first: Floats, second: Floats) -> Callable[[Floats], Floats]:
-    """The share of `first` among the training outputs nearest by. An output of the training itself is not its own."""
+    """The share of `first` among the training outputs nearest by.
+
+    An output of the training is one of its own nearest, so that on these the score is a little too good; which of the
+    events are used is decided on others (auditing.py).
+    """
     held = [part[:_MOST_TRAINING] for part in (first, second)]
     points = np.concatenate(held)
     is_first = np.arange(len(points)) < len(held[0])
@@ -136,7 +140,6 @@ def _nearest_score(first: Floats, second: Floats) -> Callable[[Floats], Floats]:
             some = rows[start : start + _ROWS]
             # The square of `some` is the same along a row, and changes no order.
             distance = squares - 2.0 * some @ points.T
-            distance[np.abs(distance + np.einsum("ij,ij->i", some, some)[:, None]) < 1e-18] = np.inf
             nearest = np.argpartition(distance, near, axis=1)[:, :near]
             shares[start : start + _ROWS] = is_first[nearest].mean(axis=1)
         return shares
