@@ -94,7 +94,7 @@ def pick_events(over: Floats, under: Floats, held_out: int, delta: float) -> lis
 
 
 def tail_events(pooled: Floats) -> list[Event]:
-    """Half-lines of ever smaller probability, on either side: for what happens seldom, where few outputs tell little."""
+    """Half-lines of ever smaller probability, on either side: for what happens seldom."""
     levels = [0.5, *_halved(0.5, 4.0 / len(pooled))]
     found = []
     for level in levels:
