@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from ..errors import ArgumentError, ArgumentTypeError
 from .log_magnitude import LogValues
 
-__all__ = ["GREATEST_P", "LEAST_P", "OneSidedLaw", "log_a", "one_sided_law"]
+__all__ = ["GREATEST_P", "LEAST_P", "OneSidedLaw", "log_a", "log_a_rise", "one_sided_law"]
 
 Array = NDArray[np.float64]
 
@@ -43,7 +43,7 @@ _ANGLES = 512
 _CUT_STEP = 1.0 / 16.0
 _BLOCK = 1 << 11
 # Where the least w times p passes this, the integrand is narrow and gets a grid of angles of its own.
-_NARROW = 100.0
+_NARROW = 400.0
 _NARROW_ANGLES = 64
 _NEWTON_STEPS = 60
 # Below this logarithm of a lower tail ln P = -a(0) e^{-z/q} to twelve digits.
@@ -61,6 +61,26 @@ def log_a(u: Array, p: float) -> Array:
     less = np.where(u > 0.0, 2.0 * np.sin(0.5 * q * positive) ** 2 + sine / np.tan(positive), q)
     out: Array = p / q * np.log1p(-less) + np.log(np.where(u > 0.0, sine / np.sin(positive), q))
     return out
+
+
+# ζ(2k), for the k where sixty terms of its series do not give all digits.
+_ZETA = {k: math.pi ** (2 * k) / d for k, d in {1: 6.0, 2: 90.0, 3: 945.0, 4: 9450.0}.items()}
+
+
+def log_a_rise(u: Array, p: float) -> Array:
+    """ln a(u) - ln a(0), to rounding also where it is small.
+
+    -ln(sin x/x) = Σ ζ(2k) (x/π)^{2k}/k, so the rise is Σ ζ(2k) (1 - p^{2k+1} - q^{2k+1})/(qk) (u/π)^{2k}, which begins
+    with p u²/2. Twelve terms are exact to rounding for u <= 1/2.
+    """
+    q = 1.0 - p
+    square = (np.minimum(u, 0.5) / math.pi) ** 2
+    near = np.zeros_like(square)
+    for k in range(12, 0, -1):
+        zeta = _ZETA[k] if k in _ZETA else sum(n ** (-2.0 * k) for n in range(60, 0, -1))
+        share = -math.expm1((2 * k + 1) * math.log1p(-q)) - q ** (2 * k + 1)
+        near = (near + zeta * share / (q * k)) * square
+    return np.where(u <= 0.5, near, log_a(u, p) - log_a(np.zeros(1), p))
 
 
 @dataclass(frozen=True)
@@ -129,35 +149,36 @@ class OneSidedLaw:
         return out[0].reshape(shape), out[1].reshape(shape), out[2].reshape(shape), above.reshape(shape)
 
     @cached_property
-    def _log_a_at_angles(self) -> Array:
-        """ln a at kπ/n, k = 0, 1, ..., n - 1; at π it is ∞ and the integrands are 0."""
-        return log_a(math.pi * np.arange(_ANGLES) / _ANGLES, self.p)
+    def _rise_at_angles(self) -> Array:
+        """ln a - ln a(0) at kπ/n, k = 0, 1, ..., n - 1; at π it is ∞ and the integrands are 0."""
+        return log_a_rise(math.pi * np.arange(_ANGLES) / _ANGLES, self.p)
 
     def _left(self, z: Array) -> tuple[Array, Array, Array]:
-        return self._over_angles(z, self._log_a_at_angles[np.newaxis], np.full(z.shape, math.pi / _ANGLES))
+        least = np.exp(self.log_least - z / self.q)
+        return self._over_angles(least, self._rise_at_angles[np.newaxis], np.full(z.shape, math.pi / _ANGLES))
 
     def _far_left(self, z: Array) -> tuple[Array, Array, Array]:
+        # Where w_0 is above e^300, ln P is called -∞.
+        logs = self.log_least - z / self.q
+        least = np.exp(np.minimum(logs, 300.0))
         # ln a is convex with (ln a)''(0) = p, so w - w_0 >= w_0 p u²/2: at the end of the grid it is 45.
-        with np.errstate(over="ignore"):
-            least = np.exp(self.log_least - z / self.q)
         step = np.sqrt(90.0 / (self.p * least)) / _NARROW_ANGLES
-        return self._over_angles(z, log_a(step[:, np.newaxis] * np.arange(_NARROW_ANGLES), self.p), step)
+        rise = log_a_rise(step[:, np.newaxis] * np.arange(_NARROW_ANGLES), self.p)
+        density, below, slope = self._over_angles(least, rise, step)
+        far = logs > 300.0
+        return np.where(far, -np.inf, density), np.where(far, -np.inf, below), np.where(far, np.inf, slope)
 
-    def _over_angles(self, z: Array, logs: Array, step: Array) -> tuple[Array, Array, Array]:
-        q = self.q
-        # The least w of a row is taken out, so that nothing underflows far on the left; w - w_0 keeps its digits.
-        with np.errstate(over="ignore", invalid="ignore"):
-            least = np.exp(self.log_least - z / q)
-            more = least[:, np.newaxis] * np.expm1(logs - self.log_least)
-            falling = np.nan_to_num(np.exp(-more), nan=0.0)
+    def _over_angles(self, least: Array, rise: Array, step: Array) -> tuple[Array, Array, Array]:
+        """Sums over u = 0, step, ...; the least w of a row is taken out, so that nothing underflows far on the left."""
+        with np.errstate(over="ignore"):
+            more = least[:, np.newaxis] * np.expm1(rise)
+        falling = np.exp(-more)
         falling[:, 0] *= 0.5
-        kept = falling > 0.0
-        w = np.where(kept, least[:, np.newaxis] + more, 0.0)
+        w = np.where(falling > 0.0, least[:, np.newaxis] + more, 0.0)
         below, first = falling.sum(axis=1), (w * falling).sum(axis=1)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            slope = ((w * w * falling).sum(axis=1) / first - 1.0) / q
-            weight = np.log(step / math.pi)
-            return np.log(first / q) + weight - least, np.log(below) + weight - least, slope
+        slope = ((w * w * falling).sum(axis=1) / first - 1.0) / self.q
+        weight = np.log(step / math.pi)
+        return np.log(first / self.q) + weight - least, np.log(below) + weight - least, slope
 
     @cached_property
     def _cut_nodes(self) -> tuple[Array, Array]:
