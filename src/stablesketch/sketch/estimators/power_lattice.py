@@ -28,16 +28,20 @@ class LogBelow:
 
     def __init__(self, p: float, power: float) -> None:
         self._cells = round((_HIGH - _LOW) / _WIDTH)
-        law = one_sided_law(p)
-        # Y <= e^t where Z >= t/λ
-        self._powers = cell_polynomials(lambda t: law.values(t / power).sf, _LOW, _WIDTH, self._cells)
-        self._slope = -1.0 / power
+        self._law, self._power = one_sided_law(p), power
+        self._powers = cell_polynomials(self._exact, _LOW, _WIDTH, self._cells)
+
+    def _exact(self, t: Array) -> Array:
+        return self._law.values(t / self._power).sf  # Y <= e^t where Z >= t/λ
 
     def __call__(self, t: Array) -> Array:
-        """At t up to 16; below -48 it is a straight line, the power law of small Y."""
-        position = (np.maximum(t, _LOW) - _LOW) * (1.0 / _WIDTH)
+        """At t up to 16, beyond which it is 0; below -48 it is computed."""
+        position = (np.clip(t, _LOW, _HIGH) - _LOW) * (1.0 / _WIDTH)
         cell = np.minimum(position.astype(np.intp), self._cells - 1)
-        value: Array = in_cells(self._powers, cell, position - cell) + self._slope * np.minimum(t - _LOW, 0.0)
+        value = in_cells(self._powers, cell, position - cell)
+        far = t < _LOW
+        if far.any():
+            value[far] = self._exact(t[far])
         return np.minimum(value, 0.0)
 
 

@@ -157,6 +157,12 @@ class PowerSum:
             log_sum = math.log(float(np.interp(1.0 - probability, below, sums)))
         return -self.theta * (log_sum - math.log(self.size)) - self.log_constant
 
+    @property
+    def transform(self) -> tuple[Array, Array]:
+        """Points τ and ln φ(e^τ) there, φ(s) = E e^{-sY}."""
+        known = _transform(self.p)
+        return known.tau, known.log_phi
+
     @cached_property
     def mean(self) -> float:
         """E Y."""
