@@ -221,8 +221,10 @@ def test_discrete_noise_needs_one_more_step(scale: float) -> None:
 
 
 def test_outputs_that_move_together_add_their_shifts() -> None:
-    """Two outputs, each with Laplace noise of its own and moved by s: more than f(s), at most f(2s). A pair that changes
-    its group does that to the outputs of the two groups."""
+    """Two outputs, each with Laplace noise of its own and moved by s: more than f(s), at most f(2s).
+
+    A pair that changes its group does that to the outputs of the two groups.
+    """
     t = np.linspace(-25.0, 27.0, 2_081)
     here, there = 0.5 * np.exp(-np.abs(t)), 0.5 * np.exp(-np.abs(t - 1.5))
     gap = np.outer(here, here) - math.exp(1.0) * np.outer(there, there)
