@@ -52,7 +52,7 @@ class SampledState(SketchState):
         if self._sampling.per == "pair":
             self._parts = [self._sketch]
         else:
-            self._parts = [Sketch(p, 1, held.child(f"sampled entry {j}")) for j in range(size)]
+            self._parts = [Sketch(p, 1, held.child(f"sampled entry {j}"), law="symmetric") for j in range(size)]
         self._coins = [Coins(part.secret, self._sampling.rate) for part in self._parts]
 
     @classmethod
@@ -72,7 +72,7 @@ class SampledState(SketchState):
             (length,) = _LENGTH.unpack_from(blob, at)
             at += _LENGTH.size
             read = Sketch.from_bytes(blob[at : at + length], part.secret)
-            if (read.p, read.size) != (part.p, part.size):
+            if (read.p, read.law, read.size) != (part.p, part.law, part.size):
                 raise BlobError("a sampled collector whose sketches are not those of its plan.")
             self._parts[i] = read
             at += length

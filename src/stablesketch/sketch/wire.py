@@ -42,7 +42,7 @@ _HEADER = struct.Struct("<dIH8s")  # p, size, resolution, fingerprint of the sec
 
 @dataclass(frozen=True)
 class Frame:
-    """What a blob holds. Entry j of the sketch is `entries[j]` times 2^-resolution."""
+    """What a blob holds. Entry j of the sketch is `entries[j]` times 2^-resolution; `p` is the order of orders.py."""
 
     p: float
     size: int
