@@ -82,6 +82,10 @@ def in_options(message: str) -> str:
     'Name the column (--person), or use --mechanism exact'
     """
     message = re.sub(rf"(--[a-z-]+(?: skip)?), (?:{_OPTIONS}|clip)=(?:True|'skip')?(?=\))", r"\1", message)
+    message = re.sub(r"\bss\.Moment\(([\d.]+)\)", r"--p \1", message)
+    message = re.sub(
+        r"\bss\.(Hill|Renyi|Tsallis)\(([\d.]+)\)", lambda m: f"--statistic {m[1].lower()} --order {m[2]}", message
+    )
     message = re.sub(rf"^({_OPTIONS}) = ", lambda m: f"{_option(m[1])} = ", message)
     message = re.sub(rf"\b({_OPTIONS})=['\"]?([\w.+-]*\w)['\"]?", lambda m: f"{_option(m[1])} {m[2]}", message)
     return re.sub(rf"\b({_OPTIONS})=(?=[ ,.)]|$)", lambda m: _option(m[1]), message)
