@@ -111,12 +111,6 @@ class PivotLaw:
         return float(x[place - 1] + share * (x[place] - x[place - 1]))
 
 
-@lru_cache(maxsize=1)
-def _gauss() -> tuple[Array, Array]:
-    offsets, weights = np.polynomial.legendre.leggauss(_NODES)
-    return offsets, weights
-
-
 @lru_cache(maxsize=64)
 def pivot_law(method: RawEstimator, p: float, size: int) -> PivotLaw:
     """The law of ln(F_hat/F) for the estimator whose logarithm `method` computes, with two entries or more."""
