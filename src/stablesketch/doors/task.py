@@ -80,8 +80,8 @@ class Task:
             )  # fmt: skip
         if self.columns.value is None and (self.auto is not None or self.clip) and self.privacy.unit == "pair":
             raise ArgumentError(
-                "value", None, "there are no values to clip",
-                f"Name the column (value=), or leave out {'clip' if self.clip else 'auto_max_value'}=",
+                "value", None, "it must name the column of values that are to be clipped",
+                f"Pass value=, or leave out {'clip' if self.clip else 'auto_max_value'}=",
             )  # fmt: skip
 
     def _check_persons(self) -> None:
