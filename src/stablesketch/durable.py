@@ -20,17 +20,19 @@ try:
 except ImportError:  # no POSIX: no locks between processes there
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["Reserved", "lock", "locked", "sync_folder", "unlock", "write_new", "write_over"]
+__all__ = ["Reserved", "fill_new", "lock", "locked", "sync_folder", "unlock", "write_new", "write_over"]
 
 _WAIT = 60.0  # seconds for others to let go of a file
 
-Content = bytes | Callable[[BinaryIO], object]
-"""What is written; what must not stand in a variable is written by a function, which gets the file."""
 
-
-def write_new(path: Path, content: Content) -> None:
+def write_new(path: Path, content: bytes) -> None:
     """A new file of mode 0600; FileExistsError if there is one of that name already."""
     Reserved(path).store(content)
+
+
+def fill_new(path: Path, fill: Callable[[BinaryIO], object]) -> None:
+    """As `write_new`, for content that must not stand in a variable: `fill` is called with the file, and writes it."""
+    Reserved(path).store(fill)
 
 
 def write_over(path: Path, content: bytes) -> None:
@@ -57,7 +59,7 @@ class Reserved:
             self.discard()
             raise
 
-    def store(self, content: Content, *, over: bool = False) -> None:
+    def store(self, content: bytes | Callable[[BinaryIO], object], *, over: bool = False) -> None:
         """Writes, syncs, and gives the file its name: FileExistsError if there is one already, unless `over`."""
         try:
             if isinstance(content, bytes):

@@ -10,6 +10,8 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
+from .visible import visible
+
 __all__ = [
     "ArgumentError",
     "ArgumentTypeError",
@@ -45,7 +47,13 @@ _LONG = 100
 
 
 class StablesketchError(Exception):
-    """The root of all errors raised on purpose by stablesketch."""
+    """The root of all errors raised on purpose by stablesketch.
+
+    A message may have names in it that came with data; they are shown so that no terminal obeys them.
+    """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(visible(message, keep="\n"))
 
 
 class ArgumentError(StablesketchError, ValueError):
@@ -77,7 +85,7 @@ class LibraryMissing(StablesketchError, ImportError):
 
 
 class MergeError(StablesketchError, ValueError):
-    """Two sketches cannot be added because they are not the same projection: p, size or secret differ."""
+    """Two sketches cannot be added because they are not the same projection: p, law, size or secret differ."""
 
 
 class SecretMissing(StablesketchError, RuntimeError):

@@ -35,11 +35,11 @@ def second_name(path: Path, found: os.stat_result) -> str | None:
 
 
 def leftovers(path: Path, found: os.stat_result) -> list[Path]:
-    """Temporary names that a killed `durable.write_new` left of this very file."""
+    """Temporary names that a killed `durable.fill_new` left of this very file."""
     same = []
     try:
         for entry in os.scandir(path.parent):
-            if entry.name.startswith(f".{path.name}-") and entry.inode() == found.st_ino:
+            if entry.name.startswith(f".{path.name[:40]}-") and entry.inode() == found.st_ino:
                 same.append(Path(entry.path))
     except OSError:
         pass

@@ -38,7 +38,8 @@ class Release:
     public. Elsewhere moments, counts and Shannon's entropy are unbiased (unless `mechanism` says that pairs were
     sampled); at the ends of the range values pile up. `p` is the order of the statistic.
     `points` are the orders of a profile, whose `value` is that of the first. `record` is the number that the release
-    has in the ledger it was paid from, so that value and record can be matched; None without a ledger.
+    has in the ledger it was paid from, so that value and record can be matched; None without a ledger. `person` says
+    that people are protected: all that one person did, of which at most `pairs_per_person` pairs were used.
     """
 
     value: float
@@ -58,21 +59,24 @@ class Release:
     floor: float
     points: tuple[Point, ...] = ()
     record: int | None = None
+    person: bool = False
 
     def to_json(self) -> str:
-        """The release as versioned JSON; `points` only of a profile, `record` only where there is a ledger."""
+        """The release as versioned JSON; `points` only of a profile, `record` and `person` only where there is one."""
         content = {"format": _FORMAT, **asdict(self)}
         if not self.points:
             del content["points"]
         if self.record is None:
             del content["record"]
+        if not self.person:
+            del content["person"]
         return json.dumps(content, sort_keys=True)
 
     @classmethod
     def from_json(cls, text: str) -> Release:
         """Reads what `to_json` wrote: every field is there, of its type, within its range, and there are no others."""
         try:
-            fields = Fields(parsed(text, infinite=True), "the release")
+            fields = Fields(parsed(text, finite=False), "the release")
             if fields.any("format") != _FORMAT:
                 raise BlobError("a release of a format this version does not read. Upgrade stablesketch.")
             value, low, high = _limits(fields)
@@ -103,7 +107,8 @@ class Release:
     def __str__(self) -> str:
         return (
             f"{self.statistic} = {self.value:,.6g}  ({100 * self.confidence:g}% between {self.low:,.6g} and "
-            f"{self.high:,.6g}; ε = {self.epsilon:.4g}, δ = {self.delta:.3g}, {self.relation})"
+            f"{self.high:,.6g}; ε = {self.epsilon:.4g}, δ = {self.delta:.3g}, {self.relation}"
+            f"{', for all that one person did' if self.person else ''})"
         )
 
 

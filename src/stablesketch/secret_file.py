@@ -26,7 +26,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from .durable import locked, sync_folder, write_new
+from .durable import fill_new, locked, sync_folder
 from .errors import SecretFileError, SecretSpent
 from .file_identity import leftovers, second_name
 from .secret_bits import SECRET_BYTES, Bits
@@ -69,7 +69,7 @@ def write(path: Path, bits: Bits) -> None:
         file.write(f"\n{_checksum(bits)}\n".encode())
 
     try:
-        write_new(path, fill)
+        fill_new(path, fill)
     except FileExistsError:
         raise SecretFileError(f"{path} exists already. Choose another name, or load it with Secret.load.") from None
     except OSError as error:

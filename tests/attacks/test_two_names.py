@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,46 @@ def test_other_ways_to_the_same_name_are_one_ledger(
         os.close(handle)
     check_books(budget, 25)
     assert {path.name for path in tmp_path.iterdir()} == {"home", "link.db", "folder"}
+
+
+def test_a_fork_in_the_middle_of_a_transaction(budget: Path, exact: ss.Plan) -> None:
+    """It inherits the open file and the lock, leaves the block of its parent, and may use the ledger itself."""
+    ledger = ss.Ledger(budget)
+
+    def both() -> int:
+        with ledger._transaction(write=True):
+            child = os.fork()
+        if child == 0:
+            ss.Ledger(budget).charge(epsilon=0.1, statistic="child", relation="replace")
+            os._exit(0)
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+    assert race(both)[0]["done"] == 0
+    exact.open().release(ledger=ledger)
+    assert [record.statistic for record in ledger.records()] == ["child", "F_0.5"]
+    ledger.verify()
+
+
+def test_threads_of_one_process_share_a_ledger(budget: Path, exact: ss.Plan) -> None:
+    """Some write while others read: a closed handle must not take the locks of another thread away."""
+    ledger, stop = ss.Ledger(budget), threading.Event()
+    done: list[int] = []
+
+    def read() -> None:
+        while not stop.is_set():
+            assert ledger.spent() <= EPSILON * (1.0 + 1e-9)
+
+    readers = [threading.Thread(target=read) for _ in range(2)]
+    writers = [threading.Thread(target=lambda: done.append(releases_until_refused(exact, budget))) for _ in range(3)]
+    for thread in (*readers, *writers):
+        thread.start()
+    for thread in writers:
+        thread.join()
+    stop.set()
+    for thread in readers:
+        thread.join()
+    assert sum(done) == len(ledger) == 25
+    ledger.verify()
 
 
 def test_a_ledger_that_is_replaced_while_open(home: Path, budget: Path, exact: ss.Plan) -> None:

@@ -98,7 +98,7 @@ def test_no_group_large_enough(shell: Shell) -> None:
 def test_persons(shell: Shell) -> None:
     shown = shell("release", "events.csv", "--key", "app", "--person", "user", "--pairs-per-person", "2", *SMALL)
     assert shown.code == 0
-    assert "adding or removing any 2 pairs of one person" in shown.out
+    assert "adding or removing any one person: all they did, of which at most 2 rows are used" in shown.out
     assert "2,000" not in shown.out  # the number of pairs is private
 
 
@@ -299,3 +299,45 @@ def test_a_pipe_is_silent_and_a_reader_that_leaves_is_no_error(tmp_path: Path) -
 def test_messages_name_options(said: str, shown: str) -> None:
     """What Python says in arguments, the command line says in options, each of them once."""
     assert in_options(said) == shown
+
+
+@pytest.mark.parametrize("by", [[], ["--by", "country"]])
+def test_what_protects_people_says_so(shell: Shell, by: list[str]) -> None:
+    people = ["release", "events.csv", "--key", "app", "--person", "user", "--pairs-per-person", "3", *SMALL, *by]
+    shown = shell(*people)
+    assert "protects" in shown.out, shown.err
+    assert "any one person: all they did, of which at most 3 rows are used" in shown.out
+    assert "pairs of one person" not in shown.out
+    told = json.loads(shell(*people, "--json").out)
+    assert all(one["person"] is True for one in (told if by else [told]))
+
+
+def test_commands_without_arguments_show_their_help_and_nothing_else(shell: Shell) -> None:
+    for command in ([], ["ledger"], ["secret"]):
+        shown = shell(*command)
+        assert shown.code == 2
+        assert "Usage" in shown.out + shown.err
+        assert "Error" not in shown.err
+
+
+def test_an_option_of_another_command(shell: Shell) -> None:
+    shown = shell("exact", "events.csv", "--key", "app", "--p", "0.5", "--person", "user")
+    assert shown.code == 2
+    assert "exact has no option --person" in shown.err
+    assert "--json" not in shown.err
+    assert "stablesketch release" in shell("plan", "--ledger", "b.db").err
+    assert "Did you mean --epsilon?" in shell("plan", "--epsilom", "1").err
+
+
+def test_a_large_delta_is_noted(shell: Shell) -> None:
+    shown = shell(
+        "release", "events.csv", "--key", "app", "--p", "0.5", "--epsilon", "2", "--delta", "0.01", "--size", "50"
+    )
+    assert shown.code == 0
+    assert "δ = 0.01 is above 1/2,000" in shown.err
+    private = shell(
+        "release", "events.csv", "--key", "app", "--relation", "add_remove", "--p", "0.5", "--epsilon", "2", "--delta",
+        "0.01", "--size", "50",
+    )  # fmt: skip
+    assert "δ = 0.01 is large" in private.err
+    assert "2,000" not in private.err  # their number is private

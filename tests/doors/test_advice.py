@@ -128,6 +128,31 @@ def test_rows_of_a_kept_stream_stay_in_their_order() -> None:
     assert error.value.row == rows - 2
 
 
+def test_lines_of_files_are_those_of_a_pipe(tmp_path: Path) -> None:
+    """Empty lines are no keys, a return or a separator is a character, and a row is one of its own file."""
+    odd = ["a", "b\rc", "x\x1fy", "\x1e", ' "q', "k" * 1000, "größe"]
+    raw = "\ufeff" + "\n".join(odd)
+    for end in ("", "\n"):
+        (tmp_path / "e.txt").write_bytes(f"{raw}{end}".encode())
+        (tmp_path / "e.txt.gz").write_bytes(gzip.compress(f"{raw}{end}".encode()))
+        wanted = counted(odd)
+        assert state(tmp_path / "e.txt", "line") == state(tmp_path / "e.txt.gz", "line") == wanted
+        assert state("-", "line", how=Input(stdin=io.BytesIO(f"{raw}{end}".encode()))) == wanted
+    files = []
+    for name, text in (("b", "x\r\ny\r\n"), ("a", ""), ("c", "z\n\nw\n"), ("d", "u\n")):
+        files.append(tmp_path / f"{name}.txt")
+        files[-1].write_text(text, newline="")
+    error = refused(files, "line")
+    assert (error.source, error.row) == (str(files[2]), 2)
+    assert state(files, "line", on_bad="skip") == counted(["x", "y", "z", "w", "u"])
+    (tmp_path / "l.txt").write_bytes("a\ngrün\n".encode("latin-1"))
+    error = refused([files[0], tmp_path / "l.txt"], "line")
+    assert (error.source, error.row) == (str(tmp_path / "l.txt"), 2)
+    assert "the text is not UTF-8" in str(error)
+    found = ss.release([files[0], files[3]], ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 0), key="line", count_pairs=True)
+    assert found.pairs == 3  # type: ignore[union-attr]
+
+
 # Types that are no keys: why, and a way out that works.
 
 KEYS: dict[str, tuple[pa.Array, str]] = {

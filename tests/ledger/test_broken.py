@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 import stablesketch as ss
-from stablesketch.ledger import books, composition
+from stablesketch.ledger import books, composition, store
 
 BITS = bytes(range(32))
 
@@ -247,8 +247,9 @@ def test_a_small_step_back_is_no_question(folder: Path, monkeypatch: pytest.Monk
 def test_what_is_no_ledger(tmp_path: Path) -> None:
     text = tmp_path / "text"
     text.write_text("not a database at all, but long enough to be looked at as one" * 20)
-    with pytest.raises(ss.LedgerCorrupt):
+    with pytest.raises(ss.LedgerCorrupt, match="is not a ledger: it is not an SQLite database") as told:
         ss.Ledger(text)
+    assert "damaged" not in str(told.value)
     other = tmp_path / "other"
     with sqlite3.connect(other) as connection:
         connection.execute("CREATE TABLE t (x)")
@@ -260,6 +261,26 @@ def test_what_is_no_ledger(tmp_path: Path) -> None:
     with pytest.raises(ss.LedgerMismatch, match="is empty"):
         ss.Ledger(empty)
     ss.Ledger(empty, epsilon=1.0, delta=1e-6)  # as a crash before the first commit leaves it
+
+
+@pytest.mark.parametrize("adaptive", [False, True])
+def test_a_call_that_fails_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, adaptive: bool) -> None:
+    def fails(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(store, "create_tables", fails)
+    with pytest.raises(MemoryError):
+        ss.Ledger(tmp_path / "b.db", epsilon=1.0, delta=1e-6, adaptive=adaptive)
+    with pytest.raises(ss.ArgumentError):
+        ss.Ledger(tmp_path / "b.db", epsilon=1.0, delta=1e-6, pairs_per_person=0)
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_empty_file_that_was_there_stays(tmp_path: Path) -> None:
+    (tmp_path / "b.db").touch()
+    with pytest.raises(ss.LedgerMismatch):
+        ss.Ledger(tmp_path / "b.db")
+    assert (tmp_path / "b.db").exists()
 
 
 def test_a_ledger_that_went_away(folder: Path) -> None:

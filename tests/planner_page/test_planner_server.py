@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import socket
+import struct
 import threading
+import urllib.request
 from collections.abc import Iterator
 from http.client import HTTPConnection
 from urllib.parse import urlencode
@@ -123,3 +126,35 @@ def test_tokens_are_fresh_and_a_taken_port_is_named(server: PlannerServer) -> No
 def test_requests_are_not_logged(server: PlannerServer, capfd: pytest.CaptureFixture[str]) -> None:
     get(server, f"/?token={server.token}")
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_browser_that_leaves_is_no_error(capfd: pytest.CaptureFixture[str]) -> None:
+    """Connections reset before the answer, in the middle of the question, and without one."""
+    with PlannerServer() as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            for asked in (
+                f"GET /?token={server.token} HTTP/1.1\r\nHost: 127.0.0.1:{server.server_port}\r\n\r\n",
+                "GE",
+                "",
+            ):
+                with socket.create_connection(("127.0.0.1", server.server_port)) as client:
+                    client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # reset at close
+                    client.sendall(asked.encode())
+            with urllib.request.urlopen(server.url, timeout=30) as answered:  # it still answers others
+                assert answered.status == 200
+        finally:
+            server.shutdown()
+            thread.join()
+    assert capfd.readouterr().err == ""
+
+
+def test_other_errors_are_shown(capfd: pytest.CaptureFixture[str]) -> None:
+    with PlannerServer() as server:
+        for error, shown in ((BrokenPipeError(), False), (ConnectionResetError(), False), (KeyError("x"), True)):
+            try:
+                raise error
+            except (OSError, KeyError):
+                server.handle_error(None, ("127.0.0.1", 1))
+            assert bool(capfd.readouterr().err) is shown

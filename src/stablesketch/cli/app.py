@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import errno
+import sys
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
@@ -12,9 +14,10 @@ from rich.text import Text
 from .. import __version__
 from ..errors import StablesketchError
 from ..paying import Payment, until_shown
+from ..visible import visible
 from . import audit, demo, exact, inspect, ledger, merge, paper, plan, release, secret, sketch
 from .exits import Exit, exit_code, in_options
-from .screen import drop_standard_output, note, rendered, tell
+from .screen import drop, note, rendered, tell
 from .signals import finishing, name_of, stopped_by
 
 __all__ = ["app", "run"]
@@ -95,19 +98,51 @@ def _run(arguments: Sequence[str] | None, payment: Payment) -> int:
         _say(in_options(str(error)) + (f" {_lost(payment)}" if payment.paid else ""))
         return Exit.NOT_STORED if payment.paid else exit_code(error)
     except BrokenPipeError:
-        drop_standard_output()  # the reader of a pipe has left
+        drop(sys.stdout)  # the reader of a pipe has left
         return Exit.DONE
     except Exception as error:
         if hasattr(error, "exit_code") and hasattr(error, "format_message"):  # a wrong command
-            _say(error.format_message())
+            message = _unknown_option(error) or _plain(error.format_message())
+            if message:  # a command without arguments has shown its help, and has no more to say
+                _say(message)
             return Exit.USAGE
         if isinstance(error, OSError) and not payment.paid and _is_output(error):
-            drop_standard_output()
+            drop(sys.stdout)
             _say(f"writing failed ({error.strerror}): standard output, or a temporary file. Nothing was spent.")
             return Exit.FILE
         if payment.paid:
             _say(_lost(payment))
         raise
+
+
+def _plain(message: str) -> str:
+    """Without the words that the libraries below put before what is said here."""
+    return message.removeprefix("Invalid value: ").replace(": Value error, ", ": ")
+
+
+def _unknown_option(error: Any) -> str | None:
+    """What to say of an option that a command has not: whose it is, or what is spelt nearly so."""
+    wanted, context = getattr(error, "option_name", None), getattr(error, "ctx", None)
+    if wanted is None or context is None or type(error).__name__ != "NoSuchOption":
+        return None
+    here = {option for parameter in context.command.params for option in parameter.opts}
+    others = [name for name, options in _options_of_commands().items() if wanted in options]
+    if wanted in ("--person", "--pairs-per-person", "--groups") and context.info_name == "exact":
+        way_out = "exact reads every row as it is and bounds nobody. Leave it out, or use stablesketch release"
+    elif others:
+        way_out = f"It is an option of stablesketch {', '.join(others)}"
+    else:
+        close = difflib.get_close_matches(wanted, here, n=3, cutoff=0.7)
+        way_out = f"Did you mean {' or '.join(close)}?" if close else f"See {context.command_path} --help"
+    return f"{context.command_path} has no option {wanted}. {way_out}{'' if way_out.endswith('?') else '.'}"
+
+
+def _options_of_commands() -> dict[str, set[str]]:
+    group: Any = typer.main.get_command(app)
+    return {
+        name: {option for parameter in command.params for option in parameter.opts}
+        for name, command in group.commands.items()
+    }
 
 
 def _is_output(error: OSError) -> bool:
@@ -120,4 +155,4 @@ def _lost(payment: Payment) -> str:
 
 
 def _say(message: str) -> None:
-    tell(rendered([Text.assemble(("Error: ", "bold red"), message)], error=True))
+    tell(rendered([Text.assemble(("Error: ", "bold red"), visible(message))], error=True))

@@ -17,8 +17,9 @@ from rich.text import Text
 
 from ..durable import Reserved
 from ..paying import Payment
+from ..visible import visible
 from .exits import Exit
-from .screen import drop_standard_output, note, rendered, tell
+from .screen import drop, note, rendered, tell
 
 __all__ = ["Delivery", "need_standard_output"]
 
@@ -39,13 +40,13 @@ class Delivery:
         self._json_shown = False
 
     def show(self, lines: Callable[[], Sequence[Text]] | None, notes: Sequence[str]) -> None:
-        """The value on standard output: lines for people, or the JSON. If that fails, `end` has it on standard error."""
+        """The value on standard output: lines for people, or the JSON. If that fails, `end` has it elsewhere."""
         try:
             sys.stdout.write(self._json + "\n" if lines is None else rendered(lines()))
             sys.stdout.flush()
             self._json_shown = lines is None
         except Exception as error:
-            drop_standard_output()
+            drop(sys.stdout)
             self._problems.append(f"standard output cannot be written ({_reason(error)})")
         for line in notes:
             note(line)
@@ -72,7 +73,8 @@ class Delivery:
         charged = f" It is paid for ({paid})." if paid else ""
         said = f"released, but not all of it is stored: {'; '.join(self._problems)}."
         way_out = "Keep the value shown above: to release again is to pay again."
-        tell(rendered([Text.assemble(("Error: ", "bold red"), f"{said}{charged} {way_out}")], error=True))
+        message = visible(f"{said}{charged} {way_out}")
+        tell(rendered([Text.assemble(("Error: ", "bold red"), message)], error=True))
         return Exit.NOT_STORED
 
 

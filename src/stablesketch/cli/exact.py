@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json as json_module
 from typing import Any
 
 from ..doors import Input, checked_columns
 from ..doors.exact import exact_values
 from ..statistic import Profile
 from . import options
-from .screen import fact_table, note, number, plain_table, print_text
+from .screen import fact_table, json_text, note, number, plain_table, print_text
 
 __all__ = ["exact"]
 
@@ -49,7 +48,7 @@ def exact(
         ]
         for row in rows if not columns.by else []:
             row.pop("group")
-        print_text(json_module.dumps(rows if columns.by else rows[0], sort_keys=True, ensure_ascii=False))
+        print_text(json_text(rows if columns.by else rows[0]))
     elif columns.by:
         shown = [[", ".join(one.group), *map(number, one.values), f"{one.pairs:,}", f"{one.keys:,}"] for one in found]
         plain_table(["group", *names, "pairs", "keys"], shown, numbers=2 + len(names))

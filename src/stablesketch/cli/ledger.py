@@ -55,7 +55,7 @@ def show(file: File, json: options.Json = False) -> None:
         content = {
             "epsilon": ledger.epsilon, "delta": ledger.delta, "relation": ledger.relation,
             "pairs_per_person": ledger.pairs_per_person, "spent": ledger.spent(), "left": ledger.left(),
-            "releases": len(records),
+            "releases": len(records), "head": ledger.head,
         }  # fmt: skip
         print_text(json_module.dumps(content, sort_keys=True))
         return
@@ -64,6 +64,7 @@ def show(file: File, json: options.Json = False) -> None:
         ("left", f"ε = {ledger.left():.4g}"),
         ("spent", f"ε = {ledger.spent():.4g} by {len(records):,} releases"),
         ("budget", f"ε = {ledger.epsilon:g} at δ = {ledger.delta:g}"),
+        ("head", ledger.head),
         ("unit", relation + (f", {ledger.pairs_per_person} pair(s) a person" if ledger.pairs_per_person else "")),
     ]
     fact_table(f"Ledger {file}", facts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json as json_module
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -19,15 +20,16 @@ from ..ledger import Ledger
 from ..paying import current_payment
 from ..plan import Plan
 from ..plan.table import error_in_words
+from ..privacy import Privacy, delta_advice
 from ..release import Release
 from ..secret import Secret
-from ..statistic import Distinct
+from ..statistic import Distinct, Shannon
 from . import options
-from .blobs import is_blob, read_blob
+from .blobs import is_blob, of_file, read_blob
 from .deliver import Delivery, need_standard_output
 from .exits import Exit
 from .kept import check_new, release_bytes, report_bytes, reserved
-from .screen import console, fact_lines, note, number, print_text, progress, table_lines
+from .screen import console, fact_lines, json_text, note, number, print_text, progress, table_lines
 
 __all__ = ["EXAMPLES", "release"]
 
@@ -128,6 +130,8 @@ def release(
     """One private number from data, or one for each group, with its uncertainty and its price."""
     check_new(plot=plot, report=report, output=output)
     need_standard_output(output)
+    if label and ledger is None:
+        raise typer.BadParameter("--label is what the ledger calls the release. Add --ledger, or leave it out.")
     budget = None if ledger is None else options.open_ledger(ledger)
     if files and all(is_blob(name) for name in files):
         given = {
@@ -147,6 +151,11 @@ def release(
         with reserved(plot=plot, report=report, output=output) as places:
             outcome = _from_blobs(files, secret, confidence, budget, label)
             return _delivered(outcome, None, budget, json, places)
+    stored = [name for name in files or () if is_blob(name)]
+    if stored:
+        raise typer.BadParameter(
+            f"{stored[0]} is a stored sketch, and not all files are. Release sketches by themselves."
+        )
     if secret is not None:
         raise typer.BadParameter("--secret is for stored sketches. A release from data draws a fresh secret.")
     wanted = options.statistic_of(statistic, p, order)
@@ -182,13 +191,23 @@ def release(
         raise typer.BadParameter("--engine spark needs --master: where Spark runs. Try --master 'local[*]'.")
     if engine != "spark" and master is not None:
         raise typer.BadParameter("--master is for --engine spark.")
+    if not counted and mechanism != "exact":
+        _advise(task.privacy)
     with reserved(plot=plot, report=report, output=output) as places:
         with progress() as bar:
             if master is None:
                 outcome = run(task, files, ledger=budget, label=label, progress=bar)
             else:
                 outcome = run_files(task, files, master, ledger=budget, label=label, progress=bar)
+        if counted and mechanism != "exact":  # so their number is public, and known only now
+            _advise(replace(task.privacy, pairs=outcome.plan.privacy.pairs))
         return _delivered(outcome, task, budget, json, places)
+
+
+def _advise(privacy: Privacy) -> None:
+    advice = delta_advice(privacy)
+    if advice is not None:
+        note(f"{advice}.")
 
 
 def _is_lines(files: list[str] | None, format: str | None) -> bool:
@@ -209,11 +228,16 @@ def _from_blobs(files: list[str], secret: Path | None, confidence: float, ledger
     if secret is None:
         raise typer.BadParameter("--secret is needed: the file of the secret that the sketch was made with.")
     held = Secret.load(secret)
-    collector, *rest = [Collector.from_bytes(read_blob(Path(name)), held) for name in files]
+    collector, *rest = [_stored(Path(name), held) for name in files]
     for other in rest:
         collector.merge(other)
     chosen = collector.plan
     return Outcome(chosen, [collector.release(confidence=confidence, ledger=ledger, label=label)], grouped=False)
+
+
+def _stored(path: Path, secret: Secret) -> Collector:
+    with of_file(path):
+        return Collector.from_bytes(read_blob(path), secret)
 
 
 def _show_plan(task: Task, counted: bool, json: bool) -> None:
@@ -249,7 +273,7 @@ def _delivered(
 ) -> Exit:
     """Shows what was released, then stores it, then draws it."""
     content = [json_module.loads(one.to_json()) for one in outcome.releases]
-    text = json_module.dumps(content if outcome.grouped else content[0], sort_keys=True, ensure_ascii=False)
+    text = json_text(content if outcome.grouped else content[0])
     delivery = Delivery(text, current_payment())
     notes = [*([] if task is None else _shares(task)), *_notes(outcome)]
     delivery.show(None if json else lambda: _lines(outcome), [] if json else notes)
@@ -308,9 +332,10 @@ def _price(release: Release, plan: Plan) -> list[tuple[str, str]]:
     privacy = plan.privacy
     change = "replacing" if release.relation == "replace" else "adding or removing"
     unit = privacy.unit
-    whose = (
-        f"any one {unit}" if release.pairs_per_person == 1 else f"any {release.pairs_per_person} {unit}s of one person"
-    )
+    c = release.pairs_per_person
+    whose = f"any one {unit}" if c == 1 else f"any {c} {unit}s of one person"
+    if release.person:
+        whose = f"any one person: all they did, of which at most {c} {'row is' if c == 1 else 'rows are'} used"
     values = f", values up to {release.max_value:,}" if release.max_value > 1 else ""
     method = "exact, all keys in memory"
     if release.mechanism != "exact":  # a sketch, perhaps of a sample
@@ -326,6 +351,8 @@ def _price(release: Release, plan: Plan) -> list[tuple[str, str]]:
 
 def _error(plan: Plan) -> str:
     nothing_known = any(part.statistic.relative and not part.relative for part in plan.parts)
+    if plan.mechanism == "exact" and Shannon() in (plan.statistic, *(part.statistic for part in plan.parts)):
+        return error_in_words(plan.error, plan)
     if not plan.statistic.relative and not nothing_known:
         return f"{number(plan.error)}, absolute"
     if (plan.parts and not plan.expected) or isinstance(plan.statistic, Distinct):
@@ -353,13 +380,10 @@ def _group_lines(outcome: Outcome) -> list[Text]:
     lines = fact_lines(f"Private release of {len(groups):,} groups", _price(first, outcome.plan))
     if first.points:
         profiles = [
-            [", ".join(one.group), f"{point.order:g}", number(point.value), number(point.low), number(point.high)]
+            [one.name, f"{point.order:g}", number(point.value), number(point.low), number(point.high)]
             for one in groups
             for point in one.release.points
         ]
         return lines + table_lines(["group", "order", "Hill number", "low", "high"], profiles, numbers=4)
-    rows = [
-        [", ".join(one.group), number(one.release.value), number(one.release.low), number(one.release.high)]
-        for one in groups
-    ]
+    rows = [[one.name, number(one.release.value), number(one.release.low), number(one.release.high)] for one in groups]
     return lines + table_lines(["group", first.statistic, "low", "high"], rows, numbers=3)

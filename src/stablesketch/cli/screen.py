@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import io
+import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TextIO
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
@@ -24,9 +27,10 @@ from rich.text import Text
 
 from .. import durable
 from ..errors import ArgumentError
+from ..visible import json_visible, visible
 
 __all__ = [
-    "console", "drop_standard_output", "fact_lines", "fact_table", "note", "number", "plain_table", "print_text",
+    "console", "drop", "fact_lines", "fact_table", "json_text", "note", "number", "plain_table", "print_text",
     "progress", "rendered", "table_lines", "tell", "write_new",
 ]  # fmt: skip
 
@@ -39,12 +43,24 @@ def console(error: bool = False) -> Console:
 
 
 def rendered(lines: Sequence[Text], error: bool = False) -> str:
-    """The lines as the screen of now would show them: with colours on a terminal, without in a pipe."""
+    """The lines as the screen of now would show them: with colours on a terminal, without in a pipe.
+
+    Nothing is written: rich would leave the process where a pipe has no reader, and what is paid for must be told.
+    """
     screen = console(error)
-    with screen.capture() as captured:
-        for line in lines:
-            screen.print(line, soft_wrap=True)
-    return captured.get()
+    memory = io.StringIO()
+    like = Console(
+        file=memory, force_terminal=screen.is_terminal, width=screen.width, highlight=False,
+        color_system=screen.color_system,  # type: ignore[arg-type]  # the name of one, as it takes it
+    )  # fmt: skip
+    for line in lines:
+        like.print(line, soft_wrap=True)
+    return memory.getvalue()
+
+
+def json_text(content: object) -> str:
+    """JSON in one line, in which names are exact and nothing is obeyed by a terminal."""
+    return json_visible(json.dumps(content, sort_keys=True, ensure_ascii=False))
 
 
 def print_text(text: str) -> None:
@@ -65,19 +81,20 @@ def tell(text: str) -> bool:
         sys.stderr.flush()
         return True
     except (OSError, ValueError):
+        drop(sys.stderr)
         return False
 
 
 def note(text: str) -> None:
     """A line on standard error."""
-    tell(rendered([Text(text, style="dim")], error=True))
+    tell(rendered([Text(visible(text), style="dim")], error=True))
 
 
-def drop_standard_output() -> None:
-    """What standard output could not take must not be tried again at exit."""
+def drop(stream: TextIO) -> None:
+    """What a stream could not take must not be tried again at exit."""
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
+        os.dup2(nowhere, stream.fileno())
         os.close(nowhere)
 
 
@@ -88,9 +105,9 @@ def number(value: float) -> str:
 
 def fact_lines(title: str, facts: Sequence[tuple[str, str]]) -> list[Text]:
     """Names and what they are, the first one marked."""
-    width = max(len(name) for name, _ in facts)
-    lines = [Text(title, style="bold")]
-    for i, (name, value) in enumerate(facts):
+    width = max(len(visible(name)) for name, _ in facts)
+    lines = [Text(visible(title), style="bold")]
+    for i, (name, value) in enumerate((visible(name), visible(value)) for name, value in facts):
         lines.append(Text.assemble((name.ljust(width), "dim"), "  ", (value, "bold green" if i == 0 else "")))
     return lines
 
@@ -102,6 +119,7 @@ def fact_table(title: str, facts: Sequence[tuple[str, str]]) -> None:
 
 def table_lines(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: int) -> list[Text]:
     """Rows under a header; the last `numbers` columns are numbers, and stand to the right."""
+    columns, rows = [visible(name) for name in columns], [[visible(cell) for cell in row] for row in rows]
     widths = [max(map(cell_len, column)) for column in zip(columns, *rows, strict=True)]
 
     def line(cells: Sequence[str]) -> str:
@@ -137,7 +155,7 @@ class _Bar:
         with contextlib.suppress(OSError):  # a terminal that is gone stops nothing
             if self._task is not None:
                 self._bar.remove_task(self._task)
-            self._task = self._bar.add_task(what, total=total)
+            self._task = self._bar.add_task(visible(what), total=total)
 
     def advance(self, steps: int) -> None:
         with contextlib.suppress(OSError):
@@ -152,7 +170,13 @@ def progress() -> Iterator[_Bar | None]:
     if not screen.is_terminal:
         yield None
         return
-    columns = [SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), _Rate(), TimeRemainingColumn()]
+    columns = [
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        _Rate(),
+        TimeRemainingColumn(),
+    ]
     bar = Progress(*columns, console=screen, transient=True)
     bar.start()
     try:

@@ -286,6 +286,8 @@ class Collector:
         )
 
     def __repr__(self) -> str:
+        if not hasattr(self, "_lock"):  # the last thing that _start sets
+            return "<Collector, not opened>"
         closed = "merged into another" if self._merged else "released"
         stage = closed if self._state is None else f"{len(self._shards)} shard(s)"
         return f"<Collector of {self._plan.statistic}, {stage}>"

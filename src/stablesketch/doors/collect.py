@@ -79,5 +79,5 @@ def told(
         if found is None:
             first = source.first_row if isinstance(source, Stream) else 1
             names = [*columns.key, *([columns.value] if columns.value else []), *columns.by]
-            found = bad.told(source.name, first, names, largest)
+            found = bad.told(source.name, first, names, largest, source.place if isinstance(source, Stream) else None)
         raise found from None

@@ -7,7 +7,7 @@ import queue
 import shutil
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..errors import DataError
@@ -64,7 +64,7 @@ class Engine:
     def rows(self, query: str, source: str) -> list[tuple[Any, ...]]:
         """A small result, all of it."""
         with self._told(source):
-            found: list[tuple[Any, ...]] = self.connection.sql(query).fetchall()
+            found: list[tuple[Any, ...]] = self._stoppable(lambda: self.connection.sql(query).fetchall())
             return found
 
     def types(self, query: str, source: str) -> dict[str, str]:
@@ -110,9 +110,32 @@ class Engine:
         """Stores a stream that can be read only once as a table; what does not fit is spilled."""
         with self._told(name):
             self.connection.register("arriving", batches)
+            making = f"create temp table {name} as select * from arriving"
             with self.in_order():
-                self.connection.execute(f"create temp table {name} as select * from arriving")
+                self._stoppable(lambda: self.connection.execute(making))
             self.connection.unregister("arriving")
+
+    def _stoppable(self, work: Callable[[], Any]) -> Any:
+        """What a query gives, from a thread: this one can be stopped by Ctrl-C while it waits, DuckDB itself cannot."""
+        done: queue.Queue[tuple[Any, BaseException | None]] = queue.Queue(1)
+
+        def run() -> None:
+            try:
+                done.put((work(), None))
+            except BaseException as error:
+                done.put((None, error))
+
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        try:
+            found, error = done.get()
+        except BaseException:
+            self.connection.interrupt()
+            thread.join(timeout=10)
+            raise
+        if error is not None:
+            raise error
+        return found
 
     @contextlib.contextmanager
     def in_order(self) -> Iterator[None]:

@@ -11,9 +11,11 @@ from typing import Literal
 from ..errors import ArgumentError, DataError
 from .columns import Cast, Columns, OnBad
 from .engine import Engine, text_literal
-from .header import column_names, first_row_of
+from .header import column_names, empty, first_row_of
 from .packed import check_file
+from .streams import Stream
 from .tables import Part, Table
+from .text_lines import line_files
 from .whole_lines import check_skipped
 
 __all__ = ["FORMATS", "Format", "file_format", "open_files", "resolved"]
@@ -34,11 +36,6 @@ _SUFFIXES: dict[str, Format] = {
     ".log": "lines",
 }
 _PACKED = (".gz", ".zst", ".bz2")
-# One kind of line end is stated, so that a line which ends otherwise does not change how the next is read.
-_LINES = (
-    "auto_detect=false, header=false, delim='\x1f', quote='', escape='', nullstr='\x1e', strict_mode=false, "
-    "new_line='\\n'"
-)
 
 
 def resolved(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
@@ -105,22 +102,25 @@ def open_files(
     header: bool = True,
     delimiter: str | None = None,
     on_bad: OnBad = "error",
-) -> Table:
-    """The table that these files are, its columns checked."""
+) -> Table | Stream:
+    """The table that these files are, its columns checked; lines are a stream, which can be read again."""
     files = resolved(paths)
     kind = file_format(files, format)
     if delimiter is not None and (kind not in ("csv", "tsv") or len(delimiter) != 1):
         raise ArgumentError("delimiter", delimiter, "one character, for CSV", "Leave it out, or pass ';'")
     between = delimiter or ("\t" if kind == "tsv" else ",")
     if kind != "parquet":
-        for path in files:
-            check_file(path)
+        heads = [check_file(path) for path in files]
+        if kind == "json" and not any(heads):
+            raise empty(_name(files))
+    if kind == "lines":
+        lines = line_files(files, _name(files))
+        lines.check(columns)
+        return lines
     if kind == "parquet":
         table = _parquet(engine, files, columns)
     elif kind == "json":
         table = _json(engine, files, columns, on_bad)
-    elif kind == "lines":
-        table = _table(engine, files, f"read_csv({{}}, {_LINES}, columns={{{{'line': 'VARCHAR'}}}})", ["line"], 1)
     else:
         table = _csv(engine, files, header, between, on_bad)
     table.check(columns)
@@ -157,7 +157,7 @@ def _csv(engine: Engine, files: Sequence[Path], header: bool, delimiter: str, on
     table = _table(engine, files, reader, names, 2 if header else 1)
     # Folders such as country=FR are columns too.
     table.types = dict.fromkeys(engine.types(f"select * from {table.origin}", table.name), "VARCHAR")
-    table.certain = not header
+    table.doubt = "header" if header else ""
     return table
 
 
@@ -169,7 +169,7 @@ def _json(engine: Engine, files: Sequence[Path], columns: Columns, on_bad: OnBad
     shown = fields.replace("{", "{{").replace("}", "}}")
     reader = f"read_json({{}}, columns={{{{{shown}}}}}{lenient})" if fields else "read_json({})"
     table = _table(engine, files, reader, list(have), 1)
-    table.certain = False  # a map from people to numbers is an object too
+    table.doubt = "fields"
     return table
 
 

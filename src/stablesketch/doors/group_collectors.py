@@ -11,12 +11,33 @@ from numpy.typing import NDArray
 from ..collector import Collector
 from ..errors import ArgumentError
 from ..plan import Plan
+from ..sketch.columns.refusals import Shown
 from .groups import Name
 from .libraries import need
 
-__all__ = ["GroupCollectors", "ListedGroups", "MetGroups"]
+__all__ = ["MOST_BYTES", "GroupCollectors", "ListedGroups", "MetGroups", "check_room"]
+
+MOST_BYTES = 4 << 30
+"""Of the sketches of listed groups together, which are in memory while pairs are poured."""
+_ENTRY_BYTES = 64  # of an entry while it is added to; measured
 
 _BETWEEN = "\x1f"  # between the parts of a name that has several
+
+
+def check_room(names: Sequence[Name], plan: Plan) -> None:
+    """Refuses more listed groups than memory is allowed for, before anything is read.
+
+    Raises:
+        ArgumentError: their sketches would take more than `MOST_BYTES`.
+    """
+    each = _ENTRY_BYTES * sum(plan.sizes)
+    if each * len(names) > MOST_BYTES:
+        raise ArgumentError(
+            "groups", Shown(f"<{len(names):,} names>"),
+            f"the sketch of each takes {each:,} bytes while data are read, all of them "
+            f"{each * len(names) / 1e9:.1f} GB, and at most {MOST_BYTES / 1e9:.1f} GB are allowed",
+            f"List at most {MOST_BYTES // each:,} groups at a time, or choose a smaller size (--size, size=)",
+        )  # fmt: skip
 
 
 class GroupCollectors(Protocol):
@@ -55,6 +76,12 @@ class ListedGroups:
         found = self._collectors.get(code)
         if found is None:
             found = self._collectors[code] = self._opened(self.names[code])
+        return found
+
+    def taken(self, code: int) -> Collector:
+        """The collector of a group, which is not held any longer: of many groups one is in memory when it releases."""
+        found = self[code]
+        del self._collectors[code]
         return found
 
     def codes(self, names: Any) -> Any:

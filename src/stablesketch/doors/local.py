@@ -12,7 +12,7 @@ from ..sketch.columns import MAX_WEIGHT
 from .collect import told
 from .columns import total_above
 from .engine import Engine
-from .group_collectors import ListedGroups
+from .group_collectors import ListedGroups, check_room
 from .groups import Name, group_secret
 from .max_value import DigitCounts, digit_counts
 from .persons import bounded
@@ -79,8 +79,8 @@ class LocalSource:
 
     @property
     def countable(self) -> bool:
-        """A stream is read once."""
-        return isinstance(self._source, Table)
+        """Most streams are read once."""
+        return isinstance(self._source, Table) or self._source.rows is not None
 
     @property
     def _table(self) -> Table:
@@ -91,6 +91,9 @@ class LocalSource:
         """The number of pairs, or of keys where they are what is protected."""
         if self._task.privacy.unit == "key":
             return int(self._engine.rows(f"select count(*) from ({self._query})", self.name)[0][0])
+        if isinstance(self._source, Stream):
+            assert self._source.rows is not None
+            return self._source.rows()
         return self._table.count(self._task.columns, self._task.on_bad)
 
     def skipped(self) -> int | None:
@@ -120,13 +123,15 @@ class LocalSource:
     def collected_groups(self, plan: Plan, names: Sequence[Name]) -> Iterator[Collector]:
         """The collectors of these groups."""
         task = self._task
+        if task.groups is not None:
+            check_room(names, plan)
         groups = ListedGroups(names, plan, lambda name: plan.open(group_secret(self.secret, name)))
         keys, parts = len(task.columns.key), len(task.columns.by)
         if names:
             self._poured(
                 lambda read: pour_groups(read, groups, keys=keys, parts=parts, clip=task.clips, progress=self._progress)
             )
-        return (groups[code] for code in range(len(names)))
+        return (groups.taken(code) for code in range(len(names)))
 
     def _poured(self, work: Callable[[Iterator[Any]], Result]) -> Result:
         if self._progress is not None:

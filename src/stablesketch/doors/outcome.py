@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..plan import Plan
 from ..release import Release
+from ..visible import visible
 from .groups import Name
 
 __all__ = ["GroupRelease", "Outcome"]
@@ -18,6 +19,14 @@ class GroupRelease:
 
     group: Name
     release: Release
+
+    @property
+    def name(self) -> str:
+        """The name of the group for people, with what is not seen written out; `group` is exact."""
+        return visible(", ".join(self.group))
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.release}"
 
     def to_json(self) -> str:
         """The release as versioned JSON, with the name of its group: a text, or a list of them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -35,7 +35,14 @@ class BadBatch(Exception):
         super().__init__(str(error))
         self.before, self.batch, self.error = before, batch, error
 
-    def told(self, source: str, first_row: int | None, names: Sequence[str], largest: int | None) -> DataError:
+    def told(
+        self,
+        source: str,
+        first_row: int | None,
+        names: Sequence[str],
+        largest: int | None,
+        placed: Callable[[int], tuple[str, int]] | None = None,
+    ) -> DataError:
         """The same as an error that names the source, the row, if rows have numbers, and the column.
 
         `names` are those of the batch. A number is shown, text is not.
@@ -44,6 +51,8 @@ class BadBatch(Exception):
         for mark, name, column in zip(self.batch.schema.names, names, self.batch.columns, strict=True):
             for place, item in enumerate(column.to_pylist(), start=self.before):
                 row = None if first_row is None else place + first_row
+                if row is not None and placed is not None:
+                    source, row = placed(row)
                 shown = f"is {item}, " if isinstance(item, int | float) else "is "
                 if item is None:
                     return DataError(source, "is empty or null", way_out, row=row, column=name)

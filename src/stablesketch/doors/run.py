@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..collector import Collector
-from ..errors import DataError
+from ..errors import ArgumentError, DataError
 from ..paying import Paid, current_payment, until_shown
 from ..privacy import Privacy
 from ..release import Release
@@ -38,6 +38,8 @@ def run_source(
     task: Task, source: Source, *, ledger: Ledger | None = None, label: str = "", progress: Progress | None = None
 ) -> Outcome:
     """Releases what a source collects, under the secret of the source."""
+    if label and ledger is None:
+        raise ArgumentError("label", label, "there is no ledger to record it", "Pass ledger=, or leave it out")
     with until_shown():
         return _Run(task, source, ledger, label, progress).outcome()
 
@@ -89,7 +91,7 @@ class _Run:
             privacy = replace(privacy, pairs=self._some(pairs))
             chosen = task.sizing.like(chosen).plan(task.statistic, privacy)
             collector._decide(chosen)
-        result = self._release(collector)
+        result = replace(self._release(collector), person=task.columns.person is not None)
         if task.auto is not None:
             result = replace(result, epsilon=task.privacy.epsilon, delta=task.privacy.delta, record=self._record)
         return Outcome(chosen, [result], grouped=False)
@@ -123,7 +125,8 @@ class _Run:
             self._progress.begin("releasing", len(names))
         for name, collector in zip(names, collectors, strict=True):
             own = collector.release(confidence=task.confidence)
-            own = replace(own, epsilon=epsilon, delta=delta, relation=privacy.relation, record=self._record)
+            own = replace(own, epsilon=epsilon, delta=delta, relation=privacy.relation, record=self._record,
+                          person=task.columns.person is not None)  # fmt: skip
             releases.append(GroupRelease(name, own))
             if self._progress is not None:
                 self._progress.advance(1)

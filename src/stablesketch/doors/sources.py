@@ -16,8 +16,9 @@ from .files import FORMATS, open_files, resolved
 from .libraries import need
 from .queries import open_query
 from .sqlite import sqlite_stream
-from .streams import Stream, arrow_stream, csv_stream, line_stream
+from .streams import Stream, arrow_stream, csv_stream
 from .tables import Table
+from .text_lines import line_stream
 
 __all__ = ["Input", "opened"]
 

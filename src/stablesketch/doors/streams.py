@@ -1,4 +1,4 @@
-"""Streams that are read once, from front to back: lines and CSV of standard input, readers of Arrow batches."""
+"""Streams that are read from front to back: CSV of standard input, readers of Arrow batches; lines: text_lines.py."""
 
 from __future__ import annotations
 
@@ -8,18 +8,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-import numpy as np
-
 from ..errors import DataError
 from .columns import FRAME_CAST, Cast, Columns, OnBad, checked_types
 from .engine import Engine, prefetched
-from .header import column_names, first_row
+from .header import Doubt, column_names, first_row
 from .libraries import need
-from .lines import LONGEST_LINE, too_long, whole_lines
+from .lines import LONGEST_LINE, too_long
 from .packed import HEAD, check_bytes
 from .tables import Table
 
-__all__ = ["Stream", "arrow_stream", "csv_stream", "line_stream"]
+__all__ = ["Readable", "Stream", "arrow_stream", "begun", "csv_stream"]
 
 
 class Readable(Protocol):
@@ -30,22 +28,29 @@ class Readable(Protocol):
 
 @dataclass
 class Stream:
-    """Record batches by the names they came with. `text` says that all columns are text as written, `certain` that the
-    names are no row of data (header.py), `quotes` that cells in quotes may have several lines; the first row of data is
+    """Record batches by the names they came with. `text` says that all columns are text as written, `doubt` why the
+    names may be data (header.py), `quotes` that cells in quotes may have several lines; the first row of data is
     row `first_row` of the input."""
 
     name: str
     names: list[str]
     open: Callable[[], Iterator[Any]]
     text: bool = False
-    certain: bool = True
+    doubt: Doubt = ""
     quotes: bool = False
     first_row: int = 1
     cast: Cast = field(default_factory=Cast)
+    rows: Callable[[], int] | None = None  # how many there are, where they can be read again
+    begins: list[tuple[int, str]] = field(default_factory=list)  # the files of it, and how many rows were before each
+
+    def place(self, row: int) -> tuple[str, int]:
+        """The file of a row of the input, and its number there."""
+        before, name = next((begin for begin in reversed(self.begins) if begin[0] < row), (0, self.name))
+        return name, row - before
 
     def check(self, columns: Columns) -> None:
         """Refuses columns that are not there."""
-        checked_types(self.name, columns, dict.fromkeys(self.names, "VARCHAR"), text=True, certain=self.certain)
+        checked_types(self.name, columns, dict.fromkeys(self.names, "VARCHAR"), text=True, doubt=self.doubt)
 
     def batches(self, columns: Columns) -> Iterator[Any]:
         """The pairs: k0, ..., v, g0, ... as text."""
@@ -73,7 +78,7 @@ class Stream:
             reader = pa.RecordBatchReader.from_batches(first.schema, _chained(first, batches))
         engine.keep("kept", reader)
         table = Table(engine, self.name, "kept", engine.types("select * from kept", self.name), self.text)
-        table.first_row, table.cast = self.first_row, self.cast
+        table.first_row, table.cast, table.place = self.first_row, self.cast, self.place
         table.check(columns)
         return table
 
@@ -97,35 +102,10 @@ def _chained(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
     yield from rest
 
 
-def line_stream(file: Readable, name: str) -> Stream:
-    """Each line is a key, the column `line`; its end, \\n or \\r\\n, is not part of it."""
-    pa = need("pyarrow")
-
-    def read() -> Iterator[Any]:
-        for lines in whole_lines(_begun(file, name).read, name):
-            yield batch(lines if lines.endswith(b"\n") else lines + b"\n")
-
-    def batch(lines: bytes) -> Any:
-        """An Arrow column of text without a Python object a line: offsets and bytes, the ends of lines taken out."""
-        data = np.frombuffer(lines, np.uint8)
-        newline = data == 10
-        ends = newline.copy()
-        ends[:-1] |= (data[:-1] == 13) & newline[1:]
-        offsets = np.concatenate([[0], np.cumsum(~ends, dtype=np.int64)[newline]]).astype(np.int32)
-        body = data[~ends]
-        valid = np.packbits(np.diff(offsets) > 0, bitorder="little")  # an empty line is no key
-        column = pa.StringArray.from_buffers(
-            len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(body), pa.py_buffer(valid)
-        )
-        return pa.RecordBatch.from_arrays([column], names=["line"])
-
-    return Stream(name, ["line"], read, text=True)
-
-
 def csv_stream(file: Readable, name: str, *, header: bool, delimiter: str) -> Stream:
     """CSV from a pipe, all columns as text as they are written."""
     pa, csv = need("pyarrow"), need("pyarrow.csv")
-    file = _begun(file, name)
+    file = begun(file, name)
     first = first_row(file.read, name, delimiter)
     names = column_names(first, name, header=header)
     mark = secrets.token_hex(16)
@@ -151,7 +131,9 @@ def csv_stream(file: Readable, name: str, *, header: bool, delimiter: str) -> St
             problem = where[2] if where else str(error).split(": ")[0]
             raise DataError(name, problem, "Repair the input, or state the --delimiter", row=row) from None
 
-    return Stream(name, names, read, text=True, certain=not header, quotes=True, first_row=2 if header else 1)
+    return Stream(
+        name, names, read, text=True, doubt="header" if header else "", quotes=True, first_row=2 if header else 1
+    )
 
 
 def _up_to(mark: str, batches: Iterator[Any], name: str) -> Iterator[Any]:
@@ -197,7 +179,7 @@ class _Rest:
         return b"".join(parts)
 
 
-def _begun(file: Readable, name: str) -> Readable:
+def begun(file: Readable, name: str) -> Readable:
     """The same file, if it begins as text does."""
     head = file.read(HEAD)
     check_bytes(head, name)

@@ -359,9 +359,10 @@ class Books:
         forget()
         self.rebuild()
         for limit in (self.limits(name)[0] for name in ["", *self.names()]):
-            delta = limit.spent.delta(limit.epsilon)
-            cached = before.get(limit.name, limit.spent).delta(limit.epsilon)
-            if cached < delta * (1.0 - _ROUNDING):
+            cached, least = before.get(limit.name, limit.spent), 1.0 - _ROUNDING
+            if cached.delta(limit.epsilon) < least * limit.spent.delta(limit.epsilon) or limit.epsilon_of(
+                cached
+            ) < least * limit.epsilon_of(limit.spent):
                 raise self._damaged(f"the cache said that less was spent of {limit.name!r} than the records give")
             lenient = replace(limit, epsilon=limit.epsilon * (1.0 + _ROUNDING), delta=limit.delta * (1.0 + _ROUNDING))
             if not lenient.holds(limit.spent):

@@ -67,15 +67,27 @@ class Ledger:
     ) -> None:
         self._path = Path(path).absolute()
         self._name = ""
+        made = False
         check_unit(relation, pairs_per_person)
         if epsilon is not None and delta is not None and not self._exists():
             # Privacy knows what an ε and a δ are.
             Privacy(epsilon, delta, 0)
-            store.touch(self._path)
+            made = store.touch(self._path)
         elif not self._exists():
             raise LedgerMismatch(
                 f"there is no ledger {self._path}. Pass epsilon= and delta=, the whole budget, to make one."
             )
+        try:
+            self._open(epsilon, delta, relation, pairs_per_person, adaptive)
+        except BaseException:
+            if made:
+                store.discard_empty(self._path)
+            raise
+
+    def _open(
+        self, epsilon: float | None, delta: float | None, relation: str | None, pairs_per_person: int | None,
+        adaptive: bool | None,
+    ) -> None:  # fmt: skip
         with store.transaction(self._path, write=True) as (connection, self._identity):
             if store.is_empty(connection, self._path):
                 if epsilon is None or delta is None:
@@ -164,6 +176,8 @@ class Ledger:
         return True  # an empty ledger is one too: `if ledger:` must not skip it
 
     def __repr__(self) -> str:
+        if not hasattr(self, "_budget"):
+            return "<Ledger, not opened>"
         named = f", budget {self._name!r}" if self._name else ""
         return f"<Ledger {self._path.name}{named}, ε = {self.epsilon:g} at δ = {self.delta:g}>"
 
@@ -200,6 +214,8 @@ class Ledger:
 
     def preview(self, plans: Plan | Iterable[Plan], *, times: int = 1, part: tuple[str, str] | None = None) -> Preview:
         """What releases by these plans, each made `times` times, would cost now. Nothing is recorded."""
+        if not isinstance(plans, Plan | Iterable):
+            raise ArgumentTypeError("plans", plans, "not a Plan", "Pass what ss.plan(...) gave, or a list of them")
         batch = [plans] if isinstance(plans, Plan) else list(plans)
         for plan in batch:
             if not isinstance(plan, Plan):
@@ -442,14 +458,14 @@ class Ledger:
     def _transaction(self, *, write: bool) -> Iterator[Books]:
         if not self._exists():
             raise LedgerError(f"the ledger {self._path} is gone. Restore it from a backup; a new one would forget.")
+        seen = self._seen  # before it begins: other threads may see more, later, of what this one does not
         with store.transaction(self._path, write=write, identity=self._identity) as (connection, _):
             if store.is_empty(connection, self._path):
                 raise LedgerCorrupt(f"the ledger {self._path} has been emptied. Restore it from a backup.")
             books = Books(connection, self._path)
-            books.check_follows(self._seen)
-            self._seen = books.position
+            books.check_follows(seen)
             yield books
-        self._seen = books.position  # committed by now
+        self._seen = max(self._seen, books.position, key=lambda position: position[0])  # committed by now
 
     def _read(self, question: Callable[[Books], T]) -> T:
         try:

@@ -84,16 +84,18 @@ def held(path: Path, *, write: bool, wait: float) -> Iterator[Identity]:
                 _check_name(path, file.handles[0])
                 yield identity
             finally:
-                unlock(file.handles[0])
+                if files is _files:
+                    unlock(file.handles[0])
         finally:
             file.writing.release()
     finally:
-        with files.guard:
-            file.users -= 1
-            if not file.users:
-                del files.by_identity[identity]
-                for handle in file.handles:
-                    os.close(handle)
+        if files is _files:  # else this is a fork that leaves the block of its parent, and the handles are closed
+            with files.guard:
+                file.users -= 1
+                if not file.users:
+                    del files.by_identity[identity]
+                    for handle in file.handles:
+                        os.close(handle)
 
 
 def _opened(files: _Files, path: Path) -> tuple[Identity, _File]:

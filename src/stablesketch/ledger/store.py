@@ -32,7 +32,16 @@ from ..errors import LedgerCorrupt, LedgerError
 from ..file_identity import Identity
 from .lock import held
 
-__all__ = ["backup", "create_tables", "is_empty", "is_old", "mark_version", "touch", "transaction"]
+__all__ = [
+    "backup",
+    "create_tables",
+    "discard_empty",
+    "is_empty",
+    "is_old",
+    "mark_version",
+    "touch",
+    "transaction",
+]
 
 _APPLICATION = 0x53534C47  # "SSLG"
 _VERSION = 2
@@ -131,7 +140,7 @@ def _connected(path: Path, *, write: bool) -> Iterator[sqlite3.Connection]:
             with contextlib.suppress(sqlite3.Error):
                 connection.execute("ROLLBACK")
             raise
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # the second, if the message of the first quotes damaged text
         raise _translated(path, error) from None
     finally:
         with contextlib.suppress(sqlite3.Error):
@@ -197,18 +206,50 @@ def backup(path: Path, target: Path) -> None:
             os.unlink(name)
 
 
-def touch(path: Path) -> None:
-    """An empty file that only its owner may read or write; SQLite makes its companions with the same mode."""
+def touch(path: Path) -> bool:
+    """An empty file that only its owner may read or write; SQLite makes its companions with the same mode.
+
+    True if there was none.
+    """
     try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        return True
+    except FileExistsError:
+        return False
     except OSError as error:
         raise LedgerError(f"cannot make the ledger {path}: {error.strerror}. Choose another folder.") from None
 
 
-def _translated(path: Path, error: sqlite3.Error) -> LedgerError:
+def discard_empty(path: Path) -> None:
+    """Removes the file of a ledger that was begun and has nothing in it; one that another process has filled stays."""
+    with contextlib.suppress(LedgerError, OSError), transaction(path, write=True) as (connection, _):
+        if is_empty(connection, path):
+            os.unlink(path)
+    if not path.exists():
+        for end in ("-wal", "-shm"):
+            with contextlib.suppress(OSError):
+                os.unlink(f"{path}{end}")
+
+
+def _is_database(path: Path) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read(16) == b"SQLite format 3\0"
+    except OSError:
+        return True  # nothing is known
+
+
+def _translated(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> LedgerError:
+    if isinstance(error, UnicodeDecodeError):
+        error = sqlite3.DatabaseError("malformed text")
     name: str = getattr(error, "sqlite_errorname", "") or ""
     base = "_".join(name.split("_")[:2])
-    if base in _DAMAGE or any(sign in str(error) for sign in ("malformed", "no such table", "no such column")):
+    if base == "SQLITE_NOTADB" and not _is_database(path):
+        return LedgerCorrupt(
+            f"{path} is not a ledger: it is not an SQLite database. Nothing was recorded or released. Name the file "
+            "of a ledger; if this was one, restore it from a backup."
+        )
+    if base in _DAMAGE or any(sign in str(error) for sign in ("malformed", "no such", "UTF-8")):
         return LedgerCorrupt(
             f"the ledger {path} is damaged ({error}). Nothing was recorded or released. Restore it from a backup, and "
             "record what was released since then with Ledger.charge."

@@ -7,6 +7,7 @@ from importlib import resources
 from pathlib import Path
 
 from ..errors import ArgumentError
+from ..visible import visible
 
 __all__ = ["check_page_path", "document", "escaped"]
 
@@ -19,7 +20,7 @@ def check_page_path(path: Path) -> None:
 
 def escaped(text: str) -> str:
     """Text for HTML, in elements and in attributes."""
-    return html.escape(text, quote=True)
+    return html.escape(visible(text, keep="\n\t"), quote=True)
 
 
 def document(title: str, body: str, script: str = "") -> str:

@@ -82,7 +82,7 @@ def _names(axes: Axes, ordered: Sequence[GroupRelease]) -> None:
     for where, i in wanted:
         height = max(where, height + _APART)
         one = ordered[i]
-        said = f"{shortened(', '.join(one.group))}  {short(float(f'{one.release.points[-1].value:.3g}'))}"
+        said = f"{shortened(one.name)}  {short(float(f'{one.release.points[-1].value:.3g}'))}"
         axes.annotate(said, (1.0, height), xycoords="axes fraction", xytext=(8, 0), textcoords="offset points",
                       ha="left", va="center", color=_COLOURS[i], weight="bold")  # fmt: skip
 

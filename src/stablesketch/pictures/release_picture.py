@@ -63,7 +63,7 @@ def _named(groups: list[GroupRelease]) -> Figure:
         said = f"{short(one.release.value)}  ({short(one.release.low)} to {short(one.release.high)})"
         axes.annotate(said, (1.0, place), xycoords=("axes fraction", "data"), xytext=(8, 0), fontsize=12,
                       textcoords="offset points", ha="left", va="center", color=BLUE)  # fmt: skip
-    axes.set_yticks(range(len(ordered)), [shortened(", ".join(one.group)) for one in ordered])
+    axes.set_yticks(range(len(ordered)), [shortened(one.name) for one in ordered])
     axes.set_ylim(len(ordered) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)

@@ -157,6 +157,12 @@ def _largest_size(p: float, privacy: Privacy) -> int:
 
 def _too_precise(p: float, privacy: Privacy, size: int, parts: int) -> PlanInfeasible:
     """What would do; where δ is shared by several parts, so much more of it for all of them."""
+    if privacy.epsilon > _LARGEST_EPSILON:
+        return PlanInfeasible(
+            f"ε = {privacy.epsilon:g} is too large for a sketch: what finite precision costs grows as e^ε, and beyond "
+            f"about ε = {_LARGEST_EPSILON:g} it is more than any δ. Such an ε protects nobody either. Pass epsilon=1, "
+            "or another of that order, or mechanism='exact'."
+        )
     grid, largest = _Grid.of(p, privacy, size), _largest_size(p, privacy)
     enough = 1.05 * grid.cost / _PRECISION_SHARE * parts
     ways = [f"delta={enough:.2g}"] if enough < 1.0 else []

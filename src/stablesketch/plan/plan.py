@@ -6,7 +6,7 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ..checked_json import MOST_WHOLE, JsonError, parsed
@@ -125,7 +125,7 @@ class Plan:
     def from_json(cls, text: str) -> Plan:
         """Reads what `to_json` wrote. The reached ε and δ are trusted: keep plans where only you can write them."""
         try:
-            return cls._from_content(parsed(text, infinite=True))
+            return cls._from_content(parsed(text, finite=False))
         except (ArithmeticError, AttributeError, JsonError, LookupError, RecursionError, TypeError) as error:
             shown = error if isinstance(error, JsonError) else shortened(error)
             raise BlobError(f"this is not the JSON of a plan: {shown}. Pass what Plan.to_json() gave.") from None
@@ -180,6 +180,11 @@ class Plan:
                 f"a plan of {self.statistic} has size {self.size}, and plans have {LARGEST_SIZE:,} entries at most. "
                 "Make the plan again with ss.plan."
             )
+
+    def __repr__(self) -> str:
+        """As dataclasses have it; a plan that was never made has what it has."""
+        there = [f"{field.name}={getattr(self, field.name)!r}" for field in fields(self) if hasattr(self, field.name)]
+        return f"Plan({', '.join(there)})"
 
     def __str__(self) -> str:
         from .table import plan_table

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..privacy import delta_advice
 from ..statistic import Distinct, Profile, Shannon, Total
 
 if TYPE_CHECKING:
@@ -40,6 +41,9 @@ def plan_table(plan: Plan) -> str:
     rows += [("error", error_in_words(plan.error, plan)), ("exact + Laplace", _comparison(plan))]
     if plan.sampled is not None:
         rows += _sampling(plan, plan.sampled)
+    advice = delta_advice(privacy)
+    if advice is not None and plan.delta:
+        rows += [("note", advice)]
     width = max(len(name) for name, _ in rows)
     lines = [f"{name.ljust(width)}  {text}" for name, text in rows]
     title = f"Plan: {plan.statistic} by the {plan.mechanism} mechanism"

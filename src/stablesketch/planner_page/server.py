@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import secrets
 import socketserver
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
@@ -40,6 +41,11 @@ class PlannerServer(ThreadingHTTPServer):
             super().__init__(("127.0.0.1", port), _Handler)
         except OSError as error:
             raise ArgumentError("port", port, f"it cannot be used ({error.strerror})", "Leave it out") from None
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A browser that closes its connection, or says nothing, is no error; anything else is shown."""
+        if not isinstance(sys.exc_info()[1], ConnectionError | TimeoutError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
 
     def server_bind(self) -> None:
         """Takes the port. The name of the machine, which the base class looks up, is not asked for: nobody needs it."""

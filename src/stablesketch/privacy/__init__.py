@@ -1,5 +1,6 @@
 """What is protected, by how much streams can differ, and what the entries of a sketch give away."""
 
+from .advice import delta_advice
 from .curve import PrivacyCurve
 from .distinct import PhantomNumber, distinct_deviation, distinct_limits, phantoms_for
 from .neighbours import WorstNeighbours, log_sensitivity, sensitivity, worst_neighbours
@@ -13,6 +14,7 @@ __all__ = [
     "Relation",
     "Sampling",
     "WorstNeighbours",
+    "delta_advice",
     "distinct_deviation",
     "distinct_limits",
     "log_sensitivity",

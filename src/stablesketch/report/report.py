@@ -79,9 +79,9 @@ def _headline(plan: Plan, groups: Sequence[GroupRelease], first: Release, subjec
     if not groups:
         return headlines.headline(plan.statistic, first, subject)
     if len(groups) == 1:
-        return f"{', '.join(groups[0].group)}: {headlines.headline(plan.statistic, first, subject)}"
+        return f"{groups[0].name}: {headlines.headline(plan.statistic, first, subject)}"
     most = max(groups, key=lambda one: one.release.value)
-    said = f"Of {len(groups):,} groups, {', '.join(most.group)} {headlines.leading(plan.statistic, subject)}"
+    said = f"Of {len(groups):,} groups, {most.name} {headlines.leading(plan.statistic, subject)}"
     rivals = [one for one in groups if one is not most and one.release.high >= most.release.low]
     sure = f", though {len(rivals):,} more cannot be told from it" if rivals else ""
     low, high = short(most.release.low), short(most.release.high)

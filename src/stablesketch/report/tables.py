@@ -17,12 +17,10 @@ def group_table(groups: Sequence[GroupRelease]) -> str:
     ordered = sorted(groups, key=lambda one: (-one.release.value, one.group))
     first = ordered[0].release
     if not first.points:
-        found = [
-            (", ".join(one.group), _cells(one.release.value, one.release.low, one.release.high)) for one in ordered
-        ]
+        found = [(one.name, _cells(one.release.value, one.release.low, one.release.high)) for one in ordered]
         return _table("group", (first.statistic, *_limits(first)), found)
     profiles = [
-        (", ".join(one.group), [f"{point.order:g}", *_cells(point.value, point.low, point.high)])
+        (one.name, [f"{point.order:g}", *_cells(point.value, point.low, point.high)])
         for one in ordered
         for point in one.release.points
     ]

@@ -1,0 +1,104 @@
+"""Lines of text, each a key: of a pipe or of files, read alike, as Arrow batches with the one column `line`.
+
+A line ends with \\n or \\r\\n, which is not part of it; every other character is. DuckDB's reader of CSV is not used
+for them: it drops empty lines, ends lines at \\r, and knows no character that cannot separate cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import DataError
+from .libraries import need
+from .lines import whole_lines
+from .packed import opened_text, unreadable
+from .streams import Readable, Stream, begun
+
+__all__ = ["line_files", "line_stream"]
+
+Opened = Callable[[], AbstractContextManager[Readable]]
+
+
+def line_stream(file: Readable, name: str) -> Stream:
+    """The lines of a pipe."""
+    return _stream(name, [(name, lambda: nullcontext(file))])
+
+
+def line_files(files: Sequence[Path], name: str) -> Stream:
+    """The lines of files, one after the other; they can be read again, and counted."""
+    inputs: list[tuple[str, Opened]] = [(str(path), partial(opened_text, path)) for path in files]
+    stream = _stream(name, inputs)
+    stream.rows = lambda: sum(batch.num_rows for batch in stream.open())
+    return stream
+
+
+def _stream(name: str, inputs: Sequence[tuple[str, Opened]]) -> Stream:
+    stream = Stream(name, ["line"], lambda: read(), text=True)
+
+    def read() -> Iterator[Any]:
+        stream.begins = []
+        rows = 0
+        for one, opened in inputs:
+            stream.begins.append((rows, one))
+            before = rows
+            try:
+                with opened() as file:
+                    for lines in whole_lines(_without_mark(begun(file, one)), one):
+                        batch = _batch(lines, one, rows - before)
+                        rows += batch.num_rows
+                        yield batch
+            except OSError as error:  # a damaged archive, for example
+                raise unreadable(one, error) from None
+
+    return stream
+
+
+def _without_mark(file: Readable) -> Callable[[int], bytes]:
+    """Reads on after a byte order mark, if there is one."""
+    first = True
+
+    def read(size: int) -> bytes:
+        nonlocal first
+        if not first:
+            return file.read(size)
+        first = False
+        head = file.read(max(size, 3))
+        return head.removeprefix(b"\xef\xbb\xbf") or file.read(size)
+
+    return read
+
+
+def _batch(lines: bytes, name: str, before: int) -> Any:
+    """An Arrow column of text without a Python object a line: offsets and bytes, the ends of lines taken out."""
+    pa = need("pyarrow")
+    data = np.frombuffer(lines if lines.endswith(b"\n") else lines + b"\n", np.uint8)
+    newline = data == 10
+    ends = newline.copy()
+    ends[:-1] |= (data[:-1] == 13) & newline[1:]
+    offsets = np.concatenate([[0], np.cumsum(~ends, dtype=np.int64)[newline]]).astype(np.int32)
+    body = data[~ends]
+    valid = np.packbits(np.diff(offsets) > 0, bitorder="little")  # an empty line is no key
+    buffers = [pa.py_buffer(valid), pa.py_buffer(offsets), pa.py_buffer(body)]
+    column = pa.Array.from_buffers(pa.string(), len(offsets) - 1, buffers)
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        raise _not_text(lines, name, before) from None
+    return pa.RecordBatch.from_arrays([column], names=["line"])
+
+
+def _not_text(lines: bytes, name: str, before: int) -> DataError:
+    row = None
+    for number, line in enumerate(lines.split(b"\n"), start=before + 1):
+        try:
+            line.decode()
+        except UnicodeDecodeError:
+            row = number
+            break
+    return DataError(name, "the text is not UTF-8", "Convert it: iconv -f LATIN1 -t UTF-8, for example", row=row)

@@ -1,0 +1,39 @@
+"""When δ is too large to mean what people take it to mean. A warning, not a refusal: who asks decides.
+
+A mechanism that publishes each row with probability δ, whole, is (0, δ)-private. Of n rows it publishes δn on average:
+from δ = 1/n on, somebody's row is to be expected among what is published, and the definition does not object. So δ is
+chosen well below 1/n. Only public numbers may be asked here: n is what `pairs` says, counted where their number is
+public or promised from public knowledge. Where nothing is promised n is private, and may not decide what is
+shown; a fixed bound takes its place, 1e-4, which is 1/n for the ten thousand rows from which on a sketch is of use.
+"""
+
+from __future__ import annotations
+
+from .privacy import Privacy
+
+__all__ = ["UNKNOWN_DELTA", "delta_advice"]
+
+UNKNOWN_DELTA = 1e-4
+"""The largest δ that passes without a warning where the number of pairs is not public."""
+
+
+def delta_advice(privacy: Privacy) -> str | None:
+    """What to say about δ, from public numbers alone; None if there is nothing to say."""
+    delta, pairs = privacy.delta, privacy.pairs
+    if pairs:
+        if delta * pairs <= 1.0:
+            return None
+        return (
+            f"δ = {delta:g} is above 1/{pairs:,}, one over the number of {privacy.unit}s: it allows somebody's data to "
+            f"be published as they are. Choose δ far below {1.0 / pairs:.1g}, such as {_usual(0.01 / pairs)}"
+        )
+    if delta <= UNKNOWN_DELTA:
+        return None
+    return (
+        f"δ = {delta:g} is large: it allows one {privacy.unit} in {1.0 / delta:,.0f} to be published as it is. "
+        "Choose δ far below one over their number, such as 1e-9"
+    )
+
+
+def _usual(delta: float) -> str:
+    return f"{min(delta, 1e-9):.0e}"

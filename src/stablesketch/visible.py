@@ -1,0 +1,52 @@
+"""Text that came with data, shown so that it can do nothing but be read.
+
+The name of a group, a column or a file may hold anything: escape sequences that a terminal obeys, marks that turn the
+direction of a line, characters nobody sees, half of a surrogate pair. Wherever such a name is shown to people it is
+shown with these written out, as Python writes them; JSON keeps the exact name.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+__all__ = ["json_visible", "visible"]
+
+# Control, format (zero-width, right-to-left), surrogate, private, unassigned; separators of lines and paragraphs.
+_HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+_BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")  # letters and marks that show nothing
+_PLAIN = re.compile(r"[ -~]*")
+
+
+def visible(text: str, keep: str = "") -> str:
+    r"""The text with all that is not seen, or is obeyed instead of shown, written out; characters in `keep` stay.
+
+    >>> visible("a\x1b[31mred\u202e")
+    'a\\x1b[31mred\\u202e'
+    """
+    if _PLAIN.fullmatch(text):
+        return text
+    return "".join(character if character in keep or _is_seen(character) else _written(character) for character in text)
+
+
+def json_visible(text: str) -> str:
+    r"""JSON with the same characters written as JSON writes them, \u001b: what it means is the same."""
+    return "".join(
+        character if _is_seen(character) else "".join(f"\\u{unit:04x}" for unit in _units(character))
+        for character in text
+    )
+
+
+def _is_seen(character: str) -> bool:
+    return unicodedata.category(character) not in _HIDDEN and character not in _BLANK
+
+
+def _written(character: str) -> str:
+    written = character.encode("unicode_escape").decode()
+    return written if written != character else f"\\u{ord(character):04x}"
+
+
+def _units(character: str) -> tuple[int, ...]:
+    """Its UTF-16 units."""
+    code = ord(character)
+    return (code,) if code < 0x10000 else (0xD800 + ((code - 0x10000) >> 10), 0xDC00 + ((code - 0x10000) & 0x3FF))
