@@ -114,7 +114,7 @@ def test_entropy_is_refused_where_privacy_cannot_be_reached_and_says_what_would_
 
 
 def test_distinct_counts_take_no_deletes_and_few_registers_are_refused() -> None:
-    with pytest.raises(ss.ArgumentError, match="cannot be taken back"):
+    with pytest.raises(ss.ArgumentError, match="cannot take back"):
         ss.plan(ss.Distinct(), COUNTED, deletes=True)
     with pytest.raises(ss.ArgumentError, match="at least 64 registers"):
         ss.plan(ss.Distinct(), COUNTED, size=20)
