@@ -53,10 +53,10 @@ BAD = {
 
 
 @pytest.mark.parametrize("bad", BAD)
-@pytest.mark.parametrize("row", [1, 2, 3, 30_000, 60_000])
+@pytest.mark.parametrize("row", [1, 3, 20_000])
 @pytest.mark.parametrize("shape", ["lines", "packed lines", "second file"])
 def test_malformed_json_is_told_by_its_row(tmp_path: Path, shape: str, row: int, bad: str) -> None:
-    objects = ['{"x": "some key or other"}'] * 60_000
+    objects = ['{"x": "some key or other"}'] * 20_000
     objects[row - 1] = BAD[bad]
     raw = ("\n".join(objects) + "\n").encode("utf-8", "surrogateescape")
     path = tmp_path / ("e.jsonl.gz" if shape == "packed lines" else "e.jsonl")
