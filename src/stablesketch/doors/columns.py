@@ -154,7 +154,7 @@ def checked_types(
 
 
 _NO_KEYS = (
-    (r"BOOL", "programs write one as true, True, t or 1"),
+    (r"BOOL", "it equals 1 in some programs and not in others"),
     (r".*(\[\d*\]|LIST|ARRAY|STRUCT|MAP|UNION|VARIANT|TUPLE|DICT|SET)", "it holds several values, not one"),
     (r"(FLOAT|DOUBLE|REAL)", "equal values may differ in their bits"),
     (r"DECIMAL", "equal values may be written in several ways, as 1.0 and 1.00"),
