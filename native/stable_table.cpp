@@ -9,7 +9,7 @@
 namespace stablesketch {
 
 std::shared_ptr<const StableTable> stable_table(double p) {
-    // A table is at most 1 MiB, or twice that; streams use few orders, so they are kept for the life of the process.
+    // A table is at most 1 MiB, with the copies for vector tiers up to three; streams use few orders, so they are kept for the life of the process.
     static std::mutex mutex;
     static std::map<double, std::shared_ptr<const StableTable>> known;
     const std::lock_guard<std::mutex> lock(mutex);
