@@ -22,11 +22,12 @@ inline std::vector<Row> direct_rows(const StableTable& table) {
     const int b = table.bin_bits;
     const std::size_t bins = std::size_t(1) << b;
     std::vector<Row> direct(128 * bins, Row{});
+    const std::vector<Row>& rows = table.marked.empty() ? table.rows : table.marked;
     for (std::size_t side = 0; side < 2; ++side) {
         for (std::size_t row = 0; row < table.rows_per_side(); ++row) {
             const int e = static_cast<int>(row >> b);
             const std::size_t octave = static_cast<std::size_t>(1023 + e) % 64;
-            const Row& from = table.rows[side * table.rows_per_side() + row];
+            const Row& from = rows[side * table.rows_per_side() + row];
             Row& to = direct[(64 * side + octave) * bins + row % bins];
             for (int k = 0; k < 8; ++k) {
                 const double scaled = std::ldexp(from.c[k], (b - e) * k);

@@ -27,8 +27,10 @@ struct TableView {
     int bin_bits, resolution, shift;
     double fine_from = 0.0;  // every X that asks for more bits is above this, as the rows hold it
     std::uint64_t sign_bit = 0;  // the bit that is the sign of X, if one is
+    std::uint64_t coarse = 0;    // bits that ask for more if none of these is set (variate.hpp)
     bool wide = false;       // whether a window of three limbs pays (kernel_outliers.hpp)
     double tail = 1.0;       // P(|X| > x) falls like x^-tail
+    const Row* marked = nullptr;  // marked_rows.hpp, or the rows
     const Row* direct = nullptr;  // direct_rows.hpp
 };
 TableView view_of(const StableTable& table);
@@ -55,9 +57,8 @@ struct Tier {
 
 // The tiers this machine can run, best first; "plain" is always the last.
 const std::vector<Tier>& tiers();
-// sums += weight * X for one fingerprint and entry whose bits ask for a continuation (variate.hpp).
-void add_fine_variate(const KernelJob&, std::uint64_t fingerprint, std::uint32_t entry, std::uint64_t bits,
-                      std::int64_t weight);
+// sums += weight * X for one entry whose bits ask for `more` (variate.hpp).
+void add_fine_variate(const KernelJob&, std::uint32_t entry, std::uint64_t bits, std::uint64_t more, std::int64_t weight);
 void add_block_plain(const KernelJob&, const std::uint64_t*, const std::int64_t*, std::size_t);
 #if defined(__x86_64__)
 void add_block_avx2(const KernelJob&, const std::uint64_t*, const std::int64_t*, std::size_t);

@@ -7,6 +7,7 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
+#include "continuation_aesni.hpp"
 #include "kernel_outliers.hpp"
 #include "variate.hpp"
 
@@ -86,7 +87,7 @@ template <int B, bool wide>  // log2 of the bins per octave; three limbs or two
 void run(const KernelJob& job, const std::uint64_t* fingerprints, const std::int64_t* weights, std::size_t padded) {
     const TableView& table = job.table;
     const char* rows = reinterpret_cast<const char*>(
-        reinterpret_cast<std::uintptr_t>(table.rows) - (std::uintptr_t(1023) << B) * sizeof(Row));
+        reinterpret_cast<std::uintptr_t>(table.marked) - (std::uintptr_t(1023) << B) * sizeof(Row));
     const __m256i sign_bit = all(table.sign_bit);
     const __m256d round_to_one = _mm256_set1_pd(6755399441055744.0);         // 1.5 * 2^52
     const __m256d limit = _mm256_set1_pd(window_limit(table));
@@ -132,8 +133,10 @@ void run(const KernelJob& job, const std::uint64_t* fingerprints, const std::int
                 do {
                     const int lane = __builtin_ctz(static_cast<unsigned>(outside));
                     const std::size_t key = i + static_cast<std::size_t>(lane >> 1);
-                    if ((drawn.bits[2 * i + lane] & coarse_bits) == 0) [[unlikely]] {
-                        add_fine_variate(job, fingerprints[key], 2 * j + (lane & 1), drawn.bits[2 * i + lane], weights[key]);
+                    if ((drawn.bits[2 * i + lane] & table.coarse) == 0) [[unlikely]] {
+                        const auto entry = static_cast<std::uint32_t>(2 * j + (lane & 1));
+                        const std::uint64_t more = more_bits(job, fingerprints[key], entry);
+                        add_fine_variate(job, entry, drawn.bits[2 * i + lane], more, weights[key]);
                     } else {
                         Outliers& to = rest[lane & 1];
                         to.x[to.count] = values[lane];

@@ -8,6 +8,7 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
+#include "continuation_aesni.hpp"
 #include "kernel_outliers.hpp"
 #include "variate.hpp"
 
@@ -168,7 +169,7 @@ inline void add_light_outliers(std::int64_t* digits, const Outliers& out, const 
 
 // Adds the lanes that ask for more bits, one by one, and returns which they are.
 __mmask8 add_fine(const KernelJob& job, const Lanes& lanes, std::uint32_t j, std::size_t g, __m512i u) {
-    const __mmask8 fine = _mm512_testn_epi64_mask(u, _mm512_set1_epi64(static_cast<long long>(coarse_bits)));
+    const __mmask8 fine = _mm512_testn_epi64_mask(u, _mm512_set1_epi64(static_cast<long long>(job.table.coarse)));
     for (unsigned left = fine; left != 0; left &= left - 1) {
         const int lane = __builtin_ctz(left);
         const std::size_t at = 4 * g + static_cast<std::size_t>(lane >> 1);
@@ -176,7 +177,9 @@ __mmask8 add_fine(const KernelJob& job, const Lanes& lanes, std::uint32_t j, std
         alignas(64) std::uint64_t bits[8];
         _mm512_store_si512(bits, u);
         const auto weight = static_cast<std::int64_t>(lanes.size[at]);
-        add_fine_variate(job, lanes.key[at], 2 * j + (lane & 1), bits[lane], lanes.negative ? -weight : weight);
+        const auto entry = static_cast<std::uint32_t>(2 * j + (lane & 1));
+        const std::uint64_t more = more_bits(job, lanes.key[at], entry);
+        add_fine_variate(job, entry, bits[lane], more, lanes.negative ? -weight : weight);
     }
     return fine;
 }

@@ -19,19 +19,22 @@ Pair encrypt(const KernelJob& job, std::uint64_t fingerprint, std::uint32_t pair
 TableView view_of(const StableTable& table) {
     TableView view{table.rows.data(), table.rows_per_side(), table.bin_bits, table.resolution, table.shift};
     view.sign_bit = table.symmetric ? std::uint64_t(1) << 63 : 0;
+    const bool positive = one_sided(table.p);
+    view.coarse = positive ? one_sided_coarse_bits : coarse_bits;
     // X falls with t, to within the error of its polynomials.
-    view.fine_from = magnitude_of(view, 0, uniform_of(std::uint64_t(1) << 48)) * (1.0 - 0x1p-30);
-    view.wide = table.p >= 0.15 && table.p <= 0.9;
+    const std::uint64_t first_enough = std::uint64_t(1) << (positive ? one_sided_fine_bits : 48);
+    view.fine_from = magnitude_of(view, 0, uniform_of(first_enough)) * (1.0 - 0x1p-30);
     view.tail = std::fabs(table.p);  // the skewed law has the tail of p = 1
+    view.wide = view.tail >= 0.15 && view.tail <= 0.9;
+    view.marked = table.marked.empty() ? view.rows : table.marked.data();
     view.direct = table.direct.data();
     return view;
 }
 
-void add_fine_variate(const KernelJob& job, std::uint64_t fingerprint, std::uint32_t entry, std::uint64_t bits,
+void add_fine_variate(const KernelJob& job, std::uint32_t entry, std::uint64_t bits, std::uint64_t more,
                       std::int64_t weight) {
-    const std::uint64_t more = encrypt(job, fingerprint, entry / 2, job.domain ^ continuation).bits[entry % 2];
     add_variate(job.sums + std::size_t(entry) * job.digits, job.table, bits,
-                magnitude_of(job.table, 0, fine_uniform_of(bits, more)), weight);
+                magnitude_of(job.table, (bits >> 62) & 1, fine_uniform_of(bits, more)), weight);
 }
 
 void add_block_plain(const KernelJob& job, const std::uint64_t* fingerprints, const std::int64_t* weights,
@@ -41,8 +44,9 @@ void add_block_plain(const KernelJob& job, const std::uint64_t* fingerprints, co
             const Pair pair = encrypt(job, fingerprints[i], j, job.domain);
             for (std::uint32_t half = 0; half < 2; ++half) {
                 const std::uint64_t bits = pair.bits[half];
-                if ((bits & coarse_bits) == 0) [[unlikely]] {
-                    add_fine_variate(job, fingerprints[i], 2 * j + half, bits, weights[i]);
+                if ((bits & job.table.coarse) == 0) [[unlikely]] {
+                    const Pair more = encrypt(job, fingerprints[i], j, job.domain ^ continuation);
+                    add_fine_variate(job, 2 * j + half, bits, more.bits[half], weights[i]);
                 } else {
                     add_variate(job.sums + std::size_t(2 * j + half) * job.digits, job.table, bits,
                                 magnitude_of(job.table, (bits >> 62) & 1, uniform_of(bits)), weights[i]);

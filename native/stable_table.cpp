@@ -1,6 +1,7 @@
 #include "stable_table.hpp"
 
 #include "direct_rows.hpp"
+#include "marked_rows.hpp"
 
 #include <list>
 #include <mutex>
@@ -20,6 +21,7 @@ std::shared_ptr<const StableTable> built(double p) {
     if (__builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2")) fill = fill_table_fma;
 #endif
     fill(p, *table, table->rows.data());
+    if (one_sided(p)) table->marked = marked_rows(*table);
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512f")) table->direct = direct_rows(*table);
 #endif

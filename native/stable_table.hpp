@@ -6,9 +6,10 @@
 // and in a bin x is a polynomial of degree 7 in the position s in [-1/2, 1/2): eight coefficients, one cache line.
 // Entries keep X as an integer multiple of 2^-resolution; see entries.hpp.
 //
-// The order `skewed` stands for the law of -R, R the 1-stable law with E e^{tR} = t^t, which entropy is made of: X is
-// then signed by itself, and no bit is its sign. Its heavy tail, of positive X, is the upper side: P(X > x) = t/2 there
-// and P(X <= x) = t/2 on the lower side.
+// A negative order -p stands for a law that is signed by itself, so that no bit is the sign of X: P(X > x) = t/2 on the
+// upper side and P(X <= x) = t/2 on the lower one. For 0 < p < 1 it is the positive p-stable law, E e^{-sX} = exp(-s^p).
+// -1, `skewed`, is the law that it tends to, scaled and shifted, as p goes to 1: that of -R, R the 1-stable law with
+// E e^{tR} = t^t, which entropy is made of. Its heavy tail, of positive X, is the upper side, too.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +20,7 @@
 namespace stablesketch {
 
 inline constexpr double skewed = -1.0;
+inline bool one_sided(double order) { return order < 0.0 && order > skewed; }
 
 struct alignas(64) Row {
     double c[8];
@@ -36,8 +38,9 @@ struct TableShape {
 };
 
 struct StableTable : TableShape {
-    double p = 1.0;
+    double p = 1.0;           // the order: negative for a law signed by itself
     std::vector<Row> rows;    // upper side, then lower side
+    std::vector<Row> marked;  // the same as the vector tiers take them, if that is not the same (marked_rows.hpp)
     std::vector<Row> direct;  // the same as the AVX-512 tier takes them (direct_rows.hpp); empty where it cannot run
 };
 
@@ -46,8 +49,8 @@ TableShape table_shape(double p);
 void fill_table_plain(double p, const TableShape& shape, Row* rows);
 void fill_table_fma(double p, const TableShape& shape, Row* rows);
 
-// The table of p in [0.05, 1], or of the skewed law, built on first use and shared by all who ask for the same p.
-// Thread-safe. The `most_tables` used last are kept, of at most 2 MiB each; a table that was let go is built again, with
+// The table of p in [0.05, 1], of a one-sided law of order -p, or of the skewed law, built on first use and shared by all
+// who ask for the same p. Thread-safe. The `most_tables` used last are kept, of at most 3 MiB each; a table that was let go is built again, with
 // the same bits. What is in use is held by who uses it.
 inline constexpr std::size_t most_tables = 32;
 std::shared_ptr<const StableTable> stable_table(double p);

@@ -27,6 +27,7 @@
 
 #include "dd.hpp"
 #include "gumbel_gauss.hpp"
+#include "one_sided_law.hpp"
 #include "skewed_law.hpp"
 #include "stable_table.hpp"
 
@@ -364,7 +365,7 @@ class BinFit {
 class Builder {
   public:
     Builder(double p, const TableShape& shape, Row* rows)
-        : p_(p), shape_(shape), rows_(rows), a_(dd(1.0) / dd(p)) {
+        : p_(std::fabs(p)), positive_(one_sided(p)), shape_(shape), rows_(rows), a_(dd(1.0) / dd(std::fabs(p))) {
         const int bins = 1 << shape_.bin_bits;
         for (int bin = 0; bin < bins; ++bin)
             for (const dd& s : fit_.points()) mantissa_.push_back(dd(1.0) + (s + dd(bin + 0.5)) / dd(bins));
@@ -373,6 +374,7 @@ class Builder {
     }
 
     void fill() {
+        if (positive_) return fill_one_sided();
         if (!shape_.symmetric) return fill_skewed();
         const Tails tails(p_);
         std::thread other([&] { fill_upper(tails); });  // the sides are independent
@@ -391,21 +393,30 @@ class Builder {
             values.push_back(exp(log_x(log_t - dd_ln2) + a_ * log_t));
         }
         const Chebyshev whole(points, values);  // x t^{1/p} over u = 2t - 1
-        std::vector<dd> power;
-        for (const dd& m : mantissa_) power.push_back(exp(-(a_ * log(m))));
         const auto few = chebyshev_points(20);
+        fill_power_tail(few, [&](int octave, std::vector<dd>& out) {
+            for (const dd& u : few) out.push_back(whole(scale2(u + dd(3.0), octave - 63) - dd(1.0)));
+        });
+        fill_end(0, exp(log_x(-dd_ln2)));
+    }
+
+    // The upper side, given x t^{1/p} at these Chebyshev points of each octave, in u = 2m - 3, t = 2^(octave - 63) m.
+    template <class Values>
+    void fill_power_tail(const std::vector<dd>& few, Values of_octave) {
+        std::vector<dd> power, values;
+        for (const dd& m : mantissa_) power.push_back(exp(-(a_ * log(m))));
         for (int octave = 0; octave < shape_.octaves; ++octave) {
-            // t = 2^(octave - 63) m, so t^{-1/p} = 2^{(63 - octave)/p} m^{-1/p}; the integer part of the power goes last.
+            // t^{-1/p} = 2^{(63 - octave)/p} m^{-1/p}; the integer part of the power goes last.
             const dd bits = a_ * dd(63 - octave);
             const int integer = static_cast<int>(std::floor(bits.hi));
             const dd fraction = exp((bits - dd(integer)) * dd_ln2);
             values.clear();
-            for (const dd& u : few) values.push_back(whole(scale2(u + dd(3.0), octave - 63) - dd(1.0)) * fraction);
+            of_octave(octave, values);
+            for (dd& value : values) value = value * fraction;
             const Chebyshev local(few, values);  // over m = (3 + u)/2 in [1, 2]
             fill_octave(0, octave, integer - shape_.shift,
                         [&](std::size_t bin) { return local(position_[bin]) * gather(&power[8 * bin]); });
         }
-        fill_end(0, exp(log_x(-dd_ln2)));
     }
 
     void fill_lower(const Tails& tails) {
@@ -419,17 +430,61 @@ class Builder {
         }
         const Inverse log_x(std::move(lattices));
         for (int octave = shape_.octaves - 1; octave >= 0; --octave) {
-            const dd log_top = dd_ln2 * dd(octave - 63);  // ln(t/2) at the top of the octave
             // Below a sixteenth of the resolution every x rounds to 0: leave the rows zero.
-            if (log_x(log_top).hi < -(shape_.resolution + 4) * dd_ln2.hi) break;
-            const int n = p_ >= 0.3 ? (octave >= 50 ? 26 : 12) : p_ >= 0.12 ? 34 : 52;
-            const auto points = chebyshev_points(n);
-            std::vector<dd> values;
-            for (const dd& u : points) values.push_back(exp(log_x(log_top + log(scale2(u + dd(3.0), -2)))));
-            const Chebyshev x(points, values);  // over m = (3 + u)/2 in [1, 2]
-            fill_octave(1, octave, -shape_.shift, [&](std::size_t bin) { return x(position_[bin]); });
+            if (log_x(log_top(octave)).hi < -(shape_.resolution + 4) * dd_ln2.hi) break;
+            fill_lower_octave(octave, p_ >= 0.3 ? (octave >= 50 ? 26 : 12) : p_ >= 0.12 ? 34 : 52, log_x);
         }
         fill_end(1, exp(log_x(-dd_ln2)));
+    }
+
+    static dd log_top(int octave) { return dd_ln2 * dd(octave - 63); }  // ln(t/2) at the top of the octave
+
+    void fill_lower_octave(int octave, int terms, const Inverse& log_x) {
+        const auto points = chebyshev_points(terms);
+        std::vector<dd> values;
+        for (const dd& u : points) values.push_back(exp(log_x(log_top(octave) + log(scale2(u + dd(3.0), -2)))));
+        const Chebyshev x(points, values);  // over m = (3 + u)/2 in [1, 2]
+        fill_octave(1, octave, -shape_.shift, [&](std::size_t bin) { return x(position_[bin]); });
+    }
+
+    void fill_one_sided() {
+        std::thread other([&] { fill_one_sided_lower(); });
+        OneSidedUpper upper(p_);
+        // Eight at a time, from the smallest t on: 32 points an octave.
+        const auto few = chebyshev_points(32);
+        dd log_tail[8], log_zeta[8];
+        fill_power_tail(few, [&](int octave, std::vector<dd>& out) {
+            out.assign(32, dd());
+            for (int at = 24; at >= 0; at -= 8) {
+                for (int i = 0; i < 8; ++i)
+                    log_tail[i] = log_top(octave) + log(scale2(few[at + 7 - i] + dd(3.0), -2));
+                upper.solve(log_tail, log_zeta);
+                // ln t is ln(t/2) + ln 2, and ln x is -(ln zeta)/p
+                for (int i = 0; i < 8; ++i) out[at + 7 - i] = exp(a_ * (log_tail[i] + dd_ln2 - log_zeta[i]));
+            }
+        });
+        for (dd& tail : log_tail) tail = -dd_ln2;
+        upper.solve(log_tail, log_zeta);
+        other.join();
+        for (const int side : {0, 1}) fill_end(side, exp(-(a_ * log_zeta[0])));
+    }
+
+    void fill_one_sided_lower() {
+        const OneSidedLower law(p_);
+        const double inverse_c = (1.0 - p_) / p_;
+        // ln P is analytic in c y within |Im| < pi/2, as that of the symmetric law is in y. From c y of P = 2^-64, where
+        // w_0 = a(0) e^{-cy} is at most 44.4, to beyond the median, where it is at least 1/5; twelve points more at each end.
+        TailLattice lattice;
+        lattice.step = dd(0.06) * ((dd(1.0) - dd(p_)) / dd(p_));
+        const double low = log_double(p_) + inverse_c * (log_double(1.0 - p_) - log_double(44.4));
+        lattice.first = static_cast<int>(std::floor(low / lattice.step.hi)) - 12;
+        do {
+            lattice.log_tail.push_back(
+                law.log_tail(lattice.step * dd(lattice.first + static_cast<int>(lattice.log_tail.size()))));
+        } while (lattice.log_tail.size() < 24 || lattice.log_tail[lattice.log_tail.size() - 13].hi < -dd_ln2.hi);
+        const Inverse log_x({lattice});
+        for (int octave = 0; octave < shape_.octaves; ++octave)
+            fill_lower_octave(octave, p_ >= 0.3 ? 26 : p_ >= 0.12 ? 34 : 52, log_x);
     }
 
     void fill_skewed() {
@@ -456,6 +511,7 @@ class Builder {
     }
 
     double p_;
+    bool positive_;
     TableShape shape_;
     Row* rows_;
     dd a_;

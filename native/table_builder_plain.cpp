@@ -9,11 +9,20 @@ TableShape table_shape(double p) {
         shape.symmetric = false;
         return shape;
     }
+    const bool positive = one_sided(p);
+    if (positive) p = -p;
     // Bins narrow enough that the degree-7 error 2 (2^-(bits+2))^8 binomial(1/p + 7, 8) stays below 3e-15.
     shape.bin_bits = p >= 1.0 / 3.0 ? 5 : p >= 0.1 ? 6 : 7;
     // P(|X| <= x) ~ 2 f(0) x near 0, f(0) = Gamma(1/p)/(pi p); by Stirling 2^-q moves about 2^-53 of probability.
     const dd bits = (-log(dd(p)) - dd(1.0)) / dd(p) / dd_ln2;
     shape.resolution = 54 + static_cast<int>(std::floor(bits.hi));
+    if (positive) {  // P(X <= x) <= exp(-a(0) x^-c): the x of t = 2^-63 keep 48 bits and more
+        const dd q = dd(1.0) - dd(p);
+        const dd least = (log(dd(p)) + q / dd(p) * (log(q) - log(dd(44.4)))) / dd_ln2;
+        const int wanted = 48 - static_cast<int>(std::floor(least.hi));
+        shape.resolution = wanted > 52 ? wanted : 52;
+        shape.symmetric = false;
+    }
     // P(|X| > x) <= x^{-p}, so x <= 2^{64/p}; the rows stay within 2^1000.
     const int largest = static_cast<int>(std::ceil(64.0 / p));
     shape.shift = largest > 1000 ? largest - 1000 : 0;

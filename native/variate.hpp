@@ -3,7 +3,9 @@
 // 64 bits are the sign (bit 63), the side (bit 62) and m (62 bits). t = 2m + 1 as a double, in units of 2^-63, is uniform
 // in (0, 1]. On the upper side a small t is a large X, and what matters is its relative precision: the largest of n keys
 // has t near 1/n. So where m < 2^48 another 64 bits continue m, and t has a full mantissa however small it is. (On the
-// lower side X is proportional to t and what matters is its absolute precision, which 62 bits give.)
+// lower side X is proportional to t and what matters is its absolute precision, which 62 bits give.) Of the positive stable
+// law both tails matter relatively, to the last bit (docs/math-noisy-estimate.md): there an m < 2^52 is continued on both
+// sides, so that t always is a uniform number rounded to 53 bits.
 #pragma once
 
 #include <bit>
@@ -19,6 +21,9 @@ namespace stablesketch {
 inline constexpr std::uint32_t continuation = 0x80000000u;
 // No bit of these: the upper side, and m < 2^48.
 inline constexpr std::uint64_t coarse_bits = 0x7fff000000000000ULL;
+// The same of a one-sided law: either side, and m < 2^52.
+inline constexpr int one_sided_fine_bits = 52;
+inline constexpr std::uint64_t one_sided_coarse_bits = 0x3ff0000000000000ULL;
 
 // The bits of t.
 static inline std::uint64_t uniform_of(std::uint64_t bits) {
@@ -26,17 +31,17 @@ static inline std::uint64_t uniform_of(std::uint64_t bits) {
     return std::bit_cast<std::uint64_t>(static_cast<double>(static_cast<std::int64_t>(odd)));
 }
 
-// The bits of t for m < 2^48 with 64 more bits after m. All of m = 0 goes to the lowest octave, [2^-63, 2^-62): a t
+// The bits of t for m < 2^52 with 64 more bits after m. All of m = 0 goes to the lowest octave, [2^-63, 2^-62): a t
 // below it is moved up by 2^-63.
 static inline std::uint64_t fine_uniform_of(std::uint64_t bits, std::uint64_t more) {
-    const std::uint64_t m = bits & ~(coarse_bits | 0x8000000000000000ULL);
-    const int length = 64 - std::countl_zero(m);  // 0..48
+    const std::uint64_t m = bits & 0x3fffffffffffffffULL;
+    const int length = 64 - std::countl_zero(m);  // 0..52
     const std::uint64_t lead = m == 0 ? std::uint64_t(1) << 62 : m << (63 - length);
     const double mantissa = static_cast<double>(static_cast<std::int64_t>(lead | more >> (1 + length) | 1));
     return std::bit_cast<std::uint64_t>(mantissa) - (std::uint64_t(62 - length) << 52);
 }
 
-// |x| 2^-shift on a side: 0 upper, 1 lower. Of the skewed law, x with its sign.
+// |x| 2^-shift on a side: 0 upper, 1 lower. Of a law signed by itself, x with its sign.
 static inline double magnitude_of(const TableView& table, std::size_t side, std::uint64_t t) {
     const int b = table.bin_bits;
     const std::size_t row = static_cast<std::size_t>((t >> (52 - b)) - (std::uint64_t(1023) << b));

@@ -55,7 +55,7 @@ def steps() -> list[Step]:
     return [(1, keys, weights), (-1, keys[500:2_500], weights[500:2_500]), (1, np.full(1_100, 3, np.uint64), heavy)]
 
 
-@pytest.mark.parametrize("p", [0.05, 0.0512, 0.1, 0.2, 1 / 3, 0.5, 0.75, 0.9, 0.95, 1.0])
+@pytest.mark.parametrize("p", [0.05, 0.0512, 0.1, 0.2, 1 / 3, 0.5, 0.75, 0.9, 0.95, 1.0, -0.05, -0.5, -0.9, -0.999])
 def test_the_same_bits(program: Path, p: float) -> None:
     size, expected_rows = 5, 4_000
     accumulator = _native.Accumulator(p, size, KEY, DOMAIN, expected_rows, _native.tier_names()[0])

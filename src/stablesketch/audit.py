@@ -1,10 +1,11 @@
 """`audit`: runs the real release path on the worst neighbours of a plan and tests the whole claimed curve.
 
 The worst neighbours are the two streams that attain the sensitivity (privacy/neighbours.py), so they are as easy to
-tell apart as any: if their releases do not contradict the curve, no pair's would by more than sampling error. A
-release that is less private than claimed (a seed somebody knows, a floor left out, a wrong theorem) is caught with
-the stated confidence; a sound one fails with probability at most 1 - confidence. Passing proves nothing, the proofs
-do that.
+tell apart as any: if their releases do not contradict the curve, no pair's would by more than sampling error. Every
+number that is published is looked at (the value, its limits, the points of a profile), each alone and all of them
+together. A release that is less private than claimed (a seed somebody knows, a floor left out, a wrong theorem) is
+caught with the stated confidence if it is far enough from the claim, and the report says how far that is; a sound one
+fails with probability at most 1 - confidence. Passing proves nothing, the proofs do that.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .collector import Collector
-from .errors import ArgumentError
+from .errors import ArgumentError, ArgumentTypeError
 from .plan import Plan
 from .plan.charge import charge_of
 from .privacy import PrivacyCurve
@@ -25,9 +26,10 @@ from .privacy.auditing import AuditReport, audit_samples
 from .privacy.neighbours import worst_neighbours
 from .privacy.precision import rounding_delta
 from .privacy.sampling import SampledCurve
+from .release import Release
 from .statistic import Moment
 
-__all__ = ["audit", "claimed_delta", "worst_streams"]
+__all__ = ["audit", "claimed_curve", "claimed_delta", "published", "worst_streams"]
 
 Stream = tuple[NDArray[np.int64], NDArray[np.int64]]
 
@@ -37,7 +39,7 @@ _MOST_SHARED = 20_000_000  # pairs of one key per trial: more would make an audi
 
 def audit(
     plan: Plan,
-    trials: int = 2_000,
+    trials: int = 3_000,
     *,
     confidence: float = 0.99,
     open_collector: Callable[[Plan], Collector] | None = None,
@@ -51,47 +53,73 @@ def audit(
     Raises:
         ArgumentError: too few trials, or worst neighbours too long to be streamed that often.
     """
+    if not isinstance(plan, Plan):
+        raise ArgumentTypeError("plan", plan, "it must be a Plan", "Pass what ss.plan(...) gives")
     if isinstance(trials, bool) or not isinstance(trials, int) or trials < 100:
-        raise ArgumentError("trials", trials, "an audit needs at least 100 trials", "Pass 2000 or more")
+        raise ArgumentError("trials", trials, "an audit needs at least 100 trials", "Pass 3000 or more")
     streams = worst_streams(plan)
     opened = Plan.open if open_collector is None else open_collector
     shown = sys.stderr.isatty() if progress is None else progress
     began = time.monotonic()
-    samples: tuple[list[float], list[float]] = ([], [])
+    names: tuple[str, ...] = ()
+    samples: tuple[list[list[float]], list[list[float]]] = ([], [])
     for trial in range(trials):
         for (keys, values), sample in zip(streams, samples, strict=True):
             collector = opened(plan)
             collector.update(keys, values)
-            sample.append(collector.release().value)
+            numbers = published(collector.release())
+            names = tuple(numbers)
+            sample.append(list(numbers.values()))
         if shown and (trial % 16 == 15 or trial + 1 == trials):
             left = (time.monotonic() - began) / (trial + 1) * (trials - trial - 1)
             end = "\n" if trial + 1 == trials else ""
             print(f"\raudit: {trial + 1:,} of {trials:,} trials, {left:.0f} s left   ", end=end, file=sys.stderr)
     return audit_samples(
-        samples[0], samples[1], lambda epsilon: claimed_delta(plan, epsilon), delta=plan.delta, confidence=confidence
+        samples[0],
+        samples[1],
+        claimed_curve(plan),
+        delta=plan.delta,
+        confidence=confidence,
+        names=names,
+        weaker=lambda share: claimed_curve(plan, share),
     )
 
 
-def claimed_delta(plan: Plan, epsilon: float) -> float:
-    """The δ(ε) that a plan claims: the certified curve of its entries and what finite precision costs.
+def published(release: Release) -> dict[str, float]:
+    """Every number of a release that depends on the data, by name."""
+    found = {"value": release.value, "low": release.low, "high": release.high}
+    for point in release.points:
+        at = f"order {point.order:g}"
+        found |= {f"value at {at}": point.value, f"low at {at}": point.low, f"high at {at}": point.high}
+    return found
 
-    The exact mechanism has pure ε₀, and then δ(ε) <= (e^ε₀ - e^ε)/(e^ε₀ + 1) below ε₀: randomised response, which has
-    that curve, dominates every ε₀-DP mechanism.
+
+def claimed_delta(plan: Plan, epsilon: float) -> float:
+    """The δ(ε) that a plan claims: the certified curve of its entries and what finite precision costs."""
+    return claimed_curve(plan)(epsilon)
+
+
+def claimed_curve(plan: Plan, share: float = 1.0) -> Callable[[float], float]:
+    """The whole curve that a plan claims. With a `share` below 1, what could be claimed if neighbours differed by that
+    much less: if ln ρ, or ε of the noise, were so many times what it is.
     """
-    if plan.mechanism == "exact" and not plan.parts:
-        top = np.exp(plan.epsilon)
-        return float(max(0.0, (top - np.exp(epsilon)) / (top + 1.0)))
     if plan.sampled is not None:
         bound = SampledCurve(plan.statistic.p, plan.size, plan.privacy, plan.sampled.sampling, plan.floor)
-        # δ grows by at most e^x - 1 when ε falls by x.
-        least = max(epsilon, _LEAST_EPSILON)
-        return min(1.0, bound.delta(least) + 2.0 * (least - epsilon) + rounding_delta(epsilon, plan.step))
-    if not isinstance(plan.statistic, Moment):
+
+        def sampled(epsilon: float) -> float:
+            # Of a weaker claim the loss itself is taken to be less. δ grows by at most e^x - 1 when ε falls by x.
+            least = max(epsilon / share, _LEAST_EPSILON)
+            return min(1.0, bound.delta(least) + 2.0 * (least - epsilon / share) + rounding_delta(epsilon, plan.step))
+
+        return sampled
+    if not isinstance(plan.statistic, Moment) or plan.mechanism == "exact":
         # The losses of all that is measured, composed; what is computed from it tells no more.
-        return min(1.0, max(law.delta(epsilon) for law in charge_of(plan).laws("replace")))
+        charge = charge_of(plan)
+        laws = (charge if share == 1.0 else charge.scaled(share)).laws(plan.privacy.relation)
+        return lambda epsilon: min(1.0, max(law.delta(epsilon) for law in laws))
     worst = worst_neighbours(plan.statistic.p, plan.privacy, plan.floor)
-    curve = PrivacyCurve.from_log(plan.statistic.p, plan.size, worst.log_rho)
-    return min(1.0, curve.delta(epsilon) + rounding_delta(epsilon, plan.step))
+    curve = PrivacyCurve.from_log(plan.statistic.p, plan.size, worst.log_rho * share)
+    return lambda epsilon: min(1.0, curve.delta(epsilon) + rounding_delta(epsilon, plan.step))
 
 
 def worst_streams(plan: Plan) -> tuple[Stream, Stream]:
@@ -106,15 +134,24 @@ def worst_streams(plan: Plan) -> tuple[Stream, Stream]:
     if moments:
         shared = worst_neighbours(moments[0].statistic.p, privacy, moments[0].floor).shared
     count, most = privacy.pairs_per_person, privacy.max_value
+    own = privacy.unit == "key"  # every pair has a key of its own
+    # Both streams keep the promised total, of pairs of value 1 where that is possible.
+    needed = max(privacy.total - (count if privacy.relation == "replace" else 0), 0)
+    shared = max(shared, -(-needed // most) if own else needed)
     if shared > _MOST_SHARED:
         raise ArgumentError(
             "plan", f"{shared:,} shared pairs", "its worst neighbours are too long to be streamed once a trial",
             f"Audit the same size and floor at pairs={_MOST_SHARED:,} or fewer",
         )  # fmt: skip
-    own = privacy.unit == "key"  # every pair has a key of its own
     common = -np.arange(1, shared + 1) if own else np.zeros(shared, dtype=np.int64)
     larger = np.concatenate([common, np.arange(1, count + 1)])
-    larger_values = np.concatenate([np.ones(shared, dtype=np.int64), np.full(count, most)])
+    shared_values = np.ones(shared, dtype=np.int64)
+    if own and needed > shared:  # keys come once: what is missing is on as few of them as can hold it
+        full, rest = divmod(needed - shared, most - 1)
+        shared_values[:full] = most
+        shared_values[full : full + 1] += rest
+    larger_values = np.concatenate([shared_values, np.full(count, most)])
     more = count if privacy.relation == "replace" else 0
     smaller = np.concatenate([common, np.arange(1, more + 1) if own else np.zeros(more, dtype=np.int64)])
-    return (larger, larger_values), (smaller, np.ones(len(smaller), dtype=np.int64))
+    smaller_values = np.concatenate([shared_values, np.ones(more, dtype=np.int64)])
+    return (larger, larger_values), (smaller, smaller_values)

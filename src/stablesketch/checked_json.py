@@ -24,13 +24,13 @@ class JsonError(ValueError):
     """What is wrong, in a few words; never shown as it is."""
 
 
-def parsed(text: object, *, infinite: bool = False) -> Any:
-    """The content of a JSON text. NaN is refused, and so are infinities unless `infinite`."""
+def parsed(text: object, *, finite: bool = True) -> Any:
+    """The content of a JSON text. Where not all of it need be `finite`, the ranges of its fields refuse NaN."""
     if not isinstance(text, str):
         raise JsonError(f"not a text but {type(text).__name__}")
 
     def constant(name: str) -> float:
-        if name == "NaN" or not infinite:
+        if finite:
             raise JsonError(f"{name} is not a number it can hold")
         return float(name)
 

@@ -85,7 +85,7 @@ class LibraryMissing(StablesketchError, ImportError):
 
 
 class MergeError(StablesketchError, ValueError):
-    """Two sketches cannot be added because they are not the same projection: p, size or secret differ."""
+    """Two sketches cannot be added because they are not the same projection: p, law, size or secret differ."""
 
 
 class SecretMissing(StablesketchError, RuntimeError):

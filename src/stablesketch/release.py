@@ -76,7 +76,7 @@ class Release:
     def from_json(cls, text: str) -> Release:
         """Reads what `to_json` wrote: every field is there, of its type, within its range, and there are no others."""
         try:
-            fields = Fields(parsed(text, infinite=True), "the release")
+            fields = Fields(parsed(text, finite=False), "the release")
             if fields.any("format") != _FORMAT:
                 raise BlobError("a release of a format this version does not read. Upgrade stablesketch.")
             value, low, high = _limits(fields)

@@ -93,14 +93,14 @@ def test_of_record_and_words_at_some_steps(inject: Inject) -> None:
 
 @pytest.mark.slow
 def test_a_write_that_fails_at_every_step(inject: Inject) -> None:
-    found = checked(inject([*STORED, *DRAWN], ENOSPC=1, EACCES=3, EROFS=3))
-    assert found["ENOSPC"]["nothing"] >= 6  # opening each file, and room for it: before the payment
-    assert found["ENOSPC"]["not stored"] >= 20
+    found = checked(inject([*STORED, *DRAWN], ENOSPC=2, EACCES=9, EROFS=9))
+    assert found["ENOSPC"]["nothing"] >= 3  # opening each file, and room for it: before the payment
+    assert found["ENOSPC"]["not stored"] >= 10
 
 
 @pytest.mark.slow
 def test_a_signal_at_every_step(inject: Inject) -> None:
-    found = checked(inject([*STORED, *KEPT], SIGINT=1, SIGTERM=5, SIGHUP=5, SIGKILL=5))
+    found = checked(inject([*STORED, *KEPT], SIGINT=1, SIGTERM=7, SIGHUP=11, SIGKILL=5))
     assert found["SIGINT"].keys() == found["SIGTERM"].keys() == found["SIGHUP"].keys() == {"nothing", "done"}
     assert found["SIGINT"]["done"] >= 50
     assert found["SIGKILL"].keys() == {"nothing", "killed"}
@@ -109,7 +109,7 @@ def test_a_signal_at_every_step(inject: Inject) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("arguments", [DATA, MANY], ids=["data", "groups"])
 def test_a_signal_while_data_are_read_and_released(inject: Inject, arguments: list[str]) -> None:
-    found = checked(inject([*arguments, *KEPT], SIGINT=11, SIGTERM=23, SIGKILL=23))
+    found = checked(inject([*arguments, *KEPT], SIGINT=13, SIGTERM=37, SIGKILL=37))
     assert found["SIGINT"].keys() == {"nothing", "done"}
     assert found["SIGKILL"].keys() == {"nothing", "killed"}
 

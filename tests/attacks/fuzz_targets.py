@@ -26,6 +26,7 @@ from stablesketch.ledger.accounting import Cost
 from stablesketch.ledger.record import Ask
 from stablesketch.ledger.rows import Budget, Head, _checksum
 from stablesketch.privacy.mechanism import Mechanism
+from stablesketch.secret_bits import Bits
 from stablesketch.sketch.distinct import DistinctRegisters
 from stablesketch.sketch.entropy_sketch import EntropySketch
 
@@ -193,8 +194,9 @@ def costs() -> list[bytes]:
 @functools.cache
 def secret_files() -> list[bytes]:
     bits = bytes(range(32))
+    checksum = secret_file._checksum(Bits(lambda: bits))
     body = f"{secret_file._SPENT}\n{'ab' * 8}\n2026-01-01T00:00:00+00:00\n"
-    fresh = f"{secret_file._FRESH}\n{bits.hex()}\n{secret_file._checksum(bits)}\n"
+    fresh = f"{secret_file._FRESH}\n{bits.hex()}\n{checksum}\n"
     return [fresh.encode(), f"{body}{secret_file._digest(body)}\n".encode()]
 
 
@@ -323,8 +325,8 @@ def read_secret(raw: bytes) -> None:
         os.unlink(name)
 
 
-HEAD = ["replace", 1, 0, 3, bytes(32), "2026-01-01T00:00:00+00:00"]
-BUDGET = [1, "", 1.0, 1e-6, None, 3]
+HEAD = ["replace", 1, 0, 3, bytes(32), "2026-01-01T00:00:00+00:00", b""]
+BUDGET = [1, "", 1.0, 1e-6, None, 3, 0, b""]
 
 
 def row_mutant(rng: Random, raw: bytes) -> bytes:
@@ -348,9 +350,9 @@ def read_row(raw: bytes) -> None:
     connection = sqlite3.connect(":memory:")
     try:
         names = (
-            "relation, pairs_per_person, adaptive, releases, chain, last_time"
+            "relation, pairs_per_person, adaptive, releases, chain, last_time, spent"
             if head
-            else "id, name, epsilon, delta, theta, releases"
+            else "id, name, epsilon, delta, theta, releases, after, cache"
         )
         table = "ledger" if head else "budgets"
         connection.execute(f"CREATE TABLE {table} ({names}, checksum)")
@@ -363,8 +365,7 @@ def read_row(raw: bytes) -> None:
             assert found.releases >= 0
             assert len(found.chain) == 32
         else:
-            budget = Budget.read(connection, path, "")
-            if budget is not None:
+            for budget in Budget.read_all(connection, path):
                 assert budget.epsilon > 0.0
                 assert 0.0 < budget.delta < 1.0
     finally:

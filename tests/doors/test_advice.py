@@ -53,10 +53,10 @@ BAD = {
 
 
 @pytest.mark.parametrize("bad", BAD)
-@pytest.mark.parametrize("row", [1, 2, 3, 30_000, 60_000])
+@pytest.mark.parametrize("row", [1, 3, 20_000])
 @pytest.mark.parametrize("shape", ["lines", "packed lines", "second file"])
 def test_malformed_json_is_told_by_its_row(tmp_path: Path, shape: str, row: int, bad: str) -> None:
-    objects = ['{"x": "some key or other"}'] * 60_000
+    objects = ['{"x": "some key or other"}'] * 20_000
     objects[row - 1] = BAD[bad]
     raw = ("\n".join(objects) + "\n").encode("utf-8", "surrogateescape")
     path = tmp_path / ("e.jsonl.gz" if shape == "packed lines" else "e.jsonl")
@@ -156,7 +156,7 @@ def test_lines_of_files_are_those_of_a_pipe(tmp_path: Path) -> None:
 # Types that are no keys: why, and a way out that works.
 
 KEYS: dict[str, tuple[pa.Array, str]] = {
-    "booleans": (pa.array([True, False, True]), "programs write one as true, True, t or 1"),
+    "booleans": (pa.array([True, False, True]), "it equals 1 in some programs and not in others"),
     "lists": (pa.array([["a", "b"], ["c"], ["a", "b"]]), "it holds several values, not one"),
     "structs": (pa.array([{"a": 1}, {"a": 2}, {"a": 1}]), "it holds several values, not one"),
     "floats": (pa.array([1.5, 2.5, 1.5]), "equal values may differ in their bits"),

@@ -142,7 +142,12 @@ def test_names_are_shown_where_one_that_was_asked_for_is_among_them(tmp_path: Pa
     for name in ("e.json", "e.jsonl"):
         people = tmp_path / name  # a map from people to numbers
         people.write_text('{"alice": 3, "bob": 4}\n')
-        assert "alice" not in refused(people)
+        said = refused(people)
+        assert "alice" not in said
+        assert "Look at its first object yourself" in said
+        assert "header" not in said
+        people.write_text("")
+        assert "it is empty" in refused(people)
 
 
 def test_without_a_header_the_advice_works(tmp_path: Path) -> None:
@@ -183,6 +188,14 @@ def test_compressed_files_that_cannot_be_read_are_refused_in_words(tmp_path: Pat
 def test_compressed_pipes_are_refused(kind: str) -> None:
     for raw in (gzip.compress(b"app\na\n"), bz2.compress(b"app\na\n"), "app\na\n".encode("utf-16")):
         assert "standard input: " in refused("-", how=Input(kind, stdin=io.BytesIO(raw)), key="line")
+
+
+def test_the_way_out_for_bzip2_works(tmp_path: Path) -> None:
+    raw = b"app,n\na,1\nb,2\n"
+    path = tmp_path / "e.csv.bz2"
+    path.write_bytes(bz2.compress(raw))
+    assert f"bzip2 -dc {path} | stablesketch release - --format csv ..." in refused(path)
+    assert state("-", how=Input("csv", stdin=io.BytesIO(bz2.decompress(path.read_bytes())))) == counted(["a", "b"])
 
 
 def test_a_file_of_several_compressed_parts_is_read_whole(tmp_path: Path) -> None:

@@ -136,7 +136,7 @@ ATTACKS = [
 ]
 
 
-@pytest.mark.parametrize("database", [None, "e.duckdb", "e.sqlite"])
+@pytest.mark.parametrize("database", [None, "e.duckdb"])
 def test_attacks_are_refused_and_leave_nothing(folder: Path, database: str | None) -> None:
     keys = ["a"]  # noqa: F841  # a name in a query is no variable of a program
     there = {path: Path(path).read_bytes() for path in os.listdir() if Path(path).is_file()}
@@ -189,7 +189,7 @@ def test_a_query_spills_and_counts_people_though_it_is_closed_off(folder: Path) 
         state("select * from (values (1, 'x'), (2, null)) t(i, a) order by i")
 
 
-@pytest.mark.parametrize("name", ["it's", 'a "quote"', "semi;colon", "$(x)", "größe"])
+@pytest.mark.parametrize("name", ["it's", 'a "quote"; $(x)', "größe"])
 def test_a_folder_for_temporary_files_may_have_any_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

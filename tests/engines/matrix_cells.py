@@ -53,7 +53,7 @@ SITUATIONS: dict[str, Options] = {
 
 def usual(name: str) -> Statistic:
     """One of each kind: without an order, of one, or of several."""
-    for arguments in ((), (0.5,), ([0, 0.25, 0.5, 0.75, 1],)):
+    for arguments in ((), (0.5,), ([0, 0.5, 1],)):
         try:
             return STATISTICS[name](*arguments)
         except (TypeError, StablesketchError):
@@ -95,7 +95,7 @@ def truth(statistic: Statistic, options: Options, rows: pa.Table, group: str | N
     if group is not None:
         rows = rows.filter(pa.compute.equal(rows["country"], group))
     values = rows["n"].to_numpy() if options.get("value") else np.ones(len(rows), np.int64)
-    largest, whole = options.get("max_value", 1), options.get("unit") == "key"
+    largest, whole = options.get("max_value", 1), of_keys(statistic, options)
     clipped = options.get("clip") or "deletes" in options
     if clipped and not whole:
         values = np.minimum(values, largest)
@@ -106,6 +106,11 @@ def truth(statistic: Statistic, options: Options, rows: pa.Table, group: str | N
     pairs = len(totals) if whole else len(rows)
     wanted = statistic.points if isinstance(statistic, Profile) else (statistic,)
     return [_value(each, totals, pairs) for each in wanted]
+
+
+def of_keys(statistic: Statistic, options: Options) -> bool:
+    """Whether whole keys are protected: as asked, or as the command line takes it for what is about people."""
+    return options.get("unit") == "key" or statistic.of_people
 
 
 def _value(statistic: Statistic, totals: np.ndarray, pairs: int) -> float:
@@ -320,7 +325,7 @@ def check_sane(outcome: Outcome) -> None:
         assert 0.0 <= release.delta <= options.get("delta", DELTA) * (1.0 + 1e-12)
         assert (release.delta > 0.0) or options.get("mechanism") == "exact" or isinstance(outcome.statistic, ss.Total)
         assert (release.pairs is None) == (options.get("relation") == "add_remove" or one.group is not None)
-        known = Known(release.pairs or 0, release.pairs or math.inf, whole_keys=options.get("unit") == "key")
+        known = Known(release.pairs or 0, release.pairs or math.inf, whole_keys=of_keys(outcome.statistic, options))
         least, most = outcome.statistic.range(known)
         for each in (release, *release.points):
             assert math.isfinite(each.value)

@@ -36,7 +36,7 @@ from stablesketch.statistic import Statistic
 
 pytestmark = pytest.mark.slow
 
-ROWS = 250_000
+ROWS = 200_000
 ALARM = 1e-6
 
 

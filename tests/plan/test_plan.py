@@ -253,7 +253,7 @@ def test_an_error_out_of_reach_says_what_would_do() -> None:
         "relative error of 0.01",
         "F_0.5 = 31.6228",
         "the best is",
-        "an ε of about",
+        "a larger ε, about",
         "'exact'",
         "expected=",
     ):
@@ -268,18 +268,16 @@ def test_the_suggested_error_works() -> None:
     privacy = ss.Privacy(epsilon=1.0, delta=1e-6, pairs=10_000)
     with pytest.raises(ss.PlanInfeasible) as caught:
         ss.plan(HALF, privacy, error=0.001)
-    suggested = float(str(caught.value).split("Ask for error=")[1].split(",")[0])
+    suggested = float(str(caught.value).split("Pass error=")[1].split(",")[0])
     assert ss.plan(HALF, privacy, error=suggested).error <= suggested
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 5.0])
 def test_a_delta_below_finite_precision_says_what_would_do(epsilon: float) -> None:
     tiny = ss.Privacy(epsilon=epsilon, delta=1e-12, pairs=1_000_000)
-    with pytest.raises(
-        ss.PlanInfeasible, match=r"finite precision.*Ask for δ of at least .*mechanism='exact'"
-    ) as caught:
+    with pytest.raises(ss.PlanInfeasible, match=r"finite precision.*Pass delta=.*mechanism='exact'") as caught:
         ss.plan(HALF, tiny, size=50)
-    suggested = float(str(caught.value).split("at least ")[1].split(",")[0])
+    suggested = float(str(caught.value).split("Pass delta=")[1].split(",")[0])
     enough = dataclasses.replace(tiny, delta=suggested)
     assert ss.plan(HALF, enough, size=50).delta == suggested
     assert ss.plan(HALF, tiny, mechanism="exact").delta == 0.0
@@ -289,7 +287,7 @@ def test_a_delta_below_finite_precision_says_what_would_do(epsilon: float) -> No
 @pytest.mark.parametrize("way", [{"size": 50}, {"error": 0.2}, {}])
 def test_an_epsilon_that_no_precision_supports(epsilon: float, way: dict[str, float]) -> None:
     """(1 + e^ε) times the error of the arithmetic is above every δ; no number overflows on the way to saying so."""
-    with pytest.raises(ss.PlanInfeasible, match=r"Ask for a smaller ε, or use mechanism='exact'"):
+    with pytest.raises(ss.PlanInfeasible, match=r"Pass mechanism='exact', .* a smaller ε"):
         ss.plan(HALF, ss.Privacy(epsilon=epsilon, delta=1e-9, pairs=1_000), **way)
 
 
@@ -306,16 +304,16 @@ def test_a_small_delta_takes_a_coarser_grid() -> None:
 
 def test_a_size_too_large_for_the_delta_names_one_that_is_not() -> None:
     asked = ss.Privacy(epsilon=5.0, delta=1e-10, pairs=10**6)
-    with pytest.raises(ss.PlanInfeasible, match=r"size=\d+ or less") as caught:
+    with pytest.raises(ss.PlanInfeasible, match=r"size=\d+") as caught:
         ss.plan(HALF, asked, size=5_000)
-    largest = int(str(caught.value).split("size=")[1].split()[0])
+    largest = int(str(caught.value).split("size=")[1].split(",")[0])
     assert ss.plan(HALF, asked, size=largest).epsilon <= 5.0
     with pytest.raises(ss.PlanInfeasible):
         ss.plan(HALF, asked, size=largest + 1)
 
 
 def test_nothing_to_be_relative_to() -> None:
-    with pytest.raises(ss.ArgumentError, match=r"nothing is guaranteed about F_p.*expected=.*size="):
+    with pytest.raises(ss.ArgumentError, match=r"nothing is guaranteed about F_p.*size=500.*expected="):
         ss.plan(HALF, ANY_LENGTH, error=0.05)
 
 
@@ -337,17 +335,17 @@ WRONG: dict[str, tuple[dict[str, object], type[Exception], str]] = {
     "statistic a number": ({"statistic": 0.5}, TYPE, r"statistic = 0\.5: not a statistic\. Pass ss\.Moment\(0\.5\)"),
     "statistic the class": ({"statistic": ss.Moment}, TYPE, "not a statistic"),
     "privacy a number": ({"privacy": 1.0}, TYPE, r"privacy = 1\.0: not a Privacy"),
-    "error and size": ({"error": 0.1, "size": 50}, VALUE, r"error, size, memory = .*Pass one, or none for 5%"),
+    "error and size": ({"error": 0.1, "size": 50}, VALUE, r"error, size, memory = .*Pass only one of them, or none"),
     "error zero and size": ({"error": 0, "size": 50}, VALUE, r"'error': 0"),
     "size and memory": ({"size": 50, "memory": "4K"}, VALUE, "one of them decides"),
     "error zero": ({"error": 0.0}, VALUE, r"error = 0\.0: .*between 0 and 1"),
     "error one": ({"error": 1.0}, VALUE, r"error = 1\.0"),
-    "error percent": ({"error": 5}, VALUE, r"error = 5: .*Pass 0\.05 for 5%"),
+    "error percent": ({"error": 5}, VALUE, r"error = 5: .*Pass error=0\.05 for 5%"),
     "error negative": ({"error": -0.1}, VALUE, r"error = -0\.1"),
     "error NaN": ({"error": math.nan}, VALUE, "error = nan"),
     "error text": ({"error": "5%"}, TYPE, r"error = '5%': not a number"),
     "error bool": ({"error": True}, TYPE, "error = True"),
-    "size one": ({"size": 1}, VALUE, "size = 1: a plan has 5 to 10000 entries"),
+    "size one": ({"size": 1}, VALUE, "size = 1: it must lie between 5 and 10000"),
     "size four": ({"size": 4}, VALUE, "size = 4"),
     "size huge": ({"size": 10_001}, VALUE, r"size = 10001: .*mechanism='exact'"),
     "size float": ({"size": 50.0}, TYPE, r"size = 50\.0"),
@@ -363,9 +361,9 @@ WRONG: dict[str, tuple[dict[str, object], type[Exception], str]] = {
     "memory below the least plan": (
         {"memory": "1K", "expected": 1e300},
         VALUE,
-        r"memory = '1K': the least plan takes \d+",
+        r"memory = '1K': the smallest plan takes \d+",
     ),
-    "expected zero": ({"expected": 0}, VALUE, "expected = 0: it is positive"),
+    "expected zero": ({"expected": 0}, VALUE, "expected = 0: it must be positive"),
     "expected negative": ({"expected": -5.0}, VALUE, r"expected = -5\.0"),
     "expected NaN": ({"expected": math.nan}, VALUE, "expected = nan"),
     "expected infinite": ({"expected": math.inf}, VALUE, "expected = inf"),

@@ -148,7 +148,7 @@ def test_the_default_error_is_reached_or_the_refusal_says_what_would_do(p: float
         privacy = ss.Privacy(epsilon, DELTA, pairs, max_value=most, relation=relation)  # type: ignore[arg-type]
         if isinstance(found, str):
             assert "expected=" in found
-            named = re.search(r"Ask for (error|size)=([\d.]+)", found)
+            named = re.search(r"[Pp]ass (error|size)=([\d.]+)", found)
             assert named is not None or pairs == 0
             way = {named[1]: (float if named[1] == "error" else int)(named[2])} if named else {"expected": 1e12}
             found = ss.plan(ss.Moment(p), privacy, **way)  # type: ignore[arg-type]

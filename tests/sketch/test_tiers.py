@@ -16,11 +16,11 @@ import pytest
 from sketch_helpers import SECRET, native_sums
 
 from stablesketch._native import SKEWED, Accumulator, Entries, tier_names
-from stablesketch.sketch.reference import ReferenceTable, multiples, sum_entries, variates
+from stablesketch.sketch.reference import ReferenceTable, is_one_sided, multiples, sum_entries, variates
 from stablesketch.sketch.tier import TIER
 
 KEY, DOMAIN = bytes(range(100, 116)), 3
-INDICES = [0.05, 0.0512, 0.1, 0.2, 1 / 3, 0.5, 0.9, 0.95, 1.0]
+INDICES = [0.05, 0.0512, 0.1, 0.2, 1 / 3, 0.5, 0.9, 0.95, 1.0, -0.05, -0.25, -0.97]
 SIZES = [1, 2, 3, 50, 51, 200]
 # Around the vectors of 4 and 8 keys, the rounds of 16, the blocks of 256 and the slices of 8,192.
 COUNTS = [0, 1, 3, 4, 5, 15, 16, 17, 255, 256, 257, 8_191, 8_192, 8_193, 20_000]
@@ -60,7 +60,8 @@ def run(p: float, size: int, tier: str, steps: list[Step], *, rows: int = 0) -> 
 
 
 def reference(p: float, size: int, totals: dict[int, int]) -> list[int]:
-    return sum_entries(ReferenceTable.of(p), variates(KEY, DOMAIN, list(totals), size), totals.values())
+    drawn = variates(KEY, DOMAIN, list(totals), size, is_one_sided(p))
+    return sum_entries(ReferenceTable.of(p), drawn, totals.values())
 
 
 @cache
@@ -68,7 +69,7 @@ def running_sums(p: float, size: int) -> dict[int, list[int]]:
     """The reference's entries after each of COUNTS keys of random_keys(0, ...), 1 each."""
     table, keys = ReferenceTable.of(p), random_keys(0, COUNTS[-1])
     sums, after = [0] * size, {0: [0] * size}
-    for done, row in enumerate(multiples(table, variates(KEY, DOMAIN, keys.tolist(), size)), 1):
+    for done, row in enumerate(multiples(table, variates(KEY, DOMAIN, keys.tolist(), size, is_one_sided(p))), 1):
         sums = [total + x for total, x in zip(sums, row, strict=True)]
         if done in COUNTS:
             after[done] = sums
@@ -90,7 +91,7 @@ def test_orders_and_sizes(p: float, size: int, tier: str) -> None:
 
 
 @pytest.mark.parametrize("count", COUNTS)
-@pytest.mark.parametrize("p", [0.05, 0.5])
+@pytest.mark.parametrize("p", [0.05, 0.5, -0.5])
 def test_counts_around_every_boundary(p: float, count: int, tier: str) -> None:
     """With a fold that holds all keys, and with one of 256 slots that is given up within the first slice."""
     keys = random_keys(0, COUNTS[-1])[:count]
@@ -101,7 +102,7 @@ def test_counts_around_every_boundary(p: float, count: int, tier: str) -> None:
 
 
 @pytest.mark.parametrize("weight", WEIGHTS)
-@pytest.mark.parametrize("p", [0.05, 0.5, 1.0])
+@pytest.mark.parametrize("p", [0.05, 0.5, 1.0, -0.1])
 def test_weights_around_every_boundary(p: float, weight: int | None, tier: str) -> None:
     """At p = 0.05 nearly every X is one of the large ones that the vector tiers add apart, at p = 1 hardly any."""
     keys = random_keys(1, 21)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
 import uuid
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from stablesketch import NegativeTotal, Secret, Sketch
+from stablesketch.sketch.sketch import integer_entries
 
 FOLDER = Path(__file__).parents[1] / "data" / "wire" / "v1"
 EXPECTED = FOLDER / "expected.json"
@@ -60,6 +62,7 @@ def owed(sketch: Sketch) -> None:
     sketch.delete(["early", "earlier"], [300, 2**40])
 
 
+# p, or -p for a one-sided sketch; the size; the stream.
 FIXTURES: dict[str, tuple[float, int, Callable[[Sketch], None]]] = {
     "nothing-0.5": (0.5, 4, nothing),
     "words-0.05": (0.05, 8, words),
@@ -72,24 +75,40 @@ FIXTURES: dict[str, tuple[float, int, Callable[[Sketch], None]]] = {
     "words-near-1": (1 - 1e-9, 2, words),
     "words-1": (1.0, 50, words),
     "one-entry-0.75": (0.75, 1, squares),
+    "one-sided-nothing-0.75": (-0.75, 4, nothing),
+    "one-sided-words-0.05": (-0.05, 8, words),
+    "one-sided-squares-0.5": (-0.5, 50, squares),
+    "one-sided-every-type-0.999": (-0.999, 7, every_type),
+    "one-sided-heavy-0.1": (-0.1, 5, heavy),
+    "one-sided-owed-0.25": (-0.25, 3, owed),
 }
 
 
 def make(name: str) -> Sketch:
     p, size, fill = FIXTURES[name]
-    sketch = Sketch(p, size, SECRET)
+    sketch = Sketch(abs(p), size, SECRET, law="one-sided" if p < 0.0 else "symmetric")
     fill(sketch)
     return sketch
 
 
 def describe(sketch: Sketch) -> dict[str, object]:
-    """What a reader must find in the blob. The geometric mean, a closed form, will not move as estimators improve."""
-    try:
-        moment = sketch.estimate(method="geometric_mean").value
-    except NegativeTotal:
-        moment = None
+    """What a reader must find in the blob. The geometric mean, a closed form, will not move as estimators improve.
+
+    Of one-sided entries it is taken as it is, to the power p.
+    """
+    moment: float | None
+    if sketch.law == "one-sided":
+        values = integer_entries(sketch._entries)
+        unit = sketch._entries.resolution * math.log(2.0)
+        logs = [math.log(value) - unit for value in values if value > 0]
+        moment = math.exp(sketch.p * math.fsum(logs) / sketch.size) if len(logs) == sketch.size else None
+    else:
+        try:
+            moment = sketch.estimate(method="geometric_mean").value
+        except NegativeTotal:
+            moment = None
     return {
-        "p": sketch.p,
+        "p": sketch.p if sketch.law == "symmetric" else -sketch.p,
         "size": sketch.size,
         "pairs": str(sketch.pairs),  # as text: JSON's numbers are floats to many readers
         "total": str(sketch.total),

@@ -102,7 +102,7 @@ def _run(arguments: Sequence[str] | None, payment: Payment) -> int:
         return Exit.DONE
     except Exception as error:
         if hasattr(error, "exit_code") and hasattr(error, "format_message"):  # a wrong command
-            message = _unknown_option(error) or error.format_message()
+            message = _unknown_option(error) or _plain(error.format_message())
             if message:  # a command without arguments has shown its help, and has no more to say
                 _say(message)
             return Exit.USAGE
@@ -113,6 +113,11 @@ def _run(arguments: Sequence[str] | None, payment: Payment) -> int:
         if payment.paid:
             _say(_lost(payment))
         raise
+
+
+def _plain(message: str) -> str:
+    """Without the words that the libraries below put before what is said here."""
+    return message.removeprefix("Invalid value: ").replace(": Value error, ", ": ")
 
 
 def _unknown_option(error: Any) -> str | None:

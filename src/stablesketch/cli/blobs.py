@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import BlobError
 from ..sketch.wire import MAGIC
 
-__all__ = ["is_blob", "read_blob"]
+__all__ = ["is_blob", "of_file", "read_blob"]
 
 
 def is_blob(name: str) -> bool:
@@ -28,3 +30,12 @@ def read_blob(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise BlobError(f"{path}: the sketch cannot be read ({error.strerror}).") from None
+
+
+@contextlib.contextmanager
+def of_file(path: Path) -> Iterator[None]:
+    """What is wrong with the content of a file is said with its name."""
+    try:
+        yield
+    except BlobError as error:
+        raise type(error)(f"{path}: {error}") from None

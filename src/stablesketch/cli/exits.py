@@ -86,7 +86,7 @@ def in_options(message: str) -> str:
     message = re.sub(rf"^({_OPTIONS}) = ", lambda m: f"{_option(m[1])} = ", message)
     message = re.sub(rf"\b({_OPTIONS})=['\"]?([\w.+-]*\w)['\"]?", lambda m: f"{_option(m[1])} {m[2]}", message)
     message = re.sub(rf"\b({_OPTIONS})=(?=[ ,.;)]|$)", lambda m: _option(m[1]), message)
-    message = message.replace("clip=True", "--clip")
+    message = re.sub(r"\bclip=(?:True)?", "--clip", message).replace("auto_max_value=", "--max-value auto")
     # Where both were named, they are one now.
     return re.sub(r"(--[a-z-]+), \1(?![a-z-])", r"\1", message)
 

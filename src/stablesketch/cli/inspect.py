@@ -11,7 +11,7 @@ import typer
 from ..collector.wire import decode
 from ..plan import Plan
 from . import options
-from .blobs import is_blob, read_blob
+from .blobs import is_blob, of_file, read_blob
 from .screen import console, fact_table, print_text
 
 __all__ = ["inspect"]
@@ -27,8 +27,9 @@ def inspect(
         print_text(chosen.to_json()) if json else console().print(str(chosen), markup=False, soft_wrap=True)
         return
     content = read_blob(file)
-    text, shards, *_ = decode(content)
-    chosen = Plan.from_json(text)
+    with of_file(file):
+        text, shards, *_ = decode(content)
+        chosen = Plan.from_json(text)
     if json:
         facts = {"bytes": len(content), "shards": shards, "plan": json_module.loads(text)}
         print_text(json_module.dumps(facts, sort_keys=True))

@@ -55,7 +55,8 @@ def check_new(*, plot: Path | None = None, report: Path | None = None, output: P
     if len({path.resolve() for path in (plot, report, output) if path is not None}) < sum(
         path is not None for path in (plot, report, output)
     ):
-        raise ArgumentError("output", str(output or plot), "two things would go to one file", "Choose another name")
+        name = "output" if output is not None else "plot"
+        raise ArgumentError(name, str(output or plot), "two things would go to one file", "Choose another name")
 
 
 @contextlib.contextmanager

@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 
 from ..collector import merge_blobs
-from .blobs import read_blob
+from ..collector.wire import decode
+from ..errors import BlobError
+from .blobs import of_file, read_blob
 from .screen import note, write_new
 
 __all__ = ["merge"]
@@ -19,6 +21,13 @@ def merge(
     output: Annotated[Path, typer.Option("--output", "-o", help="The new file.")],
 ) -> None:
     """Adds up the sketches of several shards. It takes no secret."""
-    content = merge_blobs([read_blob(path) for path in files])
+    blobs = [read_blob(path) for path in files]
+    try:
+        content = merge_blobs(blobs)
+    except BlobError:
+        for path, blob in zip(files, blobs, strict=True):
+            with of_file(path):
+                decode(blob)  # which of them it is
+        raise
     write_new(output, content)
     note(f"written to {output}, {len(content):,} bytes, {len(files)} sketches")

@@ -13,6 +13,7 @@ from ..ledger import Ledger
 from ..plan import Plan
 from ..privacy import Privacy
 from ..statistic import STATISTICS, Moment, Profile, Statistic
+from .blobs import of_file
 
 __all__ = [
     "By", "Clip", "Delimiter", "Delta", "Epsilon", "Error", "Expected", "Format", "Header", "Inputs", "Json", "Key",
@@ -178,7 +179,8 @@ def statistic_of(name: str, p: float | None, order: str | None) -> Statistic:
             )
         return Moment(p)
     if p is not None:
-        raise typer.BadParameter(f"--p is the order of a moment: for {name} it is --order.")
+        here = "has none" if name in ("shannon", "distinct") else "has --order instead"
+        raise typer.BadParameter(f"--p is the order of a moment, and {name} {here}. Leave out --p.")
     if name in ("shannon", "distinct"):
         if order is not None:
             raise typer.BadParameter(f"{name} has no order: leave out --order.")
@@ -225,6 +227,11 @@ def open_ledger(path: Path) -> Ledger:
         raise LedgerMismatch(
             f"there is no ledger {path}. Make one: stablesketch ledger new {path} --epsilon 3 --delta 1e-6"
         )
+    if path.is_file() and not path.stat().st_size:
+        raise LedgerMismatch(
+            f"{path} is an empty file, not a ledger. Make one under another name: stablesketch ledger new budget.db "
+            "--epsilon 3 --delta 1e-6"
+        )
     return Ledger(path)
 
 
@@ -236,4 +243,5 @@ def read_plan(path: Path) -> Plan:
         raise BlobError(
             f"{path}: the plan cannot be read ({error}). Make one: stablesketch plan ... -o {path}"
         ) from None
-    return Plan.from_json(text)
+    with of_file(path):
+        return Plan.from_json(text)

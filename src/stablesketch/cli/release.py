@@ -23,9 +23,9 @@ from ..plan.table import error_in_words
 from ..privacy import Privacy, delta_advice
 from ..release import Release
 from ..secret import Secret
-from ..statistic import Distinct
+from ..statistic import Distinct, Shannon
 from . import options
-from .blobs import is_blob, read_blob
+from .blobs import is_blob, of_file, read_blob
 from .deliver import Delivery, need_standard_output
 from .exits import Exit
 from .kept import check_new, release_bytes, report_bytes, reserved
@@ -130,6 +130,8 @@ def release(
     """One private number from data, or one for each group, with its uncertainty and its price."""
     check_new(plot=plot, report=report, output=output)
     need_standard_output(output)
+    if label and ledger is None:
+        raise typer.BadParameter("--label is what the ledger calls the release. Add --ledger, or leave it out.")
     budget = None if ledger is None else options.open_ledger(ledger)
     if files and all(is_blob(name) for name in files):
         given = {
@@ -149,6 +151,11 @@ def release(
         with reserved(plot=plot, report=report, output=output) as places:
             outcome = _from_blobs(files, secret, confidence, budget, label)
             return _delivered(outcome, None, budget, json, places)
+    stored = [name for name in files or () if is_blob(name)]
+    if stored:
+        raise typer.BadParameter(
+            f"{stored[0]} is a stored sketch, and not all files are. Release sketches by themselves."
+        )
     if secret is not None:
         raise typer.BadParameter("--secret is for stored sketches. A release from data draws a fresh secret.")
     wanted = options.statistic_of(statistic, p, order)
@@ -221,11 +228,16 @@ def _from_blobs(files: list[str], secret: Path | None, confidence: float, ledger
     if secret is None:
         raise typer.BadParameter("--secret is needed: the file of the secret that the sketch was made with.")
     held = Secret.load(secret)
-    collector, *rest = [Collector.from_bytes(read_blob(Path(name)), held) for name in files]
+    collector, *rest = [_stored(Path(name), held) for name in files]
     for other in rest:
         collector.merge(other)
     chosen = collector.plan
     return Outcome(chosen, [collector.release(confidence=confidence, ledger=ledger, label=label)], grouped=False)
+
+
+def _stored(path: Path, secret: Secret) -> Collector:
+    with of_file(path):
+        return Collector.from_bytes(read_blob(path), secret)
 
 
 def _show_plan(task: Task, counted: bool, json: bool) -> None:
@@ -339,6 +351,8 @@ def _price(release: Release, plan: Plan) -> list[tuple[str, str]]:
 
 def _error(plan: Plan) -> str:
     nothing_known = any(part.statistic.relative and not part.relative for part in plan.parts)
+    if plan.mechanism == "exact" and Shannon() in (plan.statistic, *(part.statistic for part in plan.parts)):
+        return error_in_words(plan.error, plan)
     if not plan.statistic.relative and not nothing_known:
         return f"{number(plan.error)}, absolute"
     if (plan.parts and not plan.expected) or isinstance(plan.statistic, Distinct):

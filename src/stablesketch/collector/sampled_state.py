@@ -24,7 +24,6 @@ from ..release import Release
 from ..secret import Secret
 from ..sketch import Sketch
 from ..sketch.columns import value_column
-from ..sketch.wire import counts_are_possible
 from ..sketch.workers import checked_threads
 from .coins import Coins
 from .sketch_state import SketchState
@@ -53,7 +52,7 @@ class SampledState(SketchState):
         if self._sampling.per == "pair":
             self._parts = [self._sketch]
         else:
-            self._parts = [Sketch(p, 1, held.child(f"sampled entry {j}")) for j in range(size)]
+            self._parts = [Sketch(p, 1, held.child(f"sampled entry {j}"), law="symmetric") for j in range(size)]
         self._coins = [Coins(part.secret, self._sampling.rate) for part in self._parts]
 
     @classmethod
@@ -65,7 +64,7 @@ class SampledState(SketchState):
             raise BlobError("a sampled collector that was cut short.")
         self._pairs, low, high = _HEADER.unpack_from(blob)
         self._total = low | high << 64
-        if not counts_are_possible(self._pairs, self._total):
+        if not _countable(self._pairs, self._total):
             raise BlobError("a sampled collector of more pairs than any stream can have.")
         for i, part in enumerate(self._parts):
             if len(blob) < at + _LENGTH.size:
@@ -73,7 +72,7 @@ class SampledState(SketchState):
             (length,) = _LENGTH.unpack_from(blob, at)
             at += _LENGTH.size
             read = Sketch.from_bytes(blob[at : at + length], part.secret)
-            if (read.p, read.size) != (part.p, part.size):
+            if (read.p, read.law, read.size) != (part.p, part.law, part.size):
                 raise BlobError("a sampled collector whose sketches are not those of its plan.")
             self._parts[i] = read
             at += length
@@ -121,7 +120,7 @@ class SampledState(SketchState):
 
     def merge(self, other: SketchState) -> None:
         assert isinstance(other, SampledState)  # the collectors have the same plan
-        if not counts_are_possible(self._pairs + other._pairs, self._total + other._total):
+        if not _countable(self._pairs + other._pairs, self._total + other._total):
             raise MergeError("both together have more pairs than any stream can have, so one of them is corrupt.")
         for mine, theirs in zip(self._parts, other._parts, strict=True):
             mine.merge(theirs)
@@ -164,3 +163,8 @@ class SampledState(SketchState):
         least = 0.5 * (math.sqrt(spread**2 + 4.0 * max(low, 0.0)) - spread)
         most = 0.5 * (math.sqrt(spread**2 + 4.0 * max(high, 0.0)) + spread)
         return value / rate**p, least**2 / rate**p, most**2 / rate
+
+
+def _countable(pairs: int, total: int) -> bool:
+    """Whether the header can hold them, with room for what is still to be counted."""
+    return pairs < 2**63 and total < 2**127

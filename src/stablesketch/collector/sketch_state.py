@@ -37,7 +37,7 @@ class SketchState:
 
     @staticmethod
     def _opened(plan: Plan, secret: Secret | None) -> Sketch:
-        return Sketch(plan.statistic.p, plan.size, secret)
+        return Sketch(plan.statistic.p, plan.size, secret, law="symmetric")
 
     @staticmethod
     def _read(blob: bytes, secret: Secret | None) -> Sketch:
@@ -47,10 +47,10 @@ class SketchState:
     def from_bytes(cls, plan: Plan, blob: bytes, secret: Secret | None) -> Self:
         sketch = cls._read(blob, secret)
         wanted = cls._opened(plan, secret)
-        if (sketch.p, sketch.size) != (wanted.p, wanted.size):
+        if (sketch.p, sketch.law, sketch.size) != (wanted.p, wanted.law, wanted.size):
             raise BlobError(
-                f"a collector whose plan has p = {wanted.p}, size = {wanted.size} and whose sketch has "
-                f"p = {sketch.p}, size = {sketch.size}."
+                f"a collector whose plan has p = {wanted.p}, size = {wanted.size} and {wanted.law} entries, and whose "
+                f"sketch has p = {sketch.p}, size = {sketch.size} and {sketch.law} entries."
             )
         return cls(plan, secret, sketch)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..errors import ArgumentError, ArgumentTypeError, DataError
-from .header import missing_column
+from .header import Doubt, missing_column
 
 __all__ = [
     "FRAME_CAST",
@@ -129,18 +129,18 @@ def checked_types(
     types: Mapping[str, str],
     *,
     text: bool,
-    certain: bool = True,
+    doubt: Doubt = "",
     cast: Cast | None = None,
 ) -> None:
     """Refuses columns that are not there, or of a type that is no key or no value.
 
-    `text`: all are text as written. `certain`: the names are no row of data, and an error may show them (header.py).
+    `text`: all are text as written. `doubt`: why an error may not show the names of others (header.py).
     `cast`: how a column is cast where these data are.
     """
     cast = cast or Cast()
     for name in columns.names:
         if name not in types:
-            raise missing_column(source, name, list(types), columns.names, certain=certain)
+            raise missing_column(source, name, list(types), columns.names, doubt)
     if text:
         return
     for name in dict.fromkeys([*columns.key, *columns.by, *([columns.person] if columns.person else [])]):
@@ -154,7 +154,7 @@ def checked_types(
 
 
 _NO_KEYS = (
-    (r"BOOL", "programs write one as true, True, t or 1"),
+    (r"BOOL", "it equals 1 in some programs and not in others"),
     (r".*(\[\d*\]|LIST|ARRAY|STRUCT|MAP|UNION|VARIANT|TUPLE|DICT|SET)", "it holds several values, not one"),
     (r"(FLOAT|DOUBLE|REAL)", "equal values may differ in their bits"),
     (r"DECIMAL", "equal values may be written in several ways, as 1.0 and 1.00"),

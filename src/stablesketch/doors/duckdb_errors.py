@@ -18,7 +18,26 @@ _ABOUT_VALUES = ("Conversion Error", "Invalid Input Error", "Out of Range Error"
 
 def told(source: str, text: str) -> DataError:
     """The error for a message of DuckDB."""
-    return _bad_csv(source, text) or _bad_json(text) or _bad_value(source, text) or _other(source, text)
+    return (
+        _no_file(source, text)
+        or _bad_csv(source, text)
+        or _bad_json(text)
+        or _bad_value(source, text)
+        or _other(source, text)
+    )
+
+
+def _no_file(source: str, text: str) -> DataError | None:
+    """A file that is not there, or is none of its kind."""
+    if re.search(r"too small to be a Parquet file|No magic bytes found", text):
+        return DataError(source, "this is not a Parquet file", "Check where it comes from, or state its --format")
+    # A query reads the files that it names and that are there; DuckDB says of all others that they are not allowed.
+    found = re.search(r'Cannot access file "(.+?)" - file system operations are disabled', text)
+    if found is None:
+        return None
+    return DataError(
+        source, f"there is no file {found[1]!r} that it could read", "Name files of this machine, as they are written"
+    )
 
 
 def _bad_csv(source: str, text: str) -> DataError | None:

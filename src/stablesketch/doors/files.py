@@ -11,7 +11,7 @@ from typing import Literal
 from ..errors import ArgumentError, DataError
 from .columns import Cast, Columns, OnBad
 from .engine import Engine, text_literal
-from .header import column_names, first_row_of
+from .header import column_names, empty, first_row_of
 from .packed import check_file
 from .streams import Stream
 from .tables import Part, Table
@@ -110,8 +110,9 @@ def open_files(
         raise ArgumentError("delimiter", delimiter, "one character, for CSV", "Leave it out, or pass ';'")
     between = delimiter or ("\t" if kind == "tsv" else ",")
     if kind != "parquet":
-        for path in files:
-            check_file(path)
+        heads = [check_file(path) for path in files]
+        if kind == "json" and not any(heads):
+            raise empty(_name(files))
     if kind == "lines":
         lines = line_files(files, _name(files))
         lines.check(columns)
@@ -156,7 +157,7 @@ def _csv(engine: Engine, files: Sequence[Path], header: bool, delimiter: str, on
     table = _table(engine, files, reader, names, 2 if header else 1)
     # Folders such as country=FR are columns too.
     table.types = dict.fromkeys(engine.types(f"select * from {table.origin}", table.name), "VARCHAR")
-    table.certain = not header
+    table.doubt = "header" if header else ""
     return table
 
 
@@ -168,7 +169,7 @@ def _json(engine: Engine, files: Sequence[Path], columns: Columns, on_bad: OnBad
     shown = fields.replace("{", "{{").replace("}", "}}")
     reader = f"read_json({{}}, columns={{{{{shown}}}}}{lenient})" if fields else "read_json({})"
     table = _table(engine, files, reader, list(have), 1)
-    table.certain = False  # a map from people to numbers is an object too
+    table.doubt = "fields"
     return table
 
 

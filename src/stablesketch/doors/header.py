@@ -14,12 +14,13 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from ..errors import DataError
 from .lines import LONGEST_LINE, too_long
 from .packed import opened_text, unreadable
 
-__all__ = ["FirstRow", "column_names", "first_row", "first_row_of", "missing_column"]
+__all__ = ["Doubt", "FirstRow", "column_names", "empty", "first_row", "first_row_of", "missing_column"]
 
 _STEP = 1 << 14
 _QUOTED = re.compile(rb'"((?:[^"]++|"")*+)"')
@@ -82,7 +83,12 @@ def first_row(read: Callable[[int], bytes], source: str, delimiter: str) -> Firs
 def _refuse_empty(held: bytes, source: str) -> None:
     if held.removeprefix(b"\xef\xbb\xbf").strip():
         raise DataError(source, "the first line is empty", "Remove empty lines before the first row", row=1)
-    raise DataError(source, "there is nothing to read: it is empty", "Check where it comes from, or leave it out")
+    raise empty(source)
+
+
+def empty(source: str) -> DataError:
+    """Nothing where there should be rows."""
+    return DataError(source, "there is nothing to read: it is empty", "Check where it comes from, or leave it out")
 
 
 def _split(held: bytes, delimiter: bytes, source: str, *, ended: bool) -> tuple[list[bytes], int] | None:
@@ -134,17 +140,30 @@ def column_names(first: FirstRow, source: str, *, header: bool) -> list[str]:
     return names
 
 
-def missing_column(source: str, name: str, have: Sequence[str], asked: Iterable[str], *, certain: bool) -> DataError:
-    """A column that is not there. The others are shown if they are `certain` to be names, or if one was asked for."""
+Doubt = Literal["", "header", "fields"]
+"""Why the names of columns may be data: a row was taken for a header, or objects map people to numbers; "" for sure."""
+
+_DOUBTS = {
+    "header": (
+        "a file without a header begins with a row",
+        "Look at its first line yourself; if that is no header, pass --no-header (header=False) and name column0, "
+        "column1 and so on",
+    ),
+    "fields": ("an object may map people to numbers", "Look at its first object yourself"),
+}
+
+
+def missing_column(source: str, name: str, have: Sequence[str], asked: Iterable[str], doubt: Doubt) -> DataError:
+    """A column that is not there. The others are shown if there is no `doubt` of them, or if one was asked for."""
     letters = {one.strip().casefold() for one in have}
-    if certain or any(one.strip().casefold() in letters for one in asked):
+    if not doubt or any(one.strip().casefold() in letters for one in asked):
         shown = ", ".join(list(have)[:20]) + (f" and {len(have) - 20:,} more" if len(have) > 20 else "")
         return DataError(source, "there is no such column", f"The columns are: {shown}", column=name)
+    why, way_out = _DOUBTS[doubt]
     return DataError(
         source,
         f"there is no such column among the {len(have):,} of this file. None of its names is shown, because they could "
-        "be data: a file without a header begins with a row",
-        "Look at its first line yourself; if that is no header, pass --no-header (header=False) and name column0, "
-        "column1 and so on",
+        f"be data: {why}",
+        way_out,
         column=name,
     )

@@ -34,15 +34,17 @@ _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 HEAD = 16  # bytes that tell
 
 
-def check_file(path: Path) -> None:
-    """Refuses what is no text, or no text that is read here.
+def check_file(path: Path) -> bytes:
+    """The first bytes of a file of text. Refuses what is none, or none that is read here.
 
     Raises:
         DataError: the compression is not one that is read, the suffix says otherwise, or the text is UTF-16.
     """
     try:
         with opened_text(path) as file:
-            check_bytes(file.read(HEAD), str(path))
+            head: bytes = file.read(HEAD)
+            check_bytes(head, str(path))
+            return head
     except OSError as error:  # Arrow's, of a damaged archive
         raise unreadable(str(path), error) from None
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..collector import Collector
-from ..errors import DataError
+from ..errors import ArgumentError, DataError
 from ..paying import Paid, current_payment, until_shown
 from ..privacy import Privacy
 from ..release import Release
@@ -38,6 +38,8 @@ def run_source(
     task: Task, source: Source, *, ledger: Ledger | None = None, label: str = "", progress: Progress | None = None
 ) -> Outcome:
     """Releases what a source collects, under the secret of the source."""
+    if label and ledger is None:
+        raise ArgumentError("label", label, "there is no ledger to record it", "Pass ledger=, or leave it out")
     with until_shown():
         return _Run(task, source, ledger, label, progress).outcome()
 

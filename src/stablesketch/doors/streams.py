@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from ..errors import DataError
 from .columns import FRAME_CAST, Cast, Columns, OnBad, checked_types
 from .engine import Engine, prefetched
-from .header import column_names, first_row
+from .header import Doubt, column_names, first_row
 from .libraries import need
 from .lines import LONGEST_LINE, too_long
 from .packed import HEAD, check_bytes
@@ -28,15 +28,15 @@ class Readable(Protocol):
 
 @dataclass
 class Stream:
-    """Record batches by the names they came with. `text` says that all columns are text as written, `certain` that the
-    names are no row of data (header.py), `quotes` that cells in quotes may have several lines; the first row of data is
+    """Record batches by the names they came with. `text` says that all columns are text as written, `doubt` why the
+    names may be data (header.py), `quotes` that cells in quotes may have several lines; the first row of data is
     row `first_row` of the input."""
 
     name: str
     names: list[str]
     open: Callable[[], Iterator[Any]]
     text: bool = False
-    certain: bool = True
+    doubt: Doubt = ""
     quotes: bool = False
     first_row: int = 1
     cast: Cast = field(default_factory=Cast)
@@ -50,7 +50,7 @@ class Stream:
 
     def check(self, columns: Columns) -> None:
         """Refuses columns that are not there."""
-        checked_types(self.name, columns, dict.fromkeys(self.names, "VARCHAR"), text=True, certain=self.certain)
+        checked_types(self.name, columns, dict.fromkeys(self.names, "VARCHAR"), text=True, doubt=self.doubt)
 
     def batches(self, columns: Columns) -> Iterator[Any]:
         """The pairs: k0, ..., v, g0, ... as text."""
@@ -131,7 +131,9 @@ def csv_stream(file: Readable, name: str, *, header: bool, delimiter: str) -> St
             problem = where[2] if where else str(error).split(": ")[0]
             raise DataError(name, problem, "Repair the input, or state the --delimiter", row=row) from None
 
-    return Stream(name, names, read, text=True, certain=not header, quotes=True, first_row=2 if header else 1)
+    return Stream(
+        name, names, read, text=True, doubt="header" if header else "", quotes=True, first_row=2 if header else 1
+    )
 
 
 def _up_to(mark: str, batches: Iterator[Any], name: str) -> Iterator[Any]:

@@ -9,6 +9,7 @@ from typing import Any
 from ..errors import DataError
 from .columns import BadRow, Cast, Columns, OnBad, bad_rows, checked_types, quoted, selection
 from .engine import Engine
+from .header import Doubt
 
 __all__ = ["Part", "Table"]
 
@@ -32,14 +33,14 @@ class Table:
     text: bool = False
     parts: list[Part] = field(default_factory=list)
     first_row: int = 1  # of data, in the parts: 2 where there is a header
-    certain: bool = True  # whether the names are names, and not a row that was taken for a header
+    doubt: Doubt = ""  # why the names of columns may be data, if they may
     cast: Cast = field(default_factory=Cast)
     place: Callable[[int], tuple[str, int]] | None = None  # of a row, where several files became one table
     counted: bool = False  # whether the number of rows stands somewhere, and need not be counted
 
     def check(self, columns: Columns) -> None:
         """Refuses columns that are not there, or that cannot be what they are said to be."""
-        checked_types(self.name, columns, self.types, text=self.text, certain=self.certain, cast=self.cast)
+        checked_types(self.name, columns, self.types, text=self.text, doubt=self.doubt, cast=self.cast)
 
     def query(self, columns: Columns, on_bad: OnBad) -> str:
         """The pairs as SQL: k0, ..., v, g0, ..., u. With "skip", only rows that are pairs."""

@@ -68,7 +68,7 @@ class Task:
         ways += [f"{'leave' if ways else 'Leave'} out {' and '.join(leave_out)}"] if leave_out else []
         if ways:
             raise ArgumentError(
-                "statistic", self.statistic.name, "it is about people, every key being one, and their number is public",
+                "statistic", self.statistic.name, "it is about people: every key is one, and their number is public",
                 f"{' and '.join(ways)}. max_value= is then the largest total of a key",
             )  # fmt: skip
 
@@ -80,8 +80,8 @@ class Task:
             )  # fmt: skip
         if self.columns.value is None and (self.auto is not None or self.clip) and self.privacy.unit == "pair":
             raise ArgumentError(
-                "value", None, "there are no values to clip",
-                "Name the column (value=), or leave out clip= and auto_max_value=",
+                "value", None, "it must name the column of values that are to be clipped",
+                f"Pass value=, or leave out {'clip' if self.clip else 'auto_max_value'}=",
             )  # fmt: skip
 
     def _check_persons(self) -> None:
@@ -190,11 +190,12 @@ class Task:
 
     def group_plan(self, shares: GroupBudget) -> Plan:
         """The plan of every group."""
-        if self.groups is None and Shannon() in self.statistic.needs(shares.privacy):
+        sketched = self.sizing.mechanism == "sketch"
+        if sketched and self.groups is None and Shannon() in self.statistic.needs(shares.privacy):
             raise PlanInfeasible(
-                f"{self.statistic} by group takes a promise of how many pairs every group has, and private names have "
-                f"none. Pass {instead_of(self.statistic, Shannon())}, or list the public names (groups=) and promise "
-                "pairs= of each."
+                f"a sketch of {self.statistic} by group takes a promise of how many pairs every group has, and private "
+                f"names have none. Pass mechanism='exact', or {instead_of(self.statistic, Shannon())}, or list the "
+                "public names (groups=) and promise pairs= of each."
             )
         return shares.checked(self.sizing.plan(self.statistic, shares.privacy))
 

@@ -214,6 +214,8 @@ class Ledger:
 
     def preview(self, plans: Plan | Iterable[Plan], *, times: int = 1, part: tuple[str, str] | None = None) -> Preview:
         """What releases by these plans, each made `times` times, would cost now. Nothing is recorded."""
+        if not isinstance(plans, Plan | Iterable):
+            raise ArgumentTypeError("plans", plans, "not a Plan", "Pass what ss.plan(...) gave, or a list of them")
         batch = [plans] if isinstance(plans, Plan) else list(plans)
         for plan in batch:
             if not isinstance(plan, Plan):

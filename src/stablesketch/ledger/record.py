@@ -62,7 +62,7 @@ class Ask:
     def from_json(cls, text: str) -> Ask:
         """Reads what `to_json` wrote."""
         try:
-            fields = Fields(parsed(text, infinite=True), "the release")
+            fields = Fields(parsed(text, finite=False), "the release")
             ask = cls(
                 statistic=fields.text("statistic", _LONGEST),
                 mechanism=Mechanism.from_dict(fields.any("mechanism")),

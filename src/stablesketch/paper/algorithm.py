@@ -94,7 +94,7 @@ def sampled_estimate(keys: NDArray[np.int64], kept: NDArray[np.int64], p: float,
     """The second half of Algorithm 2, from what was kept."""
     if not len(keys):
         return 0.0
-    sketch = Sketch(p, SIZE, public_secret(label))
+    sketch = Sketch(p, SIZE, public_secret(label), law="symmetric")
     sketch.update(keys, kept)
     logs, signs = log_magnitudes(sketch._entries)
     log_estimate = float(log_estimates(np.array(logs), np.array(signs), p, "geometric_mean"))

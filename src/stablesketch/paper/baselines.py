@@ -96,7 +96,7 @@ def _errors(
         return plugged_in(noisy_histogram(stream.totals, domain, stream.most, generator(label)), p, cut)
 
     def sketched(label: str, size: int) -> float:
-        sketch = Sketch(p, size, public_secret(f"plain/{label}"))
+        sketch = Sketch(p, size, public_secret(f"plain/{label}"), law="symmetric")
         sketch.update(stream.keys, stream.totals)
         return sketch.estimate().value
 
@@ -132,7 +132,7 @@ def _large(stream: Stream, p: float, label: str) -> float:
 
 
 def _stored(stream: Stream, p: float, size: int) -> int:
-    sketch = Sketch(p, size, public_secret("stored"))
+    sketch = Sketch(p, size, public_secret("stored"), law="symmetric")
     sketch.update(stream.keys, stream.totals)
     return len(sketch.to_bytes())
 

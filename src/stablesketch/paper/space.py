@@ -21,7 +21,7 @@ TABLE_BYTES = 16  # of a key and its total, in the least table that could hold t
 
 def stored_bytes(p: float, keys: int, total_each: int) -> int:
     """Bytes of a stored sketch of 50 entries: `keys` keys of `total_each` each."""
-    sketch = Sketch(p, SIZE, public_secret(f"space/{p}/{keys}/{total_each}"))
+    sketch = Sketch(p, SIZE, public_secret(f"space/{p}/{keys}/{total_each}"), law="symmetric")
     sketch.update(np.arange(keys), total_each)
     return len(sketch.to_bytes())
 

@@ -31,20 +31,22 @@ def moment_plan(statistic: Moment, privacy: Privacy, wanted: Wanted) -> Plan:
         return _exact_plan(statistic, privacy, wanted.error, guess, wanted.deletes)
     if wanted.size is not None or wanted.memory is not None:
         size = wanted.size_within(entry_bytes(statistic.p, max(guess, 1.0)))
-        return _sketch_plan(statistic, privacy, size, guess, wanted.deletes)
-    return _plan_for_error(statistic, privacy, wanted.error_or(statistic.default_error), guess, wanted.deletes)
+        return _sketch_plan(statistic, privacy, size, guess, wanted)
+    return _plan_for_error(statistic, privacy, wanted, guess)
 
 
-def _plan_for_error(statistic: Moment, privacy: Privacy, error: float, guess: float, deletes: bool) -> Plan:
-    """About the smallest size whose certified plan has at most this error; the Gaussian guide says where to begin."""
+def _plan_for_error(statistic: Moment, privacy: Privacy, wanted: Wanted, guess: float) -> Plan:
+    """About the smallest size whose certified plan has at most the error; the Gaussian guide says where to begin."""
+    error = wanted.error_or(statistic.default_error)
     if guess == 0.0:
+        both = "Pass" if wanted.error is None else "Leave out error= and pass"
         raise ArgumentError(
             "error", error, "nothing is guaranteed about F_p, so no relative error can be aimed at",
-            "Pass size=500, for example, or expected=, the F_p you expect",
+            f"{both} size=500, for example, or pass expected=, the F_p you expect",
         )  # fmt: skip
     largest = _largest_size(statistic.p, privacy)
     if not largest:
-        raise _too_precise(statistic.p, privacy, LEAST_SIZE)
+        raise _too_precise(statistic.p, privacy, LEAST_SIZE, wanted.parts)
     mu = gaussian_guide(privacy.epsilon, privacy.delta)
 
     def guided(size: int) -> float:
@@ -67,11 +69,11 @@ def _plan_for_error(statistic: Moment, privacy: Privacy, error: float, guess: fl
         sizes = {max(LEAST_SIZE, math.ceil(largest * 0.7**k)) for k in range(22)}
         largest = min(sizes, key=lambda size: guided(size) * (1.0 + 1.0 / math.sqrt(size)))
         if guided(largest) > error:
-            best = _sketch_plan(statistic, privacy, largest, guess, deletes).error
+            best = _sketch_plan(statistic, privacy, largest, guess, wanted).error
             raise _unreachable(statistic, privacy, error, guess, largest, best)
     size = least(LEAST_SIZE, error)
     while True:
-        candidate = _sketch_plan(statistic, privacy, size, guess, deletes)
+        candidate = _sketch_plan(statistic, privacy, size, guess, wanted)
         if candidate.error <= error:
             return candidate
         if size == largest:
@@ -80,13 +82,13 @@ def _plan_for_error(statistic: Moment, privacy: Privacy, error: float, guess: fl
         size = least(size + 1, error * guided(size) / candidate.error)
 
 
-def _sketch_plan(statistic: Moment, privacy: Privacy, size: int, guess: float, deletes: bool) -> Plan:
+def _sketch_plan(statistic: Moment, privacy: Privacy, size: int, guess: float, wanted: Wanted) -> Plan:
     """The plan of this size: the least floor at which the certified curve gives (ε, δ), δ less what precision costs."""
     p = statistic.p
     grid = _Grid.of(p, privacy, size)
     curve_delta = grid.curve_delta
     if curve_delta is None:
-        raise _too_precise(p, privacy, size)
+        raise _too_precise(p, privacy, size, wanted.parts)
     bare = min(log_sensitivity(p, privacy), 700.0)
     if PrivacyCurve.from_log(p, size, bare).delta(privacy.epsilon) <= curve_delta:
         log_rho = bare  # no floor is needed, so how much less would do need not be known
@@ -116,7 +118,7 @@ def _sketch_plan(statistic: Moment, privacy: Privacy, size: int, guess: float, d
         expected=guess,
         bytes=HEADER_BYTES + math.ceil(size * entry_bytes(p, max(guess, 1.0))),
         exact_error=exact_deviation(p, privacy) / (guess if guess > 0.0 else 1.0),
-        deletes=deletes,
+        deletes=wanted.deletes,
     )
 
 
@@ -153,15 +155,16 @@ def _largest_size(p: float, privacy: Privacy) -> int:
     return low if low >= LEAST_SIZE else 0
 
 
-def _too_precise(p: float, privacy: Privacy, size: int) -> PlanInfeasible:
+def _too_precise(p: float, privacy: Privacy, size: int, parts: int) -> PlanInfeasible:
+    """What would do; where δ is shared by several parts, so much more of it for all of them."""
     if privacy.epsilon > _LARGEST_EPSILON:
         return PlanInfeasible(
             f"ε = {privacy.epsilon:g} is too large for a sketch: what finite precision costs grows as e^ε, and beyond "
-            f"about ε = {_LARGEST_EPSILON:g} it is more than any δ. Such an ε protects nobody either. Ask for 1, or a "
-            "few, or use mechanism='exact'."
+            f"about ε = {_LARGEST_EPSILON:g} it is more than any δ. Such an ε protects nobody either. Pass epsilon=1, "
+            "or another of that order, or mechanism='exact'."
         )
     grid, largest = _Grid.of(p, privacy, size), _largest_size(p, privacy)
-    enough = 1.05 * grid.cost / _PRECISION_SHARE
+    enough = 1.05 * grid.cost / _PRECISION_SHARE * parts
     ways = [f"delta={enough:.2g}"] if enough < 1.0 else []
     ways += [f"size={largest}"] if largest else []
     ways += ["mechanism='exact', which has δ = 0", "a smaller ε"]
@@ -195,7 +198,8 @@ def _unreachable(
 ) -> PlanInfeasible:
     exact, epsilon = exact_deviation(statistic.p, privacy) / guess, privacy.epsilon * best / error
     ways = [a_larger_error(best) if best * 1.05 < 0.995 else f"Leave out error= and pass size={largest}"]
-    ways += [f"pass mechanism='exact', whose error is {exact:.3g}"] if exact <= error else []
+    both = "" if exact <= error else "leave out error= and "
+    ways += [f"{both}pass mechanism='exact', whose error is {exact:.3g}"] if exact < best else []
     ways += [f"a larger ε, about {epsilon:.3g}"] if epsilon <= _LARGEST_EPSILON else []
     return PlanInfeasible(
         f"no sketch of up to {LARGEST_SIZE} entries reaches a relative error of {error:g} at {statistic} = "

@@ -125,7 +125,7 @@ class Plan:
     def from_json(cls, text: str) -> Plan:
         """Reads what `to_json` wrote. The reached ε and δ are trusted: keep plans where only you can write them."""
         try:
-            return cls._from_content(parsed(text, infinite=True))
+            return cls._from_content(parsed(text, finite=False))
         except (ArithmeticError, AttributeError, JsonError, LookupError, RecursionError, TypeError) as error:
             shown = error if isinstance(error, JsonError) else shortened(error)
             raise BlobError(f"this is not the JSON of a plan: {shown}. Pass what Plan.to_json() gave.") from None

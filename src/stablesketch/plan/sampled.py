@@ -51,7 +51,8 @@ class Sampled:
     def from_dict(cls, data: Mapping[str, Any]) -> Sampled:
         """Reads what `to_dict` gave; anything else is a TypeError or an ArgumentError."""
         numbers = {name: data[name] for name in ("bias", "unsampled_error", "unsampled_floor", "bare_epsilon")}
-        if set(data) != {"sampling", *numbers} or not all(type(value) is float for value in numbers.values()):
+        sound = all(type(value) is float and not math.isnan(value) for value in numbers.values())
+        if set(data) != {"sampling", *numbers} or not sound:
             raise TypeError("not the fields of a sampled plan")
         return cls(Sampling(**data["sampling"]), **numbers)
 

@@ -66,8 +66,9 @@ def wanted(
     asked = (("error", error), ("size", size), ("memory", memory))
     given = {name: value for name, value in asked if value is not None}
     if len(given) > 1:
+        (first, value), (second, _), *_ = given.items()
         raise ArgumentError(
-            "error, size, memory", given, "one of them decides the size", "Pass only one of them, or none"
+            first, value, f"{second}= is given too, and either decides the size", f"Leave out {first}= or {second}="
         )
     if not isinstance(deletes, bool):
         raise ArgumentTypeError("deletes", deletes, "not True or False", "Pass True to allow deletes")
@@ -75,7 +76,7 @@ def wanted(
         raise ArgumentError("mechanism", mechanism, "there is no such mechanism", 'Pass "sketch" or "exact"')
     if mechanism == "exact" and (size is not None or memory is not None):
         (named,) = (name for name in ("size", "memory") if name in given)
-        way_out = f"Leave out {named}=, or pass mechanism='sketch'"
+        way_out = f"Leave out {named}="
         raise ArgumentError(named, given[named], "the exact mechanism holds every key and has no size", way_out)
     several = isinstance(size, Sequence) and not isinstance(size, str)
     return Wanted(

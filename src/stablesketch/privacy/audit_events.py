@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Event", "pick_events"]
+__all__ = ["Event", "pick_events", "tail_events"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -47,16 +47,20 @@ class Event:
         return int(self.mask[_cell(self.cuts, values)].sum())
 
     def __str__(self) -> str:
+        return self.of("value")
+
+    def of(self, name: str) -> str:
+        """In words, of a number of this name."""
         edges = np.flatnonzero(np.diff(np.concatenate([[False], self.mask, [False]])))
-        parts = [self._interval(int(first), int(last) - 1) for first, last in edges.reshape(-1, 2)]
+        parts = [self._interval(name, int(first), int(last) - 1) for first, last in edges.reshape(-1, 2)]
         return " or ".join(parts) if len(parts) <= 3 else f"{' or '.join(parts[:3])} or {len(parts) - 3} more intervals"
 
-    def _interval(self, first: int, last: int) -> str:
+    def _interval(self, name: str, first: int, last: int) -> str:
         if first == last and first % 2:
-            return f"value = {self.cuts[first // 2]:.6g}"
+            return f"{name} = {self.cuts[first // 2]:.6g}"
         low = f"{self.cuts[(first - 1) // 2]:.6g} {'<=' if first % 2 else '<'} " if first else ""
         high = f" {'<=' if last % 2 else '<'} {self.cuts[last // 2]:.6g}" if last < 2 * len(self.cuts) else ""
-        return f"{low}value{high}"
+        return f"{low}{name}{high}"
 
 
 def pick_events(over: Floats, under: Floats, held_out: int, delta: float) -> list[Event]:
@@ -87,6 +91,17 @@ def pick_events(over: Floats, under: Floats, held_out: int, delta: float) -> lis
             mask = runs.mask(int(np.argmax(score)))
             picked.setdefault(mask.tobytes(), Event(cuts, mask))
     return list(picked.values())
+
+
+def tail_events(pooled: Floats) -> list[Event]:
+    """Half-lines of ever smaller probability, on either side: for what happens seldom."""
+    levels = [0.5, *_halved(0.5, 4.0 / len(pooled))]
+    found = []
+    for level in levels:
+        low, high = np.quantile(pooled, [level, 1.0 - level], method="lower").tolist()
+        found += [Event(np.array([low]), np.array([True, True, False]))]
+        found += [Event(np.array([high]), np.array([False, False, True]))]
+    return found
 
 
 @dataclass(frozen=True, eq=False)

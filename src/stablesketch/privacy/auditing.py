@@ -4,39 +4,54 @@ A mechanism has the curve δ(ε) if for all neighbours A and B, all sets E of ou
 
     P_A(E) - e^ε P_B(E) <= δ(ε)        and the same with A and B exchanged.
 
-Given many outputs on A and on B, a part of them picks events E (audit_events.py) and the rest is counted. Of P(E) on
-one side a lower, of P'(E) on the other an upper limit is computed, exact at any sample size (binomial.py), each
-failing with a chance of at most (1 - confidence)/(their number). By the union bound all hold at once with the stated
-confidence, and then every ε may be looked at, also one chosen after looking: if lower - e^ε upper > δ(ε), the claim
-is false.
+An output is all that a release publishes: one number or several. Given many outputs on A and on B, a part of them
+trains scores (audit_scores.py: every number, and functions of all together), picks events E of each score
+(audit_events.py), and says which events and which ε come nearest to contradicting the claim. The rest is counted:
 
-So a failure is evidence, wrong at most once in 1/(1 - confidence) audits of a sound mechanism. Passing is not a
-proof: it says that no violation was large enough to be seen in so many trials, in events of this kind, on these
-neighbours.
+- for the most promising events, each at the ε that promised most, P_A(E) - e^ε P_B(E) is tested directly
+  (audit_difference.py);
+- of P(E) on one side a lower, of P'(E) on the other an upper limit is computed, exact at any sample size (binomial.py).
+  Then every ε may be looked at, also one chosen after looking: if lower - e^ε upper > δ(ε), the claim is false.
+
+Either half has (1 - confidence)/2 of the chances to fail, shared out evenly among its tests. By the union bound all
+hold at once with the stated confidence. So a failure is evidence, wrong at most once in 1/(1 - confidence) audits of a
+sound mechanism. Passing is not a proof: it says that no violation was large enough to be seen in so many trials, in
+events of this kind, on these neighbours. How large that is, is measured too: the same tests are held against weaker
+claims, and the strongest that they still refute is reported (`catches`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import ArgumentError, ArgumentTypeError
-from .audit_events import Event, pick_events
+from .audit_difference import DifferenceTest
+from .audit_events import Event, pick_events, tail_events
+from .audit_scores import Score, make_scores
 from .binomial import lower_limit, upper_limit
 
 __all__ = ["AuditFinding", "AuditReport", "audit_samples"]
 
 Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Curve = Callable[[float], float]
 
 _LEAST_TRIALS = 100
-# The part of the trials that picks the events. The events are simple and need few; the limits want all they can get.
-_TRAINING = 0.25
+# The parts of the trials that train scores and pick events, and that say which of these are the most promising: an
+# event that was fitted to some outputs promises too much on them. Both need few; the tests want all they can get.
+_TRAINING, _CHOOSING = 0.2, 0.1
 # Values of ε to look at unless told: these parts of the largest at which the samples say anything.
 _FRACTIONS = tuple(i / 16 for i in range(16))
+# Events that are tested directly, and events in either direction whose limits state the strongest refuted ε.
+_DIRECT = 6
+_LIMITS = 8
+_SHARES = 20
 
 
 @dataclass(frozen=True)
@@ -64,9 +79,13 @@ class AuditReport:
     """What an audit found.
 
     `strongest_epsilon`: with the stated confidence the mechanism is not (ε, at_delta)-private for any ε below this; 0
-    if nothing can be refuted. `events` were judged, in either direction, on `trials` outputs for each neighbour, some
-    of which picked them. `worst` is the inequality that comes nearest to being broken, or is broken most, by
-    observed/claimed.
+    if nothing can be refuted. `events` were judged on `trials` outputs for each neighbour, some of which picked them.
+    `worst` is the inequality that comes nearest to being broken, or is broken most, by observed/claimed. `numbers` are
+    the names of what was published and looked at.
+
+    `catches` is a share c: the same outputs refute a claim of c times the change between neighbours. So noise, or a
+    floor, of less than about c of what the claim needs would have been noticed; more than that would not. 0 if only
+    outright leaks would have been, None if it was not asked.
     """
 
     passed: bool
@@ -76,39 +95,59 @@ class AuditReport:
     trials: int
     events: int
     worst: AuditFinding
+    numbers: tuple[str, ...] = ("value",)
+    catches: float | None = None
 
     def __str__(self) -> str:
         verdict = "passed: no violation found" if self.passed else "FAILED: the claimed privacy is refuted"
         relation = "<=" if self.worst.observed <= self.worst.claimed else "> "
-        return "\n".join(
-            [
-                f"audit            {verdict}",
-                f"trials           {self.trials:,} outputs for each neighbour, {self.events} events",
-                f"confidence       {self.confidence:.6g}",
-                f"refuted          ε below {self.strongest_epsilon:.4g} at δ = {self.at_delta:.3g}",
-                f"worst at ε       {self.worst.epsilon:.4g}: δ at least {self.worst.observed:.3g} "
-                f"{relation} {self.worst.claimed:.3g} claimed",
-                f"worst event      {self.worst.event} ({self.worst.direction})",
-            ]
-        )
+        lines = [
+            f"audit            {verdict}",
+            f"trials           {self.trials:,} outputs for each neighbour, {self.events} events",
+            f"numbers          {self._named()}",
+            f"confidence       {self.confidence:.6g}",
+            f"refuted          ε below {self.strongest_epsilon:.4g} at δ = {self.at_delta:.3g}",
+            f"worst at ε       {self.worst.epsilon:.4g}: δ at least {self.worst.observed:.3g} "
+            f"{relation} {self.worst.claimed:.3g} claimed",
+            f"worst event      {self.worst.event} ({self.worst.direction})",
+        ]
+        return "\n".join([*lines, *self._power()])
+
+    def _named(self) -> str:
+        more = f" and {len(self.numbers) - 3} more" if len(self.numbers) > 3 else ""
+        return ", ".join(self.numbers[:3]) + more + (", alone and together" if len(self.numbers) > 1 else "")
+
+    def _power(self) -> Iterator[str]:
+        """What so many trials can see and what not."""
+        if self.catches is None or not self.passed:
+            return
+        if self.catches > 0.0:
+            yield f"power            catches noise or floors below about {self.catches:.2g} of what the claim needs"
+            yield "                 does not catch what is nearer to the claim, or shows on other streams only"
+        else:
+            yield "power            catches outright leaks only: noise that is too small does not show in so few trials"
 
 
 def audit_samples(
     first: ArrayLike,
     second: ArrayLike,
-    claimed: Callable[[float], float],
+    claimed: Curve,
     *,
     delta: float,
     confidence: float = 0.99,
     epsilons: Sequence[float] | None = None,
+    names: Sequence[str] = ("value",),
+    weaker: Callable[[float], Curve] | None = None,
 ) -> AuditReport:
     """Test the claimed curve on the outputs of one mechanism for two neighbours.
 
-    `first` and `second` are as many independent outputs each, as real numbers (±∞ may stand for a refusal).
-    `claimed(ε)` is the claimed δ. `delta` is that at which the strongest refuted ε is stated. ε = 0 is always tested,
-    and `epsilons`; by default 16 values up to the largest at which the samples can contradict anything.
+    `first` and `second` are as many independent outputs each, as real numbers (±∞ may stand for a refusal); where
+    `names` has several names, rows of as many numbers. `claimed(ε)` is the claimed δ. `delta` is that at which the
+    strongest refuted ε is stated. ε = 0 is always tested, and `epsilons`; by default 16 values up to the largest at
+    which the samples can contradict anything. `weaker(c)` is the curve that would be claimed if neighbours differed c
+    times as much; with it the report says what was caught.
     """
-    samples = _sample("first", first), _sample("second", second)
+    samples = _sample("first", first, len(names)), _sample("second", second, len(names))
     trials = len(samples[0])
     if len(samples[1]) != trials:
         raise ArgumentError(
@@ -118,31 +157,62 @@ def audit_samples(
     confidence = _within("confidence", confidence, 0.5, 1.0, "Pass a number such as 0.99")
     if confidence == 0.5:
         raise ArgumentError("confidence", confidence, "it must be above 0.5", "Pass a number such as 0.99")
-    tests = _limits(samples, delta, confidence)
-    # No ε above ln(lower/upper) can be contradicted, whatever is claimed.
-    reach = max(test.refuted(0.0) for test in tests)
-    tried = [0.0, *(_epsilon(e) for e in epsilons)] if epsilons is not None else [reach * part for part in _FRACTIONS]
-    findings = []
-    for epsilon in sorted(set(tried)):
-        bound = _claim(claimed, epsilon)
-        test = max(tests, key=lambda test: test.observed(epsilon))
-        findings.append(AuditFinding(str(test.event), test.direction, epsilon, test.observed(epsilon), bound))
+    given = None if epsilons is None else [_epsilon(epsilon) for epsilon in epsilons]
+    judged = _Judged.of(samples, names, cache(lambda epsilon: _claim(claimed, epsilon)), delta, confidence, given)
+    findings = judged.findings(judged.claim)
     return AuditReport(
         passed=not any(finding.refutes for finding in findings),
-        strongest_epsilon=max(test.refuted(delta) for test in tests),
+        strongest_epsilon=max(test.refuted(delta) for test in judged.tests),
         at_delta=delta,
         confidence=confidence,
         trials=trials,
-        events=len(tests),
+        events=len(judged.tests) + len(judged.direct),
         worst=max(findings, key=_severity),
+        numbers=tuple(names),
+        catches=None if weaker is None else judged.catches(weaker),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    """An event of a score, in one direction, and its shares in outputs that did not pick it."""
+
+    score: Score
+    event: Event
+    over: int
+    shares: tuple[float, float]
+
+    @property
+    def direction(self) -> str:
+        return ("first over second", "second over first")[self.over]
+
+    def __str__(self) -> str:
+        return self.event.of(self.score.name)
+
+    def counts(self, scored: tuple[Floats, Floats]) -> tuple[int, int]:
+        """How often it came on the side that it should be likely on, and on the other."""
+        return self.event.count(scored[self.over]), self.event.count(scored[1 - self.over])
+
+    def promise(self, epsilon: float, claim: float, trials: int) -> float:
+        """By how many standard errors of so many trials it would contradict the claim at ε."""
+        over, under = self.shares
+        factor = math.exp(min(epsilon, 300.0))
+        variance = over * (1.0 - over) + factor**2 * under * (1.0 - under) + (1.0 + factor**2) / trials
+        return (over - factor * under - claim) / math.sqrt(variance / trials)
+
+    def log_ratio(self, delta: float, trials: int) -> float:
+        """The ε that it would refute at δ, marked down by some standard errors."""
+        over, under = self.shares
+        low = over - delta - 3.0 * math.sqrt((over * (1.0 - over) + 1.0 / trials) / trials)
+        high = under + 3.0 * math.sqrt((under * (1.0 - under) + 1.0 / trials) / trials)
+        return math.log(low / high) if low > 0.0 else -math.inf
 
 
 @dataclass(frozen=True)
 class _Test:
     """An event with a lower limit of its probability on one side and an upper limit of that on the other."""
 
-    event: Event
+    event: str
     direction: str
     lower: float
     upper: float
@@ -158,39 +228,132 @@ class _Test:
         return max(math.log((self.lower - delta) / self.upper), 0.0) if self.lower > delta else 0.0
 
 
-def _limits(samples: tuple[Floats, Floats], delta: float, confidence: float) -> list[_Test]:
-    """Events for both directions, picked on a part of the trials, with limits from the rest that hold all at once.
+@dataclass(frozen=True, eq=False)
+class _Judged:
+    """The counts of the events that were picked, ready to be held against a claim."""
 
-    The trials are shuffled, with a fixed seed, so that samples which were sorted or have a trend are split fairly.
-    """
-    order = np.random.default_rng(0x5EED).permutation(len(samples[0]))
-    training, judging = np.split(order, [int(_TRAINING * len(order))])
-    events: list[tuple[Event, int]] = []
+    claim: Curve
+    tests: list[_Test]
+    direct: list[tuple[_Candidate, DifferenceTest]]
+    tried: list[float]
+
+    @classmethod
+    def of(
+        cls, samples: tuple[Floats, Floats], names: Sequence[str], claim: Curve, delta: float, confidence: float,
+        epsilons: Sequence[float] | None,
+    ) -> _Judged:  # fmt: skip
+        """Scores trained and events picked on a part of the trials, counted in the rest.
+
+        The trials are shuffled, with a fixed seed, so that samples which were sorted or have a trend are split fairly.
+        """
+        order = np.random.default_rng(0x5EED).permutation(len(samples[0]))
+        ends = [int(part * len(order)) for part in (_TRAINING, _TRAINING + _CHOOSING)]
+        training, choosing, judging = np.split(order, ends)
+        scores = make_scores(names, samples[0][training], samples[1][training])
+        candidates = [
+            each for score in scores for each in _candidates(score, samples, training, choosing, len(judging), delta)
+        ]
+        scored = {score.name: (score.of(samples[0][judging]), score.of(samples[1][judging])) for score in scores}
+
+        def counts(candidate: _Candidate) -> tuple[int, int]:
+            return candidate.counts(scored[candidate.score.name])
+
+        failure = 0.5 * (1.0 - confidence)
+        limited = _for_limits(candidates, delta, len(judging))
+        share = failure / (2 * len(limited))
+        tests = [_limits(each, counts(each), len(judging), share) for each in limited]
+        # No ε above ln(lower/upper) can be contradicted, whatever is claimed.
+        reach = max(test.refuted(0.0) for test in tests)
+        tried = [0.0, *epsilons] if epsilons is not None else [reach * part for part in _FRACTIONS]
+        # Which ε an event is tested at may depend on the training alone, so these are not `tried`.
+        hoped = max(0.0, *(each.log_ratio(0.0, len(judging)) for each in candidates))
+        grid = sorted({0.0, *epsilons}) if epsilons is not None else [hoped * part for part in _FRACTIONS]
+        promising = _promising(candidates, grid, claim, len(judging))
+        direct = [
+            (each, DifferenceTest(counts(each), len(judging), epsilon, failure / len(promising)))
+            for each, epsilon in promising
+        ]
+        return cls(claim, tests, direct, sorted(set(tried)))
+
+    def findings(self, claim: Curve) -> list[AuditFinding]:
+        """What limits and direct tests say of a claim; the direct test that is least likely by chance is among them."""
+        found = []
+        for epsilon in self.tried:
+            test = max(self.tests, key=lambda test: test.observed(epsilon))
+            found.append(AuditFinding(test.event, test.direction, epsilon, test.observed(epsilon), claim(epsilon)))
+        event, least = min(self.direct, key=lambda pair: pair[1].log_p(claim(pair[1].epsilon)))
+        found.append(AuditFinding(str(event), event.direction, least.epsilon, least.limit(), claim(least.epsilon)))
+        return found
+
+    def _refutes(self, claim: Curve) -> bool:
+        if any(test.observed(epsilon) > claim(epsilon) for epsilon in self.tried for test in self.tests):
+            return True
+        return any(test.excludes(claim(test.epsilon)) for _, test in self.direct)
+
+    def catches(self, weaker: Callable[[float], Curve]) -> float:
+        """The largest share, to a twentieth, at which the weaker claim is refuted; 0 if none is."""
+        low, high = 0, _SHARES
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self._refutes(cache(weaker(middle / _SHARES))) else (low, middle)
+        return low / _SHARES
+
+
+def _candidates(
+    score: Score, samples: tuple[Floats, Floats], training: Indices, choosing: Indices, held_out: int, delta: float
+) -> Iterator[_Candidate]:
+    values = score.of(samples[0][training]), score.of(samples[1][training])
+    fresh = score.of(samples[0][choosing]), score.of(samples[1][choosing])
+    tails = tail_events(np.concatenate(values))
     for over in (0, 1):
-        picked = pick_events(samples[over][training], samples[1 - over][training], len(judging), delta)
-        events += [(event, over) for event in picked]
-    failure = (1.0 - confidence) / (2 * len(events))
-    tests = []
-    for event, over in events:
-        counts = [event.count(samples[side][judging]) for side in (over, 1 - over)]
-        lower = lower_limit(counts[0], len(judging), failure)
-        upper = upper_limit(counts[1], len(judging), failure)
-        tests.append(_Test(event, ("first over second", "second over first")[over], lower, upper))
-    return tests
+        for event in (*pick_events(values[over], values[1 - over], held_out, delta), *tails):
+            shares = [event.count(fresh[side]) / len(choosing) for side in (over, 1 - over)]
+            yield _Candidate(score, event, over, (shares[0], shares[1]))
 
 
-def _severity(finding: AuditFinding) -> float:
+def _for_limits(candidates: Sequence[_Candidate], delta: float, trials: int) -> list[_Candidate]:
+    """In either direction the events that promise the largest ε at δ."""
+    found: list[_Candidate] = []
+    for over in (0, 1):
+        own = [each for each in candidates if each.over == over]
+        found += sorted(own, key=lambda each: each.log_ratio(delta, trials), reverse=True)[:_LIMITS]
+    return found
+
+
+def _promising(
+    candidates: Sequence[_Candidate], grid: Sequence[float], claim: Curve, trials: int
+) -> list[tuple[_Candidate, float]]:
+    """The events that promise most to contradict the claim, each at the ε where it does."""
+    claims = [claim(epsilon) for epsilon in grid]
+    ranked = []
+    for each in candidates:
+        promises = [each.promise(epsilon, bound, trials) for epsilon, bound in zip(grid, claims, strict=True)]
+        best = int(np.argmax(promises))
+        ranked.append((promises[best], each, grid[best]))
+    ranked.sort(key=lambda item: item[0], reverse=True)
+    return [(each, epsilon) for _, each, epsilon in ranked[:_DIRECT]]
+
+
+def _limits(candidate: _Candidate, counts: tuple[int, int], trials: int, failure: float) -> _Test:
+    lower, upper = lower_limit(counts[0], trials, failure), upper_limit(counts[1], trials, failure)
+    return _Test(str(candidate), candidate.direction, lower, upper)
+
+
+def _severity(finding: AuditFinding) -> tuple[float, float]:
     if finding.observed == 0.0:
-        return 0.0
-    return finding.observed / finding.claimed if finding.claimed > 0.0 else math.inf
+        return 0.0, 0.0
+    return (finding.observed / finding.claimed if finding.claimed > 0.0 else math.inf), finding.observed
 
 
-def _sample(name: str, values: ArrayLike) -> Floats:
+def _sample(name: str, values: ArrayLike, width: int) -> Floats:
     array = np.asarray(values)
-    if array.dtype.kind not in "iuf" or array.ndim != 1:
+    if width == 1 and array.ndim == 1:
+        array = array[:, None]
+    if array.dtype.kind not in "iuf" or array.ndim != 2 or array.shape[1] != width:
         raise ArgumentTypeError(
-            name, values, f"{array.ndim}-dimensional {array.dtype} is no sample", "Pass a list of numbers, one a trial"
-        )
+            name, values, f"{np.ndim(values)}-dimensional {array.dtype} is no sample of {width} number(s) a trial",
+            "Pass a list of numbers, one a trial, or rows of one for each name",
+        )  # fmt: skip
     if len(array) < _LEAST_TRIALS:
         raise ArgumentError(
             name, len(array), "too few outputs to tell anything", f"Make {_LEAST_TRIALS} trials or more"

@@ -124,7 +124,7 @@ class Mechanism:
     def from_json(cls, text: str) -> Mechanism:
         """Reads what `to_json` wrote, and nothing else."""
         try:
-            mechanism = cls.from_dict(parsed(text, infinite=True))
+            mechanism = cls.from_dict(parsed(text, finite=False))
         except JsonError as error:
             raise LedgerCorrupt(f"a mechanism in the ledger that cannot be read: {error}.") from None
         if mechanism.to_json() != text:

@@ -21,12 +21,12 @@ class EntropySketch(Sketch):
     """As `Sketch`, whatever it says of moments left aside; `locations` are what entropy is estimated from."""
 
     def __init__(self, size: int, secret: Secret | None = None) -> None:
-        super().__init__(SKEWED, size, secret)
+        self._open(SKEWED, size, secret)
 
     @staticmethod
-    def _checked_order(p: float) -> float:
-        if p != SKEWED:
-            raise ArgumentError("p", p, "this is not a sketch of entropy", "Read it with Sketch.from_bytes")
+    def _checked_order(order: float) -> float:
+        if order != SKEWED:
+            raise ArgumentError("p", order, "this is not a sketch of entropy", "Read it with Sketch.from_bytes")
         return SKEWED
 
     def locations(self) -> Array:

@@ -23,7 +23,10 @@ PHANTOMS = 1
 
 
 class Projection:
-    """The r × ∞ matrix of i.i.d. symmetric p-stable X that a secret stands for; it is computed, never stored."""
+    """The r × ∞ matrix of i.i.d. p-stable X that a secret stands for; it is computed, never stored.
+
+    `p` is the order of orders.py, which says the law, too: the X of different laws come from independent keys.
+    """
 
     __slots__ = ("_entry_key", "_fingerprinter", "_p", "_size", "secret")  # no vars() to print keys from
 

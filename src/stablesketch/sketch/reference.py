@@ -26,6 +26,7 @@ __all__ = [
     "Variates",
     "aes128_encrypt",
     "entry_bits",
+    "is_one_sided",
     "magnitudes",
     "multiples",
     "position",
@@ -43,9 +44,12 @@ Floats = NDArray[np.float64]
 def reference_entries(
     p: float, size: int, secret: Secret, fingerprints: Sequence[int], weights: Iterable[int], domain: int = STREAM
 ) -> list[int]:
-    """Entry j is sum_k weight_k X(fingerprint_k, j), in units of 2^-resolution; weights are integers of either sign."""
+    """Entry j is sum_k weight_k X(fingerprint_k, j), in units of 2^-resolution; weights are integers of either sign.
+
+    A p below 0 is the one-sided law of order -p, or entropy's.
+    """
     key = secret.derive(f"entries/p={float(p).hex()}", 16)
-    return sum_entries(ReferenceTable.of(p), variates(key, domain, fingerprints, size), weights)
+    return sum_entries(ReferenceTable.of(p), variates(key, domain, fingerprints, size, is_one_sided(p)), weights)
 
 
 def sum_entries(table: ReferenceTable, drawn: Variates, weights: Iterable[int]) -> list[int]:
@@ -69,21 +73,22 @@ class Variates:
     t: Floats
 
     @classmethod
-    def of(cls, bits: Bits, more: Bits) -> Variates:
+    def of(cls, bits: Bits, more: Bits, one_sided: bool = False) -> Variates:
         side = (bits >> np.uint64(62)).astype(np.intp) & 1
-        return cls((bits >> np.uint64(63)).astype(np.bool_), side, uniforms(bits, more))
+        return cls((bits >> np.uint64(63)).astype(np.bool_), side, uniforms(bits, more, one_sided))
 
 
-def uniforms(bits: Bits, more: Bits) -> Floats:
+def uniforms(bits: Bits, more: Bits, one_sided: bool = False) -> Floats:
     """t, in units of 2^-63: the lower 62 bits are m, and t = 2m + 1, rounded to a float.
 
     On the upper side, where a small t is a large X, an m below 2^48 is continued by the 64 bits `more`, so that t has a
     full mantissa: t = 2m + 2 more/2^64, cut to 63 significant bits, the last of them set, then rounded. Where m = 0 a
-    unit is added if that leaves t below 1.
+    unit is added if that leaves t below 1. Of a one-sided law an m below 2^52 is continued, on both sides.
     """
     t = ((bits << np.uint64(1) | np.uint64(1)) & np.uint64(2**63 - 1)).astype(np.int64).astype(np.float64)
-    for at in np.argwhere(bits & np.uint64(0x7FFF_0000_0000_0000) == 0):
-        m, rest = int(bits[tuple(at)]) & (2**48 - 1), int(more[tuple(at)])
+    coarse = 0x3FF0_0000_0000_0000 if one_sided else 0x7FFF_0000_0000_0000
+    for at in np.argwhere(bits & np.uint64(coarse) == 0):
+        m, rest = int(bits[tuple(at)]) & (2**62 - 1), int(more[tuple(at)])
         exact = m << 65 | rest << 1  # t 2^64
         if exact < 1 << 64:
             exact += 1 << 64
@@ -104,8 +109,12 @@ class ReferenceTable:
 
     @classmethod
     def of(cls, p: float) -> ReferenceTable:
-        """The table of this order; `SKEWED` is the law of entropy, whose rows hold X with its sign."""
-        return cls(*native_table(float(p)), symmetric=p != SKEWED)
+        """The table of this order; below 0 it is that of a law whose rows hold X with its sign."""
+        return cls(*native_table(float(p)), symmetric=p > 0.0)
+
+
+def is_one_sided(p: float) -> bool:
+    return SKEWED < p < 0.0
 
 
 def position(bin_bits: int, t: Floats) -> tuple[NDArray[np.intp], Floats]:
@@ -158,10 +167,10 @@ def multiples(table: ReferenceTable, drawn: Variates) -> list[list[int]]:
 CONTINUATION = 1 << 31  # turned in the domain of the block whose bits continue another's
 
 
-def variates(key: bytes, domain: int, fingerprints: Sequence[int], size: int) -> Variates:
+def variates(key: bytes, domain: int, fingerprints: Sequence[int], size: int, one_sided: bool = False) -> Variates:
     """What is drawn for each fingerprint (rows) and entry (columns)."""
     more = entry_bits(key, domain ^ CONTINUATION, fingerprints, size)
-    return Variates.of(entry_bits(key, domain, fingerprints, size), more)
+    return Variates.of(entry_bits(key, domain, fingerprints, size), more, one_sided)
 
 
 def entry_bits(key: bytes, domain: int, fingerprints: Sequence[int], size: int) -> Bits:

@@ -19,17 +19,18 @@ from ..errors import (
     SecretMismatch,
     SecretMissing,
 )
-from ..law import StableLaw
 from ..secret import Secret
 from . import wire
 from .columns import MAX_WEIGHT
-from .estimators import DEFAULT_METHOD, Estimate, checked_confidence, estimate, log_estimates
+from .estimators import DEFAULT_METHOD, Estimate, checked_confidence, estimate, log_estimates, one_sided
+from .orders import Law, checked_order, index_of, law_of, order_of
 from .projection import Projection
 from .workers import checked_threads
 
 __all__ = ["Sketch", "entry_bytes", "integer_entries", "log_magnitudes"]
 
 _LARGEST_SIZE = 2**31 - 1
+BEST = "best"
 
 
 class Sketch:
@@ -38,6 +39,9 @@ class Sketch:
     The sketch has `size` entries a_j = sum over keys of (total) · X(key, j), X symmetric p-stable and pseudorandom
     under the secret, so the entries are i.i.d. stable with scale F_p: the relative error of an estimate is
     sqrt(V(p)/size), from 1.00 (p → 0) to 1.41 (p = 1) over sqrt(size), whatever the stream.
+
+    With law="one-sided", for p up to 0.999, X is the positive p-stable law. No total may then be negative, and the same
+    error takes fewer entries: 1.35 times fewer at p = 0.25, 2.85 at 0.5, 11 at 0.75, 69 at 0.9.
 
     The arithmetic is exact. Any order, batching or sharding of the same net stream gives the same bytes, and a delete
     undoes an update to the last bit.
@@ -50,13 +54,19 @@ class Sketch:
     (3, 3)
     """
 
-    def __init__(self, p: float, size: int, secret: Secret | None = None) -> None:
-        """An empty sketch of order p with `size` entries, under `secret` or a fresh one from the operating system."""
+    def __init__(self, p: float, size: int, secret: Secret | None = None, *, law: Law | None = None) -> None:
+        """An empty sketch of order p with `size` entries, under `secret` or a fresh one from the operating system.
+
+        `law` is "symmetric", the default, or "one-sided".
+        """
+        self._open(order_of(p, law), size, secret)
+
+    def _open(self, order: float, size: int, secret: Secret | None) -> None:
         if secret is not None and not isinstance(secret, Secret):
             raise ArgumentTypeError(
                 "secret", type(secret), "not a Secret", "Pass Secret.generate() or Secret.load(path)"
             )
-        order, entries = self._checked_order(p), _checked_size(size)
+        entries = _checked_size(size)
         held = Secret.generate() if secret is None else secret
         self._start(Entries(order, entries), held.fingerprint, Projection(order, entries, held), 0, 0)
 
@@ -71,13 +81,18 @@ class Sketch:
         self._lock = threading.Lock()
 
     @staticmethod
-    def _checked_order(p: float) -> float:
-        return StableLaw(p).p
+    def _checked_order(order: float) -> float:
+        return checked_order(order)
 
     @property
     def p(self) -> float:
         """The order of the moment."""
-        return self._entries.p
+        return index_of(self._entries.p)
+
+    @property
+    def law(self) -> Law:
+        """The law of X: "symmetric" or "one-sided"."""
+        return law_of(self._entries.p)
 
     @property
     def size(self) -> int:
@@ -133,10 +148,10 @@ class Sketch:
         return self._projection
 
     def merge(self, other: Sketch) -> None:
-        """Adds the stream of `other`, which must have the same p, size and secret; `other` is left as it is."""
+        """Adds the stream of `other`, which must have the same p, law, size and secret; `other` is left as it is."""
         if not isinstance(other, Sketch):
             raise ArgumentTypeError("other", type(other), "not a Sketch", "Read a blob with Sketch.from_bytes first")
-        for name in ("p", "size"):
+        for name in ("p", "law", "size"):
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
                 raise MergeError(f"sketches of {name} = {mine} and {theirs} cannot be merged: build both alike.")
@@ -190,7 +205,8 @@ class Sketch:
         width = 4 * entries.digits
         if frame.resolution != entries.resolution:
             raise BlobError(
-                f"a sketch of p = {order} with resolution {frame.resolution} instead of {entries.resolution}."
+                f"a {law_of(order)} sketch of p = {index_of(order)} with resolution {frame.resolution} instead of "
+                f"{entries.resolution}."
             )
         try:
             entries.load(b"".join(value.to_bytes(width, "little", signed=True) for value in frame.entries))
@@ -203,8 +219,10 @@ class Sketch:
         self._start(entries, frame.secret_fingerprint, projection, frame.pairs, frame.total)
         return self
 
-    def estimate(self, method: str = DEFAULT_METHOD, confidence: float = 0.95) -> Estimate:
+    def estimate(self, method: str = BEST, confidence: float = 0.95) -> Estimate:
         """F_p with its confidence limits. Not private: see `docs/accuracy.md` for the methods and what each reaches.
+
+        "best" is `pitman` for symmetric entries. One-sided ones have one method, `power`, and no other.
 
         Raises:
             NegativeTotal: more was deleted than there was, so the stream has no moment.
@@ -218,10 +236,19 @@ class Sketch:
                 f"the net stream has {pairs} pairs of total {total}, so more was deleted than was there. "
                 "Send the updates it is missing, or delete only what was updated."
             )
+        logs, signs = log_magnitudes(entries)
+        if self.law == "one-sided":
+            if not empty and min(values) <= 0:
+                raise NegativeTotal(
+                    "an entry of this one-sided sketch is not positive: more of some key was deleted than was there. "
+                    'Send the updates it is missing, or sketch signed totals with law="symmetric".'
+                )
+            return one_sided.estimate(None if empty else logs, entries.size, self.p, method, confidence)
+        if method == BEST:
+            method = DEFAULT_METHOD
         if empty and total == 0:
             log_estimates(np.zeros(entries.size), np.ones(entries.size), entries.p, method)  # refuses a wrong method
             return Estimate(0.0, 0.0, 0.0, checked_confidence(confidence), method)
-        logs, signs = log_magnitudes(entries)
         return estimate(logs, signs, entries.p, method, confidence)
 
     def __copy__(self) -> Sketch:
@@ -240,7 +267,8 @@ class Sketch:
         if not hasattr(self, "_total"):
             return "<Sketch, not made>"
         held = "" if self._projection is not None else ", without its secret"
-        return f"<Sketch p={self.p:g} size={self.size} pairs={self._pairs} total={self._total}{held}>"
+        law = " one-sided" if self.law == "one-sided" else ""
+        return f"<Sketch p={self.p:g}{law} size={self.size} pairs={self._pairs} total={self._total}{held}>"
 
 
 def _checked_size(size: object) -> int:

@@ -33,7 +33,7 @@ MAGIC = b"\x89SSK\r\n\x1a\n"  # not text, and broken by whatever treats it as te
 VERSION = 1
 KIND_SKETCH = 1
 CHECKSUM_BYTES = 8
-MOST_PAIRS = 2**63 - 1
+MOST_COUNTED = 2**256  # pairs, or total: no stream comes near, a sketch merged with itself again and again might
 
 _PREFIX = struct.Struct("<8sHH")  # magic, version, kind
 PREFIX_BYTES = _PREFIX.size
@@ -42,7 +42,7 @@ _HEADER = struct.Struct("<dIH8s")  # p, size, resolution, fingerprint of the sec
 
 @dataclass(frozen=True)
 class Frame:
-    """What a blob holds. Entry j of the sketch is `entries[j]` times 2^-resolution."""
+    """What a blob holds. Entry j of the sketch is `entries[j]` times 2^-resolution; `p` is the order of orders.py."""
 
     p: float
     size: int
@@ -115,8 +115,8 @@ def encode_integer(value: int) -> bytes:
 
 
 def counts_are_possible(pairs: int, total: int = 0) -> bool:
-    """Whether a stream can have so many pairs and this total, deletes counted as negative: 2^63 pairs of up to 2^53."""
-    return abs(pairs) <= MOST_PAIRS and abs(total) <= MOST_PAIRS << 53
+    """Whether a stream can have so many pairs and this total, deletes counted as negative: a float holds both."""
+    return max(abs(pairs), abs(total)) <= MOST_COUNTED
 
 
 def checksum(body: bytes) -> bytes:

@@ -37,9 +37,10 @@ class _Inequality(Derived):
 
     def needs(self, privacy: Privacy) -> tuple[Statistic, ...]:
         if privacy.unit != "key":
+            relation = "" if privacy.relation == "replace" else " and relation='replace'"
             raise ArgumentError(
-                "unit", privacy.unit, f"{self.name} is about people, every key being one",
-                "Pass unit='key'; max_value= is then the largest total of a key",
+                "unit", privacy.unit, f"{self.name} is about people, and every key is one",
+                f"Pass unit='key'{relation}; max_value= is then the largest total of a key",
             )  # fmt: skip
         if privacy.relation != "replace":
             raise ArgumentError(

@@ -56,12 +56,12 @@ def test_a_wrong_type_is_called_what_it_is() -> None:
         ({"value": np.float64(2.0)}, r"column value: is 2\.0, of type float64, and values are whole numbers"),
         ({"value": "12 rue X"}, "column value: is of type str, and values are whole numbers"),
         ({"value": True}, "column value: is of type bool, and values are whole numbers"),
-        ({"key": 1.5}, "column key: is of type float, which is no key"),
-        ({"key": ("a", ["b"])}, "column key: is of type list, which is no key"),
+        ({"key": 1.5}, "column key: is of type float, which cannot be used as a key"),
+        ({"key": ("a", ["b"])}, "column key: is of type list, which cannot be used as a key"),
         ({"key": ()}, "column key: is an empty tuple"),
-        ({"key": True}, "column key: is of type bool, which is no key"),
-        ({"person": 1.0}, "column person: is of type float, which is no key"),
-        ({"person": ("a", "b")}, "column person: is of type tuple, which is no key"),
+        ({"key": True}, "column key: is of type bool, which cannot be used as a key"),
+        ({"person": 1.0}, "column person: is of type float, which cannot be used as a key"),
+        ({"person": ("a", "b")}, "column person: is of type tuple, which cannot be used as a key"),
         ({"group": b"FR"}, "column group: is of type bytes, and names of groups are text"),
         ({"group": ("FR", None)}, "column group: is null"),
     ):
@@ -148,7 +148,12 @@ def test_keys_of_two_types_never_meet(secret_file: Path) -> None:
         travelled = [coder.decode(coder.encode(one)) for one in (here, there)]
         with pytest.raises(ss.DataError, match=r"column key: (is not of one type|keys have different numbers)"):
             fn.merge_accumulators(travelled)
-    for key, wanted in ((2**64, "beyond 64 bits"), ("\ud800", "not valid Unicode"), (None, "is null"), (0.5, "no key")):
+    for key, wanted in (
+        (2**64, "beyond 64 bits"),
+        ("\ud800", "not valid Unicode"),
+        (None, "is null"),
+        (0.5, "used as a key"),
+    ):
         accumulator = fn.add_input(fn.create_accumulator(), ((), key, 1))
         with pytest.raises(ss.DataError, match=f"column key: .*{wanted}"):
             fn.compact(accumulator)

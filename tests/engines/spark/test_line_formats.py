@@ -11,6 +11,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
+from stablesketch.doors.lines import LONGEST_LINE
 from stablesketch.engines.spark.line_formats import Malformed, json_reader
 from stablesketch.engines.spark.text_files import Lines
 
@@ -175,3 +176,5 @@ def test_lines_are_keys() -> None:
     assert ours('one\r\ntwo, "three"\r\n\r\n é'.encode(), lines) == [("one",), ('two, "three"',), (None,), (" é",)]
     assert ours(b"one\ntwo\x1f\n", lines) == [("one",), ("two\x1f",)]
     assert ours(b"one\rtwo\n", lines, skip=True) is None
+    assert ours(b"one\n" + b"x" * (LONGEST_LINE - 1) + b"\n", lines) == [("one",), ("x" * (LONGEST_LINE - 1),)]
+    assert ours(b"one\n" + b"x" * LONGEST_LINE + b"\n", lines) is None

@@ -147,7 +147,9 @@ def test_what_is_wrong_is_told_as_on_one_machine(both: Both) -> None:
         "app,n\na,1\nb,6\n": "row 3, column n: is above the promised max_value = 5",
         "app,n\na,1\nb,1,2\n": "row 3: there are 3 fields instead of 2",
         "app,n\na,1\n\xff\n": "row 3: there are 1 fields instead of 2",
-        "app,app\na,1\n": "the names in its header are not all different",
+        "app,app\na,1\n": "the names in the header are not all different",
+        "alice,3\nbob,1\n": "column app: there is no such column among the 2 of this file. None of its names is shown",
+        '"app"x,n\na,1\n': "row 1: a field of the first row has text after its quotes",
         "key,n\na,1\n": "column app: there is no such column. The columns are: key, n.",
     }
     for number, (content, words) in enumerate(alike.items()):

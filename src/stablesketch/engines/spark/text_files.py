@@ -19,7 +19,7 @@ import numpy as np
 
 from ...doors.columns import Columns, checked_types
 from ...doors.files import Format
-from ...doors.header import FirstRow, column_names, first_row
+from ...doors.header import Doubt, FirstRow, column_names, first_row
 from ...doors.libraries import need
 from ...doors.lines import LONGEST_LINE
 from ...doors.sources import Input
@@ -238,8 +238,8 @@ def text_frame(name: str, read: DataFrame, kind: Format, how: Input, columns: Co
     for one in folders:
         if one in names:
             raise DataError(name, "is a column of the file and the name of a folder", "Rename one", column=one)
-    certain = kind == "lines" or (kind in ("csv", "tsv") and not how.header)
-    checked_types(name, columns, dict.fromkeys([*names, *folders], "VARCHAR"), text=True, certain=certain)
+    doubt: Doubt = "fields" if kind == "json" else "header" if kind in ("csv", "tsv") and how.header else ""
+    checked_types(name, columns, dict.fromkeys([*names, *folders], "VARCHAR"), text=True, doubt=doubt)
     wanted = tuple(one for one in columns.names if one in names)
     from_folders = [i for i, one in enumerate(folders) if one in columns.names]
     reader = Lines(kind, names, wanted, len(from_folders), kind in ("csv", "tsv") and how.header, delimiter)

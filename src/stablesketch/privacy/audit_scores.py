@@ -1,0 +1,147 @@
+"""What an audit looks at: every published number by itself, and scores of all of them together.
+
+A release may publish several numbers: a value, its limits, the points of a profile. Each is a sample that the claim
+must hold on. So is every function of all of them together: what two numbers do not show alone they may show as a
+pair. The best function is the likelihood ratio of the two neighbours (Neyman and Pearson). Two estimates of it are
+trained on a part of the trials and judged on the rest, so that they may be as wrong as they like without making a false
+alarm more likely:
+
+- *normal*: the ratio of two normal laws, each with the mean and the covariance of its neighbour's outputs;
+- *nearest*: how many of the nearest training outputs are of the one neighbour. It sees thin curves and single points,
+  as there are when one of several noises is missing.
+
+Numbers are centred and scaled by arsinh first, so that heavy tails do not hide the middle, and made uncorrelated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Score", "make_scores"]
+
+Floats = NDArray[np.float64]
+
+_RIDGE = 1e-6
+_LEAST_SPREAD = 1e-10  # of an uncorrelated direction, against the widest; below that it is rounding
+_MOST_TRAINING = 4_000
+_ROWS = 512
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """A number made of the published ones. `of` takes a row for each trial."""
+
+    name: str
+    of: Callable[[Floats], Floats]
+
+
+def make_scores(names: Sequence[str], first: Floats, second: Floats) -> list[Score]:
+    """The scores for outputs of these names, trained on some rows of either neighbour."""
+    kept = _different(np.concatenate([first, second]))
+    scores = [Score(names[i], partial(_column, i)) for i in kept]
+    if len(kept) > 1:
+        seen = _Seen.of(np.concatenate([first, second])[:, kept])
+        coordinates = [seen(part[:, kept]) for part in (first, second)]
+        for name, made in (("normal score", _normal_score), ("nearest score", _nearest_score)):
+            scores.append(Score(f"{name} of all", partial(_together, made(*coordinates), seen, kept)))
+    return scores
+
+
+def _column(number: int, rows: Floats) -> Floats:
+    return rows[:, number]
+
+
+def _together(score: Callable[[Floats], Floats], seen: _Seen, kept: Sequence[int], rows: Floats) -> Floats:
+    return score(seen(rows[:, kept]))
+
+
+def _different(rows: Floats) -> list[int]:
+    """Columns without those that rise or fall with an earlier one, or stay: they show no more than that one does."""
+    kept: list[int] = []
+    for i in range(rows.shape[1]):
+        if np.any(rows[:, i] != rows[0, i]) and not any(_follows(rows[:, i], rows[:, j]) for j in kept):
+            kept.append(i)
+    return kept or [0]
+
+
+def _follows(column: Floats, other: Floats) -> bool:
+    """Whether it is a function of the other that never falls, or never rises."""
+    order = np.argsort(other, kind="stable")
+    before, after = column[order][:-1], column[order][1:]
+    ties = other[order][:-1] == other[order][1:]
+    return bool((np.all(before <= after) or np.all(before >= after)) and not np.any((before != after) & ties))
+
+
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """Coordinates in which the training outputs of both neighbours together have variance 1 and no correlation."""
+
+    low: Floats
+    high: Floats
+    centre: Floats
+    scale: Floats
+    turn: Floats
+    middle: Floats
+
+    @classmethod
+    def of(cls, rows: Floats) -> _Seen:
+        finite = np.where(np.isfinite(rows), rows, np.nan)
+        low, high = np.nanmin(finite, axis=0), np.nanmax(finite, axis=0)
+        held = np.clip(rows, low, high)
+        centre = np.median(held, axis=0)
+        scale = np.median(np.abs(held - centre), axis=0)
+        scale = np.where(scale > 0.0, scale, np.maximum(held.std(axis=0), 1e-300))
+        bent = np.arcsinh((held - centre) / scale)
+        spread, axes = np.linalg.eigh(np.atleast_2d(np.cov(bent, rowvar=False)))
+        wide = spread > _LEAST_SPREAD * spread.max()
+        return cls(low, high, centre, scale, axes[:, wide] / np.sqrt(spread[wide]), bent.mean(axis=0))
+
+    def __call__(self, rows: Floats) -> Floats:
+        bent = np.arcsinh((np.clip(rows, self.low, self.high) - self.centre) / self.scale)
+        turned: Floats = (bent - self.middle) @ self.turn
+        return turned
+
+
+def _normal_score(first: Floats, second: Floats) -> Callable[[Floats], Floats]:
+    """ln N(x; first) - ln N(x; second), up to a constant."""
+    laws = []
+    for part in (first, second):
+        covariance = np.atleast_2d(np.cov(part, rowvar=False)) + _RIDGE * np.eye(part.shape[1])
+        laws.append((part.mean(axis=0), np.linalg.inv(covariance)))
+
+    def score(rows: Floats) -> Floats:
+        distances = [np.einsum("ij,jk,ik->i", rows - mean, inverse, rows - mean) for mean, inverse in laws]
+        ratio: Floats = 0.5 * (distances[1] - distances[0])
+        return ratio
+
+    return score
+
+
+def _nearest_score(first: Floats, second: Floats) -> Callable[[Floats], Floats]:
+    """The share of `first` among the training outputs nearest by.
+
+    An output of the training is one of its own nearest, so that on these the score is a little too good; which of the
+    events are used is decided on others (auditing.py).
+    """
+    held = [part[:_MOST_TRAINING] for part in (first, second)]
+    points = np.concatenate(held)
+    is_first = np.arange(len(points)) < len(held[0])
+    near = max(8, round(np.sqrt(len(points)) / 2.0))
+    squares = np.einsum("ij,ij->i", points, points)
+
+    def score(rows: Floats) -> Floats:
+        shares = np.empty(len(rows))
+        for start in range(0, len(rows), _ROWS):
+            some = rows[start : start + _ROWS]
+            # The square of `some` is the same along a row, and changes no order.
+            distance = squares - 2.0 * some @ points.T
+            nearest = np.argpartition(distance, near, axis=1)[:, :near]
+            shares[start : start + _ROWS] = is_first[nearest].mean(axis=1)
+        return shares
+
+    return score

@@ -1,0 +1,215 @@
+"""A scale-equivariant estimate plus Laplace noise: how much noise (ε, δ) takes, by an upper bound that is certified.
+
+The estimate of a one-sided sketch is F ξ, and the law of ξ is the same for every stream (estimators/power_sum.py). If
+neighbours have |F - F'| <= Δ, then F ξ + Laplace(b) has, for every pair of neighbours and every ε > 0,
+
+    δ(ε) <= E f(Δ ξ/b),      f(s) = (1 - e^{(ε - s)/2})_+,
+
+proved in docs/math-noisy-estimate.md, with what it rests on. With noise on a grid, errors of computation and the
+largest of several ξ the shift s grows, as `Precision` and `copies` say. Here noise is b in units of Δ.
+
+E f is computed so that it can only come out too large. ξ falls with S = Σ Y_j, a sum of r positive variables. Y is
+rounded *down* to a lattice, so S comes out smaller and f larger; its distribution function is first raised by more than
+its error. Only sums below the point where f becomes 0 matter, and they depend on the Y below it alone. The convolution
+is done on the tilted masses m_k e^{-σk}, at the σ of Chernoff's bound for the end of the window, so that what rounding
+can do in it is a tiny part of that bound, and is added. For more entries than that takes time for, Chernoff's bound
+
+    P(S <= s) <= e^{σs} φ(σ)^r      (for every σ > 0),
+
+serves by itself; the noise is then 1 to 3% too large.
+
+Nothing of the library releases through this yet.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ArgumentError
+from ..sketch.estimators.power_lattice import log_below, truncated_power
+from ..sketch.estimators.power_sum import power_sum
+
+__all__ = ["EXACT", "NoisyEstimate", "Precision", "noise_for"]
+
+Array = NDArray[np.float64]
+
+# By how much logarithms of probabilities are raised: the table of ln P(Y <= y) errs by less than 1e-9, ln φ by 1e-11.
+_RAISED = 2e-9
+# By how much ξ is raised: its constant errs by less than 1e-9.
+_RAISED_XI = 1.0 + 4e-9
+# A Fourier transform of 2^20 numbers errs by less than this part of their norm.
+_ROUNDING = 1e-14
+_LARGEST_LATTICE_SIZE = 1_024
+_WITHIN = 2e-3  # how closely `noise` is found, always from above
+_LOOSE = 1e3  # by how much Chernoff's bound may be too large
+
+
+@dataclass(frozen=True)
+class Precision:
+    """What computing costs, as the last section of docs/math-noisy-estimate.md has it.
+
+    The computed estimate is F_hat (1 + ζ), |ζ| <= `error` but with probability `failure`, cut at `cap` (in units of Δ)
+    and rounded to a grid of step `grid` (in units of b) before discrete Laplace noise on that grid is added.
+    """
+
+    error: float = 0.0
+    failure: float = 0.0
+    cap: float = 0.0
+    grid: float = 0.0
+
+    def shift(self, noise: float) -> float:
+        """What is added to ξ/noise."""
+        return 2.0 * self.error * self.cap / ((1.0 - self.error) * noise) + 2.0 * self.grid
+
+
+EXACT = Precision()
+
+
+class NoisyEstimate:
+    """The largest of `copies` independent ξ of one p and size: one estimate has one, a pair that moves between two
+    buckets or groups two, c pairs of a person up to c, or 2c where they are replaced."""
+
+    def __init__(self, p: float, size: int, copies: int = 1) -> None:
+        if size < 2:
+            raise ArgumentError("size", size, "one entry alone has no estimate with a mean", "Use two entries or more")
+        if copies < 1:
+            raise ArgumentError("copies", copies, "at least one estimate is released", "Pass 1 or more")
+        self.p, self.size, self.copies = p, size, copies
+        self._law = power_sum(p, size)
+
+    def delta(self, epsilon: float, noise: float, precision: Precision = EXACT) -> float:
+        """An upper bound of δ(ε) with Laplace noise of this scale; 1 where the shift alone reaches ε."""
+        if precision.shift(noise) >= epsilon:
+            return 1.0
+        least = self._least_xi(epsilon, noise, precision)
+        xi, tail = self._lattice(least) if self.size <= _LARGEST_LATTICE_SIZE else self._chernoff(least)
+        return self._expected(xi, tail, epsilon, noise, precision)
+
+    def noise(self, epsilon: float, delta: float, precision: Precision = EXACT) -> float:
+        """The least noise whose `delta` is at most this, found from above to 0.2%."""
+        if not 2.0 * precision.failure < delta < 1.0:
+            raise ArgumentError("delta", delta, "it must lie between twice the failure probability and 1", "Raise it")
+        if not 2.0 * precision.grid < epsilon < math.inf:
+            raise ArgumentError("epsilon", epsilon, "it must be above twice the step of the grid", "Raise it")
+        high = self._by_chernoff(epsilon, delta, precision)
+        if self.size > _LARGEST_LATTICE_SIZE:
+            return high
+        # One lattice serves all noise above the least it was made for.
+        looser = _LOOSE
+        while True:
+            low = self._by_chernoff(epsilon, delta * looser, precision) if delta * looser < 0.1 else 0.5 * high
+            if precision.shift(low) >= epsilon:
+                return high
+            xi, tail = self._lattice(self._least_xi(epsilon, low, precision))
+            if self._expected(xi, tail, epsilon, low, precision) > delta:
+                break
+            high, looser = low, looser * _LOOSE
+        while high > low * (1.0 + _WITHIN):
+            middle = math.sqrt(low * high)
+            if self._expected(xi, tail, epsilon, middle, precision) > delta:
+                low = middle
+            else:
+                high = middle
+        return high
+
+    def _by_chernoff(self, epsilon: float, delta: float, precision: Precision) -> float:
+        """Noise that is enough by Chernoff's bound, found to 0.2% from above."""
+
+        def enough(noise: float) -> bool:
+            if precision.shift(noise) >= epsilon:
+                return False
+            xi, tail = self._chernoff(self._least_xi(epsilon, noise, precision))
+            return self._expected(xi, tail, epsilon, noise, precision) <= delta
+
+        low, high = 0.0, 1.0 / epsilon
+        while not enough(high):
+            low, high = high, 2.0 * high
+            if high > 1e200:
+                raise ArgumentError("delta", delta, "no noise is enough", "Raise it, or use more entries")
+        while high - low > _WITHIN * high:
+            middle = 0.5 * (low + high)
+            low, high = (low, middle) if enough(middle) else (middle, high)
+        return high
+
+    def _least_xi(self, epsilon: float, noise: float, precision: Precision) -> float:
+        """The ξ below which f is 0; the shift is below ε."""
+        return (epsilon - precision.shift(noise)) * noise
+
+    def _expected(self, xi: Array, tail: Array, epsilon: float, noise: float, precision: Precision) -> float:
+        """E f of the largest of the copies, and 2π: ξ falls along the array, P(one ξ >= xi) <= tail rises.
+
+        Between two of these points P(ξ >= x) is taken at the lower one: the mass of a step has the greater ξ.
+        """
+        with np.errstate(divide="ignore"):
+            several = -np.expm1(self.copies * np.log1p(-np.minimum(tail, 1.0)))
+        masses = np.diff(several, prepend=0.0)
+        f = np.maximum(-np.expm1(0.5 * (epsilon - xi * (_RAISED_XI / noise) - precision.shift(noise))), 0.0)
+        return min(float(masses @ f) * (1.0 + 1e-12) + 2.0 * precision.failure, 1.0)
+
+    def _xi(self, log_sum: Array) -> Array:
+        law = self._law
+        with np.errstate(over="ignore"):
+            out: Array = np.exp(-law.theta * (log_sum - math.log(self.size)) - law.log_constant)
+        return out
+
+    def _log_sum(self, xi: float) -> float:
+        """ln of the S at which ξ is this."""
+        law = self._law
+        return math.log(self.size) - (math.log(xi) + law.log_constant) / law.theta
+
+    @cached_property
+    def _log_transform(self) -> tuple[Array, Array]:
+        """τ and a bound of r ln φ(e^τ)."""
+        tau, log_phi = self._law.transform
+        return tau, self.size * np.minimum(log_phi + _RAISED, 0.0)
+
+    def _chernoff(self, least: float) -> tuple[Array, Array]:
+        """Points ξ from ∞ down to `least`, and bounds of P(ξ >= x): of each the best of many σ, all of them valid."""
+        tau, powers = self._log_transform
+        end = self._log_sum(least)
+        # From ξ = e^12 times the least on, in steps that shrink towards it; only σ near 1/S can be best.
+        log_sums = end - 12.0 / self._law.theta * np.linspace(1.0, 0.0, 500) ** 2
+        near = slice(*np.searchsorted(tau, [-end - 5.0, -log_sums[0] + math.log(self.size) + 5.0]))
+        bounds = np.empty_like(log_sums)
+        with np.errstate(over="ignore"):
+            for start in range(0, len(log_sums), 100):
+                some = slice(start, start + 100)
+                bounds[some] = np.min(np.exp(log_sums[some, np.newaxis] + tau[near]) + powers[near], axis=1)
+        tail = np.maximum.accumulate(np.exp(np.minimum(bounds, 0.0)))
+        # The mass between two points has the greater ξ; that beyond the first, an infinite one.
+        return np.concatenate([[np.inf], self._xi(log_sums[:-1])]), tail
+
+    def _lattice(self, least: float) -> tuple[Array, Array]:
+        """The same by convolution: ξ at S = 0, d, 2d, ... up to where it is `least`."""
+        size, end = self.size, math.exp(self._log_sum(least))
+        cells = 1 << (16 if size <= 256 else 18)
+        cell = end / cells
+        steps = np.arange(cells, dtype=np.float64)
+        log_edges = np.log(cell) + np.log1p(steps)
+        below = np.exp(np.minimum(log_below(self.p, self._law.power)(log_edges) + _RAISED, 0.0))
+        masses = np.diff(np.maximum.accumulate(below), prepend=0.0)
+        # The σ of Chernoff's bound at the end; any σ is valid.
+        tau, powers = self._log_transform
+        with np.errstate(over="ignore"):
+            tilt = math.exp(tau[np.argmin(end * np.exp(tau) + powers)]) * cell
+        tilted = masses * np.exp(-tilt * steps)
+        total = float(tilted.sum())
+        tilted /= total
+        # Each squaring doubles the error of a cell and adds a new one, of the squared norm at most: 2r of them in all.
+        error = 2.0 * size * _ROUNDING * float(tilted @ tilted)
+        sums = np.maximum(truncated_power(tilted, size, cells), 0.0) + error
+        tail = np.cumsum(sums * np.exp(tilt * steps + size * math.log(total)))
+        with np.errstate(divide="ignore"):
+            return self._xi(np.log(cell * steps)), tail
+
+
+def noise_for(
+    p: float, size: int, epsilon: float, delta: float, copies: int = 1, precision: Precision = EXACT
+) -> float:
+    """The least b/Δ for which an estimate from `size` one-sided entries plus Laplace(b) is (ε, δ)-private."""
+    return NoisyEstimate(p, size, copies).noise(epsilon, delta, precision)

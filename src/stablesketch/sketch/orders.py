@@ -1,0 +1,46 @@
+"""The law of a sketch, and the number that stands for p and law together.
+
+That number, the order, is what the compiled core, the derived keys and the wire know a law by: p itself for the
+symmetric law, -p for the one-sided one, and -1, its limit, for that of entropy (entropy_sketch.py).
+"""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+from .._native import SKEWED
+from ..errors import ArgumentError
+from ..law import StableLaw
+from ..law.one_sided import OneSidedLaw
+
+__all__ = ["Law", "checked_order", "index_of", "law_of", "order_of"]
+
+Law = Literal["symmetric", "one-sided"]
+
+
+def default_law(p: float) -> Law:
+    """What a sketch is made of if nobody says."""
+    return "symmetric"
+
+
+def order_of(p: float, law: Law | None) -> float:
+    """The order of this p and law, or an `ArgumentError` that says which of them cannot be."""
+    chosen = default_law(p) if law is None else law
+    if not isinstance(chosen, str) or chosen not in get_args(Law):
+        raise ArgumentError("law", law, "there is no such law", f"Choose one of {', '.join(map(repr, get_args(Law)))}")
+    return StableLaw(p).p if chosen == "symmetric" else -OneSidedLaw(p).p
+
+
+def checked_order(order: float) -> float:
+    """The order, if it is one of a symmetric or one-sided law; for what was read."""
+    return order_of(order, "symmetric") if not order < 0.0 else order_of(-order, "one-sided")
+
+
+def law_of(order: float) -> Law:
+    """The law an order stands for."""
+    return "symmetric" if order > 0.0 else "one-sided"
+
+
+def index_of(order: float) -> float:
+    """The p an order stands for; that of entropy has none and stays as it is."""
+    return -order if SKEWED < order < 0.0 else order

@@ -1,0 +1,131 @@
+"""The audit sees every number that a release publishes, and all of them together."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+
+import stablesketch as ss
+from stablesketch.audit import claimed_curve, published, worst_streams
+from stablesketch.plan import Phantoms
+
+PROFILE = ss.plan(ss.Profile([0, 0.5]), ss.Privacy(1.0, 1e-6, 3, relation="add_remove"), size=64)
+HILL = ss.plan(ss.Hill(0.5), ss.Privacy(2.0, 1e-6, 20, max_value=4), size=20)
+
+
+def opener(salt: int, change: Callable[[ss.Plan], ss.Plan] = lambda plan: plan) -> Callable[[ss.Plan], ss.Collector]:
+    """Collectors under secrets that come out the same each time."""
+    numbers = itertools.count(salt << 64)
+    return lambda plan: change(plan).open(ss.Secret.from_bytes(next(numbers).to_bytes(32, "little")))
+
+
+def changed_parts(plan: ss.Plan, kind: type, change: Callable[[ss.Plan], ss.Plan]) -> ss.Plan:
+    parts = tuple(change(part) if isinstance(part.statistic, kind) else part for part in plan.parts)
+    return dataclasses.replace(plan, parts=parts)
+
+
+def without_floor(plan: ss.Plan) -> ss.Plan:
+    return changed_parts(plan, ss.Moment, lambda part: dataclasses.replace(part, phantoms=Phantoms(0, 1)))
+
+
+def without_noise(plan: ss.Plan) -> ss.Plan:
+    loud = {"epsilon": 1e6}
+    return changed_parts(
+        plan, ss.Total, lambda part: dataclasses.replace(part, privacy=dataclasses.replace(part.privacy, **loud))
+    )
+
+
+@pytest.mark.parametrize(
+    "plan", [PROFILE, HILL, ss.plan(ss.Total(), ss.Privacy(1.0, 1e-6, 3))], ids=lambda plan: plan.statistic.name
+)
+def test_every_number_that_depends_on_the_data_is_looked_at(plan: ss.Plan) -> None:
+    releases = []
+    for key in ("ape", "bee"):
+        collector = plan.open()
+        collector.update([f"{key} {i}" for i in range(40)])
+        releases.append(collector.release())
+    one, other = (dataclasses.asdict(release) for release in releases)
+    differing = {name for name in one if one[name] != other[name]}
+    assert differing <= {"value", "low", "high", "points"}
+    numbers = published(releases[0])
+    assert [numbers[name] for name in ("value", "low", "high")] == [one["value"], one["low"], one["high"]]
+    for point in releases[0].points:
+        assert {point.value, point.low, point.high} <= set(numbers.values())
+    assert len(numbers) == 3 + 3 * len(releases[0].points)
+
+
+def test_a_floor_missing_at_another_order_than_the_first_is_caught() -> None:
+    """The value of the profile is that of order 0, which has its noise; order 0.5 shows who was there."""
+    report = ss.audit(PROFILE, 200, open_collector=opener(5, without_floor), progress=False)
+    assert not report.passed, str(report)
+    assert report.strongest_epsilon > 1.5 * PROFILE.epsilon
+
+
+@pytest.mark.slow
+def test_noise_missing_on_a_total_behind_a_noisy_moment_is_caught() -> None:
+    """Value and limits together give the total away, which none of them does alone."""
+    report = ss.audit(HILL, 1_500, open_collector=opener(6, without_noise), progress=False)
+    assert not report.passed, str(report)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("plan", [PROFILE, HILL], ids=lambda plan: plan.statistic.name)
+def test_sound_plans_of_several_numbers_pass(plan: ss.Plan) -> None:
+    """False alarm: at most 1e-4 each. The noise of N comes from the operating system."""
+    report = ss.audit(plan, 1_000, confidence=0.9999, open_collector=opener(7), progress=False)
+    assert report.passed, str(report)
+    assert report.strongest_epsilon <= plan.epsilon
+
+
+PROMISED = [
+    ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 50, total=60, max_value=9), size=20),
+    ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 0, total=1_000, max_value=9, relation="add_remove"), size=20),
+    ss.plan(ss.Shannon(), ss.Privacy(4.0, 1e-6, 300, total=5_000, max_value=9), size=20),
+    ss.plan(ss.Hill(0.5), ss.Privacy(2.0, 1e-6, 20, max_value=4, total=100), size=20),
+    ss.plan(ss.Atkinson(0.5), ss.Privacy(4.0, 1e-6, 30, max_value=9, total=150, unit="key"), size=20),
+]
+
+
+@pytest.mark.parametrize("plan", PROMISED, ids=lambda plan: f"{plan.statistic}, {plan.privacy.relation}")
+def test_a_promised_total_is_kept_by_both_neighbours(plan: ss.Plan) -> None:
+    privacy = plan.privacy
+    larger, smaller = worst_streams(plan)
+    for keys, values in (larger, smaller):
+        assert len(keys) == len(values) >= privacy.pairs
+        assert values.sum() >= privacy.total
+        assert values.min() >= 1
+        assert values.max() <= privacy.max_value
+        if privacy.unit == "key":
+            assert len(set(keys.tolist())) == len(keys)
+    pairs = [sorted(zip(*(part.tolist() for part in stream), strict=True)) for stream in (larger, smaller)]
+    apart = [sum((Counter(one) - Counter(other)).values()) for one, other in (pairs, pairs[::-1])]
+    assert max(apart) <= privacy.pairs_per_person
+    for keys, values in (larger, smaller):  # and a release takes them
+        collector = plan.open()
+        collector.update(keys, values)
+        collector.release()
+
+
+def test_a_plan_with_a_promised_total_is_audited() -> None:
+    """False alarm: at most 1%, and the secrets are the same each time."""
+    report = ss.audit(PROMISED[0], 150, open_collector=opener(8), progress=False)
+    assert report.passed, str(report)
+
+
+def test_a_weaker_claim_is_a_smaller_curve() -> None:
+    for plan in (PROFILE, HILL, *PROMISED[:2], ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 3), mechanism="exact")):
+        whole, half = claimed_curve(plan), claimed_curve(plan, 0.5)
+        assert all(half(epsilon) < whole(epsilon) for epsilon in (0.0, 0.2))
+        assert whole(plan.epsilon) <= plan.delta * (1.0 + 1e-9) + 1e-12
+
+
+def test_the_report_says_what_was_looked_at_and_what_would_have_shown() -> None:
+    report = ss.audit(PROMISED[0], 100, open_collector=opener(9), progress=False)
+    assert "value, low, high, alone and together" in str(report)
+    assert "power" in str(report)
+    assert report.numbers == ("value", "low", "high")
+    assert report.catches is not None

@@ -1,0 +1,195 @@
+"""One-sided sketches: the same interface and exactness, a law of its own, and bits that go down to the smallest t."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+
+import numpy as np
+import pytest
+from sketch_helpers import SECRET, compiled, entries_of, numbered_secret
+
+import stablesketch as ss
+from stablesketch._native import tier_names
+from stablesketch.law.one_sided import one_sided_law
+from stablesketch.sketch import wire
+from stablesketch.sketch.reference import reference_entries, uniforms
+
+ORDERS = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.999]
+
+
+def one_sided(p: float = 0.5, size: int = 20, secret: ss.Secret = SECRET) -> ss.Sketch:
+    return ss.Sketch(p, size, secret, law="one-sided")
+
+
+@pytest.mark.parametrize("p", ORDERS)
+def test_a_sketch_is_the_reference(p: float) -> None:
+    """Integers are their own fingerprints; weights of every length in bits, and a delete."""
+    rng = np.random.default_rng(1)
+    keys = rng.integers(0, 2**62, 600)
+    values = rng.integers(1, 2 ** rng.integers(1, 54, 600))
+    sketch = one_sided(p, 5)
+    sketch.update(keys, values)
+    sketch.delete(keys[:50], values[:50])
+    assert entries_of(sketch) == reference_entries(-p, 5, SECRET, keys[50:].tolist(), values[50:].tolist())
+
+
+@pytest.mark.parametrize("tier", tier_names())
+@pytest.mark.parametrize("p", [0.05, 0.5, 0.97])
+def test_every_tier_takes_the_fine_bits(tier: str, p: float) -> None:
+    """One X in 2^10 asks for more bits, on either side: 60,000 draws have some sixty of them."""
+    keys = np.random.default_rng(2).integers(0, 2**64, 30_000, dtype=np.uint64)
+    weights = np.where(np.arange(len(keys)) % 5 == 0, -3, 2)
+    expected = compiled(-p, 2, bytes(range(16)), keys, weights, tier="plain")
+    assert compiled(-p, 2, bytes(range(16)), keys, weights, tier=tier) == expected
+    few = keys[:3_000]
+    key = SECRET.derive(f"entries/p={(-p).hex()}", 16)
+    assert compiled(-p, 2, key, few, tier=tier) == reference_entries(-p, 2, SECRET, few.tolist(), [1] * len(few))
+
+
+def test_uniforms_have_53_bits_however_small() -> None:
+    """Where m < 2^52 the bits that follow are used, on both sides: t is then 2 (m + more/2^64) to within 2^-53 of it.
+
+    Only where m = 0 a t below 1 is moved up by 1.
+    """
+    rng = np.random.default_rng(3)
+    lengths = np.tile(np.arange(1, 62), 40)
+    m = rng.integers(0, 2**62, lengths.size, dtype=np.uint64) >> (np.uint64(62) - lengths.astype(np.uint64))
+    side = rng.integers(0, 2, lengths.size, dtype=np.uint64) << np.uint64(62)
+    more = rng.integers(0, 2**64, lengths.size, dtype=np.uint64)
+    t = uniforms(m | side, more, one_sided=True)
+    for i in np.flatnonzero(m):
+        exact = 2 * (int(m[i]) * 2**64 + int(more[i])) if m[i] < 2**52 else (2 * int(m[i]) + 1) * 2**64
+        assert abs(int(t[i] * 2.0**60) * 2**4 - exact) <= exact * 2.0**-53 * 1.01
+    assert t.min() >= 1.0
+    assert t.max() <= 2.0**63
+
+
+@pytest.mark.parametrize("p", [0.1, 0.5, 0.95])
+def test_entries_follow_the_law(p: float) -> None:
+    """2,000 entries of four keys: Kolmogorov-Smirnov, D sqrt(n) above 2.2 has probability 1.2e-4."""
+    sketch = one_sided(p, 2_000, numbered_secret(5))
+    totals = [9, 4, 1, 1]
+    sketch.update(["a", "b", "c", "d"], totals)
+    frame = wire.decode(sketch.to_bytes())
+    logs = np.array([math.log(a) - frame.resolution * math.log(2.0) for a in frame.entries])
+    z = np.sort(p * logs) - math.log(sum(total**p for total in totals))
+    cdf = np.exp(one_sided_law(p).values(z).cdf)
+    steps = np.arange(1, len(z) + 1) / len(z)
+    assert max(np.max(steps - cdf), np.max(cdf - steps + 1 / len(z))) * math.sqrt(len(z)) < 2.2
+
+
+def test_any_order_and_any_shards_give_the_same_bytes() -> None:
+    keys, values = list(range(500)), [k % 17 + 1 for k in range(500)]
+    whole = one_sided()
+    whole.update(keys, values)
+    parts = [one_sided() for _ in range(3)]
+    for i, part in enumerate(parts):
+        part.update(keys[i::3][::-1], values[i::3][::-1])
+    assert sum(parts[1:], parts[0]).to_bytes() == whole.to_bytes()
+    whole.update(["x"], [10**9])
+    whole.delete(["x"], [10**9])
+    assert sum(parts[1:], parts[0]).to_bytes() == whole.to_bytes()
+
+
+def test_what_it_says_of_itself() -> None:
+    sketch = one_sided(0.25)
+    sketch.update(["a"])
+    assert (sketch.p, sketch.law, sketch.size) == (0.25, "one-sided", 20)
+    assert repr(sketch) == "<Sketch p=0.25 one-sided size=20 pairs=1 total=1>"
+    assert ss.Sketch(0.25, 20).law == "symmetric"
+    assert ss.Sketch(0.25, 20, law="symmetric").law == "symmetric"
+    for other in (copy.copy(sketch), pickle.loads(pickle.dumps(sketch)), ss.Sketch.from_bytes(sketch.to_bytes())):
+        assert (other.law, other.to_bytes()) == ("one-sided", sketch.to_bytes())
+
+
+def test_laws_share_no_randomness() -> None:
+    """Under one secret the X of the two laws come from different keys: their uniforms are not the same."""
+    one, two = one_sided(0.5, 200), ss.Sketch(0.5, 200, SECRET)
+    for sketch in (one, two):
+        sketch.update(["key"])
+    ranks = [np.argsort(np.argsort([abs(a) for a in entries_of(sketch)])) for sketch in (one, two)]
+    assert abs(np.corrcoef(*ranks)[0, 1]) < 0.3  # of 200 independent ones it is within 0.3 but for 2e-5
+
+
+def test_different_laws_are_not_merged() -> None:
+    one, two = one_sided(), ss.Sketch(0.5, 20, SECRET)
+    for sketch in (one, two):
+        sketch.update(["a", "b"])
+    before = one.to_bytes(), two.to_bytes()
+    for mine, theirs in ((one, two), (two, one)):
+        with pytest.raises(ss.MergeError, match=r"law = (one-sided|symmetric) and (symmetric|one-sided)"):
+            mine.merge(theirs)
+    assert (one.to_bytes(), two.to_bytes()) == before
+
+
+def test_negative_totals_are_noticed_when_estimated_and_nothing_is_lost() -> None:
+    sketch = one_sided()
+    sketch.delete(["late"], [5])
+    with pytest.raises(ss.NegativeTotal, match="-1 pairs of total -5"):
+        sketch.estimate()
+    sketch.update(["other", "another"], [3, 9])
+    with pytest.raises(ss.NegativeTotal, match='law="symmetric"'):
+        sketch.estimate()
+    sketch.update(["late"], [5])
+    again = one_sided()
+    again.update(["other", "another"], [3, 9])
+    again._pairs = sketch.pairs
+    assert sketch.to_bytes() == again.to_bytes()
+    assert sketch.estimate().value > 0.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "message"),
+    [
+        ({"p": 1.0, "law": "one-sided"}, ss.ArgumentError, "p = 1.0.*0.999.*symmetric"),
+        ({"p": 0.9995, "law": "one-sided"}, ss.ArgumentError, "0.9995"),
+        ({"p": 0.01, "law": "one-sided"}, ss.ArgumentError, "0.01"),
+        ({"p": -0.5, "law": "one-sided"}, ss.ArgumentError, "p = -0.5"),
+        ({"p": -0.5, "law": None}, ss.ArgumentError, "p = -0.5"),
+        ({"p": True, "law": "one-sided"}, ss.ArgumentTypeError, "p = True"),
+        ({"p": "0.5", "law": "one-sided"}, ss.ArgumentTypeError, "p = '0.5'"),
+        ({"p": 0.5, "law": "skewed"}, ss.ArgumentError, "law = 'skewed'.*'symmetric', 'one-sided'"),
+        ({"p": 0.5, "law": ["one-sided"]}, ss.ArgumentError, "law = "),
+    ],
+)
+def test_bad_arguments(arguments: dict[str, object], kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match=message):
+        ss.Sketch(size=4, **arguments)  # type: ignore[arg-type]
+
+
+def test_a_plan_does_not_take_a_one_sided_sketch_for_its_own() -> None:
+    """A collector's blob whose sketch was put in by hand, one-sided in the place of the symmetric one, is refused."""
+    from stablesketch.collector.sketch_state import SketchState
+
+    plan = ss.plan(ss.Moment(0.5), ss.Privacy(epsilon=1.0, delta=1e-8, pairs=1_000), size=20)
+    secret = numbered_secret(9)
+    with pytest.raises(ss.BlobError, match=r"symmetric entries.*one-sided entries"):
+        SketchState.from_bytes(plan, one_sided(0.5, 20, secret).to_bytes(), secret)
+
+
+@pytest.mark.parametrize("method", ["pitman", "median", "", None, ["power"]])
+def test_other_methods_are_refused(method: object) -> None:
+    sketch = one_sided()
+    for _ in range(2):
+        with pytest.raises(ss.ArgumentError, match=r"method = .*power"):
+            sketch.estimate(method=method)  # type: ignore[arg-type]
+        sketch.update(["a"])
+
+
+def test_estimates() -> None:
+    """The 95% limits of one sketch under a fixed secret hold; nothing at all is exactly 0; one entry has limits too."""
+    sketch = one_sided(0.5, 400, numbered_secret(7))
+    assert sketch.estimate() == ss.Estimate(0.0, 0.0, 0.0, 0.95, "power")
+    sketch.update(range(10_000))
+    estimate = sketch.estimate()
+    assert estimate == sketch.estimate(method="power") == sketch.estimate(method="best")
+    assert estimate.method == "power"
+    assert estimate.low < 10_000.0 < estimate.high
+    assert estimate.high / estimate.low < 1.3  # the deviation is 0.71/20
+    wider = sketch.estimate(confidence=0.999)
+    assert wider.low < estimate.low < estimate.high < wider.high
+    single = one_sided(0.5, 1, numbered_secret(8))
+    single.update(["a"])
+    assert single.estimate().low < 1.0 < single.estimate().high
