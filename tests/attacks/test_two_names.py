@@ -79,6 +79,17 @@ def test_a_bind_mount_of_the_folder_is_one_ledger(tmp_path: Path, home: Path, bu
     check_books(budget, 25)
 
 
+def test_an_overlay_as_containers_have_it(tmp_path: Path, home: Path, budget: Path, exact: ss.Plan) -> None:
+    """The first write copies the file up into the upper layer: it is one ledger all the while."""
+    upper, work, merged = (tmp_path / name for name in ("upper", "work", "merged"))
+    for folder in (upper, work, merged):
+        folder.mkdir()
+    layers = f"lowerdir={home},upperdir={upper},workdir={work}"
+    with mounted("-t", "overlay", "-o", layers, "overlay", merged):
+        assert spent_together(exact, *[merged / "budget.db"] * 3) == 25
+        check_books(merged / "budget.db", 25)
+
+
 def test_other_ways_to_the_same_name_are_one_ledger(
     tmp_path: Path, home: Path, budget: Path, exact: ss.Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
