@@ -93,6 +93,13 @@ def test_the_smallest_x_keeps_its_digits(p: float) -> None:
     assert least + table.resolution > 47.0
 
 
+@pytest.mark.parametrize("p", INDICES)
+def test_the_resolution_is_the_documented_one(p: float) -> None:
+    """docs/wire-format.md, under one-sided entries."""
+    least = (math.log(p) + (1.0 - p) / p * (math.log(1.0 - p) - math.log(44.4))) / LN2
+    assert ReferenceTable.of(-p).resolution == max(52, 48 - math.floor(least))
+
+
 def test_one_half_is_levys_law() -> None:
     """X = 1/(2 N²): on the upper side erf(1/(2 √x)) = t/2."""
     t = random_t(6, 20)
