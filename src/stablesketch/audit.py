@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .collector import Collector
-from .errors import ArgumentError
+from .errors import ArgumentError, ArgumentTypeError
 from .plan import Plan
 from .plan.charge import charge_of
 from .privacy import PrivacyCurve
@@ -53,6 +53,8 @@ def audit(
     Raises:
         ArgumentError: too few trials, or worst neighbours too long to be streamed that often.
     """
+    if not isinstance(plan, Plan):
+        raise ArgumentTypeError("plan", plan, "it must be a Plan", "Pass what ss.plan(...) gives")
     if isinstance(trials, bool) or not isinstance(trials, int) or trials < 100:
         raise ArgumentError("trials", trials, "an audit needs at least 100 trials", "Pass 3000 or more")
     streams = worst_streams(plan)
