@@ -98,6 +98,7 @@ class Release:
                 floor=fields.number("floor", 0.0, sys.float_info.max),
                 points=_points(fields.any("points", [])),
                 record=fields.whole("record") if fields.has("record") else None,
+                person=_written_if_true(fields, "person"),
             )
             fields.end()
             return release
@@ -110,6 +111,14 @@ class Release:
             f"{self.high:,.6g}; ε = {self.epsilon:.4g}, δ = {self.delta:.3g}, {self.relation}"
             f"{', for all that one person did' if self.person else ''})"
         )
+
+
+def _written_if_true(fields: Fields, name: str) -> bool:
+    """A field that stands there only where it is true."""
+    there = fields.has(name)
+    if fields.any(name, True) is not True:
+        raise JsonError(f"{name} must be true, or not be there")
+    return there
 
 
 def _limits(fields: Fields) -> tuple[float, float, float]:

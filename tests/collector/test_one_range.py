@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 from collections.abc import Iterator
@@ -96,3 +97,11 @@ def test_ranges_by_hand(name: str) -> None:
     known, expected = RANGES[name]
     for statistic, limits in zip((ss.Moment(0.5), ss.Total(), ss.Distinct(), ss.Hill(0.5)), expected, strict=True):
         assert statistic.range(known) == pytest.approx(limits)
+
+
+def test_json_of_a_release_about_people_is_read() -> None:
+    plan = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9, 0, relation="add_remove"), mechanism="exact")
+    found = dataclasses.replace(plan.open().release(), person=True)
+    assert ss.Release.from_json(found.to_json()) == found
+    with pytest.raises(ss.BlobError, match="person must be true"):
+        ss.Release.from_json(found.to_json().replace('"person": true', '"person": false'))
