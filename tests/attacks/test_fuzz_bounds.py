@@ -157,3 +157,11 @@ def test_a_cost_of_almost_nothing_has_an_epsilon() -> None:
     """Bisection between neighbouring floats once went on for ever."""
     cost = Cost.of(Mechanism("other", epsilon=5e-322), "replace", None)
     assert 0.0 <= cost.epsilon(1e-330 + 5e-324) < 1e-6
+
+
+def test_noise_that_no_float_holds_is_refused_before_it_is_paid() -> None:
+    """An ε of 1e-290 is a number above 0; such noise once ended in an OverflowError, after the payment."""
+    collector = ss.plan(ss.Moment(0.5), ss.Privacy(1e-290, 1e-6, 3), mechanism="exact").open()
+    collector.update(["ape", "bee", "cow"])
+    with pytest.raises(ss.PlanInfeasible, match="larger than any number"):
+        collector.release()

@@ -17,7 +17,7 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.doors import Columns, Input, collect
-from stablesketch.errors import sentence, shortened
+from stablesketch.errors import in_one_line, sentence
 
 PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 0, max_value=7), mechanism="exact")
 SECRET = bytes(range(32))
@@ -231,8 +231,8 @@ def test_dots_stay(tmp_path: Path) -> None:
         ("a…", "a…"),
     ):
         assert sentence(text) == wanted
-    assert shortened("word " * 1000).endswith("word ...")
-    assert shortened("a\n  b") == "a b"
+    assert in_one_line("word " * 1000).endswith("word ...")
+    assert in_one_line("a\n  b") == "a b"
     assert str(ss.DataError("e", "p", "select cast(x as bigint), ...")) == "e: p. select cast(x as bigint), ..."
     assert str(ss.ArgumentError("a", 1, "p", "Pass [1, ...].")) == "a = 1: p. Pass [1, ...]."
     assert "..., ." not in str(refused(pa.table({"x": [1.5]})))

@@ -168,7 +168,7 @@ def test_the_command_line_knows_them_all(events: Path, name: str, capsys: pytest
 WRONG = {
     "an order of a moment": (["--order", "0.5"], "the order of a moment is --p"),
     "no order": (["--statistic", "hill"], "--order is needed"),
-    "p of a Hill number": (["--statistic", "hill", "--p", "0.5"], "for hill it is --order"),
+    "p of a Hill number": (["--statistic", "hill", "--p", "0.5"], "hill has --order instead"),
     "an order of entropy": (["--statistic", "shannon", "--order", "1"], "shannon has no order"),
     "two orders": (["--statistic", "renyi", "--order", "0,1"], "--order is needed, one number"),
     "no number": (["--statistic", "hill", "--order", "half"], "is not an order"),

@@ -97,7 +97,7 @@ def test_a_plan_is_what_the_library_says(server: PlannerServer) -> None:
         ({"p": "many"}, "not a number"),
         ({"p": "nan"}, "p = nan"),
         ({"pairs": "1.5"}, "not a whole number"),
-        ({"size": "3"}, "5 to 10000 entries"),
+        ({"size": "3"}, "between 5 and 10000"),
         ({"relation": "other"}, "no such relation"),
         ({"epsilon": "0"}, "epsilon"),
         ({"epsilon": "100", "delta": "1e-12"}, "finite precision"),

@@ -31,9 +31,11 @@ class ExactEntropyState(HistogramState):
             lost = failure(mass_epsilon(privacy), privacy.delta)
             bound = most_total(int(counted.value), distance, scale, lost)
         step = mass_step(privacy, bound)
-        noise = Fraction(MASS_DISTANCE) / Fraction(mass_epsilon(privacy))
-        mass = noisy(mass_units(self._totals.values(), step), noise, step, confidence)
+        mass = noisy(mass_units(self._totals.values(), step), self._scale(), step, confidence)
         return self._ratio(mass, counted, confidence).within(*self._plan.range(self._pairs))
+
+    def _scale(self) -> Fraction:
+        return Fraction(MASS_DISTANCE) / Fraction(mass_epsilon(self._plan.privacy))
 
     def _total_scale(self) -> Fraction:
         privacy = self._plan.privacy

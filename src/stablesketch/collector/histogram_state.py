@@ -26,7 +26,7 @@ from ..sketch.workers import checked_threads
 from ..statistic import Distinct
 from .measured import Measured
 from .sketch_state import check_promise, make_release
-from .total_state import OTHER_SECRET, noisy
+from .total_state import OTHER_SECRET, check_noise, noisy
 
 if TYPE_CHECKING:
     from ..plan import Plan
@@ -101,6 +101,7 @@ class HistogramState:
 
     def check(self, confidence: float) -> None:
         check_promise(self._plan, self._pairs, sum(self._totals.values()))
+        check_noise(self._scale(), Fraction(self._plan.step))
         if self._plan.privacy.unit == "key" and len(self._totals) != self._pairs:
             raise NegativeTotal(
                 "some key came more than once, and with unit='key' every key has one pair: its whole total. Add the "
@@ -117,8 +118,11 @@ class HistogramState:
     def measure(self, confidence: float) -> Measured:
         """(units of F_p + noise) · step: an integer query of sensitivity D with noise of scale D/ε is ε-DP."""
         plan = self._plan
-        scale = Fraction(exact_distance(plan)) / Fraction(plan.privacy.epsilon)
-        return noisy(self._units(), scale, Fraction(plan.step), confidence).within(*plan.range(self._pairs))
+        return noisy(self._units(), self._scale(), Fraction(plan.step), confidence).within(*plan.range(self._pairs))
+
+    def _scale(self) -> Fraction:
+        """Of the noise, in units of the grid."""
+        return Fraction(exact_distance(self._plan)) / Fraction(self._plan.privacy.epsilon)
 
     def _units(self) -> int:
         plan = self._plan

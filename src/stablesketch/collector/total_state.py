@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BlobError, MergeError, SecretMismatch
+from ..errors import BlobError, MergeError, PlanInfeasible, SecretMismatch
 from ..plan.total_plan import total_scale
 from ..privacy import discrete_laplace
 from ..release import Release
@@ -26,11 +26,21 @@ from .sketch_state import check_promise, make_release
 if TYPE_CHECKING:
     from ..plan import Plan
 
-__all__ = ["OTHER_SECRET", "TotalState", "noisy"]
+__all__ = ["OTHER_SECRET", "TotalState", "check_noise", "noisy"]
 
 OTHER_SECRET = "collectors under different secrets cannot be merged: give every shard the same secret."
 _CHUNK = 1 << 20
+_MOST_NOISE = 10**250  # a sample is hardly ever more than 700 times its scale: floats end at 10^308
 _HEADER = struct.Struct("<8s")  # fingerprint of the secret
+
+
+def check_noise(scale: Fraction, step: Fraction) -> None:
+    """Refuses noise that no float can hold, before the release is paid."""
+    if scale * step > _MOST_NOISE:
+        raise PlanInfeasible(
+            "the noise of this plan is larger than any number that can be published. Plan with a larger ε, or bound "
+            "max_value or pairs_per_person lower."
+        )
 
 
 def noisy(units: int, scale: Fraction, step: Fraction, confidence: float) -> Measured:
@@ -116,6 +126,7 @@ class TotalState:
 
     def check(self, confidence: float) -> None:
         check_promise(self._plan, self._pairs, self._total)
+        check_noise(total_scale(self._plan.privacy), Fraction(1))
 
     def release(self, confidence: float) -> Release:
         """The private value with its limits."""

@@ -52,6 +52,7 @@ _LOST = 1e-290
 _COARSEST = 6  # steps of 64: no budget is that large
 _FINEST = -1000
 _FURTHEST = 2**52  # lattice points from 0
+_MOST_SCALE = 100.0  # of roundings that come to 1e-9 in 10^5 releases; e^scale is a float
 _HEADER = struct.Struct("<iqdddI")
 
 
@@ -161,7 +162,7 @@ class Law:
         mass = np.frombuffer(blob, "<f8", count, _HEADER.size).astype(np.float64)
         # NaN is not at least 0 either.
         sound = count and np.all(mass >= 0.0) and 0.0 < float(np.sum(mass)) < math.inf
-        if not sound or not all(0.0 <= part < math.inf for part in (infinity, scale, shift)):
+        if not sound or not all(0.0 <= part < math.inf for part in (infinity, scale, shift)) or scale > _MOST_SCALE:
             raise BlobError("a law with masses that nothing writes.")
         return cls(exponent, first, mass, infinity, scale, shift)
 
