@@ -283,6 +283,21 @@ def test_a_delta_below_finite_precision_says_what_would_do(epsilon: float) -> No
     assert ss.plan(HALF, tiny, mechanism="exact").delta == 0.0
 
 
+@pytest.mark.parametrize("statistic", [HALF, ss.Shannon(), ss.Distinct(), ss.Hill(0.5), ss.Profile([0, 1])])
+@pytest.mark.parametrize("mechanism", ["sketch", "exact"])
+@pytest.mark.parametrize("epsilon", [1e-310, 1e-100, 1e-90, 1e-30, 300.0, 1e300])
+def test_no_epsilon_overflows(statistic: ss.Statistic, mechanism: str, epsilon: float) -> None:
+    """A number, or a typed error that says what to do."""
+    try:
+        privacy = ss.Privacy(epsilon, 1e-9, 1_000)
+        collector = ss.plan(statistic, privacy, mechanism=mechanism).open()  # type: ignore[arg-type]
+        collector.update(list(range(1_000)))
+        release = collector.release()
+        assert release.low <= release.value <= release.high
+    except (ss.ArgumentError, ss.PlanInfeasible):
+        pass
+
+
 @pytest.mark.parametrize("epsilon", [50.0, 1e3, 1e300])
 @pytest.mark.parametrize("way", [{"size": 50}, {"error": 0.2}, {}])
 def test_an_epsilon_that_no_precision_supports(epsilon: float, way: dict[str, float]) -> None:
@@ -335,7 +350,11 @@ WRONG: dict[str, tuple[dict[str, object], type[Exception], str]] = {
     "statistic a number": ({"statistic": 0.5}, TYPE, r"statistic = 0\.5: not a statistic\. Pass ss\.Moment\(0\.5\)"),
     "statistic the class": ({"statistic": ss.Moment}, TYPE, "not a statistic"),
     "privacy a number": ({"privacy": 1.0}, TYPE, r"privacy = 1\.0: not a Privacy"),
-    "error and size": ({"error": 0.1, "size": 50}, VALUE, r"error = 0\.1: size= is given too.*Leave out error= or size="),
+    "error and size": (
+        {"error": 0.1, "size": 50},
+        VALUE,
+        r"error = 0\.1: size= is given too.*Leave out error= or size=",
+    ),
     "error zero and size": ({"error": 0, "size": 50}, VALUE, r"error = 0: size= is given too"),
     "size and memory": ({"size": 50, "memory": "4K"}, VALUE, "either decides the size"),
     "error zero": ({"error": 0.0}, VALUE, r"error = 0\.0: .*between 0 and 1"),

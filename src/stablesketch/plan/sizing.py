@@ -36,7 +36,9 @@ def gaussian_guide(epsilon: float, delta: float) -> float:
     low, high = 1e-12, 100.0
     for _ in range(200):
         mu = math.sqrt(low * high)
-        value = _NORMAL.cdf(-epsilon / mu + mu / 2) - math.exp(epsilon) * _NORMAL.cdf(-epsilon / mu - mu / 2)
+        value = _NORMAL.cdf(-epsilon / mu + mu / 2) - math.exp(min(epsilon, 700.0)) * _NORMAL.cdf(
+            -epsilon / mu - mu / 2
+        )
         low, high = (mu, high) if value < delta else (low, mu)
     return low
 

@@ -16,6 +16,7 @@ __all__ = ["Privacy", "Relation", "Unit"]
 Relation = Literal["replace", "add_remove"]
 Unit = Literal["pair", "key"]
 
+_LEAST_EPSILON = 1e-100  # noise for less than that is beyond what a float holds
 # Integers up to here survive JSON and a float.
 _MOST = 2**53
 
@@ -68,6 +69,10 @@ class Privacy:
             object.__setattr__(self, name, _integer(name, getattr(self, name)))
         if not 0.0 < self.epsilon < math.inf:
             raise ArgumentError("epsilon", self.epsilon, "ε is a finite number above 0", "Pass one such as 1.0")
+        if self.epsilon < _LEAST_EPSILON:
+            raise ArgumentError(
+                "epsilon", self.epsilon, f"it must be at least {_LEAST_EPSILON:g}", "Pass one such as 1.0"
+            )
         if self.delta == 0.0:
             raise ArgumentError(
                 "delta",
