@@ -93,7 +93,7 @@ def checked(found: dict[str, Any]) -> dict[str, Counter[str]]:
 
 def test_of_record_and_words_at_some_steps(inject: Inject) -> None:
     """At every n-th; all of them in the slow tests."""
-    found = checked(inject([*STORED, *KEPT], ENOSPC=3, SIGINT=19, SIGTERM=43, SIGKILL=37))
+    found = checked(inject([*STORED, *KEPT], ENOSPC=4, SIGINT=37, SIGTERM=71, SIGKILL=67))
     assert found["ENOSPC"]["not stored"] >= 2  # standard output, and the steps of the file
     assert found["SIGINT"].keys() == found["SIGTERM"].keys() == {"nothing", "done"}
     assert found["SIGKILL"].keys() == {"nothing", "killed"}

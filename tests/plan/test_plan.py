@@ -285,7 +285,7 @@ def test_a_delta_below_finite_precision_says_what_would_do(epsilon: float) -> No
 
 @pytest.mark.parametrize("statistic", [HALF, ss.Shannon(), ss.Distinct(), ss.Hill(0.5), ss.Profile([0, 1])])
 @pytest.mark.parametrize("mechanism", ["sketch", "exact"])
-@pytest.mark.parametrize("epsilon", [1e-310, 1e-100, 1e-90, 1e-30, 300.0, 1e300])
+@pytest.mark.parametrize("epsilon", [1e-310, 1e-100, 300.0, 1e300])
 def test_no_epsilon_overflows(statistic: ss.Statistic, mechanism: str, epsilon: float) -> None:
     """A number, or a typed error that says what to do."""
     try:
