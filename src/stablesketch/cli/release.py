@@ -191,7 +191,8 @@ def release(
         raise typer.BadParameter("--engine spark needs --master: where Spark runs. Try --master 'local[*]'.")
     if engine != "spark" and master is not None:
         raise typer.BadParameter("--master is for --engine spark.")
-    if not counted and mechanism != "exact":
+    has_delta = mechanism == "sketch" or Shannon() in wanted.needs(task.privacy)
+    if has_delta and not counted:
         _advise(task.privacy)
     with reserved(plot=plot, report=report, output=output) as places:
         with progress() as bar:
@@ -199,7 +200,7 @@ def release(
                 outcome = run(task, files, ledger=budget, label=label, progress=bar)
             else:
                 outcome = run_files(task, files, master, ledger=budget, label=label, progress=bar)
-        if counted and mechanism != "exact":  # so their number is public, and known only now
+        if has_delta and counted:  # so their number is public, and known only now
             _advise(replace(task.privacy, pairs=outcome.plan.privacy.pairs))
         return _delivered(outcome, task, budget, json, places)
 
