@@ -91,12 +91,22 @@ def honest(name: str, count: int) -> list[ss.Release]:
 
 
 def check_accuracy(name: str, count: int, spread: float) -> None:
-    """Spread within `spread` of the prediction; bias and coverage within four standard deviations."""
+    """Spread within `spread` of the prediction; bias and coverage within four standard deviations.
+
+    A value that would lie outside the range of the statistic is moved to its end: then it errs less than predicted, and
+    the mean is biased.
+    """
     setting = SETTINGS[name]
     found = honest(name, count)
     errors = np.array([release.value for release in found]) / setting.moment - 1.0
-    assert np.sqrt(np.mean(errors**2)) == pytest.approx(setting.plan.error, rel=spread)
-    assert abs(errors.mean()) < 4.0 * errors.std() / math.sqrt(count)
+    least, most = setting.plan.range(len(setting.stream[0]))
+    moved = np.mean([release.value in (least, most) for release in found])
+    error = np.sqrt(np.mean(errors**2))
+    if moved:
+        assert 0.5 < error / setting.plan.error < 1.0 + spread
+    else:
+        assert error == pytest.approx(setting.plan.error, rel=spread)
+        assert abs(errors.mean()) < 4.0 * errors.std() / math.sqrt(count)
     covered = np.mean([release.low <= setting.moment <= release.high for release in found])
     assert covered == pytest.approx(0.95, abs=4.0 * math.sqrt(0.95 * 0.05 / count))
 

@@ -95,7 +95,9 @@ def held(path: Path, *, write: bool, wait: float) -> Iterator[Identity]:
                 if not file.users:
                     del files.by_identity[identity]
                     for handle in file.handles:
-                        os.close(handle)
+                        # Nothing was written to it; what was done under the lock is done, and must not seem undone.
+                        with contextlib.suppress(OSError):
+                            os.close(handle)
 
 
 def _opened(files: _Files, path: Path) -> tuple[Identity, _File]:

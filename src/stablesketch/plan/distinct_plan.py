@@ -43,7 +43,7 @@ def distinct_plan(statistic: Distinct, privacy: Privacy, wanted: Wanted) -> Plan
     phantoms = phantoms_for(privacy)
     keys = wanted.expected or _MANY
     if wanted.size is not None or wanted.memory is not None:
-        size = wanted.size_within(4.0)
+        size = wanted.size_within(4.0, FEWEST)
         if size < FEWEST:
             raise ArgumentError(
                 "size", size, f"a distinct count has at least {FEWEST} registers", f"Pass size={FEWEST} or more"

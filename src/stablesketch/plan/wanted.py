@@ -44,14 +44,14 @@ class Wanted:
         """The error to be aimed at."""
         return default if self.error is None else self.error
 
-    def size_within(self, bytes_each: float) -> int:
-        """The size asked for, or as many entries of so many bytes as fit into the memory."""
+    def size_within(self, bytes_each: float, fewest: int = LEAST_SIZE) -> int:
+        """The size asked for, or as many entries of so many bytes as fit into the memory: `fewest` at least."""
         if self.size is not None:
             return self.size
         assert self.memory is not None
         fits = math.floor((self.memory - HEADER_BYTES) / bytes_each)
-        if fits < LEAST_SIZE:
-            least = self.parts * (HEADER_BYTES + math.ceil(LEAST_SIZE * bytes_each))
+        if fits < fewest:
+            least = self.parts * (HEADER_BYTES + math.ceil(fewest * bytes_each))
             raise ArgumentError(
                 "memory", self.memory_as_given, f"the smallest plan takes {least} bytes", f"Pass memory={least} or more"
             )
