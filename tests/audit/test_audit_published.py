@@ -15,7 +15,7 @@ from stablesketch.plan import Phantoms
 
 PROFILE = ss.plan(ss.Profile([0, 0.5]), ss.Privacy(1.0, 1e-6, 3, relation="add_remove"), size=64)
 HILL = ss.plan(ss.Hill(0.5), ss.Privacy(2.0, 1e-6, 20, max_value=4), size=20)
-# Of whole keys the worst neighbours are varied. Of pairs one key holds nearly everything, so that a Hill number is about
+# Of whole keys the worst neighbours are varied. Of pairs one key holds nearly everything, so a Hill number is about
 # 1, the least it can be, and is moved there whatever the noise: what is not published cannot be seen.
 HILL_OF_KEYS = ss.plan(ss.Hill(0.5), ss.Privacy(2.0, 1e-6, 20, max_value=4, relation="add_remove", unit="key"), size=20)
 
