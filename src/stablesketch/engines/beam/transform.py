@@ -149,12 +149,10 @@ class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is u
             seeds = pcoll.pipeline | "Names" >> beam.Create([(name, (name, 0)) for name in there])
             named = (named, seeds) | "AlsoEmpty" >> beam.Flatten()
         fn = CountedFn(plan, self._secret, weighted=self._reader.weighted, clip=self._clip, persons=self._person)
-        return (
-            named
-            | beam.CombinePerKey(fn)
-            | "Once"
-            >> beam.ParDo(_Released(plan, self._secret, self._confidence, shares, spent, self._privacy.relation))
+        last = _Released(
+            plan, self._secret, self._confidence, shares, spent, self._privacy.relation, person=self._person
         )
+        return named | beam.CombinePerKey(fn) | "Once" >> beam.ParDo(last)
 
     def _check(self, pcoll: Any, windowed: bool) -> None:
         if windowed and self._public_windows and self._groups is not None:
@@ -218,21 +216,23 @@ class _Released(beam.DoFn):  # type: ignore[misc, name-defined]
 
     def __init__(
         self, plan: Plan, secret: TheSecret, confidence: float, shares: GroupBudget | None,
-        spent: tuple[float, float], relation: str,
+        spent: tuple[float, float], relation: str, person: bool,
     ) -> None:  # fmt: skip
         super().__init__()
         self._plan, self._secret, self._confidence = plan.to_json(), secret, confidence
-        self._shares, self._spent, self._relation = shares, spent, relation
+        self._shares, self._spent, self._relation, self._person = shares, spent, relation, person
 
     def process(self, element: tuple[Name, tuple[bytes, int]]) -> Iterator[Released | GroupRelease]:
         """One collector, and how many people or pairs it has."""
         name, (blob, count) = element
         collector = Collector.from_bytes(blob, secret_of(self._secret.spend(name), name, False))
         if self._shares is None:
-            yield collector.release(confidence=self._confidence)
+            yield replace(collector.release(confidence=self._confidence), person=self._person)
             return
         if self._shares.selection_epsilon and not list(selected([(name, count)], self._shares)):
             return
         own = collector.release(confidence=self._confidence)
         epsilon, delta = self._spent
-        yield GroupRelease(name, replace(own, epsilon=epsilon, delta=delta, relation=self._relation))
+        yield GroupRelease(
+            name, replace(own, epsilon=epsilon, delta=delta, relation=self._relation, person=self._person)
+        )
