@@ -137,7 +137,8 @@ def test_large_files_give_the_same_count_every_time(tmp_path: Path, kind: str) -
     for suffix, pack in PACKED.items():
         one = tmp_path / f"one.{kind}{suffix}"
         one.write_bytes(pack(raw))
-        assert found_by(one, kind) == expected, suffix
+        for _ in range(TIMES):
+            assert found_by(one, kind) == expected, suffix
         for _ in range(TIMES):  # opened by all threads; what the header is must not depend on which is first
             with Engine() as engine:
                 engine.connection.execute("set threads = 8")
@@ -174,7 +175,8 @@ def test_large_parquet_files(tmp_path: Path, codec: str) -> None:
         for i in range(parts):
             files.append(tmp_path / f"{parts}-{i}.parquet")
             pq.write_table(table.slice(i * each, each), files[-1], compression=codec, row_group_size=30_000)
-        assert found_by(files, "parquet") == expected, parts
+        for _ in range(TIMES if parts == 1 else 1):
+            assert found_by(files, "parquet") == expected, parts
 
 
 @pytest.mark.slow
