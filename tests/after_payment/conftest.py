@@ -8,14 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from paid_commands import DATA
 
 import stablesketch as ss
 from stablesketch.cli.app import run
 
 Inject = Callable[..., dict[str, Any]]
-
-DATA = ["release", "e.csv", "--key", "app", "--p", "0.5", "--epsilon", "2", "--delta", "1e-6", "--size", "50"]
-STORED = ["release", "a.ssk", "--secret", "s.key"]
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest import DATA, STORED
+from paid_commands import DATA, STORED
 
 Inject = Callable[..., dict[str, Any]]
 

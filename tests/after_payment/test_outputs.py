@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import DATA
+from paid_commands import DATA
 
 import stablesketch as ss
 from stablesketch.cli.app import run
