@@ -8,6 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
+from pathlib import Path
 
 import mpmath
 import numpy as np
@@ -174,3 +175,17 @@ def test_streams_of_any_length_are_released(statistic: ss.Statistic) -> None:
         release = collector.release()
         assert release.low <= release.value <= release.high
         assert math.isfinite(release.value)
+
+
+@pytest.mark.parametrize("statistic", [ss.Shannon(), ss.Hill(1), ss.Profile([0, 0.5, 1])])
+def test_a_ledger_reads_again_what_it_recorded(statistic: ss.Statistic, tmp_path: Path) -> None:
+    """Exact entropy is two releases; beside others it is two more of them, not a list within a list."""
+    plan = ss.plan(statistic, SITUATIONS["people"], mechanism="exact")
+    ledger = ss.Ledger(tmp_path / "budget.db", epsilon=5.0, delta=1e-3)
+    for _ in range(2):
+        collector = plan.open()
+        collector.update(list(range(100)))
+        collector.release(ledger=ledger)
+    ledger.verify()
+    assert [record.epsilon for record in ledger.records()] == [plan.epsilon, plan.epsilon]
+    assert plan.epsilon < ss.Ledger(tmp_path / "budget.db").spent() <= 2.0 * plan.epsilon

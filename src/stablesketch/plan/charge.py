@@ -102,7 +102,10 @@ def _distinct(plan: Plan) -> Mechanism:
 
 
 def _together(parts: Sequence[Plan], epsilon: float, delta: float) -> Mechanism:
-    return Mechanism("all", epsilon=epsilon, delta=delta, parts=tuple(charge_of(part) for part in parts))
+    """All parts side by side; one that is several itself, as exact entropy is, adds each of them."""
+    charges = [charge_of(part) for part in parts]
+    each = tuple(one for charge in charges for one in charge.parts or (charge,))
+    return Mechanism("all", epsilon=epsilon, delta=delta, parts=each)
 
 
 def _sampled_epsilon(plan: Plan, sampling: Sampling) -> float:
