@@ -68,6 +68,7 @@ def test_a_private_number_of_pairs_is_nowhere() -> None:
     text = page(PERSONS, replace(CONTEXT, person=True))
     assert "measured as F_0.5, is about 5,000: between 4,000 and 6,000" in text
     assert "Whether any one person is in the data at all" in text
+    assert "times as likely because of one person being in the data" in text
     assert "How many rows there are" not in text
     assert "whole numbers from 1 to 3" in text
     assert "more than 5 rows" not in text  # people are bounded, so having more rows is no weakness

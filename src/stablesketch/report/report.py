@@ -60,7 +60,7 @@ def report_page(outcome: Outcome, context: Context) -> str:
         headline=escaped(_headline(plan, groups, first, subject)),
         picture=inline_svg(release_picture(outcome.releases), _described(groups, first)),
         groups=tables.group_table(groups) if groups else tables.order_table(first) if first.points else "",
-        cost=escaped(sentences.cost(plan, first, len(groups))),
+        cost=escaped(sentences.cost(plan, first, len(groups), context.person)),
         ledger=f"<p>{escaped(context.ledger)}</p>" if context.ledger else "",
         protected=tables.items(sentences.protected(plan, context.person)),
         not_protected=tables.items(sentences.not_protected(plan, first, context.person, len(groups))),

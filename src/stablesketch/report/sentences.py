@@ -11,15 +11,15 @@ from ..release import Release
 __all__ = ["cost", "not_protected", "protected"]
 
 
-def cost(plan: Plan, release: Release, groups: int) -> str:
+def cost(plan: Plan, release: Release, groups: int, person: bool) -> str:
     """ε and δ, and what they mean."""
     whole = " for the whole table" if groups else ""
     factor = math.exp(release.epsilon)
     chance = f"but for a chance of {at_most(release.delta, 2)}" if release.delta else "without exception"
     return (
         f"ε = {at_most(release.epsilon)} and δ = {at_most(release.delta, 3)}{whole}. No conclusion from what is "
-        f"published here is more than {at_most(factor, 3)} times as likely because of {_act(plan)}, {chance}. Every "
-        "further release of the same data costs its own ε on top of this."
+        f"published here is more than {at_most(factor, 3)} times as likely because of {_act(plan, person)}, {chance}. "
+        "Every further release of the same data costs its own ε on top of this."
     )
 
 
@@ -68,7 +68,9 @@ def _unit(plan: Plan) -> str:
     return "key" if plan.privacy.unit == "key" else "row"
 
 
-def _act(plan: Plan) -> str:
+def _act(plan: Plan, person: bool) -> str:
+    if person:  # whose rows were bounded
+        return "one person being in the data"
     c, unit = plan.privacy.pairs_per_person, _unit(plan)
     units = f"one {unit}" if c == 1 else f"{c:,} {unit}s of one person"
     if plan.privacy.relation == "replace":
