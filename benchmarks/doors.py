@@ -83,12 +83,12 @@ def once(what: str, path: Path) -> tuple[float, float]:
     import stablesketch as ss
 
     before = peak_megabytes()
-    size = ss.plan(ss.Moment(P), ss.Privacy(1.0, 1e-9, 10**8), error=0.05).size
+    size = ss.plan(ss.Moment(P), ss.Privacy(1.0, 1e-9, 10**8, relation="replace"), error=0.05, mechanism="bare").size
     if what == "release":
         warm_up(size)
     began = time.perf_counter()
     if what == "release":
-        privacy = ss.Privacy(1.0, 1e-9, 0)
+        privacy = ss.Privacy(1.0, 1e-9, 0, relation="replace")
         ss.release(path, ss.Moment(P), privacy, key="key", size=size, count_pairs=True)
     else:
         connection = duckdb.connect()
@@ -101,7 +101,7 @@ def warm_up(size: int) -> None:
     """A first release of this size: the table of its limits is simulated once a process, whatever the stream."""
     import stablesketch as ss
 
-    collector = ss.plan(ss.Moment(P), ss.Privacy(1.0, 1e-9, 1), size=size).open()
+    collector = ss.plan(ss.Moment(P), ss.Privacy(1.0, 1e-9, 1, relation="replace"), size=size, mechanism="bare").open()
     collector.update([1])
     collector.release()
 

@@ -91,7 +91,7 @@ def measure(spark: Any, folder: Path, kind: str, pairs: int, repeat: int) -> Non
     from stablesketch.engines.spark.batches import large_batches
 
     frame = spark.read.parquet(str(folder))
-    privacy = ss.Privacy(1.0, 1e-9, pairs=pairs, max_value=5)
+    privacy = ss.Privacy(1.0, 1e-9, pairs=pairs, max_value=5, relation="replace")
 
     def exact(rows: Any) -> float:
         totals = rows.groupBy("key").agg(functions.sum("n").alias("total"))
@@ -106,7 +106,7 @@ def measure(spark: Any, folder: Path, kind: str, pairs: int, repeat: int) -> Non
         return float(found.value)
 
     few = spark.read.parquet(str(folder / "0.parquet"))
-    released(few, ss.Privacy(1.0, 1e-9, pairs=pairs // FILES, max_value=5))  # until the JVM is warm
+    released(few, ss.Privacy(1.0, 1e-9, pairs=pairs // FILES, max_value=5, relation="replace"))  # until the JVM is warm
     exact(few)
     ways: dict[str, Callable[[Any], float]] = {"exact": exact, "handing over": handed, "release": released}
     times: dict[str, list[float]] = {name: [] for name in ways}

@@ -37,7 +37,7 @@ print(json.dumps(time.perf_counter() - began))
 def kinds() -> list[ss.Plan]:
     """Three orders, four ε, two sizes."""
     return [
-        ss.plan(ss.Moment(p), ss.Privacy(epsilon, 1e-9, 0, relation="add_remove"), size=size)
+        ss.plan(ss.Moment(p), ss.Privacy(epsilon, 1e-9, 0, relation="add_remove"), size=size, mechanism="bare")
         for p in (0.25, 0.5, 0.75)
         for epsilon in (0.01, 0.02, 0.05, 0.1)
         for size in (50, 100)
@@ -88,7 +88,7 @@ def main() -> None:
         print(f"{'the slowest of them':<44}{1e3 * max(singles):>10.0f} ms")
         seen = [in_a_new_process(folder, plans[0]) for _ in range(7)]
         print(f"{'opened and released by a new process, median':<44}{1e3 * statistics.median(seen):>10.0f} ms")
-        new = [in_a_new_process(folder, ss.plan(ss.Moment(0.6), other(i), size=50)) for i in range(7)]
+        new = [in_a_new_process(folder, ss.plan(ss.Moment(0.6), other(i), size=50, mechanism="bare")) for i in range(7)]
         print(f"{'the same by a plan it has not seen, median':<44}{1e3 * statistics.median(new):>10.0f} ms")
         print(f"{'ledger.spent()':<44}{1e3 * timed(ledger.spent):>10.0f} ms")
         print(f"{'ledger.verify(): all composed from scratch':<44}{timed(ledger.verify):>10.1f} s")

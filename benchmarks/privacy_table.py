@@ -39,7 +39,7 @@ def row(name: str, paper_epsilon: str, p: float, size: int, rho: float, delta: f
 def rows(delta: float) -> list[tuple[str, ...]]:
     out = []
     for n, M, p, size in STREAMS:
-        rho = sensitivity(p, Privacy(1.0, delta, n, M))
+        rho = sensitivity(p, Privacy(1.0, delta, n, M, relation="replace"))
         out.append(row(f"{n}, {M}, {p:g}, {size}", f"{paper.epsilon(n, KEYS, M, p, size):.4g}", p, size, rho, delta))
     out.append(row("p = 1, ρ = 1.01, size 200", "", 1.0, 200, 1.01, delta))
     return out

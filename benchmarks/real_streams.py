@@ -100,7 +100,9 @@ def totals_of(path: Path) -> Any:
 def collected(totals: Any, p: float, pairs: int, most: int, mechanism: str, size: int | None) -> ss.Release:
     """One release under a fresh secret, of the state that reading the whole stream leaves."""
     own = {"mechanism": "exact"} if mechanism == "exact" else {"size": size or default_size(p)}
-    collector = ss.plan(ss.Moment(p), ss.Privacy(EPSILON, DELTA, pairs, most), **own).open()
+    collector = ss.plan(
+        ss.Moment(p), ss.Privacy(EPSILON, DELTA, pairs, most, relation="replace"), **own, mechanism="bare"
+    ).open()
     prints = collector._fingerprints(totals.column("key").combine_chunks())
     collector._add_totals(prints, totals.column("total").to_numpy(), pairs)
     return collector.release()
@@ -108,7 +110,7 @@ def collected(totals: Any, p: float, pairs: int, most: int, mechanism: str, size
 
 def released(path: Path, p: float, pairs: int, most: int, mechanism: str, size: int) -> ss.Release:
     found = ss.release(
-        path, ss.Moment(p), ss.Privacy(EPSILON, DELTA, pairs, most), key="key", value="value",
+        path, ss.Moment(p), ss.Privacy(EPSILON, DELTA, pairs, most, relation="replace"), key="key", value="value",
         size=None if mechanism == "exact" else size, mechanism=mechanism,  # type: ignore[arg-type]
     )  # fmt: skip
     assert isinstance(found, ss.Release)
@@ -117,7 +119,9 @@ def released(path: Path, p: float, pairs: int, most: int, mechanism: str, size: 
 
 def default_size(p: float) -> int:
     """What the command line takes: the size of 5% where no floor is needed."""
-    return ss.plan(ss.Moment(p), ss.Privacy(EPSILON, DELTA, 2**40), error=0.05).size
+    return ss.plan(
+        ss.Moment(p), ss.Privacy(EPSILON, DELTA, 2**40, relation="replace"), error=0.05, mechanism="bare"
+    ).size
 
 
 def largest(path: Path) -> int:

@@ -53,8 +53,8 @@ def measure() -> Measured:
     rng = np.random.default_rng(1)
     weights = 1.0 / np.arange(1, 10**6 + 1)
     zipf = np.searchsorted(np.cumsum(weights) / weights.sum(), rng.random(1 << 22)).astype(np.int64)
-    privacy = ss.Privacy(1.0, 1e-9, pairs=10**5, max_value=5)
-    plan = ss.plan(ss.Moment(0.5), privacy)
+    privacy = ss.Privacy(1.0, 1e-9, pairs=10**5, max_value=5, relation="replace")
+    plan = ss.plan(ss.Moment(0.5), privacy, mechanism="bare")
     key = ss.Secret.generate()
 
     def rate(keys: np.ndarray) -> float:
@@ -195,8 +195,8 @@ def simulate(found: Measured, transfer: float) -> None:
 
 def tree(found: Measured, states: int = 2048) -> None:
     """A real tree: states with the same integer root to one, then all to one; the result is that of one collector."""
-    privacy = ss.Privacy(1.0, 1e-9, pairs=10**5, max_value=5)
-    plan = ss.plan(ss.Moment(0.5), privacy)
+    privacy = ss.Privacy(1.0, 1e-9, pairs=10**5, max_value=5, relation="replace")
+    plan = ss.plan(ss.Moment(0.5), privacy, mechanism="bare")
     key = ss.Secret.generate()
     blobs = []
     for i in range(states):

@@ -75,12 +75,12 @@ def measured(path: Path, statistic: Statistic, releases: int) -> list[dict[str, 
     sums = totals.column("total").to_numpy()
     most, unit = largest(path), "key" if isinstance(statistic, ss.Atkinson) else "pair"
     promised = int(sums.sum()) // 2 if most > 1 and isinstance(statistic, ss.Shannon | Profile) else 0
-    asked = ss.Privacy(EPSILON, DELTA, pairs, most, unit=unit, total=promised)  # type: ignore[arg-type]
+    asked = ss.Privacy(EPSILON, DELTA, pairs, most, unit=unit, total=promised, relation="replace")  # type: ignore[arg-type]
     row: dict[str, object] = {
         "file": path.stem, "statistic": statistic.name, "pairs": pairs, "max_value": most, "total": promised,
     }  # fmt: skip
     try:
-        plan = ss.plan(statistic, asked)
+        plan = ss.plan(statistic, asked, mechanism="bare")
     except ss.PlanInfeasible as error:
         return [{**row, "order": statistic.p, "truth": truths[0], "refused": str(error)}]
     found, size = [], 0

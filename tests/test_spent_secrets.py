@@ -21,7 +21,7 @@ BITS = bytes(range(32))
 
 @pytest.fixture(scope="module")
 def plan() -> ss.Plan:
-    return ss.plan(ss.Moment(0.5), ss.Privacy(2.0, 1e-8, 0, max_value=9), size=12)
+    return ss.plan(ss.Moment(0.5), ss.Privacy(2.0, 1e-8, 0, max_value=9, relation="replace"), size=12, mechanism="bare")
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_everything_under_the_secret_is_closed(plan: ss.Plan) -> None:
 
 
 def test_a_refused_release_spends_nothing(plan: ss.Plan) -> None:
-    long = ss.plan(ss.Moment(0.5), ss.Privacy(2.0, 1e-8, 1_000), size=12)
+    long = ss.plan(ss.Moment(0.5), ss.Privacy(2.0, 1e-8, 1_000, relation="replace"), size=12, mechanism="bare")
     secret = ss.Secret.generate()
     collector = filled(long, secret)
     with pytest.raises(ss.StreamTooShort):

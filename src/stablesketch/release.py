@@ -39,7 +39,8 @@ class Release:
     sampled); at the ends of the range values pile up. `p` is the order of the statistic.
     `points` are the orders of a profile, whose `value` is that of the first. `record` is the number that the release
     has in the ledger it was paid from, so that value and record can be matched; None without a ledger. `person` says
-    that people are protected: all that one person did, of which at most `pairs_per_person` pairs were used.
+    that people are protected: all that one person did, of which at most `pairs_per_person` pairs were used. `noise` is
+    the scale of the Laplace noise on the estimate of a sketch, in units of what was measured.
     """
 
     value: float
@@ -60,9 +61,10 @@ class Release:
     points: tuple[Point, ...] = ()
     record: int | None = None
     person: bool = False
+    noise: float = 0.0
 
     def to_json(self) -> str:
-        """The release as versioned JSON; `points` only of a profile, `record` and `person` only where there is one."""
+        """The release as versioned JSON; what is not there is not written: points, record, person, noise."""
         content = {"format": _FORMAT, **asdict(self)}
         if not self.points:
             del content["points"]
@@ -70,6 +72,8 @@ class Release:
             del content["record"]
         if not self.person:
             del content["person"]
+        if not self.noise:
+            del content["noise"]
         return json.dumps(content, sort_keys=True)
 
     @classmethod
@@ -86,7 +90,7 @@ class Release:
                 high=high,
                 confidence=fields.number("confidence", _LEAST, _BELOW_ONE),
                 statistic=fields.text("statistic"),
-                p=fields.number("p", 0.0, 1.0),
+                p=fields.number("p", 0.0, 2.0),
                 epsilon=fields.number("epsilon", 0.0, sys.float_info.max),
                 delta=fields.number("delta", 0.0, _BELOW_ONE),
                 relation=fields.choice("relation", *get_args(Relation)),
@@ -99,6 +103,7 @@ class Release:
                 points=_points(fields.any("points", [])),
                 record=fields.whole("record") if fields.has("record") else None,
                 person=_written_if_true(fields, "person"),
+                noise=fields.number("noise", _LEAST, sys.float_info.max) if fields.has("noise") else 0.0,
             )
             fields.end()
             return release
@@ -135,7 +140,7 @@ def _points(content: object) -> tuple[Point, ...]:
     points = []
     for each in content:
         fields = Fields(each, "a point")
-        points.append(Point(fields.number("order", 0.0, 1.0), *_limits(fields)))
+        points.append(Point(fields.number("order", 0.0, 2.0), *_limits(fields)))
         fields.end()
     orders = [point.order for point in points]
     if orders != sorted(set(orders)):

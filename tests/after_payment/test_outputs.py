@@ -138,7 +138,7 @@ def interrupted_at(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, *, af
 
 
 def release(template: Path, **more: Any) -> Any:
-    privacy = ss.Privacy(2.0, 1e-6, 300)
+    privacy = ss.Privacy(2.0, 1e-6, 300, relation="replace")
     ledger = ss.Ledger(template / "budget.db")
     return ss.release(template / "e.csv", ss.Moment(0.5), privacy, key="app", size=50, ledger=ledger, **more)
 

@@ -12,7 +12,7 @@ import stablesketch as ss
 @pytest.fixture(scope="session")
 def plan() -> ss.Plan:
     """ε = 1 by a sketch, streams of any length. One release has computed what all later ones need."""
-    found = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9, 0), size=20)
+    found = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9, 0, relation="replace"), size=20, mechanism="bare")
     found.open().release()
     return found
 
@@ -20,7 +20,7 @@ def plan() -> ss.Plan:
 @pytest.fixture(scope="session")
 def exact() -> ss.Plan:
     """ε = 0.1 by exact totals and noise."""
-    return ss.plan(ss.Moment(0.5), ss.Privacy(0.1, 1e-9, 0), mechanism="exact")
+    return ss.plan(ss.Moment(0.5), ss.Privacy(0.1, 1e-9, 0, relation="replace"), mechanism="exact")
 
 
 @pytest.fixture

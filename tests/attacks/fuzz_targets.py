@@ -51,23 +51,23 @@ def secret() -> ss.Secret:
 @functools.cache
 def plans() -> list[ss.Plan]:
     """One plan of every kind of state."""
-    counts = ss.Privacy(1.0, 1e-6, 1000)
-    values = ss.Privacy(2.0, 1e-6, 50, max_value=4)
+    counts = ss.Privacy(1.0, 1e-6, 1000, relation="replace")
+    values = ss.Privacy(2.0, 1e-6, 50, max_value=4, relation="replace")
     removed = ss.Privacy(4.0, 1e-6, 0, relation="add_remove")
     return [
-        ss.plan(ss.Moment(0.5), removed, size=7),
-        ss.plan(ss.Moment(0.5), counts, size=5, deletes=True),
+        ss.plan(ss.Moment(0.5), removed, size=7, mechanism="bare"),
+        ss.plan(ss.Moment(0.5), counts, size=5, deletes=True, mechanism="bare"),
         ss.plan(ss.Moment(0.75), values, mechanism="exact"),
-        ss.plan(ss.Total(), values),
-        ss.plan(ss.Shannon(), ss.Privacy(4.0, 1e-6, 300), size=5),
-        ss.plan(ss.Distinct(), counts, size=64),
+        ss.plan(ss.Total(), values, mechanism="bare"),
+        ss.plan(ss.Shannon(), ss.Privacy(4.0, 1e-6, 300, relation="replace"), size=5, mechanism="bare"),
+        ss.plan(ss.Distinct(), counts, size=64, mechanism="bare"),
         ss.plan(ss.Distinct(), counts, mechanism="exact"),
-        ss.plan(ss.Hill(0.5), values, size=6),
-        ss.plan(ss.Profile([0, 0.5]), ss.Privacy(3.0, 1e-6, 100, relation="add_remove"), size=64),
-        ss.plan(ss.Atkinson(0.5), ss.Privacy(4.0, 1e-6, 100, max_value=9, unit="key"), size=6),
-        ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 50, total=60, max_value=9), size=5),
-        ss.plan(ss.Moment(0.5), counts, size=5, sampling=0.5),
-        ss.plan(ss.Moment(0.5), counts, size=5, sampling=ss.Sampling(0.5, per="entry")),
+        ss.plan(ss.Hill(0.5), values, size=6, mechanism="bare"),
+        ss.plan(ss.Profile([0, 0.5]), ss.Privacy(3.0, 1e-6, 100, relation="add_remove"), size=64, mechanism="bare"),
+        ss.plan(ss.Atkinson(0.5), ss.Privacy(4.0, 1e-6, 100, max_value=9, unit="key", relation="replace"), size=6, mechanism="bare"),
+        ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 50, total=60, max_value=9, relation="replace"), size=5, mechanism="bare"),
+        ss.plan(ss.Moment(0.5), counts, size=5, sampling=0.5, mechanism="bare"),
+        ss.plan(ss.Moment(0.5), counts, size=5, sampling=ss.Sampling(0.5, per="entry"), mechanism="bare"),
     ]  # fmt: skip
 
 

@@ -30,9 +30,9 @@ import stablesketch as ss
 
 
 def plans() -> tuple[ss.Plan, ss.Plan]:
-    plan = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9, 0), size=20)
+    plan = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9, 0, relation="replace"), size=20, mechanism="bare")
     plan.open().release()
-    return plan, ss.plan(ss.Moment(0.5), ss.Privacy(0.1, 1e-9, 0), mechanism="exact")
+    return plan, ss.plan(ss.Moment(0.5), ss.Privacy(0.1, 1e-9, 0, relation="replace"), mechanism="exact")
 
 
 def kills(folder: Path, plan: ss.Plan, wanted: int, until: float) -> dict[str, int]:

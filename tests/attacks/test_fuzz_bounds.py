@@ -18,7 +18,7 @@ from stablesketch.ledger.accounting import Cost
 from stablesketch.privacy.mechanism import Mechanism
 from stablesketch.sketch import wire
 
-PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(4.0, 1e-6, 0, relation="add_remove"), size=7)
+PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(4.0, 1e-6, 0, relation="add_remove"), size=7, mechanism="bare")
 RESOLUTION = Entries(0.5, 1).resolution
 
 MANY_ORDERS = """
@@ -144,13 +144,13 @@ def test_an_error_about_something_huge_is_short() -> None:
     for value in [*huge, deep]:
         assert len(shortened(value)) <= 80
         with pytest.raises(ss.ArgumentError, match=re.escape("pairs = ")) as refused:
-            ss.Privacy(1.0, 1e-6, value)  # type: ignore[arg-type]
+            ss.Privacy(1.0, 1e-6, value, relation="replace")  # type: ignore[arg-type]
         assert len(str(refused.value)) < 300
 
 
 def test_numbers_that_no_float_holds_are_refused_by_name() -> None:
     with pytest.raises(ss.ArgumentError, match="epsilon"):
-        ss.Privacy(10**400, 1e-6, 0)
+        ss.Privacy(10**400, 1e-6, 0, relation="replace")
     with pytest.raises(ss.ArgumentError, match="order"):
         ss.Hill(10**400)
 
@@ -164,6 +164,6 @@ def test_a_cost_of_almost_nothing_has_an_epsilon() -> None:
 def test_noise_that_no_float_holds_is_refused_before_it_is_paid() -> None:
     """An ε of 1e-290 is a number above 0; such noise once ended in an OverflowError, after the payment."""
     with pytest.raises(ss.ArgumentError, match="epsilon = 1e-290: it must be at least 1e-100"):
-        ss.Privacy(1e-290, 1e-6, 3)
+        ss.Privacy(1e-290, 1e-6, 3, relation="replace")
     with pytest.raises(ss.PlanInfeasible, match="larger than any number"):
         check_noise(Fraction(10) ** 400, Fraction(1))

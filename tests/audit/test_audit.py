@@ -36,7 +36,7 @@ def opener(label: str, change=lambda plan: plan):
 def plan():
     """A short stream of which nothing is promised: the floor alone protects it, at an ε that leaves much to see."""
     privacy = ss.Privacy(epsilon=4.0, delta=1e-6, pairs=0, relation="add_remove")
-    return ss.plan(ss.Moment(0.5), privacy, size=50)
+    return ss.plan(ss.Moment(0.5), privacy, size=50, mechanism="bare")
 
 
 def test_the_worst_neighbours_attain_the_sensitivity(plan) -> None:
@@ -51,7 +51,7 @@ def test_the_worst_neighbours_attain_the_sensitivity(plan) -> None:
 def test_a_sound_plan_passes(relation: str) -> None:
     """False alarm: at most 1%."""
     privacy = ss.Privacy(epsilon=4.0, delta=1e-6, pairs=5, relation=relation, max_value=3, pairs_per_person=2)
-    sound = ss.plan(ss.Moment(0.5), privacy, size=20)
+    sound = ss.plan(ss.Moment(0.5), privacy, size=20, mechanism="bare")
     report = ss.audit(sound, 600, open_collector=opener(f"sound {relation}"), progress=False)
     assert report.passed, str(report)
     assert report.strongest_epsilon <= sound.epsilon
@@ -59,7 +59,7 @@ def test_a_sound_plan_passes(relation: str) -> None:
 
 def test_the_exact_mechanism_passes() -> None:
     """False alarm: at most 1%. Its noise comes from the operating system, so this one run in a hundred may fail."""
-    privacy = ss.Privacy(epsilon=1.0, delta=1e-6, pairs=3)
+    privacy = ss.Privacy(epsilon=1.0, delta=1e-6, pairs=3, relation="replace")
     report = ss.audit(ss.plan(ss.Moment(0.5), privacy, mechanism="exact"), 400, confidence=0.9999, progress=False)
     assert report.passed, str(report)
 
@@ -123,6 +123,8 @@ def test_the_claim_includes_finite_precision(plan) -> None:
 def test_bad_calls_say_what_to_do(plan) -> None:
     with pytest.raises(ss.ArgumentError, match=r"trials = 5: .*at least 100"):
         ss.audit(plan, 5)
-    long = ss.plan(ss.Moment(0.5), ss.Privacy(epsilon=1.0, delta=1e-6, pairs=10**9), size=50)
+    long = ss.plan(
+        ss.Moment(0.5), ss.Privacy(epsilon=1.0, delta=1e-6, pairs=10**9, relation="replace"), size=50, mechanism="bare"
+    )
     with pytest.raises(ss.ArgumentError, match="too long to be streamed"):
         ss.audit(long, 200)

@@ -13,11 +13,13 @@ import stablesketch as ss
 from stablesketch.audit import claimed_curve, published, worst_streams
 from stablesketch.plan import Phantoms
 
-PROFILE = ss.plan(ss.Profile([0, 0.5]), ss.Privacy(1.0, 1e-6, 3, relation="add_remove"), size=64)
-HILL = ss.plan(ss.Hill(0.5), ss.Privacy(2.0, 1e-6, 20, max_value=4), size=20)
+PROFILE = ss.plan(ss.Profile([0, 0.5]), ss.Privacy(1.0, 1e-6, 3, relation="add_remove"), size=64, mechanism="bare")
+HILL = ss.plan(ss.Hill(0.5), ss.Privacy(2.0, 1e-6, 20, max_value=4, relation="replace"), size=20, mechanism="bare")
 # Of whole keys the worst neighbours are varied. Of pairs one key holds nearly everything, so a Hill number is about
 # 1, the least it can be, and is moved there whatever the noise: what is not published cannot be seen.
-HILL_OF_KEYS = ss.plan(ss.Hill(0.5), ss.Privacy(2.0, 1e-6, 20, max_value=4, relation="add_remove", unit="key"), size=20)
+HILL_OF_KEYS = ss.plan(
+    ss.Hill(0.5), ss.Privacy(2.0, 1e-6, 20, max_value=4, relation="add_remove", unit="key"), size=20, mechanism="bare"
+)
 
 
 def opener(salt: int, change: Callable[[ss.Plan], ss.Plan] = lambda plan: plan) -> Callable[[ss.Plan], ss.Collector]:
@@ -43,7 +45,9 @@ def without_noise(plan: ss.Plan) -> ss.Plan:
 
 
 @pytest.mark.parametrize(
-    "plan", [PROFILE, HILL, ss.plan(ss.Total(), ss.Privacy(1.0, 1e-6, 3))], ids=lambda plan: plan.statistic.name
+    "plan",
+    [PROFILE, HILL, ss.plan(ss.Total(), ss.Privacy(1.0, 1e-6, 3, relation="replace"), mechanism="bare")],
+    ids=lambda plan: plan.statistic.name,
 )
 def test_every_number_that_depends_on_the_data_is_looked_at(plan: ss.Plan) -> None:
     releases = []
@@ -85,11 +89,30 @@ def test_sound_plans_of_several_numbers_pass(plan: ss.Plan) -> None:
 
 
 PROMISED = [
-    ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 50, total=60, max_value=9), size=20),
-    ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 0, total=1_000, max_value=9, relation="add_remove"), size=20),
-    ss.plan(ss.Shannon(), ss.Privacy(4.0, 1e-6, 300, total=5_000, max_value=9), size=20),
-    ss.plan(ss.Hill(0.5), ss.Privacy(2.0, 1e-6, 20, max_value=4, total=100), size=20),
-    ss.plan(ss.Atkinson(0.5), ss.Privacy(4.0, 1e-6, 30, max_value=9, total=150, unit="key"), size=20),
+    ss.plan(
+        ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 50, total=60, max_value=9, relation="replace"), size=20, mechanism="bare"
+    ),
+    ss.plan(
+        ss.Moment(0.5),
+        ss.Privacy(1.0, 1e-6, 0, total=1_000, max_value=9, relation="add_remove"),
+        size=20,
+        mechanism="bare",
+    ),
+    ss.plan(
+        ss.Shannon(),
+        ss.Privacy(4.0, 1e-6, 300, total=5_000, max_value=9, relation="replace"),
+        size=20,
+        mechanism="bare",
+    ),
+    ss.plan(
+        ss.Hill(0.5), ss.Privacy(2.0, 1e-6, 20, max_value=4, total=100, relation="replace"), size=20, mechanism="bare"
+    ),
+    ss.plan(
+        ss.Atkinson(0.5),
+        ss.Privacy(4.0, 1e-6, 30, max_value=9, total=150, unit="key", relation="replace"),
+        size=20,
+        mechanism="bare",
+    ),
 ]
 
 
@@ -120,7 +143,12 @@ def test_a_plan_with_a_promised_total_is_audited() -> None:
 
 
 def test_a_weaker_claim_is_a_smaller_curve() -> None:
-    for plan in (PROFILE, HILL, *PROMISED[:2], ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 3), mechanism="exact")):
+    for plan in (
+        PROFILE,
+        HILL,
+        *PROMISED[:2],
+        ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 3, relation="replace"), mechanism="exact"),
+    ):
         whole, half = claimed_curve(plan), claimed_curve(plan, 0.5)
         assert all(half(epsilon) < whole(epsilon) for epsilon in (0.0, 0.2))
         assert whole(plan.epsilon) <= plan.delta * (1.0 + 1e-9) + 1e-12

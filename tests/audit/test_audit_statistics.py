@@ -10,9 +10,9 @@ import pytest
 
 import stablesketch as ss
 
-SHANNON = ss.plan(ss.Shannon(), ss.Privacy(4.0, 1e-6, 30))
-DISTINCT = ss.plan(ss.Distinct(), ss.Privacy(1.0, 1e-6, 30), size=64)
-HILL = ss.plan(ss.Hill(0.5), ss.Privacy(2.0, 1e-6, 20, max_value=4), size=20)
+SHANNON = ss.plan(ss.Shannon(), ss.Privacy(4.0, 1e-6, 30, relation="replace"), mechanism="bare")
+DISTINCT = ss.plan(ss.Distinct(), ss.Privacy(1.0, 1e-6, 30, relation="replace"), size=64, mechanism="bare")
+HILL = ss.plan(ss.Hill(0.5), ss.Privacy(2.0, 1e-6, 20, max_value=4, relation="replace"), size=20, mechanism="bare")
 
 
 def opener(salt: int, change: Callable[[ss.Plan], ss.Plan] = lambda plan: plan) -> Callable[[ss.Plan], ss.Collector]:
@@ -55,7 +55,9 @@ def test_a_number_of_phantoms_that_does_not_vary_is_caught() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("privacy", [ss.Privacy(1.0, 1e-6, 5), ss.Privacy(1.0, 1e-6, 5, 3, "add_remove")], ids=str)
+@pytest.mark.parametrize(
+    "privacy", [ss.Privacy(1.0, 1e-6, 5, relation="replace"), ss.Privacy(1.0, 1e-6, 5, 3, "add_remove")], ids=str
+)
 def test_too_little_noise_on_exact_entropy_is_caught(privacy: ss.Privacy) -> None:
     """An eighth of what it must be, with N public and with N private; the right amount passes.
 

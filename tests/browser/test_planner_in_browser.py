@@ -37,7 +37,9 @@ def shown(page: Any, name: str) -> str:
 def test_it_shows_the_plan_of_the_library(window: Window, server: PlannerServer) -> None:
     page = window.open(server.url)
     settled(page)
-    plan = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9, pairs=1_000_000), size=500)
+    plan = ss.plan(
+        ss.Moment(0.5), ss.Privacy(1.0, 1e-9, pairs=1_000_000, relation="replace"), size=500, mechanism="bare"
+    )
     assert shown(page, "error") == f"{100 * plan.error:.3g}%"
     assert shown(page, "epsilon-value") == at_most(plan.epsilon, 3)
     assert shown(page, "paper-value") == f"{ss.paper.epsilon(10**6, 2**20, 1, 0.5, 500):.3g}"

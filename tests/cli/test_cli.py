@@ -167,7 +167,7 @@ def test_shards_of_the_exact_mechanism(shell: Shell) -> None:
 def test_a_plan_is_written_once_and_read_back(shell: Shell) -> None:
     assert shell("plan", *SMALL, "--pairs", "2000", "-o", "plan.json").code == 0
     plan = ss.Plan.from_json((shell.folder / "plan.json").read_text())
-    assert plan == ss.plan(ss.Moment(0.5), ss.Privacy(2.0, 1e-6, 2000), size=50)
+    assert plan == ss.plan(ss.Moment(0.5), ss.Privacy(2.0, 1e-6, 2000, relation="replace"), size=50, mechanism="bare")
     assert "F_0.5 by the sketch mechanism" in shell("inspect", "plan.json").out
 
 

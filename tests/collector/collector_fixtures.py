@@ -33,7 +33,7 @@ SKETCH = ss.Plan(
 )
 EXACT = ss.Plan(
     statistic=ss.Moment(0.75),
-    privacy=ss.Privacy(0.5, 1e-9, 3, max_value=2**53, pairs_per_person=2),
+    privacy=ss.Privacy(0.5, 1e-9, 3, max_value=2**53, pairs_per_person=2, relation="replace"),
     mechanism="exact",
     size=0,
     phantoms=Phantoms(count=0, weight=1),

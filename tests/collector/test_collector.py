@@ -48,7 +48,7 @@ def test_deletes_undo_updates(sketch_plan: ss.Plan) -> None:
 
 
 def test_deletes_need_a_plan_that_promises_them() -> None:
-    collector = ss.plan(HALF, ss.Privacy(1.0, 1e-8, 0), size=10).open()
+    collector = ss.plan(HALF, ss.Privacy(1.0, 1e-8, 0, relation="replace"), size=10, mechanism="bare").open()
     with pytest.raises(ss.ArgumentError, match=r"Plan with deletes=True, which promises that every delete undoes"):
         collector.delete(["a"])
 
@@ -145,8 +145,8 @@ def test_no_stream_is_too_short_for_the_exact_mechanism(relation: str) -> None:
 
 def test_a_stream_too_long_for_its_values_is_refused() -> None:
     """With values up to 2^53, X of light keys is cut off where heavy ones still drown it: from 2^18 pairs on."""
-    privacy = ss.Privacy(epsilon=1.0, delta=1e-6, pairs=0, max_value=2**53)
-    collector = ss.plan(ss.Moment(1.0), privacy, size=10).open()
+    privacy = ss.Privacy(epsilon=1.0, delta=1e-6, pairs=0, max_value=2**53, relation="replace")
+    collector = ss.plan(ss.Moment(1.0), privacy, size=10, mechanism="bare").open()
     collector.update(np.arange(2**18))
     assert collector._check_ready(0.95) is None
     collector.update(["one more"])
@@ -300,7 +300,7 @@ def test_no_repr_str_or_error_shows_entries_or_secrets(plan: ss.Plan) -> None:
 
 def test_the_number_of_pairs_is_not_shown_where_it_is_private() -> None:
     privacy = ss.Privacy(2.0, 1e-8, 20, relation="add_remove")
-    collector = ss.plan(HALF, privacy, size=12).open()
+    collector = ss.plan(HALF, privacy, size=12, mechanism="bare").open()
     collector.update(range(4321))
     assert "4321" not in repr(collector)
     release = collector.release()
@@ -312,7 +312,7 @@ def test_the_number_of_pairs_is_not_shown_where_it_is_private() -> None:
 
 def test_too_short_does_not_say_by_how_much() -> None:
     privacy = ss.Privacy(2.0, 1e-8, 2_000, relation="add_remove")
-    collector = ss.plan(HALF, privacy, size=12).open()
+    collector = ss.plan(HALF, privacy, size=12, mechanism="bare").open()
     collector.update(range(1234))
     with pytest.raises(ss.StreamTooShort) as caught:
         collector.release()
@@ -325,7 +325,7 @@ def test_limits_use_public_numbers_only() -> None:
     Under add_remove the limits may use the promised pairs, never the counted ones.
     """
     privacy = ss.Privacy(2.0, 1e-8, 20, relation="add_remove")
-    plan = ss.plan(HALF, privacy, size=12)
+    plan = ss.plan(HALF, privacy, size=12, mechanism="bare")
     one, other = plan.open(secret=fresh()), plan.open(secret=fresh())
     one.update(["a"] * 20 + ["b"], None)
     other.update(["a"] * 19 + ["b"] + ["a"], None)  # the same totals, so the same entries

@@ -16,7 +16,7 @@ from stablesketch.privacy import discrete_laplace
 RNG = np.random.default_rng(8)
 KEYS = RNG.zipf(1.4, 3_000) % 300
 COUNTS = RNG.integers(1, 20, 3_000)
-VALUES = ss.Privacy(2.0, 1e-8, 3_000, max_value=20)
+VALUES = ss.Privacy(2.0, 1e-8, 3_000, max_value=20, relation="replace")
 
 
 def secret(number: int = 1) -> ss.Secret:
@@ -24,10 +24,10 @@ def secret(number: int = 1) -> ss.Secret:
 
 
 PLANS = {
-    "hill": ss.plan(ss.Hill(0.5), VALUES, size=30, deletes=True),
-    "profile": ss.plan(ss.Profile([0.25, 0.5]), VALUES, size=20),
+    "hill": ss.plan(ss.Hill(0.5), VALUES, size=30, deletes=True, mechanism="bare"),
+    "profile": ss.plan(ss.Profile([0.25, 0.5]), VALUES, size=20, mechanism="bare"),
     "exact": ss.plan(ss.Hill(0.5), VALUES, mechanism="exact"),
-    "total": ss.plan(ss.Total(), VALUES),
+    "total": ss.plan(ss.Total(), VALUES, mechanism="bare"),
 }
 
 
@@ -116,12 +116,12 @@ def test_intervals_of_computed_values_hold_the_truth_as_often_as_they_say() -> N
     totals = np.bincount(KEYS, weights=COUNTS)
     shares = totals[totals > 0] / totals.sum()
     truth = np.sum(shares**0.5) ** 2
-    varied = releases(ss.plan(ss.Hill(0.5), VALUES, size=40), KEYS, COUNTS, 300)
+    varied = releases(ss.plan(ss.Hill(0.5), VALUES, size=40, mechanism="bare"), KEYS, COUNTS, 300)
     assert 270 <= covered(varied, truth) <= 296
     counts = np.bincount(KEYS)
     shares = counts[counts > 0] / counts.sum()
-    counted = ss.Privacy(2.0, 1e-8, 3_000)
-    alone = releases(ss.plan(ss.Hill(0.5), counted, size=40), KEYS, None, 300)
+    counted = ss.Privacy(2.0, 1e-8, 3_000, relation="replace")
+    alone = releases(ss.plan(ss.Hill(0.5), counted, size=40, mechanism="bare"), KEYS, None, 300)
     assert 270 <= covered(alone, np.sum(shares**0.5) ** 2) <= 296
 
 
@@ -129,7 +129,12 @@ def test_inequality_of_whole_keys_is_in_its_interval_as_often_as_it_says() -> No
     """As above; 400 people of totals up to 50, aversion 0.5."""
     wages = np.minimum(RNG.lognormal(2.0, 0.7, 400).astype(np.int64) + 1, 50)
     truth = 1.0 - np.mean((wages / wages.mean()) ** 0.5) ** 2
-    plan = ss.plan(ss.Atkinson(0.5), ss.Privacy(2.0, 1e-8, 400, max_value=50, unit="key"), size=400)
+    plan = ss.plan(
+        ss.Atkinson(0.5),
+        ss.Privacy(2.0, 1e-8, 400, max_value=50, unit="key", relation="replace"),
+        size=400,
+        mechanism="bare",
+    )
     assert 270 <= covered(releases(plan, np.arange(400), wages, 300), truth) <= 296
 
 
@@ -144,7 +149,9 @@ def test_a_profile_has_a_point_for_each_order_and_one_price() -> None:
 
 
 def test_whole_keys_counted_exactly_come_once() -> None:
-    plan = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9, 2, max_value=9, unit="key"), mechanism="exact")
+    plan = ss.plan(
+        ss.Moment(0.5), ss.Privacy(1.0, 1e-9, 2, max_value=9, unit="key", relation="replace"), mechanism="exact"
+    )
     collector = plan.open(secret())
     collector.update(["a", "b", "a"], [1, 2, 3])
     with pytest.raises(ss.NegativeTotal, match="came more than once"):

@@ -14,7 +14,7 @@ from stablesketch.plan.charge import charge_of
 
 RNG = np.random.default_rng(21)
 KEYS = RNG.zipf(1.4, 4_000) % 400
-COUNTED = ss.Privacy(1.0, 1e-9, 4_000)
+COUNTED = ss.Privacy(1.0, 1e-9, 4_000, relation="replace")
 
 
 def secret(number: int = 1) -> ss.Secret:
@@ -22,10 +22,10 @@ def secret(number: int = 1) -> ss.Secret:
 
 
 PLANS = {
-    "shannon": ss.plan(ss.Shannon(), COUNTED, size=60),
-    "distinct": ss.plan(ss.Distinct(), COUNTED, size=64),
+    "shannon": ss.plan(ss.Shannon(), COUNTED, size=60, mechanism="bare"),
+    "distinct": ss.plan(ss.Distinct(), COUNTED, size=64, mechanism="bare"),
     "exact": ss.plan(ss.Distinct(), COUNTED, mechanism="exact"),
-    "profile": ss.plan(ss.Profile([0, 0.5, 1]), COUNTED, size=64),
+    "profile": ss.plan(ss.Profile([0, 0.5, 1]), COUNTED, size=64, mechanism="bare"),
 }
 
 
@@ -97,16 +97,16 @@ def test_the_ledger_charges_what_they_cost(tmp_path: object) -> None:
 
 def test_entropy_is_refused_where_privacy_cannot_be_reached_and_says_what_would_do() -> None:
     for privacy, says in (
-        (ss.Privacy(1.0, 1e-9, 0), "Pass pairs="),
-        (ss.Privacy(0.01, 1e-9, 50), "Pass epsilon="),
-        (ss.Privacy(1.0, 1e-9, 10_000, max_value=5_000), "It takes 2,000,000 pairs or more"),
+        (ss.Privacy(1.0, 1e-9, 0, relation="replace"), "Pass pairs="),
+        (ss.Privacy(0.01, 1e-9, 50, relation="replace"), "Pass epsilon="),
+        (ss.Privacy(1.0, 1e-9, 10_000, max_value=5_000, relation="replace"), "It takes 2,000,000 pairs or more"),
     ):
         with pytest.raises(ss.PlanInfeasible, match=says):
-            ss.plan(ss.Shannon(), privacy)
+            ss.plan(ss.Shannon(), privacy, mechanism="bare")
     with pytest.raises(ss.PlanInfeasible, match="size="):
-        ss.plan(ss.Shannon(), ss.Privacy(1.0, 1e-9, 200), error=0.01)
-    promised = ss.Privacy(1.0, 1e-9, 10_000, max_value=50, total=10**7)
-    plan = ss.plan(ss.Shannon(), promised)
+        ss.plan(ss.Shannon(), ss.Privacy(1.0, 1e-9, 200, relation="replace"), error=0.01, mechanism="bare")
+    promised = ss.Privacy(1.0, 1e-9, 10_000, max_value=50, total=10**7, relation="replace")
+    plan = ss.plan(ss.Shannon(), promised, mechanism="bare")
     collector = plan.open()
     collector.update(np.arange(10_000) % 7, 50)
     with pytest.raises(ss.StreamTooShort, match="add up to less"):
@@ -115,11 +115,11 @@ def test_entropy_is_refused_where_privacy_cannot_be_reached_and_says_what_would_
 
 def test_distinct_counts_take_no_deletes_and_few_registers_are_refused() -> None:
     with pytest.raises(ss.ArgumentError, match="cannot take back"):
-        ss.plan(ss.Distinct(), COUNTED, deletes=True)
+        ss.plan(ss.Distinct(), COUNTED, deletes=True, mechanism="bare")
     with pytest.raises(ss.ArgumentError, match="at least 64 registers"):
-        ss.plan(ss.Distinct(), COUNTED, size=20)
+        ss.plan(ss.Distinct(), COUNTED, size=20, mechanism="bare")
     with pytest.raises(ss.PlanInfeasible, match="mechanism='exact'"):
-        ss.plan(ss.Distinct(), COUNTED, error=0.001)
+        ss.plan(ss.Distinct(), COUNTED, error=0.001, mechanism="bare")
 
 
 # The first 16 hexadecimal digits of the SHA-256 of the state of 200 pairs: the wire format, on every machine and tier.

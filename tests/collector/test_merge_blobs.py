@@ -11,10 +11,10 @@ BITS = bytes(range(32))
 
 
 def plan_of(mechanism: str) -> ss.Plan:
-    privacy = ss.Privacy(1.0, 1e-6, 3, max_value=10)
+    privacy = ss.Privacy(1.0, 1e-6, 3, max_value=10, relation="replace")
     if mechanism == "exact":
         return ss.plan(ss.Moment(0.5), privacy, mechanism="exact")
-    return ss.plan(ss.Moment(0.5), privacy, size=20)
+    return ss.plan(ss.Moment(0.5), privacy, size=20, mechanism="bare")
 
 
 def shard(plan: ss.Plan, name: str, keys: list[str], values: list[int], bits: bytes = BITS) -> bytes:
@@ -42,7 +42,7 @@ def test_the_same_bytes_as_with_the_secret(mechanism: str) -> None:
 @pytest.mark.parametrize("mechanism", ["sketch", "exact"])
 def test_what_does_not_belong_together_is_refused(mechanism: str) -> None:
     plan = plan_of(mechanism)
-    other_plan = ss.plan(ss.Moment(0.75), plan.privacy, size=20)
+    other_plan = ss.plan(ss.Moment(0.75), plan.privacy, size=20, mechanism="bare")
     blob = shard(plan, "a", ["x"], [1])
     with pytest.raises(ss.ShardMergedTwice, match="shard 'a' is in already"):
         merge_blobs([blob, blob])

@@ -59,8 +59,10 @@ def test_low_value_and_high_are_in_order_and_in_range(statistic: Statistic) -> N
 
 
 def test_shannon_and_a_sample_are_in_range_too() -> None:
-    shannon = ss.plan(ss.Shannon(), ss.Privacy(5.0, 1e-6, 300), size=5)
-    sampled = ss.plan(ss.Moment(0.4), ss.Privacy(5.0, 1e-6, 300), size=20, sampling=0.3)
+    shannon = ss.plan(ss.Shannon(), ss.Privacy(5.0, 1e-6, 300, relation="replace"), size=5, mechanism="bare")
+    sampled = ss.plan(
+        ss.Moment(0.4), ss.Privacy(5.0, 1e-6, 300, relation="replace"), size=20, sampling=0.3, mechanism="bare"
+    )
     for plan, keys, secret in itertools.product((shannon, sampled), ([7] * 300, list(range(300))), range(20)):
         collector = plan.open(ss.Secret.from_bytes(bytes([secret]) * 32))
         collector.update(keys)
@@ -72,11 +74,15 @@ def test_what_was_seen_before() -> None:
     """One pair has F_p = 1, and 200 pairs have at most 200 keys: so they are told."""
     for secret in range(10):
         held = [ss.Secret.from_bytes(bytes([secret, i]) * 16) for i in range(2)]
-        one = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9, 1), size=20).open(held[0])
+        one = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9, 1, relation="replace"), size=20, mechanism="bare").open(
+            held[0]
+        )
         one.update([1])
         found = one.release()
         assert (found.low, found.value, found.high) == (1.0, 1.0, 1.0)
-        keys = ss.plan(ss.Distinct(), ss.Privacy(1.0, 1e-9, 200), size=64).open(held[1])
+        keys = ss.plan(ss.Distinct(), ss.Privacy(1.0, 1e-9, 200, relation="replace"), size=64, mechanism="bare").open(
+            held[1]
+        )
         keys.update(list(range(200)))
         assert keys.release().value <= 200.0
 

@@ -59,13 +59,15 @@ class Setting:
     def plan(self) -> ss.Plan:
         """Made for the true F_p, which no plan could know, so that its predicted error is the one to be met."""
         how = {"mechanism": "exact"} if self.size is None else {"size": self.size}
-        return ss.plan(ss.Moment(self.p), self.privacy, expected=self.moment, **how)  # type: ignore[arg-type]
+        return ss.plan(ss.Moment(self.p), self.privacy, expected=self.moment, **how, mechanism="bare")  # type: ignore[arg-type]
 
 
 SETTINGS = {
-    "no floor": Setting(0.75, ss.Privacy(1.0, 1e-8, 2_000), uneven(2_000, 1), 50),
+    "no floor": Setting(0.75, ss.Privacy(1.0, 1e-8, 2_000, relation="replace"), uneven(2_000, 1), 50),
     "a floor alone": Setting(0.5, ss.Privacy(1.0, 1e-8, 0, relation="add_remove"), uneven(12, 1), 50),
-    "large values": Setting(0.25, ss.Privacy(1.0, 1e-8, 50, max_value=100, pairs_per_person=2), uneven(50, 100), 60),
+    "large values": Setting(
+        0.25, ss.Privacy(1.0, 1e-8, 50, max_value=100, pairs_per_person=2, relation="replace"), uneven(50, 100), 60
+    ),
     "exact": Setting(0.5, ss.Privacy(0.5, 1e-8, 0, max_value=10, relation="add_remove"), uneven(40, 10), None),
 }
 SKETCHES = [name for name, setting in SETTINGS.items() if setting.size is not None]

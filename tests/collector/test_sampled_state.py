@@ -16,7 +16,7 @@ PAIRS = 3_000
 
 def sampled(per: str, rate: float = 0.25, p: float = 0.5, **more: object) -> ss.Plan:
     wanted: dict[str, object] = {"epsilon": 2.0, "delta": 1e-8, "pairs": PAIRS, "max_value": 9, **more}
-    return ss.plan(ss.Moment(p), ss.Privacy(**wanted), size=20, sampling=ss.Sampling(rate, per))  # type: ignore[arg-type]
+    return ss.plan(ss.Moment(p), ss.Privacy(**wanted), size=20, sampling=ss.Sampling(rate, per), mechanism="bare")  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module", params=["pair", "entry"])
@@ -150,7 +150,9 @@ def test_the_value_has_the_predicted_bias_and_the_limits_hold(per: str) -> None:
     plan = sampled(per, p=0.25, max_value=1, epsilon=4.0)
     assert plan.sampled is not None
     keys, exact = np.arange(PAIRS) % 600, 600 * 5**0.25
-    expected = ss.plan(ss.Moment(0.25), plan.privacy, size=20, sampling=plan.sampled.sampling, expected=exact).sampled
+    expected = ss.plan(
+        ss.Moment(0.25), plan.privacy, size=20, sampling=plan.sampled.sampling, expected=exact, mechanism="bare"
+    ).sampled
     assert expected is not None
     releases = []
     for number in range(40):

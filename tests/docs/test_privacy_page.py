@@ -29,8 +29,8 @@ BLOCKS = {
 
 def made(name: str) -> str:
     if name == "the plan":
-        privacy = ss.Privacy(epsilon=1.0, delta=1e-9, pairs=10_000)
-        return f"{ss.plan(ss.Moment(0.5), privacy, size=500)}\n"
+        privacy = ss.Privacy(epsilon=1.0, delta=1e-9, pairs=10_000, relation="replace")
+        return f"{ss.plan(ss.Moment(0.5), privacy, size=500, mechanism='bare')}\n"
     from privacy_table import rows, table
 
     return table(rows(1e-6), markdown=True)
@@ -68,9 +68,16 @@ def test_the_least_delta_of_the_limits(size: int, epsilon: float, claimed: float
 
 @pytest.mark.parametrize(("delta", "largest"), [(1e-9, 8.7), (1e-6, 15.7)])
 def test_the_largest_epsilon_of_the_limits(delta: float, largest: float) -> None:
-    assert ss.plan(ss.Moment(0.5), ss.Privacy(largest, delta, pairs=10**6), size=5).epsilon <= largest
+    assert (
+        ss.plan(
+            ss.Moment(0.5), ss.Privacy(largest, delta, pairs=10**6, relation="replace"), size=5, mechanism="bare"
+        ).epsilon
+        <= largest
+    )
     with pytest.raises(ss.PlanInfeasible):
-        ss.plan(ss.Moment(0.5), ss.Privacy(largest + 0.1, delta, pairs=10**6), size=5)
+        ss.plan(
+            ss.Moment(0.5), ss.Privacy(largest + 0.1, delta, pairs=10**6, relation="replace"), size=5, mechanism="bare"
+        )
 
 
 @pytest.mark.parametrize(("entries", "claimed"), [(50, "1e-18"), (10_000, "4e-14")])

@@ -19,8 +19,8 @@ MATHS = ROOT / "docs" / "math-statistics.md"
 
 def test_the_plan_shown_is_the_plan_made() -> None:
     (shown,) = [block.text for block in blocks(PAGE) if block.language == "text"]
-    privacy = ss.Privacy(epsilon=1.0, delta=1e-9, pairs=1_000_000, max_value=100)
-    assert shown.strip() == str(ss.plan(ss.Hill(0.5), privacy, size=500))
+    privacy = ss.Privacy(epsilon=1.0, delta=1e-9, pairs=1_000_000, max_value=100, relation="replace")
+    assert shown.strip() == str(ss.plan(ss.Hill(0.5), privacy, size=500, mechanism="bare"))
 
 
 def test_every_statistic_is_there_with_its_usual_error() -> None:
@@ -39,7 +39,7 @@ def test_the_row_of_entropy_in_the_readme() -> None:
     (row,) = re.findall(r"^\| entropy \| (.*) \|$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
     errors, (_, epsilon, *_) = row.split(" | ")[:3], row.split(" | ")[3:]
     assert errors == [f"{entropy_deviation(size):.3g} nats" for size in (50, 500, 5_000)]
-    shift = entropy_sensitivity(ss.Privacy(1.0, 1e-9, pairs=10**6))
+    shift = entropy_sensitivity(ss.Privacy(1.0, 1e-9, pairs=10**6, relation="replace"))
     assert epsilon.strip(" |") == f"{ShiftCurve(500, shift).epsilon(1e-9):.3g}"
 
 
@@ -58,8 +58,8 @@ def test_the_example_of_dividing_by_the_total() -> None:
 
 
 def test_the_example_of_whole_keys() -> None:
-    pairs = ss.Privacy(1.0, 1e-9, pairs=247_696, max_value=1_457)
-    keys = ss.Privacy(1.0, 1e-9, pairs=247_696, max_value=1_457, unit="key")
+    pairs = ss.Privacy(1.0, 1e-9, pairs=247_696, max_value=1_457, relation="replace")
+    keys = ss.Privacy(1.0, 1e-9, pairs=247_696, max_value=1_457, unit="key", relation="replace")
     changes = [100 * (ss.sensitivity(0.5, privacy) - 1.0) for privacy in (pairs, keys)]
     assert f"F_p by up to {changes[0]:.1f}% of the least" in MATHS.read_text("utf-8")
     assert f"replacing a key by {changes[1]:.3f}%" in MATHS.read_text("utf-8")

@@ -28,7 +28,9 @@ def made() -> str:
     ]
     for pairs in (0, 10**3, 10**4, 10**5, 10**6, 10**9):
         relation = "replace" if pairs else "add_remove"
-        plan = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9, pairs=pairs, relation=relation), size=500)  # type: ignore[arg-type]
+        plan = ss.plan(
+            ss.Moment(0.5), ss.Privacy(1.0, 1e-9, pairs=pairs, relation=relation), size=500, mechanism="bare"
+        )  # type: ignore[arg-type]
         errors = [f"{100 * e:.2g}%" if pairs else f"{e:.2g}" for e in (plan.error, plan.exact_error)]
         floor = f"{plan.floor:.3g}" if plan.floor else "none"
         better = f"{plan.error / plan.exact_error:.0f} times"
@@ -44,7 +46,7 @@ def test_the_table() -> None:
 
 
 def test_what_a_key_takes_in_the_exact_table() -> None:
-    exact = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9, pairs=1_000), mechanism="exact").open()
+    exact = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9, pairs=1_000, relation="replace"), mechanism="exact").open()
     exact.update(np.arange(20_000))
     assert "about 10 bytes a distinct key" in text()
     assert len(exact.to_bytes()) / 20_000 == pytest.approx(10, abs=0.5)
@@ -52,14 +54,14 @@ def test_what_a_key_takes_in_the_exact_table() -> None:
 
 @pytest.mark.parametrize(("p", "claimed"), [(0.5, "0.096"), (0.25, "4.1"), (0.05, "119")])
 def test_what_the_entries_alone_give(p: float, claimed: str) -> None:
-    rho = ss.sensitivity(p, ss.Privacy(1.0, 1e-9, pairs=10**6))
+    rho = ss.sensitivity(p, ss.Privacy(1.0, 1e-9, pairs=10**6, relation="replace"))
     digits = 3 if claimed == "119" else 2
     assert f"{ss.PrivacyCurve(p, 500, rho).epsilon(1e-9):.{digits}g}" == claimed
     assert claimed in text()
 
 
 def test_what_the_floor_costs_at_a_small_p() -> None:
-    plan = ss.plan(ss.Moment(0.25), ss.Privacy(1.0, 1e-9, pairs=10**6), size=500)
+    plan = ss.plan(ss.Moment(0.25), ss.Privacy(1.0, 1e-9, pairs=10**6, relation="replace"), size=500, mechanism="bare")
     assert f"{100 * plan.error:.0f}%" == "18%"
     assert f"{100 * plan.error / (1 + plan.floor / plan.expected):.2g}%" == "4.8%"
     assert "the error is 18%, not 4.8%" in text()

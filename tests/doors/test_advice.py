@@ -19,7 +19,7 @@ import stablesketch as ss
 from stablesketch.doors import Columns, Input, collect
 from stablesketch.errors import in_one_line, sentence
 
-PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 0, max_value=7), mechanism="exact")
+PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 0, max_value=7, relation="replace"), mechanism="exact")
 SECRET = bytes(range(32))
 
 
@@ -149,7 +149,9 @@ def test_lines_of_files_are_those_of_a_pipe(tmp_path: Path) -> None:
     error = refused([files[0], tmp_path / "l.txt"], "line")
     assert (error.source, error.row) == (str(tmp_path / "l.txt"), 2)
     assert "the text is not UTF-8" in str(error)
-    found = ss.release([files[0], files[3]], ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 0), key="line", count_pairs=True)
+    found = ss.release(
+        [files[0], files[3]], ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 0, relation="replace"), key="line", count_pairs=True
+    )
     assert found.pairs == 3  # type: ignore[union-attr]
 
 

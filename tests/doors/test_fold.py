@@ -13,7 +13,7 @@ from stablesketch.doors.fold import Fold
 from stablesketch.doors.pour import pour
 
 SECRET = bytes(range(32))
-PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 0, max_value=1000), size=20)
+PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 0, max_value=1000, relation="replace"), size=20, mechanism="bare")
 
 
 def folded(
@@ -105,7 +105,7 @@ def test_pouring_leaves_the_state_of_an_update(mechanism: str, kind: str) -> Non
 
 
 def test_the_largest_values_are_counted_whole() -> None:
-    privacy = ss.Privacy(1.0, 1e-6, 0, max_value=2**53)
+    privacy = ss.Privacy(1.0, 1e-6, 0, max_value=2**53, relation="replace")
     plan = ss.plan(ss.Moment(0.5), privacy, mechanism="exact")
     collector = plan.open(ss.Secret.from_bytes(SECRET), "a")
     batch = pa.table([pa.array([1, 1, 2]), pa.array([2**53, 2**53, 5])], names=["k0", "v"]).to_batches()

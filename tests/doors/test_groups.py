@@ -125,7 +125,7 @@ def test_names_are_chosen_privately_if_none_are_public(tmp_path: Path) -> None:
     found = ss.release(path, ss.Moment(0.5), privacy, key="app", by="country", size=50)
     assert isinstance(found, list)
     assert [one.group for one in found] == [("DE",), ("FR",)]
-    shares = ss.Privacy(2.0, 1e-6, 0)
+    shares = ss.Privacy(2.0, 1e-6, 0, relation="replace")
     assert found[0].release.epsilon <= shares.epsilon
 
 
@@ -139,7 +139,7 @@ def test_replace_costs_two_groups(tmp_path: Path) -> None:
         assert one.release.relation == relation
         assert one.release.epsilon <= 1.0
         floors[relation] = one.release.floor
-    half = ss.plan(ss.Moment(0.5), ss.Privacy(0.5, 5e-7, 0, relation="add_remove"), size=50)
+    half = ss.plan(ss.Moment(0.5), ss.Privacy(0.5, 5e-7, 0, relation="add_remove"), size=50, mechanism="bare")
     assert floors["replace"] == half.floor > 1.5 * floors["add_remove"]
 
 
@@ -187,9 +187,11 @@ def test_a_pair_that_is_replaced_within_its_group_is_covered_by_what_two_groups_
         (ss.Shannon(), 500, 1), (ss.Shannon(), 20_000, 20), (ss.Hill(1), 500, 1), (ss.Profile([0.25, 0.75]), 0, 3),
         (ss.Profile([0, 0.5, 1]), 5_000, 2),
     ):  # fmt: skip
-        asked = ss.Privacy(2.0, 1e-6, pairs, max_value=most)
+        asked = ss.Privacy(2.0, 1e-6, pairs, max_value=most, relation="replace")
         budget = GroupBudget.of(asked, 2)
-        planned = ss.plan(statistic, budget.privacy, size=8 if not isinstance(statistic, ss.Profile) else 64)
+        planned = ss.plan(
+            statistic, budget.privacy, size=8 if not isinstance(statistic, ss.Profile) else 64, mechanism="bare"
+        )
         assert budget.checked(planned) is planned
         # One that claims a twentieth of its ε does not cover it.
         claimed = replace(planned, epsilon=planned.epsilon / 20)
@@ -207,7 +209,7 @@ def test_a_pair_that_is_replaced_within_its_group_is_covered_by_what_two_groups_
 def test_entropy_by_group_under_replace() -> None:
     table = pa.table({"k": [i % 7 for i in range(4000)], "g": ["x", "y"] * 2000})
     found = ss.release(
-        table, ss.Shannon(), ss.Privacy(4.0, 1e-6, 1500), key="k", by="g", groups=["x", "y"], size=20
+        table, ss.Shannon(), ss.Privacy(4.0, 1e-6, 1500, relation="replace"), key="k", by="g", groups=["x", "y"], size=20
     )  # fmt: skip
     assert isinstance(found, list)
     assert [one.release.pairs for one in found] == [None, None]

@@ -20,7 +20,7 @@ from stablesketch.doors.header import first_row
 from stablesketch.doors.lines import LONGEST_LINE
 from stablesketch.doors.sources import opened
 
-PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 0, max_value=7), mechanism="exact")
+PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 0, max_value=7, relation="replace"), mechanism="exact")
 SECRET = bytes(range(32))
 
 

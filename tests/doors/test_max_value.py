@@ -64,7 +64,7 @@ def test_release_with_it_costs_what_was_asked_in_all(tmp_path: Path) -> None:
     path = tmp_path / "e.csv"
     path.write_text("app,n\n" + "".join(f"a{i % 30},{1 + i % 3}\n" for i in range(50000)) + "a1,100000\n")
     found = ss.release(
-        path, ss.Moment(0.5), ss.Privacy(2.0, 1e-6, 0), key="app", value="n", count_pairs=True,
+        path, ss.Moment(0.5), ss.Privacy(2.0, 1e-6, 0, relation="replace"), key="app", value="n", count_pairs=True,
         auto_max_value=AutoMaxValue(share=0.2), size=50,
     )  # fmt: skip
     assert isinstance(found, ss.Release)

@@ -13,7 +13,7 @@ import stablesketch as ss
 from stablesketch.doors import Columns, Input, collect
 from stablesketch.doors.engine import Engine
 
-PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 0, max_value=7), mechanism="exact")
+PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 0, max_value=7, relation="replace"), mechanism="exact")
 SECRET = bytes(range(32))
 
 

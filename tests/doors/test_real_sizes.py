@@ -26,7 +26,7 @@ from stablesketch.doors import Columns, Input, collect
 from stablesketch.doors.engine import Engine
 from stablesketch.doors.sources import opened
 
-PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 0, max_value=9), mechanism="exact")
+PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 0, max_value=9, relation="replace"), mechanism="exact")
 SECRET = bytes(range(32))
 TIMES = 20
 ENOUGH = 100_000_000  # bytes: DuckDB reads 32 MB at a time

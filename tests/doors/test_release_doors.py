@@ -25,7 +25,7 @@ SECRET = bytes(range(32))
 APPS = [f"app {i * i % 37}" for i in range(3000)]
 COUNTS = [1 + i % 7 for i in range(3000)]
 COLUMNS = Columns(("app",), "n")
-PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 1000, max_value=7), size=20)
+PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 1000, max_value=7, relation="replace"), size=20, mechanism="bare")
 
 
 def state(data: object, how: Input | None = None, columns: Columns = COLUMNS, on_bad: str = "error") -> bytes:
@@ -173,11 +173,13 @@ def test_one_pass_of_standard_input_has_the_plan_of_its_number_of_pairs() -> Non
     """n is known at the end: the floor of the release is that of a plan for n pairs and the same size."""
     lines = "".join(f"{app}\n" for app in APPS).encode()
     task = Task(
-        ss.Moment(0.5), ss.Privacy(0.1, 1e-6, 0), Columns(("line",)), Sizing(size=50), count_pairs=True,
+        ss.Moment(0.5), ss.Privacy(0.1, 1e-6, 0, relation="replace"), Columns(("line",)), Sizing(size=50), count_pairs=True,
         input=Input(stdin=io.BytesIO(lines)),
     )  # fmt: skip
     outcome = run(task, "-")
-    assert outcome.plan == ss.plan(ss.Moment(0.5), ss.Privacy(0.1, 1e-6, 3000), size=50)
+    assert outcome.plan == ss.plan(
+        ss.Moment(0.5), ss.Privacy(0.1, 1e-6, 3000, relation="replace"), size=50, mechanism="bare"
+    )
     (only,) = outcome.releases
     assert isinstance(only, ss.Release)
     assert only.pairs == 3000
@@ -211,7 +213,7 @@ def test_clipping(tmp_path: Path) -> None:
 def test_release_by_one_call(tmp_path: Path) -> None:
     """Ten deviations: no false alarm."""
     path = written_csv(tmp_path / "e.csv")
-    found = ss.release(path, ss.Moment(0.5), ss.Privacy(2.0, 1e-6, 3000), key="app", size=50)
+    found = ss.release(path, ss.Moment(0.5), ss.Privacy(2.0, 1e-6, 3000, relation="replace"), key="app", size=50)
     assert isinstance(found, ss.Release)
     ((_, (truth,), pairs, keys),) = exact_values(path, ss.Moment(0.5), Columns(("app",)), Input(), "error")
     assert pairs == 3000
@@ -223,7 +225,7 @@ def test_release_by_one_call(tmp_path: Path) -> None:
 def test_a_release_is_recorded_in_the_ledger(tmp_path: Path) -> None:
     path = written_csv(tmp_path / "e.csv")
     ledger = ss.Ledger(tmp_path / "budget.db", epsilon=4.0, delta=1e-5)
-    privacy = ss.Privacy(1.0, 1e-6, 3000)
+    privacy = ss.Privacy(1.0, 1e-6, 3000, relation="replace")
     ss.release(path, ss.Moment(0.5), privacy, key="app", size=50, ledger=ledger, label="plain")
     ss.release(
         path, ss.Moment(0.5), privacy, key="app", value="n", auto_max_value=ss.AutoMaxValue(), size=50, ledger=ledger,
@@ -260,7 +262,7 @@ def test_temporary_files_are_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_rows_that_are_skipped_do_not_hide_a_value_that_is_not(tmp_path: Path) -> None:
     """A value above the promised one is told, wherever rows are skipped; and the number is named."""
     frame = pa.table({"k": [None, 1, 2], "n": [1, 0, 70]})
-    privacy = ss.Privacy(1.0, 1e-6, 0, max_value=5)
+    privacy = ss.Privacy(1.0, 1e-6, 0, max_value=5, relation="replace")
     with pytest.raises(ss.DataError, match="row 3, column n: is 70, above the promised max_value = 5"):
         ss.release(frame, ss.Moment(0.5), privacy, key="k", value="n", on_bad="skip", size=20)
 
@@ -269,5 +271,5 @@ def test_an_object_with_a_field_twice_is_told_without_what_stands_there(tmp_path
     path = tmp_path / "events.jsonl"
     path.write_text('{"app": "a"}\n{"app": "somebody", "app": "b"}\n')
     with pytest.raises(ss.DataError, match="row 2: a field is there twice in one object") as caught:
-        ss.release(path, ss.Moment(0.5), ss.Privacy(1.0, 1e-9, 2), key="app", size=20)
+        ss.release(path, ss.Moment(0.5), ss.Privacy(1.0, 1e-9, 2, relation="replace"), key="app", size=20)
     assert "somebody" not in str(caught.value)

@@ -19,7 +19,7 @@ from stablesketch.doors.exact import exact_values
 RNG = np.random.default_rng(12)
 KEYS = RNG.zipf(1.5, 6_000) % 200
 GROUPS = np.array(["FR", "DE"])[RNG.integers(0, 2, 6_000)]
-COUNTED = ss.Privacy(1.0, 1e-9, 6_000)
+COUNTED = ss.Privacy(1.0, 1e-9, 6_000, relation="replace")
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,7 @@ def test_a_file_gives_one_release(events: Path, statistic: ss.Hill, size: int | 
 
 def test_whole_keys_are_added_up_before_they_are_counted(events: Path) -> None:
     most = int(np.unique(KEYS, return_counts=True)[1].max())
-    privacy = ss.Privacy(5.0, 1e-9, 0, max_value=most, unit="key")
+    privacy = ss.Privacy(5.0, 1e-9, 0, max_value=most, unit="key", relation="replace")
     found = ss.release(events, ss.Atkinson(0.5), privacy, key="key", count_pairs=True, size=200)
     assert isinstance(found, ss.Release)
     assert found.pairs == len(np.unique(KEYS))  # of keys
@@ -78,23 +78,29 @@ def test_whole_keys_are_added_up_before_they_are_counted(events: Path) -> None:
     assert isinstance(exact, ss.Release)
     assert exact.value == pytest.approx(np.sum(counts**0.5), abs=40 * np.sqrt(most) / 5.0)
     with pytest.raises(ss.DataError, match=f"the total of a key is {most:,}, above the promised max_value"):
-        ss.release(events, ss.Atkinson(0.5), ss.Privacy(5.0, 1e-9, 0, max_value=9, unit="key"), key="key", size=50)
-    clipped = ss.Privacy(5.0, 1e-9, 0, max_value=9, unit="key")
+        ss.release(
+            events,
+            ss.Atkinson(0.5),
+            ss.Privacy(5.0, 1e-9, 0, max_value=9, unit="key", relation="replace"),
+            key="key",
+            size=50,
+        )
+    clipped = ss.Privacy(5.0, 1e-9, 0, max_value=9, unit="key", relation="replace")
     assert isinstance(ss.release(events, ss.Atkinson(0.5), clipped, key="key", count_pairs=True, clip=True), ss.Release)
 
 
 def test_entropy_per_group_takes_a_promise_about_every_group(events: Path) -> None:
     listed = {"by": "group", "groups": ["FR", "DE"]}
     with pytest.raises(ss.PlanInfeasible, match="Pass pairs="):
-        ss.release(events, ss.Shannon(), ss.Privacy(1.0, 1e-9, 0), key="key", **listed)  # type: ignore[arg-type]
-    promised = ss.Privacy(1.0, 1e-9, 2_000)
+        ss.release(events, ss.Shannon(), ss.Privacy(1.0, 1e-9, 0, relation="replace"), key="key", **listed)  # type: ignore[arg-type]
+    promised = ss.Privacy(1.0, 1e-9, 2_000, relation="replace")
     found = ss.release(events, ss.Shannon(), promised, key="key", **listed)  # type: ignore[arg-type]
     assert isinstance(found, list)
     for one in found:
         truth = stats.entropy(shares(KEYS[one.group[0] == GROUPS]))
         assert abs(one.release.value - truth) < 6.0 * (one.release.high - one.release.low) / 3.9
     with pytest.raises(ss.StreamTooShort):
-        ss.release(events, ss.Shannon(), ss.Privacy(1.0, 1e-9, 5_000), key="key", **listed)  # type: ignore[arg-type]
+        ss.release(events, ss.Shannon(), ss.Privacy(1.0, 1e-9, 5_000, relation="replace"), key="key", **listed)  # type: ignore[arg-type]
     with pytest.raises(ss.ArgumentError, match="list the groups"):
         ss.release(events, ss.Shannon(), promised, key="key", by="group")
 
@@ -125,17 +131,17 @@ def test_the_ledger_holds_one_unit_and_charges_all_parts(events: Path, tmp_path:
     ledger = ss.Ledger(tmp_path / "budget.db", epsilon=1.2, delta=1e-6)
     ss.release(events, ss.Hill(0.5), COUNTED, key="key", size=60, ledger=ledger)
     ss.release(events, ss.Shannon(), COUNTED, key="key", ledger=ledger)
-    valued = ss.Privacy(0.5, 1e-9, 6_000, max_value=5)
+    valued = ss.Privacy(0.5, 1e-9, 6_000, max_value=5, relation="replace")
     before = ledger.spent()
     found = ss.release(events, ss.Hill(0.5), valued, key="key", value="n", size=60, ledger=ledger)
     assert isinstance(found, ss.Release)
     assert 0.2 < ledger.spent() - before <= 0.5 + 1e-9
     most = int(np.unique(KEYS, return_counts=True)[1].max())
-    keyed = ss.Privacy(0.5, 1e-9, 100, max_value=most, unit="key")
+    keyed = ss.Privacy(0.5, 1e-9, 100, max_value=most, unit="key", relation="replace")
     with pytest.raises(ss.UnitMismatch):
         ss.release(events, ss.Atkinson(0.5), keyed, key="key", size=60, ledger=ledger)
     with pytest.raises(ss.BudgetExceeded):
-        ss.release(events, ss.Hill(0.5), ss.Privacy(1.2, 1e-9, 6_000, max_value=5), key="key", value="n", size=60,
+        ss.release(events, ss.Hill(0.5), ss.Privacy(1.2, 1e-9, 6_000, max_value=5, relation="replace"), key="key", value="n", size=60,
                    ledger=ledger)  # fmt: skip
 
 

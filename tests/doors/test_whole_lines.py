@@ -13,7 +13,7 @@ from stablesketch.collector import Collector
 from stablesketch.doors import Columns, Input, Sizing, Task, collect, run
 
 SECRET = bytes(range(32))
-PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 0, max_value=7), mechanism="exact")
+PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 0, max_value=7, relation="replace"), mechanism="exact")
 OTHERS = [f"key {i},1" for i in range(40)]
 COLUMNS = Columns(("k",), "n")
 
@@ -125,6 +125,6 @@ def test_skipped_rows_of_whole_keys_are_not_counted_out(tmp_path: Path) -> None:
     path = tmp_path / "e.csv"
     path.write_text("k,n\na,1\na,\na,\nb,1\n")
     for unit, skipped in (("pair", 2), ("key", None)):
-        privacy = ss.Privacy(1.0, 1e-6, 0, max_value=7, unit=unit)  # type: ignore[arg-type]
+        privacy = ss.Privacy(1.0, 1e-6, 0, max_value=7, unit=unit, relation="replace")  # type: ignore[arg-type]
         task = Task(ss.Moment(0.5), privacy, COLUMNS, Sizing(mechanism="exact"), on_bad="skip", count_pairs=True)
         assert run(task, path).skipped == skipped

@@ -28,8 +28,8 @@ def secret() -> ss.Secret:
 
 
 def plan(**more: object) -> ss.Plan:
-    privacy = ss.Privacy(1.0, 1e-6, pairs=100, max_value=5)
-    return ss.plan(ss.Moment(0.5), privacy, size=40, **more)  # type: ignore[arg-type]
+    privacy = ss.Privacy(1.0, 1e-6, pairs=100, max_value=5, relation="replace")
+    return ss.plan(ss.Moment(0.5), privacy, size=40, **more, mechanism="bare")  # type: ignore[arg-type]
 
 
 def local_bytes(stream: list[Row], shard: str, chosen: ss.Plan) -> bytes:

@@ -117,7 +117,7 @@ def _value(statistic: Statistic, totals: np.ndarray, pairs: int) -> float:
     if isinstance(statistic, Derived):
         # Under the privacy that makes it take the most measurements there are.
         unit = "key" if statistic.of_people else "pair"
-        privacy = ss.Privacy(1.0, 0.1, 0, max_value=2, unit=unit)  # type: ignore[arg-type]
+        privacy = ss.Privacy(1.0, 0.1, 0, max_value=2, unit=unit, relation="replace")  # type: ignore[arg-type]
         found = {each: np.array(_value(each, totals, pairs)) for each in statistic.needs(privacy)}
         return float(statistic.of(found, pairs))
     if isinstance(statistic, ss.Distinct):
@@ -193,7 +193,7 @@ def _with_deletes(statistic: Statistic, options: Options, rows: pa.Table) -> lis
         keys = keys.unique()  # each once, with a value of 1
     privacy = privacy_of({"pairs": len(keys), **options})
     given = {name: options[name] for name in ("mechanism", "size", "error", "deletes") if name in options}
-    collector = ss.plan(statistic, privacy, **given).open()
+    collector = ss.plan(statistic, privacy, **given, mechanism="bare").open()
     collector.update(keys)
     if options["deletes"]:
         gone = list(range(10**6, 10**6 + 1_000))

@@ -45,7 +45,12 @@ _OF_PLAN = ("error", "size", "memory", "expected", "mechanism", "deletes")
 
 def planned(statistic: Statistic, options: Options) -> list[Found]:
     try:
-        ss.plan(statistic, privacy_of(options), **{name: options[name] for name in _OF_PLAN if name in options})
+        ss.plan(
+            statistic,
+            privacy_of(options),
+            **{name: options[name] for name in _OF_PLAN if name in options},
+            mechanism="bare",
+        )
     except StablesketchError as error:
         raise Refused(str(error)) from None
     return []

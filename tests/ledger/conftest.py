@@ -15,19 +15,19 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "privacy"))
 @pytest.fixture(scope="session")
 def plan() -> ss.Plan:
     """ε = 1 by a sketch, streams of any length."""
-    return ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9, 0), size=20)
+    return ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9, 0, relation="replace"), size=20, mechanism="bare")
 
 
 @pytest.fixture(scope="session")
 def exact() -> ss.Plan:
     """ε = 0.1 by exact totals and noise."""
-    return ss.plan(ss.Moment(0.5), ss.Privacy(0.1, 1e-9, 0), mechanism="exact")
+    return ss.plan(ss.Moment(0.5), ss.Privacy(0.1, 1e-9, 0, relation="replace"), mechanism="exact")
 
 
 @pytest.fixture(scope="session")
 def added() -> ss.Plan:
     """ε = 0.5 under add_remove."""
-    return ss.plan(ss.Moment(0.5), ss.Privacy(0.5, 1e-9, 0, relation="add_remove"), size=20)
+    return ss.plan(ss.Moment(0.5), ss.Privacy(0.5, 1e-9, 0, relation="add_remove"), size=20, mechanism="bare")
 
 
 @pytest.fixture

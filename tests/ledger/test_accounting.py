@@ -153,7 +153,9 @@ def test_what_a_plan_says_of_itself_is_not_believed(plan: ss.Plan) -> None:
 
 def test_a_plan_that_samples_is_charged_what_it_was_proved_to_be() -> None:
     """Its distribution is not that of its entries; the worst mechanism of its (ε, δ) is charged."""
-    plan = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9, 10_000), size=20, sampling=0.5)
+    plan = ss.plan(
+        ss.Moment(0.5), ss.Privacy(1.0, 1e-9, 10_000, relation="replace"), size=20, sampling=0.5, mechanism="bare"
+    )
     mechanism = charge_of(plan)
     assert (mechanism.kind, mechanism.epsilon, mechanism.delta) == ("other", plan.epsilon, plan.delta)
     cost = Cost.of(mechanism, "replace", None)

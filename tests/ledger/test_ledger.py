@@ -87,9 +87,9 @@ def test_beyond_the_budget_nothing_is_released(tmp_path: Path, plan: ss.Plan) ->
     assert not secret.spent
     assert collector.to_bytes() == before
     assert error.fits is not None
-    smaller = ss.plan(plan.statistic, replace(plan.privacy, epsilon=error.fits), size=plan.size)
+    smaller = ss.plan(plan.statistic, replace(plan.privacy, epsilon=error.fits), size=plan.size, mechanism="bare")
     assert ledger.preview(smaller).fits
-    larger = ss.plan(plan.statistic, replace(plan.privacy, epsilon=error.fits * 1.03), size=plan.size)
+    larger = ss.plan(plan.statistic, replace(plan.privacy, epsilon=error.fits * 1.03), size=plan.size, mechanism="bare")
     assert not ledger.preview(larger).fits
     released(smaller, ledger)
 
@@ -218,7 +218,7 @@ def test_what_protects_different_things_is_not_added_up(ledger: ss.Ledger, plan:
     assert ledger.relation is None
     released(plan, ledger)
     assert (ledger.relation, ledger.pairs_per_person) == ("replace", 1)
-    people = ss.plan(plan.statistic, replace(plan.privacy, pairs_per_person=3), size=20)
+    people = ss.plan(plan.statistic, replace(plan.privacy, pairs_per_person=3), size=20, mechanism="bare")
     for other in (added, people):
         with pytest.raises(ss.UnitMismatch, match="keep another"):
             released(other, ledger)
@@ -233,7 +233,7 @@ def test_what_protects_different_things_is_not_added_up(ledger: ss.Ledger, plan:
 
 def test_max_value_is_not_part_of_the_unit(ledger: ss.Ledger, plan: ss.Plan) -> None:
     released(plan, ledger)
-    released(ss.plan(plan.statistic, replace(plan.privacy, max_value=9), size=20), ledger)
+    released(ss.plan(plan.statistic, replace(plan.privacy, max_value=9), size=20, mechanism="bare"), ledger)
     assert [record.max_value for record in ledger.records()] == [1, 9]
 
 
@@ -279,7 +279,7 @@ def test_undeclared_data_are_not_disjoint(path: Path, added: ss.Plan) -> None:
 
 def test_the_worst_part_counts_whatever_the_plans(path: Path, added: ss.Plan) -> None:
     """Parts with different plans: at every δ at least the cost of each part alone, and not much more than the worst."""
-    coarse = ss.plan(ss.Moment(0.25), ss.Privacy(0.4, 1e-9, 0, relation="add_remove"), size=50)
+    coarse = ss.plan(ss.Moment(0.25), ss.Privacy(0.4, 1e-9, 0, relation="add_remove"), size=50, mechanism="bare")
     ledger = ss.Ledger(path, epsilon=5.0, delta=1e-6)
     alone = []
     for part, plans in {"a": [added], "b": [coarse, coarse], "c": [added, coarse]}.items():
@@ -475,7 +475,7 @@ def composed_from_scratch(path: Path) -> float:
 
 def test_the_cache_is_what_composing_from_scratch_gives(path: Path, added: ss.Plan) -> None:
     ledger = ss.Ledger(path, epsilon=30.0, delta=1e-6)
-    other = ss.plan(ss.Moment(0.25), ss.Privacy(0.2, 1e-9, 0, relation="add_remove"), size=30)
+    other = ss.plan(ss.Moment(0.25), ss.Privacy(0.2, 1e-9, 0, relation="add_remove"), size=30, mechanism="bare")
     named = ledger.budget("named", epsilon=20.0, delta=1e-6)
     for i in range(23):
         ask = Ask.of_plan((added, other)[i % 2])
@@ -520,7 +520,7 @@ def test_a_hundred_thousand_releases_stay_certified(path: Path) -> None:
 
     ledger = ss.Ledger(path, epsilon=100.0, delta=1e-6)
     plans = [
-        ss.plan(ss.Moment(p), ss.Privacy(epsilon, 1e-9, 0, relation="add_remove"), size=50)
+        ss.plan(ss.Moment(p), ss.Privacy(epsilon, 1e-9, 0, relation="add_remove"), size=50, mechanism="bare")
         for p in (0.25, 0.5, 1.0)
         for epsilon in (0.01, 0.03)
     ]

@@ -24,7 +24,7 @@ def test_theorem_1_holds_and_the_exact_value_is_attained(n: int, m: int, most: i
     forced = brute_force_sensitivity(n, m, most, p)
     assert forced <= ss.paper.sensitivity(n, m, most, p) * (1 + 1e-12)
     assert forced == pytest.approx(((n - 1) ** p + most**p) / n**p, rel=1e-12)
-    assert forced == pytest.approx(ss.sensitivity(p, ss.Privacy(1.0, 1e-9, n, most)), rel=1e-12)
+    assert forced == pytest.approx(ss.sensitivity(p, ss.Privacy(1.0, 1e-9, n, most, relation="replace")), rel=1e-12)
 
 
 @pytest.mark.parametrize("p", [0.05, 0.25, 0.5, 0.75, 0.95, 1.0])
@@ -62,7 +62,7 @@ def test_with_q_of_one_over_r_it_is_worse() -> None:
 
 
 def test_the_sound_accounting_is_never_below_the_counterexample() -> None:
-    curve = SampledCurve(1.0, 1, ss.Privacy(1.0, 1e-6, 100, 100), Sampling(0.02))
+    curve = SampledCurve(1.0, 1, ss.Privacy(1.0, 1e-6, 100, 100, relation="replace"), Sampling(0.02))
     for epsilon in (0.0138, 0.1, 0.5, 0.68):
         (true,) = closed_form_delta(100, 100, 0.02, np.array([epsilon]))
         assert curve.delta(epsilon) >= true

@@ -21,7 +21,7 @@ from stablesketch.doors import GroupRelease
 from stablesketch.pictures import drawn_part, picture_bytes, plan_picture, release_picture, style, words
 from stablesketch.pictures.plan_picture import Neighbourhood, neighbourhood
 
-PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=2_000), size=50)
+PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=2_000, relation="replace"), size=50, mechanism="bare")
 AROUND = Neighbourhood(
     size=50,
     by_epsilon=[(0.1, 1.2), (1.0, 0.3), (10.0, 0.2)],
@@ -169,24 +169,40 @@ def test_every_point_is_a_plan() -> None:
     assert (1.0, PLAN.error) in around.by_epsilon
     assert (50, PLAN.error) in around.by_size
     for epsilon, error in (around.by_epsilon[0], around.by_epsilon[-1]):
-        assert error == ss.plan(ss.Moment(0.5), ss.Privacy(epsilon, 1e-6, pairs=2_000), size=50).error
+        assert (
+            error
+            == ss.plan(
+                ss.Moment(0.5), ss.Privacy(epsilon, 1e-6, pairs=2_000, relation="replace"), size=50, mechanism="bare"
+            ).error
+        )
     size, error = around.by_size[-1]
-    assert error == ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=2_000), size=int(size)).error
-    exact = ss.plan(ss.Moment(0.5), ss.Privacy(10.0, 1e-6, pairs=2_000), mechanism="exact")
+    assert (
+        error
+        == ss.plan(
+            ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=2_000, relation="replace"), size=int(size), mechanism="bare"
+        ).error
+    )
+    exact = ss.plan(ss.Moment(0.5), ss.Privacy(10.0, 1e-6, pairs=2_000, relation="replace"), mechanism="exact")
     assert around.exact_by_epsilon[-1] == pytest.approx((10.0, exact.error))
 
 
 def test_a_plan_that_samples_has_no_picture() -> None:
-    sampled = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=100_000), size=50, sampling=0.5)
+    sampled = ss.plan(
+        ss.Moment(0.5),
+        ss.Privacy(1.0, 1e-6, pairs=100_000, relation="replace"),
+        size=50,
+        sampling=0.5,
+        mechanism="bare",
+    )
     with pytest.raises(ss.ArgumentError, match="sampl"):
         plan_picture(sampled, AROUND)
 
 
-ROWS = ss.Privacy(1.0, 1e-6, pairs=2_000)
+ROWS = ss.Privacy(1.0, 1e-6, pairs=2_000, relation="replace")
 
 
 def test_what_is_computed_from_one_sketch_has_the_picture_of_that_sketch() -> None:
-    hill = ss.plan(ss.Hill(0.5), replace(ROWS, max_value=2), size=50)
+    hill = ss.plan(ss.Hill(0.5), replace(ROWS, max_value=2), size=50, mechanism="bare")
     assert drawn_part(hill).statistic == ss.Moment(0.5)
     figure = plan_picture(hill, AROUND)
     assert "A plan of F_0.5, for the Hill number of order 0.5" in figure.get_suptitle()
@@ -195,7 +211,7 @@ def test_what_is_computed_from_one_sketch_has_the_picture_of_that_sketch() -> No
 
 @pytest.mark.parametrize("statistic", [ss.Shannon(), ss.Distinct()])
 def test_entropy_and_counts_have_two_panels_of_plans(statistic: ss.Shannon | ss.Distinct) -> None:
-    chosen = ss.plan(statistic, ROWS, size=100)
+    chosen = ss.plan(statistic, ROWS, size=100, mechanism="bare")
     around = neighbourhood(chosen)
     assert (1.0, chosen.error) in around.by_epsilon
     assert (100, chosen.error) in around.by_size
@@ -207,11 +223,11 @@ def test_entropy_and_counts_have_two_panels_of_plans(statistic: ss.Shannon | ss.
 def test_a_plan_of_several_sketches_has_none_and_nothing_is_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    several = ss.plan(ss.Profile([0.5, 1]), replace(ROWS, pairs=100_000), size=50)
+    several = ss.plan(ss.Profile([0.5, 1]), replace(ROWS, pairs=100_000), size=50, mechanism="bare")
     with pytest.raises(ss.ArgumentError, match="a picture is of one sketch, and this has 2"):
         plan_picture(several)
     with pytest.raises(ss.ArgumentError, match="and this has 0"):
-        plan_picture(ss.plan(ss.Total(), ROWS))
+        plan_picture(ss.plan(ss.Total(), ROWS, mechanism="bare"))
     asked = shlex.split("plan --statistic profile --order 0.5,1 --epsilon 1 --delta 1e-6 --pairs 1e5 --size 50")
     assert run([*asked, "-o", str(tmp_path / "plan.json"), "--plot", str(tmp_path / "plan.svg")]) == 2
     assert "a picture is of one sketch" in capsys.readouterr().err

@@ -13,13 +13,15 @@ import stablesketch as ss
 from stablesketch.plan.charge import charge_of, composed_epsilon
 from stablesketch.privacy.mechanism import Mechanism
 
-VALUES = ss.Privacy(1.0, 1e-9, 100_000, max_value=100)
+VALUES = ss.Privacy(1.0, 1e-9, 100_000, max_value=100, relation="replace")
 
 
 def test_one_measurement_has_the_price_of_itself() -> None:
-    plan = ss.plan(ss.Hill(0.5), ss.Privacy(1.0, 1e-9, 1_000_000), size=200)
+    plan = ss.plan(ss.Hill(0.5), ss.Privacy(1.0, 1e-9, 1_000_000, relation="replace"), size=200, mechanism="bare")
     (part,) = plan.parts
-    assert part == ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9, 1_000_000), size=200)
+    assert part == ss.plan(
+        ss.Moment(0.5), ss.Privacy(1.0, 1e-9, 1_000_000, relation="replace"), size=200, mechanism="bare"
+    )
     assert (plan.epsilon, plan.delta, plan.size) == (part.epsilon, part.delta, 200)
     assert plan.error == pytest.approx(2.0 * part.error)  # 1/(1 - q) times
     assert charge_of(plan) == charge_of(part)
@@ -28,7 +30,7 @@ def test_one_measurement_has_the_price_of_itself() -> None:
 @pytest.mark.parametrize("relation", ["replace", "add_remove"])
 @pytest.mark.parametrize("statistic", [ss.Hill(0.5), ss.Profile([0.25, 0.5, 0.75])])
 def test_several_measurements_together_are_within_what_is_asked(statistic: ss.Hill | ss.Profile, relation: str) -> None:
-    plan = ss.plan(statistic, dataclasses.replace(VALUES, relation=relation), size=100)  # type: ignore[arg-type]
+    plan = ss.plan(statistic, dataclasses.replace(VALUES, relation=relation), size=100, mechanism="bare")  # type: ignore[arg-type]
     assert plan.epsilon <= 1.0
     assert plan.delta <= 1e-9
     assert composed_epsilon(plan.parts, relation, 1e-9) <= 1.0
@@ -62,7 +64,7 @@ def test_composition_of_a_sketch_and_noise_is_never_below_a_simulation() -> None
 
 
 def test_the_error_is_that_of_all_measurements() -> None:
-    plan = ss.plan(ss.Hill(0.5), VALUES, size=400, expected=2_000.0)
+    plan = ss.plan(ss.Hill(0.5), VALUES, size=400, expected=2_000.0, mechanism="bare")
     moment, total = plan.parts
     assert moment.expected == pytest.approx(math.sqrt(100_000 * 2_000.0))
     assert plan.expected == pytest.approx(2_000.0)
@@ -70,21 +72,23 @@ def test_the_error_is_that_of_all_measurements() -> None:
 
 
 def test_an_error_that_is_asked_for_is_reached_or_refused() -> None:
-    plan = ss.plan(ss.Renyi(0.5), ss.Privacy(1.0, 1e-9, 10**6), error=0.08)
+    plan = ss.plan(ss.Renyi(0.5), ss.Privacy(1.0, 1e-9, 10**6, relation="replace"), error=0.08, mechanism="bare")
     assert 0.07 < plan.error <= 0.08
     assert not plan.relative
     with pytest.raises(ss.PlanInfeasible):
-        ss.plan(ss.Hill(0.5), ss.Privacy(1.0, 1e-9, 500, max_value=1_000), error=0.05)
+        ss.plan(
+            ss.Hill(0.5), ss.Privacy(1.0, 1e-9, 500, max_value=1_000, relation="replace"), error=0.05, mechanism="bare"
+        )
 
 
 def test_sizes_and_memory_are_shared_out() -> None:
-    privacy = ss.Privacy(1.0, 1e-9, 10**6)
-    assert ss.plan(ss.Profile([0.25, 0.5]), privacy, size=[50, 80]).sizes == (50, 80)
-    assert ss.plan(ss.Profile([0.25, 0.5]), privacy, size=60).sizes == (60, 60)
-    half = ss.plan(ss.Profile([0.25, 0.5]), privacy, memory="16K")
+    privacy = ss.Privacy(1.0, 1e-9, 10**6, relation="replace")
+    assert ss.plan(ss.Profile([0.25, 0.5]), privacy, size=[50, 80], mechanism="bare").sizes == (50, 80)
+    assert ss.plan(ss.Profile([0.25, 0.5]), privacy, size=60, mechanism="bare").sizes == (60, 60)
+    half = ss.plan(ss.Profile([0.25, 0.5]), privacy, memory="16K", mechanism="bare")
     assert 8_000 < half.bytes < 17_500
     with pytest.raises(ss.ArgumentError, match="has 2 parts"):
-        ss.plan(ss.Profile([0.25, 0.5]), privacy, size=[50])
+        ss.plan(ss.Profile([0.25, 0.5]), privacy, size=[50], mechanism="bare")
 
 
 def test_exact_measurements_are_pure() -> None:
@@ -105,13 +109,13 @@ def test_exact_measurements_are_pure() -> None:
     ],
 )
 def test_plans_that_nothing_writes_are_refused(change: object, says: str) -> None:
-    content = json.loads(ss.plan(ss.Hill(0.5), VALUES, size=50).to_json())
+    content = json.loads(ss.plan(ss.Hill(0.5), VALUES, size=50, mechanism="bare").to_json())
     change(content)  # type: ignore[operator]
     with pytest.raises(ss.BlobError, match=says):
         ss.Plan.from_json(json.dumps(content))
 
 
 def test_a_forged_price_is_found_out_by_who_charges_it() -> None:
-    plan = ss.plan(ss.Hill(0.5), VALUES, size=50)
+    plan = ss.plan(ss.Hill(0.5), VALUES, size=50, mechanism="bare")
     with pytest.raises(ss.LedgerError, match="do not give that"):
         charge_of(dataclasses.replace(plan, epsilon=plan.epsilon / 3.0)).basic()

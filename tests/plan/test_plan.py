@@ -18,18 +18,18 @@ from stablesketch.plan.sizing import relative_deviation
 from stablesketch.privacy.precision import rounding_delta
 
 HALF = ss.Moment(0.5)
-MILLION = ss.Privacy(epsilon=1.0, delta=1e-9, pairs=1_000_000)
+MILLION = ss.Privacy(epsilon=1.0, delta=1e-9, pairs=1_000_000, relation="replace")
 ANY_LENGTH = ss.Privacy(epsilon=1.0, delta=1e-9, pairs=0, relation="add_remove")
 
 
 @pytest.fixture(scope="module")
 def million() -> ss.Plan:
-    return ss.plan(HALF, MILLION)
+    return ss.plan(HALF, MILLION, mechanism="bare")
 
 
 @pytest.fixture(scope="module")
 def any_length() -> ss.Plan:
-    return ss.plan(HALF, ANY_LENGTH, size=50)
+    return ss.plan(HALF, ANY_LENGTH, size=50, mechanism="bare")
 
 
 # --- what a plan says ---
@@ -100,27 +100,27 @@ def test_print_it(million: ss.Plan, any_length: ss.Plan) -> None:
 
 
 def test_by_error(million: ss.Plan) -> None:
-    loose = ss.plan(HALF, MILLION, error=0.2)
+    loose = ss.plan(HALF, MILLION, error=0.2, mechanism="bare")
     assert loose.size < million.size
     assert 0.15 < loose.error <= 0.2
 
 
 def test_by_size() -> None:
-    plan = ss.plan(HALF, MILLION, size=50)
+    plan = ss.plan(HALF, MILLION, size=50, mechanism="bare")
     assert plan.size == 50
     assert plan.error == pytest.approx(0.172, abs=0.002)  # docs/accuracy.md: 17.2%
 
 
 @pytest.mark.parametrize("memory", ["4K", "4KiB", "4k", 4096, "4096"])
 def test_by_memory(memory: str | int) -> None:
-    plan = ss.plan(HALF, MILLION, memory=memory)
+    plan = ss.plan(HALF, MILLION, memory=memory, mechanism="bare")
     assert 3_900 < plan.bytes <= 4_096
 
 
 def test_the_memory_is_what_a_stored_collector_takes() -> None:
     """For a stream whose F_p is what the plan expects: 10,000 distinct keys."""
-    privacy = ss.Privacy(epsilon=1.0, delta=1e-8, pairs=10_000)
-    plan = ss.plan(HALF, privacy, memory="8K", expected=10_000.0)
+    privacy = ss.Privacy(epsilon=1.0, delta=1e-8, pairs=10_000, relation="replace")
+    plan = ss.plan(HALF, privacy, memory="8K", expected=10_000.0, mechanism="bare")
     collector = plan.open(secret=ss.Secret.from_bytes(bytes(32)))
     collector.update(np.arange(10_000))
     assert len(collector.to_bytes()) == pytest.approx(plan.bytes, rel=0.05)
@@ -128,7 +128,9 @@ def test_the_memory_is_what_a_stored_collector_takes() -> None:
 
 def test_expected_says_where_the_error_is_meant() -> None:
     """The (ε, δ) does not depend on it."""
-    low, high = (ss.plan(HALF, ANY_LENGTH, size=50, expected=expected) for expected in (100.0, 10_000.0))
+    low, high = (
+        ss.plan(HALF, ANY_LENGTH, size=50, expected=expected, mechanism="bare") for expected in (100.0, 10_000.0)
+    )
     assert low.relative
     assert low.error > high.error
     assert (low.epsilon, low.delta, low.floor) == (high.epsilon, high.delta, high.floor)
@@ -137,7 +139,7 @@ def test_expected_says_where_the_error_is_meant() -> None:
 
 def test_deletes_are_a_promise_of_the_plan(million: ss.Plan) -> None:
     assert not million.deletes
-    assert ss.plan(HALF, MILLION, size=50, deletes=True).deletes
+    assert ss.plan(HALF, MILLION, size=50, deletes=True, mechanism="bare").deletes
 
 
 # --- the exact mechanism, for comparison ---
@@ -159,8 +161,8 @@ def test_the_comparison_with_the_exact_mechanism(million: ss.Plan) -> None:
 
 def test_the_comparison_is_honest_where_the_sketch_is_better() -> None:
     """A long stream hides its pairs so well that the exact mechanism at ε = 0.001 is the worse one."""
-    privacy = ss.Privacy(epsilon=0.001, delta=1e-6, pairs=10**9, max_value=1, pairs_per_person=50)
-    plan = ss.plan(ss.Moment(0.75), privacy, size=1_000)
+    privacy = ss.Privacy(epsilon=0.001, delta=1e-6, pairs=10**9, max_value=1, pairs_per_person=50, relation="replace")
+    plan = ss.plan(ss.Moment(0.75), privacy, size=1_000, mechanism="bare")
     assert (plan.exact_error < plan.error) == ("times as accurate" in str(plan))
     assert (plan.exact_error >= plan.error) == ("no better" in str(plan))
 
@@ -168,7 +170,7 @@ def test_the_comparison_is_honest_where_the_sketch_is_better() -> None:
 @pytest.mark.parametrize("epsilon", [1e-4, 0.1, 10.0])
 def test_the_grid_of_the_exact_mechanism_adds_next_to_nothing(epsilon: float) -> None:
     """Rounding to the grid adds up to one step to the sensitivity c M^p, and the noise is a thousand steps."""
-    privacy = ss.Privacy(epsilon=epsilon, delta=1e-9, pairs=0, max_value=7, pairs_per_person=3)
+    privacy = ss.Privacy(epsilon=epsilon, delta=1e-9, pairs=0, max_value=7, pairs_per_person=3, relation="replace")
     plan = ss.plan(HALF, privacy, mechanism="exact")
     assert math.frexp(plan.step)[0] == 0.5
     assert plan.step <= 3 * math.sqrt(7.0) / 1_000.0
@@ -190,7 +192,7 @@ def test_json_round_trip(which: str, request: pytest.FixtureRequest) -> None:
 
 def test_the_same_question_has_the_same_answer(any_length: ss.Plan) -> None:
     """A plan is a function of public numbers alone."""
-    assert ss.plan(HALF, ANY_LENGTH, size=50).to_json() == any_length.to_json()
+    assert ss.plan(HALF, ANY_LENGTH, size=50, mechanism="bare").to_json() == any_length.to_json()
 
 
 def test_a_plan_is_frozen_and_may_be_pickled(million: ss.Plan) -> None:
@@ -246,9 +248,9 @@ def test_text_that_is_no_plan(text: str) -> None:
 
 
 def test_an_error_out_of_reach_says_what_would_do() -> None:
-    privacy = ss.Privacy(epsilon=0.1, delta=1e-6, pairs=1_000)
+    privacy = ss.Privacy(epsilon=0.1, delta=1e-6, pairs=1_000, relation="replace")
     with pytest.raises(ss.PlanInfeasible) as caught:
-        ss.plan(HALF, privacy, error=0.01)
+        ss.plan(HALF, privacy, error=0.01, mechanism="bare")
     for part in (
         "relative error of 0.01",
         "F_0.5 = 31.6228",
@@ -260,26 +262,26 @@ def test_an_error_out_of_reach_says_what_would_do() -> None:
         assert part in str(caught.value)
     # The best is above 100%, which error= does not take; the size that has it is named instead.
     best, size = (float(str(caught.value).split(before)[1].split(",")[0]) for before in ("the best is ", "size="))
-    assert ss.plan(HALF, privacy, size=int(size)).error == pytest.approx(best, rel=0.01)
+    assert ss.plan(HALF, privacy, size=int(size), mechanism="bare").error == pytest.approx(best, rel=0.01)
     assert best > 1.0
 
 
 def test_the_suggested_error_works() -> None:
-    privacy = ss.Privacy(epsilon=1.0, delta=1e-6, pairs=10_000)
+    privacy = ss.Privacy(epsilon=1.0, delta=1e-6, pairs=10_000, relation="replace")
     with pytest.raises(ss.PlanInfeasible) as caught:
-        ss.plan(HALF, privacy, error=0.001)
+        ss.plan(HALF, privacy, error=0.001, mechanism="bare")
     suggested = float(str(caught.value).split("Pass error=")[1].split(",")[0])
-    assert ss.plan(HALF, privacy, error=suggested).error <= suggested
+    assert ss.plan(HALF, privacy, error=suggested, mechanism="bare").error <= suggested
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 5.0])
 def test_a_delta_below_finite_precision_says_what_would_do(epsilon: float) -> None:
-    tiny = ss.Privacy(epsilon=epsilon, delta=1e-12, pairs=1_000_000)
+    tiny = ss.Privacy(epsilon=epsilon, delta=1e-12, pairs=1_000_000, relation="replace")
     with pytest.raises(ss.PlanInfeasible, match=r"finite precision.*Pass delta=.*mechanism='exact'") as caught:
-        ss.plan(HALF, tiny, size=50)
+        ss.plan(HALF, tiny, size=50, mechanism="bare")
     suggested = float(str(caught.value).split("Pass delta=")[1].split(",")[0])
     enough = dataclasses.replace(tiny, delta=suggested)
-    assert ss.plan(HALF, enough, size=50).delta == suggested
+    assert ss.plan(HALF, enough, size=50, mechanism="bare").delta == suggested
     assert ss.plan(HALF, tiny, mechanism="exact").delta == 0.0
 
 
@@ -289,7 +291,7 @@ def test_a_delta_below_finite_precision_says_what_would_do(epsilon: float) -> No
 def test_no_epsilon_overflows(statistic: ss.Statistic, mechanism: str, epsilon: float) -> None:
     """A number, or a typed error that says what to do."""
     try:
-        privacy = ss.Privacy(epsilon, 1e-9, 1_000)
+        privacy = ss.Privacy(epsilon, 1e-9, 1_000, relation="replace")
         collector = ss.plan(statistic, privacy, mechanism=mechanism).open()  # type: ignore[arg-type]
         collector.update(list(range(1_000)))
         release = collector.release()
@@ -303,13 +305,13 @@ def test_no_epsilon_overflows(statistic: ss.Statistic, mechanism: str, epsilon: 
 def test_an_epsilon_that_no_precision_supports(epsilon: float, way: dict[str, float]) -> None:
     """(1 + e^ε) times the error of the arithmetic is above every δ; no number overflows on the way to saying so."""
     with pytest.raises(ss.PlanInfeasible, match=r"too large for a sketch.*Pass epsilon=1,.*or mechanism='exact'"):
-        ss.plan(HALF, ss.Privacy(epsilon=epsilon, delta=1e-9, pairs=1_000), **way)
+        ss.plan(HALF, ss.Privacy(epsilon=epsilon, delta=1e-9, pairs=1_000, relation="replace"), **way, mechanism="bare")
 
 
 def test_a_small_delta_takes_a_coarser_grid() -> None:
     """At ε = 5 and δ = 1e-9 a quarter of the deviation costs more than δ. A coarser grid does; the error has it."""
-    asked = ss.Privacy(epsilon=5.0, delta=1e-9, pairs=10**6)
-    plan = ss.plan(HALF, asked)
+    asked = ss.Privacy(epsilon=5.0, delta=1e-9, pairs=10**6, relation="replace")
+    plan = ss.plan(HALF, asked, mechanism="bare")
     deviation = relative_deviation(0.5, plan.size)
     assert 0.25 * deviation < plan.step <= 2.0 * deviation
     assert rounding_delta(5.0, plan.step) <= 0.75 * plan.delta < rounding_delta(5.0, 0.5 * plan.step)
@@ -318,28 +320,28 @@ def test_a_small_delta_takes_a_coarser_grid() -> None:
 
 
 def test_a_size_too_large_for_the_delta_names_one_that_is_not() -> None:
-    asked = ss.Privacy(epsilon=5.0, delta=1e-10, pairs=10**6)
+    asked = ss.Privacy(epsilon=5.0, delta=1e-10, pairs=10**6, relation="replace")
     with pytest.raises(ss.PlanInfeasible, match=r"size=\d+") as caught:
-        ss.plan(HALF, asked, size=5_000)
+        ss.plan(HALF, asked, size=5_000, mechanism="bare")
     largest = int(str(caught.value).split("size=")[1].split(",")[0])
-    assert ss.plan(HALF, asked, size=largest).epsilon <= 5.0
+    assert ss.plan(HALF, asked, size=largest, mechanism="bare").epsilon <= 5.0
     with pytest.raises(ss.PlanInfeasible):
-        ss.plan(HALF, asked, size=largest + 1)
+        ss.plan(HALF, asked, size=largest + 1, mechanism="bare")
 
 
 def test_nothing_to_be_relative_to() -> None:
     with pytest.raises(ss.ArgumentError, match=r"nothing is guaranteed about F_p.*size=500.*expected="):
-        ss.plan(HALF, ANY_LENGTH, error=0.05)
+        ss.plan(HALF, ANY_LENGTH, error=0.05, mechanism="bare")
 
 
 def test_a_floor_of_too_many_phantoms() -> None:
     greedy = ss.Privacy(epsilon=0.1, delta=1e-6, pairs=0, relation="add_remove", pairs_per_person=10**6)
     with pytest.raises(ss.PlanInfeasible, match=r"phantom keys.*larger ε.*pairs_per_person"):
-        ss.plan(ss.Moment(0.05), greedy, size=50)
+        ss.plan(ss.Moment(0.05), greedy, size=50, mechanism="bare")
 
 
 def test_an_error_that_the_exact_mechanism_does_not_reach() -> None:
-    privacy = ss.Privacy(epsilon=0.01, delta=1e-6, pairs=100)
+    privacy = ss.Privacy(epsilon=0.01, delta=1e-6, pairs=100, relation="replace")
     with pytest.raises(ss.PlanInfeasible, match=r"exact mechanism has an error of 14\.1"):
         ss.plan(HALF, privacy, mechanism="exact", error=0.05)
     assert ss.plan(HALF, privacy, mechanism="exact", expected=1e6, error=0.05).error <= 0.05
@@ -420,7 +422,7 @@ def test_whatever_is_asked_is_reached(
 ) -> None:
     """Any promise, any relation: (ε, δ) is reached, and the plan is its own text again."""
     privacy = ss.Privacy(epsilon, 1e-8, pairs, max_value=most, relation=relation, pairs_per_person=persons)  # type: ignore[arg-type]
-    plan = ss.plan(ss.Moment(p), privacy, size=30)
+    plan = ss.plan(ss.Moment(p), privacy, size=30, mechanism="bare")
     assert plan.epsilon <= epsilon
     assert plan.delta <= 1e-8
     assert ss.Plan.from_json(plan.to_json()) == plan

@@ -53,7 +53,7 @@ def independent_delta(plan: ss.Plan, epsilon: float, *, wide_first: bool) -> flo
 
 def test_what_is_reached_is_near_what_is_asked_and_never_below_the_truth() -> None:
     """Half of ε was left unused. Nothing is drawn: no false alarm."""
-    plan = ss.plan(ss.Profile([0.1, 0.3, 0.5, 0.7]), ANY_LENGTH, size=30)
+    plan = ss.plan(ss.Profile([0.1, 0.3, 0.5, 0.7]), ANY_LENGTH, size=30, mechanism="bare")
     assert 0.95 * 3.0 <= plan.epsilon <= 3.0
     found = [independent_delta(plan, plan.epsilon, wide_first=wide_first) for wide_first in (False, True)]
     assert 0.05 * plan.delta < max(found) <= plan.delta
@@ -64,14 +64,14 @@ def test_what_is_reached_is_near_what_is_asked_and_never_below_the_truth() -> No
 @pytest.mark.parametrize("relation", ["replace", "add_remove"])
 def test_hill_numbers_of_values_use_their_epsilon(relation: str) -> None:
     privacy = ss.Privacy(1.0, 1e-9, 10_000, max_value=100, relation=relation)  # type: ignore[arg-type]
-    plan = ss.plan(ss.Hill(0.5), privacy, size=60)
+    plan = ss.plan(ss.Hill(0.5), privacy, size=60, mechanism="bare")
     assert 0.95 <= plan.epsilon <= 1.0
 
 
 def test_a_ledger_takes_plans_of_several_sketches_under_their_own_relation(tmp_path: Path) -> None:
     """Under add_remove all sketches move the same way, and are composed so; as under replace it would cost more."""
     privacy = ss.Privacy(1.0, 1e-9, 0, relation="add_remove")
-    plan = ss.plan(ss.Profile([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]), privacy, size=20)
+    plan = ss.plan(ss.Profile([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]), privacy, size=20, mechanism="bare")
     assert charge_of(plan).basic("add_remove") == (plan.epsilon, plan.delta)
     with pytest.raises(ss.LedgerError, match="do not give that"):
         charge_of(plan).basic("replace")

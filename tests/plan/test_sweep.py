@@ -43,7 +43,7 @@ FEW = [
 
 def make(p: float, epsilon: float, pairs: int, most: int, relation: str) -> ss.Plan:
     privacy = ss.Privacy(epsilon, DELTA, pairs, max_value=most, relation=relation)  # type: ignore[arg-type]
-    plan = ss.plan(ss.Moment(p), privacy, size=SIZE)
+    plan = ss.plan(ss.Moment(p), privacy, size=SIZE, mechanism="bare")
     assert plan.epsilon <= epsilon
     assert plan.delta <= DELTA
     return plan
@@ -130,7 +130,7 @@ def by_default(p: float, epsilon: float, pairs: int, most: int, relation: str) -
     """The plan at the default error, or what its refusal says."""
     privacy = ss.Privacy(epsilon, DELTA, pairs, max_value=most, relation=relation)  # type: ignore[arg-type]
     try:
-        return ss.plan(ss.Moment(p), privacy)
+        return ss.plan(ss.Moment(p), privacy, mechanism="bare")
     except (ss.PlanInfeasible, ss.ArgumentError) as refused:
         return str(refused)
 
@@ -151,7 +151,7 @@ def test_the_default_error_is_reached_or_the_refusal_says_what_would_do(p: float
             named = re.search(r"[Pp]ass (error|size)=([\d.]+)", found)
             assert named is not None or pairs == 0
             way = {named[1]: (float if named[1] == "error" else int)(named[2])} if named else {"expected": 1e12}
-            found = ss.plan(ss.Moment(p), privacy, **way)  # type: ignore[arg-type]
+            found = ss.plan(ss.Moment(p), privacy, **way, mechanism="bare")  # type: ignore[arg-type]
         assert found.epsilon <= epsilon
         assert found.delta <= DELTA
         curve = ss.PrivacyCurve.from_log(p, found.size, math.log1p(excess(p, found)))

@@ -78,7 +78,7 @@ def test_a_plan_is_what_the_library_says(server: PlannerServer) -> None:
     status, text, _ = get(server, "/plan?" + urlencode({**ASKED, "token": server.token}))
     assert status == 200
     told = json.loads(text)
-    plan = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=10_000), size=50)
+    plan = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=10_000, relation="replace"), size=50, mechanism="bare")
     assert (told["error"], told["epsilon"], told["floor"], told["bytes"]) == (
         plan.error,
         plan.epsilon,

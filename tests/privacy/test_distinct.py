@@ -25,7 +25,7 @@ def secret(number: int) -> Secret:
 
 
 def asked(epsilon: float, delta: float, c: int = 1) -> Privacy:
-    return Privacy(epsilon=epsilon, delta=delta, pairs=0, pairs_per_person=c)
+    return Privacy(epsilon=epsilon, delta=delta, pairs=0, pairs_per_person=c, relation="replace")
 
 
 def number_of_phantoms(phantoms: PhantomNumber) -> dict[int, float]:

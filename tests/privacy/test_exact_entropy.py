@@ -119,15 +119,15 @@ def test_the_price_of_both_noises_is_within_what_was_asked() -> None:
 
 
 def test_where_the_number_of_pairs_is_public_it_is_pure() -> None:
-    plan = ss.plan(ss.Shannon(), ss.Privacy(1.0, 1e-9, 1000), mechanism="exact")
+    plan = ss.plan(ss.Shannon(), ss.Privacy(1.0, 1e-9, 1000, relation="replace"), mechanism="exact")
     assert (plan.epsilon, plan.delta, plan.pure_epsilon) == (1.0, 0.0, 1.0)
     assert charge_of(plan).kind == "exact"
 
 
 SITUATIONS = {
-    "replace": ss.Privacy(1.0, 1e-9, 2000),
+    "replace": ss.Privacy(1.0, 1e-9, 2000, relation="replace"),
     "add_remove": ss.Privacy(1.0, 1e-9, 0, relation="add_remove"),
-    "values": ss.Privacy(2.0, 1e-9, 2000, 20),
+    "values": ss.Privacy(2.0, 1e-9, 2000, 20, relation="replace"),
     "people": ss.Privacy(1.0, 1e-6, 0, 3, "add_remove", 4),
 }
 

@@ -22,12 +22,12 @@ def test_a_delta_above_one_over_n(delta: float, pairs: int, warned: bool, relati
 
 
 def test_a_plan_says_it(capsys: pytest.CaptureFixture[str]) -> None:
-    privacy = ss.Privacy(1.0, 0.01, 20_000)
-    assert "above 1/20,000" in str(ss.plan(ss.Moment(0.5), privacy, size=50))
+    privacy = ss.Privacy(1.0, 0.01, 20_000, relation="replace")
+    assert "above 1/20,000" in str(ss.plan(ss.Moment(0.5), privacy, size=50, mechanism="bare"))
     assert "above" not in str(ss.plan(ss.Moment(0.5), privacy, mechanism="exact"))  # which has δ = 0
 
 
 def test_an_epsilon_beyond_all_measure_is_called_that() -> None:
     with pytest.raises(ss.PlanInfeasible, match="ε = 100 is too large") as refused:
-        ss.plan(ss.Moment(0.5), ss.Privacy(100.0, 0.5, 20_000))
+        ss.plan(ss.Moment(0.5), ss.Privacy(100.0, 0.5, 20_000, relation="replace"), mechanism="bare")
     assert "e+30" not in str(refused.value)

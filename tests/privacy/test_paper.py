@@ -32,7 +32,7 @@ def test_theorem_1_is_valid_and_loose(n: int, M: int, p: float) -> None:
         assert paper.sensitivity(n, 2**20, M, p) == pytest.approx(exact, rel=1e-15)
     if p == 0.5:
         assert paper.sensitivity(n, 2**20, M, p) > 2.0
-    assert exact <= sensitivity(p, Privacy(1.0, 1e-9, n, M)) * (1 + 1e-15)
+    assert exact <= sensitivity(p, Privacy(1.0, 1e-9, n, M, relation="replace")) * (1 + 1e-15)
 
 
 def test_theorem_4_is_false() -> None:

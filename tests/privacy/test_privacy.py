@@ -14,16 +14,16 @@ from stablesketch.privacy import Privacy
 
 
 def test_defaults_and_equality() -> None:
-    privacy = Privacy(epsilon=1, delta=1e-9, pairs=1_000_000)
+    privacy = Privacy(epsilon=1, delta=1e-9, pairs=1_000_000, relation="replace")
     assert (privacy.max_value, privacy.relation, privacy.pairs_per_person) == (1, "replace", 1)
-    assert privacy == Privacy(1.0, 1e-9, 1_000_000)
+    assert privacy == Privacy(1.0, 1e-9, 1_000_000, relation="replace")
     assert isinstance(privacy.epsilon, float)
     with pytest.raises(dataclasses.FrozenInstanceError):
         privacy.epsilon = 2.0  # type: ignore[misc]
 
 
 def test_numpy_numbers_become_plain_ones() -> None:
-    privacy = Privacy(np.float64(0.5), np.float32(0.25), np.int64(7), max_value=np.uint8(3))
+    privacy = Privacy(np.float64(0.5), np.float32(0.25), np.int64(7), max_value=np.uint8(3), relation="replace")
     assert json.loads(json.dumps(privacy.to_dict())) == privacy.to_dict()
     assert type(privacy.pairs) is int
     assert type(privacy.max_value) is int
@@ -62,7 +62,7 @@ def test_values_out_of_range_are_refused_by_name(field: str, value: object) -> N
 
 def test_delta_zero_is_refused_with_a_way_out() -> None:
     with pytest.raises(ArgumentError, match=r"such as 1e-12.*beside"):
-        Privacy(1.0, 0.0, 10)
+        Privacy(1.0, 0.0, 10, relation="replace")
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_types_are_not_converted(field: str, value: object) -> None:
 
 
 def test_from_dict_refuses_fields_too_many_and_too_few() -> None:
-    data = Privacy(1.0, 1e-9, 10).to_dict()
+    data = Privacy(1.0, 1e-9, 10, relation="replace").to_dict()
     with pytest.raises(ArgumentError, match="unknown"):
         Privacy.from_dict({**data, "sigma": 1.0})
     del data["relation"]

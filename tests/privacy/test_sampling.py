@@ -60,7 +60,7 @@ def test_more_replaced_pairs_are_worse() -> None:
 def test_the_sensitivity_of_a_sample() -> None:
     """Closed forms without a floor: 1 + c M^p/t^p and (t^p + c M^p)/(t + c)^p."""
     for p, t, M, c in ((0.25, 200, 1, 1), (0.5, 30, 7, 3), (1.0, 5, 2, 1)):
-        privacy = Privacy(1.0, 1e-6, 10**6, M, pairs_per_person=c)
+        privacy = Privacy(1.0, 1e-6, 10**6, M, pairs_per_person=c, relation="replace")
         assert sample_log_rho(p, privacy, "add_remove", t, 0.0) == pytest.approx(
             math.log1p(c * (M / t) ** p), rel=1e-12
         )
@@ -89,7 +89,7 @@ def test_the_chances_of_cuts_are_from_above() -> None:
 @pytest.mark.parametrize("per", ["pair", "entry"])
 @pytest.mark.parametrize(("pairs", "most", "rate"), [(100, 100, 0.02), (200, 3, 0.1)])
 def test_one_cauchy_entry_against_the_closed_form(pairs: int, most: int, rate: float, per: str) -> None:
-    curve = SampledCurve(1.0, 1, Privacy(1.0, 1e-6, pairs, most), Sampling(rate, per))
+    curve = SampledCurve(1.0, 1, Privacy(1.0, 1e-6, pairs, most, relation="replace"), Sampling(rate, per))
     for epsilon in (0.01, 0.05, 0.2, 0.5):
         (true,) = closed_form_delta(pairs, most, rate, np.array([epsilon]))
         assert curve.delta(epsilon) >= true
@@ -119,7 +119,7 @@ def test_one_entry_of_another_order_against_an_integral(p: float, most: int, per
         seen = scale > 0.0
         shifted = np.interp(y[None, :] - np.log(scale[seen])[:, None] / p, y, log_h, left=-80.0, right=-80.0)
         masses.append(np.append(0.05 * chance[seen] @ np.exp(shifted), chance[~seen].sum()))
-    curve = SampledCurve(p, 1, Privacy(1.0, 1e-6, pairs, most), Sampling(rate, per))
+    curve = SampledCurve(p, 1, Privacy(1.0, 1e-6, pairs, most, relation="replace"), Sampling(rate, per))
     for epsilon in (0.02, 0.1, 0.3):
         true = max(hockey_stick(*masses, epsilon), hockey_stick(*masses[::-1], epsilon))
         assert curve.delta(epsilon) >= 0.999 * true
@@ -153,7 +153,7 @@ def test_many_cauchy_entries_against_a_simulation(per: str) -> None:
         return out.sum(axis=1) if per == "entry" else out
 
     ratio = log_likelihood(*smaller) - log_likelihood(*larger)
-    curve = SampledCurve(1.0, size, Privacy(1.0, 1e-6, pairs, most), Sampling(rate, per))
+    curve = SampledCurve(1.0, size, Privacy(1.0, 1e-6, pairs, most, relation="replace"), Sampling(rate, per))
     for epsilon in (0.1, 0.4, 1.0):
         shown = np.maximum(-np.expm1(epsilon + ratio), 0.0)
         assert curve.delta(epsilon) >= shown.mean() - 4.0 * shown.std() / math.sqrt(trials)
@@ -161,7 +161,7 @@ def test_many_cauchy_entries_against_a_simulation(per: str) -> None:
 
 def test_dense_streams_gain_as_the_mathematics_says() -> None:
     """n = 10^6, p = 0.25, 50 entries, q = 0.02: ε of 0.988 without, about 0.108 with one cut; more cuts are better."""
-    privacy = Privacy(1.0, 1e-6, pairs=10**6)
+    privacy = Privacy(1.0, 1e-6, pairs=10**6, relation="replace")
     plain = PrivacyCurve(0.25, 50, sensitivity(0.25, privacy)).epsilon(1e-6)
     pair = SampledCurve(0.25, 50, privacy, Sampling(0.02)).epsilon(1e-6)
     entry = SampledCurve(0.25, 50, privacy, Sampling(0.02, "entry")).epsilon(1e-6)
@@ -172,14 +172,14 @@ def test_dense_streams_gain_as_the_mathematics_says() -> None:
 
 def test_the_bound_at_one_entry_is_the_same_both_ways() -> None:
     """With one entry the two ways of sampling are one; the two computations share the claim, not the numerics."""
-    privacy = Privacy(1.0, 1e-6, pairs=5_000, max_value=3)
+    privacy = Privacy(1.0, 1e-6, pairs=5_000, max_value=3, relation="replace")
     for epsilon in (0.02, 0.1):
         pair, entry = (SampledCurve(0.5, 1, privacy, Sampling(0.1, per)).delta(epsilon) for per in ("pair", "entry"))
         assert entry == pytest.approx(pair, rel=0.2)
 
 
 def test_short_streams_need_a_floor() -> None:
-    short = Privacy(1.0, 1e-6, pairs=10)
+    short = Privacy(1.0, 1e-6, pairs=10, relation="replace")
     assert SampledCurve(0.5, 50, short, Sampling(0.02)).epsilon(1e-6) == math.inf
     assert SampledCurve(0.5, 50, short, Sampling(0.02), floor=100.0).epsilon(1e-6) < 1.0
     none = Privacy(1.0, 1e-6, pairs=0, relation="add_remove")
@@ -205,7 +205,7 @@ def test_more_to_hide_costs_more(relation: str, per: str) -> None:
 
 def test_nothing_that_is_replaced_changes_a_count() -> None:
     """p = 1, M = 1: the number of pairs of the sample is all there is to see, and replacing a pair leaves it alone."""
-    privacy = Privacy(1.0, 1e-6, pairs=1_000_000)
+    privacy = Privacy(1.0, 1e-6, pairs=1_000_000, relation="replace")
     assert SampledCurve(1.0, 50, privacy, Sampling(0.02)).epsilon(1e-6) < 1e-8
 
 
@@ -217,7 +217,7 @@ def test_bad_calls_say_what_to_do() -> None:
         Sampling("a lot")  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match='Pass "pair" or "entry"'):
         Sampling(0.1, "row")  # type: ignore[arg-type]
-    curve = SampledCurve(0.5, 50, Privacy(1.0, 1e-6, pairs=1_000), Sampling(0.1))
+    curve = SampledCurve(0.5, 50, Privacy(1.0, 1e-6, pairs=1_000, relation="replace"), Sampling(0.1))
     with pytest.raises(ArgumentError, match="ε is a number above 0"):
         curve.delta(0.0)
     with pytest.raises(ArgumentError, match="between 0 and 1"):

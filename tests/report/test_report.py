@@ -19,11 +19,14 @@ from stablesketch.report.commands import commands
 from stablesketch.report.headlines import effective
 
 CONTEXT = Context("2026-03-02", "0.1.0", key="app")
-REPLACE = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=10_000), size=50)
+REPLACE = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=10_000, relation="replace"), size=50, mechanism="bare")
 PERSONS = ss.plan(
-    ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=0, relation="add_remove", pairs_per_person=5, max_value=3), size=50
+    ss.Moment(0.5),
+    ss.Privacy(1.0, 1e-6, pairs=0, relation="add_remove", pairs_per_person=5, max_value=3),
+    size=50,
+    mechanism="bare",
 )
-EXACT = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=10_000), mechanism="exact")
+EXACT = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=10_000, relation="replace"), mechanism="exact")
 
 
 def released(plan: ss.Plan, value: float = 5_000.0) -> ss.Release:
@@ -135,7 +138,13 @@ def test_the_commands_of_the_page_make_the_same_plan(
 
 
 def test_a_plan_that_samples_says_so() -> None:
-    plan = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=100_000), size=50, sampling=0.5)
+    plan = ss.plan(
+        ss.Moment(0.5),
+        ss.Privacy(1.0, 1e-6, pairs=100_000, relation="replace"),
+        size=50,
+        sampling=0.5,
+        mechanism="bare",
+    )
     text = page(plan)
     assert "kept with a probability of 0.5" in text
     assert "stablesketch plan " not in text  # the command line makes no such plan

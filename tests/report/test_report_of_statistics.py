@@ -17,9 +17,9 @@ from stablesketch.report.commands import commands
 from stablesketch.report.headlines import _SENTENCES
 from stablesketch.statistic import STATISTICS
 
-ROWS = ss.Privacy(1.0, 1e-6, pairs=1_000_000)
-VALUES = ss.Privacy(1.0, 1e-6, pairs=100_000, max_value=3)
-PEOPLE = ss.Privacy(1.0, 1e-6, pairs=100_000, max_value=50, unit="key")
+ROWS = ss.Privacy(1.0, 1e-6, pairs=1_000_000, relation="replace")
+VALUES = ss.Privacy(1.0, 1e-6, pairs=100_000, max_value=3, relation="replace")
+PEOPLE = ss.Privacy(1.0, 1e-6, pairs=100_000, max_value=50, unit="key", relation="replace")
 CONTEXT = Context("2026-03-02", "0.1.0", key="app", value="spend")
 
 
@@ -34,7 +34,7 @@ class Case:
 
 
 def case(statistic: object, privacy: ss.Privacy, value: float, title: str, *says: str, **how: float) -> Case:
-    plan = ss.plan(statistic, privacy, **({"size": 70} | how))  # type: ignore[arg-type]
+    plan = ss.plan(statistic, privacy, **({"size": 70} | how), mechanism="bare")  # type: ignore[arg-type]
     return Case(plan, value, title, says)
 
 
@@ -144,9 +144,9 @@ def test_plans_of_the_usual_error_and_of_the_exact_mechanism_are_made_again(
     monkeypatch.chdir(tmp_path)
     any_length = ss.Privacy(1.0, 1e-6, pairs=0, relation="add_remove", total=0)
     plans = [
-        ss.plan(ss.Atkinson(0.5), replace(PEOPLE, total=150_000)),
+        ss.plan(ss.Atkinson(0.5), replace(PEOPLE, total=150_000), mechanism="bare"),
         ss.plan(ss.Hill(0.5), VALUES, mechanism="exact"),
-        ss.plan(ss.Hill(0.5), any_length, size=70, expected=12.5),
+        ss.plan(ss.Hill(0.5), any_length, size=70, expected=12.5, mechanism="bare"),
     ]
     for number, plan in enumerate(plans):
         first, *_ = commands(plan)
@@ -155,12 +155,15 @@ def test_plans_of_the_usual_error_and_of_the_exact_mechanism_are_made_again(
 
 
 def test_what_the_command_line_cannot_make_it_does_not_claim_to() -> None:
-    for plan in (ss.plan(ss.Total(), VALUES), ss.plan(ss.Moment(0.5), ROWS, size=70, deletes=True)):
+    for plan in (
+        ss.plan(ss.Total(), VALUES, mechanism="bare"),
+        ss.plan(ss.Moment(0.5), ROWS, size=70, deletes=True, mechanism="bare"),
+    ):
         assert not any(command.startswith("stablesketch plan ") for command in commands(plan))
 
 
 def test_a_total_has_a_sentence_too() -> None:
-    plan = ss.plan(ss.Total(), VALUES)
+    plan = ss.plan(ss.Total(), VALUES, mechanism="bare")
     text = report_page(Outcome(plan, [released(plan, 1_234_567.0)], grouped=False), CONTEXT)
     assert "The total of spend is about 1.23 million: between 988,000 and 1.48 million at 95% confidence." in text
     assert "How much is there of spend?" in text
@@ -194,7 +197,7 @@ def test_groups_of_every_kind() -> None:
 
 def test_people_are_spoken_of_as_they_are_protected() -> None:
     joined = replace(PEOPLE, relation="add_remove", pairs=0, pairs_per_person=3)
-    plan = ss.plan(ss.Hill(0.5), joined, size=70)
+    plan = ss.plan(ss.Hill(0.5), joined, size=70, mechanism="bare")
     text = report_page(Outcome(plan, [released(plan, 50.0)], grouped=False), CONTEXT)
     assert "Whether any 3 keys of one person are in the data at all, and with what total." in text
     assert "because of 3 keys of one person being in the data" in text

@@ -14,8 +14,8 @@ from stablesketch.statistic import STATISTICS, Array, Derived, Statistic, from_d
 TOTALS = np.random.default_rng(3).zipf(1.5, 400).clip(max=10_000).astype(float)
 N = float(TOTALS.sum())
 SHARES = TOTALS / N
-PRIVACY = ss.Privacy(1.0, 1e-9, 100, max_value=50)
-PEOPLE = ss.Privacy(1.0, 1e-9, 100, max_value=50, unit="key")
+PRIVACY = ss.Privacy(1.0, 1e-9, 100, max_value=50, relation="replace")
+PEOPLE = ss.Privacy(1.0, 1e-9, 100, max_value=50, unit="key", relation="replace")
 
 
 def exact(measured: Statistic) -> Array:
@@ -84,7 +84,7 @@ def test_every_statistic_survives_json_and_has_a_name_people_can_read(statistic:
 
 
 def test_what_is_public_need_not_be_measured() -> None:
-    counted = ss.Privacy(1.0, 1e-9, 100)
+    counted = ss.Privacy(1.0, 1e-9, 100, relation="replace")
     assert ss.Hill(0.5).needs(counted) == (ss.Moment(0.5),)
     assert ss.Hill(0.5).needs(PRIVACY) == (ss.Moment(0.5), ss.Total())
     assert ss.Hill(0.5).needs(ss.Privacy(1.0, 1e-9, 100, relation="add_remove")) == (ss.Moment(0.5), ss.Total())

@@ -198,7 +198,7 @@ class Collector:
             raise ArgumentTypeError("secret", type(secret), "not a Secret", "Pass Secret.load(path)")
         text, shards, expected, state = wire.decode(bytes(blob))
         plan = Plan.from_json(text)
-        if plan.to_json() != text:
+        if not plan.is_written_as(text):
             raise BlobError("a collector whose plan is not in canonical form.")
         if secret.spent:
             raise SecretSpent(

@@ -12,7 +12,7 @@ from ..privacy.exact_entropy import MASS_DISTANCE, failure, mass_step, mass_unit
 from ..statistic import Array, total_is_public
 from .histogram_state import HistogramState
 from .measured import Measured, belief
-from .total_state import noisy
+from .total_state import noise_of, noisy
 
 __all__ = ["ExactEntropyState"]
 
@@ -27,11 +27,17 @@ class ExactEntropyState(HistogramState):
             counted, bound = None, self._pairs
         else:
             distance, scale = total_distance(privacy), self._total_scale()
-            counted = noisy(sum(self._totals.values()), scale, Fraction(1), confidence)
+            counted = noisy(sum(self._totals.values()), scale, Fraction(1), confidence, noise_of(self.secret, "total"))
             lost = failure(mass_epsilon(privacy), privacy.delta)
             bound = most_total(int(counted.value), distance, scale, lost)
         step = mass_step(privacy, bound)
-        mass = noisy(mass_units(self._totals.values(), step), self._scale(), step, confidence)
+        mass = noisy(
+            mass_units(self._totals.values(), step),
+            self._scale(),
+            step,
+            confidence,
+            noise_of(self.secret, self._plan.statistic),
+        )
         return self._ratio(mass, counted, confidence).within(*self._plan.range(self._pairs))
 
     def _scale(self) -> Fraction:

@@ -26,7 +26,7 @@ from ..sketch.workers import checked_threads
 from ..statistic import Distinct
 from .measured import Measured
 from .sketch_state import check_promise, make_release
-from .total_state import OTHER_SECRET, check_noise, noisy
+from .total_state import OTHER_SECRET, check_noise, noise_of, noisy
 
 if TYPE_CHECKING:
     from ..plan import Plan
@@ -118,7 +118,10 @@ class HistogramState:
     def measure(self, confidence: float) -> Measured:
         """(units of F_p + noise) · step: an integer query of sensitivity D with noise of scale D/ε is ε-DP."""
         plan = self._plan
-        return noisy(self._units(), self._scale(), Fraction(plan.step), confidence).within(*plan.range(self._pairs))
+        found = noisy(
+            self._units(), self._scale(), Fraction(plan.step), confidence, noise_of(self.secret, plan.statistic)
+        )
+        return found.within(*plan.range(self._pairs))
 
     def _scale(self) -> Fraction:
         """Of the noise, in units of the grid."""

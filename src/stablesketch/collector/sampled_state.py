@@ -25,6 +25,7 @@ from ..secret import Secret
 from ..sketch import Sketch
 from ..sketch.columns import value_column
 from ..sketch.workers import checked_threads
+from .bare_state import BareState
 from .coins import Coins
 from .sketch_state import SketchState
 
@@ -37,7 +38,7 @@ _HEADER = struct.Struct("<QQQ")  # pairs, total (128 bits)
 _LENGTH = struct.Struct("<Q")
 
 
-class SampledState(SketchState):
+class SampledState(BareState):
     """The sketch of a sample of the stream; `pairs` and `total` are those of the whole stream."""
 
     shard = ""  # the collector says which

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..statistic import Derived, Distinct, Shannon, Total
+from ..plan.total_plan import is_counted
+from ..statistic import Derived, Distinct, Shannon
+from .bare_entropy_state import BareEntropyState
+from .bare_state import BareState
 from .derived_state import DerivedState
 from .distinct_state import DistinctState
-from .entropy_state import EntropyState
 from .exact_entropy_state import ExactEntropyState
 from .histogram_state import HistogramState
+from .noisy_state import NoisyState
 from .sampled_state import SampledState
-from .sketch_state import SketchState
 from .state import MeasuringState, State
 from .total_state import TotalState
 
@@ -29,12 +31,14 @@ def state_of(plan: Plan) -> type[State]:
 def measuring_state_of(plan: Plan) -> type[MeasuringState]:
     """The same, of a statistic that is measured itself."""
     statistic = plan.statistic
-    if isinstance(statistic, Total):
+    if is_counted(plan):
         return TotalState
     if plan.mechanism == "exact":
         return ExactEntropyState if isinstance(statistic, Shannon) else HistogramState
-    if isinstance(statistic, Shannon):
-        return EntropyState
     if isinstance(statistic, Distinct):
         return DistinctState
-    return SampledState if plan.sampled is not None else SketchState
+    if plan.mechanism == "sketch":
+        return NoisyState
+    if isinstance(statistic, Shannon):
+        return BareEntropyState
+    return SampledState if plan.sampled is not None else BareState

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..errors import BlobError, MergeError, PlanInfeasible, SecretMismatch
 from ..plan.total_plan import total_scale
 from ..privacy import discrete_laplace
+from ..privacy.keyed_integers import KeyedIntegers
 from ..release import Release
 from ..secret import Secret
 from ..sketch.columns import KeyColumn, value_column
@@ -26,7 +27,7 @@ from .sketch_state import check_promise, make_release
 if TYPE_CHECKING:
     from ..plan import Plan
 
-__all__ = ["OTHER_SECRET", "TotalState", "check_noise", "noisy"]
+__all__ = ["OTHER_SECRET", "TotalState", "check_noise", "noise_of", "noisy"]
 
 OTHER_SECRET = "collectors under different secrets cannot be merged: give every shard the same secret."
 _CHUNK = 1 << 20
@@ -43,9 +44,14 @@ def check_noise(scale: Fraction, step: Fraction) -> None:
         )
 
 
-def noisy(units: int, scale: Fraction, step: Fraction, confidence: float) -> Measured:
+def noise_of(secret: Secret, what: object) -> Callable[[int], int]:
+    """Uniform integers for the noise of one measurement, from its secret: same secret and data, same value."""
+    return KeyedIntegers(secret.derive(f"noise/{what}")).below
+
+
+def noisy(units: int, scale: Fraction, step: Fraction, confidence: float, below: Callable[[int], int]) -> Measured:
     """(units + discrete Laplace noise of this scale) · step, and where the truth is believed to be."""
-    value = float((units + discrete_laplace.sample(scale)) * step)
+    value = float((units + discrete_laplace.sample(scale, below)) * step)
     # The noise is symmetric: half its two-sided quantile either way, and half a step for the grid.
     reach = float((discrete_laplace.quantile(scale, (1 + Fraction(confidence)) / 2) + 1) * step)
     low = max(value - reach, 0.0)
@@ -136,7 +142,10 @@ class TotalState:
     def measure(self, confidence: float) -> Measured:
         """N plus noise of scale D/ε, D being by how much neighbours can differ in N: ε-DP."""
         plan = self._plan
-        return noisy(self._total, total_scale(plan.privacy), Fraction(1), confidence).within(*plan.range(self._pairs))
+        found = noisy(
+            self._total, total_scale(plan.privacy), Fraction(1), confidence, noise_of(self.secret, plan.statistic)
+        )
+        return found.within(*plan.range(self._pairs))
 
 
 def _encode(fingerprint: bytes, pairs: int, total: int) -> bytes:

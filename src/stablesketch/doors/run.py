@@ -77,10 +77,11 @@ class _Run:
 
     def _single(self, privacy: Privacy) -> Outcome:
         task, source = self._task, self._source
-        later = task.count_pairs and not source.countable
+        counted = task.count_pairs and task.sizing.mechanism == "bare"  # nothing else needs to know beforehand
+        later = counted and not source.countable
         if later:
             chosen = task.sizing.long(task.statistic, privacy)
-        elif task.count_pairs:
+        elif counted:
             privacy = replace(privacy, pairs=self._some(source.count()))
             chosen = task.sizing.plan(task.statistic, privacy)
         else:

@@ -25,11 +25,11 @@ class Sizing:
     mechanism: Mechanism = "sketch"
 
     def plan(self, statistic: Statistic, privacy: Privacy) -> Plan:
-        """The plan. Where nothing is known of F_p, the error asked for is that of the sketch before the floor.
+        """The plan. Of a bare sketch of which nothing is known, the error asked for is that before the floor.
 
         So it is where nobody asked for an error and the usual 5% is out of reach: the plan says what is reached.
         """
-        if self.mechanism != "sketch" or self.size is not None or self.memory is not None:
+        if self.mechanism != "bare" or self.size is not None or self.memory is not None:
             return self._plan(statistic, privacy)
         # Of statistics other than moments nobody has to guess a value, unless an error is asked for.
         guessed = self.error is not None or isinstance(statistic, Moment)
@@ -43,7 +43,7 @@ class Sizing:
         # What is measured depends on what is public, so the sizes are matched by what they measure, not by place.
         sizes = dict(zip((part.statistic for part in long.parts or (long,)), long.sizes, strict=True))
         own = tuple(sizes.get(each, 0) for each in statistic.needs(privacy))
-        return plan(statistic, privacy, size=own, expected=self.expected)
+        return plan(statistic, privacy, size=own, expected=self.expected, mechanism="bare")
 
     def long(self, statistic: Statistic, privacy: Privacy) -> Plan:
         """The plan of a stream so long that it needs no floor."""

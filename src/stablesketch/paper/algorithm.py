@@ -104,7 +104,7 @@ def sampled_estimate(keys: NDArray[np.int64], kept: NDArray[np.int64], p: float,
 @lru_cache(maxsize=512)
 def library_plan(p: float, pairs: int, most: int) -> Plan:
     """The plan of 50 entries that reaches ε = 1 or less: without a floor where the stream is long enough for that."""
-    return plan(Moment(p), Privacy(EPSILON, DELTA, pairs, most), size=SIZE)
+    return plan(Moment(p), Privacy(EPSILON, DELTA, pairs, most, relation="replace"), size=SIZE, mechanism="bare")
 
 
 def library_release(stream: Stream, p: float, label: str) -> float:
@@ -117,7 +117,7 @@ def library_release(stream: Stream, p: float, label: str) -> float:
 @lru_cache(maxsize=512)
 def price(p: float, pairs: int, most: int, keys: int) -> Price:
     """What the two ways cost for a stream of this many pairs, and what the paper says that the first costs."""
-    privacy = Privacy(1.0, DELTA, pairs, most)
+    privacy = Privacy(1.0, DELTA, pairs, most, relation="replace")
     return Price(
         claimed=subsampled_epsilon(pairs, keys, most, p, SIZE, RATE),
         sampled=SampledCurve(p, SIZE, privacy, Sampling(RATE)).epsilon(DELTA),

@@ -125,7 +125,9 @@ def _errors(
 
 
 def _large(stream: Stream, p: float, label: str) -> float:
-    chosen = plan(Moment(p), Privacy(EPSILON, DELTA, stream.pairs, stream.most), size=LARGE)
+    chosen = plan(
+        Moment(p), Privacy(EPSILON, DELTA, stream.pairs, stream.most, relation="replace"), size=LARGE, mechanism="bare"
+    )
     collector = chosen.open(public_secret(f"large/{label}"), shard="paper")
     collector._add_totals(collector._fingerprints(stream.keys), stream.totals, stream.pairs)
     return collector.release().value
@@ -141,7 +143,7 @@ def _measured(output: Output, name: str, stream: Stream, domain: int) -> list[tu
     """Seconds from the pairs, one by one, to the answer; and the libraries' own noise."""
     p, pairs = 0.5, np.repeat(stream.keys, stream.totals)
     exact = moment(stream.totals, p)
-    privacy = Privacy(EPSILON, DELTA, stream.pairs, stream.most)
+    privacy = Privacy(EPSILON, DELTA, stream.pairs, stream.most, relation="replace")
 
     def private(mechanism: str) -> float:
         size = SIZE if mechanism == "sketch" else None

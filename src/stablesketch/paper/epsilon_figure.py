@@ -19,7 +19,7 @@ def run(output: Output) -> None:
     orders = [round(float(p), 4) for p in np.linspace(0.05, 1.0, 20)]
     rows = []
     for p in orders:
-        rho = exact_sensitivity(p, Privacy(1.0, DELTA, PAIRS, MOST))
+        rho = exact_sensitivity(p, Privacy(1.0, DELTA, PAIRS, MOST, relation="replace"))
         one, many = PrivacyCurve(p, 1, rho), PrivacyCurve(p, SIZE, rho)
         rows.append(
             (

@@ -19,7 +19,12 @@ def run(output: Output) -> None:
     """figure-1-sensitivity: p from 0.05, the least that the library knows, to 1."""
     orders = [round(float(p), 4) for p in np.linspace(0.05, 1.0, 39)]
     rows = [
-        (p, most, sensitivity(PAIRS, KEYS, most, p), exact_sensitivity(p, Privacy(1.0, 1e-9, PAIRS, most)))
+        (
+            p,
+            most,
+            sensitivity(PAIRS, KEYS, most, p),
+            exact_sensitivity(p, Privacy(1.0, 1e-9, PAIRS, most, relation="replace")),
+        )
         for most in VALUES
         for p in orders
     ]
@@ -43,7 +48,7 @@ def run(output: Output) -> None:
         f"valid at all {len(rows)} points, and loose: at p = 0.5, M = 1 the bound is {at_half[2]:.4f}, the exact value "
         f"{at_half[3]:.6f}",
     )  # fmt: skip
-    longer = [exact_sensitivity(0.5, Privacy(1.0, 1e-9, n)) for n in (10**4, 10**6, 10**8)]
+    longer = [exact_sensitivity(0.5, Privacy(1.0, 1e-9, n, relation="replace")) for n in (10**4, 10**6, 10**8)]
     output.claim(
         "Section 3.2", "for n ≫ M the sensitivity is about 2^{2-2p}", longer[2] > 1.5,
         f"that is the bound; the sensitivity itself goes to 1: p = 0.5, M = 1, n = 10^4, 10^6, 10^8: "

@@ -13,11 +13,11 @@ from ..privacy.exact_moment import units_sensitivity
 from ..privacy.mechanism import Mechanism
 from ..privacy.precision import ENTROPY_ERROR, rounding_delta
 from ..privacy.sampling import SampledCurve, Sampling
-from ..statistic import Distinct, Shannon, Total
+from ..statistic import Distinct, Shannon
 from .distinct_plan import phantom_number
 from .exact_entropy_plan import entropy_charge
 from .plan import Plan
-from .total_plan import total_distance
+from .total_plan import is_counted, total_distance
 
 __all__ = ["charge_of", "composed_epsilon", "exact_distance"]
 
@@ -41,6 +41,8 @@ def charge_of(plan: Plan) -> Mechanism:
         return _distinct(plan)
     if plan.mechanism == "exact":
         return Mechanism("exact", epsilon=privacy.epsilon, distance=exact_distance(plan))
+    if plan.mechanism == "sketch":
+        return Mechanism("other", epsilon=plan.epsilon, delta=plan.delta)
     if plan.sampled is not None:
         return Mechanism("other", epsilon=_sampled_epsilon(plan, plan.sampled.sampling), delta=plan.delta)
     # As in plan/planner.py: the mass is a sum of rounded powers, and taken a little smaller.
@@ -53,7 +55,7 @@ def charge_of(plan: Plan) -> Mechanism:
 def exact_distance(plan: Plan) -> int:
     """D of an exact plan: by how many units of its grid neighbours can differ."""
     privacy, statistic = plan.privacy, plan.statistic
-    if isinstance(statistic, Total):
+    if is_counted(plan):
         return total_distance(privacy)
     if isinstance(statistic, Distinct):
         return privacy.pairs_per_person  # c pairs come and go with at most c keys, whatever the relation

@@ -46,7 +46,7 @@ def derived_plan(statistic: Derived, privacy: Privacy, asked: Wanted, planned: P
         )
     shares = _shares(needs, privacy)
     parts = _first_parts(statistic, needs, shares, privacy, asked, planned)
-    if len(parts) > 1 and (privacy.max_value > 1 or any(part.floor for part in parts)):
+    if len(parts) > 1 and (privacy.max_value > 1 or any(part.floor or part.noise for part in parts)):
         parts = _raised(parts, shares, privacy, planned)
     error = _error(statistic, parts)
     if asked.error is not None and error > asked.error * (1.0 + 1e-9):
@@ -118,7 +118,7 @@ def _first_parts(
             want = replace(base, memory=asked.memory // count, memory_as_given=asked.memory_as_given)
         elif asked.error is not None:
             want = replace(base, error=room * asked.error / statistic.factor(each))
-        elif isinstance(each, Shannon):
+        elif isinstance(each, Shannon) or asked.mechanism == "sketch":
             want = replace(base, error=statistic.default_error / statistic.factor(each), usual=True)
         else:
             # What nobody asked for need not be reached: it only says how many entries there are.
@@ -153,11 +153,11 @@ def _usual_size(part: Statistic, statistic: Derived, privacy: Privacy, planned: 
 
     Where finite precision leaves no room for that many entries, as many as it leaves room for, nearly.
     """
-    long = Privacy(privacy.epsilon, privacy.delta, pairs=_LONG)
+    long = Privacy(privacy.epsilon, privacy.delta, pairs=_LONG, relation="replace")
     error = statistic.default_error / statistic.factor(part)
     while True:
         try:
-            return planned(part, long, Wanted(error=error)).size
+            return planned(part, long, Wanted(error=error, mechanism="bare")).size
         except PlanInfeasible:
             if error > _WORST_ERROR:
                 raise
@@ -190,10 +190,14 @@ def _raised(parts: list[Plan], shares: Sequence[float], privacy: Privacy, planne
         if trial is None or reached > privacy.epsilon:
             bad = factor, reached
             continue
-        if all(new.floor == old.floor and new.error == old.error for new, old in zip(trial, parts, strict=True)):
+        if all(_same(new, old) for new, old in zip(trial, parts, strict=True)):
             break  # more ε changes nothing
         parts, good = trial, (factor, reached)
     return parts
+
+
+def _same(one: Plan, other: Plan) -> bool:
+    return (one.floor, one.noise, one.error) == (other.floor, other.noise, other.error)
 
 
 def _next_factor(good: tuple[float, float], bad: tuple[float, float], epsilon: float) -> float:
@@ -216,7 +220,7 @@ def _with_shares(
     try:
         return [
             part
-            if not part.floor and not isinstance(part.statistic, Total)  # more ε would change nothing
+            if part.mechanism == "bare" and not part.floor  # more ε would change nothing
             else planned(
                 part.statistic, _own(privacy, share, count, factor),
                 Wanted(expected=part.expected or None, deletes=part.deletes, mechanism=part.mechanism).one(part.size),
@@ -245,6 +249,8 @@ def _unit(part: Plan, parts: Sequence[Plan], *, exact: bool) -> float:
     """What makes the error of a part relative, if it should be and is not; a sketch errs by the floor and F_p both."""
     if part.relative or not part.statistic.relative:
         return 1.0
+    if any(each.noise for each in parts):
+        return 0.0  # the noise comes on top, where nobody says what to expect
     floor = max(1.0, *(each.floor for each in parts))
     return 1.0 / floor if exact or isinstance(part.statistic, Total) else 2.0 / max(part.floor, 1.0)
 

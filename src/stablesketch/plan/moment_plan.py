@@ -1,217 +1,131 @@
-"""Plans of moments: the size that an error takes, the floor that privacy takes, and what is left over."""
+"""Plans of moments: entries for the error, noise for the privacy.
+
+An estimate from r one-sided entries is F ξ, ξ independent of the stream. It gets Laplace noise of scale b, which is
+certified (privacy/noisy_estimate.py) for every stream: nothing is promised of it, and no (ε, δ) is out of reach. The
+error is sqrt(v + 2 b²/F²), v = Var ξ: the first part is relative and decides the size, the second is that of the noise.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from functools import lru_cache
 
-from ..errors import ArgumentError, PlanInfeasible
-from ..privacy import Privacy, PrivacyCurve
-from ..privacy.neighbours import log_sensitivity
-from ..privacy.precision import STEPS_PER_DEVIATION, coarse_enough_step, rounded_deviation, rounding_delta
+from ..errors import PlanInfeasible
+from ..privacy import Privacy
+from ..privacy.noisy_estimate import NoisyEstimate, Precision
 from ..sketch import entry_bytes
 from ..statistic import Moment
-from .noise_plan import noise_plan
+from .bare_plan import bare_plan
+from .exact_plan import exact_plan, expected_moment
 from .phantoms import Phantoms
 from .plan import Plan
-from .sizing import exact_deviation, floor_for, gaussian_guide, largest_log_rho, relative_deviation
+from .sizing import exact_deviation
+from .total_plan import total_plan
 from .wanted import HEADER_BYTES, LARGEST_SIZE, LEAST_SIZE, Wanted
-from .ways_out import a_larger_error, either
+from .ways_out import a_larger_error
 
-__all__ = ["moment_plan"]
+__all__ = ["moment_change", "moment_plan"]
 
-_PRECISION_SHARE = 0.75  # of δ, which finite precision may take at most
-_LARGEST_EPSILON = 20.0  # to be suggested: finite precision costs too much soon after
+_GRID = 2.0**-10  # the step of the grid is at most this part of the noise, and of the noise times ε
+_CAP = 2.0**33  # F_max in units of Δ: larger estimates are cut there
+_ROOM = 16.0  # F_max is at least so many times what is expected
 
 
 def moment_plan(statistic: Moment, privacy: Privacy, wanted: Wanted) -> Plan:
-    """By the size asked for, the memory, or the error."""
-    guess = _expected(statistic, privacy, wanted.expected)
+    """By the size asked for, the memory, or the error; where a value is expected, the error has that of the noise."""
+    if statistic.p == 1.0 and wanted.mechanism != "bare":
+        return total_plan(statistic, privacy, wanted)  # F_1 is the total, for which a counter is enough
     if wanted.mechanism == "exact":
-        return _exact_plan(statistic, privacy, wanted.error, guess, wanted.deletes)
+        guess = expected_moment(statistic, privacy, wanted.expected)
+        return exact_plan(statistic, privacy, wanted.error, guess, wanted.deletes)
+    if wanted.mechanism == "bare":
+        return bare_plan(statistic, privacy, wanted)
     if wanted.size is not None or wanted.memory is not None:
-        size = wanted.size_within(entry_bytes(statistic.p, max(guess, 1.0)))
-        return _sketch_plan(statistic, privacy, size, guess, wanted)
-    return _plan_for_error(statistic, privacy, wanted, guess)
-
-
-def _plan_for_error(statistic: Moment, privacy: Privacy, wanted: Wanted, guess: float) -> Plan:
-    """About the smallest size whose certified plan has at most the error; the Gaussian guide says where to begin."""
+        guess = expected_moment(statistic, privacy, wanted.expected)
+        return _plan(statistic, privacy, wanted, wanted.size_within(entry_bytes(statistic.p, max(guess, 1.0))))
     error = wanted.error_or(statistic.default_error)
-    if guess == 0.0:
-        both = "Pass" if wanted.error is None else "Leave out error= and pass"
-        raise ArgumentError(
-            "error", error, "nothing is guaranteed about F_p, so no relative error can be aimed at",
-            f"{both} size=500, for example, or pass expected=, the F_p you expect",
-        )  # fmt: skip
-    largest = _largest_size(statistic.p, privacy)
-    if not largest:
-        raise _too_precise(statistic.p, privacy, LEAST_SIZE, wanted.parts)
-    mu = gaussian_guide(privacy.epsilon, privacy.delta)
-
-    def guided(size: int) -> float:
-        grid = _Grid.of(statistic.p, privacy, size)
-        mass = floor_for(statistic.p, privacy, mu * grid.deviation, within=1e-3)
-        return grid.spread * (1.0 + mass / guess)
-
-    def least(start: int, goal: float) -> int:
-        """The least size from `start` on for which the guide reaches the goal, or the largest."""
-        low, high = start, largest
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (low, middle) if guided(middle) <= goal else (middle + 1, high)
-        return low
-
-    finest = _Grid.of(statistic.p, privacy, largest)
-    if guided(largest) > error or finest.step > finest.deviation / STEPS_PER_DEVIATION:
-        # Where the floor and a coarse grid decide the error, fewer entries can do better. The guide is too hopeful by
-        # some 1/sqrt(size).
-        sizes = {max(LEAST_SIZE, math.ceil(largest * 0.7**k)) for k in range(22)}
-        largest = min(sizes, key=lambda size: guided(size) * (1.0 + 1.0 / math.sqrt(size)))
-        if guided(largest) > error:
-            best = _sketch_plan(statistic, privacy, largest, guess, wanted).error
-            raise _unreachable(statistic, privacy, error, guess, largest, best)
-    size = least(LEAST_SIZE, error)
-    while True:
-        candidate = _sketch_plan(statistic, privacy, size, guess, wanted)
-        if candidate.error <= error:
-            return candidate
-        if size == largest:
-            raise _unreachable(statistic, privacy, error, guess, size, candidate.error)
-        # The guide was so much too hopeful here, and nearly so at the size that is looked for.
-        size = least(size + 1, error * guided(size) / candidate.error)
+    fewest = size_for(statistic.p, error)
+    if fewest > LARGEST_SIZE:
+        raise _out_of_reach(statistic, wanted, relative_error(statistic.p, LARGEST_SIZE))
+    if wanted.error is None or wanted.expected is None:
+        return _plan(statistic, privacy, wanted, fewest)
+    return _plan_for_all(statistic, privacy, wanted, fewest)
 
 
-def _sketch_plan(statistic: Moment, privacy: Privacy, size: int, guess: float, wanted: Wanted) -> Plan:
-    """The plan of this size: the least floor at which the certified curve gives (ε, δ), δ less what precision costs."""
-    p = statistic.p
-    grid = _Grid.of(p, privacy, size)
-    curve_delta = grid.curve_delta
-    if curve_delta is None:
-        raise _too_precise(p, privacy, size, wanted.parts)
-    bare = min(log_sensitivity(p, privacy), 700.0)
-    if PrivacyCurve.from_log(p, size, bare).delta(privacy.epsilon) <= curve_delta:
-        log_rho = bare  # no floor is needed, so how much less would do need not be known
-    else:
-        log_rho = largest_log_rho(p, size, privacy.epsilon, curve_delta)
-    phantoms = Phantoms.affordable(p, floor_for(p, privacy, log_rho))
-    mass = phantoms.mass(p)
-    # The mass is a sum of rounded powers: taken a little smaller, ρ comes out a little larger.
-    reached = log_sensitivity(p, privacy, mass * (1.0 - 1e-12))
-    curve = PrivacyCurve.from_log(p, size, reached)
-    if reached > log_rho and curve.delta(privacy.epsilon) > curve_delta:
-        raise PlanInfeasible("the floor found does not reach what was asked; this is a bug, please report the call.")
-    # δ(asked ε) is certified, here or at a larger ρ, so the asked ε is an upper bound too.
-    epsilon = min(curve.epsilon(curve_delta), curve.pure_epsilon, privacy.epsilon)
+def _plan_for_all(statistic: Moment, privacy: Privacy, wanted: Wanted, fewest: int) -> Plan:
+    """The fewest entries with which sketch and noise together err by no more than asked where F_p is as expected."""
+    assert wanted.error is not None
+    low, high = fewest, LARGEST_SIZE
+    best = _plan(statistic, privacy, wanted, high)
+    if best.error > wanted.error:
+        raise _out_of_reach(statistic, wanted, best.error)
+    while low < high:
+        middle = (low + high) // 2
+        made = _plan(statistic, privacy, wanted, middle)
+        low, high, best = (low, middle, made) if made.error <= wanted.error else (middle + 1, high, best)
+    return best
+
+
+def _plan(statistic: Moment, privacy: Privacy, wanted: Wanted, size: int) -> Plan:
+    p, change = statistic.p, moment_change(statistic.p, privacy)
+    cap = max(_CAP, 2.0 ** math.ceil(math.log2(_ROOM * (wanted.expected or 1.0) / change)))
+    grid = _GRID * min(1.0, privacy.epsilon)
+    noise = noise_ratio(p, size, privacy.epsilon, privacy.delta, privacy.copies, cap, grid) * change * (1.0 + 1e-12)
+    relative, expected = relative_error(p, size), wanted.expected or 0.0
     return Plan(
         statistic=statistic,
         privacy=privacy,
         mechanism="sketch",
         size=size,
-        phantoms=phantoms,
-        step=grid.step,
-        epsilon=epsilon,
+        phantoms=Phantoms(0, 1),
+        step=2.0 ** math.floor(math.log2(noise * grid)),
+        epsilon=privacy.epsilon,
         delta=privacy.delta,
-        pure_epsilon=curve.pure_epsilon,
-        error=grid.spread * (1.0 + mass / guess) if guess > 0.0 else grid.spread * mass,
-        relative=guess > 0.0,
-        expected=guess,
-        bytes=HEADER_BYTES + math.ceil(size * entry_bytes(p, max(guess, 1.0))),
-        exact_error=exact_deviation(p, privacy) / (guess if guess > 0.0 else 1.0),
+        pure_epsilon=math.inf,
+        error=math.hypot(relative, math.sqrt(2.0) * noise / expected) if expected else relative,
+        relative=True,
+        expected=expected,
+        bytes=HEADER_BYTES + math.ceil(size * entry_bytes(p, max(expected_moment(statistic, privacy, expected), 1.0))),
+        exact_error=exact_deviation(p, privacy) / (expected or 1.0),
         deletes=wanted.deletes,
+        noise=noise,
+        cap=cap * change,
     )
 
 
-@dataclass(frozen=True)
-class _Grid:
-    """The grid for `size` entries: `deviation` of the estimate before rounding to it, `spread` after.
-
-    `curve_delta` is what of δ is left for the entries when finite precision has taken its share; None if it takes more
-    than its share even on the coarsest grid.
-    """
-
-    deviation: float
-    step: float
-    spread: float
-    cost: float
-    curve_delta: float | None
-
-    @classmethod
-    def of(cls, p: float, privacy: Privacy, size: int) -> _Grid:
-        deviation = relative_deviation(p, size)
-        share = _PRECISION_SHARE * privacy.delta
-        step = coarse_enough_step(deviation, privacy.epsilon, share)
-        cost = rounding_delta(privacy.epsilon, step)
-        left = privacy.delta - cost if cost <= share else None
-        return cls(deviation, step, rounded_deviation(deviation, step), cost, left)
+def moment_change(p: float, privacy: Privacy) -> float:
+    """Δ = c M^p: by how much neighbours can differ in F_p, whatever the relation; a little above, for the rounding."""
+    return privacy.pairs_per_person * math.pow(privacy.max_value, p) * (1.0 + 1e-15)
 
 
-def _largest_size(p: float, privacy: Privacy) -> int:
-    """The most entries for which there is a grid: the fewer they are, the coarser it may be. 0 if there is none."""
-    low, high = LEAST_SIZE - 1, LARGEST_SIZE
+@lru_cache(maxsize=1024)
+def noise_ratio(p: float, size: int, epsilon: float, delta: float, copies: int, cap: float, grid: float) -> float:
+    """b/Δ, certified."""
+    return NoisyEstimate(p, size, copies).noise(epsilon, delta, precision_of(p, size, cap, grid))
+
+
+def _out_of_reach(statistic: Moment, wanted: Wanted, best: float) -> PlanInfeasible:
+    at = f" at {statistic} = {wanted.expected:,.6g}" if wanted.expected else ""
+    return PlanInfeasible(
+        f"no sketch of up to {LARGEST_SIZE:,} entries has an error of {wanted.error:g}{at}: the best is {best:.3g}. "
+        f"{a_larger_error(best)}, or pass mechanism='exact'{', or a larger ε' if at else ''}."
+    )
+
+
+# TEMPORARY until the branches of the law and of precision are merged
+def relative_error(p: float, size: int) -> float:
+    from ..sketch.estimators.power_sum import best_power, power_variance
+
+    return math.sqrt(power_variance(best_power(p), p) / size) * (1.0 + 0.7 / size)
+
+
+def size_for(p: float, error: float) -> int:
+    low, high = LEAST_SIZE, LARGEST_SIZE + 1
     while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if _Grid.of(p, privacy, middle).curve_delta is not None else (low, middle - 1)
-    return low if low >= LEAST_SIZE else 0
+        middle = (low + high) // 2
+        low, high = (low, middle) if relative_error(p, middle) <= error else (middle + 1, high)
+    return low
 
 
-def _too_precise(p: float, privacy: Privacy, size: int, parts: int) -> PlanInfeasible:
-    """What would do; where δ is shared by several parts, so much more of it for all of them."""
-    if privacy.epsilon > _LARGEST_EPSILON:
-        return PlanInfeasible(
-            f"ε = {privacy.epsilon:g} is too large for a sketch: what finite precision costs grows as e^ε, and beyond "
-            f"about ε = {_LARGEST_EPSILON:g} it is more than any δ. Such an ε protects nobody either. Pass epsilon=1, "
-            "or another of that order, or mechanism='exact'."
-        )
-    grid, largest = _Grid.of(p, privacy, size), _largest_size(p, privacy)
-    enough = 1.05 * grid.cost / _PRECISION_SHARE * parts
-    ways = [f"delta={enough:.2g}"] if enough < 1.0 else []
-    ways += [f"size={largest}"] if largest else []
-    ways += ["mechanism='exact', which has δ = 0", "a smaller ε"]
-    return PlanInfeasible(
-        f"δ = {privacy.delta:g} leaves too little beside what finite precision costs at size {size} and "
-        f"ε = {privacy.epsilon:g}, which is {grid.cost:.2g}. Pass {either(ways)}."
-    )
-
-
-def _exact_plan(statistic: Moment, privacy: Privacy, asked: float | None, guess: float, deletes: bool) -> Plan:
-    """Exact F_p on a grid plus discrete Laplace noise: pure ε-DP.
-
-    The grid is a thousandth of the noise or of the sensitivity c M^p, whichever is less: rounding to it adds up to a
-    step to the sensitivity, so less than a thousandth to the noise.
-    """
-    deviation = exact_deviation(statistic.p, privacy)
-    error = deviation / guess if guess > 0.0 else deviation
-    if asked is not None and (guess == 0.0 or error > asked):
-        known = f"at {statistic} = {guess:,.6g}" if guess else f"absolute, and nothing is guaranteed about {statistic}"
-        way_out = a_larger_error(error if guess else math.inf)
-        raise PlanInfeasible(
-            f"the exact mechanism has an error of {error:.3g} {known}; {asked:g} is asked. {way_out}, or a "
-            "larger ε, or expected= if the value is known to be larger."
-        )
-    step = 2.0 ** math.floor(math.log2(deviation * min(1.0, privacy.epsilon / math.sqrt(2.0)) / 1000.0))
-    return noise_plan(statistic, privacy, deviation, guess, step=step, deletes=deletes)
-
-
-def _unreachable(
-    statistic: Moment, privacy: Privacy, error: float, guess: float, largest: int, best: float
-) -> PlanInfeasible:
-    exact, epsilon = exact_deviation(statistic.p, privacy) / guess, privacy.epsilon * best / error
-    ways = [a_larger_error(best) if best * 1.05 < 0.995 else f"Leave out error= and pass size={largest}"]
-    both = "" if exact <= error else "leave out error= and "
-    ways += [f"{both}pass mechanism='exact', whose error is {exact:.3g}"] if exact < best else []
-    ways += [f"a larger ε, about {epsilon:.3g}"] if epsilon <= _LARGEST_EPSILON else []
-    return PlanInfeasible(
-        f"no sketch of up to {LARGEST_SIZE} entries reaches a relative error of {error:g} at {statistic} = "
-        f"{guess:,.6g} with ε = {privacy.epsilon:g}, δ = {privacy.delta:g}: the best is {best:.3g}, with {largest}. "
-        f"{either(ways)}; or pass expected= if F_p is known to be larger."
-    )
-
-
-def _expected(statistic: Moment, privacy: Privacy, expected: float | None) -> float:
-    """F_p for the predicted error. The least that n pairs of value 1 or more can have is n^p: all of one key."""
-    if expected is None:
-        if privacy.unit == "key":  # every key comes once
-            return float(privacy.pairs)
-        return math.pow(max(privacy.pairs, privacy.total), statistic.p)
-    return expected
+def precision_of(p: float, size: int, cap: float, grid: float) -> Precision:
+    return Precision(error=2.0**-42, failure=0.0, cap=cap, grid=grid)

@@ -13,7 +13,7 @@ from ..checked_json import MOST_WHOLE, JsonError, parsed
 from ..errors import ArgumentError, BlobError, shortened
 from ..privacy import Privacy
 from ..sketch.distinct import FEWEST
-from ..statistic import STATISTICS, Derived, Distinct, Known, Statistic, Total, from_dict
+from ..statistic import STATISTICS, Derived, Distinct, Known, Statistic, from_dict
 from .phantoms import Phantoms
 from .sampled import Sampled
 
@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 
 __all__ = ["LARGEST_SIZE", "Mechanism", "Plan"]
 
-Mechanism = Literal["sketch", "exact"]
+Mechanism = Literal["sketch", "exact", "bare"]
 
 LARGEST_SIZE = 10_000  # up to here the certified curve is tested
 _MOST_PARTS = 32  # of a profile: an order each, and the total
-_FORMAT = "stablesketch-plan/1"
+_FORMAT = "stablesketch-plan/2"
+_FIRST_FORMAT = "stablesketch-plan/1"  # its sketches are bare
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,10 @@ class Plan:
     """A statistic, what is protected, and the mechanism that does it. Frozen, public, made from public numbers only.
 
     `epsilon` and `delta` are what is reached, never above what `privacy` asks; δ includes what finite precision costs.
-    `error` is the relative root mean square error expected at F_p = `expected`, or the absolute one where `relative`
-    is False because nothing is guaranteed about F_p; `bytes` is about what a stored collector takes at that F_p.
+    `error` is the relative root mean square error at the value `expected`; where that is 0 it is the error of the
+    sketch alone, and that of the noise comes on top: `noise` is its scale b, in units of what is measured. Where
+    `relative` is False the error is absolute. `bytes` is about what a stored collector takes. `cap` is where an
+    estimate is cut before it gets its noise: far beyond all that is to be expected.
     `sampled` says how pairs are sampled and what would be without; None if they are not. `parts` are the plans of what
     the statistic is computed from, where it is not measured itself; `epsilon` and `delta` are those of all together.
     Print a plan to see it as a table.
@@ -59,6 +62,8 @@ class Plan:
     deletes: bool = False
     sampled: Sampled | None = None
     parts: tuple[Plan, ...] = ()
+    noise: float = 0.0
+    cap: float = 0.0
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -73,8 +78,8 @@ class Plan:
     def known(self, pairs: int) -> Known:
         """What is public of a stream of so many pairs that is released by this plan."""
         parts = self.parts or (self,)
-        # Noise on an exact number, and registers, need no promise and check none.
-        checked = any(part.mechanism == "sketch" and not isinstance(part.statistic, Distinct) for part in parts)
+        # Only entries that are private by themselves need a promise, and check it.
+        checked = any(part.mechanism == "bare" for part in parts)
         return Known.of(self.privacy, pairs, promised=checked)
 
     def range(self, pairs: int) -> tuple[float, float]:
@@ -96,6 +101,11 @@ class Plan:
         """The plan as JSON: the same plan, the same text."""
         return json.dumps(self._content(), sort_keys=True, separators=(",", ":"), allow_nan=True)
 
+    def is_written_as(self, text: str) -> bool:
+        """Whether this is the text of the plan, in today's format or in that of version 0.1.0."""
+        first = json.dumps(_in_first_format(self._content()), sort_keys=True, separators=(",", ":"), allow_nan=True)
+        return text in (self.to_json(), first)
+
     def _content(self) -> dict[str, Any]:
         content = {
             "format": _FORMAT,
@@ -114,6 +124,8 @@ class Plan:
             "bytes": self.bytes,
             "exact_error": self.exact_error,
             "deletes": self.deletes,
+            "noise": self.noise,
+            "cap": self.cap,
         }
         if self.sampled is not None:
             content["sampled"] = self.sampled.to_dict()
@@ -134,6 +146,8 @@ class Plan:
 
     @classmethod
     def _from_content(cls, content: Mapping[str, Any]) -> Plan:
+        if content["format"] == _FIRST_FORMAT:
+            content = _of_first_format(content)
         if content["format"] != _FORMAT or content["statistic"]["name"] not in STATISTICS:
             raise BlobError("a plan of a format this version does not read. Make the plan again, or upgrade.")
         # A dictionary where there is sampling, a list where there are parts, and not there at all elsewhere.
@@ -169,7 +183,7 @@ class Plan:
 
     def _check_size(self) -> None:
         """Refuses a size that nothing is planned with, before anybody allocates so much."""
-        measured = self.mechanism == "sketch" and not self.parts and not isinstance(self.statistic, Total)
+        measured = self.mechanism != "exact" and not self.parts
         least, most = (1, LARGEST_SIZE) if measured else (0, 0)
         if self.parts:
             least = most = sum(part.size for part in self.parts)
@@ -190,6 +204,23 @@ class Plan:
         from .table import plan_table
 
         return plan_table(self)
+
+
+def _of_first_format(content: Mapping[str, Any]) -> dict[str, Any]:
+    """A plan of version 0.1.0 as one of today: a sketch of a moment or of entropy was released without noise."""
+    parts = [_of_first_format(part) for part in content.get("parts", [])]
+    counts = content["statistic"]["name"] == "distinct"
+    bare = any(part["mechanism"] == "bare" for part in parts) if parts else not counts
+    mechanism = "bare" if content["mechanism"] == "sketch" and bare else content["mechanism"]
+    own = {**content, "format": _FORMAT, "mechanism": mechanism, "noise": 0.0, "cap": 0.0}
+    return {**own, "parts": parts} if parts else own
+
+
+def _in_first_format(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The inverse of `_of_first_format`."""
+    own = {name: value for name, value in content.items() if name not in ("noise", "cap")}
+    own |= {"format": _FIRST_FORMAT, "mechanism": "sketch" if content["mechanism"] == "bare" else content["mechanism"]}
+    return {**own, "parts": [_in_first_format(part) for part in content["parts"]]} if "parts" in content else own
 
 
 def _is_plain(value: object, kind: object) -> bool:
@@ -213,4 +244,6 @@ _PLAIN_FIELDS = {
     "bytes": int,
     "exact_error": float,
     "deletes": bool,
+    "noise": float,
+    "cap": float,
 }

@@ -9,9 +9,11 @@ from ..privacy import Privacy, PrivacyCurve
 from ..privacy.neighbours import log_sensitivity
 from ..privacy.sampling import Sampling
 from ..statistic import Derived, Distinct, Moment, Shannon, Statistic, Total
+from .bare_entropy_plan import bare_entropy_plan
+from .bare_plan import bare_plan
 from .derived_plan import derived_plan
 from .distinct_plan import distinct_plan
-from .entropy_plan import entropy_plan
+from .exact_entropy_plan import exact_entropy_plan
 from .moment_plan import moment_plan
 from .plan import Mechanism, Plan
 from .sampled import checked_sampling, sampled_plan
@@ -56,14 +58,14 @@ def plan(
     if sampling is None:
         return _planned(statistic, privacy, asked)
     rate = checked_sampling(sampling)
-    if not isinstance(statistic, Moment) or mechanism != "sketch" or (asked.size is None and memory is None):
+    if not isinstance(statistic, Moment) or mechanism != "bare" or (asked.size is None and memory is None):
         raise ArgumentError(
-            "sampling", rate.rate, "sampling is for sketches of a moment, of a given size",
-            "Pass ss.Moment(...) and size= or memory= with it",
+            "sampling", rate.rate, "sampling is for bare sketches of a moment, of a given size",
+            "Pass ss.Moment(...), mechanism='bare' and size= or memory= with it",
         )  # fmt: skip
     if privacy.unit == "key":
         raise ArgumentError("sampling", rate.rate, "nothing is proved of it for whole keys", "Leave it out")
-    base = moment_plan(statistic, privacy, asked)
+    base = bare_plan(statistic, privacy, asked)
     bare = PrivacyCurve.from_log(statistic.p, base.size, min(log_sensitivity(statistic.p, privacy), 700.0))
     return sampled_plan(base, rate, bare.epsilon(privacy.delta))
 
@@ -78,6 +80,7 @@ def _planned(statistic: Statistic, privacy: Privacy, asked: Wanted) -> Plan:
     if isinstance(statistic, Moment):
         return moment_plan(statistic, privacy, asked)
     if isinstance(statistic, Shannon):
+        entropy_plan = exact_entropy_plan if asked.mechanism == "exact" else bare_entropy_plan
         return entropy_plan(statistic, privacy, asked)
     if isinstance(statistic, Distinct):
         return distinct_plan(statistic, privacy, asked)

@@ -7,13 +7,13 @@ from fractions import Fraction
 
 from ..errors import ArgumentError
 from ..privacy import Privacy, discrete_laplace
-from ..statistic import Total
+from ..statistic import Moment, Total
 from .noise_plan import noise_plan
 from .plan import Plan
 from .wanted import Wanted
 from .ways_out import a_larger_error
 
-__all__ = ["total_distance", "total_plan", "total_scale"]
+__all__ = ["is_counted", "total_distance", "total_plan", "total_scale"]
 
 _BYTES = 64
 
@@ -23,12 +23,18 @@ def total_distance(privacy: Privacy) -> int:
     return max(privacy.pairs_per_person * (privacy.max_value - (privacy.relation == "replace")), 1)
 
 
+def is_counted(plan: Plan) -> bool:
+    """Whether what is released is the total, by whatever name: F_1 is the total too."""
+    named = isinstance(plan.statistic, Total) or plan.statistic == Moment(1.0)
+    return named and plan.mechanism == "exact"
+
+
 def total_scale(privacy: Privacy) -> Fraction:
     """Of the noise: D/ε, so that it is ε-private."""
     return Fraction(total_distance(privacy)) / Fraction(privacy.epsilon)
 
 
-def total_plan(statistic: Total, privacy: Privacy, wanted: Wanted) -> Plan:
+def total_plan(statistic: Total | Moment, privacy: Privacy, wanted: Wanted) -> Plan:
     """ε-private; the error is that of the noise, relative to `expected`, by default the promised number of pairs."""
     expected = wanted.expected or float(max(privacy.pairs, privacy.total))
     deviation = discrete_laplace.variance(total_scale(privacy)) ** 0.5

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
 from ..errors import ArgumentError, ArgumentTypeError
 from ..statistic import Statistic
@@ -72,8 +72,8 @@ def wanted(
         )
     if not isinstance(deletes, bool):
         raise ArgumentTypeError("deletes", deletes, "not True or False", "Pass True to allow deletes")
-    if mechanism not in ("sketch", "exact"):
-        raise ArgumentError("mechanism", mechanism, "there is no such mechanism", 'Pass "sketch" or "exact"')
+    if mechanism not in get_args(Mechanism):
+        raise ArgumentError("mechanism", mechanism, "there is no such mechanism", 'Pass "sketch", "exact" or "bare"')
     if mechanism == "exact" and (size is not None or memory is not None):
         (named,) = (name for name in ("size", "memory") if name in given)
         way_out = f"Leave out {named}="

@@ -49,7 +49,6 @@ at ε = 1, whatever the registers, and adds about sqrt(2) c/ε keys to the devia
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -63,6 +62,7 @@ from ..secret import Secret
 from ..sketch import register_law
 from ..sketch.estimators import checked_confidence
 from . import discrete_laplace
+from .keyed_integers import KeyedIntegers
 from .privacy import Privacy
 
 __all__ = ["PhantomNumber", "distinct_deviation", "distinct_limits", "phantoms_for"]
@@ -74,7 +74,6 @@ _SLACK = 1.0 + 1e-12
 _MOST_POINTS = 512
 _DEVIATIONS = 9
 _LEAST_DEVIATION = 1e-9
-_BLOCK = 256
 
 Floats = NDArray[np.float64]
 
@@ -133,7 +132,7 @@ class PhantomNumber:
 
     def draw(self, secret: Secret) -> int:
         """Z of this secret: the same in every shard that has the secret."""
-        stream = _Stream(secret.derive(f"distinct/phantoms/{self.pairs_per_person}/{self.epsilon.hex()}"))
+        stream = KeyedIntegers(secret.derive(f"distinct/phantoms/{self.pairs_per_person}/{self.epsilon.hex()}"))
         return max(0, self.centre + discrete_laplace.sample(self.scale, stream.below))
 
     def _tail(self, k: int) -> float:
@@ -217,30 +216,3 @@ def _below(estimated: float, registers: int, z: Floats, weights: Floats) -> Call
         return float(weights @ np.array([0.5 * math.erfc(-x) for x in scaled.tolist()]))
 
     return probability
-
-
-class _Stream:
-    """Uniform integers from a key: SHAKE-256(key, counter), cut to as many bits as are needed."""
-
-    __slots__ = ("_counter", "_key", "_left")
-
-    def __init__(self, key: bytes) -> None:
-        self._key = key
-        self._counter = 0
-        self._left = b""
-
-    def below(self, n: int) -> int:
-        """Uniform on 0..n-1: what is not below n is drawn again."""
-        bits = (n - 1).bit_length()
-        while True:
-            drawn = int.from_bytes(self._take(-(-bits // 8)), "little") & ((1 << bits) - 1)
-            if drawn < n:
-                return drawn
-
-    def _take(self, count: int) -> bytes:
-        while len(self._left) < count:
-            block = hashlib.shake_256(self._key + self._counter.to_bytes(8, "little")).digest(_BLOCK)
-            self._left += block
-            self._counter += 1
-        taken, self._left = self._left[:count], self._left[count:]
-        return taken

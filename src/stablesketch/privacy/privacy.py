@@ -28,44 +28,47 @@ class Privacy:
     Whatever is released, its probability of falling into any set changes by at most a factor e^ε, plus δ, when the
     stream is exchanged for a neighbour. Neighbours are told by `relation`:
 
+    - `"add_remove"`: one stream is the other without up to `pairs_per_person` of its pairs. It protects *whether* a
+      person contributed at all. The number of pairs is then private too.
     - `"replace"`: the streams have equally many pairs, and up to `pairs_per_person` pairs of one stand where other
       pairs stand in the other. It protects *what* a person contributed, key and value. The number of pairs is public:
       that a person is in the stream, and how often, is not hidden.
-    - `"add_remove"`: one stream is the other without up to `pairs_per_person` of its pairs. It protects *whether* a
-      person contributed at all. The number of pairs is then private too, and `pairs` must come from public knowledge.
 
-    `pairs` is a promise: the guarantee holds for streams with this many pairs or more (with add_remove, both
-    neighbours have that many). 0 promises nothing and covers streams of any length, the empty one included. Values are
-    integers from 1 to `max_value`. `pairs_per_person` bounds how many pairs one person may hold: with 1, pairs are
-    protected, not people.
+    Both cost the same noise. Values are integers from 1 to `max_value`. `pairs_per_person` bounds how many pairs one
+    person may hold: with 1, pairs are protected, not people.
 
     With `unit="key"` every key is one person, and what is protected is all that the key has: its pairs are one pair, of
-    value up to `max_value`, and no key has two. `pairs` is then the number of keys, and `pairs_per_person` how many
-    keys a person may have. That every key comes once, with its whole total, is a promise: files and frames are added up
-    by key before they are counted, an `update` of one's own has to see to it.
+    value up to `max_value`, and no key has two. `pairs_per_person` is then how many keys a person may have. That every
+    key comes once, with its whole total, is a promise: files and frames are added up by key before they are counted, an
+    `update` of one's own has to see to it.
 
-    `total` is a promise too: the values of either neighbour add up to this much or more. It helps where values vary and
-    their sum is known from elsewhere; 0 promises no more than `pairs` does.
+    `groups` is for tables: over how many groups, each released by itself under this same privacy, the pairs of one
+    person may be spread. All of them together are then (ε, δ)-private, not each alone.
+
+    `pairs` and `total` are promises that mechanism="bare" needs, and checks at the release: either neighbour has so
+    many pairs or more, of values that add up to so much or more. 0 promises nothing and covers streams of any length,
+    the empty one included. Other mechanisms hold for every stream and take `pairs` as a guess of its length.
 
     The guarantee is about one release, against those who see it and do not know the secret.
 
-    >>> Privacy(epsilon=1.0, delta=1e-9, pairs=1_000_000)
-    Privacy(epsilon=1.0, delta=1e-09, pairs=1000000)
+    >>> Privacy(epsilon=1.0, delta=1e-9)
+    Privacy(epsilon=1.0, delta=1e-09)
     """
 
     epsilon: float
     delta: float
-    pairs: int
+    pairs: int = 0
     max_value: int = 1
-    relation: Relation = "replace"
+    relation: Relation = "add_remove"
     pairs_per_person: int = 1
     unit: Unit = "pair"
     total: int = 0
+    groups: int = 1
 
     def __post_init__(self) -> None:
         for name in ("epsilon", "delta"):
             object.__setattr__(self, name, _real(name, getattr(self, name)))
-        for name in ("pairs", "max_value", "pairs_per_person", "total"):
+        for name in ("pairs", "max_value", "pairs_per_person", "total", "groups"):
             object.__setattr__(self, name, _integer(name, getattr(self, name)))
         if not 0.0 < self.epsilon < math.inf:
             raise ArgumentError("epsilon", self.epsilon, "ε is a finite number above 0", "Pass one such as 1.0")
@@ -92,17 +95,23 @@ class Privacy:
         _check_range("total", self.total, 0, "Pass what all values add up to at least, 0 if that is not known")
         _check_range("max_value", self.max_value, 1, "Pass the largest value a pair may have, 1 for plain counts")
         _check_range("pairs_per_person", self.pairs_per_person, 1, "Pass how many pairs one person may hold")
+        _check_range("groups", self.groups, 1, "Pass in how many groups one person may be, 1 if there are none")
 
     def __repr__(self) -> str:
-        """What differs from the default, and the three that have none."""
+        """What differs from the default, and the two that have none."""
         shown = [field for field in fields(self) if getattr(self, field.name) != field.default]
         return f"Privacy({', '.join(f'{field.name}={getattr(self, field.name)!r}' for field in shown)})"
 
     def to_dict(self) -> dict[str, Any]:
         """The fields by name: plain numbers and strings, ready for JSON."""
         # What was written before there was a choice is written as it was.
-        usual = {"unit": "pair", "total": 0}
+        usual = {"unit": "pair", "total": 0, "groups": 1}
         return {name: value for name, value in asdict(self).items() if name not in usual or usual[name] != value}
+
+    @property
+    def copies(self) -> int:
+        """How many groups a neighbour can change: a pair changes one."""
+        return min(self.groups, self.pairs_per_person)
 
     @property
     def protects(self) -> str:
@@ -114,8 +123,11 @@ class Privacy:
         """The inverse of `to_dict`; a field too many or too few is an error, not a guess."""
         if not isinstance(data, Mapping):
             raise ArgumentTypeError("data", data, "the fields of a Privacy are a mapping", "Pass what to_dict gave")
-        names = {field.name for field in fields(cls)}
-        for problem, odd in (("unknown", set(data) - names), ("missing", names - set(data) - {"unit", "total"})):
+        names, later = {field.name for field in fields(cls)}, {"unit", "total", "groups"}
+        for problem, odd in (
+            ("unknown", set(data) - names),
+            ("missing", names - set(data) - later),
+        ):
             if odd:
                 raise ArgumentError(
                     "data", sorted(map(str, odd)), f"fields of Privacy {problem}", "Pass what to_dict gave"

@@ -25,7 +25,7 @@ import stablesketch as ss  # noqa: E402
 __all__ = ["beam", "cloudpickle", "trigger", "window"]
 
 PAIRS = [(row[0], row[1]) for row in rows()]
-REPLACE = ss.Privacy(1.0, 1e-6, pairs=3000, max_value=5)
+REPLACE = ss.Privacy(1.0, 1e-6, pairs=3000, max_value=5, relation="replace")
 ADD_REMOVE = ss.Privacy(2.0, 1e-6, 0, max_value=5, relation="add_remove")
 
 

@@ -93,7 +93,7 @@ def test_sliding_windows_divide_the_budget(tmp_path: Path) -> None:
     made = Release(ss.Moment(0.5), ADD_REMOVE, size=50, public_windows=True)
     found = result(source, made, tmp_path)
     assert len(found) == 4
-    each = ss.plan(ss.Moment(0.5), GroupBudget.of(ADD_REMOVE, 2).privacy, size=50)
+    each = ss.plan(ss.Moment(0.5), GroupBudget.of(ADD_REMOVE, 2).privacy, size=50, mechanism="bare")
     assert {one["epsilon"] for one in found} == {GroupBudget.of(ADD_REMOVE, 2).spent(each.epsilon, each.delta)[0]}
     assert {one["floor"] for one in found} == {each.floor}
 
@@ -202,7 +202,7 @@ def test_what_is_refused_charges_nothing(tmp_path: Path) -> None:
         (REPLACE, ss.Moment(0.5), {"error": 1e-9}),
         (people, ss.Moment(0.5), {"by": True, "size": 50}),
         (people, ss.Moment(0.5), {"person": True, "groups_per_person": 0, "size": 50}),
-        (ss.Privacy(1.5, 1e-6, pairs=3000, max_value=5), ss.Moment(0.5), {"size": 400}),  # above what the ledger has
+        (ss.Privacy(1.5, 1e-6, pairs=3000, max_value=5, relation="replace"), ss.Moment(0.5), {"size": 400}),  # above what the ledger has
     ]):  # fmt: skip
         with pytest.raises(ss.StablesketchError):
             pairs | f"Refused {i}" >> Release(statistic, asked, ledger=ledger, **options)  # type: ignore[arg-type]
@@ -220,7 +220,7 @@ def test_whole_keys_are_added_up_as_on_one_machine(
     totals: dict[str, int] = {}
     for key, value in PAIRS:
         totals[key] = totals.get(key, 0) + value
-    asked = ss.Privacy(4.0, 1e-6, len(totals), max_value=max(totals.values()), unit="key")
+    asked = ss.Privacy(4.0, 1e-6, len(totals), max_value=max(totals.values()), unit="key", relation="replace")
     ledger = ss.Ledger(tmp_path / "ledger.db", epsilon=10.0, delta=1e-3)
     made = Release(ss.Moment(0.5), asked, size=50, secret=SecretFrom.file(secret_file), ledger=ledger)
     (found,) = result(Parts(PAIRS, 3), made, tmp_path)
@@ -232,7 +232,7 @@ def test_whole_keys_are_added_up_as_on_one_machine(
     here = ss.release(frame, ss.Moment(0.5), asked, key="key", value="n", size=50)
     assert isinstance(here, ss.Release)
     assert json.loads(here.to_json()) == found
-    low = ss.Privacy(4.0, 1e-6, 10, max_value=5, unit="key")
+    low = ss.Privacy(4.0, 1e-6, 10, max_value=5, unit="key", relation="replace")
     with pytest.raises(ss.DataError, match=r"the total of a key is [\d,]+, above the promised max_value = 5"):
         result(Parts(PAIRS, 3), Release(ss.Moment(0.5), low, size=50), tmp_path)
     pipeline = beam.Pipeline()
@@ -240,4 +240,4 @@ def test_whole_keys_are_added_up_as_on_one_machine(
     with pytest.raises(ss.ArgumentError, match="a whole key can be in every group"):
         pairs | Release(ss.Moment(0.5), low, groups=["FR"], size=50)
     with pytest.raises(ss.ArgumentError, match="every key must come once"):
-        Sketch(ss.plan(ss.Moment(0.5), low, size=50), secret=SecretFrom.file(secret_file))
+        Sketch(ss.plan(ss.Moment(0.5), low, size=50, mechanism="bare"), secret=SecretFrom.file(secret_file))

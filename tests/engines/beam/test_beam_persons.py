@@ -223,7 +223,7 @@ def test_what_cannot_be_bounded_is_refused() -> None:
     windows = people | beam.WindowInto(window.FixedWindows(10))
     endless = people | "Endless" >> beam.Map(lambda one: one)
     endless.is_bounded = False
-    replace = ss.Privacy(1.0, 1e-6, 100, max_value=5)
+    replace = ss.Privacy(1.0, 1e-6, 100, max_value=5, relation="replace")
     keys = ss.Privacy(1.0, 1e-6, 0, relation="add_remove", unit="key")
     for i, (where, asked, options, wanted) in enumerate([
         (windows, privacy(1), {"person": True, "public_windows": True}, "public_windows = True: .* list them"),

@@ -25,12 +25,14 @@ PORTABLE = (
     "--environment_type=beam:env:harness_subprocess_python:v1", f"--environment_config={WORKER}",
 )  # fmt: skip
 PROCESSES = ("--runner=DirectRunner", "--direct_num_workers=2", "--direct_running_mode=multi_processing")
-REPLACE = ss.Privacy(1.0, 1e-6, pairs=100, max_value=5)
+REPLACE = ss.Privacy(1.0, 1e-6, pairs=100, max_value=5, relation="replace")
 PLANS = {
-    "moment": ss.plan(ss.Moment(0.5), REPLACE, size=40),
-    "hill": ss.plan(ss.Hill(0.5), REPLACE, size=40),
-    "shannon": ss.plan(ss.Shannon(), ss.Privacy(1.0, 1e-6, pairs=3000, max_value=5)),
-    "distinct": ss.plan(ss.Distinct(), REPLACE),
+    "moment": ss.plan(ss.Moment(0.5), REPLACE, size=40, mechanism="bare"),
+    "hill": ss.plan(ss.Hill(0.5), REPLACE, size=40, mechanism="bare"),
+    "shannon": ss.plan(
+        ss.Shannon(), ss.Privacy(1.0, 1e-6, pairs=3000, max_value=5, relation="replace"), mechanism="bare"
+    ),
+    "distinct": ss.plan(ss.Distinct(), REPLACE, mechanism="bare"),
 }
 
 

@@ -80,7 +80,7 @@ def main(master: str, folder: Path) -> None:
         found = stablesketch.spark.sketch(slowly, plan(), key="app", value="n", secret=way, shard="x")
         folder.joinpath(f"{name}.bytes").write_bytes(found.to_bytes())
     job.secrets = type("Known", (), {"token_bytes": lambda n: FRESH, "token_hex": lambda n: "n" * 2 * n})  # type: ignore[assignment, attr-defined]
-    privacy = ss.Privacy(1.0, 1e-6, pairs=3000, max_value=5)
+    privacy = ss.Privacy(1.0, 1e-6, pairs=3000, max_value=5, relation="replace")
     stablesketch.spark.release(frame, ss.Moment(0.5), privacy, key="app", value="n", size=40)
     frame.selectExpr(f"'{CONTROL}' as literal", "app").groupBy("literal").count().collect()
     web = session.sparkContext.uiWebUrl

@@ -46,7 +46,13 @@ def main() -> None:
         stablesketch.spark.release(frame, ss.Moment(0.5), privacy, **asked)
 
     Path("e.csv").write_text("app,n\n" + "".join(f"app {i % 9},1\n" for i in range(100)))
-    counted = Task(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 0), checked_columns("app"), Sizing(size=40), count_pairs=True)
+    counted = Task(
+        ss.Moment(0.5),
+        ss.Privacy(1.0, 1e-6, 0, relation="replace"),
+        checked_columns("app"),
+        Sizing(size=40),
+        count_pairs=True,
+    )
     outcome = run_frame(counted, files._frame(session, ["e.csv"], counted), secret=way)
     assert outcome.releases[0].pairs == 100
 

@@ -16,7 +16,7 @@ from stablesketch.spark import SecretFrom
 def test_a_release_the_same_state_and_the_same_error(spark: Any, secret_file: Path) -> None:
     """The value is within 8 standard deviations: a false alarm is out of the question."""
     frame = spark.createDataFrame(rows(), SCHEMA).repartition(3)
-    privacy = ss.Privacy(1.0, 1e-6, pairs=3000, max_value=5)
+    privacy = ss.Privacy(1.0, 1e-6, pairs=3000, max_value=5, relation="replace")
     released = stablesketch.spark.release(frame, ss.Moment(0.5), privacy, key="app", value="n", size=200)
     totals: dict[str, int] = {}
     for row in rows():

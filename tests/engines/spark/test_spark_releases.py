@@ -198,16 +198,16 @@ def test_wrong_types_are_refused_before_anything_runs(spark: Any) -> None:
         ("list", None, "cannot be used as a key: it holds several values"),
         ("x", None, "no such"),
     ):
-        privacy = ss.Privacy(1.0, 1e-6, pairs=5, max_value=5 if value else 1)
+        privacy = ss.Privacy(1.0, 1e-6, pairs=5, max_value=5 if value else 1, relation="replace")
         with pytest.raises(ss.DataError, match=wanted):
             release(frame, ss.Moment(0.5), privacy, key=key, value=value)
     with pytest.raises(ss.ArgumentTypeError, match="not a DataFrame of Spark"):
-        release([1, 2], ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=5), key="k")
+        release([1, 2], ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=5, relation="replace"), key="k")
 
 
 def test_rows_that_are_no_pairs_are_skipped_and_counted_if_asked(spark: Any) -> None:
     frame = spark.range(0, 1000, 1, 3).selectExpr("nullif(id % 50, 7) as k", "id % 7 as n")
-    privacy = ss.Privacy(1.0, 1e-6, 0, max_value=5)
+    privacy = ss.Privacy(1.0, 1e-6, 0, max_value=5, relation="replace")
     released = release(
         frame, ss.Moment(0.5), privacy, key="k", value="n", count_pairs=True, clip=True, on_bad="skip", size=30
     )
@@ -223,7 +223,7 @@ def test_max_value_is_found_on_the_cluster(spark: Any, tmp_path: Path) -> None:
     frame = spark.range(0, 20000, 1, 3).selectExpr("id % 500 as k", "if(id % 1000 = 0, 900, id % 8 + 1) as n")
     ledger = ss.Ledger(tmp_path / "ledger.db", epsilon=10.0, delta=1e-3)
     released = release(
-        frame, ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 0), key="k", value="n", count_pairs=True,
+        frame, ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 0, relation="replace"), key="k", value="n", count_pairs=True,
         auto_max_value=ss.AutoMaxValue(), size=30, ledger=ledger, label="spark",
     )  # fmt: skip
     assert isinstance(released, ss.Release)
@@ -285,7 +285,9 @@ def test_retried_tasks_count_once(frame: Any, secret_file: Path) -> None:
 
 @pytest.mark.parametrize("statistic", [ss.Shannon(), ss.Distinct(), ss.Hill(0.5)], ids=str)
 def test_every_statistic_has_the_same_state(frame: Any, secret_file: Path, statistic: Any) -> None:
-    chosen = ss.plan(statistic, ss.Privacy(5.0, 1e-6, pairs=100_000, max_value=5), size=64)
+    chosen = ss.plan(
+        statistic, ss.Privacy(5.0, 1e-6, pairs=100_000, max_value=5, relation="replace"), size=64, mechanism="bare"
+    )
     found = sketch(frame, chosen, key="app", value="n", secret=SecretFrom.file(secret_file), shard="x")
     assert found.to_bytes() == local_bytes(rows(), "x", chosen)
 
@@ -304,7 +306,7 @@ def test_whole_keys_are_added_up_as_on_one_machine(
     totals: dict[str, int] = {}
     for app, n, *_ in rows():
         totals[app] = totals.get(app, 0) + n
-    privacy = ss.Privacy(4.0, 1e-6, 2, max_value=max(totals.values()), unit="key")
+    privacy = ss.Privacy(4.0, 1e-6, 2, max_value=max(totals.values()), unit="key", relation="replace")
     task = Task(ss.Atkinson(0.5), privacy, checked_columns("app", "n"), Sizing(size=30))
     with Engine() as engine:
         here, there = pair_of_sources(task, frame, tmp_path, monkeypatch, engine)
@@ -313,12 +315,12 @@ def test_whole_keys_are_added_up_as_on_one_machine(
         own, other = (source.collected(chosen) for source in (here, there))
         assert own[1] == other[1] == len(totals)
         assert own[0]._held().to_bytes() == other[0]._held().to_bytes()
-    low = ss.Privacy(4.0, 1e-6, 2, max_value=5, unit="key")
+    low = ss.Privacy(4.0, 1e-6, 2, max_value=5, unit="key", relation="replace")
     with pytest.raises(ss.DataError, match="the total of a key is"):
         release(frame, ss.Atkinson(0.5), low, key="app", value="n", size=30)
     large = frame.selectExpr("app", "if(n = 3, 1L << 40, n) as n")  # more than 32 bits: not to be lost before the sum
     with pytest.raises(ss.DataError, match="the total of a key is"):
         release(large, ss.Atkinson(0.5), privacy, key="app", value="n", size=30, on_bad="skip")
-    whole = ss.plan(ss.Atkinson(0.5), privacy, size=30)
+    whole = ss.plan(ss.Atkinson(0.5), privacy, size=30, mechanism="bare")
     with pytest.raises(ss.ArgumentError, match="every key must come once"):
         sketch(frame, whole, key="app", value="n", secret=SecretFrom.file(secret_file))

@@ -1,4 +1,6 @@
-"""Plans of Shannon's entropy: there is no floor, so privacy decides how many entries there may be.
+"""Plans of Shannon's entropy whose entries are private by themselves (mechanism="bare").
+
+There is no floor, so privacy decides how many entries there may be.
 
 The entries are R - H, a location family (law/skewed.py): neighbours move them by at most Δ = sup|ΔH|
 (privacy/entropy_neighbours.py), the fewer entries the better they hide it, and the error is about 1.70/sqrt(size)
@@ -19,23 +21,21 @@ from ..privacy.shift_curve import ShiftCurve
 from ..sketch import entry_bytes
 from ..sketch.estimators.entropy import entropy_deviation
 from ..statistic import Shannon
-from .exact_entropy_plan import exact_entropy_deviation, exact_entropy_plan
+from .exact_entropy_plan import exact_entropy_deviation
 from .phantoms import Phantoms
 from .plan import Plan
 from .sizing import gaussian_guide
 from .wanted import HEADER_BYTES, LARGEST_SIZE, LEAST_SIZE, Wanted
 from .ways_out import either, instead_of
 
-__all__ = ["entropy_plan"]
+__all__ = ["bare_entropy_plan"]
 
 _PRECISION_SHARE = 0.75  # of δ, which finite precision may take at most
 _LARGEST_EPSILON = 20.0  # to be suggested
 
 
-def entropy_plan(statistic: Shannon, privacy: Privacy, wanted: Wanted) -> Plan:
+def bare_entropy_plan(statistic: Shannon, privacy: Privacy, wanted: Wanted) -> Plan:
     """By the size asked for, the memory, or the error; if nobody asks, as near to the usual error as ε allows."""
-    if wanted.mechanism == "exact":
-        return exact_entropy_plan(statistic, privacy, wanted)
     shift = entropy_sensitivity(privacy, privacy.total or None)
     if wanted.size is not None or wanted.memory is not None:
         size = wanted.size_within(_entry_bytes(privacy))
@@ -59,7 +59,7 @@ def _plan(statistic: Shannon, privacy: Privacy, shift: float, size: int, deletes
     return Plan(
         statistic=statistic,
         privacy=privacy,
-        mechanism="sketch",
+        mechanism="bare",
         size=size,
         phantoms=Phantoms(0, 1),
         step=step,

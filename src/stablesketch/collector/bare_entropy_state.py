@@ -12,17 +12,17 @@ from ..sketch.estimators.entropy import entropy_estimate, entropy_pivot
 from ..sketch.estimators.pivot import PivotLaw
 from ..sketch.sketch import Sketch
 from ..statistic import Array
+from .bare_state import BareState
 from .measured import Measured
-from .sketch_state import SketchState
 
 if TYPE_CHECKING:
     from ..plan import Plan
 
-__all__ = ["EntropyState"]
+__all__ = ["BareEntropyState"]
 
 
-class EntropyState(SketchState):
-    """As `SketchState`; its entries are divided by the exact total before anything is computed from them."""
+class BareEntropyState(BareState):
+    """As `BareState`; its entries are divided by the exact total before anything is computed from them."""
 
     @staticmethod
     def _opened(plan: Plan, secret: Secret | None) -> Sketch:

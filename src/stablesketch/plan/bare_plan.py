@@ -1,0 +1,187 @@
+"""Plans of moments whose entries are private by themselves (mechanism="bare"): size, floor, and what is left over."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ..errors import ArgumentError, PlanInfeasible
+from ..privacy import Privacy, PrivacyCurve
+from ..privacy.neighbours import log_sensitivity
+from ..privacy.precision import STEPS_PER_DEVIATION, coarse_enough_step, rounded_deviation, rounding_delta
+from ..sketch import entry_bytes
+from ..statistic import Moment
+from .exact_plan import expected_moment
+from .phantoms import Phantoms
+from .plan import Plan
+from .sizing import exact_deviation, floor_for, gaussian_guide, largest_log_rho, relative_deviation
+from .wanted import HEADER_BYTES, LARGEST_SIZE, LEAST_SIZE, Wanted
+from .ways_out import a_larger_error, either
+
+__all__ = ["bare_plan"]
+
+_PRECISION_SHARE = 0.75  # of δ, which finite precision may take at most
+_LARGEST_EPSILON = 20.0  # to be suggested: finite precision costs too much soon after
+
+
+def bare_plan(statistic: Moment, privacy: Privacy, wanted: Wanted) -> Plan:
+    """By the size asked for, the memory, or the error."""
+    guess = expected_moment(statistic, privacy, wanted.expected)
+    if wanted.size is not None or wanted.memory is not None:
+        size = wanted.size_within(entry_bytes(statistic.p, max(guess, 1.0)))
+        return _plan(statistic, privacy, size, guess, wanted)
+    return _plan_for_error(statistic, privacy, wanted, guess)
+
+
+def _plan_for_error(statistic: Moment, privacy: Privacy, wanted: Wanted, guess: float) -> Plan:
+    """About the smallest size whose certified plan has at most the error; the Gaussian guide says where to begin."""
+    error = wanted.error_or(statistic.default_error)
+    if guess == 0.0:
+        both = "Pass" if wanted.error is None else "Leave out error= and pass"
+        raise ArgumentError(
+            "error", error, "nothing is guaranteed about F_p, so no relative error can be aimed at",
+            f"{both} size=500, for example, or pass expected=, the F_p you expect",
+        )  # fmt: skip
+    largest = _largest_size(statistic.p, privacy)
+    if not largest:
+        raise _too_precise(statistic.p, privacy, LEAST_SIZE, wanted.parts)
+    mu = gaussian_guide(privacy.epsilon, privacy.delta)
+
+    def guided(size: int) -> float:
+        grid = _Grid.of(statistic.p, privacy, size)
+        mass = floor_for(statistic.p, privacy, mu * grid.deviation, within=1e-3)
+        return grid.spread * (1.0 + mass / guess)
+
+    def least(start: int, goal: float) -> int:
+        """The least size from `start` on for which the guide reaches the goal, or the largest."""
+        low, high = start, largest
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if guided(middle) <= goal else (middle + 1, high)
+        return low
+
+    finest = _Grid.of(statistic.p, privacy, largest)
+    if guided(largest) > error or finest.step > finest.deviation / STEPS_PER_DEVIATION:
+        # Where the floor and a coarse grid decide the error, fewer entries can do better. The guide is too hopeful by
+        # some 1/sqrt(size).
+        sizes = {max(LEAST_SIZE, math.ceil(largest * 0.7**k)) for k in range(22)}
+        largest = min(sizes, key=lambda size: guided(size) * (1.0 + 1.0 / math.sqrt(size)))
+        if guided(largest) > error:
+            best = _plan(statistic, privacy, largest, guess, wanted).error
+            raise _unreachable(statistic, privacy, error, guess, largest, best)
+    size = least(LEAST_SIZE, error)
+    while True:
+        candidate = _plan(statistic, privacy, size, guess, wanted)
+        if candidate.error <= error:
+            return candidate
+        if size == largest:
+            raise _unreachable(statistic, privacy, error, guess, size, candidate.error)
+        # The guide was so much too hopeful here, and nearly so at the size that is looked for.
+        size = least(size + 1, error * guided(size) / candidate.error)
+
+
+def _plan(statistic: Moment, privacy: Privacy, size: int, guess: float, wanted: Wanted) -> Plan:
+    """The plan of this size: the least floor at which the certified curve gives (ε, δ), δ less what precision costs."""
+    p = statistic.p
+    grid = _Grid.of(p, privacy, size)
+    curve_delta = grid.curve_delta
+    if curve_delta is None:
+        raise _too_precise(p, privacy, size, wanted.parts)
+    bare = min(log_sensitivity(p, privacy), 700.0)
+    if PrivacyCurve.from_log(p, size, bare).delta(privacy.epsilon) <= curve_delta:
+        log_rho = bare  # no floor is needed, so how much less would do need not be known
+    else:
+        log_rho = largest_log_rho(p, size, privacy.epsilon, curve_delta)
+    phantoms = Phantoms.affordable(p, floor_for(p, privacy, log_rho))
+    mass = phantoms.mass(p)
+    # The mass is a sum of rounded powers: taken a little smaller, ρ comes out a little larger.
+    reached = log_sensitivity(p, privacy, mass * (1.0 - 1e-12))
+    curve = PrivacyCurve.from_log(p, size, reached)
+    if reached > log_rho and curve.delta(privacy.epsilon) > curve_delta:
+        raise PlanInfeasible("the floor found does not reach what was asked; this is a bug, please report the call.")
+    # δ(asked ε) is certified, here or at a larger ρ, so the asked ε is an upper bound too.
+    epsilon = min(curve.epsilon(curve_delta), curve.pure_epsilon, privacy.epsilon)
+    return Plan(
+        statistic=statistic,
+        privacy=privacy,
+        mechanism="bare",
+        size=size,
+        phantoms=phantoms,
+        step=grid.step,
+        epsilon=epsilon,
+        delta=privacy.delta,
+        pure_epsilon=curve.pure_epsilon,
+        error=grid.spread * (1.0 + mass / guess) if guess > 0.0 else grid.spread * mass,
+        relative=guess > 0.0,
+        expected=guess,
+        bytes=HEADER_BYTES + math.ceil(size * entry_bytes(p, max(guess, 1.0))),
+        exact_error=exact_deviation(p, privacy) / (guess if guess > 0.0 else 1.0),
+        deletes=wanted.deletes,
+    )
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """The grid for `size` entries: `deviation` of the estimate before rounding to it, `spread` after.
+
+    `curve_delta` is what of δ is left for the entries when finite precision has taken its share; None if it takes more
+    than its share even on the coarsest grid.
+    """
+
+    deviation: float
+    step: float
+    spread: float
+    cost: float
+    curve_delta: float | None
+
+    @classmethod
+    def of(cls, p: float, privacy: Privacy, size: int) -> _Grid:
+        deviation = relative_deviation(p, size)
+        share = _PRECISION_SHARE * privacy.delta
+        step = coarse_enough_step(deviation, privacy.epsilon, share)
+        cost = rounding_delta(privacy.epsilon, step)
+        left = privacy.delta - cost if cost <= share else None
+        return cls(deviation, step, rounded_deviation(deviation, step), cost, left)
+
+
+def _largest_size(p: float, privacy: Privacy) -> int:
+    """The most entries for which there is a grid: the fewer they are, the coarser it may be. 0 if there is none."""
+    low, high = LEAST_SIZE - 1, LARGEST_SIZE
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if _Grid.of(p, privacy, middle).curve_delta is not None else (low, middle - 1)
+    return low if low >= LEAST_SIZE else 0
+
+
+def _too_precise(p: float, privacy: Privacy, size: int, parts: int) -> PlanInfeasible:
+    """What would do; where δ is shared by several parts, so much more of it for all of them."""
+    if privacy.epsilon > _LARGEST_EPSILON:
+        return PlanInfeasible(
+            f"ε = {privacy.epsilon:g} is too large for a sketch: what finite precision costs grows as e^ε, and beyond "
+            f"about ε = {_LARGEST_EPSILON:g} it is more than any δ. Such an ε protects nobody either. Pass epsilon=1, "
+            "or another of that order, or mechanism='exact'."
+        )
+    grid, largest = _Grid.of(p, privacy, size), _largest_size(p, privacy)
+    enough = 1.05 * grid.cost / _PRECISION_SHARE * parts
+    ways = [f"delta={enough:.2g}"] if enough < 1.0 else []
+    ways += [f"size={largest}"] if largest else []
+    ways += ["mechanism='exact', which has δ = 0", "a smaller ε"]
+    return PlanInfeasible(
+        f"δ = {privacy.delta:g} leaves too little beside what finite precision costs at size {size} and "
+        f"ε = {privacy.epsilon:g}, which is {grid.cost:.2g}. Pass {either(ways)}."
+    )
+
+
+def _unreachable(
+    statistic: Moment, privacy: Privacy, error: float, guess: float, largest: int, best: float
+) -> PlanInfeasible:
+    exact, epsilon = exact_deviation(statistic.p, privacy) / guess, privacy.epsilon * best / error
+    ways = [a_larger_error(best) if best * 1.05 < 0.995 else f"Leave out error= and pass size={largest}"]
+    both = "" if exact <= error else "leave out error= and "
+    ways += [f"{both}pass mechanism='exact', whose error is {exact:.3g}"] if exact < best else []
+    ways += [f"a larger ε, about {epsilon:.3g}"] if epsilon <= _LARGEST_EPSILON else []
+    return PlanInfeasible(
+        f"no sketch of up to {LARGEST_SIZE} entries reaches a relative error of {error:g} at {statistic} = "
+        f"{guess:,.6g} with ε = {privacy.epsilon:g}, δ = {privacy.delta:g}: the best is {best:.3g}, with {largest}. "
+        f"{either(ways)}; or pass expected= if F_p is known to be larger."
+    )

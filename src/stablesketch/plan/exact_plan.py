@@ -1,0 +1,43 @@
+"""Plans of moments by the exact mechanism: all keys in memory, discrete Laplace noise on a grid."""
+
+from __future__ import annotations
+
+import math
+
+from ..errors import PlanInfeasible
+from ..privacy import Privacy
+from ..statistic import Moment
+from .noise_plan import noise_plan
+from .plan import Plan
+from .sizing import exact_deviation
+from .ways_out import a_larger_error
+
+__all__ = ["exact_plan", "expected_moment"]
+
+
+def exact_plan(statistic: Moment, privacy: Privacy, asked: float | None, guess: float, deletes: bool) -> Plan:
+    """Exact F_p on a grid plus discrete Laplace noise: pure ε-DP.
+
+    The grid is a thousandth of the noise or of the sensitivity c M^p, whichever is less: rounding to it adds up to a
+    step to the sensitivity, so less than a thousandth to the noise.
+    """
+    deviation = exact_deviation(statistic.p, privacy)
+    error = deviation / guess if guess > 0.0 else deviation
+    if asked is not None and (guess == 0.0 or error > asked):
+        known = f"at {statistic} = {guess:,.6g}" if guess else f"absolute, and nothing is guaranteed about {statistic}"
+        way_out = a_larger_error(error if guess else math.inf)
+        raise PlanInfeasible(
+            f"the exact mechanism has an error of {error:.3g} {known}; {asked:g} is asked. {way_out}, or a "
+            "larger ε, or expected= if the value is known to be larger."
+        )
+    step = 2.0 ** math.floor(math.log2(deviation * min(1.0, privacy.epsilon / math.sqrt(2.0)) / 1000.0))
+    return noise_plan(statistic, privacy, deviation, guess, step=step, deletes=deletes)
+
+
+def expected_moment(statistic: Moment, privacy: Privacy, expected: float | None) -> float:
+    """F_p for the predicted error. The least that n pairs of value 1 or more can have is n^p: all of one key."""
+    if expected is None:
+        if privacy.unit == "key":  # every key comes once
+            return float(privacy.pairs)
+        return math.pow(max(privacy.pairs, privacy.total), statistic.p)
+    return expected
