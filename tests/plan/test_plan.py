@@ -82,7 +82,7 @@ def test_the_grid_is_a_power_of_two_and_fine(million: ss.Plan) -> None:
 
 def test_print_it(million: ss.Plan, any_length: ss.Plan) -> None:
     table = str(million)
-    assert table.splitlines()[0] == "Plan: F_0.5 by the sketch mechanism"
+    assert table.splitlines()[0] == "Plan: F_0.5 by the bare mechanism"
     for part in (
         "replacing up to 1 of at least 1,000,000 pairs",
         "asked",

@@ -203,7 +203,8 @@ def release(
             else:
                 outcome = run_files(task, files, master, ledger=budget, label=label, progress=bar)
         if has_delta and counted:  # so their number is public, and known only now
-            _advise(replace(task.privacy, pairs=outcome.plan.privacy.pairs))
+            only = outcome.releases[0]
+            _advise(replace(task.privacy, pairs=(only.pairs or 0) if isinstance(only, Release) else 0))
         return _delivered(outcome, task, budget, json, places)
 
 
@@ -244,9 +245,9 @@ def _stored(path: Path, secret: Secret) -> Collector:
 
 
 def _show_plan(task: Task, counted: bool, json: bool) -> None:
-    if counted:
+    if counted and task.sizing.mechanism == "bare":
         raise typer.BadParameter(
-            "--dry-run reads no data, so the number of pairs must be stated. Pass --pairs 1e6, for example."
+            "--dry-run reads no data, and a bare sketch needs the number of pairs. Pass --pairs 1e6, for example."
         )
     chosen = task.planned()
     if json:
@@ -358,9 +359,7 @@ def _protects(release: Release, privacy: Privacy) -> str:
     """What the release says of itself: a table may be planned for other neighbours than those it protects."""
     c, replaced = release.pairs_per_person, release.relation == "replace"
     if not release.person:
-        return change(
-            replace(privacy, relation="replace" if replaced else "add_remove", pairs_per_person=c, groups=1)
-        )
+        return change(replace(privacy, relation="replace" if replaced else "add_remove", pairs_per_person=c, groups=1))
     act = "replacing" if replaced else "adding or removing"
     used = f"at most {c:,} {'row is' if c == 1 else 'rows are'} used"
     return f"{act} any one person: all they did, of which {used}{values(privacy)}"
@@ -371,12 +370,14 @@ def _method(release: Release, plan: Plan) -> str:
     if is_bare(plan):
         return f"bare sketch of {release.size:,} entries, {_floor(plan)}"
     parts = plan.parts or (plan,)
-    noise = f"noise {', '.join(dict.fromkeys(noise_in_words(part) for part in parts))}"
+    each = [f"{noise_in_words(part)}{f' on {part.statistic}' if len(parts) > 1 else ''}" for part in parts]
+    noise = f"noise {', '.join(each)}"
     if plan.mechanism == "exact":
         return f"{'one counter' if is_counted(plan) else 'exact, all keys in memory'}, {noise}"
     sketches = [part for part in parts if part.size]
-    held = f"sketch of {entries(sketches[0])}" if len(sketches) == 1 else f"{len(sketches)} sketches"
-    return f"{held if len(sketches) == 1 else f'{held}, {release.size:,} entries in all'}, {noise}"
+    if len(sketches) == 1:
+        return f"sketch of {entries(sketches[0])}, {noise}"
+    return f"{len(sketches)} sketches, {release.size:,} entries in all, {noise}"
 
 
 def _error(plan: Plan) -> str:
