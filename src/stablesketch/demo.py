@@ -187,9 +187,8 @@ class Report:
         self._section("A private release: plan, collector, release")
         e, d = self._epsilon, self._delta
         self._line(f"  planned    {e} = {chosen.epsilon:g}, {d} = {chosen.delta:g}, {chosen.size:,} entries")
-        self._line(
-            f"  error      {100 * chosen.error:.2g}% by the sketch, and noise of {self._plus_minus} {2**0.5 * chosen.noise:.2g}"
-        )
+        noise = f"{self._plus_minus} {2**0.5 * chosen.noise:.2g}"
+        self._line(f"  error      {100 * chosen.error:.2g}% by the sketch, and noise of {noise}")
         self._line(f"  released   F_0.5 = {release.value:,.0f}, 95% between {release.low:,.0f} and {release.high:,.0f}")
         self._line(f"  the truth  F_0.5 = {exact_moment(exact, 0.5):,.0f}, which nobody would publish")
         self._line()

@@ -1,8 +1,9 @@
 """The picture of a plan: what ε does to the noise, what the size does to the error, and both together.
 
-Every corner of a curve is a plan of its own, made by `stablesketch.plan`. Where a value is expected, errors are relative
-to it and include the noise. Elsewhere noise and error stand by themselves, which is true of every stream. A statistic
-that is computed from one sketch has the picture of that sketch; a bare plan has one of its own (bare_plan_picture.py).
+Every corner of a curve is a plan of its own, made by `stablesketch.plan`. Where a value is expected, errors are
+relative to it and include the noise. Elsewhere noise and error stand by themselves, which is true of every stream. A
+statistic that is computed from one sketch has the picture of that sketch; a bare plan has one of its own
+(bare_plan_picture.py).
 """
 
 from __future__ import annotations

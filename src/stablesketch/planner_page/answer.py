@@ -1,7 +1,7 @@
 """What the page asks and what it is told: one plan, by `stablesketch.plan`, and the paper's ε beside it.
 
-`pairs` is a guess of how long the stream is, 0 for none. The plan does not depend on it: it says how much the noise is of
-the least F_p that so many pairs can have, and the paper's formula takes it.
+`pairs` is a guess of how long the stream is, 0 for none. The plan does not depend on it: it says how much the noise is
+of the least F_p that so many pairs can have, and the paper's formula takes it.
 """
 
 from __future__ import annotations

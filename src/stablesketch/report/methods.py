@@ -31,8 +31,8 @@ def computed(plan: Plan) -> list[str]:
     if any(part.mechanism == "bare" for part in parts):
         found.append("What the numbers say was rounded to a public grid; what finite precision costs is part of δ.")
     found.append(
-        "All randomness comes from a secret of 256 bits that was drawn for this release alone, and is spent: weights by "
-        "AES-128, noise by SHAKE-256."
+        "All randomness comes from a secret of 256 bits that was drawn for this release alone, and is spent: weights "
+        "by AES-128, noise by SHAKE-256."
     )
     if plan.parts:
         names = " and ".join(str(part.statistic) for part in parts)
