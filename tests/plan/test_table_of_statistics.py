@@ -8,8 +8,9 @@ import re
 import pytest
 
 import stablesketch as ss
+from stablesketch.plan.in_words import error_in_words
 from stablesketch.plan.noise import noise_deviation, noise_scale, pairs_for_noise_below
-from stablesketch.statistic import Statistic
+from stablesketch.statistic import Derived, Statistic
 
 ANY = ss.Privacy(1.0, 1e-6)
 ROWS = ss.Privacy(1.0, 1e-6, relation="replace")
@@ -87,9 +88,10 @@ def test_a_hill_number_says_from_which_length_on_its_noise_is_less() -> None:
     assert table["F_0.5"] == f"400 entries, noise b = {moment.noise:.3g}"
     assert table["total"] == "one counter, noise b = 10"
     assert table["exact"] == f"the noise alone, {HELD}"
-    said = re.fullmatch(r"([\d.]+)%; the noise adds less in streams of more than ([\d,]+) pairs", table["error"])
+    assert table["error"] == f"{100 * plan.error:.3g}%"
+    said = re.fullmatch(r"adds less in streams of more than ([\d,]+) pairs", table["noise"])
     assert said is not None
-    n = float(said[2].replace(",", ""))
+    n = float(said[1].replace(",", ""))
     # At n pairs of one key F = n^q; errors of F and N grow by 1/(1-q) and q/(1-q).
     noise = math.hypot(2 * math.sqrt(2) * moment.noise / math.sqrt(n), math.sqrt(2) * 10 / n)
     assert 0.9 * plan.error < noise <= plan.error * (1 + 1e-3)
@@ -101,8 +103,8 @@ def test_one_sketch_needs_no_sum_of_sizes() -> None:
     table = rows(profile)
     assert table["size"].startswith("120 entries in all, about ")
     assert table["distinct keys"].startswith("70 registers, noise b = ")
-    assert "at most, at each order; the noise adds less in streams of more than " in table["error"]
-    assert table["error"].endswith(" on the number of keys")
+    assert table["error"].endswith("% at most, at each order")
+    assert re.fullmatch(r"adds less in streams of more than [\d,]+ pairs; ± 3.14 on the number of keys", table["noise"])
 
 
 @pytest.mark.parametrize(
@@ -117,7 +119,10 @@ def test_one_sketch_needs_no_sum_of_sizes() -> None:
 )  # fmt: skip
 def test_the_error_and_the_comparison(statistic: Statistic, privacy: ss.Privacy, error: str, exact: str) -> None:
     table = rows(ss.plan(statistic, privacy, size=70))
-    assert re.fullmatch(error, table["error"]), table["error"]
+    computed = isinstance(statistic, Derived) and "noise" in table
+    said = f"{table['error']}; the noise {table['noise']}" if computed else table["error"]
+    assert re.fullmatch(error, said), said
+    assert error_in_words(ss.plan(statistic, privacy, size=70)) == said
     assert table["exact"] == exact
 
 

@@ -120,7 +120,7 @@ def test_it_says_how_an_estimate_with_noise_is_private() -> None:
     assert "The stream was folded into 50 numbers" in text
     assert "weights of the positive stable law of order 0.5. F_0.5 was estimated from them. No key was stored." in text
     assert f"from the discrete Laplace law of scale {NOISY.noise:.3g}, and added to the estimate." in text
-    assert "This is private for any stream, short or long: the estimate is the true value times a random factor" in text
+    assert "This is private for any stream, short or long: an estimate is the true value times a random factor" in text
     assert "Whether any one row is in the data at all." in text
     assert not re.search('floor(?!&quot;|")|[Pp]hantom(?!s)|[Pp]romise|long enough', text)  # JSON has such fields
 
