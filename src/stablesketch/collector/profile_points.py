@@ -2,7 +2,8 @@
 
 D_q never rises with q. What was measured at each order errs by itself and may rise, so values that do are averaged with
 their neighbours, in logarithms, each with a weight by how narrow its limits are (the nearest falling curve, by pooling
-adjacent violators). That is computed from released numbers alone and costs no privacy. Limits of one order stay as they are, but wide enough for its value.
+adjacent violators). That is computed from released numbers alone and costs no privacy. Limits of one order stay as they
+are, but wide enough for its value.
 
 **The band.** Limits of m orders at the confidence 1 - (1 - γ)/m each hold all m truths at once with probability γ or
 more: each fails with probability (1 - γ)/m at most, and those add up. Where all hold, D_q is at most the least upper

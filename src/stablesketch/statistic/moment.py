@@ -28,8 +28,8 @@ class Moment(Statistic):
         object.__setattr__(self, "p", checked_order("p", self.p, LEAST_ORDER, 2.0, ends=True, way_out=way_out))
 
     def range(self, known: Known = ANY) -> tuple[float, float]:
-        """Up to 1: N^p <= F_p <= n M^p by concavity: all of one key, or each pair a key of its own; a key has 1 or more.
-        Above 1 the other way round: F_p is N^p if all is of one key, and at least N, because no total is below 1.
+        """Up to 1, N^p <= F_p <= n M^p by concavity: all is of one key, or each pair has a key of its own. No key has
+        less than 1. Above 1 it is the other way round: F_p is N^p if all is of one key, and at least N.
         """
         if self.p > 1.0:
             return known.least_total, known.most_total**self.p
