@@ -98,15 +98,15 @@ def test_what_it_says_of_itself() -> None:
     sketch.update(["a"])
     assert (sketch.p, sketch.law, sketch.size) == (0.25, "one-sided", 20)
     assert repr(sketch) == "<Sketch p=0.25 one-sided size=20 pairs=1 total=1>"
-    assert ss.Sketch(0.25, 20).law == "symmetric"
-    assert ss.Sketch(0.25, 20, law="symmetric").law == "symmetric"
+    assert [ss.Sketch(p, 20).law for p in (0.25, 0.999, 1.0)] == ["one-sided", "one-sided", "symmetric"]
+    assert [ss.Sketch(p, 20).law for p in (0.25, 0.999, 1.0)] == ["one-sided", "one-sided", "symmetric"]
     for other in (copy.copy(sketch), pickle.loads(pickle.dumps(sketch)), ss.Sketch.from_bytes(sketch.to_bytes())):
         assert (other.law, other.to_bytes()) == ("one-sided", sketch.to_bytes())
 
 
 def test_laws_share_no_randomness() -> None:
     """Under one secret the X of the two laws come from different keys: their uniforms are not the same."""
-    one, two = one_sided(0.5, 200), ss.Sketch(0.5, 200, SECRET)
+    one, two = one_sided(0.5, 200), ss.Sketch(0.5, 200, SECRET, law="symmetric")
     for sketch in (one, two):
         sketch.update(["key"])
     ranks = [np.argsort(np.argsort([abs(a) for a in entries_of(sketch)])) for sketch in (one, two)]
@@ -114,7 +114,7 @@ def test_laws_share_no_randomness() -> None:
 
 
 def test_different_laws_are_not_merged() -> None:
-    one, two = one_sided(), ss.Sketch(0.5, 20, SECRET)
+    one, two = one_sided(), ss.Sketch(0.5, 20, SECRET, law="symmetric")
     for sketch in (one, two):
         sketch.update(["a", "b"])
     before = one.to_bytes(), two.to_bytes()

@@ -11,7 +11,7 @@ from typing import Literal, get_args
 from .._native import SKEWED
 from ..errors import ArgumentError
 from ..law import StableLaw
-from ..law.one_sided import OneSidedLaw
+from ..law.one_sided import GREATEST_P, OneSidedLaw
 
 __all__ = ["Law", "checked_order", "index_of", "law_of", "order_of"]
 
@@ -19,8 +19,8 @@ Law = Literal["symmetric", "one-sided"]
 
 
 def default_law(p: float) -> Law:
-    """What a sketch is made of if nobody says."""
-    return "symmetric"
+    """What a sketch is made of if nobody says: of one-sided entries where there are such, which need fewer."""
+    return "one-sided" if isinstance(p, int | float) and p <= GREATEST_P else "symmetric"
 
 
 def order_of(p: float, law: Law | None) -> float:
