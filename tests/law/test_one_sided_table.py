@@ -1,6 +1,7 @@
 """The compiled table of the positive stable law against the law: by mpmath to 1e-14, everywhere to what floats show.
 
-Side 0 has P(X > x) = t/2, side 1 P(X <= x) = t/2; the order of the table is -p. t is in units of 2^-63, and goes below 1.
+Side 0 has P(X > x) = t/2, side 1 P(X <= x) = t/2; the order of the table is -p. t is in units of 2^-63, and the deep
+octaves are those below 1.
 """
 
 from __future__ import annotations
@@ -120,8 +121,10 @@ def deep_bits(seed: int, each: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     rng = np.random.default_rng(seed)
     zeros = np.repeat(np.arange(65), each)
     more = np.array([int(rng.integers(2**63)) >> z << 1 | int(z < 64) << (63 - min(z, 63)) for z in zeros], np.uint64)
-    return rng.integers(4, size=more.size, dtype=np.uint64) << np.uint64(62), more, rng.integers(
-        2**64, size=more.size, dtype=np.uint64
+    return (
+        rng.integers(4, size=more.size, dtype=np.uint64) << np.uint64(62),
+        more,
+        rng.integers(2**64, size=more.size, dtype=np.uint64),
     )
 
 
@@ -158,7 +161,7 @@ def test_deep_uniforms_are_the_bits_as_a_fraction() -> None:
 @pytest.mark.parametrize("side", [UPPER, LOWER])
 def test_deep_draws_have_the_right_quantiles(p: float, side: int) -> None:
     """Given m = 0, the tail of X over 2^-63 is uniform: Kolmogorov-Smirnov on 4,000 draws of the compiled code, with
-    three leading zeros or none; D sqrt(n) above 2.2 has probability 1.2e-4. The tail of X comes from law/one_sided.py."""
+    three leading zeros or none; D sqrt(n) above 2.2 has probability 1.2e-4. The tails are those of law/one_sided.py."""
     rng = np.random.default_rng(13)
     for zeros in (0, 3):
         drawn = [
@@ -226,5 +229,7 @@ def golden(p: float) -> tuple[str, str]:
     head = bits & np.uint64(3 << 62)
     some = Variates.of(head | ((bits ^ head) >> halvings), more, last)
     x = magnitudes(table, some.side, some.t)
-    rows = hashlib.sha256((table.rows.astype("<f8").tobytes() + table.deep.astype("<f8").tobytes()) + numbers).hexdigest()
+    rows = hashlib.sha256(
+        (table.rows.astype("<f8").tobytes() + table.deep.astype("<f8").tobytes()) + numbers
+    ).hexdigest()
     return rows, hashlib.sha256(x.astype("<f8").tobytes()).hexdigest()

@@ -48,8 +48,8 @@ def test_every_tier_takes_the_fine_bits(tier: str, p: float) -> None:
     assert compiled(-p, 2, key, few, tier=tier) == reference_entries(-p, 2, SECRET, few.tolist(), [1] * len(few))
 
 
-# Blocks that AES-128 under the key 0, 1, ..., 15 sends to 62 zeros in one half, found by decrypting such halves until the
-# pair of entries came out below four: fingerprint, domain, entry, side. What follows has up to three zeros more.
+# Blocks that AES-128 under the key 0, 1, ..., 15 sends to 62 zeros in one half, found by decrypting such halves until
+# the pair of entries came out below four: fingerprint, domain, entry, side. What follows has up to three zeros more.
 DEEP = [
     (0x88F5ABC82876152A, 0x02B8E453, 0, 1),
     (0x87926A68964E3C28, 0x9676C7A9, 2, 1),
