@@ -364,8 +364,8 @@ class BinFit {
 
 class Builder {
   public:
-    Builder(double p, const TableShape& shape, Row* rows)
-        : p_(std::fabs(p)), positive_(one_sided(p)), shape_(shape), rows_(rows), a_(dd(1.0) / dd(std::fabs(p))) {
+    Builder(double p, const TableShape& shape, Row* rows, Row* deep)
+        : p_(std::fabs(p)), positive_(one_sided(p)), shape_(shape), rows_(rows), deep_(deep), a_(dd(1.0) / dd(std::fabs(p))) {
         const int bins = 1 << shape_.bin_bits;
         for (int bin = 0; bin < bins; ++bin)
             for (const dd& s : fit_.points()) mantissa_.push_back(dd(1.0) + (s + dd(bin + 0.5)) / dd(bins));
@@ -405,7 +405,7 @@ class Builder {
     void fill_power_tail(const std::vector<dd>& few, Values of_octave) {
         std::vector<dd> power, values;
         for (const dd& m : mantissa_) power.push_back(exp(-(a_ * log(m))));
-        for (int octave = 0; octave < shape_.octaves; ++octave) {
+        for (int octave = lowest(0); octave < shape_.octaves; ++octave) {
             // t^{-1/p} = 2^{(63 - octave)/p} m^{-1/p}; the integer part of the power goes last.
             const dd bits = a_ * dd(63 - octave);
             const int integer = static_cast<int>(std::floor(bits.hi));
@@ -436,6 +436,8 @@ class Builder {
         }
         fill_end(1, exp(log_x(-dd_ln2)));
     }
+
+    int lowest(int side) const { return positive_ ? -deep_octaves[side] : 0; }  // octave; those below 0 are the deep ones
 
     static dd log_top(int octave) { return dd_ln2 * dd(octave - 63); }  // ln(t/2) at the top of the octave
 
@@ -472,18 +474,18 @@ class Builder {
     void fill_one_sided_lower() {
         const OneSidedLower law(p_);
         const double inverse_c = (1.0 - p_) / p_;
-        // ln P is analytic in c y within |Im| < pi/2, as that of the symmetric law is in y. From c y of P = 2^-64, where
-        // w_0 = a(0) e^{-cy} is at most 44.4, to beyond the median, where it is at least 1/5; twelve points more at each end.
+        // ln P is analytic in c y within |Im| < pi/2, as that of the symmetric law is in y. From c y of P = 2^-96, where
+        // w_0 = a(0) e^{-cy} is at most 66.6, to beyond the median, where it is at least 1/5; twelve points more at each end.
         TailLattice lattice;
         lattice.step = dd(0.06) * ((dd(1.0) - dd(p_)) / dd(p_));
-        const double low = log_double(p_) + inverse_c * (log_double(1.0 - p_) - log_double(44.4));
+        const double low = log_double(p_) + inverse_c * (log_double(1.0 - p_) - log_double(66.6));
         lattice.first = static_cast<int>(std::floor(low / lattice.step.hi)) - 12;
         do {
             lattice.log_tail.push_back(
                 law.log_tail(lattice.step * dd(lattice.first + static_cast<int>(lattice.log_tail.size()))));
         } while (lattice.log_tail.size() < 24 || lattice.log_tail[lattice.log_tail.size() - 13].hi < -dd_ln2.hi);
         const Inverse log_x({lattice});
-        for (int octave = 0; octave < shape_.octaves; ++octave)
+        for (int octave = lowest(1); octave < shape_.octaves; ++octave)
             fill_lower_octave(octave, p_ >= 0.3 ? 26 : p_ >= 0.12 ? 34 : 52, log_x);
     }
 
@@ -501,7 +503,8 @@ class Builder {
     template <class Function>
     void fill_octave(int side, int octave, int shift, Function x) {
         const int bins = 1 << shape_.bin_bits;
-        Row* out = rows_ + side * shape_.rows_per_side() + (std::size_t(octave) << shape_.bin_bits);
+        Row* out = octave < 0 ? deep_ + (std::size_t(octave - lowest(side) + side * deep_octaves[0]) << shape_.bin_bits)
+                              : rows_ + side * shape_.rows_per_side() + (std::size_t(octave) << shape_.bin_bits);
         for (int bin = 0; bin < bins; ++bin) out[bin] = fit_(x(static_cast<std::size_t>(bin)), shift);
     }
 
@@ -514,6 +517,7 @@ class Builder {
     bool positive_;
     TableShape shape_;
     Row* rows_;
+    Row* deep_;
     dd a_;
     BinFit fit_;
     std::vector<dd> mantissa_;    // m in [1, 2) of the eight points of every bin

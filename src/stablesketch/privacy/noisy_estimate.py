@@ -53,18 +53,28 @@ _LOOSE = 1e3  # by how much Chernoff's bound may be too large
 class Precision:
     """What computing costs, as the last section of docs/math-noisy-estimate.md has it.
 
-    The computed estimate is F_hat (1 + ζ), |ζ| <= `error` but with probability `failure`, cut at `cap` (in units of Δ)
-    and rounded to a grid of step `grid` (in units of b) before discrete Laplace noise on that grid is added.
+    The computed estimate is F_hat (1 + ζ), |ζ| <= `error`, cut at `cap` (in units of Δ), and then too small by up to
+    `short` (in units of Δ); all of it but with probability `failure`. It is rounded to a grid of step `grid` (in units
+    of b) before discrete Laplace noise on that grid is added. Where one person can move several outputs, each with a
+    sketch, noise and a grid of its own, each of the `outputs` costs as much.
     """
 
     error: float = 0.0
     failure: float = 0.0
     cap: float = 0.0
     grid: float = 0.0
+    short: float = 0.0
+    outputs: int = 1
 
     def shift(self, noise: float) -> float:
         """What is added to ξ/noise."""
-        return 2.0 * self.error * self.cap / ((1.0 - self.error) * noise) + 2.0 * self.grid
+        rounding = 2.0 * self.error * self.cap / (1.0 - self.error) + self.short
+        return self.outputs * (rounding / noise + 2.0 * self.grid)
+
+    @property
+    def failures(self) -> float:
+        """What is added to δ: 2π for each output."""
+        return 2.0 * self.outputs * self.failure
 
 
 EXACT = Precision()
@@ -92,9 +102,9 @@ class NoisyEstimate:
 
     def noise(self, epsilon: float, delta: float, precision: Precision = EXACT) -> float:
         """The least noise whose `delta` is at most this, found from above to 0.2%."""
-        if not 2.0 * precision.failure < delta < 1.0:
+        if not precision.failures < delta < 1.0:
             raise ArgumentError("delta", delta, "it must lie between twice the failure probability and 1", "Raise it")
-        if not 2.0 * precision.grid < epsilon < math.inf:
+        if not 2.0 * precision.outputs * precision.grid < epsilon < math.inf:
             raise ArgumentError("epsilon", epsilon, "it must be above twice the step of the grid", "Raise it")
         high = self._by_chernoff(epsilon, delta, precision)
         if self.size > _LARGEST_LATTICE_SIZE:
@@ -149,7 +159,7 @@ class NoisyEstimate:
             several = -np.expm1(self.copies * np.log1p(-np.minimum(tail, 1.0)))
         masses = np.diff(several, prepend=0.0)
         f = np.maximum(-np.expm1(0.5 * (epsilon - xi * (_RAISED_XI / noise) - precision.shift(noise))), 0.0)
-        return min(float(masses @ f) * (1.0 + 1e-12) + 2.0 * precision.failure, 1.0)
+        return min(float(masses @ f) * (1.0 + 1e-12) + precision.failures, 1.0)
 
     def _xi(self, log_sum: Array) -> Array:
         law = self._law
