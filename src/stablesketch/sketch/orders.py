@@ -33,7 +33,7 @@ def checked_index(p: object) -> float:
     if 0.0 <= p < LEAST_P:
         way_out += "; to count distinct keys, which is the limit p = 0, use ss.Distinct()"
     elif p > GREATEST_INDEX:
-        way_out += "; there is no stable law above 2, and F_2 is the highest moment that a linear sketch measures"
+        way_out += "; F_2 is the highest moment that these sketches measure"
     raise ArgumentError("p", p, "it must lie between 0.05 and 2", way_out)
 
 
