@@ -148,10 +148,15 @@ class NormLaw:
 
     def log_quantile(self, probability: float) -> float:
         """ln x with P(ξ <= x) = probability."""
-        v, below, above = self.tails
-        if probability <= 0.5:
-            return float(np.interp(math.log(probability), np.log(below), v))
-        return float(np.interp(-math.log1p(-probability), -np.log(above), v))
+        if probability > 0.5:
+            return self.log_quantile_above(1.0 - probability)
+        v, below, _ = self.tails
+        return float(np.interp(math.log(probability), np.log(below), v))
+
+    def log_quantile_above(self, probability: float) -> float:
+        """ln x with P(ξ > x) = probability, for small ones."""
+        v, _, above = self.tails
+        return float(np.interp(-math.log(probability), -np.log(above), v))
 
     @cached_property
     def relative_variance(self) -> float:
