@@ -34,7 +34,7 @@ from ..errors import ArgumentError
 from ..sketch.estimators.power_lattice import log_below, truncated_power
 from ..sketch.estimators.power_sum import power_sum
 
-__all__ = ["EXACT", "NoisyEstimate", "Precision", "noise_for"]
+__all__ = ["EXACT", "NoisyEstimate", "Precision", "check_asked", "expected_excess", "noise_for"]
 
 Array = NDArray[np.float64]
 
@@ -80,6 +80,28 @@ class Precision:
 EXACT = Precision()
 
 
+def expected_excess(
+    xi: Array, tail: Array, copies: int, epsilon: float, noise: float, precision: Precision = EXACT
+) -> float:
+    """E f of the largest of `copies` independent ξ, and 2π: ξ falls along the array, P(one ξ >= xi) <= tail rises.
+
+    Between two of these points P(ξ >= x) is taken at the lower one: the mass of a step has the greater ξ.
+    """
+    with np.errstate(divide="ignore"):
+        several = -np.expm1(copies * np.log1p(-np.minimum(tail, 1.0)))
+    masses = np.diff(several, prepend=0.0)
+    f = np.maximum(-np.expm1(0.5 * (epsilon - xi * (_RAISED_XI / noise) - precision.shift(noise))), 0.0)
+    return min(float(masses @ f) * (1.0 + 1e-12) + precision.failures, 1.0)
+
+
+def check_asked(epsilon: float, delta: float, precision: Precision) -> None:
+    """Refuses what no noise can reach."""
+    if not precision.failures < delta < 1.0:
+        raise ArgumentError("delta", delta, "it must lie between twice the failure probability and 1", "Raise it")
+    if not 2.0 * precision.outputs * precision.grid < epsilon < math.inf:
+        raise ArgumentError("epsilon", epsilon, "it must be above twice the step of the grid", "Raise it")
+
+
 class NoisyEstimate:
     """The largest of `copies` independent ξ of one p and size: one estimate has one, a pair that moves between two
     buckets or groups two, c pairs of a person up to c, or 2c where they are replaced."""
@@ -96,16 +118,16 @@ class NoisyEstimate:
         """An upper bound of δ(ε) with Laplace noise of this scale; 1 where the shift alone reaches ε."""
         if precision.shift(noise) >= epsilon:
             return 1.0
-        least = self._least_xi(epsilon, noise, precision)
-        xi, tail = self._lattice(least) if self.size <= _LARGEST_LATTICE_SIZE else self._chernoff(least)
+        xi, tail = self.survival(self._least_xi(epsilon, noise, precision))
         return self._expected(xi, tail, epsilon, noise, precision)
+
+    def survival(self, least: float) -> tuple[Array, Array]:
+        """Points ξ that fall from ∞ to `least`, and an upper bound, which rises, of P(one ξ >= the next of them)."""
+        return self._lattice(least) if self.size <= _LARGEST_LATTICE_SIZE else self._chernoff(least)
 
     def noise(self, epsilon: float, delta: float, precision: Precision = EXACT) -> float:
         """The least noise whose `delta` is at most this, found from above to 0.2%."""
-        if not precision.failures < delta < 1.0:
-            raise ArgumentError("delta", delta, "it must lie between twice the failure probability and 1", "Raise it")
-        if not 2.0 * precision.outputs * precision.grid < epsilon < math.inf:
-            raise ArgumentError("epsilon", epsilon, "it must be above twice the step of the grid", "Raise it")
+        check_asked(epsilon, delta, precision)
         high = self._by_chernoff(epsilon, delta, precision)
         if self.size > _LARGEST_LATTICE_SIZE:
             return high
@@ -151,15 +173,7 @@ class NoisyEstimate:
         return (epsilon - precision.shift(noise)) * noise
 
     def _expected(self, xi: Array, tail: Array, epsilon: float, noise: float, precision: Precision) -> float:
-        """E f of the largest of the copies, and 2π: ξ falls along the array, P(one ξ >= xi) <= tail rises.
-
-        Between two of these points P(ξ >= x) is taken at the lower one: the mass of a step has the greater ξ.
-        """
-        with np.errstate(divide="ignore"):
-            several = -np.expm1(self.copies * np.log1p(-np.minimum(tail, 1.0)))
-        masses = np.diff(several, prepend=0.0)
-        f = np.maximum(-np.expm1(0.5 * (epsilon - xi * (_RAISED_XI / noise) - precision.shift(noise))), 0.0)
-        return min(float(masses @ f) * (1.0 + 1e-12) + precision.failures, 1.0)
+        return expected_excess(xi, tail, self.copies, epsilon, noise, precision)
 
     def _xi(self, log_sum: Array) -> Array:
         law = self._law
