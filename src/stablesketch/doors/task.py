@@ -62,7 +62,8 @@ class Task:
             for name, value, given in (("unit", "key", privacy.unit), ("relation", "replace", privacy.relation))
             if given != value
         ]
-        given = (("person", columns.person), ("by", columns.by), ("groups", self.groups))
+        groups = self.groups_per_person != 1
+        given = (("person", columns.person), ("by", columns.by), ("groups", self.groups), ("groups_per_person", groups))
         leave_out = [f"{name}=" for name, there in given if there]
         ways = [f"Pass {' and '.join(pass_)}"] if pass_ else []
         ways += [f"{'leave' if ways else 'Leave'} out {' and '.join(leave_out)}"] if leave_out else []
