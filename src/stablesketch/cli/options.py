@@ -19,7 +19,7 @@ __all__ = [
     "By", "Clip", "Delimiter", "Delta", "Epsilon", "Error", "Expected", "Format", "Header", "Inputs", "Json", "Key",
     "MaxValue", "Mechanism", "Memory", "OnBad", "Order", "Output", "Pairs", "PairsPerPerson", "Plot", "Relation",
     "SecretFile", "Size", "Sql", "StatisticName", "StatisticOrder", "Total", "Unit", "Value", "count", "listed",
-    "need_input", "open_ledger", "privacy_of", "read_plan", "sizes_of", "statistic_of", "unit_of",
+    "need_input", "open_ledger", "privacy_of", "read_plan", "relation_of", "sizes_of", "statistic_of", "unit_of",
 ]  # fmt: skip
 
 _DATA, _PRIVACY, _SIZE, _OUT = "Data", "Privacy", "Accuracy", "Output"
@@ -106,7 +106,8 @@ Pairs = Annotated[
     int | None,
     typer.Option(
         parser=count, metavar="N", rich_help_panel=_PRIVACY,
-        help="At least so many pairs are promised. Left out, they are counted where their number is public, else 0.",
+        help="How many pairs there are at least; only bare sketches need it, which take it for a promise. They count "
+        "them where it is left out and their number is public.",
     ),
 ]  # fmt: skip
 MaxValue = Annotated[
@@ -118,8 +119,9 @@ MaxValue = Annotated[
 ]  # fmt: skip
 Relation = Annotated[
     Literal["replace", "add_remove"] | None,
-    typer.Option(help="replace (the number of pairs is public) or add_remove.", rich_help_panel=_PRIVACY),
-]
+    typer.Option(help="add_remove, or replace (the number of pairs is public). Left out, add_remove; replace for "
+                 "atkinson and generalised_entropy.", rich_help_panel=_PRIVACY),
+]  # fmt: skip
 PairsPerPerson = Annotated[
     int, typer.Option(parser=count, metavar="N", help="Pairs that one person has at most.", rich_help_panel=_PRIVACY)
 ]
@@ -142,9 +144,10 @@ Expected = Annotated[
     float | None, typer.Option(help="The value you expect, from public knowledge only.", rich_help_panel=_SIZE)
 ]
 Mechanism = Annotated[
-    Literal["sketch", "exact"],
-    typer.Option(help="sketch, or exact: all keys in memory, usually more accurate.", rich_help_panel=_SIZE),
-]
+    Literal["sketch", "exact", "bare"],
+    typer.Option(help="sketch; exact: all keys in memory, usually more accurate; or bare: a sketch without noise, for "
+                 "long streams.", rich_help_panel=_SIZE),
+]  # fmt: skip
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.", rich_help_panel=_OUT)]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write to this new file.", rich_help_panel=_OUT)]
 Plot = Annotated[
@@ -206,6 +209,11 @@ def _order(text: str) -> float:
 def unit_of(unit: str | None, statistic: Statistic) -> str:
     """Keys for what is about people; pairs elsewhere, if nobody says otherwise."""
     return unit or ("key" if statistic.of_people else "pair")
+
+
+def relation_of(relation: str | None, statistic: Statistic) -> str:
+    """Add or remove, if nobody says otherwise; what is about people takes their public number."""
+    return relation or ("replace" if statistic.of_people else "add_remove")
 
 
 def privacy_of(

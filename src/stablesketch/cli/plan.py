@@ -73,7 +73,7 @@ def plan(
         delta,
         pairs or 0,
         max_value,
-        relation or "replace",
+        options.relation_of(relation, wanted),
         pairs_per_person,
         options.unit_of(unit, wanted),
         total,

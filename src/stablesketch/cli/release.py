@@ -162,7 +162,7 @@ def release(
     options.need_input(files, sql)
     if key is None and not _is_lines(files, format):
         raise typer.BadParameter("--key is needed: the column whose variety is measured.")
-    related = relation or ("add_remove" if person is not None or by is not None else "replace")
+    related = options.relation_of(relation, wanted)
     auto = AutoMaxValue() if max_value == "auto" else None
     largest = 1 if max_value is None or auto is not None else int(max_value)
     if value is not None and max_value is None:
@@ -185,13 +185,13 @@ def release(
         input=Input(format, header, delimiter, sql),
     )
     if dry_run:
-        _show_plan(task, counted, json)
+        _show_plan(task, counted and task.bare, json)
         return Exit.DONE
     if engine == "spark" and master is None:
         raise typer.BadParameter("--engine spark needs --master: where Spark runs. Try --master 'local[*]'.")
     if engine != "spark" and master is not None:
         raise typer.BadParameter("--master is for --engine spark.")
-    has_delta = mechanism == "sketch" or Shannon() in wanted.needs(task.privacy)
+    has_delta = mechanism != "exact" or Shannon() in wanted.needs(task.privacy)
     if has_delta and not counted:
         _advise(task.privacy)
     with reserved(plot=plot, report=report, output=output) as places:
@@ -201,7 +201,9 @@ def release(
             else:
                 outcome = run_files(task, files, master, ledger=budget, label=label, progress=bar)
         if has_delta and counted:  # so their number is public, and known only now
-            _advise(replace(task.privacy, pairs=outcome.plan.privacy.pairs))
+            (only,) = outcome.releases
+            assert isinstance(only, Release)
+            _advise(replace(task.privacy, pairs=only.pairs or 0))
         return _delivered(outcome, task, budget, json, places)
 
 
@@ -264,7 +266,7 @@ def _shares(task: Task) -> list[str]:
     if task.columns.by:
         if task.groups is None:
             found.append(f"{task.selection_share:.0%} of ε and δ chooses the groups whose names are shown")
-        if task.touched > 1:
+        if task.touched > 1 and task.bare:
             found.append(f"a neighbour can change {task.touched} groups, so each has 1/{task.touched} of the rest")
     return found
 
