@@ -4,8 +4,8 @@ A release with half its floor is about as accurate and protects nobody, so accur
 estimate of F_p + Λ, ln(value + Λ) - ln(F_p + Λ) must follow the law of ln(T/(F_p + Λ)), which depends on p and the size
 alone, plus the rounding to the grid. The last tests show that half a floor is seen.
 
-Every secret is derived from its number and the noise of the exact mechanism from the secret, so nothing here changes from
-run to run. The false-alarm probabilities are those of a fresh choice of them.
+Every secret is derived from its number, and the noise of the exact mechanism from the secret, so nothing here changes
+from run to run. The false-alarm probabilities are those of a fresh choice of them.
 """
 
 from __future__ import annotations
