@@ -15,7 +15,14 @@ PAIRS = 3_000
 
 
 def sampled(per: str, rate: float = 0.25, p: float = 0.5, **more: object) -> ss.Plan:
-    wanted: dict[str, object] = {"epsilon": 2.0, "delta": 1e-8, "pairs": PAIRS, "max_value": 9, **more}
+    wanted: dict[str, object] = {
+        "epsilon": 2.0,
+        "delta": 1e-8,
+        "pairs": PAIRS,
+        "max_value": 9,
+        "relation": "replace",
+        **more,
+    }
     return ss.plan(ss.Moment(p), ss.Privacy(**wanted), size=20, sampling=ss.Sampling(rate, per), mechanism="bare")  # type: ignore[arg-type]
 
 

@@ -33,7 +33,7 @@ def plan_table(plan: Plan) -> str:
     ]
     if plan.parts:
         rows += [(str(part.statistic), _part(part)) for part in plan.parts]
-    if plan.mechanism == "sketch":
+    if plan.mechanism != "exact":
         rows += [("size", f"{plan.size:,} entries, about {_bytes(plan.bytes)} stored")]
         rows += [("floor", f"{plan.floor:,.6g}" if plan.floor else "none needed")] if not plan.parts else []
     else:
@@ -75,7 +75,7 @@ def error_in_words(error: float, plan: Plan) -> str:
     if isinstance(plan.statistic, Profile):
         return f"{percent} at most, where every moment is the least there can be"
     if all(isinstance(part.statistic, Shannon) for part in measured):
-        return f"{percent} of any stream" if plan.mechanism == "sketch" else f"{percent} in a stream so long"
+        return f"{percent} of any stream" if plan.mechanism != "exact" else f"{percent} in a stream so long"
     if all(isinstance(part.statistic, Distinct) for part in measured) and not plan.expected:
         return f"{percent} of many keys"
     if not plan.relative:

@@ -45,6 +45,7 @@ _RAISED_XI = 1.0 + 4e-9
 # A Fourier transform of 2^20 numbers errs by less than this part of their norm.
 _ROUNDING = 1e-14
 _LARGEST_LATTICE_SIZE = 1_024
+_LARGEST_LOG_SUM = 600.0  # beyond, all Y would be in the first cell
 _WITHIN = 2e-3  # how closely `noise` is found, always from above
 _LOOSE = 1e3  # by how much Chernoff's bound may be too large
 
@@ -90,7 +91,8 @@ def expected_excess(
     with np.errstate(divide="ignore"):
         several = -np.expm1(copies * np.log1p(-np.minimum(tail, 1.0)))
     masses = np.diff(several, prepend=0.0)
-    f = np.maximum(-np.expm1(0.5 * (epsilon - xi * (_RAISED_XI / noise) - precision.shift(noise))), 0.0)
+    with np.errstate(over="ignore"):
+        f = np.maximum(-np.expm1(0.5 * (epsilon - xi * (_RAISED_XI / noise) - precision.shift(noise))), 0.0)
     return min(float(masses @ f) * (1.0 + 1e-12) + precision.failures, 1.0)
 
 
@@ -142,7 +144,7 @@ class NoisyEstimate:
                 break
             high, looser = low, looser * _LOOSE
         while high > low * (1.0 + _WITHIN):
-            middle = math.sqrt(low * high)
+            middle = math.sqrt(low) * math.sqrt(high)  # their product may be beyond the floats
             if self._expected(xi, tail, epsilon, middle, precision) > delta:
                 low = middle
             else:
@@ -210,6 +212,8 @@ class NoisyEstimate:
 
     def _lattice(self, least: float) -> tuple[Array, Array]:
         """The same by convolution: ξ at S = 0, d, 2d, ... up to where it is `least`."""
+        if self._log_sum(least) > _LARGEST_LOG_SUM:
+            return self._chernoff(least)
         size, end = self.size, math.exp(self._log_sum(least))
         cells = 1 << (16 if size <= 256 else 18)
         cell = end / cells
