@@ -80,7 +80,7 @@ Header = Annotated[bool, typer.Option("--header/--no-header", help="Whether CSV 
 Delimiter = Annotated[str | None, typer.Option(help="What separates the fields of CSV.", rich_help_panel=_DATA)]
 OnBad = Annotated[
     Literal["error", "skip"],
-    typer.Option(help="What to do with rows that are no pairs: error or skip.", rich_help_panel=_DATA),
+    typer.Option(help="What to do with invalid rows: error or skip.", rich_help_panel=_DATA),
 ]
 Clip = Annotated[
     bool, typer.Option("--clip", help="Clip values above --max-value instead of refusing them.", rich_help_panel=_DATA)
@@ -100,53 +100,61 @@ Unit = Annotated[
     typer.Option(help="What is protected: pairs, or whole keys, where every key is one person. atkinson and "
                  "generalised_entropy are about keys.", rich_help_panel=_PRIVACY),
 ]  # fmt: skip
-Epsilon = Annotated[float | None, typer.Option(help="ε to reach at most.", rich_help_panel=_PRIVACY)]
-Delta = Annotated[float | None, typer.Option(help="δ to reach at most.", rich_help_panel=_PRIVACY)]
+Epsilon = Annotated[float | None, typer.Option(help="Maximum ε.", rich_help_panel=_PRIVACY)]
+Delta = Annotated[float | None, typer.Option(help="Maximum δ.", rich_help_panel=_PRIVACY)]
 Pairs = Annotated[
     int | None,
     typer.Option(
         parser=count, metavar="N", rich_help_panel=_PRIVACY,
-        help="How many pairs there are at least; only bare sketches need it, which take it for a promise. They count "
-        "them where it is left out and their number is public.",
+        help="Minimum number of pairs, from public knowledge. Only --mechanism bare needs it; counted where public.",
     ),
 ]  # fmt: skip
 MaxValue = Annotated[
     str | None,
     typer.Option(
         parser=max_value_or_auto, metavar="N|auto", rich_help_panel=_PRIVACY,
-        help="The largest value of a pair; auto finds it privately, for a tenth of ε.",
+        help="Maximum value of a pair; auto finds it privately, for a tenth of ε.",
     ),
 ]  # fmt: skip
 Relation = Annotated[
     Literal["replace", "add_remove"] | None,
-    typer.Option(help="add_remove, or replace (the number of pairs is public). Left out, add_remove; replace for "
-                 "atkinson and generalised_entropy.", rich_help_panel=_PRIVACY),
-]  # fmt: skip
+    typer.Option(
+        help="add_remove, or replace: the number of pairs is then public. Both cost the same.", rich_help_panel=_PRIVACY
+    ),
+]
 PairsPerPerson = Annotated[
-    int, typer.Option(parser=count, metavar="N", help="Pairs that one person has at most.", rich_help_panel=_PRIVACY)
+    int,
+    typer.Option(parser=count, metavar="N", help="Maximum number of pairs of one person.", rich_help_panel=_PRIVACY),
 ]
 Total = Annotated[
     int,
     typer.Option(parser=count, metavar="N", rich_help_panel=_PRIVACY,
-                 help="All values add up to at least so much: a promise, from public knowledge."),
+                 help="Minimum sum of all values, from public knowledge. Only --mechanism bare needs it."),
 ]  # fmt: skip
 Error = Annotated[
-    float | None, typer.Option(help="Error to aim at; 0.05, relative, for moments.", rich_help_panel=_SIZE)
+    float | None,
+    typer.Option(
+        help="Target error of the sketch: 0.05, relative, for moments. Noise comes on top.", rich_help_panel=_SIZE
+    ),
 ]
 Size = Annotated[
     str | None,
     typer.Option(metavar="N", rich_help_panel=_SIZE,
-                 help="Number of entries, instead of an error; where there are several sketches, one for each, "
-                 "separated by commas."),
+                 help="Number of entries, instead of an error; for several sketches one each, separated by "
+                 "commas."),
 ]  # fmt: skip
 Memory = Annotated[str | None, typer.Option(help="Bytes of a stored sketch, such as 64K.", rich_help_panel=_SIZE)]
 Expected = Annotated[
-    float | None, typer.Option(help="The value you expect, from public knowledge only.", rich_help_panel=_SIZE)
+    float | None,
+    typer.Option(
+        help="The value you expect, from public knowledge only: the error there includes the noise.",
+        rich_help_panel=_SIZE,
+    ),
 ]
 Mechanism = Annotated[
     Literal["sketch", "exact", "bare"],
-    typer.Option(help="sketch; exact: all keys in memory, usually more accurate; or bare: a sketch without noise, for "
-                 "long streams.", rich_help_panel=_SIZE),
+    typer.Option(help="sketch; exact: all keys in memory, more accurate; or bare: a sketch without noise, for long "
+                 "streams.", rich_help_panel=_SIZE),
 ]  # fmt: skip
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.", rich_help_panel=_OUT)]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write to this new file.", rich_help_panel=_OUT)]
