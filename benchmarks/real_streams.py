@@ -46,7 +46,7 @@ def main() -> None:
         for statistic in moments():
             if (stream.path.stem, statistic.p) not in done:
                 size = int(before.get((stream.path.stem, statistic.p), {"size": 0})["size"])
-                write(asked.csv, measured(stream, statistic, asked.releases, size))
+                write(asked.csv, measured(stream, statistic, asked.releases, old_size=size))
     print(verdict(asked.csv))
     if asked.csv.parent == DOCS:
         pasted(DOCS / "accuracy.md", NAME, table(asked.csv))

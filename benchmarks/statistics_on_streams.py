@@ -64,7 +64,7 @@ def main() -> None:
             if not asked.only or statistic.name in asked.only:
                 was = before.get((stream.path.stem, statistic.name, statistic.p), {})
                 size = int(was.get("size") or 0) if statistic.name == "hill" else 0
-                write(asked.csv, measured(stream, statistic, asked.releases, size))
+                write(asked.csv, measured(stream, statistic, asked.releases, old_size=size))
     print(verdict(asked.csv))
     if asked.csv.parent == DOCS:
         pasted(DOCS / "statistics.md", NAME, table(asked.csv))

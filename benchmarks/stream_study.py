@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 import stablesketch as ss
 from stablesketch.doors import Columns, Input
 from stablesketch.doors.exact import exact_values
+from stablesketch.plan.plan import Mechanism
 from stablesketch.statistic import Derived, Profile, Statistic
 
 __all__ = ["EPSILON", "NUMBERS", "Stream", "measured", "pasted", "rows", "streams_of", "verdict", "write"]
@@ -103,7 +104,16 @@ def privacy_for(stream: Stream, statistic: Statistic) -> ss.Privacy:
     return ss.Privacy(EPSILON, DELTA, max_value=stream.largest)
 
 
-def measured(stream: Stream, statistic: Statistic, releases: int, old_size: int = 0) -> list[dict[str, object]]:
+def measured(
+    stream: Stream,
+    statistic: Statistic,
+    releases: int,
+    *,
+    privacy: ss.Privacy | None = None,
+    mechanism: Mechanism = "sketch",
+    size: int | None = None,
+    old_size: int = 0,
+) -> list[dict[str, object]]:
     """A row, or of a profile a row for every order; with what is planned for `old_size` entries, if not 0."""
     truths = stream.truths(statistic)
     row: dict[str, object] = {
@@ -111,7 +121,7 @@ def measured(stream: Stream, statistic: Statistic, releases: int, old_size: int 
         "max_value": stream.largest,
     }  # fmt: skip
     try:
-        plan = ss.plan(statistic, privacy_for(stream, statistic))
+        plan = ss.plan(statistic, privacy or privacy_for(stream, statistic), mechanism=mechanism, size=size)
     except ss.PlanInfeasible as error:
         return [{**row, "order": statistic.p, "truth": truths[0], "refused": str(error)}]
     found, stored = [], 0
@@ -166,6 +176,8 @@ def predicted(stream: Stream, statistic: Statistic, plan: ss.Plan) -> float:
 def _error_of(stream: Stream, part: ss.Plan) -> float:
     """Of a sketch with noise sqrt(v + 2 b²/F²): a plan that expects nothing states sqrt(v), and b."""
     truth = stream.exact(part.statistic)
+    if isinstance(part.statistic, ss.Moment) and part.mechanism == "exact":
+        return part.error * (part.expected or 1.0) / truth
     if isinstance(part.statistic, ss.Total):
         return part.error * (part.expected or 1.0) / truth
     if part.noise and not part.expected:
