@@ -3,8 +3,8 @@
     python benchmarks/error_picture.py [--output docs/images/error.svg]
 
 p = 0.5, δ = 1e-9, one pair, 500 entries. "Before" is mechanism="bare", the entries private by themselves with a floor
-of phantoms, with nothing promised. The paper has no ε to choose: it is (r/p) ln ρ with its ρ (keys among 2^20), whatever
-the size r gives; the line goes from 5 entries to 500, estimated by the geometric mean as in the paper. Lines are what
+of phantoms, with nothing promised. The paper has no ε to choose: it is (r/p) ln ρ with its ρ (keys among 2^20), as the
+size r gives it; the line goes from 5 entries to 500, estimated by the geometric mean as in the paper. Lines are what
 plans say, dots the root mean square error of 200 releases each. Secrets are fixed, so the same picture comes again.
 """
 

@@ -23,7 +23,13 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 
 ORDERS = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9)
 ASKED = ss.Privacy(epsilon=1.0, delta=1e-9)
-PAGES = {"the plan": PRIVACY, "the noise": PRIVACY, "the errors": PRIVACY, "the bare plan": BARE, "the accounting": BARE}
+PAGES = {
+    "the plan": PRIVACY,
+    "the noise": PRIVACY,
+    "the errors": PRIVACY,
+    "the bare plan": BARE,
+    "the accounting": BARE,
+}
 
 
 def block(name: str) -> re.Pattern[str]:
