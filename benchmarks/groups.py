@@ -5,7 +5,7 @@
 Groups of 1,000, 2,000 and 5,000 pairs over 500 keys, the r-th key in proportion to 1/(r + 10). ε = 1, δ = 1e-9 for the
 whole table, of twenty groups: single pairs are protected, or people with up to five pairs, in up to five groups. Each
 release has a secret of its own. "Before" is what a plan of mechanism="bare" says at the same size, with nothing
-promised. The table goes into docs/when-not.md.
+promised and each group with the whole ε, which it could not have. The table goes into docs/when-not.md.
 """
 
 from __future__ import annotations

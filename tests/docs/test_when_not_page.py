@@ -23,7 +23,7 @@ def text() -> str:
 
 def made() -> str:
     rows = [
-        "| pairs | sketch of 202: error | sketch of 2,000: error | exact table: error | its bytes, if all keys differ |",
+        "| pairs | sketch of 202: error | sketch of 2,000: error | exact table: error | its size, keys all different |",
         "|---|---|---|---|---|",
     ]
     asked, half = ss.Privacy(1.0, 1e-9), ss.Moment(0.5)
@@ -31,7 +31,7 @@ def made() -> str:
         plans = [ss.plan(half, asked, size=size, expected=pairs**0.5) for size in (202, 2_000)]
         plans += [ss.plan(half, asked, mechanism="exact", expected=pairs**0.5)]
         errors = " | ".join(f"{100 * plan.error:.2g}%" for plan in plans)
-        rows.append(f"| {pairs:,} | {errors} | {10 * pairs / 1e6:,.3g} MB |")
+        rows.append(f"| {pairs:,} | {errors} | {pairs / 100:,.0f} KB |")
     return "\n".join(rows)
 
 
