@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ..privacy import Privacy
-from ..privacy.privacy import Unit
 from ..statistic import Array, Derived, Distinct, Moment, Profile, Shannon, Statistic, Total
 from .columns import Columns, OnBad
 from .engine import Engine
@@ -56,9 +55,8 @@ def exact_values(data: object, statistic: Statistic, columns: Columns, how: Inpu
 
 def _needed(statistic: Statistic) -> list[Statistic]:
     """What has to be summed up: all that it may be computed from, and N for entropy."""
-    unit: Unit = "key" if statistic.name in ("atkinson", "generalised_entropy") else "pair"
-    # Values vary, so that N is private, and the number of people is known: then nothing is left out.
-    needs = statistic.needs(Privacy(1.0, 0.5, 1, max_value=2, unit=unit, relation="replace"))
+    unit = "key" if statistic.name in ("atkinson", "generalised_entropy") else "pair"
+    needs = statistic.needs(Privacy(1.0, 0.5, 1, max_value=2, unit=unit))  # type: ignore[arg-type]  # as N is private
     return [*needs, *([Total()] if Total() not in needs else [])]
 
 
