@@ -68,6 +68,7 @@ def release(
     p: options.Order = None,
     statistic: options.StatisticName = "moment",
     order: options.StatisticOrder = None,
+    form: options.StatisticForm = None,
     key: options.Key = None,
     value: options.Value = None,
     max_value: options.MaxValue = None,
@@ -160,7 +161,7 @@ def release(
         )
     if secret is not None:
         raise typer.BadParameter("--secret is for stored sketches. A release from data draws a fresh secret.")
-    wanted = options.statistic_of(statistic, p, order)
+    wanted = options.statistic_of(statistic, p, order, form)
     options.need_input(files, sql)
     if key is None and not _is_lines(files, format):
         raise typer.BadParameter("--key is needed: the column whose variety is measured.")
@@ -360,9 +361,7 @@ def _protects(release: Release, privacy: Privacy) -> str:
     """What the release says of itself: a table may be planned for other neighbours than those it protects."""
     c, replaced = release.pairs_per_person, release.relation == "replace"
     if not release.person:
-        return change(
-            replace(privacy, relation="replace" if replaced else "add_remove", pairs_per_person=c, groups=1)
-        )
+        return change(replace(privacy, relation="replace" if replaced else "add_remove", pairs_per_person=c, groups=1))
     act = "replacing" if replaced else "adding or removing"
     used = f"at most {c:,} {'row is' if c == 1 else 'rows are'} used"
     return f"{act} any one person: all they did, of which {used}{values(privacy)}"

@@ -247,7 +247,9 @@ class Sketch:
                 )
             return one_sided.estimate(None if empty else logs, entries.size, self.p, method, confidence)
         if entries.p > 1.0:
-            return norm.estimate([math.ldexp(value, -entries.resolution) for value in values], self.p, method, confidence)
+            return norm.estimate(
+                [math.ldexp(value, -entries.resolution) for value in values], self.p, method, confidence
+            )
         if method == BEST:
             method = DEFAULT_METHOD
         if empty and total == 0:
