@@ -42,12 +42,12 @@ def check(wrong: Wrong, argument: Any = None) -> None:
 VALUE, TYPE = ss.ArgumentError, ss.ArgumentTypeError
 
 MAKING: dict[str, Wrong] = {
-    "p below the least": Wrong(lambda _: ss.Sketch(0.0499, 5), VALUE, ("p = 0.0499", "between 0.05 and 1")),
-    "p zero": Wrong(lambda _: ss.Sketch(0, 5), VALUE, ("p = 0", "between 0.05 and 1")),
-    "p negative": Wrong(lambda _: ss.Sketch(-0.5, 5), VALUE, ("p = -0.5", "between 0.05 and 1")),
-    "p just above 1": Wrong(lambda _: ss.Sketch(math.nextafter(1, 2), 5), VALUE, ("p = 1.0000000000000002",)),
+    "p below the least": Wrong(lambda _: ss.Sketch(0.0499, 5), VALUE, ("p = 0.0499", "between 0.05 and 2")),
+    "p zero": Wrong(lambda _: ss.Sketch(0, 5), VALUE, ("p = 0", "between 0.05 and 2")),
+    "p negative": Wrong(lambda _: ss.Sketch(-0.5, 5), VALUE, ("p = -0.5", "between 0.05 and 2")),
+    "p just above 2": Wrong(lambda _: ss.Sketch(math.nextafter(2, 3), 5), VALUE, ("p = 2.0000000000000004",)),
     "p just below 0.05": Wrong(lambda _: ss.Sketch(math.nextafter(0.05, 0), 5), VALUE, ("p = 0.049999999999999996",)),
-    "p two": Wrong(lambda _: ss.Sketch(2, 5), VALUE, ("p = 2", "between 0.05 and 1", "Pass p=0.5")),
+    "p three": Wrong(lambda _: ss.Sketch(3, 5), VALUE, ("p = 3", "between 0.05 and 2", "Pass p=0.5")),
     "p NaN": Wrong(lambda _: ss.Sketch(math.nan, 5), VALUE, ("p = nan",)),
     "p infinite": Wrong(lambda _: ss.Sketch(math.inf, 5), VALUE, ("p = inf",)),
     "p text": Wrong(lambda _: ss.Sketch("0.5", 5), TYPE, ("p = '0.5'", "number")),  # type: ignore[arg-type]

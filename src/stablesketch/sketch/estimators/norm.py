@@ -42,6 +42,7 @@ _NODES = 6
 _FIRST_WIDTH = 1.0 / 32.0  # of the deviation of ln ξ
 _GROWTH = 0.005
 _FEWEST_ABOVE = 8
+_STIRLING_FROM = 128
 _LARGEST_SIZE = 1 << 31
 
 
@@ -67,7 +68,9 @@ class NormLaw:
         """ln κ."""
         r, p = self.size, self.p
         if p == 2.0:
-            return 0.5 * math.log(2.0 / r) + math.lgamma(0.5 * (r + 1)) - math.lgamma(0.5 * r)
+            if r < _STIRLING_FROM:
+                return 0.5 * math.log(2.0 / r) + math.lgamma(0.5 * (r + 1)) - math.lgamma(0.5 * r)
+            return (-0.25 + (1.0 / 24.0 - 0.05 / r**2) / r**2) / r  # Stirling's series: nothing cancels
         if r == 1:
             return math.log(2.0 / math.pi) + math.lgamma(1.0 - 1.0 / p)
         _, y, mass, _ = self._panels
