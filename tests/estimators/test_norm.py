@@ -110,7 +110,7 @@ def test_through_the_sketch(p: float) -> None:
 
 def test_bad_input() -> None:
     for p in (0, 0.01, 2.0001, 3, math.inf):
-        with pytest.raises(ss.ArgumentError, match="between 0.05 and 2"):
+        with pytest.raises(ss.ArgumentError, match=r"between 0\.05 and 2"):
             ss.Sketch(p, 10)
     with pytest.raises(ss.ArgumentError, match="F_2 is the highest"):
         ss.Sketch(2.5, 10)

@@ -1,7 +1,8 @@
 """The symmetric stable law of index 1 < p <= 2 in mpmath, by Fourier inversion along a turned path.
 
-P(X > x) = (1/π) Im ∫ e^{itx} (1 - e^{-t^p}) dt/t and the density (1/π) Re ∫ e^{itx - t^p} dt, with t = u e^{iφ}, φ = π/(4p),
-where both exponentials fall; the trapezoid rule in ln u then converges geometrically. At p = 2 the law is normal.
+P(X > x) = (1/π) Im ∫ e^{itx} (1 - e^{-t^p}) dt/t and the density (1/π) Re ∫ e^{itx - t^p} dt, with t = u e^{iφ},
+φ = π/(4p), where both exponentials fall; the trapezoid rule in ln u then converges geometrically. At p = 2
+the law is normal.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ def upper_tail(p: float, x: float) -> tuple[mpf, mpf]:
         angle = mpmath.pi / (4 * index)
         turn, turn_p = mpmath.expj(angle), mpmath.expj(angle * index)
         step = mpf(1) / 24
-        first = int((-mpmath.log(max(at, 1)) - 50) / step)
+        first = int((-mpmath.log(max(at, 1)) - 65) / step)
         last = int(mpmath.log(110 / (at * mpmath.sin(angle))) / step) + 1
         tail = density = mpf(0)
         for k in range(first, last):

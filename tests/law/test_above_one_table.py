@@ -37,7 +37,7 @@ def relative_error(p: float, side: int, t: float) -> float:
 
 @pytest.mark.parametrize("p", INDICES)
 def test_rows_follow_the_law(p: float) -> None:
-    """Ten quantiles in each octave of each side, by another formula in floats; rows are empty only where x rounds to 0."""
+    """Ten quantiles an octave of each side, by another formula in floats; rows are empty only where x rounds to 0."""
     table, law = ReferenceTable.of(p), above_one_law(p)
     assert (table.shift, table.resolution) == (0, 52)
     t = random_t(1, 10)
@@ -61,9 +61,9 @@ def test_rows_are_right_to_3e15(p: float) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("p", INDICES)
 def test_every_octave(p: float) -> None:
-    for t in random_t(3, 2):
+    for t in random_t(3, 1):
         assert relative_error(p, UPPER, float(t)) < 3e-15
-    for t in random_t(4, 2, [30, 40, *range(50, OCTAVES)]):
+    for t in random_t(4, 1, [30, 40, *range(50, OCTAVES)]):
         assert relative_error(p, LOWER, float(t)) < 3e-15
 
 

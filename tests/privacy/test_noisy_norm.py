@@ -137,10 +137,19 @@ def test_small_streams_by_brute_force(size: int, epsilon: float, delta: float) -
     """Neighbours by one pair of value up to 2 (Δ = 2): below δ in both directions; from the empty one with 40% less
     noise above it."""
     noise = 2.0 * norm_noise_for(2.0, size, epsilon, delta)
-    for one, other in (((), (2,)), ((1,), (3,)), ((1, 1), (1, 3)), ((3, 0), (3, 2)), ((2, 1), (1, 3)), ((5, 5), (5, 7))):
+    for one, other in (
+        ((), (2,)),
+        ((1,), (3,)),
+        ((1, 1), (1, 3)),
+        ((3, 0), (3, 2)),
+        ((2, 1), (1, 3)),
+        ((5, 5), (5, 7)),
+    ):
         for first, second in ((one, other), (other, one)):
             assert divergence(norm(first, 2.0), norm(second, 2.0), size, noise, epsilon) <= 1.01 * delta
-    assert max(divergence(0.0, 2.0, size, 0.6 * noise, epsilon), divergence(2.0, 0.0, size, 0.6 * noise, epsilon)) > delta
+    assert (
+        max(divergence(0.0, 2.0, size, 0.6 * noise, epsilon), divergence(2.0, 0.0, size, 0.6 * noise, epsilon)) > delta
+    )
 
 
 # --- the interface ---

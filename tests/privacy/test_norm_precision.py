@@ -29,7 +29,7 @@ def test_the_constants_of_the_tails() -> None:
 
 
 def test_the_constants_of_the_last_octave() -> None:
-    """∫|φ''| < 0.97; the mean of x² - x'² below 8, x(t) with P(|X| > x) = t/2^64, x' = x(t + 1), t uniform in (0, 1)."""
+    """∫|φ''| < 0.97; x² - x'² has a mean below 8: P(|X| > x) = t/2^64, x' = x(t + 1), t uniform in (0, 1)."""
     bend = quad(lambda x: abs(x * x - 1.0) * normal.pdf(x), -20.0, 20.0, points=[-1.0, 1.0], limit=200)[0]
     assert bend < 0.97
     t = (np.arange(2_000) + 0.5) / 2_000
@@ -52,8 +52,8 @@ def streams() -> dict[str, np.ndarray]:
 @pytest.mark.parametrize("name", streams())
 @pytest.mark.parametrize("p", [1.1, 1.5, 1.9, 2.0])
 def test_errors_as_large_as_may_be(monkeypatch: pytest.MonkeyPatch, p: float, name: str) -> None:
-    """Every X is moved by 1e-9 (1 + |X|), the most the proof allows if that is e, at random signs: no norm moves by more
-    than its bound for a failure of 1e-3, in 120 sketches."""
+    """Every X is moved by 1e-9 (1 + |X|), the most the proof allows if e is that, at random signs: no norm of 120
+    sketches moves by more than its bound for a failure of 1e-3."""
     monkeypatch.setattr(module, "_TABLE", 1e-9)
     totals, size, sketches = streams()[name], 25, 120
     bound = norm_precision(p, size, 1e6, failure=1e-3)
@@ -86,13 +86,15 @@ def test_real_entries_of_two() -> None:
                 slope = mpmath.exp(-x * x / 4) / mpmath.sqrt(mpmath.pi) * (-1 if drawn.side[k, j] == 0 else 1)
                 x -= (tail - mpf(float(drawn.t[k, j])) / mpf(2) ** 64) / slope
                 true[j] += totals[k] * (-x if drawn.negative[k, j] else x)
-        held = [mpf(value) / mpf(2) ** table.resolution for value in reference_entries(p, size, secret, range(keys), totals)]
+        held = [
+            mpf(value) / mpf(2) ** table.resolution for value in reference_entries(p, size, secret, range(keys), totals)
+        ]
         exact, found = (mpmath.sqrt(sum(a * a for a in entries)) for entries in (true, held))
         assert abs(float(found / exact - 1)) < 0.1 * norm_precision(p, size, 1e6).error
 
 
 def test_what_it_costs() -> None:
-    """F_2 of a total up to 2^40 is covered; other orders up to some 10^7, and the failure says where hits are charged."""
+    """F_2 of a total up to 2^40 is covered; other orders up to some 10^7; `failure` says where hits are charged."""
     two = norm_precision(2.0, 200, 2.0**40)
     assert two.error < 2e-13
     assert two.failure < 1e-11

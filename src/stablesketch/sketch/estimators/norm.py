@@ -58,8 +58,8 @@ class NormLaw:
 
     @cached_property
     def order(self) -> int:
-        """k, counted from 1. At least eight entries, or half of them, are no smaller: P(ξ > x) falls like x^{-p m} where
-        there are m, and the noise of few entries would be that tail's alone."""
+        """k, counted from 1. At least eight entries, or half of them, are no smaller: where there are m, P(ξ > x) falls
+        like x^{-pm}, and the noise of few entries would be that tail's alone."""
         wanted = round(above_one_law(self.p).best_level * (self.size + 1))
         return max(min(wanted, self.size + 1 - min(_FEWEST_ABOVE, (self.size + 1) // 2 + 1)), 1)
 
