@@ -100,6 +100,27 @@ def test_in_long_streams_the_bound_is_nearly_attained() -> None:
     assert 0.9999 < -(mass(down) - mass(one) + 50 * (-noise.reach - centre)) / bound <= 1.0
 
 
+@pytest.mark.parametrize("relation", ["add_remove", "replace"])
+def test_half_the_change(relation: str) -> None:
+    """G - β N on random streams with values up to M: c M β up or down, twice that where pairs are replaced."""
+    rng = np.random.default_rng(4)
+    nearest = 0.0
+    for _ in range(400):
+        most, changed = int(rng.integers(2, 40)), int(rng.integers(1, 6))
+        noise = EntropyNoise(privacy(relation, changed, most), 200)
+        shared = tuple((int(key), int(10 ** rng.uniform(0.0, 4.0))) for key in rng.integers(0, 4, rng.integers(0, 3)))
+        ends = [shared] if relation == "add_remove" else []
+        while len(ends) < 2:
+            keys = rng.choice([np.zeros(changed, int), np.arange(9, 9 + changed), rng.integers(0, 6, changed)])
+            values = np.where(rng.random(changed) < 0.7, most, rng.integers(1, most + 1, changed))
+            ends.append(shared + tuple(zip(keys.tolist(), values.tolist(), strict=True)))
+        bound = max(map(total, ends))
+        centre = float(noise.centre(bound))
+        moved = abs(mass(ends[0]) - mass(ends[1]) - centre * (total(ends[0]) - total(ends[1])))
+        nearest = max(nearest, moved / (changed * most * centre * (2 if relation == "replace" else 1)))
+    assert 0.9 < nearest <= 1.0 + 1e-12
+
+
 # --- divergences ---
 
 
