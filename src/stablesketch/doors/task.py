@@ -104,6 +104,8 @@ class Task:
                 "with unit='key' every key is a person",
                 "Leave out person=, or pass unit='pair'",
             )
+        if not 1 <= self.groups_per_person <= 2**31:
+            raise ArgumentError("groups_per_person", self.groups_per_person, "at least one group", "Pass 1, or a few")
         if self.columns.person is None and self.groups_per_person != 1:
             raise ArgumentError(
                 "groups_per_person", self.groups_per_person, "there is no person column",
