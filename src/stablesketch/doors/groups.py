@@ -69,7 +69,8 @@ mechanism by itself, with noise of its own, and at most k of them see anything o
 Either way (ε_s/k, δ_s/k), and sequential composition over k of them gives (ε_s, δ_s).
 
 The shown set comes first, the releases of its groups after: their costs add up. (What is not shown may be thought of as
-released and thrown away, so the proof for the table does not depend on which names were chosen.)
+released and thrown away, so the proof for the table does not depend on which names were chosen.) In a ledger both compose
+by their losses with all else that is there: `GroupBudget.charge`.
 """
 
 from __future__ import annotations
@@ -84,6 +85,7 @@ from ..errors import PlanInfeasible
 from ..plan import Plan
 from ..plan.charge import charge_of
 from ..privacy import Privacy, discrete_laplace
+from ..privacy.mechanism import Mechanism
 from ..secret import Secret
 from ..statistic import Shannon
 from .budget import divided, total
@@ -150,6 +152,17 @@ class GroupBudget:
             total([(epsilon, self.times), (self.selection_epsilon, 1)]),
             total([(delta, self.times), (self.selection_delta, 1)]),
         )
+
+    def charge(self, plan: Plan) -> Mechanism:
+        """What a ledger is charged for the whole table: the choice of names, and what the groups do together."""
+        epsilon, delta = self.spent(plan.epsilon, plan.delta)
+        if self.times > 1:
+            return Mechanism("other", epsilon=epsilon, delta=delta)
+        charged = charge_of(plan)
+        if not self.selection_epsilon:
+            return charged
+        chosen = Mechanism("other", epsilon=self.selection_epsilon, delta=self.selection_delta)
+        return Mechanism("all", epsilon=epsilon, delta=delta, parts=(*(charged.parts or (charged,)), chosen))
 
 
 def _within(plan: Plan) -> Plan:
