@@ -321,9 +321,14 @@ def test_bare_plans_know_no_tables() -> None:
 @pytest.mark.parametrize("names", [["a", "b"], None])
 @pytest.mark.parametrize(
     ("statistic", "mechanism", "relation"),
-    [(ss.Moment(0.5), "exact", "add_remove"), (ss.Hill(0.5), "sketch", "add_remove"), (ss.Distinct(), "sketch", "replace"),
-     (ss.Moment(0.5), "bare", "add_remove"), (ss.Shannon(), "exact", "replace")],
-)  # fmt: skip
+    [
+        (ss.Moment(0.5), "exact", "add_remove"),
+        (ss.Hill(0.5), "sketch", "add_remove"),
+        (ss.Distinct(), "sketch", "replace"),
+        (ss.Moment(0.5), "bare", "add_remove"),
+        (ss.Shannon(), "exact", "replace"),
+    ],
+)
 def test_a_ledger_is_charged_once_for_a_table_and_composes_tables_by_their_losses(
     tmp_path: Path, statistic: ss.Statistic, mechanism: str, relation: str, names: list[str] | None
 ) -> None:

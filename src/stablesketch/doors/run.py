@@ -131,8 +131,10 @@ class _Run:
             self._progress.begin("releasing", len(names))
         for name, collector in zip(names, collectors, strict=True):
             own = collector.release(confidence=task.confidence)
-            own = replace(own, epsilon=epsilon, delta=delta, relation=privacy.relation, record=self._record,
-                          pairs_per_person=privacy.pairs_per_person, person=task.columns.person is not None)  # fmt: skip
+            own = replace(
+                own, epsilon=epsilon, delta=delta, relation=privacy.relation, record=self._record,
+                pairs_per_person=privacy.pairs_per_person, person=task.columns.person is not None,
+            )  # fmt: skip
             releases.append(GroupRelease(name, own))
             if self._progress is not None:
                 self._progress.advance(1)

@@ -204,8 +204,8 @@ class Task:
         if self.bare and self.groups is None and Shannon() in self.statistic.needs(shares.privacy):
             raise PlanInfeasible(
                 f"a bare sketch of {self.statistic} by group takes a promise of how many pairs every group has, and "
-                f"private names have none. Pass mechanism='exact', or {instead_of(self.statistic, Shannon())}, or list the "
-                "public names (groups=) and promise pairs= of each."
+                f"private names have none. Pass mechanism='exact', or {instead_of(self.statistic, Shannon())}, or list "
+                "the public names (groups=) and promise pairs= of each."
             )
         return shares.checked(self.sizing.plan(self.statistic, shares.privacy))
 

@@ -56,7 +56,7 @@ class Ask:
 
     @classmethod
     def of_table(cls, what: str, mechanism: Mechanism, reached: tuple[float, float], privacy: Privacy) -> Ask:
-        """What a whole table asks for that reaches this (ε, δ), or another release that is not that of one collector."""
+        """What a whole table asks for that reaches this (ε, δ), or another release that is not of one collector."""
         return cls(what, mechanism, *reached, privacy.protects, privacy.pairs_per_person)
 
     def to_json(self) -> str:
