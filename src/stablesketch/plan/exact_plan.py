@@ -25,11 +25,14 @@ def exact_plan(statistic: Moment, privacy: Privacy, asked: float | None, guess: 
     deviation = exact_deviation(statistic.p, privacy)
     error = exact_moment_error(statistic.p, privacy, guess)
     if asked is not None and (guess == 0.0 or error > asked):
-        known = f"at {statistic} = {guess:,.6g}" if guess else f"absolute, and nothing is guaranteed about {statistic}"
-        way_out = a_larger_error(error if guess else math.inf)
+        if not guess:
+            raise PlanInfeasible(
+                f"the noise of the exact mechanism is ± {error:.3g} whatever {statistic} is, so no relative error can "
+                f"be aimed at. Leave out error=, or pass expected=, the {statistic} you expect."
+            )
         raise PlanInfeasible(
-            f"the exact mechanism has an error of {error:.3g} {known}; {asked:g} is asked. {way_out}, or a "
-            "larger ε, or expected= if the value is known to be larger."
+            f"the exact mechanism has an error of {error:.3g} at {statistic} = {guess:,.6g}; {asked:g} is asked. "
+            f"{a_larger_error(error)}, or a larger ε, or expected= if the value is known to be larger."
         )
     finest = deviation * min(1.0, privacy.epsilon / math.sqrt(2.0)) / (1000.0 * privacy.copies)
     step = 2.0 ** math.floor(math.log2(finest))

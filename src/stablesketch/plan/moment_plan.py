@@ -93,8 +93,9 @@ def _plan(statistic: Moment, privacy: Privacy, wanted: Wanted, size: int) -> Pla
 
 
 def _out_of_reach(statistic: Moment, wanted: Wanted, best: float) -> PlanInfeasible:
-    at = f" at {statistic} = {wanted.expected:,.6g}" if wanted.expected else ""
+    at = f" at {statistic} = {wanted.expected:,.6g}, noise included" if wanted.expected else ""
+    larger = ", or a larger ε, or a larger expected=" if at else ""
     return PlanInfeasible(
         f"no sketch of up to {LARGEST_SIZE:,} entries has an error of {wanted.error:g}{at}: the best is {best:.3g}. "
-        f"{a_larger_error(best)}, or pass mechanism='exact'{', or a larger ε' if at else ''}."
+        f"{a_larger_error(best)}, or leave out error= and pass mechanism='exact'{larger}."
     )
