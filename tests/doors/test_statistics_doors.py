@@ -128,7 +128,7 @@ def test_whole_keys_are_not_divided_among_groups(
 
 
 def test_the_ledger_holds_one_unit_and_charges_all_parts(events: Path, tmp_path: Path) -> None:
-    ledger = ss.Ledger(tmp_path / "budget.db", epsilon=1.2, delta=1e-6)
+    ledger = ss.Ledger(tmp_path / "budget.db", epsilon=2.0, delta=1e-6)
     ss.release(events, ss.Hill(0.5), COUNTED, key="key", size=60, ledger=ledger)
     ss.release(events, ss.Shannon(), COUNTED, key="key", ledger=ledger)
     valued = ss.Privacy(0.5, 1e-9, 6_000, max_value=5, relation="replace")
@@ -141,15 +141,15 @@ def test_the_ledger_holds_one_unit_and_charges_all_parts(events: Path, tmp_path:
     with pytest.raises(ss.UnitMismatch):
         ss.release(events, ss.Atkinson(0.5), keyed, key="key", size=60, ledger=ledger)
     with pytest.raises(ss.BudgetExceeded):
-        ss.release(events, ss.Hill(0.5), ss.Privacy(1.2, 1e-9, 6_000, max_value=5, relation="replace"), key="key", value="n", size=60,
-                   ledger=ledger)  # fmt: skip
+        more = ss.Privacy(1.2, 1e-9, max_value=5, relation="replace")
+        ss.release(events, ss.Hill(0.5), more, key="key", value="n", size=60, ledger=ledger)
 
 
 COMMANDS = {
     "hill": (["--statistic", "hill", "--order", "0.5", "--size", "50"], "Hill number of order 0.5"),
-    "shannon": (["--statistic", "shannon"], "Shannon entropy"),
+    "shannon": (["--statistic", "shannon", "--mechanism", "exact"], "Shannon entropy"),
     "distinct": (["--statistic", "distinct"], "distinct keys"),
-    "profile": (["--statistic", "profile", "--order", "0,0.5,1", "--size", "64"], "order 0.5"),
+    "profile": (["--statistic", "profile", "--order", "0,0.5", "--size", "64"], "order 0.5"),
     "atkinson": (
         ["--statistic", "atkinson", "--order", "0.5", "--max-value", "6000", "--size", "50"],
         "Atkinson index",

@@ -77,7 +77,7 @@ class _Run:
 
     def _single(self, privacy: Privacy) -> Outcome:
         task, source = self._task, self._source
-        counted = task.count_pairs and task.sizing.mechanism == "bare"  # nothing else needs to know beforehand
+        counted = task.count_pairs and task.bare  # nothing else needs to know beforehand
         later = counted and not source.countable
         if later:
             chosen = task.sizing.long(task.statistic, privacy)
@@ -127,7 +127,7 @@ class _Run:
         for name, collector in zip(names, collectors, strict=True):
             own = collector.release(confidence=task.confidence)
             own = replace(own, epsilon=epsilon, delta=delta, relation=privacy.relation, record=self._record,
-                          person=task.columns.person is not None)  # fmt: skip
+                          pairs_per_person=privacy.pairs_per_person, person=task.columns.person is not None)  # fmt: skip
             releases.append(GroupRelease(name, own))
             if self._progress is not None:
                 self._progress.advance(1)

@@ -25,7 +25,10 @@ _MOST_EPSILON = 1e6
 
 
 def charge_of(plan: Plan) -> Mechanism:
-    """What is charged for a release by this plan. ρ is found anew from the statistic, the privacy and the phantoms."""
+    """What is charged for a release by this plan. ρ is found anew from the statistic, the privacy and the phantoms.
+
+    Of the plan of a group (`privacy.groups` above 1) it is the charge of the whole table, once: doors/groups.py.
+    """
     p, privacy, statistic = plan.statistic.p, plan.privacy, plan.statistic
     if len(plan.parts) == 1:
         return charge_of(plan.parts[0])
@@ -53,13 +56,14 @@ def charge_of(plan: Plan) -> Mechanism:
 
 
 def exact_distance(plan: Plan) -> int:
-    """D of an exact plan: by how many units of its grid neighbours can differ."""
+    """D of an exact plan: by how many units of its grid neighbours can differ, in all groups of a table together."""
     privacy, statistic = plan.privacy, plan.statistic
     if is_counted(plan):
         return total_distance(privacy)
     if isinstance(statistic, Distinct):
         return privacy.pairs_per_person  # c pairs come and go with at most c keys, whatever the relation
-    return units_sensitivity(statistic.p, privacy.max_value, privacy.pairs_per_person, Fraction(plan.step))
+    step, changed = Fraction(plan.step), privacy.copies
+    return units_sensitivity(statistic.p, privacy.max_value, privacy.pairs_per_person, step, changed)
 
 
 def composed_epsilon(parts: Sequence[Plan], relation: str, delta: float) -> float:

@@ -19,7 +19,8 @@ def exact_plan(statistic: Moment, privacy: Privacy, asked: float | None, guess: 
     """Exact F_p on a grid plus discrete Laplace noise: pure ε-DP.
 
     The grid is a thousandth of the noise or of the sensitivity c M^p, whichever is less: rounding to it adds up to a
-    step to the sensitivity, so less than a thousandth to the noise.
+    step to the sensitivity, so less than a thousandth to the noise. Where several groups change, each is rounded, and
+    the grid is finer by as much.
     """
     deviation = exact_deviation(statistic.p, privacy)
     error = deviation / guess if guess > 0.0 else deviation
@@ -30,7 +31,8 @@ def exact_plan(statistic: Moment, privacy: Privacy, asked: float | None, guess: 
             f"the exact mechanism has an error of {error:.3g} {known}; {asked:g} is asked. {way_out}, or a "
             "larger ε, or expected= if the value is known to be larger."
         )
-    step = 2.0 ** math.floor(math.log2(deviation * min(1.0, privacy.epsilon / math.sqrt(2.0)) / 1000.0))
+    finest = deviation * min(1.0, privacy.epsilon / math.sqrt(2.0)) / (1000.0 * privacy.copies)
+    step = 2.0 ** math.floor(math.log2(finest))
     return noise_plan(statistic, privacy, deviation, guess, step=step, deletes=deletes)
 
 

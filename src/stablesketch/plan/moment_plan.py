@@ -68,8 +68,9 @@ def _plan_for_all(statistic: Moment, privacy: Privacy, wanted: Wanted, fewest: i
 
 def _plan(statistic: Moment, privacy: Privacy, wanted: Wanted, size: int) -> Plan:
     p, change = statistic.p, moment_change(statistic.p, privacy)
-    cap = max(_CAP, 2.0 ** math.ceil(math.log2(_ROOM * (wanted.expected or 1.0) / change)))
-    grid = _GRID * min(1.0, privacy.epsilon)
+    # Every group that changes is cut and rounded by itself: as much finer, so that together they cost what one does.
+    cap = max(_CAP / privacy.copies, 2.0 ** math.ceil(math.log2(_ROOM * (wanted.expected or 1.0) / change)))
+    grid = _GRID * min(1.0, privacy.epsilon) / privacy.copies
     noise = noise_ratio(p, size, privacy.epsilon, privacy.delta, privacy.copies, cap, grid) * change * (1.0 + 1e-12)
     relative, expected = relative_error(p, size), wanted.expected or 0.0
     return Plan(
@@ -101,7 +102,7 @@ def moment_change(p: float, privacy: Privacy) -> float:
 @lru_cache(maxsize=1024)
 def noise_ratio(p: float, size: int, epsilon: float, delta: float, copies: int, cap: float, grid: float) -> float:
     """b/Δ, certified."""
-    return NoisyEstimate(p, size, copies).noise(epsilon, delta, precision_of(p, size, cap, grid))
+    return NoisyEstimate(p, size, copies).noise(epsilon, delta, precision_of(p, size, cap, grid).in_groups(copies))
 
 
 def _out_of_reach(statistic: Moment, wanted: Wanted, best: float) -> PlanInfeasible:

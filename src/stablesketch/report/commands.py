@@ -13,17 +13,20 @@ __all__ = ["commands"]
 
 
 def commands(plan: Plan) -> list[str]:
-    """Plans that sample, allow deletes or are of a bare total are made from Python only."""
+    """Plans that sample, allow deletes, are of a total, or of groups that share people are made from Python only."""
     privacy = plan.privacy
-    made_here = plan.sampled is None and not plan.deletes and not isinstance(plan.statistic, Total)
+    options = not isinstance(plan.statistic, Total) and privacy.groups == 1
+    made_here = plan.sampled is None and not plan.deletes and options
     words = [
         *_statistic(plan.statistic),
         f"--epsilon {privacy.epsilon!r} --delta {privacy.delta!r}",
-        f"--relation {privacy.relation} --pairs {privacy.pairs} --max-value {privacy.max_value}",
+        f"--relation {privacy.relation}{f' --pairs {privacy.pairs}' if privacy.pairs else ''}",
+        f"--max-value {privacy.max_value}",
         f"--pairs-per-person {privacy.pairs_per_person}",
         *(["--unit key"] if privacy.unit == "key" else []),
         *([f"--total {privacy.total}"] if privacy.total else []),
-        "--mechanism exact" if plan.mechanism == "exact" else f"--size {','.join(map(str, plan.sizes))}",
+        *([f"--mechanism {plan.mechanism}"] if plan.mechanism != "sketch" else []),
+        *([f"--size {','.join(map(str, plan.sizes))}"] if plan.mechanism != "exact" else []),
         *_expected(plan),
     ]
     again = [f"stablesketch plan {' '.join(words)} -o plan.json"] if made_here else []

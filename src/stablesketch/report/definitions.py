@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from ..plan import Plan
+from ..plan.bare_words import is_bare
 from ..statistic import (
     Atkinson,
     Distinct,
@@ -31,15 +32,20 @@ def asked(plan: Plan, grouped: bool) -> list[tuple[str, str]]:
         if privacy.pairs
         else f"nothing about the number of {privacy.unit}s"
     )
+    promised = [("promised", number)] if is_bare(plan) else []
     most = f"whole numbers from 1 to {privacy.max_value:,}"
     return [
         ("statistic", f"{plan.statistic}: {defined(plan.statistic)}"),
-        ("for each group" if grouped else "privacy asked", f"ε = {privacy.epsilon:.6g}, δ = {privacy.delta:.3g}"),
+        (_whose(plan) if grouped else "privacy asked", f"ε = {privacy.epsilon:.6g}, δ = {privacy.delta:.3g}"),
         ("relation", f"{privacy.relation}: {change(plan)}"),
         *([("unit", "key: every key is one person, and comes once with its total")] if keys else []),
-        ("promised", number),
+        *promised,
         ("totals of keys" if keys else "values", most if privacy.max_value > 1 else f"every {privacy.unit} counts 1"),
     ]
+
+
+def _whose(plan: Plan) -> str:
+    return "for each group" if is_bare(plan) else "for all groups together"
 
 
 def change(plan: Plan) -> str:

@@ -151,7 +151,7 @@ class PowerSum:
             return float(z) - self.log_constant
         # ξ falls with S, and P(S <= s) = 1 - probability
         if self.size > _LARGEST_SIZE:
-            log_sum = math.log(self.size * self.mean) + self._spread * NormalDist().inv_cdf(1.0 - probability)
+            log_sum = math.log(self.size * self.mean) + self.spread * NormalDist().inv_cdf(1.0 - probability)
         else:
             sums, below = self._lower_sums if probability > 0.5 else self._all_sums
             log_sum = math.log(float(np.interp(1.0 - probability, below, sums)))
@@ -163,13 +163,19 @@ class PowerSum:
         known = _transform(self.p)
         return known.tau, known.log_phi
 
+    @property
+    def transform_slope(self) -> Array:
+        """-d ln φ(e^τ)/dτ at the same points: the S of which e^{σs} φ(σ)^r is least at σ = e^τ is r/σ times this."""
+        known = _transform(self.p)
+        return np.asarray(known.rate * np.exp(-known.log_phi))
+
     @cached_property
     def mean(self) -> float:
         """E Y."""
         return math.exp(log_moment(self.power, self.p))
 
     @property
-    def _spread(self) -> float:
+    def spread(self) -> float:
         """The relative deviation of S."""
         return math.sqrt(power_variance(self.power, self.p) / self.size) * -self.power
 
@@ -177,8 +183,8 @@ class PowerSum:
     def _all_sums(self) -> tuple[Array, Array]:
         """S on a lattice, and P(S <= s) there."""
         cells = 1 << (16 if self.size <= 4_096 else 20)
-        widest = self.mean * (1.0 + self._spread * math.sqrt(self.size))
-        return self._sums(self.size * self.mean * (1.0 + 12.0 * self._spread) + 80.0 * widest, cells)
+        widest = self.mean * (1.0 + self.spread * math.sqrt(self.size))
+        return self._sums(self.size * self.mean * (1.0 + 12.0 * self.spread) + 80.0 * widest, cells)
 
     @cached_property
     def _lower_sums(self) -> tuple[Array, Array]:
