@@ -74,10 +74,14 @@ def plans() -> list[ss.Plan]:
 @functools.cache
 def sketches() -> list[bytes]:
     found = []
-    for sketch in (ss.Sketch(0.5, 4, secret()), ss.Sketch(0.05, 2, secret()), ss.Sketch(1.0, 3, secret())):
+    for sketch in (
+        ss.Sketch(0.5, 4, secret(), law="symmetric"),
+        ss.Sketch(0.05, 2, secret(), law="symmetric"),
+        ss.Sketch(1.0, 3, secret(), law="symmetric"),
+    ):
         sketch.update(["ape", "bee", "ape"], [1, 2**53, 3])
         found.append(sketch.to_bytes())
-    return [*found, ss.Sketch(0.5, 1, secret()).to_bytes()]
+    return [*found, ss.Sketch(0.5, 1, secret(), law="symmetric").to_bytes()]
 
 
 @functools.cache

@@ -74,7 +74,7 @@ def test_only_the_sample_is_sketched() -> None:
     collector = plan.open(fresh(), shard="a")
     collector.update(np.arange(PAIRS) % 40, VALUES)
     kept = Coins(fresh(), 0.25).kept("a", 0, PAIRS)
-    sketch = ss.Sketch(0.5, 20, fresh())
+    sketch = ss.Sketch(0.5, 20, fresh(), law="symmetric")
     sketch.update(np.arange(PAIRS)[kept] % 40, np.array(VALUES)[kept])
     assert collector._held()._sketch.to_bytes() == sketch.to_bytes()  # type: ignore[union-attr]
 

@@ -122,7 +122,7 @@ def test_a_sketch_is_its_reference(p: float, size: int) -> None:
     secret = numbered_secret(size)
     keys = rng.integers(-(2**63), 2**63 - 1, 40)
     values = np.concatenate([np.ones(10), 2.0 ** rng.uniform(0, 53, 30)]).astype(np.int64)
-    sketch = Sketch(p, size, secret)
+    sketch = Sketch(p, size, secret, law="symmetric")
     sketch.update(keys, values)
     sketch.delete(keys[5:15], values[5:15])
     weights = [0 if 5 <= i < 15 else value for i, value in enumerate(values.tolist())]
@@ -214,7 +214,7 @@ def test_a_batch_that_threads_share(threads: int) -> None:
     rng = np.random.default_rng(9)
     keys = rng.integers(-500, 500, 300_000)
     values = rng.integers(1, 2**53, 300_000)
-    sketch = Sketch(0.5, 3, SECRET)
+    sketch = Sketch(0.5, 3, SECRET, law="symmetric")
     sketch.update(keys, values, threads=threads)
     distinct, totals = folded(keys.view(np.uint64), values)
     assert entries_of(sketch) == reference_entries(0.5, 3, SECRET, distinct, totals)

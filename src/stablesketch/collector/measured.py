@@ -37,6 +37,11 @@ class Measured:
         """The same within what is known without looking, and the value between its limits: all three in one range."""
         return Measured(*in_order(self.value, self.low, self.high, least, most), self.quantiles)
 
+    def at(self, confidence: float) -> Measured:
+        """The same with limits of another confidence, by the quantiles."""
+        low, high = self.quantiles(np.array([0.5 * (1.0 - confidence), 0.5 * (1.0 + confidence)])).tolist()
+        return Measured(self.value, low, high, self.quantiles)
+
 
 def in_order(value: float, low: float, high: float, least: float, most: float) -> tuple[float, float, float]:
     """(value, low, high) with least <= low <= value <= high <= most: each moved to where it can be, no further.

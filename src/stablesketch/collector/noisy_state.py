@@ -46,7 +46,8 @@ class NoisyState(SketchState):
         """
         plan = self._plan
         entries, _, _ = self._sketch._snapshot()
-        logs, _ = log_magnitudes(entries)
+        # No entries are no moment, exactly: the estimate of an empty stream must be 0, as the proof has it.
+        logs, _ = log_magnitudes(entries, zero=0.0)
         estimate = math.exp(float(log_estimates(np.array(logs), plan.statistic.p)))
         step = Fraction(plan.step)
         units = math.floor(Fraction(min(estimate, plan.cap)) / step + Fraction(1, 2))
