@@ -102,6 +102,12 @@ def test_sound_plans_pass(plan: ss.Plan) -> None:
 # --- what is not is caught ---
 
 
+def test_half_of_the_noise_is_caught() -> None:
+    report = ss.audit(PLAN, 200, open_collector=opener(2, quieter(0.5)), progress=False)
+    assert not report.passed, str(report)
+
+
+@pytest.mark.slow
 def test_four_fifths_of_the_noise_are_caught() -> None:
     report = ss.audit(PLAN, 2_000, open_collector=opener(2, quieter(0.8)), progress=False)
     assert not report.passed, str(report)
