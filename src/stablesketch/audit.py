@@ -160,7 +160,7 @@ def _least_hidden(plan: Plan) -> int:
         return 0
 
     def shows(shared: int) -> float:
-        one, other = shared**p + count * most**p, (shared + count) ** p
+        one, other = float(shared) ** p + count * float(most) ** p, float(shared + count) ** p
         relative = plan.error if not plan.expected else 0.0
         return (one - other) / math.hypot(math.sqrt(2.0) * plan.noise, relative * one)
 
