@@ -68,6 +68,7 @@ def release(
     p: options.Order = None,
     statistic: options.StatisticName = "moment",
     order: options.StatisticOrder = None,
+    form: options.StatisticForm = None,
     key: options.Key = None,
     value: options.Value = None,
     max_value: options.MaxValue = None,
@@ -160,11 +161,11 @@ def release(
         )
     if secret is not None:
         raise typer.BadParameter("--secret is for stored sketches. A release from data draws a fresh secret.")
-    wanted = options.statistic_of(statistic, p, order)
+    wanted = options.statistic_of(statistic, p, order, form)
     options.need_input(files, sql)
     if key is None and not _is_lines(files, format):
         raise typer.BadParameter("--key is needed: the column whose variety is measured.")
-    related = relation or ("add_remove" if person is not None or by is not None else "replace")
+    related = options.relation_of(relation, wanted)
     auto = AutoMaxValue() if max_value == "auto" else None
     largest = 1 if max_value is None or auto is not None else int(max_value)
     if value is not None and max_value is None:
@@ -187,7 +188,7 @@ def release(
         input=Input(format, header, delimiter, sql),
     )
     if dry_run:
-        _show_plan(task, counted, json)
+        _show_plan(task, counted and task.bare, json)
         return Exit.DONE
     if engine == "spark" and master is None:
         raise typer.BadParameter("--engine spark needs --master: where Spark runs. Try --master 'local[*]'.")
@@ -203,8 +204,9 @@ def release(
             else:
                 outcome = run_files(task, files, master, ledger=budget, label=label, progress=bar)
         if has_delta and counted:  # so their number is public, and known only now
-            only = outcome.releases[0]
-            _advise(replace(task.privacy, pairs=(only.pairs or 0) if isinstance(only, Release) else 0))
+            (only,) = outcome.releases
+            assert isinstance(only, Release)
+            _advise(replace(task.privacy, pairs=only.pairs or 0))
         return _delivered(outcome, task, budget, json, places)
 
 

@@ -13,6 +13,7 @@ from ..checked_json import Fields, JsonError, parsed
 from ..errors import LedgerCorrupt
 from ..plan import Plan
 from ..plan.charge import charge_of
+from ..privacy import Privacy
 from ..privacy.mechanism import Mechanism
 
 __all__ = ["Ask", "Entry", "Record", "records_to_csv", "records_to_json"]
@@ -53,6 +54,11 @@ class Ask:
             plan.size or None,
         )
 
+    @classmethod
+    def of_table(cls, what: str, mechanism: Mechanism, reached: tuple[float, float], privacy: Privacy) -> Ask:
+        """What a whole table asks for that reaches this (ε, δ), or another release that is not of one collector."""
+        return cls(what, mechanism, *reached, privacy.protects, privacy.pairs_per_person)
+
     def to_json(self) -> str:
         """Canonical: the same ask, the same text."""
         content = {**asdict(self), "mechanism": self.mechanism.to_dict()}
@@ -72,7 +78,7 @@ class Ask:
                 pairs_per_person=fields.whole("pairs_per_person", 1),
                 kind=fields.text("kind"),
                 max_value=fields.whole("max_value", 1) if fields.optional("max_value") else None,
-                p=fields.number("p", 0.0, 1.0) if fields.optional("p") else None,
+                p=fields.number("p", 0.0, 2.0) if fields.optional("p") else None,
                 size=fields.whole("size") if fields.optional("size") else None,
             )
             fields.end()
