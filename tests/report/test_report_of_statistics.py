@@ -94,8 +94,8 @@ CASES = {
     ),
     "entropy with noise": case(
         ss.Shannon(), ss.Privacy(1.0, 1e-6), 7.72, VARIED, "weights of the skewed stable law of order 1, and into the",
-        "Entropy times the total was rounded to a public grid and given discrete Laplace noise. The total was given "
-        "noise of its own.", "is the true entropy plus a random error", mechanism="sketch",
+        "The total was given discrete Laplace noise first. Entropy, less a number that follows from that, times the "
+        "total was rounded to a public grid and given discrete Laplace noise.", "is the true entropy plus a random error", mechanism="sketch",
     ),
     "profile": case(
         ss.Profile([0.5, 1]), ROWS, 900.0, VARIED,
