@@ -28,19 +28,17 @@ import itertools
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..law.one_sided import one_sided_law
-from ..sketch.estimators.power_lattice import log_below
+from ..sketch.estimators.power_lattice import log_below, to_the
 from ..sketch.estimators.power_sum import PowerSum, power_sum
 
 __all__ = ["Atoms", "power_atoms"]
 
 Array = NDArray[np.float64]
-Number = TypeVar("Number", np.float64, np.complex128)
 
 # By how much logarithms of probabilities are raised: the table of ln P(Y <= y) errs by less than 1e-9, ln φ by 1e-11.
 _RAISED = 2e-9
@@ -197,17 +195,7 @@ def _window(law: PowerSum, log_end: float, cells: int) -> Array:
     length = cells * 4 if size < 64 else cells * 2 if size < 256 else cells * 5 // 4
     transformed = np.fft.rfft(tilted / total, length)
     # The mean over the whole circle is at most twice that over half of it.
-    mean = 2.0 / length * float(np.sum(_to_the(np.abs(transformed) + 2.0 * _ROUNDING, size - 1)))
+    mean = 2.0 / length * float(np.sum(to_the(np.abs(transformed) + 2.0 * _ROUNDING, size - 1)))
     error = (1.1 * size + 2.0) * _ROUNDING * mean
-    sums = np.maximum(np.fft.irfft(_to_the(transformed, size), length)[:cells], 0.0) + error
+    sums = np.maximum(np.fft.irfft(to_the(transformed, size), length)[:cells], 0.0) + error
     return np.cumsum(sums * np.exp(tilt * np.arange(cells) + size * math.log(total)))
-
-
-def _to_the(values: NDArray[Number], exponent: int) -> NDArray[Number]:
-    """Powers from the first on, by repeated squaring."""
-    result = values
-    for digit in f"{exponent:b}"[1:]:
-        result = result * result
-        if digit == "1":
-            result = result * values
-    return result
