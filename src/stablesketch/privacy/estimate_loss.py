@@ -116,7 +116,8 @@ def estimate_law(estimate: NoisyEstimate, noise: float, precision: Precision) ->
 
 def shifted_law(atoms: Atoms, noise: float, added: float, failure: float) -> Law:
     """The law of the pair at the head of this file, for a ξ that is bounded by `atoms`."""
-    shifts = (atoms.points / noise + added) * (1.0 + 4.0 * _UNIT)  # they fall
+    with np.errstate(over="ignore"):
+        shifts = (atoms.points / noise + added) * (1.0 + 4.0 * _UNIT)  # they fall
     tail = atoms.tail
     masses = np.diff(tail, prepend=0.0)
     exponent, cut = _lattice(shifts, tail, masses)
@@ -132,7 +133,7 @@ def shifted_law(atoms: Atoms, noise: float, added: float, failure: float) -> Law
 
 def _lattice(shifts: Array, tail: Array, masses: Array) -> tuple[int, int]:
     """The power of two that is the step, and how many of the greatest shifts count as infinite."""
-    deviation = math.sqrt(float(masses @ np.minimum(shifts**2, 3.0)))
+    deviation = math.sqrt(float(masses @ np.minimum(shifts, 1.75) ** 2))
     least, most = _STEPS
     exponent = math.floor(math.log2(max(deviation, math.ldexp(1.0, least)) / _FINENESS))
     finite = int(np.searchsorted(-shifts, -np.finfo(np.float64).max))
