@@ -11,8 +11,10 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from scipy import integrate, stats
 
@@ -313,3 +315,33 @@ def test_bare_plans_know_no_tables() -> None:
         privacy = ss.Privacy(1.0, 1e-6, 10**6, pairs_per_person=2, groups=2)
         with pytest.raises(ss.ArgumentError, match="groups = 2: entries that are private by themselves"):
             ss.plan(statistic, privacy, mechanism="bare")
+
+
+@pytest.mark.parametrize("names", [["a", "b"], None])
+@pytest.mark.parametrize(
+    ("statistic", "mechanism", "relation"),
+    [
+        (ss.Moment(0.5), "exact", "add_remove"),
+        (ss.Hill(0.5), "sketch", "add_remove"),
+        (ss.Distinct(), "sketch", "replace"),
+        (ss.Moment(0.5), "bare", "add_remove"),
+        (ss.Shannon(), "exact", "replace"),
+    ],
+)
+def test_a_ledger_is_charged_once_for_a_table_and_composes_tables_by_their_losses(
+    tmp_path: Path, statistic: ss.Statistic, mechanism: str, relation: str, names: list[str] | None
+) -> None:
+    data = pa.table({"k": [i % 9 for i in range(4_000)], "g": ["a", "b"] * 2_000})
+    ledger = ss.Ledger(tmp_path / "ledger.db", epsilon=100.0, delta=1e-4)
+    privacy = ss.Privacy(0.3, 1e-9, relation=relation)  # type: ignore[arg-type]
+    for i in range(4):
+        found = ss.release(
+            data, statistic, privacy, key="k", by="g", groups=names, mechanism=mechanism, size=None, ledger=ledger
+        )  # type: ignore[arg-type]
+        (record,) = list(ledger.records())[i:]
+        assert {one.release.epsilon for one in found} == {record.epsilon}  # type: ignore[union-attr]
+        assert record.epsilon <= 0.3
+        assert record.delta <= 1e-9
+        assert record.pairs_per_person == 1
+        assert ledger.spent() <= 0.3 * (i + 1) * (1 + 1e-9)
+    ledger.verify()

@@ -93,7 +93,7 @@ def cells(*, shell: bool = False) -> list[Any]:
 
 
 def calls() -> list[Any]:
-    """Every statistic of `CALLED` in every situation of `CALLS`; what waits is expected to fail, and told if it does not."""
+    """Every statistic of `CALLED` in every situation of `CALLS`; what waits is expected to fail, and must."""
     waits = pytest.mark.xfail(raises=Refused, strict=True, reason="set ENTROPY_BY_SKETCH")
     return [
         pytest.param(

@@ -36,6 +36,7 @@ def plan(
     p: options.Order = None,
     statistic: options.StatisticName = "moment",
     order: options.StatisticOrder = None,
+    form: options.StatisticForm = None,
     epsilon: options.Epsilon = None,
     delta: options.Delta = None,
     pairs: options.Pairs = None,
@@ -68,7 +69,7 @@ def plan(
         return
     if port is not None:
         raise typer.BadParameter("--port is that of the page: add --serve.")
-    wanted = options.statistic_of(statistic, p, order)
+    wanted = options.statistic_of(statistic, p, order, form)
     check_new(plot=plot, output=output)
     privacy = options.privacy_of(
         epsilon,

@@ -68,6 +68,7 @@ def release(
     p: options.Order = None,
     statistic: options.StatisticName = "moment",
     order: options.StatisticOrder = None,
+    form: options.StatisticForm = None,
     key: options.Key = None,
     value: options.Value = None,
     max_value: options.MaxValue = None,
@@ -160,7 +161,7 @@ def release(
         )
     if secret is not None:
         raise typer.BadParameter("--secret is for stored sketches. A release from data draws a fresh secret.")
-    wanted = options.statistic_of(statistic, p, order)
+    wanted = options.statistic_of(statistic, p, order, form)
     options.need_input(files, sql)
     if key is None and not _is_lines(files, format):
         raise typer.BadParameter("--key is needed: the column whose variety is measured.")
@@ -246,9 +247,9 @@ def _stored(path: Path, secret: Secret) -> Collector:
 
 
 def _show_plan(task: Task, counted: bool, json: bool) -> None:
-    if counted:
+    if counted and task.sizing.mechanism == "bare":
         raise typer.BadParameter(
-            "--dry-run reads no data, so the number of pairs must be stated. Pass --pairs 1e6, for example."
+            "--dry-run reads no data, and a bare sketch needs the number of pairs. Pass --pairs 1e6, for example."
         )
     chosen = task.planned()
     if json:
@@ -360,9 +361,7 @@ def _protects(release: Release, privacy: Privacy) -> str:
     """What the release says of itself: a table may be planned for other neighbours than those it protects."""
     c, replaced = release.pairs_per_person, release.relation == "replace"
     if not release.person:
-        return change(
-            replace(privacy, relation="replace" if replaced else "add_remove", pairs_per_person=c, groups=1)
-        )
+        return change(replace(privacy, relation="replace" if replaced else "add_remove", pairs_per_person=c, groups=1))
     act = "replacing" if replaced else "adding or removing"
     used = f"at most {c:,} {'row is' if c == 1 else 'rows are'} used"
     return f"{act} any one person: all they did, of which {used}{values(privacy)}"
@@ -373,12 +372,14 @@ def _method(release: Release, plan: Plan) -> str:
     if is_bare(plan):
         return f"bare sketch of {release.size:,} entries, {_floor(plan)}"
     parts = plan.parts or (plan,)
-    noise = f"noise {', '.join(dict.fromkeys(noise_in_words(part) for part in parts))}"
+    each = [f"{noise_in_words(part)}{f' on {part.statistic}' if len(parts) > 1 else ''}" for part in parts]
+    noise = f"noise {', '.join(each)}"
     if plan.mechanism == "exact":
         return f"{'one counter' if is_counted(plan) else 'exact, all keys in memory'}, {noise}"
     sketches = [part for part in parts if part.size]
-    held = f"sketch of {entries(sketches[0])}" if len(sketches) == 1 else f"{len(sketches)} sketches"
-    return f"{held if len(sketches) == 1 else f'{held}, {release.size:,} entries in all'}, {noise}"
+    if len(sketches) == 1:
+        return f"sketch of {entries(sketches[0])}, {noise}"
+    return f"{len(sketches)} sketches, {release.size:,} entries in all, {noise}"
 
 
 def _error(plan: Plan) -> str:

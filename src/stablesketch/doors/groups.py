@@ -1,17 +1,17 @@
 """Groups: one private number each. What a neighbour can change, and which group names may be told.
 
-Every group has a collector with a secret of its own, derived from one secret and the name of the group, so what is random
-in one group is independent of the others, and a pair touches the collector of its group alone. Group sizes are private,
-so every group is planned under add_remove.
+Every group has a collector with a secret of its own, derived from one secret and the name of the group, so what is
+random in one group is independent of the others, and a pair touches the collector of its group alone. Group sizes are
+private, so every group is planned under add_remove.
 
 **What a neighbour changes.** Let neighbours differ by c pairs in all, in at most k groups: c_g >= 1 of them in group g.
 
 - *add_remove, one pair*: c = k = 1. All other groups have the same law, and the table is as private as one release.
 - *add_remove, a person*: `persons.py` leaves at most c pairs of a person, in at most L groups: k = min(c, L).
 - *replace*: both neighbours are the pairs that they share and c more. All that is measured below rises with every pair,
-  so in a group where one of them has a pairs more than they share and the other a', the two numbers differ by no more than
-  a + a' added pairs can do. That makes 2c pairs in up to 2c groups, and the table is planned as add_remove of so many.
-  (In one group the larger of a and a' would do. But a pair that leaves its group for another moves two releases.)
+  so in a group where one of them has a pairs more than they share and the other a', the two numbers differ by no more
+  than a + a' added pairs can do. That makes 2c pairs in up to 2c groups, and the table is planned as add_remove of so
+  many. (In one group the larger of a and a' would do. But a pair that leaves its group for another moves two releases.)
 - *a pair that is in w groups at once*, as in sliding windows (engines/beam): w pairs in w groups.
 
 A whole key (unit="key") can be in any number of groups, so for it there are none: `Task` refuses them.
@@ -19,16 +19,16 @@ A whole key (unit="key") can be in any number of groups, so for it there are non
 **Every group has the whole ε**, if its number is released with noise (mechanisms "sketch" and "exact"), because what
 neighbours move is shared out among the groups and not multiplied. It rests on one lemma.
 
-*Lemma.* Let Y_g be independent, Y_g = m_g + Z_g, with noise Z_g of one and the same law: Laplace of scale b, or discrete
-Laplace on the integers with whole m_g. If the m_g of neighbours differ by d_g, then all Y_g together have at most the
-D_ε (sup over events of P - e^ε Q) of one Y whose m differ by Σ |d_g|.
+*Lemma.* Let Y_g be independent, Y_g = m_g + Z_g, with noise Z_g of one and the same law: Laplace of scale b, or
+discrete Laplace on the integers with whole m_g. If the m_g of neighbours differ by d_g, then all Y_g together have at
+most the D_ε (sup over events of P - e^ε Q) of one Y whose m differ by Σ |d_g|.
 *Proof.* Change one m_g after the other. For noise with a log-concave law, among all events that have probability a
 before a shift by d, a half line that points away from the shift has the least afterwards (Neyman and Pearson; with the
-point at its end taken in part, where the law is discrete): G_d(a), which rises with a and falls with |d|. Given what the
-other groups show this holds for the event that is left for group g, and G_d is convex, so it holds for the average.
+point at its end taken in part, where the law is discrete): G_d(a), which rises with a and falls with |d|. Given what
+the other groups show this holds for the event that is left for group g, and G_d is convex, so it holds for the average.
 After a shift the half line is a half line again, so G_{d'}(G_d(a)) = G_{|d|+|d'|}(a). After all shifts an event of
-probability a still has G_{Σ|d_g|}(a) at least, so P - e^ε Q is at most a - e^ε G_{Σ|d_g|}(a), which for one
-shift Σ |d_g| the half line attains. ∎
+probability a still has G_{Σ|d_g|}(a) at least, so P - e^ε Q is at most a - e^ε G_{Σ|d_g|}(a), which for one shift Σ
+|d_g| the half line attains. ∎
 
 - *Moments by sketch*: given all ξ, group g is Laplace noise on F_g ξ_g, which moves by at most c_g M^p ξ_g. Normalised
   shifts add up to at most c M^p max ξ/b, the largest of the k independent ξ of the groups that change. Their law is the
@@ -46,12 +46,12 @@ Several numbers of one group, as F_p and N of a Hill number are, have independen
 one table by the lemma, and these compose as releases of one stream do. So the plan of a group, made for
 Privacy(ε, δ, "add_remove", pairs_per_person=c, groups=k), has the price of the whole table, once.
 
-**Bare entries** (mechanism="bare") have no such lemma. There each of the k groups is planned for all c pairs at
-(ε/k, δ/k), and sequential composition gives (ε, δ): sound, not tight. `pairs` above 0 is a promise about every listed
-group. A replaced pair that stays in its group changes F_p + Λ by a factor of at most (Λ + s^p + M^p)/(Λ + (s+1)^p) <= 1 +
-M^p/Λ, which is what adding a pair may do; one that leaves it changes two groups: k = 2. Entropy may change by more, since
-what adding raises and what it lowers come together; and of several moments at once one may rise and another fall. So
-where entropy, or more than one sketch, is released, what a replaced pair costs within its group is computed
+**Bare entries** (mechanism="bare") have no such lemma. There each of the k groups is planned for all c pairs at (ε/k,
+δ/k), and sequential composition gives (ε, δ): sound, not tight. `pairs` above 0 is a promise about every listed group.
+A replaced pair that stays in its group changes F_p + Λ by a factor of at most (Λ + s^p + M^p)/(Λ + (s+1)^p) <= 1 +
+M^p/Λ, which is what adding a pair may do; one that leaves it changes two groups: k = 2. Entropy may change by more,
+since what adding raises and what it lowers come together; and of several moments at once one may rise and another fall.
+So where entropy, or more than one sketch, is released, what a replaced pair costs within its group is computed
 (`GroupBudget.checked`). Within (2ε, 2δ) it is covered by what two groups cost; otherwise the plan is refused.
 
 **Which names may be told.** If the names are public (a list that was not made from the data), every group of the list
@@ -69,7 +69,8 @@ mechanism by itself, with noise of its own, and at most k of them see anything o
 Either way (ε_s/k, δ_s/k), and sequential composition over k of them gives (ε_s, δ_s).
 
 The shown set comes first, the releases of its groups after: their costs add up. (What is not shown may be thought of as
-released and thrown away, so the proof for the table does not depend on which names were chosen.)
+released and thrown away, so the proof for the table does not depend on which names were chosen.) In a ledger both
+compose by their losses with all else that is there: `GroupBudget.charge`.
 """
 
 from __future__ import annotations
@@ -84,6 +85,7 @@ from ..errors import PlanInfeasible
 from ..plan import Plan
 from ..plan.charge import charge_of
 from ..privacy import Privacy, discrete_laplace
+from ..privacy.mechanism import Mechanism
 from ..secret import Secret
 from ..statistic import Shannon
 from .budget import divided, total
@@ -150,6 +152,17 @@ class GroupBudget:
             total([(epsilon, self.times), (self.selection_epsilon, 1)]),
             total([(delta, self.times), (self.selection_delta, 1)]),
         )
+
+    def charge(self, plan: Plan) -> Mechanism:
+        """What a ledger is charged for the whole table: the choice of names, and what the groups do together."""
+        epsilon, delta = self.spent(plan.epsilon, plan.delta)
+        if self.times > 1:
+            return Mechanism("other", epsilon=epsilon, delta=delta)
+        charged = charge_of(plan)
+        if not self.selection_epsilon:
+            return charged
+        chosen = Mechanism("other", epsilon=self.selection_epsilon, delta=self.selection_delta)
+        return Mechanism("all", epsilon=epsilon, delta=delta, parts=(*(charged.parts or (charged,)), chosen))
 
 
 def _within(plan: Plan) -> Plan:

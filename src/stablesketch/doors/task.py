@@ -104,6 +104,8 @@ class Task:
                 "with unit='key' every key is a person",
                 "Leave out person=, or pass unit='pair'",
             )
+        if not 1 <= self.groups_per_person <= 2**31:
+            raise ArgumentError("groups_per_person", self.groups_per_person, "at least one group", "Pass 1, or a few")
         if self.columns.person is None and self.groups_per_person != 1:
             raise ArgumentError(
                 "groups_per_person", self.groups_per_person, "there is no person column",
@@ -202,8 +204,8 @@ class Task:
         if self.bare and self.groups is None and Shannon() in self.statistic.needs(shares.privacy):
             raise PlanInfeasible(
                 f"a bare sketch of {self.statistic} by group takes a promise of how many pairs every group has, and "
-                f"private names have none. Pass mechanism='exact', or {instead_of(self.statistic, Shannon())}, or list the "
-                "public names (groups=) and promise pairs= of each."
+                f"private names have none. Pass mechanism='exact', or {instead_of(self.statistic, Shannon())}, or list "
+                "the public names (groups=) and promise pairs= of each."
             )
         return shares.checked(self.sizing.plan(self.statistic, shares.privacy))
 

@@ -35,7 +35,7 @@ def bare_plan(statistic: Moment, privacy: Privacy, wanted: Wanted) -> Plan:
 
 
 def one_group(privacy: Privacy) -> None:
-    """Refuses tables: what several groups of bare entries cost together is more than what one does (doors/groups.py)."""
+    """Refuses tables: several groups of bare entries cost more together than one does (doors/groups.py)."""
     if privacy.groups > 1:
         raise ArgumentError(
             "groups", privacy.groups, "entries that are private by themselves have no price for several groups at once",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ..privacy import Privacy
-from ..statistic import Distinct, Moment, Profile, Renyi, Shannon, Statistic
+from ..statistic import Derived, Distinct, Moment, Profile, Renyi, Shannon, Statistic
 from .bare_words import bare_error, is_bare
 from .exact_plan import expected_moment
 from .noise import noise_deviation, noise_scale, pairs_for_noise_below
@@ -14,7 +14,7 @@ from .total_plan import is_counted
 
 __all__ = [
     "amount", "change", "entries", "error_in_words", "exact_in_words", "measured", "memory", "noise_in_words",
-    "percent", "values",
+    "noise_on_top", "percent", "shown_error", "values",
 ]  # fmt: skip
 
 _HELD = "if all keys may be held in memory"
@@ -79,7 +79,9 @@ def error_in_words(plan: Plan) -> str:
     if is_bare(plan):
         return bare_error(plan)
     if all(part.expected for part in plan.parts or (plan,)):
-        return f"{_shown(plan.error, plan)}{_at(plan)}{'' if plan.mechanism == 'exact' else ', noise included'}"
+        return f"{shown_error(plan.error, plan)}{_at(plan)}{'' if plan.mechanism == 'exact' else ', noise included'}"
+    if noise := noise_on_top(plan):
+        return f"{shown_error(plan.error, plan)}; the noise {noise}"
     if plan.parts:
         return _computed_error(plan)
     if isinstance(plan.statistic, Shannon):
@@ -93,11 +95,22 @@ def error_in_words(plan: Plan) -> str:
     return f"{percent(plan.error)} of {plan.statistic}, and {noise}{on}"
 
 
+def noise_on_top(plan: Plan) -> str:
+    """From which length on the noise of what is computed from sketches adds less than these err by; else empty."""
+    inside = all(part.expected for part in plan.parts or (plan,))
+    computed = isinstance(plan.statistic, Derived | Shannon) and not _counts_alone(plan)
+    if is_bare(plan) or inside or plan.mechanism == "exact" or not computed:
+        return ""
+    on_keys = _on_keys(plan)
+    said = f"adds less in streams of {_more_than(plan, plan.error)}"
+    return f"{said}; {on_keys}" if on_keys else said
+
+
 def exact_in_words(plan: Plan) -> str:
     """What the exact mechanism would err by."""
     if all(part.expected for part in plan.parts or (plan,)):
         better = "no better: " if plan.exact_error >= plan.error else ""
-        return f"{better}{_shown(plan.exact_error, plan)}, {_HELD}"
+        return f"{better}{shown_error(plan.exact_error, plan)}, {_HELD}"
     first, *others = plan.parts or (plan,)
     if isinstance(first.statistic, Distinct) and not others:
         return f"± {amount(noise_deviation(first))}{f' on {measured(first.statistic)}' if plan.parts else ''}, {_HELD}"
@@ -111,10 +124,11 @@ def percent(error: float) -> str:
     return f"{100 * error:,.0f}%" if error >= 1.0 else f"{100 * error:.3g}%"
 
 
-def _shown(error: float, plan: Plan) -> str:
-    """An error in the unit of the statistic."""
+def shown_error(error: float, plan: Plan) -> str:
+    """An error in the unit of the statistic; of a profile it is that of its worst order."""
+    most = " at most, at each order" if isinstance(plan.statistic, Profile) else ""
     if plan.statistic.relative:
-        return percent(error)
+        return f"{percent(error)}{most}"
     return f"{error:.3g} nats" if isinstance(plan.statistic, Shannon | Renyi) else f"{error:.3g}"
 
 
@@ -129,28 +143,31 @@ def _at(plan: Plan) -> str:
 
 
 def _computed_error(plan: Plan) -> str:
-    """Of what is computed from several measurements: the noise of each grows by its own factor."""
-    exact = plan.mechanism == "exact"
-    error = plan.statistic.default_error if exact else plan.error
-    most = " at most, at each order" if isinstance(plan.statistic, Profile) else ""
+    """Of what is computed from counts alone, or from exact numbers: the noise of each grows by its own factor."""
+    exact, on_keys = plan.mechanism == "exact", _on_keys(plan)
+    if _counts_alone(plan):
+        return f"{on_keys}, whatever the stream" if exact else f"{shown_error(plan.error, plan)}, and {on_keys}"
+    error = plan.statistic.default_error
+    said = f"less than {shown_error(error, plan)} in streams of {_more_than(plan, error)}"
+    return f"{said}; {on_keys}" if on_keys else said
+
+
+def _counts_alone(plan: Plan) -> bool:
+    return all(isinstance(part.statistic, Distinct) for part in plan.parts or (plan,))
+
+
+def _on_keys(plan: Plan) -> str:
+    """The noise on the number of keys, which a long stream does not outweigh: its keys may be few."""
     keys = [part for part in plan.parts if isinstance(part.statistic, Distinct)]
-    on_keys = f"± {amount(noise_deviation(keys[0]))} on {measured(keys[0].statistic)}" if keys else ""
-    if len(keys) == len(plan.parts):
-        return f"{on_keys}, whatever the stream" if exact else f"{_shown(error, plan)}, and {on_keys}"
-    also = f"; {on_keys}" if keys else ""
-    if exact:
-        return f"less than {_shown(error, plan)}{most} in streams of {_more_than(plan, error)}{also}"
-    return f"{_shown(error, plan)}{most}; the noise adds less in streams of {_more_than(plan, error)}{also}"
+    return f"± {amount(noise_deviation(keys[0]))} on {measured(keys[0].statistic)}" if keys else ""
 
 
 def _entropy_error(plan: Plan) -> str:
-    if plan.mechanism != "exact":
-        return f"{_shown(plan.error, plan)}; the noise adds less in streams of {_more_than(plan, plan.error)}"
     pairs = max(plan.privacy.pairs, plan.privacy.total)
     if pairs:
-        return f"{_shown(plan.error, plan)} if there are {pairs:,} {plan.privacy.unit}s"
+        return f"{shown_error(plan.error, plan)} if there are {pairs:,} {plan.privacy.unit}s"
     error = plan.statistic.default_error
-    return f"less than {_shown(error, plan)} in streams of {_more_than(plan, error)}"
+    return f"less than {shown_error(error, plan)} in streams of {_more_than(plan, error)}"
 
 
 def _more_than(plan: Plan, error: float) -> str:

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 from ..privacy import delta_advice
 from ..statistic import Total
 from .bare_words import bare_change, bare_comparison, bare_part, is_bare, sampling_rows
-from .in_words import change, entries, error_in_words, exact_in_words, memory, noise_in_words
+from .in_words import (
+    change,
+    entries,
+    error_in_words,
+    exact_in_words,
+    memory,
+    noise_in_words,
+    noise_on_top,
+    shown_error,
+)
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -48,8 +57,10 @@ def _rows(plan: Plan) -> list[tuple[str, str]]:
         sketches = sum(part.size > 0 for part in plan.parts)
         size = f"{plan.size:,} entries in all, " if sketches > 1 else "" if plan.parts else f"{entries(plan)}, "
         rows += [("size", f"{size}about {_bytes(plan.bytes)} stored")]
+    on_top = noise_on_top(plan) if plan.parts else ""
     rows += [] if plan.parts else [("noise", noise_in_words(plan))]
-    rows += [("error", error_in_words(plan))]
+    rows += [("error", shown_error(plan.error, plan) if on_top else error_in_words(plan))]
+    rows += [("noise", on_top)] if on_top else []
     return rows if plan.mechanism == "exact" else [*rows, ("exact", exact_in_words(plan))]
 
 

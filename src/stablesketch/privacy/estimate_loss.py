@@ -38,15 +38,17 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .loss_law import ATOM, Law
+from .loss_law import Law
 from .noisy_estimate import NoisyEstimate, Precision
-from .upper_atoms import Atoms, power_atoms
+from .noisy_norm import NoisyNorm
+from .upper_atoms import RAISED_XI, Atoms, power_atoms
 
-__all__ = ["ESTIMATES", "Certified", "certified_estimate", "estimate_law", "shifted_law"]
+__all__ = ["ESTIMATES", "Certified", "PowerEstimate", "certified", "estimate_law", "shifted_law"]
 
 Array = NDArray[np.float64]
 
@@ -60,36 +62,85 @@ _LEAST_LOWER = 1e-18  # mass at the lower end that is moved up
 _STEPS = (-990, 6)  # powers of two
 
 
+class Certified(Protocol):
+    """An estimate whose ξ is known: what the ledger asks of it."""
+
+    def delta(self, epsilon: float, noise: float, precision: Precision) -> float:
+        """The bound of δ(ε) that plans are made by."""
+
+    def law(self, noise: float, added: float, failure: float) -> Law:
+        """The law of one release, for composition."""
+
+
 @dataclass(frozen=True)
-class Certified:
-    """An estimate of one kind: `atoms` bound its ξ, `delta` is the bound that its plans are made by."""
+class PowerEstimate:
+    """The largest of several ξ of the power estimator of one-sided entries."""
 
-    atoms: Callable[[], Atoms]
-    delta: Callable[[float, float, Precision], float]
+    p: float
+    size: int
+    copies: int
+
+    def __post_init__(self) -> None:
+        self._estimate()
+
+    def _estimate(self) -> NoisyEstimate:
+        return NoisyEstimate(self.p, self.size, self.copies)
+
+    def delta(self, epsilon: float, noise: float, precision: Precision) -> float:
+        return self._estimate().delta(epsilon, noise, precision)
+
+    def law(self, noise: float, added: float, failure: float) -> Law:
+        return _power_law(self, noise, added, failure)
 
 
-def _power(p: float, size: int, copies: int) -> Certified:
-    estimate = NoisyEstimate(p, size, copies)
-    return Certified(lambda: power_atoms(p, size).largest_of(copies), estimate.delta)
+@lru_cache(maxsize=256)
+def _power_law(estimate: PowerEstimate, noise: float, added: float, failure: float) -> Law:
+    atoms = power_atoms(estimate.p, estimate.size).largest_of(estimate.copies)
+    return shifted_law(atoms, noise, added, failure)
 
 
-ESTIMATES: Mapping[str, Callable[[float, int, int], Certified]] = {"power": _power}
-"""Whose ξ is known, by the name in `Mechanism.estimate`: called with p, size and copies."""
+@dataclass(frozen=True)
+class NormEstimate:
+    """The largest of several ξ of the norm of an order above 1."""
+
+    p: float
+    size: int
+    copies: int
+
+    def __post_init__(self) -> None:
+        self._norm()
+
+    def _norm(self) -> NoisyNorm:
+        return NoisyNorm(self.p, self.size, self.copies)
+
+    def delta(self, epsilon: float, noise: float, precision: Precision) -> float:
+        return self._norm().delta(epsilon, noise, precision)
+
+    def law(self, noise: float, added: float, failure: float) -> Law:
+        return _norm_law(self, noise, added, failure)
 
 
-def certified_estimate(kind: str, p: float, size: int, copies: int) -> Certified:
-    """The ξ of this kind."""
+@lru_cache(maxsize=256)
+def _norm_law(estimate: NormEstimate, noise: float, added: float, failure: float) -> Law:
+    points, tail = NoisyNorm(estimate.p, estimate.size).survival()
+    atoms = Atoms(points * RAISED_XI, tail).largest_of(estimate.copies)
+    return shifted_law(atoms, noise, added, failure)
+
+
+ESTIMATES: Mapping[str, Callable[[float, int, int], Certified]] = {"power": PowerEstimate, "norm": NormEstimate}
+"""Whose ξ is known, by the name in `Mechanism.estimate`: made of p, size and copies, which it refuses with an
+ArgumentError where there is no such estimate."""
+
+
+def certified(kind: str, p: float, size: int, copies: int) -> Certified:
+    """What is known of this estimate."""
     return ESTIMATES[kind](p, size, copies)
 
 
 def estimate_law(estimate: NoisyEstimate, noise: float, precision: Precision) -> Law:
     """The law of one release with Laplace noise of this scale, in units of Δ. Both directions have the same."""
-    return _law("power", estimate.p, estimate.size, estimate.copies, noise, precision.shift(noise), precision.failure)
-
-
-@lru_cache(maxsize=256)
-def _law(kind: str, p: float, size: int, copies: int, noise: float, added: float, failure: float) -> Law:
-    return shifted_law(certified_estimate(kind, p, size, copies).atoms(), noise, added, failure)
+    known = PowerEstimate(estimate.p, estimate.size, estimate.copies)
+    return known.law(noise, precision.shift(noise), precision.failure)
 
 
 def shifted_law(atoms: Atoms, noise: float, added: float, failure: float) -> Law:

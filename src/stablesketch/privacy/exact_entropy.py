@@ -32,10 +32,10 @@ noisy G by at most e^{ε_G}, its grid and noise being the same for both. ∎ δ�
 composition of privacy/mechanism.py, which charges (1 + e^{ε_G}) δ₀ for an outcome that differs with probability δ₀.
 
 **In a table** (doors/groups.py) at most k groups change, group g by c_g pairs, c in all. Each has a noisy N, a T and a
-grid of its own, which c pairs would fill: so its G moves by at most c_g/c of the units of a grid, and those of all groups
-together by one grid's worth, and a rounding for each: 1000 k units a grid make that at most 1001 k + k/512. The noise of
-the totals is that of a total of c M in all. One of the k bounds T is too small with probability at most k δ₀, so each
-has a k-th of δ₀.
+grid of its own, which c pairs would fill: so its G moves by at most c_g/c of the units of a grid, and those of all
+groups together by one grid's worth, and a rounding for each: 1000 k units a grid make that at most 1001 k + k/512. The
+noise of the totals is that of a total of c M in all. One of the k bounds T is too small with probability at most k δ₀,
+so each has a k-th of δ₀.
 """
 
 from __future__ import annotations

@@ -28,24 +28,22 @@ import itertools
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..law.one_sided import one_sided_law
-from ..sketch.estimators.power_lattice import log_below
+from ..sketch.estimators.power_lattice import log_below, to_the
 from ..sketch.estimators.power_sum import PowerSum, power_sum
 
-__all__ = ["Atoms", "power_atoms"]
+__all__ = ["RAISED_XI", "Atoms", "power_atoms"]
 
 Array = NDArray[np.float64]
-Number = TypeVar("Number", np.float64, np.complex128)
 
 # By how much logarithms of probabilities are raised: the table of ln P(Y <= y) errs by less than 1e-9, ln φ by 1e-11.
 _RAISED = 2e-9
 # By how much ξ is raised: its constant errs by less than 1e-9.
-_RAISED_XI = 1.0 + 4e-9
+RAISED_XI = 1.0 + 4e-9
 _ROUNDING = 1e-14
 _MARGIN = 1.0 + 1e-11  # of sums and products of up to 2^20 positive numbers
 _MOST_CELLS = 18  # a power of two
@@ -84,7 +82,7 @@ def power_atoms(p: float, size: int) -> Atoms:
     fine_enough = size <= _LARGEST_SIZE and math.ldexp(_raise(law), -_MOST_CELLS) <= 2.0 * _WITHIN
     logs, tail = _by_windows(law) if fine_enough else _by_chernoff(law)
     with np.errstate(over="ignore"):
-        xi = np.exp(-law.theta * (logs - math.log(size)) - law.log_constant) * _RAISED_XI
+        xi = np.exp(-law.theta * (logs - math.log(size)) - law.log_constant) * RAISED_XI
     return _thinned(xi, np.minimum(np.maximum.accumulate(tail), 1.0))
 
 
@@ -197,17 +195,7 @@ def _window(law: PowerSum, log_end: float, cells: int) -> Array:
     length = cells * 4 if size < 64 else cells * 2 if size < 256 else cells * 5 // 4
     transformed = np.fft.rfft(tilted / total, length)
     # The mean over the whole circle is at most twice that over half of it.
-    mean = 2.0 / length * float(np.sum(_to_the(np.abs(transformed) + 2.0 * _ROUNDING, size - 1)))
+    mean = 2.0 / length * float(np.sum(to_the(np.abs(transformed) + 2.0 * _ROUNDING, size - 1)))
     error = (1.1 * size + 2.0) * _ROUNDING * mean
-    sums = np.maximum(np.fft.irfft(_to_the(transformed, size), length)[:cells], 0.0) + error
+    sums = np.maximum(np.fft.irfft(to_the(transformed, size), length)[:cells], 0.0) + error
     return np.cumsum(sums * np.exp(tilt * np.arange(cells) + size * math.log(total)))
-
-
-def _to_the(values: NDArray[Number], exponent: int) -> NDArray[Number]:
-    """Powers from the first on, by repeated squaring."""
-    result = values
-    for digit in f"{exponent:b}"[1:]:
-        result = result * result
-        if digit == "1":
-            result = result * values
-    return result

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..plan import Plan
-from ..statistic import Atkinson, Derived, Moment, Profile, Statistic, Total
+from ..statistic import HHI, Atkinson, Derived, Moment, Profile, Simpson, Statistic, Total
 
 __all__ = ["commands"]
 
@@ -39,6 +39,10 @@ def _statistic(statistic: Statistic) -> list[str]:
     named = f"--statistic {statistic.name}"
     if isinstance(statistic, Profile):
         return [named, f"--order {','.join(map(repr, statistic.orders))}"]
+    if isinstance(statistic, Simpson):
+        return [named, f"--form {statistic.form}"]
+    if isinstance(statistic, HHI):
+        return [named, f"--form {statistic.scale}"]
     if isinstance(statistic, Atkinson):
         return [named, f"--order {statistic.aversion!r}"]
     return [named, f"--order {statistic.p!r}"] if isinstance(statistic, Derived) else [named]

@@ -7,6 +7,7 @@ from typing import cast
 from ..plan import Plan
 from ..plan.bare_words import is_bare
 from ..statistic import (
+    HHI,
     Atkinson,
     Distinct,
     GeneralisedEntropy,
@@ -15,6 +16,7 @@ from ..statistic import (
     Profile,
     Renyi,
     Shannon,
+    Simpson,
     Statistic,
     Total,
     Tsallis,
@@ -73,6 +75,8 @@ def defined(statistic: Statistic) -> str:
         )
     if isinstance(statistic, Hill | Renyi | Tsallis):
         return _diversity(statistic)
+    if isinstance(statistic, Simpson | HHI):
+        return _concentration(statistic)
     q = statistic.p
     mean = f"the mean over all people of (total/mean total)^{q:g}"
     if isinstance(statistic, Atkinson):
@@ -90,3 +94,10 @@ def _diversity(statistic: Hill | Renyi | Tsallis) -> str:
     if isinstance(statistic, Hill):
         return f"x^{1.0 / (1.0 - q):.4g}, {x}"
     return f"(ln x)/{1.0 - q:.4g}, {x}" if isinstance(statistic, Renyi) else f"(x - 1)/{1.0 - q:.4g}, {x}"
+
+
+def _concentration(statistic: Simpson | HHI) -> str:
+    squares = "the sum over all keys of s^2, s being the share of the key in the total"
+    if isinstance(statistic, HHI):
+        return squares if statistic.scale == 1 else f"10,000 times {squares}"
+    return {"index": squares, "gini": f"1 minus {squares}", "inverse": f"1 over {squares}"}[statistic.form]

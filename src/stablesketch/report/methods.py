@@ -12,7 +12,6 @@ from ..statistic import Distinct, Shannon, total_is_public
 __all__ = ["computed"]
 
 
-_ANY_STREAM = "This is private for any stream, short or long"
 _ENTROPY_TOTALS = "All keys were held in memory, as keyed fingerprints with their totals."
 _ENTROPY_COUNT = (
     "The total of all values was given discrete Laplace noise, drawn exactly, on integers; so was a bound on how much "
@@ -28,10 +27,12 @@ def computed(plan: Plan) -> list[str]:
     """What was done, in order."""
     parts = plan.parts or (plan,)
     found = [sentence for part in parts for sentence in _measured(part)]
+    found += list(dict.fromkeys(reason for part in parts for reason in _reason(part)))
     if any(part.mechanism == "bare" for part in parts):
         found.append("What the numbers say was rounded to a public grid; what finite precision costs is part of δ.")
     found.append(
-        "All randomness comes by AES-128 from a secret of 256 bits that was drawn for this release alone, and is spent."
+        "All randomness comes from a secret of 256 bits that was drawn for this release alone, and is spent: weights "
+        "by AES-128, noise by SHAKE-256."
     )
     if plan.parts:
         names = " and ".join(str(part.statistic) for part in parts)
@@ -78,7 +79,6 @@ def _measured(part: Plan) -> list[str]:
 
 
 def _moment(part: Plan) -> list[str]:
-    """Why it is private: docs/math-noisy-estimate.md."""
     law = "positive" if part.statistic.p < 1.0 else "symmetric"
     return [
         f"The stream was folded into {part.size:,} numbers, each a sum of the totals of all keys with secret random "
@@ -86,13 +86,23 @@ def _moment(part: Plan) -> list[str]:
         "them. No key was stored.",
         f"Noise was drawn exactly, on a public grid, from the discrete Laplace law of scale {amount(part.noise)}, and "
         "added to the estimate.",
-        f"{_ANY_STREAM}: the estimate is the true value times a random factor whose law is the same for every stream, "
-        "so one person moves it little, and the noise hides how much. What finite precision costs is part of δ.",
+    ]
+
+
+def _reason(part: Plan) -> list[str]:
+    """Why it is private: docs/math-noisy-estimate.md."""
+    if part.mechanism != "sketch" or isinstance(part.statistic, Distinct):
+        return []
+    entropy = isinstance(part.statistic, Shannon)
+    estimate = "entropy plus a random error" if entropy else "value times a random factor"
+    return [
+        f"This is private for any stream, short or long: {'that' if entropy else 'an'} estimate is the true {estimate} "
+        "whose law is the same for every stream, so one person moves it little, and the noise hides how much. What "
+        "finite precision costs is part of δ."
     ]
 
 
 def _entropy(part: Plan) -> list[str]:
-    """Why it is private: docs/math-noisy-estimate.md."""
     total = "" if total_is_public(part.privacy) else " The total was given noise of its own."
     return [
         f"The stream was folded into {part.size:,} numbers, each a sum of the totals of all keys with secret random "
@@ -100,8 +110,6 @@ def _entropy(part: Plan) -> list[str]:
         "stored.",
         f"Entropy times the total was rounded to a public grid and given discrete Laplace noise.{total} One divided by "
         "the other is what is released.",
-        f"{_ANY_STREAM}: the estimate is the true entropy plus a random error whose law is the same for every stream, "
-        "so one person moves it little, and the noise hides how much.",
     ]
 
 

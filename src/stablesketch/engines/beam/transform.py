@@ -42,7 +42,9 @@ from ...doors.release import group_names
 from ...doors.sizing import Sizing
 from ...doors.task import Task
 from ...errors import ArgumentError, ArgumentTypeError
+from ...ledger.record import Ask
 from ...plan import Mechanism, Plan
+from ...plan.charge import charge_of
 from ...privacy import Privacy
 from ...release import Release as Released
 from ...statistic import Statistic
@@ -137,10 +139,9 @@ class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is u
         spent = (plan.epsilon, plan.delta) if shares is None else shares.spent(plan.epsilon, plan.delta)
         if self._ledger is not None:
             by = f" by {', '.join(task.columns.by)}" if task.columns.by else ""
-            self._ledger.charge(
-                epsilon=spent[0], delta=spent[1], statistic=f"{self._statistic}{by}", relation=self._privacy.protects,
-                pairs_per_person=self._privacy.pairs_per_person, label=self._label,
-            )  # fmt: skip
+            charged = charge_of(plan) if shares is None else shares.charge(plan)
+            ask = Ask.of_table(f"{self._statistic}{by}", charged, spent, self._privacy)
+            self._ledger._charge(ask, self._label)
         named = self._named(pcoll, windowed, bounding)
         if self._groups is not None:
             named = named | "Listed" >> beam.Filter(_Listed(self._groups, windowed))
