@@ -18,9 +18,9 @@ __all__ = ["exact_plan", "expected_moment"]
 def exact_plan(statistic: Moment, privacy: Privacy, asked: float | None, guess: float, deletes: bool) -> Plan:
     """Exact F_p, or its norm for an order above 1, on a grid plus discrete Laplace noise: pure ε-DP.
 
-    The grid is a thousandth of the noise or of the sensitivity c M^p or c M, whichever is less: rounding to it adds up to a
-    step to the sensitivity, so less than a thousandth to the noise. Where several groups change, each is rounded, and
-    the grid is finer by as much.
+    The grid is a thousandth of the noise or of the sensitivity, c M^p or c M, whichever is less: rounding to it adds up
+    to a step to the sensitivity, so less than a thousandth to the noise. Where several groups change, each is rounded,
+    and the grid is finer by as much.
     """
     deviation = exact_deviation(statistic.p, privacy)
     error = exact_moment_error(statistic.p, privacy, guess)

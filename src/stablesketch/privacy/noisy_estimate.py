@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from ..errors import ArgumentError
 from ..sketch.estimators.power_lattice import log_below, truncated_power
-from ..sketch.estimators.power_sum import power_sum
+from ..sketch.estimators.power_sum import power_sum, power_variance
 
 __all__ = ["EXACT", "NoisyEstimate", "Precision", "check_asked", "expected_excess", "noise_for"]
 
@@ -91,7 +91,7 @@ def expected_excess(
     with np.errstate(divide="ignore"):
         several = -np.expm1(copies * np.log1p(-np.minimum(tail, 1.0)))
     masses = np.diff(several, prepend=0.0)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore"):  # of a large ε
         f = np.maximum(-np.expm1(0.5 * (epsilon - xi * (_RAISED_XI / noise) - precision.shift(noise))), 0.0)
     return min(float(masses @ f) * (1.0 + 1e-12) + precision.failures, 1.0)
 
@@ -120,8 +120,21 @@ class NoisyEstimate:
         """An upper bound of δ(ε) with Laplace noise of this scale; 1 where the shift alone reaches ε."""
         if precision.shift(noise) >= epsilon:
             return 1.0
-        xi, tail = self.survival(self._least_xi(epsilon, noise, precision))
+        least = self._least_xi(epsilon, noise, precision)
+        xi, tail = self._whole if least < self._low_xi else self.survival(least)
         return self._expected(xi, tail, epsilon, noise, precision)
+
+    @cached_property
+    def _low_xi(self) -> float:
+        """Nearly all ξ are above: four deviations below the middle."""
+        return math.exp(-4.0 * math.sqrt(power_variance(self._law.power, self.p) / self.size))
+
+    @cached_property
+    def _whole(self) -> tuple[Array, Array]:
+        """For f that is above 0 at all ξ but the lowest, where a lattice would be too coarse: all ξ that are below
+        `_low_xi` count as if they were there, and f rises."""
+        xi, tail = self.survival(self._low_xi)
+        return np.append(xi, self._low_xi), np.append(tail, 1.0)
 
     def survival(self, least: float) -> tuple[Array, Array]:
         """Points ξ that fall from ∞ to `least`, and an upper bound, which rises, of P(one ξ >= the next of them)."""

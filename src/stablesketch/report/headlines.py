@@ -101,7 +101,8 @@ def _moment(statistic: Statistic, release: Release, subject: Subject) -> str:
     known = [end or 0.0 for end in ends]
     if value is not None and any(known):  # above order 1 the effective number falls with the moment
         return _as_varied(release, subject, value, min(known), max(known))
-    said = f"The {'concentration' if statistic.p > 1.0 else 'variety'} of {subject.keys}, measured as {statistic}, is about {_about(release.value)}"
+    what = "concentration" if statistic.p > 1.0 else "variety"
+    said = f"The {what} of {subject.keys}, measured as {statistic}, is about {_about(release.value)}"
     return f"{said}: {_between(release, _about)}."
 
 

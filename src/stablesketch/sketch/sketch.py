@@ -223,8 +223,8 @@ class Sketch:
     def estimate(self, method: str = BEST, confidence: float = 0.95) -> Estimate:
         """F_p with its confidence limits. Not private: see `docs/accuracy.md` for the methods and what each reaches.
 
-        "best" is `pitman` for symmetric entries of p up to 1. Above 1 there is one method, `norm`; for one-sided entries
-        one, `power`.
+        "best" is `pitman` for symmetric entries of p up to 1. Above 1 there is one method, `norm`; for one-sided
+        entries one, `power`.
 
         Raises:
             NegativeTotal: more was deleted than there was, so the stream has no moment.
