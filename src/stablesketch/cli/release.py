@@ -372,7 +372,11 @@ def _method(release: Release, plan: Plan) -> str:
     if is_bare(plan):
         return f"bare sketch of {release.size:,} entries, {_floor(plan)}"
     parts = plan.parts or (plan,)
-    each = [f"{noise_in_words(part)}{f' on {part.statistic}' if len(parts) > 1 else ''}" for part in parts]
+    several = len(parts) > 1
+    each = [
+        said if " on " in (said := noise_in_words(part)) or not several else f"{said} on {part.statistic}"
+        for part in parts
+    ]
     noise = f"noise {', '.join(each)}"
     if plan.mechanism == "exact":
         return f"{'one counter' if is_counted(plan) else 'exact, all keys in memory'}, {noise}"
