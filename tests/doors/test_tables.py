@@ -240,9 +240,9 @@ def test_two_groups_of_sketches_together(before: tuple[int, int], after: tuple[i
     moved_pair = GroupBudget.of(ss.Privacy(EPSILON, delta, relation="replace"), 2).privacy
     assert privacy == moved_pair
     noise = ss.plan(ss.Moment(0.5), privacy, size=size).noise
-    at = (np.arange(4_000) + 0.5) / 4_000
+    at = (np.arange(1_000) + 0.5) / 1_000
     xi = constant(size) / stats.chi(size).isf(at)
-    t = np.linspace(-14.0 * noise, 14.0 * noise + 60.0, 1_600)
+    t = np.linspace(-14.0 * noise, 14.0 * noise + 60.0, 1_000)
     width = t[1] - t[0]
 
     def law(f: int) -> np.ndarray:
@@ -318,15 +318,14 @@ def test_bare_plans_know_no_tables() -> None:
             ss.plan(statistic, privacy, mechanism="bare")
 
 
-@pytest.mark.parametrize("names", [["a", "b"], None])
 @pytest.mark.parametrize(
-    ("statistic", "mechanism", "relation"),
+    ("statistic", "mechanism", "relation", "names"),
     [
-        (ss.Moment(0.5), "exact", "add_remove"),
-        (ss.Hill(0.5), "sketch", "add_remove"),
-        (ss.Distinct(), "sketch", "replace"),
-        (ss.Moment(0.5), "bare", "add_remove"),
-        (ss.Shannon(), "exact", "replace"),
+        (ss.Moment(0.5), "exact", "add_remove", ["a", "b"]),
+        (ss.Hill(0.5), "sketch", "add_remove", None),
+        (ss.Distinct(), "sketch", "replace", None),
+        (ss.Moment(0.5), "bare", "replace", None),
+        (ss.Shannon(), "exact", "replace", ["a", "b"]),
     ],
 )
 def test_a_ledger_is_charged_once_for_a_table_and_composes_tables_by_their_losses(
@@ -335,7 +334,7 @@ def test_a_ledger_is_charged_once_for_a_table_and_composes_tables_by_their_losse
     data = pa.table({"k": [i % 9 for i in range(4_000)], "g": ["a", "b"] * 2_000})
     ledger = ss.Ledger(tmp_path / "ledger.db", epsilon=100.0, delta=1e-4)
     privacy = ss.Privacy(0.3, 1e-9, relation=relation)  # type: ignore[arg-type]
-    for i in range(4):
+    for i in range(2):
         found = ss.release(
             data, statistic, privacy, key="k", by="g", groups=names, mechanism=mechanism, size=None, ledger=ledger
         )  # type: ignore[arg-type]
