@@ -106,8 +106,7 @@ Pairs = Annotated[
     int | None,
     typer.Option(
         parser=count, metavar="N", rich_help_panel=_PRIVACY,
-        help="How many pairs there are at least; only bare sketches need it, which take it for a promise. They count "
-        "them where it is left out and their number is public.",
+        help="Minimum number of pairs, from public knowledge. Only --mechanism bare needs it; counted where public.",
     ),
 ]  # fmt: skip
 MaxValue = Annotated[
@@ -119,9 +118,10 @@ MaxValue = Annotated[
 ]  # fmt: skip
 Relation = Annotated[
     Literal["replace", "add_remove"] | None,
-    typer.Option(help="add_remove, or replace (the number of pairs is public). Left out, add_remove; replace for "
-                 "atkinson and generalised_entropy.", rich_help_panel=_PRIVACY),
-]  # fmt: skip
+    typer.Option(
+        help="add_remove, or replace: the number of pairs is then public. Both cost the same.", rich_help_panel=_PRIVACY
+    ),
+]
 PairsPerPerson = Annotated[
     int, typer.Option(parser=count, metavar="N", help="Pairs that one person has at most.", rich_help_panel=_PRIVACY)
 ]
@@ -145,8 +145,8 @@ Expected = Annotated[
 ]
 Mechanism = Annotated[
     Literal["sketch", "exact", "bare"],
-    typer.Option(help="sketch; exact: all keys in memory, usually more accurate; or bare: a sketch without noise, for "
-                 "long streams.", rich_help_panel=_SIZE),
+    typer.Option(help="sketch; exact: all keys in memory, more accurate; or bare: a sketch without noise, for long "
+                 "streams.", rich_help_panel=_SIZE),
 ]  # fmt: skip
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.", rich_help_panel=_OUT)]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write to this new file.", rich_help_panel=_OUT)]

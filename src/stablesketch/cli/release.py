@@ -185,7 +185,7 @@ def release(
         input=Input(format, header, delimiter, sql),
     )
     if dry_run:
-        _show_plan(task, counted and task.bare, json)
+        _show_plan(task, counted, json)
         return Exit.DONE
     if engine == "spark" and master is None:
         raise typer.BadParameter("--engine spark needs --master: where Spark runs. Try --master 'local[*]'.")
@@ -201,9 +201,8 @@ def release(
             else:
                 outcome = run_files(task, files, master, ledger=budget, label=label, progress=bar)
         if has_delta and counted:  # so their number is public, and known only now
-            (only,) = outcome.releases
-            assert isinstance(only, Release)
-            _advise(replace(task.privacy, pairs=only.pairs or 0))
+            only = outcome.releases[0]
+            _advise(replace(task.privacy, pairs=(only.pairs or 0) if isinstance(only, Release) else 0))
         return _delivered(outcome, task, budget, json, places)
 
 
@@ -244,9 +243,9 @@ def _stored(path: Path, secret: Secret) -> Collector:
 
 
 def _show_plan(task: Task, counted: bool, json: bool) -> None:
-    if counted:
+    if counted and task.sizing.mechanism == "bare":
         raise typer.BadParameter(
-            "--dry-run reads no data, so the number of pairs must be stated. Pass --pairs 1e6, for example."
+            "--dry-run reads no data, and a bare sketch needs the number of pairs. Pass --pairs 1e6, for example."
         )
     chosen = task.planned()
     if json:
@@ -266,9 +265,19 @@ def _shares(task: Task) -> list[str]:
     if task.columns.by:
         if task.groups is None:
             found.append(f"{task.selection_share:.0%} of ε and δ chooses the groups whose names are shown")
-        if task.touched > 1 and task.bare:
-            found.append(f"a neighbour can change {task.touched} groups, so each has 1/{task.touched} of the rest")
+        found += _in_groups(task)
     return found
+
+
+def _in_groups(task: Task) -> list[str]:
+    """What it takes that a neighbour can change several groups."""
+    if task.touched == 1:
+        return []
+    if task.sizing.mechanism == "bare":
+        return [f"a neighbour can change {task.touched} groups, so each has 1/{task.touched} of the rest"]
+    if task.privacy.relation == "replace":
+        return ["a replaced pair counts as one removed and one added, perhaps in another group"]
+    return [f"one person can change {task.touched:,} groups: the price is that of all of them together"]
 
 
 def _delivered(
