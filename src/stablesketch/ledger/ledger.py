@@ -314,6 +314,10 @@ class Ledger:
 
     # --- recording ---
 
+    def _charge(self, ask: Ask, label: str) -> Record:
+        """Records what is released under secrets of its own, as a table is."""
+        return self._enter([Entry(ask, None, checked_label(label), None)])[0]
+
     def charge(
         self,
         *,
@@ -335,10 +339,6 @@ class Ledger:
             raise ArgumentError("statistic", statistic, "say what is released", 'Pass a text such as "median value"')
         mechanism = Mechanism("other", epsilon=float(epsilon), delta=float(delta))
         ask = Ask(statistic, mechanism, float(epsilon), float(delta), relation, pairs_per_person)
-        return self._charge(ask, label, part)
-
-    def _charge(self, ask: Ask, label: str = "", part: tuple[str, str] | None = None) -> Record:
-        """Records what is released under secrets of its own, as a table is."""
         return self._enter([Entry(ask, None, checked_label(label), checked_part(part, ask))])[0]
 
     def _enter(self, entries: Sequence[Entry]) -> list[Record]:

@@ -102,7 +102,7 @@ def moment_change(p: float, privacy: Privacy) -> float:
 @lru_cache(maxsize=1024)
 def noise_ratio(p: float, size: int, epsilon: float, delta: float, copies: int, cap: float, grid: float) -> float:
     """b/Δ, certified."""
-    return NoisyEstimate(p, size, copies).noise(epsilon, delta, precision_of(p, size, cap, grid).in_groups(copies))
+    return NoisyEstimate(p, size, copies).noise(epsilon, delta, precision_of(p, size, cap, grid, outputs=copies))
 
 
 def _out_of_reach(statistic: Moment, wanted: Wanted, best: float) -> PlanInfeasible:
@@ -128,5 +128,6 @@ def size_for(p: float, error: float) -> int:
     return low
 
 
-def precision_of(p: float, size: int, cap: float, grid: float) -> Precision:
-    return Precision(error=2.0**-42, failure=0.0, cap=cap, grid=grid)
+def precision_of(p: float, size: int, cap: float, grid: float, *, outputs: int) -> Precision:
+    # Every group that changes is computed, cut and rounded by itself.
+    return Precision(error=2.0**-42, failure=0.0, cap=outputs * cap, grid=outputs * grid)

@@ -66,15 +66,6 @@ class Precision:
         """What is added to ξ/noise."""
         return 2.0 * self.error * self.cap / ((1.0 - self.error) * noise) + 2.0 * self.grid
 
-    def in_groups(self, changed: int) -> Precision:
-        """The same for a table of which so many groups change: each is computed and rounded by itself, and may fail.
-
-        Shifts of all groups add up to Δ ξ + k (2 η F_max/(1 - η) + h) and, once, the h that discrete noise costs; k + 1
-        steps are as 2 of (k + 1)/2 (docs/math-noisy-estimate.md, "Tables").
-        """
-        grid = 0.5 * (changed + 1) * self.grid
-        return Precision(self.error, changed * self.failure, changed * self.cap, grid)
-
 
 EXACT = Precision()
 
