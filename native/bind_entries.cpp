@@ -12,6 +12,7 @@
 #include "bind_common.hpp"
 #include "entries.hpp"
 #include "kernel.hpp"
+#include "variate.hpp"
 
 namespace nb = nanobind;
 using namespace stablesketch;
@@ -107,6 +108,27 @@ nb::tuple table_of(double p) {
     return nb::make_tuple(rows, table->bin_bits, table->resolution, table->shift);
 }
 
+// The deep octaves of a one-sided table, rows[row, coefficient]; of another law there are none.
+nb::object deep_rows(double p) {
+    std::shared_ptr<const StableTable> table;
+    {
+        nb::gil_scoped_release unlocked;
+        table = stable_table(p);
+    }
+    auto* keep = new std::shared_ptr<const StableTable>(table);
+    const nb::capsule owner(keep, [](void* held) noexcept { delete static_cast<std::shared_ptr<const StableTable>*>(held); });
+    const double* data = table->deep.empty() ? nullptr : table->deep.front().c;
+    return nb::cast(nb::ndarray<nb::numpy, const double, nb::ndim<2>>(data, {table->deep.size(), 8}, owner));
+}
+
+// |x| 2^-shift of bits that ask for more, as a kernel has it: for the tests, which cannot wait for such bits.
+double fine_magnitude(double p, std::uint64_t bits, std::uint64_t more, std::uint64_t last) {
+    const auto table = stable_table(p);
+    const TableView view = view_of(*table);
+    if ((bits & view.coarse) != 0) throw nb::value_error("these bits ask for no more");
+    return fine_magnitude_of(view, bits, more, last);
+}
+
 nb::bytes aes128_encrypt(const nb::bytes& key, const nb::bytes& block) {
     if (block.size() != 16) throw nb::value_error("a block has 16 bytes");
     const KeyBytes raw(key);
@@ -142,6 +164,9 @@ void bind_entries(nb::module_& m) {
     m.attr("SKEWED") = skewed;
     m.def("tier_names", &tier_names);
     m.def("table", &table_of, nb::arg("p"));
+    m.def("deep_rows", &deep_rows, nb::arg("p"));
+    m.def("fine_magnitude", &fine_magnitude, nb::arg("p"), nb::arg("bits"), nb::arg("more"), nb::arg("last"));
+    m.attr("DEEP_OCTAVES") = nb::make_tuple(deep_octaves[0], deep_octaves[1]);
     m.def("tables_held", &tables_held);
     m.attr("MOST_TABLES") = most_tables;
     m.def("aes128_encrypt", &aes128_encrypt, nb::arg("key"), nb::arg("block"));

@@ -6,7 +6,8 @@
 // of two and signs, so they are rounded alike and X has the same bits, as long as nothing leaves the range of normal
 // doubles. Nothing does: on the large end e is near 0, a coefficient times 2^(b k) is at most x times
 // binomial(1/p + 7, 8) < 2^22, and x < 2^1000; on the small end x is above 2^-(resolution + shift + 4) > 2^-400 where
-// rows are not zero, and the factor is at least 2^(-58 * 7) = 2^-406, which leaves coefficients down to 2^-216 x.
+// rows are not zero, and the factor is at least 2^(-58 * 7) = 2^-406, which leaves coefficients down to 2^-216 x. (Of the
+// one-sided law shift is larger, but rows with t below 2^-10 are marked: there x is above 2^-500, which leaves 2^-116 x.)
 //
 // The place of a row, from the high bits to the low ones: the side, the exponent of t modulo 64, the bin.
 #pragma once

@@ -32,6 +32,7 @@ struct TableView {
     double tail = 1.0;       // P(|X| > x) falls like x^-tail
     const Row* marked = nullptr;  // marked_rows.hpp, or the rows
     const Row* direct = nullptr;  // direct_rows.hpp
+    const Row* deep = nullptr;    // the octaves of t below 2^-63, if there are any
 };
 TableView view_of(const StableTable& table);
 
@@ -57,8 +58,10 @@ struct Tier {
 
 // The tiers this machine can run, best first; "plain" is always the last.
 const std::vector<Tier>& tiers();
-// sums += weight * X for one entry whose bits ask for `more` (variate.hpp).
-void add_fine_variate(const KernelJob&, std::uint32_t entry, std::uint64_t bits, std::uint64_t more, std::int64_t weight);
+// sums += weight * X for one entry whose bits ask for `more` (variate.hpp). The fingerprint is there for the one in 2^62 that
+// asks for still more.
+void add_fine_variate(const KernelJob&, std::uint64_t fingerprint, std::uint32_t entry, std::uint64_t bits,
+                      std::uint64_t more, std::int64_t weight);
 void add_block_plain(const KernelJob&, const std::uint64_t*, const std::int64_t*, std::size_t);
 #if defined(__x86_64__)
 void add_block_avx2(const KernelJob&, const std::uint64_t*, const std::int64_t*, std::size_t);

@@ -136,7 +136,7 @@ void run(const KernelJob& job, const std::uint64_t* fingerprints, const std::int
                     if ((drawn.bits[2 * i + lane] & table.coarse) == 0) [[unlikely]] {
                         const auto entry = static_cast<std::uint32_t>(2 * j + (lane & 1));
                         const std::uint64_t more = more_bits(job, fingerprints[key], entry);
-                        add_fine_variate(job, entry, drawn.bits[2 * i + lane], more, weights[key]);
+                        add_fine_variate(job, fingerprints[key], entry, drawn.bits[2 * i + lane], more, weights[key]);
                     } else {
                         Outliers& to = rest[lane & 1];
                         to.x[to.count] = values[lane];

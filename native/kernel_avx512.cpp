@@ -179,7 +179,7 @@ __mmask8 add_fine(const KernelJob& job, const Lanes& lanes, std::uint32_t j, std
         const auto weight = static_cast<std::int64_t>(lanes.size[at]);
         const auto entry = static_cast<std::uint32_t>(2 * j + (lane & 1));
         const std::uint64_t more = more_bits(job, lanes.key[at], entry);
-        add_fine_variate(job, entry, bits[lane], more, lanes.negative ? -weight : weight);
+        add_fine_variate(job, lanes.key[at], entry, bits[lane], more, lanes.negative ? -weight : weight);
     }
     return fine;
 }

@@ -28,13 +28,18 @@ TableView view_of(const StableTable& table) {
     view.wide = view.tail >= 0.15 && view.tail <= 0.9;
     view.marked = table.marked.empty() ? view.rows : table.marked.data();
     view.direct = table.direct.data();
+    view.deep = table.deep.empty() ? nullptr : table.deep.data();
     return view;
 }
 
-void add_fine_variate(const KernelJob& job, std::uint32_t entry, std::uint64_t bits, std::uint64_t more,
-                      std::int64_t weight) {
+void add_fine_variate(const KernelJob& job, std::uint64_t fingerprint, std::uint32_t entry, std::uint64_t bits,
+                      std::uint64_t more, std::int64_t weight) {
+    const std::uint64_t last =
+        asks_for_last(job.table, bits)
+            ? encrypt(job, fingerprint, entry / 2, job.domain ^ last_continuation).bits[entry % 2]
+            : 0;
     add_variate(job.sums + std::size_t(entry) * job.digits, job.table, bits,
-                magnitude_of(job.table, (bits >> 62) & 1, fine_uniform_of(bits, more)), weight);
+                fine_magnitude_of(job.table, bits, more, last), weight);
 }
 
 void add_block_plain(const KernelJob& job, const std::uint64_t* fingerprints, const std::int64_t* weights,
@@ -46,7 +51,7 @@ void add_block_plain(const KernelJob& job, const std::uint64_t* fingerprints, co
                 const std::uint64_t bits = pair.bits[half];
                 if ((bits & job.table.coarse) == 0) [[unlikely]] {
                     const Pair more = encrypt(job, fingerprints[i], j, job.domain ^ continuation);
-                    add_fine_variate(job, 2 * j + half, bits, more.bits[half], weights[i]);
+                    add_fine_variate(job, fingerprints[i], 2 * j + half, bits, more.bits[half], weights[i]);
                 } else {
                     add_variate(job.sums + std::size_t(2 * j + half) * job.digits, job.table, bits,
                                 magnitude_of(job.table, (bits >> 62) & 1, uniform_of(bits)), weights[i]);

@@ -20,7 +20,11 @@
 namespace stablesketch {
 
 inline constexpr double skewed = -1.0;
-inline bool one_sided(double order) { return order < 0.0 && order > skewed; }
+static inline bool one_sided(double order) { return order < 0.0 && order > skewed; }
+// Octaves of t below 2^-63 that a one-sided table has besides, on the upper and on the lower side. Once in 2^62 draws one of
+// them is met; what is below them is moved up (docs/math-noisy-estimate.md says what that costs). The upper side has few,
+// because each makes entries wider by 1/p bits.
+inline constexpr int deep_octaves[2] = {8, 32};
 
 struct alignas(64) Row {
     double c[8];
@@ -40,18 +44,19 @@ struct TableShape {
 struct StableTable : TableShape {
     double p = 1.0;           // the order: negative for a law signed by itself
     std::vector<Row> rows;    // upper side, then lower side
+    std::vector<Row> deep;    // of a one-sided law: the deep octaves, from the smallest t on, upper side, then lower side
     std::vector<Row> marked;  // the same as the vector tiers take them, if that is not the same (marked_rows.hpp)
     std::vector<Row> direct;  // the same as the AVX-512 tier takes them (direct_rows.hpp); empty where it cannot run
 };
 
 TableShape table_shape(double p);
 // Two builds of one function: the same rows, whichever runs.
-void fill_table_plain(double p, const TableShape& shape, Row* rows);
-void fill_table_fma(double p, const TableShape& shape, Row* rows);
+void fill_table_plain(double p, const TableShape& shape, Row* rows, Row* deep);
+void fill_table_fma(double p, const TableShape& shape, Row* rows, Row* deep);
 
-// The table of p in [0.05, 1], of a one-sided law of order -p, or of the skewed law, built on first use and shared by all
-// who ask for the same p. Thread-safe. The `most_tables` used last are kept, of at most 3 MiB each; a table that was let go is built again, with
-// the same bits. What is in use is held by who uses it.
+// The table of p in [0.05, 2], of a one-sided law of order -p, or of the skewed law, built on first use and shared by all
+// who ask for the same p. Thread-safe. The `most_tables` used last are kept, of at most 3.3 MiB each; a table that was let go
+// is built again, with the same bits. What is in use is held by who uses it.
 inline constexpr std::size_t most_tables = 32;
 std::shared_ptr<const StableTable> stable_table(double p);
 std::size_t tables_held();

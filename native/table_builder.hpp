@@ -18,13 +18,19 @@
 //   upper side: x t^{1/p} is analytic in t on [0, 1] (P(|X| > x) is a power series in x^{-p}): one Chebyshev series.
 //   lower side: one Chebyshev series of x an octave of t.
 // From these the eight coefficients of each bin follow by interpolation at Chebyshev points.
+//
+// Above p = 1 (above_one_law.hpp) the averages still hold, with 1/c < 0; the Gauss rule is used up to p = 1.1. x t^{1/p} is no longer
+// analytic at t = 0, so the upper side has a series of x an octave, too. Towards p = 2 the law passes from the normal one to a
+// power within a short stretch of t, and ln P has singularities nearby: that takes finer lattices and longer series.
 #pragma once
 
 #include <cmath>
 #include <cstddef>
+#include <optional>
 #include <thread>
 #include <vector>
 
+#include "above_one_law.hpp"
 #include "dd.hpp"
 #include "gumbel_gauss.hpp"
 #include "one_sided_law.hpp"
@@ -145,6 +151,15 @@ class Tails {
         out.step = dd(coarse) * dd(stride) / dd(phases);
         const int count = place(out, y_low, y_high);
         by_trapezoid(out, upper, count, coarse, stride, phases);
+        return out;
+    }
+
+    // The upper tail at k step, k = first, first + 1, ..., by the Gauss rule.
+    TailLattice gauss_upper(int first, int count, dd step) const {
+        TailLattice out;
+        out.step = step;
+        out.first = first;
+        by_gauss(out, true, count);
         return out;
     }
 
@@ -364,8 +379,13 @@ class BinFit {
 
 class Builder {
   public:
-    Builder(double p, const TableShape& shape, Row* rows)
-        : p_(std::fabs(p)), positive_(one_sided(p)), shape_(shape), rows_(rows), a_(dd(1.0) / dd(std::fabs(p))) {
+    Builder(double p, const TableShape& shape, Row* rows, Row* deep)
+        : p_(std::fabs(p)),
+          positive_(one_sided(p)),
+          shape_(shape),
+          rows_(rows),
+          deep_(deep),
+          a_(dd(1.0) / dd(std::fabs(p))) {
         const int bins = 1 << shape_.bin_bits;
         for (int bin = 0; bin < bins; ++bin)
             for (const dd& s : fit_.points()) mantissa_.push_back(dd(1.0) + (s + dd(bin + 0.5)) / dd(bins));
@@ -376,6 +396,7 @@ class Builder {
     void fill() {
         if (positive_) return fill_one_sided();
         if (!shape_.symmetric) return fill_skewed();
+        if (p_ > 1.0) return fill_above_one();
         const Tails tails(p_);
         std::thread other([&] { fill_upper(tails); });  // the sides are independent
         fill_lower(tails);
@@ -405,7 +426,7 @@ class Builder {
     void fill_power_tail(const std::vector<dd>& few, Values of_octave) {
         std::vector<dd> power, values;
         for (const dd& m : mantissa_) power.push_back(exp(-(a_ * log(m))));
-        for (int octave = 0; octave < shape_.octaves; ++octave) {
+        for (int octave = lowest(0); octave < shape_.octaves; ++octave) {
             // t^{-1/p} = 2^{(63 - octave)/p} m^{-1/p}; the integer part of the power goes last.
             const dd bits = a_ * dd(63 - octave);
             const int integer = static_cast<int>(std::floor(bits.hi));
@@ -432,19 +453,65 @@ class Builder {
         for (int octave = shape_.octaves - 1; octave >= 0; --octave) {
             // Below a sixteenth of the resolution every x rounds to 0: leave the rows zero.
             if (log_x(log_top(octave)).hi < -(shape_.resolution + 4) * dd_ln2.hi) break;
-            fill_lower_octave(octave, p_ >= 0.3 ? (octave >= 50 ? 26 : 12) : p_ >= 0.12 ? 34 : 52, log_x);
+            fill_series_octave(1, octave, p_ >= 0.3 ? (octave >= 50 ? 26 : 12) : p_ >= 0.12 ? 34 : 52, log_x);
         }
         fill_end(1, exp(log_x(-dd_ln2)));
     }
 
+    int lowest(int side) const { return positive_ ? -deep_octaves[side] : 0; }  // octave; those below 0 are the deep ones
+
+    void fill_above_one() {
+        const double last = 44.8 / p_ + 0.3;  // y where the upper tail is 2^-64, or beyond
+        const double fine = p_ <= 1.6 || p_ == 2.0 ? 0.05 : p_ <= 1.95 ? 0.02 : 0.0075;
+        const bool narrow = p_ <= 1.1;
+        const Tails tails(p_);
+        std::optional<AboveOneUpper> law;
+        if (!narrow) law.emplace(p_, last);
+        const auto upper = [&](int first, int count, dd step) {
+            if (narrow) return tails.gauss_upper(first, count, step);
+            TailLattice out;
+            out.step = step;
+            out.first = first;
+            for (int k = first; k < first + count; ++k) out.log_tail.push_back(law->log_tail(step * dd(k)));
+            return out;
+        };
+        std::thread other([&] {
+            const AboveOneLower series(p_);
+            TailLattice lower;  // from where P is proportional to x to within 1e-17; up to beyond the median
+            lower.step = dd(0.04);
+            lower.first = -550;
+            for (int k = lower.first; k < -18; ++k) lower.log_tail.push_back(series.log_tail(lower.step * dd(k)));
+            for (const dd& tail : upper(-18, 36, lower.step).log_tail) lower.log_tail.push_back(log(dd(1.0) - exp(tail)));
+            const Inverse log_x({lower});
+            for (int octave = shape_.octaves - 1; octave >= 0; --octave) {
+                if (log_x(log_top(octave)).hi < -(shape_.resolution + 4) * dd_ln2.hi) break;
+                fill_series_octave(1, octave, octave >= 50 ? 26 : 12, log_x);
+            }
+            fill_end(1, exp(log_x(-dd_ln2)));
+        });
+        std::vector<TailLattice> lattices;
+        const int first = static_cast<int>(-0.9 / fine);
+        if (p_ == 2.0) {
+            lattices.push_back(upper(first, static_cast<int>(3.2 / fine) - first, dd(fine)));
+        } else {
+            lattices.push_back(upper(first, static_cast<int>(3.6 / fine) - first, dd(fine)));
+            lattices.push_back(upper(56, static_cast<int>(last / 0.05) - 56 + 14, dd(0.05)));
+        }
+        const Inverse log_x(std::move(lattices));
+        for (int octave = 0; octave < shape_.octaves; ++octave)
+            fill_series_octave(0, octave, p_ <= 1.6 || p_ == 2.0 ? 28 : 72, log_x);
+        fill_end(0, exp(log_x(-dd_ln2)));
+        other.join();
+    }
+
     static dd log_top(int octave) { return dd_ln2 * dd(octave - 63); }  // ln(t/2) at the top of the octave
 
-    void fill_lower_octave(int octave, int terms, const Inverse& log_x) {
+    void fill_series_octave(int side, int octave, int terms, const Inverse& log_x) {
         const auto points = chebyshev_points(terms);
         std::vector<dd> values;
         for (const dd& u : points) values.push_back(exp(log_x(log_top(octave) + log(scale2(u + dd(3.0), -2)))));
         const Chebyshev x(points, values);  // over m = (3 + u)/2 in [1, 2]
-        fill_octave(1, octave, -shape_.shift, [&](std::size_t bin) { return x(position_[bin]); });
+        fill_octave(side, octave, -shape_.shift, [&](std::size_t bin) { return x(position_[bin]); });
     }
 
     void fill_one_sided() {
@@ -472,19 +539,19 @@ class Builder {
     void fill_one_sided_lower() {
         const OneSidedLower law(p_);
         const double inverse_c = (1.0 - p_) / p_;
-        // ln P is analytic in c y within |Im| < pi/2, as that of the symmetric law is in y. From c y of P = 2^-64, where
-        // w_0 = a(0) e^{-cy} is at most 44.4, to beyond the median, where it is at least 1/5; twelve points more at each end.
+        // ln P is analytic in c y within |Im| < pi/2, as that of the symmetric law is in y. From c y of P = 2^-96, where
+        // w_0 = a(0) e^{-cy} is at most 66.6, to beyond the median, where it is at least 1/5; twelve points more at each end.
         TailLattice lattice;
         lattice.step = dd(0.06) * ((dd(1.0) - dd(p_)) / dd(p_));
-        const double low = log_double(p_) + inverse_c * (log_double(1.0 - p_) - log_double(44.4));
+        const double low = log_double(p_) + inverse_c * (log_double(1.0 - p_) - log_double(66.6));
         lattice.first = static_cast<int>(std::floor(low / lattice.step.hi)) - 12;
         do {
             lattice.log_tail.push_back(
                 law.log_tail(lattice.step * dd(lattice.first + static_cast<int>(lattice.log_tail.size()))));
         } while (lattice.log_tail.size() < 24 || lattice.log_tail[lattice.log_tail.size() - 13].hi < -dd_ln2.hi);
         const Inverse log_x({lattice});
-        for (int octave = 0; octave < shape_.octaves; ++octave)
-            fill_lower_octave(octave, p_ >= 0.3 ? 26 : p_ >= 0.12 ? 34 : 52, log_x);
+        for (int octave = lowest(1); octave < shape_.octaves; ++octave)
+            fill_series_octave(1, octave, p_ >= 0.3 ? 26 : p_ >= 0.12 ? 34 : 52, log_x);
     }
 
     void fill_skewed() {
@@ -501,7 +568,8 @@ class Builder {
     template <class Function>
     void fill_octave(int side, int octave, int shift, Function x) {
         const int bins = 1 << shape_.bin_bits;
-        Row* out = rows_ + side * shape_.rows_per_side() + (std::size_t(octave) << shape_.bin_bits);
+        Row* out = octave < 0 ? deep_ + (std::size_t(octave - lowest(side) + side * deep_octaves[0]) << shape_.bin_bits)
+                              : rows_ + side * shape_.rows_per_side() + (std::size_t(octave) << shape_.bin_bits);
         for (int bin = 0; bin < bins; ++bin) out[bin] = fit_(x(static_cast<std::size_t>(bin)), shift);
     }
 
@@ -514,6 +582,7 @@ class Builder {
     bool positive_;
     TableShape shape_;
     Row* rows_;
+    Row* deep_;
     dd a_;
     BinFit fit_;
     std::vector<dd> mantissa_;    // m in [1, 2) of the eight points of every bin

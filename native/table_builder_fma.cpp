@@ -2,6 +2,6 @@
 #include "table_builder.hpp"
 
 namespace stablesketch {
-void fill_table_fma(double p, const TableShape& shape, Row* rows) { Builder(p, shape, rows).fill(); }
+void fill_table_fma(double p, const TableShape& shape, Row* rows, Row* deep) { Builder(p, shape, rows, deep).fill(); }
 }  // namespace stablesketch
 #endif

@@ -16,19 +16,21 @@ TableShape table_shape(double p) {
     // P(|X| <= x) ~ 2 f(0) x near 0, f(0) = Gamma(1/p)/(pi p); by Stirling 2^-q moves about 2^-53 of probability.
     const dd bits = (-log(dd(p)) - dd(1.0)) / dd(p) / dd_ln2;
     shape.resolution = 54 + static_cast<int>(std::floor(bits.hi));
-    if (positive) {  // P(X <= x) <= exp(-a(0) x^-c): the x of t = 2^-63 keep 48 bits and more
+    if (positive) {
+        // P(X <= x) <= exp(-a(0) x^-c), so the least x, of t = 2^-95, is at least p (q/66.6)^(q/p). Rounding moves it by
+        // 2^-49/p of itself at most, and X^p, which is what counts, by 2^-49.
         const dd q = dd(1.0) - dd(p);
-        const dd least = (log(dd(p)) + q / dd(p) * (log(q) - log(dd(44.4)))) / dd_ln2;
+        const dd least = q / dd(p) * (log(q) - log(dd(66.6))) / dd_ln2;
         const int wanted = 48 - static_cast<int>(std::floor(least.hi));
         shape.resolution = wanted > 52 ? wanted : 52;
         shape.symmetric = false;
     }
-    // P(|X| > x) <= x^{-p}, so x <= 2^{64/p}; the rows stay within 2^1000.
-    const int largest = static_cast<int>(std::ceil(64.0 / p));
+    // P(|X| > x) <= x^{-p}, so x <= 2^{64/p}, or 2^{72/p} with the deep octaves; the rows stay within 2^1000.
+    const int largest = static_cast<int>(std::ceil((64.0 + (positive ? deep_octaves[0] : 0)) / p));
     shape.shift = largest > 1000 ? largest - 1000 : 0;
     return shape;
 }
 
-void fill_table_plain(double p, const TableShape& shape, Row* rows) { Builder(p, shape, rows).fill(); }
+void fill_table_plain(double p, const TableShape& shape, Row* rows, Row* deep) { Builder(p, shape, rows, deep).fill(); }
 
 }  // namespace stablesketch

@@ -5,7 +5,8 @@
 // has t near 1/n. So where m < 2^48 another 64 bits continue m, and t has a full mantissa however small it is. (On the
 // lower side X is proportional to t and what matters is its absolute precision, which 62 bits give.) Of the positive stable
 // law both tails matter relatively, to the last bit (docs/math-noisy-estimate.md): there an m < 2^52 is continued on both
-// sides, so that t always is a uniform number rounded to 53 bits.
+// sides, so that t always is a uniform number rounded to 53 bits. Where m = 0 all bits of t come from those that follow, a
+// last 64 included, and t goes on down into the deep octaves.
 #pragma once
 
 #include <bit>
@@ -19,6 +20,8 @@ namespace stablesketch {
 
 // Set in the domain word of the block that continues another one.
 inline constexpr std::uint32_t continuation = 0x80000000u;
+// And of the block that continues that one.
+inline constexpr std::uint32_t last_continuation = 0xc0000000u;
 // No bit of these: the upper side, and m < 2^48.
 inline constexpr std::uint64_t coarse_bits = 0x7fff000000000000ULL;
 // The same of a one-sided law: either side, and m < 2^52.
@@ -31,8 +34,8 @@ static inline std::uint64_t uniform_of(std::uint64_t bits) {
     return std::bit_cast<std::uint64_t>(static_cast<double>(static_cast<std::int64_t>(odd)));
 }
 
-// The bits of t for m < 2^52 with 64 more bits after m. All of m = 0 goes to the lowest octave, [2^-63, 2^-62): a t
-// below it is moved up by 2^-63.
+// The bits of t for m < 2^52 with 64 more bits after m. Where there are no deep octaves all of m = 0 goes to the lowest one,
+// [2^-63, 2^-62): a t below it is moved up by 2^-63.
 static inline std::uint64_t fine_uniform_of(std::uint64_t bits, std::uint64_t more) {
     const std::uint64_t m = bits & 0x3fffffffffffffffULL;
     const int length = 64 - std::countl_zero(m);  // 0..52
@@ -41,16 +44,46 @@ static inline std::uint64_t fine_uniform_of(std::uint64_t bits, std::uint64_t mo
     return std::bit_cast<std::uint64_t>(mantissa) - (std::uint64_t(62 - length) << 52);
 }
 
-// |x| 2^-shift on a side: 0 upper, 1 lower. Of a law signed by itself, x with its sign.
-static inline double magnitude_of(const TableView& table, std::size_t side, std::uint64_t t) {
-    const int b = table.bin_bits;
-    const std::size_t row = static_cast<std::size_t>((t >> (52 - b)) - (std::uint64_t(1023) << b));
+// The bits of t for m = 0 where there are so many deep octaves: t is that of the 128 bits that follow m, from 2 down to
+// 2^-octaves. All that is below goes to the lowest octave: it is moved up by 2^-octaves.
+static inline std::uint64_t deep_uniform_of(std::uint64_t more, std::uint64_t last, int octaves) {
+    const int zeros = std::countl_zero(more), down = zeros < octaves ? zeros : octaves;
+    const std::uint64_t first = down == 0 ? more : more << down | last >> (64 - down);
+    const double mantissa = static_cast<double>(static_cast<std::int64_t>(first >> 1 | std::uint64_t(1) << 62 | 1));
+    return std::bit_cast<std::uint64_t>(mantissa) - (std::uint64_t(62 + down) << 52);
+}
+
+// The polynomial of a row at the place of t in its bin.
+static inline double value_of(const Row& row, int b, std::uint64_t t) {
     const double s = std::bit_cast<double>(((t << b) & 0x000fffffffffffffULL) | 0x3ff0000000000000ULL) - 1.5;
-    const double* c = table.rows[side * table.rows_per_side + row].c;
+    const double* c = row.c;
     const double s2 = s * s;
     const double low = (c[0] + c[1] * s) + (c[2] + c[3] * s) * s2;
     const double high = (c[4] + c[5] * s) + (c[6] + c[7] * s) * s2;
     return low + high * (s2 * s2);
+}
+
+// |x| 2^-shift on a side: 0 upper, 1 lower. Of a law signed by itself, x with its sign.
+static inline double magnitude_of(const TableView& table, std::size_t side, std::uint64_t t) {
+    const int b = table.bin_bits;
+    const std::size_t row = static_cast<std::size_t>((t >> (52 - b)) - (std::uint64_t(1023) << b));
+    return value_of(table.rows[side * table.rows_per_side + row], b, t);
+}
+
+// Whether 64 bits more are not enough: m = 0, and there are deep octaves.
+static inline bool asks_for_last(const TableView& table, std::uint64_t bits) {
+    return (bits & 0x3fffffffffffffffULL) == 0 && table.deep != nullptr;
+}
+
+// magnitude_of where m < 2^52: with 64 more bits, and the last 64 if they are asked for.
+static inline double fine_magnitude_of(const TableView& table, std::uint64_t bits, std::uint64_t more, std::uint64_t last) {
+    const std::size_t side = (bits >> 62) & 1;
+    if (!asks_for_last(table, bits)) return magnitude_of(table, side, fine_uniform_of(bits, more));
+    const int b = table.bin_bits, octaves = deep_octaves[side];
+    const std::uint64_t t = deep_uniform_of(more, last, octaves);
+    if (t >= std::uint64_t(1023) << 52) return magnitude_of(table, side, t);
+    const std::size_t row = static_cast<std::size_t>((t >> (52 - b)) - (std::uint64_t(1023 - octaves) << b));
+    return value_of(table.deep[(side == 0 ? 0 : std::size_t(deep_octaves[0]) << b) + row], b, t);
 }
 
 // digits += weight * X, X = (-1)^sign * x * 2^(shift + resolution) rounded to an integer.

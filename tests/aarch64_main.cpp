@@ -61,6 +61,7 @@ int main(int count, char** words) {
     const auto state = entries.state();
     write(numbers, 3);
     write(table.rows.data(), table.rows.size());
+    write(table.deep.data(), table.deep.size());
     write(state.data(), state.size());
     return 0;
 }

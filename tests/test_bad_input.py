@@ -42,12 +42,12 @@ def check(wrong: Wrong, argument: Any = None) -> None:
 VALUE, TYPE = ss.ArgumentError, ss.ArgumentTypeError
 
 MAKING: dict[str, Wrong] = {
-    "p below the least": Wrong(lambda _: ss.Sketch(0.0499, 5), VALUE, ("p = 0.0499", "between 0.05 and 1")),
-    "p zero": Wrong(lambda _: ss.Sketch(0, 5), VALUE, ("p = 0", "between 0.05 and 1")),
-    "p negative": Wrong(lambda _: ss.Sketch(-0.5, 5), VALUE, ("p = -0.5", "between 0.05 and 1")),
-    "p just above 1": Wrong(lambda _: ss.Sketch(math.nextafter(1, 2), 5), VALUE, ("p = 1.0000000000000002",)),
+    "p below the least": Wrong(lambda _: ss.Sketch(0.0499, 5), VALUE, ("p = 0.0499", "between 0.05 and 2")),
+    "p zero": Wrong(lambda _: ss.Sketch(0, 5), VALUE, ("p = 0", "between 0.05 and 2")),
+    "p negative": Wrong(lambda _: ss.Sketch(-0.5, 5), VALUE, ("p = -0.5", "between 0.05 and 2")),
+    "p just above 2": Wrong(lambda _: ss.Sketch(math.nextafter(2, 3), 5), VALUE, ("p = 2.0000000000000004",)),
     "p just below 0.05": Wrong(lambda _: ss.Sketch(math.nextafter(0.05, 0), 5), VALUE, ("p = 0.049999999999999996",)),
-    "p two": Wrong(lambda _: ss.Sketch(2, 5), VALUE, ("p = 2", "between 0.05 and 1", "Pass p=0.5")),
+    "p three": Wrong(lambda _: ss.Sketch(3, 5), VALUE, ("p = 3", "between 0.05 and 2", "Pass p=0.5")),
     "p NaN": Wrong(lambda _: ss.Sketch(math.nan, 5), VALUE, ("p = nan",)),
     "p infinite": Wrong(lambda _: ss.Sketch(math.inf, 5), VALUE, ("p = inf",)),
     "p text": Wrong(lambda _: ss.Sketch("0.5", 5), TYPE, ("p = '0.5'", "number")),  # type: ignore[arg-type]
@@ -70,7 +70,7 @@ MAKING: dict[str, Wrong] = {
     "law p": Wrong(lambda _: ss.StableLaw(1.5), VALUE, ("p = 1.5",)),
     "blob text": Wrong(lambda _: ss.Sketch.from_bytes("blob"), TYPE, ("blob", "str", "to_bytes()")),  # type: ignore[arg-type]
     "blob None": Wrong(lambda _: ss.Sketch.from_bytes(None), TYPE, ("blob", "NoneType")),  # type: ignore[arg-type]
-    "blob sketch": Wrong(lambda _: ss.Sketch.from_bytes(ss.Sketch(0.5, 5)), TYPE, ("blob", "Sketch")),  # type: ignore[arg-type]
+    "blob sketch": Wrong(lambda _: ss.Sketch.from_bytes(ss.Sketch(0.5, 5, law="symmetric")), TYPE, ("blob", "Sketch")),  # type: ignore[arg-type]
     "blob empty": Wrong(lambda _: ss.Sketch.from_bytes(b""), ss.ForeignBlob, ("0 bytes", "not a sketch")),
     "blob foreign": Wrong(lambda _: ss.Sketch.from_bytes(b"PK\3\4"), ss.ForeignBlob, ("not a sketch",)),
 }
@@ -139,9 +139,15 @@ CALLS: dict[str, Wrong] = {
     # merging
     "merge bytes": Wrong(lambda s: s.merge(s.to_bytes()), TYPE, ("other", "bytes", "from_bytes")),
     "merge None": Wrong(lambda s: s.merge(None), TYPE, ("other", "NoneType")),
-    "merge other p": Wrong(lambda s: s.merge(ss.Sketch(0.4, 9, SECRET)), ss.MergeError, ("p = 0.5 and 0.4",)),
-    "merge other size": Wrong(lambda s: s.merge(ss.Sketch(0.5, 8, SECRET)), ss.MergeError, ("size = 9 and 8",)),
-    "merge other secret": Wrong(lambda s: s.merge(ss.Sketch(0.5, 9)), ss.MergeError, ("different secrets",)),
+    "merge other p": Wrong(
+        lambda s: s.merge(ss.Sketch(0.4, 9, SECRET, law="symmetric")), ss.MergeError, ("p = 0.5 and 0.4",)
+    ),
+    "merge other size": Wrong(
+        lambda s: s.merge(ss.Sketch(0.5, 8, SECRET, law="symmetric")), ss.MergeError, ("size = 9 and 8",)
+    ),
+    "merge other secret": Wrong(
+        lambda s: s.merge(ss.Sketch(0.5, 9, law="symmetric")), ss.MergeError, ("different secrets",)
+    ),
     # estimating
     "no such method": Wrong(lambda s: s.estimate(method="mean"), VALUE, ("method = 'mean'", "pitman", "median")),
     "method None": Wrong(lambda s: s.estimate(method=None), VALUE, ("method = None", "pitman")),
@@ -159,7 +165,7 @@ CALLS: dict[str, Wrong] = {
 @pytest.mark.parametrize("full", [True, False], ids=["full", "empty"])
 @pytest.mark.parametrize("name", CALLS)
 def test_a_wrong_call_changes_nothing(name: str, full: bool) -> None:
-    sketch = ss.Sketch(0.5, 9, SECRET)
+    sketch = ss.Sketch(0.5, 9, SECRET, law="symmetric")
     if full:
         sketch.update(["a", "b", "a"], [1, 2, 3])
     before = sketch.to_bytes()
@@ -175,7 +181,7 @@ LONG = 300_000  # rows: more than one thread takes at a time, so that much is do
 @pytest.mark.parametrize("threads", [1, 2, 4])
 @pytest.mark.parametrize("row", [0, 150_000, LONG - 1])
 def test_a_wrong_row_far_down_changes_nothing(row: int, threads: int) -> None:
-    sketch = ss.Sketch(0.5, 2, SECRET)
+    sketch = ss.Sketch(0.5, 2, SECRET, law="symmetric")
     sketch.update(["a"])
     before = sketch.to_bytes()
     keys = list(range(LONG))
@@ -196,7 +202,7 @@ def test_a_wrong_row_far_down_changes_nothing(row: int, threads: int) -> None:
 def test_the_first_of_several_wrong_rows_is_the_one_named(threads: int) -> None:
     keys: list[object] = list(range(LONG))
     keys[70_000] = keys[250_000] = None
-    sketch = ss.Sketch(0.5, 2, SECRET)
+    sketch = ss.Sketch(0.5, 2, SECRET, law="symmetric")
     with pytest.raises(ss.ArgumentError, match="row 70001 is null"):
         sketch.update(keys, threads=threads)
 
@@ -204,9 +210,9 @@ def test_the_first_of_several_wrong_rows_is_the_one_named(threads: int) -> None:
 def test_errors_are_also_the_built_in_ones() -> None:
     """Code that knows nothing of this library catches them as it would expect to."""
     with pytest.raises(ValueError, match="p = 3"):
-        ss.Sketch(3, 5)
+        ss.Sketch(3, 5, law="symmetric")
     with pytest.raises(TypeError, match="size = '5'"):
-        ss.Sketch(0.5, "5")  # type: ignore[arg-type]
+        ss.Sketch(0.5, "5", law="symmetric")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="not a sketch"):
         ss.Sketch.from_bytes(b"x")
     error = ss.ArgumentError("p", 3, "too large", "Take less")
@@ -215,15 +221,15 @@ def test_errors_are_also_the_built_in_ones() -> None:
 
 def test_a_huge_argument_does_not_fill_the_screen() -> None:
     with pytest.raises(ss.ArgumentError) as caught:
-        ss.Sketch(0.5, 5).update(["x" * 10_000, None], [1] * 3)
+        ss.Sketch(0.5, 5, law="symmetric").update(["x" * 10_000, None], [1] * 3)
     assert len(str(caught.value)) < 400
     with pytest.raises(ss.ArgumentError) as caught:
-        ss.Sketch("x" * 10_000, 5)  # type: ignore[arg-type]
+        ss.Sketch("x" * 10_000, 5, law="symmetric")  # type: ignore[arg-type]
     assert len(str(caught.value)) < 400
 
 
 def test_a_sketch_without_its_secret_says_how_to_get_one_with() -> None:
-    blind = ss.Sketch.from_bytes(ss.Sketch(0.5, 5).to_bytes())
+    blind = ss.Sketch.from_bytes(ss.Sketch(0.5, 5, law="symmetric").to_bytes())
     for call in (lambda: blind.update(["a"]), lambda: blind.delete(["a"])):
         with pytest.raises(ss.SecretMissing, match=r"Sketch\.from_bytes\(blob, secret\)"):
             call()
@@ -231,7 +237,7 @@ def test_a_sketch_without_its_secret_says_how_to_get_one_with() -> None:
 
 
 def test_more_deleted_than_updated_is_refused_at_estimate_alone() -> None:
-    sketch = ss.Sketch(0.5, 5, SECRET)
+    sketch = ss.Sketch(0.5, 5, SECRET, law="symmetric")
     sketch.delete(["a"], [2])
     before = sketch.to_bytes()
     with pytest.raises(ss.NegativeTotal, match="-1 pairs of total -2"):

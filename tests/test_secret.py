@@ -90,7 +90,7 @@ def test_save_and_load(tmp_path_factory: pytest.TempPathFactory, bits: bytes) ->
 
 
 def test_a_saved_secret_updates_the_old_sketch(path: Path) -> None:
-    sketch = Sketch(p=0.5, size=10)
+    sketch = Sketch(p=0.5, size=10, law="symmetric")
     sketch.secret.save(path)
     later = Sketch.from_bytes(sketch.to_bytes(), Secret.load(path))
     later.update(["a"])
@@ -243,12 +243,12 @@ def test_errors_do_not_show_the_bits(path: Path) -> None:
         lambda: Secret.from_bytes(bytearray(BITS)),  # type: ignore[arg-type]
         lambda: SECRET.save(path),
         lambda: pickle.dumps(SECRET),
-        lambda: Sketch(0.5, SECRET),  # type: ignore[arg-type]
-        lambda: Sketch(0.5, 5, BITS),  # type: ignore[arg-type]
-        lambda: Sketch(0.5, 5, SECRET).merge(SECRET),  # type: ignore[arg-type]
-        lambda: Sketch.from_bytes(Sketch(0.5, 5).to_bytes(), SECRET),
-        lambda: Sketch.from_bytes(Sketch(0.5, 5).to_bytes(), BITS),  # type: ignore[arg-type]
-        lambda: Sketch(0.5, 5, SECRET).update([SECRET]),
+        lambda: Sketch(0.5, SECRET, law="symmetric"),  # type: ignore[arg-type]
+        lambda: Sketch(0.5, 5, BITS, law="symmetric"),  # type: ignore[arg-type]
+        lambda: Sketch(0.5, 5, SECRET, law="symmetric").merge(SECRET),  # type: ignore[arg-type]
+        lambda: Sketch.from_bytes(Sketch(0.5, 5, law="symmetric").to_bytes(), SECRET),
+        lambda: Sketch.from_bytes(Sketch(0.5, 5, law="symmetric").to_bytes(), BITS),  # type: ignore[arg-type]
+        lambda: Sketch(0.5, 5, SECRET, law="symmetric").update([SECRET]),
         lambda: hash(SECRET),
     ]
     for call in wrong:

@@ -49,7 +49,7 @@ def test_a_release_destroys_the_secret(plan: ss.Plan) -> None:
     uses: list[Callable[[], object]] = [
         lambda: secret.derive("anything"),
         lambda: plan.open(secret),
-        lambda: ss.Sketch(0.5, 5, secret),
+        lambda: ss.Sketch(0.5, 5, secret, law="symmetric"),
         lambda: secret.child("group"),
         lambda: secret.save("nowhere"),
     ]

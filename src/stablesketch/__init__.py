@@ -49,6 +49,7 @@ from .release import Point, Release
 from .secret import Secret
 from .sketch import Estimate, Sketch
 from .statistic import (
+    HHI,
     Atkinson,
     Distinct,
     GeneralisedEntropy,
@@ -57,6 +58,7 @@ from .statistic import (
     Profile,
     Renyi,
     Shannon,
+    Simpson,
     Total,
     Tsallis,
 )
@@ -64,6 +66,7 @@ from .statistic import (
 __version__ = "0.1.0"
 
 __all__ = [
+    "HHI",
     "ArgumentError",
     "ArgumentTypeError",
     "Atkinson",
@@ -111,6 +114,7 @@ __all__ = [
     "Shannon",
     "ShardMergedTwice",
     "ShardsMissing",
+    "Simpson",
     "Sketch",
     "StableLaw",
     "StablesketchError",

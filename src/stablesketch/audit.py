@@ -1,7 +1,8 @@
 """`audit`: runs the real release path on the worst neighbours of a plan and tests the whole claimed curve.
 
 The worst neighbours are the two streams that attain the sensitivity (privacy/neighbours.py), so they are as easy to
-tell apart as any: if their releases do not contradict the curve, no pair's would by more than sampling error. Every
+tell apart as any: if their releases do not contradict the curve, no pair's would by more than sampling error. Where an
+estimate gets noise, they are those whose own spread hides the difference least: the empty stream and c new keys. Every
 number that is published is looked at (the value, its limits, the points of a profile), each alone and all of them
 together. A release that is less private than claimed (a seed somebody knows, a floor left out, a wrong theorem) is
 caught with the stated confidence if it is far enough from the claim, and the report says how far that is; a sound one
@@ -10,6 +11,7 @@ fails with probability at most 1 - confidence. Passing proves nothing, the proof
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable
@@ -21,6 +23,7 @@ from .collector import Collector
 from .errors import ArgumentError, ArgumentTypeError
 from .plan import Plan
 from .plan.charge import charge_of
+from .plan.noisy_measure import measure_of
 from .privacy import PrivacyCurve
 from .privacy.auditing import AuditReport, audit_samples
 from .privacy.neighbours import worst_neighbours
@@ -91,6 +94,8 @@ def published(release: Release) -> dict[str, float]:
     for point in release.points:
         at = f"order {point.order:g}"
         found |= {f"value at {at}": point.value, f"low at {at}": point.low, f"high at {at}": point.high}
+        if point.band_low is not None and point.band_high is not None:
+            found |= {f"band at {at}, low": point.band_low, f"band at {at}, high": point.band_high}
     return found
 
 
@@ -117,9 +122,49 @@ def claimed_curve(plan: Plan, share: float = 1.0) -> Callable[[float], float]:
         charge = charge_of(plan)
         laws = (charge if share == 1.0 else charge.scaled(share)).laws(plan.privacy.relation)
         return lambda epsilon: min(1.0, max(law.delta(epsilon) for law in laws))
+    if plan.mechanism == "sketch":
+        return _noisy_curve(plan, share)
     worst = worst_neighbours(plan.statistic.p, plan.privacy, plan.floor)
     curve = PrivacyCurve.from_log(plan.statistic.p, plan.size, worst.log_rho * share)
     return lambda epsilon: min(1.0, curve.delta(epsilon) + rounding_delta(epsilon, plan.step))
+
+
+def _noisy_curve(plan: Plan, share: float) -> Callable[[float], float]:
+    """δ(ε) of an estimate with noise, certified (privacy/noisy_estimate.py), from the noise that the plan has.
+
+    Where ε is below what finite precision shifts, δ at a larger ε serves: P - e^ε Q <= (P - e^x Q) + (e^x - e^ε) Q.
+    """
+    measure, privacy = measure_of(plan.statistic.p), plan.privacy
+    change, estimate = measure.change(privacy), measure.estimate(plan.size, privacy.copies)
+    noise = plan.noise / (change * share)
+    precision = measure.precision(plan.size, privacy, plan.step / plan.noise, plan.cap / change)
+    least = 2.0 * precision.shift(noise) + _LEAST_EPSILON
+
+    def delta(epsilon: float) -> float:
+        above = max(epsilon, least)
+        rest = math.exp(epsilon) * math.expm1(above - epsilon) if epsilon < 700.0 else 0.0
+        return min(1.0, estimate.delta(above, noise, precision) + rest)
+
+    return delta
+
+
+def _least_hidden(plan: Plan) -> int:
+    """How many pairs neighbours have in common, all on one key, where the difference shows best: (F - F')/deviation.
+
+    None, where pairs are added or removed. A replaced pair changes F by less if there is little it can be added to.
+    Above order 1 it is the norm that has noise, and differs most where all pairs are of one key.
+    """
+    p, privacy = plan.statistic.p, plan.privacy
+    count, most = privacy.pairs_per_person, privacy.max_value
+    if privacy.relation == "add_remove" or privacy.unit == "key" or p > 1.0:
+        return 0
+
+    def shows(shared: int) -> float:
+        one, other = float(shared) ** p + count * float(most) ** p, float(shared + count) ** p
+        relative = plan.error if not plan.expected else 0.0
+        return (one - other) / math.hypot(math.sqrt(2.0) * plan.noise, relative * one)
+
+    return max((0, *(2**i for i in range(16))), key=shows)
 
 
 def worst_streams(plan: Plan) -> tuple[Stream, Stream]:
@@ -131,12 +176,15 @@ def worst_streams(plan: Plan) -> tuple[Stream, Stream]:
     privacy = plan.privacy
     shared = max(privacy.pairs - (privacy.pairs_per_person if privacy.relation == "replace" else 0), 0)
     moments = [part for part in plan.parts or (plan,) if isinstance(part.statistic, Moment)]
-    if moments:
+    noisy = moments == [plan] and plan.mechanism == "sketch"
+    if noisy:
+        shared = _least_hidden(plan)
+    elif moments and moments[0].mechanism == "bare":
         shared = worst_neighbours(moments[0].statistic.p, privacy, moments[0].floor).shared
     count, most = privacy.pairs_per_person, privacy.max_value
     own = privacy.unit == "key"  # every pair has a key of its own
     # Both streams keep the promised total, of pairs of value 1 where that is possible.
-    needed = max(privacy.total - (count if privacy.relation == "replace" else 0), 0)
+    needed = 0 if noisy else max(privacy.total - (count if privacy.relation == "replace" else 0), 0)
     shared = max(shared, -(-needed // most) if own else needed)
     if shared > _MOST_SHARED:
         raise ArgumentError(

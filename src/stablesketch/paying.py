@@ -6,8 +6,7 @@ and that nobody has. So SIGINT, SIGTERM and SIGHUP are held from just before the
 what was collected, and on the command line the output. Reading data is never held.
 
 Signals reach Python code in the main thread alone, so elsewhere nothing has to be held. SIGKILL, a crash and a power
-cut cannot be held: then the ledger may have a release that nobody saw, never the other way round
-(collector/spending.py).
+cut cannot be held: then the ledger has the value that nobody saw (`Ledger.published`; collector/spending.py).
 """
 
 from __future__ import annotations
@@ -134,4 +133,4 @@ def until_shown(on_signal: Callable[[int], None] | None = None) -> Iterator[Paym
 
 def _add_note(error: BaseException, payment: Payment) -> None:
     if payment.paid:
-        error.add_note(f"This was paid for all the same, and no value came of it: {payment.in_words()}.")
+        error.add_note(f"This was paid for all the same: {payment.in_words()}. Ledger.published has its value.")

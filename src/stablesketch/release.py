@@ -21,12 +21,17 @@ _MOST_POINTS = 16
 
 @dataclass(frozen=True)
 class Point:
-    """One order of a profile: a Hill number with limits of its own."""
+    """One order of a profile: a Hill number with limits of its own, and those of a band that holds all orders at once.
+
+    Releases of version 0.1.0 have no band.
+    """
 
     order: float
     value: float
     low: float
     high: float
+    band_low: float | None = None
+    band_high: float | None = None
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,9 @@ class Release:
     def to_json(self) -> str:
         """The release as versioned JSON; what is not there is not written: points, record, person, noise."""
         content = {"format": _FORMAT, **asdict(self)}
+        for point in content["points"]:
+            if point["band_low"] is None:
+                del point["band_low"], point["band_high"]
         if not self.points:
             del content["points"]
         if self.record is None:
@@ -140,7 +148,9 @@ def _points(content: object) -> tuple[Point, ...]:
     points = []
     for each in content:
         fields = Fields(each, "a point")
-        points.append(Point(fields.number("order", 0.0, 2.0), *_limits(fields)))
+        order, limits = fields.number("order", 0.0, 2.0), _limits(fields)
+        band = (fields.number("band_low"), fields.number("band_high")) if fields.has("band_low") else (None, None)
+        points.append(Point(order, *limits, *band))
         fields.end()
     orders = [point.order for point in points]
     if orders != sorted(set(orders)):

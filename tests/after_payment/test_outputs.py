@@ -193,6 +193,22 @@ def test_a_handler_of_your_own_is_called_when_the_value_is_there(
 
 
 def test_an_error_after_payment_says_what_was_paid(template: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And where the value is: it was recorded with the payment."""
+    entered = ss.Ledger._enter
+
+    def fails(*arguments: Any) -> None:
+        entered(*arguments)
+        raise MemoryError
+
+    monkeypatch.setattr(ss.Ledger, "_enter", fails)
+    with pytest.raises(MemoryError):
+        release(template)
+    published = ss.Ledger(template / "budget.db").published(1)
+    assert published is not None
+    assert ss.Release.from_json(published).record == 1
+
+
+def test_an_error_while_the_value_is_computed_costs_nothing(template: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from stablesketch.collector.sketch_state import SketchState
 
     def fails(*_: object) -> None:
@@ -201,7 +217,8 @@ def test_an_error_after_payment_says_what_was_paid(template: Path, monkeypatch: 
     monkeypatch.setattr(SketchState, "release", fails)
     with pytest.raises(MemoryError) as broken:
         release(template)
-    assert "release 1 of the ledger budget.db" in broken.value.__notes__[0]
+    assert not hasattr(broken.value, "__notes__")
+    assert len(ss.Ledger(template / "budget.db")) == 0
 
 
 def test_in_another_thread_nothing_has_to_be_held(template: Path) -> None:

@@ -54,7 +54,11 @@ def plans() -> list[ss.Plan]:
     counts = ss.Privacy(1.0, 1e-6, 1000, relation="replace")
     values = ss.Privacy(2.0, 1e-6, 50, max_value=4, relation="replace")
     removed = ss.Privacy(4.0, 1e-6, 0, relation="add_remove")
+    people = ss.Privacy(4.0, 1e-6, 100, max_value=9, unit="key", relation="replace")
+    promised = ss.Privacy(1.0, 1e-6, 50, total=60, max_value=9, relation="replace")
     return [
+        ss.plan(ss.Moment(0.5), removed, size=7),
+        ss.plan(ss.Moment(0.9), values, size=5, deletes=True),
         ss.plan(ss.Moment(0.5), removed, size=7, mechanism="bare"),
         ss.plan(ss.Moment(0.5), counts, size=5, deletes=True, mechanism="bare"),
         ss.plan(ss.Moment(0.75), values, mechanism="exact"),
@@ -64,8 +68,8 @@ def plans() -> list[ss.Plan]:
         ss.plan(ss.Distinct(), counts, mechanism="exact"),
         ss.plan(ss.Hill(0.5), values, size=6, mechanism="bare"),
         ss.plan(ss.Profile([0, 0.5]), ss.Privacy(3.0, 1e-6, 100, relation="add_remove"), size=64, mechanism="bare"),
-        ss.plan(ss.Atkinson(0.5), ss.Privacy(4.0, 1e-6, 100, max_value=9, unit="key", relation="replace"), size=6, mechanism="bare"),
-        ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 50, total=60, max_value=9, relation="replace"), size=5, mechanism="bare"),
+        ss.plan(ss.Atkinson(0.5), people, size=6, mechanism="bare"),
+        ss.plan(ss.Moment(0.5), promised, size=5, mechanism="bare"),
         ss.plan(ss.Moment(0.5), counts, size=5, sampling=0.5, mechanism="bare"),
         ss.plan(ss.Moment(0.5), counts, size=5, sampling=ss.Sampling(0.5, per="entry"), mechanism="bare"),
     ]  # fmt: skip
@@ -74,10 +78,18 @@ def plans() -> list[ss.Plan]:
 @functools.cache
 def sketches() -> list[bytes]:
     found = []
-    for sketch in (ss.Sketch(0.5, 4, secret()), ss.Sketch(0.05, 2, secret()), ss.Sketch(1.0, 3, secret())):
+    for sketch in (
+        ss.Sketch(0.5, 4, secret(), law="symmetric"),
+        ss.Sketch(0.05, 2, secret(), law="symmetric"),
+        ss.Sketch(1.0, 3, secret(), law="symmetric"),
+        ss.Sketch(0.5, 4, secret(), law="one-sided"),
+        ss.Sketch(0.05, 2, secret(), law="one-sided"),
+        ss.Sketch(0.999, 3, secret(), law="one-sided"),
+        ss.Sketch(2.0, 3, secret(), law="symmetric"),
+    ):
         sketch.update(["ape", "bee", "ape"], [1, 2**53, 3])
         found.append(sketch.to_bytes())
-    return [*found, ss.Sketch(0.5, 1, secret()).to_bytes()]
+    return [*found, ss.Sketch(0.5, 1, secret(), law="symmetric").to_bytes()]
 
 
 @functools.cache

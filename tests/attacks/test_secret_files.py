@@ -173,8 +173,8 @@ def test_what_was_paid_can_be_finished(
     collector = filled(plan, ss.Secret.load(key))
     entered = ss.Ledger._enter
 
-    def obstructed(self: ss.Ledger, entries: object) -> object:
-        records = entered(self, entries)  # type: ignore[arg-type]
+    def obstructed(self: ss.Ledger, entries: object, published: object) -> object:
+        records = entered(self, entries, published)  # type: ignore[arg-type]
         obstacle.__enter__()
         return records
 
@@ -192,8 +192,9 @@ def test_what_was_paid_can_be_finished(
     for wrong in ({}, {"ledger": ledger, "label": "week 2"}):
         with pytest.raises(ss.SecretSpent, match="not finished"):
             collector.release(**wrong)  # type: ignore[arg-type]
-    collector.release(ledger=ledger, label="week 1")
+    release = collector.release(ledger=ledger, label="week 1")
     assert len(ledger) == 1
+    assert ledger.published(1) == release.to_json()  # the value that was recorded when it was paid
     assert ss.Secret.inspect(key).spent
     with pytest.raises(ss.ReleasedAlready):
         collector.release(ledger=ledger, label="week 1")

@@ -2,10 +2,14 @@
 
 `python tests/collector/collector_fixtures.py` writes those that are missing and never rewrites one, as with the
 sketches of tests/sketch/wire_fixtures.py. The plans are written out here, so that a better planner changes nothing.
+
+Version 0.1.0 wrote the six of `FIRST`, whose plans have format 1: they are read, release what they did then, and are
+written with a plan of today's format. `released.json` has what each releases: value, low, high; of noise the value.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,11 +17,12 @@ import stablesketch as ss
 from stablesketch.plan import Phantoms
 
 FOLDER = Path(__file__).parents[1] / "data" / "wire" / "v1"
+RELEASED = FOLDER / "released.json"
 
-SKETCH = ss.Plan(
+BARE = ss.Plan(
     statistic=ss.Moment(0.5),
     privacy=ss.Privacy(1.0, 1e-9, 0, max_value=9, relation="add_remove"),
-    mechanism="sketch",
+    mechanism="bare",
     size=7,
     phantoms=Phantoms(count=2, weight=5_000),
     step=0.0625,
@@ -30,6 +35,25 @@ SKETCH = ss.Plan(
     bytes=700,
     exact_error=4.25,
     deletes=True,
+)
+NOISY = ss.Plan(
+    statistic=ss.Moment(0.5),
+    privacy=ss.Privacy(20.0, 1e-9, max_value=9),
+    mechanism="sketch",
+    size=16,
+    phantoms=Phantoms(count=0, weight=1),
+    step=2.0**-11,
+    epsilon=20.0,
+    delta=1e-9,
+    pure_epsilon=float("inf"),
+    error=0.1875,
+    relative=True,
+    expected=0.0,
+    bytes=700,
+    exact_error=0.25,
+    deletes=True,
+    noise=0.75,
+    cap=3.0 * 2.0**33,
 )
 EXACT = ss.Plan(
     statistic=ss.Moment(0.75),
@@ -78,14 +102,22 @@ def fresh() -> ss.Secret:
 
 
 FIXTURES: dict[str, tuple[ss.Plan, str, Callable[[ss.Collector], None]]] = {
-    "collector-nothing": (SKETCH, "eu-1", nothing),
-    "collector-words": (SKETCH, "eu-1", words),
-    "collector-merged": (SKETCH, "sum", merged),
+    "collector-nothing": (BARE, "eu-1", nothing),
+    "collector-words": (BARE, "eu-1", words),
+    "collector-merged": (BARE, "sum", merged),
     "collector-exact": (EXACT, "eu-1", heavy),
     "collector-exact-merged": (EXACT, "sum", merged),
-    "collector-listed": (SKETCH, "eu-1", words),
+    "collector-listed": (BARE, "eu-1", words),
+    "collector-noisy-nothing": (NOISY, "eu-1", nothing),
+    "collector-noisy-words": (NOISY, "eu-1", words),
+    "collector-noisy-merged": (NOISY, "sum", merged),
+    "collector-noisy-listed": (NOISY, "eu-1", words),
+    "collector-bare-words": (BARE, "eu-1", words),
+    "collector-exact-words": (EXACT, "eu-1", heavy),
 }
-LISTS = {"collector-listed": ["us-1", "eu-1", "アリカ"]}  # of all the shards there are to be
+FIRST = tuple(FIXTURES)[:6]  # of version 0.1.0
+LISTED = ["us-1", "eu-1", "アリカ"]  # all the shards there are to be
+LISTS = {"collector-listed": LISTED, "collector-noisy-listed": LISTED}
 
 
 def make(name: str) -> ss.Collector:
@@ -95,13 +127,27 @@ def make(name: str) -> ss.Collector:
     return collector
 
 
+def released(name: str, collector: ss.Collector) -> list[float]:
+    """Value, low and high, once the shards that are listed are there."""
+    for shard in LISTS.get(name, ()):
+        if shard not in collector.shards:
+            other = collector.plan.open(secret=fresh(), shard=shard, shards=LISTS[name])
+            other.update([shard])
+            collector.merge(other)
+    release = collector.release()
+    return [release.value, release.low, release.high]
+
+
 def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
+    values = json.loads(RELEASED.read_text())
     for name in FIXTURES:
         path = FOLDER / f"{name}.ssk"
         if not path.exists():
             path.write_bytes(make(name).to_bytes())
+            values[name] = released(name, make(name))[: 3 if FIXTURES[name][0] is BARE else 1]
             print(f"wrote {path.name}, {path.stat().st_size} bytes")
+    RELEASED.write_text(json.dumps(values, indent=2) + "\n")
 
 
 if __name__ == "__main__":

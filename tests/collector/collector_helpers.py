@@ -5,13 +5,14 @@ from __future__ import annotations
 import stablesketch as ss
 
 HALF = ss.Moment(0.5)
-MECHANISMS = ("sketch", "exact")
+MECHANISMS = ("sketch", "exact", "bare")
 
 
 def plan_for(mechanism: str, **changes: object) -> ss.Plan:
-    """A small plan: 20 pairs or more of values up to 9, with a floor, deletes allowed."""
-    wanted: dict[str, object] = {"epsilon": 2.0, "delta": 1e-8, "pairs": 20, "max_value": 9, **changes}
-    size = {"size": 12} if mechanism == "sketch" else {}
+    """A small plan: 20 pairs or more of values up to 9, their number public, deletes allowed; "bare" has a floor."""
+    usual = {"epsilon": 2.0, "delta": 1e-8, "pairs": 20, "max_value": 9, "relation": "replace"}
+    wanted: dict[str, object] = {**usual, **changes}
+    size = {} if mechanism == "exact" else {"size": 12}
     return ss.plan(HALF, ss.Privacy(**wanted), mechanism=mechanism, deletes=True, **size)  # type: ignore[arg-type]
 
 

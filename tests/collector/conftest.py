@@ -1,4 +1,4 @@
-"""A plan of each mechanism; a test that takes `plan` runs with both."""
+"""A plan of each mechanism; a test that takes `plan` runs with all of them."""
 
 from __future__ import annotations
 
@@ -21,3 +21,8 @@ def plan(request: pytest.FixtureRequest, plans: dict[str, ss.Plan]) -> ss.Plan:
 @pytest.fixture
 def sketch_plan(plans: dict[str, ss.Plan]) -> ss.Plan:
     return plans["sketch"]
+
+
+@pytest.fixture
+def bare_plan(plans: dict[str, ss.Plan]) -> ss.Plan:
+    return plans["bare"]

@@ -14,7 +14,7 @@ def plan_of(mechanism: str) -> ss.Plan:
     privacy = ss.Privacy(1.0, 1e-6, 3, max_value=10, relation="replace")
     if mechanism == "exact":
         return ss.plan(ss.Moment(0.5), privacy, mechanism="exact")
-    return ss.plan(ss.Moment(0.5), privacy, size=20, mechanism="bare")
+    return ss.plan(ss.Moment(0.5), privacy, size=20, mechanism=mechanism)  # type: ignore[arg-type]
 
 
 def shard(plan: ss.Plan, name: str, keys: list[str], values: list[int], bits: bytes = BITS) -> bytes:
@@ -23,7 +23,7 @@ def shard(plan: ss.Plan, name: str, keys: list[str], values: list[int], bits: by
     return collector.to_bytes()
 
 
-@pytest.mark.parametrize("mechanism", ["sketch", "exact"])
+@pytest.mark.parametrize("mechanism", ["sketch", "exact", "bare"])
 def test_the_same_bytes_as_with_the_secret(mechanism: str) -> None:
     plan = plan_of(mechanism)
     blobs = [
@@ -39,7 +39,7 @@ def test_the_same_bytes_as_with_the_secret(mechanism: str) -> None:
     assert merge_blobs(blobs[:1]) == blobs[0]
 
 
-@pytest.mark.parametrize("mechanism", ["sketch", "exact"])
+@pytest.mark.parametrize("mechanism", ["sketch", "exact", "bare"])
 def test_what_does_not_belong_together_is_refused(mechanism: str) -> None:
     plan = plan_of(mechanism)
     other_plan = ss.plan(ss.Moment(0.75), plan.privacy, size=20, mechanism="bare")

@@ -1,11 +1,11 @@
-"""Releases do what their plan predicts, and their noise follows its law: the spread, the limits, the bias, the floor.
+"""Bare and exact releases do what their plan predicts, and their noise follows its law: spread, limits, bias, floor.
 
 A release with half its floor is about as accurate and protects nobody, so accuracy alone is not enough: with T the
 estimate of F_p + Λ, ln(value + Λ) - ln(F_p + Λ) must follow the law of ln(T/(F_p + Λ)), which depends on p and the size
 alone, plus the rounding to the grid. The last tests show that half a floor is seen.
 
-Every secret is derived from its number and the noise of the exact mechanism from a seed, so nothing here changes from
-run to run. The false-alarm probabilities are those of a fresh choice of them.
+Every secret is derived from its number, and the noise of the exact mechanism from the secret, so nothing here changes
+from run to run. The false-alarm probabilities are those of a fresh choice of them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import dataclasses
 import functools
 import hashlib
 import math
-import random
 from collections import Counter
 
 import numpy as np
@@ -22,9 +21,7 @@ import pytest
 from scipy import stats
 
 import stablesketch as ss
-from stablesketch.collector import total_state
 from stablesketch.plan import Phantoms
-from stablesketch.privacy import discrete_laplace
 from stablesketch.sketch.estimators import log_estimates
 
 FEW, MANY = 200, 1_000
@@ -58,8 +55,8 @@ class Setting:
     @functools.cached_property
     def plan(self) -> ss.Plan:
         """Made for the true F_p, which no plan could know, so that its predicted error is the one to be met."""
-        how = {"mechanism": "exact"} if self.size is None else {"size": self.size}
-        return ss.plan(ss.Moment(self.p), self.privacy, expected=self.moment, **how, mechanism="bare")  # type: ignore[arg-type]
+        how = {"mechanism": "exact"} if self.size is None else {"size": self.size, "mechanism": "bare"}
+        return ss.plan(ss.Moment(self.p), self.privacy, expected=self.moment, **how)  # type: ignore[arg-type]
 
 
 SETTINGS = {
@@ -74,16 +71,12 @@ SKETCHES = [name for name, setting in SETTINGS.items() if setting.size is not No
 
 
 def releases(setting: Setting, count: int, plan: ss.Plan | None = None) -> list[ss.Release]:
-    """The exact mechanism draws its noise from the operating system; here from a seed, by the same sampler."""
-    seeded = functools.partial(discrete_laplace.sample, below=random.Random(11).randrange)
     out = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(total_state.discrete_laplace, "sample", seeded)
-        for number in range(count):
-            secret = ss.Secret.from_bytes(hashlib.sha256(f"{setting.p} {number}".encode()).digest())
-            collector = (plan or setting.plan).open(secret=secret)
-            collector.update(*setting.stream)
-            out.append(collector.release())
+    for number in range(count):
+        secret = ss.Secret.from_bytes(hashlib.sha256(f"{setting.p} {number}".encode()).digest())
+        collector = (plan or setting.plan).open(secret=secret)
+        collector.update(*setting.stream)
+        out.append(collector.release())
     return out
 
 

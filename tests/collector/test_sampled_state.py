@@ -15,7 +15,14 @@ PAIRS = 3_000
 
 
 def sampled(per: str, rate: float = 0.25, p: float = 0.5, **more: object) -> ss.Plan:
-    wanted: dict[str, object] = {"epsilon": 2.0, "delta": 1e-8, "pairs": PAIRS, "max_value": 9, **more}
+    wanted: dict[str, object] = {
+        "epsilon": 2.0,
+        "delta": 1e-8,
+        "pairs": PAIRS,
+        "max_value": 9,
+        "relation": "replace",
+        **more,
+    }
     return ss.plan(ss.Moment(p), ss.Privacy(**wanted), size=20, sampling=ss.Sampling(rate, per), mechanism="bare")  # type: ignore[arg-type]
 
 
@@ -67,7 +74,7 @@ def test_only_the_sample_is_sketched() -> None:
     collector = plan.open(fresh(), shard="a")
     collector.update(np.arange(PAIRS) % 40, VALUES)
     kept = Coins(fresh(), 0.25).kept("a", 0, PAIRS)
-    sketch = ss.Sketch(0.5, 20, fresh())
+    sketch = ss.Sketch(0.5, 20, fresh(), law="symmetric")
     sketch.update(np.arange(PAIRS)[kept] % 40, np.array(VALUES)[kept])
     assert collector._held()._sketch.to_bytes() == sketch.to_bytes()  # type: ignore[union-attr]
 

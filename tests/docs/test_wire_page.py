@@ -19,7 +19,7 @@ ORDERS = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 
 
 def blob_of_the_page() -> bytes:
-    sketch = ss.Sketch(p=0.5, size=3, secret=ss.Secret.from_bytes(bytes(range(32))))
+    sketch = ss.Sketch(p=0.5, size=3, secret=ss.Secret.from_bytes(bytes(range(32))), law="symmetric")
     sketch.update(["ape", "bee", "ape"])
     return sketch.to_bytes()
 
@@ -90,7 +90,7 @@ def test_bytes_an_entry_by_the_law(p: float) -> None:
 @pytest.mark.parametrize("p", ORDERS)
 def test_bytes_an_entry_of_real_keys(p: float) -> None:
     """A sketch of 1,000 keys under a fixed secret, 400 entries. Not random: it cannot fail by chance once it passes."""
-    sketch = ss.Sketch(p=p, size=400, secret=ss.Secret.from_bytes(bytes(32)))
+    sketch = ss.Sketch(p=p, size=400, secret=ss.Secret.from_bytes(bytes(32)), law="symmetric")
     sketch.update(np.arange(1_000))
     overhead = 34 + 3 + 3 + 8
     assert (len(sketch.to_bytes()) - overhead) / 400 == pytest.approx(table()[p][1][1], abs=1.0)

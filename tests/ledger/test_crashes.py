@@ -74,6 +74,10 @@ class Bench:
         assert self.printed <= recorded
         assert len(recorded) == len(ledger)
         assert ledger.spent() <= BUDGET * (1.0 + 1e-9)
+        for record in ledger.records():  # what was paid for is there, whoever was killed
+            published = ledger.published(record.number)
+            assert published is not None
+            assert ss.Release.from_json(published).record == record.number
         about = ss.Secret.inspect(self.secret)  # an error if the file is neither fresh nor spent
         if about.spent or about.fingerprint in self.printed:
             assert about.spent

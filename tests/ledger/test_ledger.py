@@ -38,7 +38,7 @@ def test_a_release_is_recorded_with_all_that_matters(ledger: ss.Ledger, plan: ss
     release = collector.release(ledger=ledger, label="weekly apps")
     (record,) = ledger.records()
     assert (record.number, record.label, record.budget) == (1, "weekly apps", "")
-    assert (record.statistic, record.mechanism, record.p, record.size) == ("F_0.5", "sketch", 0.5, 20)
+    assert (record.statistic, record.mechanism, record.p, record.size) == ("F_0.5", "bare", 0.5, 20)
     assert (record.epsilon, record.delta) == (release.epsilon, release.delta)
     assert (record.relation, record.pairs_per_person, record.max_value) == ("replace", 1, 1)
     assert record.fingerprint == fingerprint
@@ -102,12 +102,22 @@ def test_when_nothing_fits_any_more(tmp_path: Path, exact: ss.Plan) -> None:
     assert refused.value.fits is None
 
 
+def test_estimates_with_noise_are_paid_like_all_else(ledger: ss.Ledger, exact: ss.Plan) -> None:
+    noisy = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9, relation="replace"), size=20)
+    released(noisy, ledger)
+    released(exact, ledger)
+    assert [record.mechanism for record in ledger.records()] == ["sketch", "exact"]
+    assert next(iter(ledger.records())).epsilon == 1.0
+    assert exact.epsilon < ledger.spent() <= 1.0 + exact.epsilon + 1e-9
+    assert ledger.schedule(noisy, releases=3).plan.size == 20
+
+
 def test_mechanisms_of_all_kinds_in_one_ledger(ledger: ss.Ledger, plan: ss.Plan, exact: ss.Plan) -> None:
     released(plan, ledger)
     released(exact, ledger)
     ledger.charge(epsilon=0.2, delta=1e-9, statistic="median", relation="replace", label="by hand")
     kinds = [record.mechanism for record in ledger.records()]
-    assert kinds == ["sketch", "exact", "other"]
+    assert kinds == ["bare", "exact", "other"]
     last = list(ledger.records())[-1]
     assert (last.statistic, last.label, last.fingerprint, last.p) == ("median", "by hand", None, None)
     assert plan.epsilon * 0.5 < ledger.spent() < plan.epsilon + 0.3

@@ -1,4 +1,4 @@
-"""Plans, as a tutorial: from what is asked to a mechanism that reaches it, before any data are seen."""
+"""Plans of bare sketches and of the exact mechanism, and what all plans have in common (see test_noisy_plan.py)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ def test_a_plan_from_a_statistic_and_what_is_protected(million: ss.Plan) -> None
     """Without error, size or memory it aims at 5%, at the least F_p that a million pairs can have: one key, 1000."""
     assert million.statistic == HALF
     assert million.privacy == MILLION
-    assert million.mechanism == "sketch"
+    assert million.mechanism == "bare"
+    assert (million.noise, million.cap) == (0.0, 0.0)
     assert million.expected == 1_000.0
     assert million.relative
     assert 0.049 < million.error <= 0.05
@@ -82,7 +83,7 @@ def test_the_grid_is_a_power_of_two_and_fine(million: ss.Plan) -> None:
 
 def test_print_it(million: ss.Plan, any_length: ss.Plan) -> None:
     table = str(million)
-    assert table.splitlines()[0] == "Plan: F_0.5 by the sketch mechanism"
+    assert table.splitlines()[0] == "Plan: F_0.5 by the bare mechanism"
     for part in (
         "replacing up to 1 of at least 1,000,000 pairs",
         "asked",
@@ -187,7 +188,7 @@ def test_json_round_trip(which: str, request: pytest.FixtureRequest) -> None:
     again = ss.Plan.from_json(text)
     assert again == plan
     assert again.to_json() == text
-    assert json.loads(text)["format"] == "stablesketch-plan/1"
+    assert json.loads(text)["format"] == "stablesketch-plan/2"
 
 
 def test_the_same_question_has_the_same_answer(any_length: ss.Plan) -> None:
@@ -211,7 +212,11 @@ def change(plan: ss.Plan, **fields: object) -> str:
 @pytest.mark.parametrize(
     "fields",
     [
-        {"format": "stablesketch-plan/2"},
+        {"format": "stablesketch-plan/1"},
+        {"format": "stablesketch-plan/3"},
+        {"noise": 1.0},
+        {"cap": 1.0},
+        {"mechanism": "sketch"},
         {"format": None},
         {"statistic": {"name": "entropy"}},
         {"statistic": {"name": "moment", "p": 3.0}},
@@ -286,13 +291,13 @@ def test_a_delta_below_finite_precision_says_what_would_do(epsilon: float) -> No
 
 
 @pytest.mark.parametrize("statistic", [HALF, ss.Shannon(), ss.Distinct(), ss.Hill(0.5), ss.Profile([0, 1])])
-@pytest.mark.parametrize("mechanism", ["sketch", "exact"])
+@pytest.mark.parametrize("mechanism", ["sketch", "exact", "bare"])
 @pytest.mark.parametrize("epsilon", [1e-310, 1e-100, 300.0, 1e300])
 def test_no_epsilon_overflows(statistic: ss.Statistic, mechanism: str, epsilon: float) -> None:
     """A number, or a typed error that says what to do."""
     try:
         privacy = ss.Privacy(epsilon, 1e-9, 1_000, relation="replace")
-        collector = ss.plan(statistic, privacy, mechanism=mechanism).open()  # type: ignore[arg-type]
+        collector = ss.plan(statistic, privacy, mechanism=mechanism).open(ss.Secret.from_bytes(bytes(32)))  # type: ignore[arg-type]
         collector.update(list(range(1_000)))
         release = collector.release()
         assert release.low <= release.value <= release.high
@@ -390,7 +395,11 @@ WRONG: dict[str, tuple[dict[str, object], type[Exception], str]] = {
     "expected infinite": ({"expected": math.inf}, VALUE, "expected = inf"),
     "expected text": ({"expected": "many"}, TYPE, "expected = 'many'"),
     "expected bool": ({"expected": True}, TYPE, "expected = True"),
-    "mechanism unknown": ({"mechanism": "laplace"}, VALUE, r"mechanism = 'laplace': .*\"sketch\" or \"exact\""),
+    "mechanism unknown": (
+        {"mechanism": "laplace"},
+        VALUE,
+        r"mechanism = 'laplace': .*\"sketch\", \"exact\" or \"bare\"",
+    ),
     "exact with a size": ({"mechanism": "exact", "size": 50}, VALUE, "has no size"),
     "exact with memory": ({"mechanism": "exact", "memory": "4K"}, VALUE, "has no size"),
     "exact with a wrong error": ({"mechanism": "exact", "error": 7}, VALUE, "error = 7"),

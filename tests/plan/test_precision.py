@@ -97,7 +97,7 @@ def from_ideal_entries(p: float, streams: int, size: int) -> float:
     for number in range(streams):
         secret = ss.Secret.from_bytes(bytes([number, *range(31)]))
         keys, values = [1, 2, 3], [1, 5, 1_000]
-        sketch = ss.Sketch(p, size, secret)
+        sketch = ss.Sketch(p, size, secret, law="symmetric")
         sketch.update(keys, values)
         logs, signs = log_magnitudes(sketch._entries)
         ideal = ideal_logs(p, size, secret, keys, values)

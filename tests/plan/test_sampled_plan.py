@@ -102,9 +102,9 @@ def test_a_ledger_takes_the_certified_epsilon(sampling: ss.Sampling) -> None:
 
 def test_bad_calls_say_what_to_do() -> None:
     privacy = ss.Privacy(epsilon=1.0, delta=1e-6, pairs=10_000, relation="replace")
-    for more in ({}, {"error": 0.1}, {"mechanism": "exact"}):
+    for more in ({}, {"error": 0.1}, {"mechanism": "exact"}, {"mechanism": "sketch", "size": 50}):
         with pytest.raises(ss.ArgumentError, match="size= or memory= with it"):
-            ss.plan(ss.Moment(0.5), privacy, sampling=0.1, **more, mechanism="bare")  # type: ignore[arg-type]
+            ss.plan(ss.Moment(0.5), privacy, sampling=0.1, **{"mechanism": "bare", **more})  # type: ignore[arg-type]
     with pytest.raises(ss.ArgumentError, match="cannot know whether"):
         ss.plan(ss.Moment(0.5), privacy, size=50, sampling=0.1, deletes=True, mechanism="bare")
     with pytest.raises(ss.ArgumentTypeError, match="not a rate"):

@@ -31,7 +31,7 @@ def put(sketch: Sketch, pairs: list[Pair], *, delete: bool = False) -> Sketch:
 
 
 def sketch_of(p: float, size: int, pairs: list[Pair]) -> Sketch:
-    return put(Sketch(p, size, SECRET), pairs)
+    return put(Sketch(p, size, SECRET, law="symmetric"), pairs)
 
 
 @settings(deadline=None)
@@ -43,7 +43,7 @@ def test_any_way_to_the_same_net_stream(
     steps = [(pair, False) for pair in kept + undone] + [(pair, True) for pair in undone]
     chance = random.Random(seed)
     chance.shuffle(steps)
-    parts = [Sketch(p, size, SECRET) for _ in range(shards)]
+    parts = [Sketch(p, size, SECRET, law="symmetric") for _ in range(shards)]
     while steps:
         batch = [steps.pop() for _ in range(chance.randint(1, len(steps)))]
         shard = chance.choice(parts)
@@ -56,9 +56,9 @@ def test_any_way_to_the_same_net_stream(
 @settings(deadline=None)
 @given(p=INDICES, size=SIZES, pairs=PAIRS)
 def test_update_then_delete_is_never_seen(p: float, size: int, pairs: list[Pair]) -> None:
-    empty = Sketch(p, size, SECRET)
+    empty = Sketch(p, size, SECRET, law="symmetric")
     assert put(sketch_of(p, size, pairs), pairs, delete=True).to_bytes() == empty.to_bytes()
-    assert put(put(Sketch(p, size, SECRET), pairs, delete=True), pairs).to_bytes() == empty.to_bytes()
+    assert put(put(Sketch(p, size, SECRET, law="symmetric"), pairs, delete=True), pairs).to_bytes() == empty.to_bytes()
 
 
 @settings(deadline=None)
@@ -89,7 +89,7 @@ def test_merge_is_commutative_and_associative(
     c = put(c, first, delete=True)  # merging negative streams is no different
     assert (a + b).to_bytes() == (b + a).to_bytes()
     assert ((a + b) + c).to_bytes() == (a + (b + c)).to_bytes()
-    assert (a + Sketch(p, size, SECRET)).to_bytes() == a.to_bytes()
+    assert (a + Sketch(p, size, SECRET, law="symmetric")).to_bytes() == a.to_bytes()
 
 
 @settings(deadline=None)
@@ -98,13 +98,13 @@ def test_bytes_and_back_change_nothing(p: float, size: int, pairs: list[Pair]) -
     blob = sketch_of(p, size, pairs).to_bytes()
     back = Sketch.from_bytes(blob, SECRET)
     assert back.to_bytes() == blob
-    assert put(back, pairs, delete=True).to_bytes() == Sketch(p, size, SECRET).to_bytes()
+    assert put(back, pairs, delete=True).to_bytes() == Sketch(p, size, SECRET, law="symmetric").to_bytes()
 
 
 @pytest.mark.parametrize("p", [0.05, 0.5, 1.0])
 def test_totals_far_beyond_64_bits(p: float) -> None:
     """2^53 a thousand times over, and then doubled seventy times: more than 2^130 in all."""
-    sketch, one = Sketch(p, 6, SECRET), Sketch(p, 6, SECRET)
+    sketch, one = Sketch(p, 6, SECRET, law="symmetric"), Sketch(p, 6, SECRET, law="symmetric")
     sketch.update(["heavy"] * 1_000, 2**53)
     assert sketch.total == 1_000 * 2**53
     one.update(["heavy"])
@@ -122,7 +122,7 @@ def test_twenty_thousand_keys_of_which_two_hundred_stay(p: float) -> None:
     rng = np.random.default_rng(1)
     keys = rng.choice(10**12, 20_000, replace=False)
     values = rng.integers(1, 1_000, len(keys))
-    sketch, few = Sketch(p, 50, SECRET), Sketch(p, 50, SECRET)
+    sketch, few = Sketch(p, 50, SECRET, law="symmetric"), Sketch(p, 50, SECRET, law="symmetric")
     sketch.update(keys, values)
     order = rng.permutation(np.arange(200, len(keys)))
     sketch.delete(keys[order], values[order])
@@ -137,7 +137,7 @@ def test_threads_leave_no_trace(threads: int) -> None:
     rng = np.random.default_rng(2)
     keys = rng.zipf(1.3, 400_000).astype(np.int64) % 50_000
     values = rng.integers(1, 2 ** rng.integers(1, 53, len(keys)), len(keys))
-    together, apart = Sketch(0.3, 2, SECRET), Sketch(0.3, 2, SECRET)
+    together, apart = Sketch(0.3, 2, SECRET, law="symmetric"), Sketch(0.3, 2, SECRET, law="symmetric")
     together.update(keys, values, threads=threads)
     for start in range(0, len(keys), 30_011):
         apart.update(keys[start : start + 30_011], values[start : start + 30_011], threads=1)
@@ -148,7 +148,7 @@ def test_threads_leave_no_trace(threads: int) -> None:
 @given(st.lists(st.integers(-50, 50), max_size=60), st.lists(st.integers(-50, 50), max_size=60))
 def test_batches_of_integers_and_of_text_keep_apart(numbers: list[int], more: list[int]) -> None:
     """The same digits as text, in between, are other keys, and taking them back restores the bytes."""
-    plain, mixed = Sketch(0.5, 5, SECRET), Sketch(0.5, 5, SECRET)
+    plain, mixed = Sketch(0.5, 5, SECRET, law="symmetric"), Sketch(0.5, 5, SECRET, law="symmetric")
     plain.update(np.array(numbers, np.int16))
     mixed.update([str(number) for number in more])
     mixed.update(numbers)
@@ -158,7 +158,7 @@ def test_batches_of_integers_and_of_text_keep_apart(numbers: list[int], more: li
 
 def test_a_sum_beyond_the_width_is_refused_and_changes_nothing() -> None:
     """Doubling a sketch over and over is the only way there; the sum must not wrap round silently."""
-    sketch = Sketch(p=1.0, size=3, secret=SECRET)
+    sketch = Sketch(p=1.0, size=3, secret=SECRET, law="symmetric")
     sketch.update(range(10), 2**53)
     doublings = 0
     while doublings < 400:
@@ -174,7 +174,7 @@ def test_a_sum_beyond_the_width_is_refused_and_changes_nothing() -> None:
 
 def test_part_of_a_value_may_be_taken_back() -> None:
     """No pairs are left in number, yet the key has a total: it counts."""
-    part, whole = (Sketch(p=0.5, size=50, secret=SECRET) for _ in range(2))
+    part, whole = (Sketch(p=0.5, size=50, secret=SECRET, law="symmetric") for _ in range(2))
     part.update(["a"], [5])
     part.delete(["a"], [3])
     whole.update(["a"], [2])

@@ -14,7 +14,7 @@ import stablesketch as ss
 from stablesketch._native import tier_names
 from stablesketch.law.one_sided import one_sided_law
 from stablesketch.sketch import wire
-from stablesketch.sketch.reference import reference_entries, uniforms
+from stablesketch.sketch.reference import ReferenceTable, reference_entries, sum_entries, uniforms, variates
 
 ORDERS = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.999]
 
@@ -48,21 +48,57 @@ def test_every_tier_takes_the_fine_bits(tier: str, p: float) -> None:
     assert compiled(-p, 2, key, few, tier=tier) == reference_entries(-p, 2, SECRET, few.tolist(), [1] * len(few))
 
 
+# Blocks that AES-128 under the key 0, 1, ..., 15 sends to 62 zeros in one half, found by decrypting such halves until
+# the pair of entries came out below four: fingerprint, domain, entry, side. What follows has up to three zeros more.
+DEEP = [
+    (0x88F5ABC82876152A, 0x02B8E453, 0, 1),
+    (0x87926A68964E3C28, 0x9676C7A9, 2, 1),
+    (0x5391342E76F0B1F6, 0x02CFDAC3, 6, 1),
+    (0x4BA1FCB5A00FAD5E, 0x96751986, 5, 1),
+    (0x7CF0DE5734FC21B1, 0xD76C57DB, 1, 1),
+    (0xDDF7554AC5BA8718, 0x34ADA129, 0, 0),
+    (0x101436562CA7E97A, 0x234A0F37, 0, 0),
+    (0x303F47D100DB2519, 0x06067B0E, 7, 0),
+    (0x5D3897611530859A, 0x99496330, 5, 0),
+]
+
+
+@pytest.mark.parametrize("tier", tier_names())
+@pytest.mark.parametrize("p", [0.05, 0.25, 0.5, 0.97])
+def test_every_tier_takes_the_deep_octaves(tier: str, p: float) -> None:
+    """The keys whose first 62 bits are 0, among others, in one block or two, heavy and negative."""
+    key, others = bytes(range(16)), np.random.default_rng(4).integers(0, 2**64, 300, dtype=np.uint64)
+    below = 0
+    for fingerprint, domain, entry, side in DEEP:
+        drawn = variates(key, domain, [fingerprint], 8, one_sided=True)
+        assert (int(drawn.side[0, entry]), bool(drawn.t[0, entry] < 2.0)) == (side, True)
+        below += int(drawn.t[0, entry] < 1.0)
+        for count, weight in ((0, 1), (7, -5), (300, 2**40)):
+            keys = np.append(others[:count], np.uint64(fingerprint))
+            weights = np.append(np.ones(count, np.int64), weight)
+            expected = sum_entries(
+                ReferenceTable.of(-p), variates(key, domain, keys.tolist(), 8, one_sided=True), weights.tolist()
+            )
+            assert compiled(-p, 8, key, keys, weights, domain=domain, tier=tier) == expected
+    assert below == 7
+
+
 def test_uniforms_have_53_bits_however_small() -> None:
     """Where m < 2^52 the bits that follow are used, on both sides: t is then 2 (m + more/2^64) to within 2^-53 of it.
 
-    Only where m = 0 a t below 1 is moved up by 1.
+    tests/law/test_one_sided_table.py has those where m = 0.
     """
     rng = np.random.default_rng(3)
     lengths = np.tile(np.arange(1, 62), 40)
     m = rng.integers(0, 2**62, lengths.size, dtype=np.uint64) >> (np.uint64(62) - lengths.astype(np.uint64))
     side = rng.integers(0, 2, lengths.size, dtype=np.uint64) << np.uint64(62)
-    more = rng.integers(0, 2**64, lengths.size, dtype=np.uint64)
-    t = uniforms(m | side, more, one_sided=True)
-    for i in np.flatnonzero(m):
+    more, last = rng.integers(0, 2**64, (2, lengths.size), dtype=np.uint64)
+    m = np.maximum(m, np.uint64(1))
+    t = uniforms(m | side, more, last)
+    for i in range(m.size):
         exact = 2 * (int(m[i]) * 2**64 + int(more[i])) if m[i] < 2**52 else (2 * int(m[i]) + 1) * 2**64
         assert abs(int(t[i] * 2.0**60) * 2**4 - exact) <= exact * 2.0**-53 * 1.01
-    assert t.min() >= 1.0
+    assert t.min() >= 2.0
     assert t.max() <= 2.0**63
 
 
@@ -98,15 +134,15 @@ def test_what_it_says_of_itself() -> None:
     sketch.update(["a"])
     assert (sketch.p, sketch.law, sketch.size) == (0.25, "one-sided", 20)
     assert repr(sketch) == "<Sketch p=0.25 one-sided size=20 pairs=1 total=1>"
-    assert ss.Sketch(0.25, 20).law == "symmetric"
-    assert ss.Sketch(0.25, 20, law="symmetric").law == "symmetric"
+    assert [ss.Sketch(p, 20).law for p in (0.25, 0.999, 1.0)] == ["one-sided", "one-sided", "symmetric"]
+    assert [ss.Sketch(p, 20).law for p in (0.25, 0.999, 1.0)] == ["one-sided", "one-sided", "symmetric"]
     for other in (copy.copy(sketch), pickle.loads(pickle.dumps(sketch)), ss.Sketch.from_bytes(sketch.to_bytes())):
         assert (other.law, other.to_bytes()) == ("one-sided", sketch.to_bytes())
 
 
 def test_laws_share_no_randomness() -> None:
     """Under one secret the X of the two laws come from different keys: their uniforms are not the same."""
-    one, two = one_sided(0.5, 200), ss.Sketch(0.5, 200, SECRET)
+    one, two = one_sided(0.5, 200), ss.Sketch(0.5, 200, SECRET, law="symmetric")
     for sketch in (one, two):
         sketch.update(["key"])
     ranks = [np.argsort(np.argsort([abs(a) for a in entries_of(sketch)])) for sketch in (one, two)]
@@ -114,7 +150,7 @@ def test_laws_share_no_randomness() -> None:
 
 
 def test_different_laws_are_not_merged() -> None:
-    one, two = one_sided(), ss.Sketch(0.5, 20, SECRET)
+    one, two = one_sided(), ss.Sketch(0.5, 20, SECRET, law="symmetric")
     for sketch in (one, two):
         sketch.update(["a", "b"])
     before = one.to_bytes(), two.to_bytes()
@@ -160,15 +196,19 @@ def test_bad_arguments(arguments: dict[str, object], kind: type[Exception], mess
 
 
 def test_a_plan_does_not_take_a_one_sided_sketch_for_its_own() -> None:
-    """A collector's blob whose sketch was put in by hand, one-sided in the place of the symmetric one, is refused."""
-    from stablesketch.collector.sketch_state import SketchState
+    """A collector's blob whose sketch was put in by hand, of the other law, is refused."""
+    from stablesketch.collector.bare_state import BareState
+    from stablesketch.collector.noisy_state import NoisyState
 
     plan = ss.plan(
         ss.Moment(0.5), ss.Privacy(epsilon=1.0, delta=1e-8, pairs=1_000, relation="replace"), size=20, mechanism="bare"
     )
     secret = numbered_secret(9)
     with pytest.raises(ss.BlobError, match=r"symmetric entries.*one-sided entries"):
-        SketchState.from_bytes(plan, one_sided(0.5, 20, secret).to_bytes(), secret)
+        BareState.from_bytes(plan, one_sided(0.5, 20, secret).to_bytes(), secret)
+    noisy = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-8), size=20)
+    with pytest.raises(ss.BlobError, match=r"one-sided entries.*symmetric entries"):
+        NoisyState.from_bytes(noisy, ss.Sketch(0.5, 20, secret, law="symmetric").to_bytes(), secret)
 
 
 @pytest.mark.parametrize("method", ["pitman", "median", "", None, ["power"]])

@@ -27,7 +27,7 @@ from stablesketch.sketch.reference import (
 
 KEY = bytes(range(16))
 TIERS = tier_names()
-INDICES = [0.05, 0.0731, 0.1, 0.25, 0.3333, 0.5, 0.77, 0.9, 0.999, 1.0]
+INDICES = [0.05, 0.0731, 0.1, 0.25, 0.3333, 0.5, 0.77, 0.9, 0.999, 1.0, 1.3, 1.99, 2.0]
 SIZES = [1, 2, 3, 7, 8, 50, 63]
 
 
@@ -122,7 +122,7 @@ def test_a_sketch_is_its_reference(p: float, size: int) -> None:
     secret = numbered_secret(size)
     keys = rng.integers(-(2**63), 2**63 - 1, 40)
     values = np.concatenate([np.ones(10), 2.0 ** rng.uniform(0, 53, 30)]).astype(np.int64)
-    sketch = Sketch(p, size, secret)
+    sketch = Sketch(p, size, secret, law="symmetric")
     sketch.update(keys, values)
     sketch.delete(keys[5:15], values[5:15])
     weights = [0 if 5 <= i < 15 else value for i, value in enumerate(values.tolist())]
@@ -214,7 +214,7 @@ def test_a_batch_that_threads_share(threads: int) -> None:
     rng = np.random.default_rng(9)
     keys = rng.integers(-500, 500, 300_000)
     values = rng.integers(1, 2**53, 300_000)
-    sketch = Sketch(0.5, 3, SECRET)
+    sketch = Sketch(0.5, 3, SECRET, law="symmetric")
     sketch.update(keys, values, threads=threads)
     distinct, totals = folded(keys.view(np.uint64), values)
     assert entries_of(sketch) == reference_entries(0.5, 3, SECRET, distinct, totals)

@@ -32,7 +32,7 @@ def moment(totals: dict[object, int], p: float) -> float:
 
 
 def test_a_new_sketch_is_empty() -> None:
-    sketch = ss.Sketch(p=0.5, size=50)
+    sketch = ss.Sketch(p=0.5, size=50, law="symmetric")
     assert (sketch.p, sketch.size, sketch.pairs, sketch.total) == (0.5, 50, 0, 0)
     found = sketch.estimate()
     assert (found.value, found.low, found.high) == (0.0, 0.0, 0.0)
@@ -40,7 +40,7 @@ def test_a_new_sketch_is_empty() -> None:
 
 
 def test_update_counts_pairs_of_value_one_or_of_given_values() -> None:
-    sketch = ss.Sketch(p=0.5, size=50)
+    sketch = ss.Sketch(p=0.5, size=50, law="symmetric")
     sketch.update(WORDS)
     assert (sketch.pairs, sketch.total) == (13, 13)
     sketch.update(["fox", "dog"], [10, 20])
@@ -62,7 +62,7 @@ def test_estimate_finds_the_moment(p: float, method: str) -> None:
     totals: Counter[int] = Counter()
     for key, value in zip(keys.tolist(), values.tolist(), strict=True):
         totals[key] += value
-    sketch = ss.Sketch(p, 400, SECRET)
+    sketch = ss.Sketch(p, 400, SECRET, law="symmetric")
     sketch.update(keys, values)
     confidence = 1 - 1e-6 if method == "pitman" else 0.99
     found = sketch.estimate(method=method, confidence=confidence)
@@ -73,14 +73,14 @@ def test_estimate_finds_the_moment(p: float, method: str) -> None:
 
 def test_one_key_has_the_moment_of_its_total() -> None:
     """F_p of one key is total^p, whether it came in one pair or in many; 1e-6 for a random secret."""
-    sketch = ss.Sketch(0.25, 1_000, SECRET)
+    sketch = ss.Sketch(0.25, 1_000, SECRET, law="symmetric")
     sketch.update(["only"] * 16)
     found = sketch.estimate(confidence=1 - 1e-6)
     assert found.low < 2.0 < found.high
 
 
 def test_at_p_one_the_moment_is_the_total_which_is_known_exactly() -> None:
-    sketch = ss.Sketch(1.0, 1_000, SECRET)
+    sketch = ss.Sketch(1.0, 1_000, SECRET, law="symmetric")
     sketch.update(WORDS, range(1, 14))
     found = sketch.estimate(confidence=1 - 1e-6)
     assert sketch.total == 91
@@ -89,7 +89,7 @@ def test_at_p_one_the_moment_is_the_total_which_is_known_exactly() -> None:
 
 def test_the_entries_are_the_totals_times_a_secret_matrix() -> None:
     """Linearity is the whole trick: the sketch of 3 a's and 2 b's is 3 times that of a plus 2 times that of b."""
-    a, b, both = (ss.Sketch(0.3, 20, SECRET) for _ in range(3))
+    a, b, both = (ss.Sketch(0.3, 20, SECRET, law="symmetric") for _ in range(3))
     a.update(["a"])
     b.update(["b"])
     both.update(["a", "b", "a", "b", "a"])
@@ -100,7 +100,7 @@ def test_the_entries_are_the_totals_times_a_secret_matrix() -> None:
 
 
 def test_delete_undoes_an_update_to_the_last_bit() -> None:
-    sketch, never = ss.Sketch(0.5, 50, SECRET), ss.Sketch(0.5, 50, SECRET)
+    sketch, never = ss.Sketch(0.5, 50, SECRET, law="symmetric"), ss.Sketch(0.5, 50, SECRET, law="symmetric")
     never.update(["stays"])
     sketch.update(["goes", "stays"], [7, 1])
     sketch.delete(["goes"], [7])
@@ -108,16 +108,16 @@ def test_delete_undoes_an_update_to_the_last_bit() -> None:
 
 
 def test_a_delete_may_arrive_first() -> None:
-    sketch = ss.Sketch(0.5, 50, SECRET)
+    sketch = ss.Sketch(0.5, 50, SECRET, law="symmetric")
     sketch.delete(["late"], [3])
     assert (sketch.pairs, sketch.total) == (-1, -3)
     sketch.update(["late"], [3])
-    assert sketch.to_bytes() == ss.Sketch(0.5, 50, SECRET).to_bytes()
+    assert sketch.to_bytes() == ss.Sketch(0.5, 50, SECRET, law="symmetric").to_bytes()
     assert sketch.estimate().value == 0.0
 
 
 def test_a_stream_with_more_deleted_than_updated_has_no_moment() -> None:
-    sketch = ss.Sketch(0.5, 50, SECRET)
+    sketch = ss.Sketch(0.5, 50, SECRET, law="symmetric")
     sketch.update(["here"])
     sketch.delete(["never there"], [5])
     with pytest.raises(ss.NegativeTotal, match="total -4"):
@@ -130,7 +130,7 @@ def test_a_stream_with_more_deleted_than_updated_has_no_moment() -> None:
 
 
 def test_a_stream_that_cancels_only_in_its_numbers_has_no_moment_either() -> None:
-    sketch = ss.Sketch(0.5, 50, SECRET)
+    sketch = ss.Sketch(0.5, 50, SECRET, law="symmetric")
     sketch.update(["a"])
     sketch.delete(["b"])
     assert (sketch.pairs, sketch.total) == (0, 0)
@@ -140,7 +140,7 @@ def test_a_stream_that_cancels_only_in_its_numbers_has_no_moment_either() -> Non
 
 def test_all_taken_back_in_other_portions_is_nothing_left() -> None:
     """Two pairs of 1 taken back as one of 2: the pairs do not cancel, the totals do, and F_p is 0."""
-    sketch = ss.Sketch(0.05, 50, SECRET)
+    sketch = ss.Sketch(0.05, 50, SECRET, law="symmetric")
     sketch.update(["a", "a"])
     sketch.delete(["a"], [2])
     assert (sketch.pairs, sketch.total) == (1, 0)
@@ -151,7 +151,7 @@ def test_all_taken_back_in_other_portions_is_nothing_left() -> None:
 
 
 def test_merge_gives_the_sketch_of_both_streams() -> None:
-    whole, first, second = (ss.Sketch(0.5, 50, SECRET) for _ in range(3))
+    whole, first, second = (ss.Sketch(0.5, 50, SECRET, law="symmetric") for _ in range(3))
     whole.update(WORDS)
     first.update(WORDS[:5])
     second.update(WORDS[5:])
@@ -164,9 +164,9 @@ def test_merge_gives_the_sketch_of_both_streams() -> None:
 def test_plus_and_sum_make_new_sketches() -> None:
     shards = []
     for word in WORDS:
-        shards.append(ss.Sketch(0.5, 50, SECRET))
+        shards.append(ss.Sketch(0.5, 50, SECRET, law="symmetric"))
         shards[-1].update([word])
-    whole = ss.Sketch(0.5, 50, SECRET)
+    whole = ss.Sketch(0.5, 50, SECRET, law="symmetric")
     whole.update(WORDS)
     assert sum(shards).to_bytes() == whole.to_bytes()  # type: ignore[union-attr]
     assert (shards[0] + shards[1]).pairs == 2
@@ -175,7 +175,7 @@ def test_plus_and_sum_make_new_sketches() -> None:
 
 
 def test_a_sum_takes_updates_and_leaves_its_terms_alone() -> None:
-    a, b = ss.Sketch(0.5, 50, SECRET), ss.Sketch(0.5, 50, SECRET)
+    a, b = ss.Sketch(0.5, 50, SECRET, law="symmetric"), ss.Sketch(0.5, 50, SECRET, law="symmetric")
     a.update(["x"])
     both = a + b
     both.update(["y"])
@@ -183,7 +183,7 @@ def test_a_sum_takes_updates_and_leaves_its_terms_alone() -> None:
 
 
 def test_a_sketch_merged_with_itself_counts_twice() -> None:
-    once, twice = ss.Sketch(0.5, 50, SECRET), ss.Sketch(0.5, 50, SECRET)
+    once, twice = ss.Sketch(0.5, 50, SECRET, law="symmetric"), ss.Sketch(0.5, 50, SECRET, law="symmetric")
     once.update(WORDS)
     twice.update(WORDS * 2)
     once.merge(once)
@@ -193,14 +193,14 @@ def test_a_sketch_merged_with_itself_counts_twice() -> None:
 @pytest.mark.parametrize(
     ("other", "message"),
     [
-        (ss.Sketch(0.25, 50, SECRET), "p = 0.5 and 0.25"),
-        (ss.Sketch(0.5, 51, SECRET), "size = 50 and 51"),
-        (ss.Sketch(0.5, 50, numbered_secret(1)), "different secrets"),
-        (ss.Sketch(0.5, 50), "different secrets"),
+        (ss.Sketch(0.25, 50, SECRET, law="symmetric"), "p = 0.5 and 0.25"),
+        (ss.Sketch(0.5, 51, SECRET, law="symmetric"), "size = 50 and 51"),
+        (ss.Sketch(0.5, 50, numbered_secret(1), law="symmetric"), "different secrets"),
+        (ss.Sketch(0.5, 50, law="symmetric"), "different secrets"),
     ],
 )
 def test_only_sketches_of_one_projection_merge(other: ss.Sketch, message: str) -> None:
-    sketch = ss.Sketch(0.5, 50, SECRET)
+    sketch = ss.Sketch(0.5, 50, SECRET, law="symmetric")
     sketch.update(WORDS)
     before = sketch.to_bytes()
     with pytest.raises(ss.MergeError, match=message):
@@ -211,7 +211,7 @@ def test_only_sketches_of_one_projection_merge(other: ss.Sketch, message: str) -
 
 
 def test_a_sketch_adds_to_sketches_only() -> None:
-    sketch = ss.Sketch(0.5, 50, SECRET)
+    sketch = ss.Sketch(0.5, 50, SECRET, law="symmetric")
     with pytest.raises(TypeError, match="unsupported operand"):
         sketch + 1
     with pytest.raises(TypeError, match="unsupported operand"):
@@ -224,7 +224,7 @@ def test_a_sketch_adds_to_sketches_only() -> None:
 
 
 def test_bytes_and_back() -> None:
-    sketch = ss.Sketch(0.5, 50, SECRET)
+    sketch = ss.Sketch(0.5, 50, SECRET, law="symmetric")
     sketch.update(WORDS)
     blob = sketch.to_bytes()
     back = ss.Sketch.from_bytes(blob, SECRET)
@@ -236,7 +236,7 @@ def test_bytes_and_back() -> None:
 
 
 def test_bytes_read_without_the_secret_merge_and_estimate_but_take_no_update() -> None:
-    sketch = ss.Sketch(0.5, 50, SECRET)
+    sketch = ss.Sketch(0.5, 50, SECRET, law="symmetric")
     sketch.update(WORDS)
     blind = ss.Sketch.from_bytes(sketch.to_bytes())
     assert blind.estimate() == sketch.estimate()
@@ -253,14 +253,14 @@ def test_bytes_read_without_the_secret_merge_and_estimate_but_take_no_update() -
 
 
 def test_the_wrong_secret_is_noticed() -> None:
-    blob = ss.Sketch(0.5, 50, SECRET).to_bytes()
+    blob = ss.Sketch(0.5, 50, SECRET, law="symmetric").to_bytes()
     with pytest.raises(ss.SecretMismatch):
         ss.Sketch.from_bytes(blob, numbered_secret(1))
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 def test_a_pickled_copy_leaves_the_secret_behind(protocol: int) -> None:
-    sketch = ss.Sketch(0.5, 50, SECRET)
+    sketch = ss.Sketch(0.5, 50, SECRET, law="symmetric")
     sketch.update(WORDS)
     pickled = pickle.dumps(sketch, protocol)
     copied = pickle.loads(pickled)
@@ -273,7 +273,7 @@ def test_a_pickled_copy_leaves_the_secret_behind(protocol: int) -> None:
 
 
 def test_copies_in_the_same_process_keep_the_secret() -> None:
-    sketch = ss.Sketch(0.5, 50, SECRET)
+    sketch = ss.Sketch(0.5, 50, SECRET, law="symmetric")
     sketch.update(WORDS)
     for duplicate in (copy.copy(sketch), copy.deepcopy(sketch), copy.deepcopy([sketch])[0]):
         assert duplicate.secret == SECRET
@@ -292,7 +292,7 @@ def secret_bits(sketch: ss.Sketch) -> list[bytes]:
 
 
 def test_different_secrets_give_unrelated_sketches() -> None:
-    first, second = ss.Sketch(0.5, 50), ss.Sketch(0.5, 50)
+    first, second = ss.Sketch(0.5, 50, law="symmetric"), ss.Sketch(0.5, 50, law="symmetric")
     assert first.secret != second.secret
     first.update(WORDS)
     second.update(WORDS)
@@ -301,7 +301,7 @@ def test_different_secrets_give_unrelated_sketches() -> None:
 
 def test_different_p_give_unrelated_sketches_under_one_secret() -> None:
     """X is a function of p too: otherwise two sketches of one stream would be monotone functions of each other."""
-    first, second = ss.Sketch(0.5, 50, SECRET), ss.Sketch(0.6, 50, SECRET)
+    first, second = ss.Sketch(0.5, 50, SECRET, law="symmetric"), ss.Sketch(0.6, 50, SECRET, law="symmetric")
     first.update(["a"])
     second.update(["a"])
     signs = [(x > 0) == (y > 0) for x, y in zip(entries_of(first), entries_of(second), strict=True)]
@@ -309,18 +309,22 @@ def test_different_p_give_unrelated_sketches_under_one_secret() -> None:
 
 
 def test_a_longer_sketch_begins_like_a_shorter_one() -> None:
-    short, long = ss.Sketch(0.5, 7, SECRET), ss.Sketch(0.5, 50, SECRET)
+    short, long = ss.Sketch(0.5, 7, SECRET, law="symmetric"), ss.Sketch(0.5, 50, SECRET, law="symmetric")
     short.update(WORDS)
     long.update(WORDS)
     assert entries_of(long)[:7] == entries_of(short)
 
 
 def test_nothing_that_is_shown_holds_the_secret() -> None:
-    sketch = ss.Sketch(0.5, 50, SECRET)
+    sketch = ss.Sketch(0.5, 50, SECRET, law="symmetric")
     sketch.update(WORDS)
     shown = [repr(sketch), str(sketch), f"{sketch}", f"{sketch!r:>80}", repr(vars(sketch)), repr(sketch.secret)]
     shown += [str(sketch.secret), f"{sketch.secret:}", repr([sketch.secret]), repr(sketch.__reduce__())]
-    for wrong in (lambda: sketch.update([1.5]), lambda: sketch.merge(SECRET), lambda: ss.Sketch(0.5, SECRET)):  # type: ignore[arg-type]
+    for wrong in (
+        lambda: sketch.update([1.5]),
+        lambda: sketch.merge(SECRET),
+        lambda: ss.Sketch(0.5, SECRET, law="symmetric"),
+    ):  # type: ignore[arg-type]
         with pytest.raises(ss.StablesketchError) as error:
             wrong()
         shown += [str(error.value), repr(error.value), repr(vars(error.value))]
@@ -377,7 +381,7 @@ DOORS: dict[str, list[object]] = {
 def test_the_same_data_through_any_door_gives_the_same_bytes(kind: str) -> None:
     blobs = set()
     for keys in DOORS[kind]:
-        sketch = ss.Sketch(0.5, 10, SECRET)
+        sketch = ss.Sketch(0.5, 10, SECRET, law="symmetric")
         sketch.update(keys)
         if isinstance(keys, range):
             sketch.update([1, 3])
@@ -388,7 +392,7 @@ def test_the_same_data_through_any_door_gives_the_same_bytes(kind: str) -> None:
 def test_one_and_the_text_one_and_the_byte_one_are_three_keys() -> None:
     blobs = set()
     for keys in ([1], ["1"], [b"1"], [2**63 + 1], ([1],)):
-        sketch = ss.Sketch(0.5, 10, SECRET)
+        sketch = ss.Sketch(0.5, 10, SECRET, law="symmetric")
         sketch.update(keys)
         blobs.add(sketch.to_bytes())
     assert len(blobs) == 5
@@ -396,7 +400,7 @@ def test_one_and_the_text_one_and_the_byte_one_are_three_keys() -> None:
 
 def test_unsigned_keys_above_2_to_the_63_are_keys_like_any_other() -> None:
     """1 - 1e-6 limits around the three distinct keys, none of which is taken for another."""
-    sketch = ss.Sketch(0.05, 1_000, SECRET)
+    sketch = ss.Sketch(0.05, 1_000, SECRET, law="symmetric")
     sketch.update(np.array([2**64 - 1, 2**63, 2**63 - 1], np.uint64))
     sketch.update([-1, -(2**63)])
     found = sketch.estimate(confidence=1 - 1e-6)
@@ -408,7 +412,7 @@ def test_values_through_any_door_give_the_same_bytes() -> None:
     doors = [values, np.array(values), pd.Series(values), pl.Series(values), pa.array(values), np.array(values, ">u8")]
     blobs = set()
     for door in doors:
-        sketch = ss.Sketch(0.5, 10, SECRET)
+        sketch = ss.Sketch(0.5, 10, SECRET, law="symmetric")
         sketch.update(["a", "b", "c"], door)
         blobs.add(sketch.to_bytes())
     assert len(blobs) == 1

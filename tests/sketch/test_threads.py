@@ -45,7 +45,7 @@ def test_any_number_of_threads_gives_the_same_bytes(name: str) -> None:
     keys, values = COLUMNS[name]
     blobs = []
     for threads in THREADS:
-        sketch = Sketch(0.4, 3, SECRET)
+        sketch = Sketch(0.4, 3, SECRET, law="symmetric")
         sketch.update(keys, values, threads=threads)
         sketch.delete(INTEGERS, threads=threads)
         blobs.append(sketch.to_bytes())
@@ -55,10 +55,10 @@ def test_any_number_of_threads_gives_the_same_bytes(name: str) -> None:
 def test_two_threads_update_while_others_look() -> None:
     """All batches are alike, so that a look from outside must see a whole number of them: never half of one."""
     batch, rounds = INTEGERS[:40_000], 12
-    one = Sketch(0.5, 8, SECRET)
+    one = Sketch(0.5, 8, SECRET, law="symmetric")
     one.update(batch, threads=1)
     unit, blob_of_one = entries_of(one), one.to_bytes()
-    sketch, copies = Sketch(0.5, 8, SECRET), Sketch(0.5, 8, SECRET)
+    sketch, copies = Sketch(0.5, 8, SECRET, law="symmetric"), Sketch(0.5, 8, SECRET, law="symmetric")
     done = threading.Event()
 
     def update() -> None:
@@ -95,7 +95,7 @@ def test_two_threads_update_while_others_look() -> None:
 def test_updates_and_deletes_from_many_threads_at_once() -> None:
     """Each thread updates parts of its own and deletes them again but for the first: deletes may even come first."""
     parts = np.array_split(INTEGERS, 8)
-    sketch, expected = Sketch(0.2, 4, SECRET), Sketch(0.2, 4, SECRET)
+    sketch, expected = Sketch(0.2, 4, SECRET, law="symmetric"), Sketch(0.2, 4, SECRET, law="symmetric")
     steps: list[Callable[[], None]] = [lambda part=part: sketch.update(part, threads=2) for part in parts]
     steps += [lambda part=part: sketch.delete(part, threads=2) for part in parts[1:]]
     random.Random(4).shuffle(steps)
@@ -151,7 +151,7 @@ BAD: dict[str, Callable[[list[int]], tuple[object, object]]] = {
 def test_the_earliest_wrong_row_is_named_and_nothing_is_counted(kind: str, threads: int) -> None:
     """Many chunks are summed before the wrong ones are met, and several threads meet wrong ones at the same time."""
     keys, values = BAD[kind]([150_001, 150_002, 155_000, 162_000, 170_000, 185_000, ROWS - 1])
-    sketch = Sketch(0.5, 2, SECRET)
+    sketch = Sketch(0.5, 2, SECRET, law="symmetric")
     sketch.update(["before"])
     before = sketch.to_bytes()
     for attempt in (sketch.update, sketch.delete):
@@ -178,7 +178,7 @@ def test_any_exception_in_a_worker_comes_out(
             raise raised("stop")
         calm(self, start, stop)
 
-    sketch = Sketch(0.5, 2, SECRET)
+    sketch = Sketch(0.5, 2, SECRET, law="symmetric")
     sketch.update(["before"])
     before, running = sketch.to_bytes(), threading.active_count()
     monkeypatch.setattr(projection._Worker, "__call__", interrupted)
@@ -222,12 +222,12 @@ def test_every_row_is_read_once(rows: int, threads: int) -> None:
 @pytest.mark.parametrize("threads", [0, -1, 1_025, 10**20])
 def test_numbers_that_are_not_a_number_of_threads(threads: int) -> None:
     with pytest.raises(ArgumentError, match=rf"threads = {threads}: .*Leave it out"):
-        Sketch(0.5, 2, SECRET).update([1], threads=threads)
+        Sketch(0.5, 2, SECRET, law="symmetric").update([1], threads=threads)
 
 
 @pytest.mark.parametrize("threads", [True, 2.0, "2", [2]])
 def test_things_that_are_not_a_number_of_threads(threads: object) -> None:
-    sketch = Sketch(0.5, 2, SECRET)
+    sketch = Sketch(0.5, 2, SECRET, law="symmetric")
     with pytest.raises(ArgumentTypeError, match=r"threads = .*Pass an integer, or None"):
         sketch.delete([1], threads=threads)  # type: ignore[arg-type]
     assert sketch.pairs == 0
@@ -249,7 +249,7 @@ def test_any_interleaving_is_the_reference(
     p: float, size: int, calls: list[tuple[bool, list[tuple[int, int]], int, int]]
 ) -> None:
     """Updates and deletes in batches of any length, each by any number of threads, in chunks of a few rows."""
-    sketch, totals = Sketch(p, size, SECRET), dict.fromkeys(range(-20, 21), 0)
+    sketch, totals = Sketch(p, size, SECRET, law="symmetric"), dict.fromkeys(range(-20, 21), 0)
     pairs = 0
     for delete, batch, threads, rows in calls:
         with pytest.MonkeyPatch.context() as patch:

@@ -26,7 +26,7 @@ PREFIX, HEADER, CHECKSUM = 12, 22, 8  # bytes: magic, version and kind; p, size,
 
 
 def small_blob() -> bytes:
-    sketch = Sketch(0.5, 3, SECRET)
+    sketch = Sketch(0.5, 3, SECRET, law="symmetric")
     sketch.update(["a", "b"], [1, 300])
     return sketch.to_bytes()
 
@@ -160,7 +160,7 @@ def test_thirty_two_bytes_an_entry_at_a_billion_distinct_keys() -> None:
     Below 2^64 the scale and 53 bits behind the point make 15 bytes; the tail |X| > 2^k has probability 2^{-k/2}. With
     fixed secrets nothing here is left to chance; with random ones 32 bytes would be exceeded once in 2^60.
     """
-    sketch = Sketch(0.5, 500, SECRET)
+    sketch = Sketch(0.5, 500, SECRET, law="symmetric")
     sketch.update(["one"] * 111, 2**53)
     sketch.update(["one"], 10**18 - 111 * 2**53)
     assert sketch.total == 10**18
@@ -169,7 +169,7 @@ def test_thirty_two_bytes_an_entry_at_a_billion_distinct_keys() -> None:
 
 def test_thirty_two_bytes_an_entry_with_many_keys_doubled_beyond_a_billion_pairs() -> None:
     """A hundred thousand distinct keys, merged with itself until more than 10^9 pairs are in."""
-    sketch = Sketch(0.5, 200, SECRET)
+    sketch = Sketch(0.5, 200, SECRET, law="symmetric")
     sketch.update(np.arange(100_000))
     while sketch.pairs < 10**9:
         sketch.merge(sketch)
@@ -178,7 +178,7 @@ def test_thirty_two_bytes_an_entry_with_many_keys_doubled_beyond_a_billion_pairs
 
 def test_thirty_two_bytes_an_entry_with_the_largest_values() -> None:
     """A billion pairs of the largest value, 2^53: the scale grows by 53 bits, and there is still room."""
-    sketch = Sketch(0.5, 200, SECRET)
+    sketch = Sketch(0.5, 200, SECRET, law="symmetric")
     sketch.update(np.arange(100_000), 2**53)
     while sketch.pairs < 10**9:
         sketch.merge(sketch)
@@ -187,7 +187,7 @@ def test_thirty_two_bytes_an_entry_with_the_largest_values() -> None:
 
 
 def test_an_empty_sketch_takes_a_byte_an_entry() -> None:
-    assert len(Sketch(0.5, 1_000, SECRET).to_bytes()) == PREFIX + HEADER + 2 + 1_000 + CHECKSUM
+    assert len(Sketch(0.5, 1_000, SECRET, law="symmetric").to_bytes()) == PREFIX + HEADER + 2 + 1_000 + CHECKSUM
 
 
 # --- what is refused ---

@@ -111,3 +111,14 @@ def export(
         raise typer.BadParameter(f"{output}: the suffix decides the format, .csv or .json.")
     write_new(output, (ledger.to_csv() if output.suffix == ".csv" else ledger.to_json()).encode())
     note(f"written to {output}, {len(ledger):,} releases")
+
+
+@app.command("value")
+def value(file: File, number: Annotated[int, typer.Argument(help="The number of the release.")]) -> None:
+    """What was released by one of the records, as JSON: for a value that got lost on its way to you."""
+    published = options.open_ledger(file).published(number)
+    if published is None:
+        raise typer.BadParameter(
+            f"{file} has no value of release {number}. See which releases there are: stablesketch ledger show {file}"
+        )
+    print_text(published)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import secrets
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -328,24 +329,44 @@ def release_all(
         states = [collector._held() for collector in collectors]
         keys = [state.secret for state in states]
         entries = _entries(collectors, keys, labels, parts) if ledger is not None else []
-        pay = None if ledger is None else lambda: _paid(ledger, entries, payment)
+        releases: list[Release] = []
+
+        def compute() -> None:
+            """In memory alone, so that the record of the payment can hold the value; the same whenever it is done."""
+            releases[:] = [state.release(float(confidence)) for state in states]
+
+        pay = None if ledger is None else lambda: _paid(ledger, entries, payment, compute, releases)
         receipt = None if ledger is None else (ledger.path, ledger.name, entries)
         payment.hold()
         with spending(keys, pay, receipt) as paid:
             payment.paid += [one for one in paid if one not in payment.paid]  # one that was paid in an earlier call
             for collector in collectors:
                 collector._state = None  # and with it the only references to entries and secret
-            releases = [state.release(float(confidence)) for state in states]
+            if not releases:  # no ledger, or paid in an earlier call
+                compute()
         if ledger is not None:
             releases = [replace(one, record=record.number) for one, record in zip(releases, paid, strict=True)]
         payment.releases += releases
     return releases
 
 
-def _paid(ledger: Ledger, entries: Sequence[Entry], payment: Payment) -> list[Paid]:
-    paid = [Paid(ledger.path, one.number, one.epsilon, one.delta) for one in ledger._enter(entries)]
+def _paid(
+    ledger: Ledger, entries: Sequence[Entry], payment: Payment, compute: Callable[[], None], releases: list[Release]
+) -> list[Paid]:
+    """Computes the values and records them, or raises: then they are forgotten, and nobody has seen them."""
+    try:
+        compute()
+        published = [partial(_text, one) for one in releases]
+        paid = [Paid(ledger.path, one.number, one.epsilon, one.delta) for one in ledger._enter(entries, published)]
+    except BaseException:
+        releases.clear()
+        raise
     payment.paid += paid
     return paid
+
+
+def _text(release: Release, number: int) -> str:
+    return replace(release, record=number).to_json()
 
 
 def _entries(

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BlobError
-from ..release import Point, Release
+from ..release import Release
 from ..secret import Secret
 from ..sketch.columns import KeyColumn
-from ..statistic import Derived, Profile
-from .measured import computed
+from ..statistic import Derived, Profile, Statistic
+from .measured import Measured, computed
+from .profile_points import each_confidence, profile_points
 from .sketch_state import make_release
 from .state import MeasuringState, State
 
@@ -104,13 +105,21 @@ class DerivedState:
         known = plan.known(pairs)
         measured = (state.measure(confidence) for state in self._states)
         found = dict(zip((part.statistic for part in plan.parts), measured, strict=True))
-        wanted = statistic.points if isinstance(statistic, Profile) else (statistic,)
-        shown = [
-            computed(each, {part: found[part] for part in each.needs(plan.privacy)}, known, pairs, confidence)
-            for each in wanted
-        ]
-        points = tuple(Point(each.p, *limits) for each, limits in zip(wanted, shown, strict=True))
-        return make_release(plan, *shown[0], confidence, pairs, points if isinstance(statistic, Profile) else ())
+
+        def shown(each: Derived, found: Mapping[Statistic, Measured], confidence: float) -> tuple[float, float, float]:
+            return computed(each, {part: found[part] for part in each.needs(plan.privacy)}, known, pairs, confidence)
+
+        if not isinstance(statistic, Profile):
+            return make_release(plan, *shown(statistic, found, confidence), confidence, pairs)
+        each_of = each_confidence(confidence, len(statistic.orders))
+        wider = {part: measured.at(each_of) for part, measured in found.items()}
+        points = profile_points(
+            statistic.orders,
+            [shown(each, found, confidence) for each in statistic.points],
+            [shown(each, wider, each_of) for each in statistic.points],
+        )
+        first = points[0]
+        return make_release(plan, first.value, first.low, first.high, confidence, pairs, points)
 
 
 def _encode(states: Sequence[bytes]) -> bytes:

@@ -1,26 +1,28 @@
-"""The order of a release: paid, spent, computed, in this order and no other; and what a crash leaves at each point.
+"""The order of a release: claimed, computed, paid, spent, shown, in this order and no other; and what a crash leaves.
 
 1. The secret is claimed in memory, its files are locked, read again, and the spent ones made ready beside them.
    Whatever is wrong (spent already, a full disk, a file with a second name or that cannot be replaced) shows here.
-2. The ledger records the release, in one durable transaction, or refuses.
-3. The files are marked as spent: one rename each, and a sync.
-4. The value is computed, and the bits of the secret are overwritten in memory.
+2. The value is computed, in memory alone. It is the same whenever it is computed, because its noise comes from the
+   secret.
+3. The ledger records the release and its value, in one durable transaction, or refuses.
+4. The files are marked as spent: one rename each, and a sync.
+5. The value is given to who asked, and the bits of the secret are overwritten in memory.
 
 A process that is killed, or a machine that loses power,
 
 | during | ledger | secret file | value | what one can do then |
 |---|---|---|---|---|
-| 1 | without it | fresh (perhaps beside a `.name.spent`, which says nothing) | none | release as if nothing had been |
-| 2, before the commit | without it | fresh | none | the same |
-| 2, after the commit | has it | fresh | none | nothing: the ledger refuses this secret; it is paid |
-| 3 | has it | fresh or spent, never neither | none | nothing; it is paid |
-| 4 | has it | spent | none, or on its way to who asked | nothing; it is paid |
+| 1, 2 | without it | fresh (perhaps beside a `.name.spent`, which says nothing) | none | release again |
+| 3, before the commit | without it | fresh | none | the same |
+| 3, after the commit | has it | fresh | in the ledger | read it there: `Ledger.published` |
+| 4 | has it | fresh or spent, never neither | in the ledger | the same |
+| 5 | has it | spent | in the ledger, and on its way to who asked | the same |
 
-So a value exists only if the ledger has it and the secret is spent; the other way round, a release may have been paid
-for that nobody got. Without a ledger there is no step 2 and the file decides. The transaction of the ledger and the
-rename cannot be one atom, being in two files; the order makes sure that the gap is on the safe side.
+So a value is seen only if the ledger has it, and what was paid for is never lost. Without a ledger there is no step 3,
+the file decides, and a value is lost if the process dies in step 4 or 5. The transaction of the ledger and the rename
+cannot be one atom, being in two files; the order makes sure that the gap is on the safe side.
 
-If the system refuses a rename after all (step 3, tried several times), nothing is lost while the process lives: state,
+If the system refuses a rename after all (step 4, tried several times), nothing is lost while the process lives: state,
 secret and receipt are kept, and the same release can be finished once the cause is gone, without paying again.
 """
 
@@ -41,11 +43,11 @@ __all__ = ["spending"]
 def spending(
     secrets: Sequence[Secret], pay: Callable[[], list[Paid]] | None, receipt: object = None
 ) -> Iterator[list[Paid]]:
-    """Steps 1 to 3 for all of these secrets at once, then the block, which computes the values; then the end of them.
+    """Steps 1 to 4 for all of these secrets at once, then the block, which has the values; then the end of them.
 
-    `pay` records the releases, or raises: then nothing has happened. The block gets its records. `receipt` is what was
-    paid for: a release that was paid and could not be finished is finished by one with the same receipt. An error
-    within the block comes after the payment: the secrets are gone all the same.
+    `pay` computes and records the releases, or raises: then nothing has happened. The block gets its records. `receipt`
+    is what was paid for: a release that was paid and could not be finished is finished by one with the same receipt. An
+    error within the block comes after the payment: the secrets are gone all the same.
     """
     fingerprints = [secret.fingerprint for secret in secrets]
     if len(set(fingerprints)) < len(fingerprints):

@@ -57,11 +57,11 @@ class State(Protocol):
         """Raises what speaks against a release. Costs nothing and looks at public numbers alone."""
 
     def release(self, confidence: float) -> Release:
-        """The private value, once."""
+        """The private value: the same each time, for its noise comes from the secret."""
 
 
 class MeasuringState(State, Protocol):
     """Of a statistic that is measured itself, alone or for others to be computed from."""
 
     def measure(self, confidence: float) -> Measured:
-        """What may be published of it, once."""
+        """What may be published of it."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from ..errors import BudgetExceeded, ClockWentBackwards, LedgerCorrupt, SecretSpent, UnitMismatch
+from . import published
 from .accounting import Cost
 from .composition import Composition, Lane, Stale, forget
 from .preview import Limit
@@ -215,6 +216,15 @@ class Books:
             budget.cache = composition.checksum()
             budget.write(self._connection)
         return records
+
+    def keep_published(self, records: Sequence[Record], texts: Sequence[Callable[[int], str]]) -> None:
+        """What is released by each of the records, in the transaction that made them."""
+        for record, text in zip(records, texts, strict=bool(texts)):
+            published.keep(self._connection, record.number, text(record.number))
+
+    def published(self, number: int) -> str | None:
+        """What was released by a record, if it is kept."""
+        return published.kept(self._connection, number, self._path)
 
     @contextlib.contextmanager
     def _undamaged(self) -> Iterator[None]:

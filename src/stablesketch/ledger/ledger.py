@@ -98,8 +98,6 @@ class Ledger:
                 add_budget(connection, head, Budget(1, "", float(epsilon), float(delta), theta))
             elif store.is_old(connection):
                 upgrade(connection, self._path)
-                Books(connection, self._path).rebuild()
-                store.mark_version(connection)
             books = Books(connection, self._path)
             self._seen: Position = books.position
             budget = books.budget("")
@@ -314,10 +312,6 @@ class Ledger:
 
     # --- recording ---
 
-    def _charge(self, ask: Ask, label: str) -> Record:
-        """Records what is released under secrets of its own, as a table is."""
-        return self._enter([Entry(ask, None, checked_label(label), None)])[0]
-
     def charge(
         self,
         *,
@@ -328,10 +322,12 @@ class Ledger:
         pairs_per_person: int = 1,
         label: str = "",
         part: tuple[str, str] | None = None,
+        published: Callable[[int], str] | None = None,
     ) -> Record:
         """Records a release of something else on the same data, proved (epsilon, delta)-private: before it is made.
 
-        For noise of your own, another library, or releases from before there was a ledger.
+        For noise of your own, another library, or releases from before there was a ledger. `published` makes the text
+        of what is released, from the number of the record; it is kept with the record (`Ledger.published`).
         """
         check_unit(relation, pairs_per_person)
         Privacy(epsilon, delta or 0.5, 0)
@@ -339,16 +335,26 @@ class Ledger:
             raise ArgumentError("statistic", statistic, "say what is released", 'Pass a text such as "median value"')
         mechanism = Mechanism("other", epsilon=float(epsilon), delta=float(delta))
         ask = Ask(statistic, mechanism, float(epsilon), float(delta), relation, pairs_per_person)
-        return self._enter([Entry(ask, None, checked_label(label), checked_part(part, ask))])[0]
+        return self._charge(ask, label, part, published)
 
-    def _enter(self, entries: Sequence[Entry]) -> list[Record]:
-        """Records all of them durably, or raises and records none."""
+    def _charge(
+        self, ask: Ask, label: str = "", part: tuple[str, str] | None = None,
+        published: Callable[[int], str] | None = None,
+    ) -> Record:  # fmt: skip
+        """Records what is released under secrets of its own, as a table is."""
+        entry = Entry(ask, None, checked_label(label), checked_part(part, ask))
+        return self._enter([entry], None if published is None else [published])[0]
+
+    def _enter(self, entries: Sequence[Entry], published: Sequence[Callable[[int], str]] | None = None) -> list[Record]:
+        """Records all of them durably, each with what is released by it, or raises and records none."""
         self._read(lambda books: books.prepare(entries, self._name))  # before others are kept waiting
         try:
             for _ in range(2):
                 try:
                     with self._transaction(write=True) as books:
-                        return books.enter(entries, self._name)
+                        records = books.enter(entries, self._name)
+                        books.keep_published(records, published or ())
+                        return records
                 except Stale:
                     self._rebuild()
             raise LedgerCorrupt(f"what {self._path} has composed does not stay as it is. Restore it from a backup.")
@@ -382,6 +388,15 @@ class Ledger:
         """All releases, in the order they were recorded; of a named budget, its own."""
         # All at once: a loop over them that takes its time, or never ends, must not keep the file open.
         yield from self._read(lambda books: list(books.records(self._name)))
+
+    def published(self, number: int) -> str | None:
+        """What was released by record `number`, as JSON: for a value that was paid for and got lost on its way.
+
+        None if the ledger never had it: it was recorded by `charge`, or by version 0.1.0.
+        """
+        if isinstance(number, bool) or not isinstance(number, int):
+            raise ArgumentTypeError("number", number, "not the number of a record", "Pass one such as 12")
+        return self._read(lambda books: books.published(number))
 
     def to_json(self) -> str:
         """Budget, unit, what is spent and all releases as JSON."""

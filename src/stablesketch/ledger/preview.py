@@ -131,7 +131,7 @@ def plan_with_epsilon(plan: Plan, epsilon: float) -> Plan:
     """The same plan for another ε: statistic, size and everything that is protected stay."""
     privacy = replace(plan.privacy, epsilon=epsilon)
     expected = plan.expected if plan.expected > 0.0 else None
-    size = plan.sizes if plan.mechanism == "sketch" else None
+    size = plan.sizes if plan.mechanism != "exact" else None
     return make_plan(
         plan.statistic, privacy, size=size, expected=expected, mechanism=plan.mechanism, deletes=plan.deletes
     )

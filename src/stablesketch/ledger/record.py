@@ -78,7 +78,7 @@ class Ask:
                 pairs_per_person=fields.whole("pairs_per_person", 1),
                 kind=fields.text("kind"),
                 max_value=fields.whole("max_value", 1) if fields.optional("max_value") else None,
-                p=fields.number("p", 0.0, 1.0) if fields.optional("p") else None,
+                p=fields.number("p", 0.0, 2.0) if fields.optional("p") else None,
                 size=fields.whole("size") if fields.optional("size") else None,
             )
             fields.end()

@@ -13,9 +13,10 @@ Tables:
 - `kinds`: what releases have in common: statistic, privacy, mechanism; as JSON.
 - `releases`: one row each, never changed or deleted. `chain` is SHA-256 of the chain before and of the row.
 - `spent`: the fingerprints of all secrets that were released (spent_secrets.py).
+- `published`: the values that were released, by the number of their record (published.py).
 - `frontier`, `partitions`, `covered`, `costs`: what all of them cost together; a cache (composition.py).
 
-Version 1 had no `spent`; it is upgraded when it is opened (upgrade.py).
+Version 1 had no `spent`, version 2 no `published`; they are upgraded when they are opened (upgrade.py).
 """
 
 from __future__ import annotations
@@ -41,10 +42,11 @@ __all__ = [
     "mark_version",
     "touch",
     "transaction",
+    "version",
 ]
 
 _APPLICATION = 0x53534C47  # "SSLG"
-_VERSION = 2
+_VERSION = 3
 _WAIT = 60.0  # seconds for other processes to finish
 
 _TABLES = """
@@ -64,6 +66,7 @@ CREATE TABLE releases (
     chain BLOB NOT NULL
 );
 CREATE TABLE spent (row INTEGER PRIMARY KEY, checksum BLOB NOT NULL, content BLOB NOT NULL);
+CREATE TABLE published (number INTEGER PRIMARY KEY, content BLOB NOT NULL, checksum BLOB NOT NULL);
 CREATE TABLE frontier (
     budget INTEGER NOT NULL, partition TEXT NOT NULL, part TEXT NOT NULL, level INTEGER NOT NULL, key BLOB NOT NULL,
     PRIMARY KEY (budget, partition, part, level)
@@ -152,9 +155,9 @@ def is_empty(connection: sqlite3.Connection, path: Path) -> bool:
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if application == _APPLICATION:
-        if version not in (1, _VERSION):
+        if not 1 <= version <= _VERSION:
             raise LedgerError(
-                f"{path} is a ledger of version {version}, and this reads {_VERSION}. Upgrade stablesketch."
+                f"{path} is a ledger of version {version}, and this reads up to {_VERSION}. Upgrade stablesketch."
             )
         return False
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -163,9 +166,14 @@ def is_empty(connection: sqlite3.Connection, path: Path) -> bool:
     return True
 
 
+def version(connection: sqlite3.Connection) -> int:
+    """Of the ledger."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
 def is_old(connection: sqlite3.Connection) -> bool:
     """Whether it has to be upgraded."""
-    return bool(connection.execute("PRAGMA user_version").fetchone()[0] == 1)
+    return version(connection) < _VERSION
 
 
 def create_tables(connection: sqlite3.Connection, *, only: tuple[str, ...] | None = None) -> None:

@@ -1,7 +1,7 @@
-"""A ledger of version 1 becomes one of version 2 when it is opened: in one transaction, or not at all.
+"""A ledger of an older version becomes one of today when it is opened: in one transaction, or not at all.
 
 Version 1 had no rows of spent secrets, no checksum of its cache, and a chain that did not know the budgets. All of that
-follows from the records, which are held to the old chain first.
+follows from the records, which are held to the old chain first. Version 2 kept no values.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import sqlite3
 from pathlib import Path
 
 from . import store
+from .books import Books
 from .rows import Budget, Head, checked, is_budget, is_head
 from .spent_secrets import SpentSecrets
 
@@ -21,7 +22,16 @@ _FINGERPRINTS = "SELECT fingerprint FROM releases NOT INDEXED WHERE fingerprint 
 
 
 def upgrade(connection: sqlite3.Connection, path: Path) -> None:
-    """Within the writing transaction at hand. The caller then rebuilds the cache, which checks every record."""
+    """Within the writing transaction at hand."""
+    first = store.version(connection) == 1
+    store.create_tables(connection, only=("published",))
+    if first:
+        _from_first(connection, path)
+        Books(connection, path).rebuild()  # which checks every record
+    store.mark_version(connection)
+
+
+def _from_first(connection: sqlite3.Connection, path: Path) -> None:
     head = Head(*checked(connection.execute(_HEAD).fetchone(), path, is_head))
     budgets = [Budget(*checked(row, path, is_budget)) for row in connection.execute(_BUDGETS).fetchall()]
     for table in ("ledger", "budgets"):

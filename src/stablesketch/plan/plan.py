@@ -13,7 +13,7 @@ from ..checked_json import MOST_WHOLE, JsonError, parsed
 from ..errors import ArgumentError, BlobError, shortened
 from ..privacy import Privacy
 from ..sketch.distinct import FEWEST
-from ..statistic import STATISTICS, Derived, Distinct, Known, Statistic, from_dict
+from ..statistic import STATISTICS, Derived, Distinct, Known, Moment, Statistic, from_dict
 from .phantoms import Phantoms
 from .sampled import Sampled
 
@@ -179,6 +179,7 @@ class Plan:
         if parts and tuple(part.statistic for part in plan.parts) != plan.statistic.needs(plan.privacy):
             raise BlobError(f"a plan of {plan.statistic} with other parts than it needs; nothing writes such.")
         plan._check_size()
+        plan._check_noise()
         return plan
 
     def _check_size(self) -> None:
@@ -195,6 +196,15 @@ class Plan:
                 "Make the plan again with ss.plan."
             )
 
+    def _check_noise(self) -> None:
+        """Refuses an estimate that would be released without noise or cut to nothing, and noise where there is none."""
+        noisy = self.mechanism == "sketch" and isinstance(self.statistic, Moment)
+        if (noisy and not (self.noise and self.cap)) or (self.mechanism == "bare" and (self.noise or self.cap)):
+            raise BlobError(
+                f"a plan of {self.statistic} by mechanism {self.mechanism!r} with noise = {self.noise:g} and cap = "
+                f"{self.cap:g}; nothing writes such. Make the plan again with ss.plan."
+            )
+
     def __repr__(self) -> str:
         """As dataclasses have it; a plan that was never made has what it has."""
         there = [f"{field.name}={getattr(self, field.name)!r}" for field in fields(self) if hasattr(self, field.name)]
@@ -208,6 +218,8 @@ class Plan:
 
 def _of_first_format(content: Mapping[str, Any]) -> dict[str, Any]:
     """A plan of version 0.1.0 as one of today: a sketch of a moment or of entropy was released without noise."""
+    if content["mechanism"] == "bare" or {"noise", "cap"} & set(content):
+        raise BlobError("a plan of version 0.1.0 with a mechanism, noise or cap that it did not have.")
     parts = [_of_first_format(part) for part in content.get("parts", [])]
     counts = content["statistic"]["name"] == "distinct"
     bare = any(part["mechanism"] == "bare" for part in parts) if parts else not counts

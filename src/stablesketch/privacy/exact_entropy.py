@@ -53,7 +53,7 @@ from .exact_moment import MARGIN, nearest, totals_by_size
 from .neighbours import float_above
 from .privacy import Privacy
 
-__all__ = ["MASS_DISTANCE", "failure", "mass_distance", "mass_step", "mass_units", "most_total"]
+__all__ = ["MASS_DISTANCE", "failure", "mass_change", "mass_distance", "mass_step", "mass_units", "most_total"]
 
 _UNITS = 1000
 MASS_DISTANCE = _UNITS + 1
@@ -72,14 +72,19 @@ def mass_distance(privacy: Privacy) -> int:
     return _UNITS * privacy.copies + math.floor(privacy.copies * (1 + 2 * MARGIN))
 
 
-def mass_step(privacy: Privacy, total: int) -> Fraction:
-    """Δ/1000, from above, for streams of at most this total: the grid of G; finer where several groups change."""
+def mass_change(privacy: Privacy, total: int) -> Fraction:
+    """Δ, from above, for streams of at most this total."""
     changed, value = privacy.pairs_per_person, privacy.max_value
     bound = max(total, changed * value)
     context = Context(prec=_DIGITS)
     log = context.ln(context.divide(Decimal(bound), Decimal(value)))
     # A float above it: far more than the decimals can be off.
-    return changed * value * Fraction(float_above((1 + log) * (1 + Decimal(10) ** -30))) / (_UNITS * privacy.copies)
+    return changed * value * Fraction(float_above((1 + log) * (1 + Decimal(10) ** -30)))
+
+
+def mass_step(privacy: Privacy, total: int) -> Fraction:
+    """Δ/1000 for streams of at most this total: the grid of G; finer by the number of groups that change."""
+    return mass_change(privacy, total) / (_UNITS * privacy.copies)
 
 
 def failure(epsilon: float, delta: float) -> float:

@@ -32,9 +32,9 @@ from numpy.typing import NDArray
 
 from ..errors import ArgumentError
 from ..sketch.estimators.power_lattice import log_below, truncated_power
-from ..sketch.estimators.power_sum import power_sum
+from ..sketch.estimators.power_sum import power_sum, power_variance
 
-__all__ = ["EXACT", "NoisyEstimate", "Precision", "noise_for"]
+__all__ = ["EXACT", "NoisyEstimate", "Precision", "check_asked", "expected_excess", "noise_for"]
 
 Array = NDArray[np.float64]
 
@@ -45,6 +45,7 @@ _RAISED_XI = 1.0 + 4e-9
 # A Fourier transform of 2^20 numbers errs by less than this part of their norm.
 _ROUNDING = 1e-14
 _LARGEST_LATTICE_SIZE = 1_024
+_LARGEST_LOG_SUM = 600.0  # beyond, all Y would be in the first cell
 _WITHIN = 2e-3  # how closely `noise` is found, always from above
 _LOOSE = 1e3  # by how much Chernoff's bound may be too large
 
@@ -53,21 +54,54 @@ _LOOSE = 1e3  # by how much Chernoff's bound may be too large
 class Precision:
     """What computing costs, as the last section of docs/math-noisy-estimate.md has it.
 
-    The computed estimate is F_hat (1 + ζ), |ζ| <= `error` but with probability `failure`, cut at `cap` (in units of Δ)
-    and rounded to a grid of step `grid` (in units of b) before discrete Laplace noise on that grid is added.
+    The computed estimate is F_hat (1 + ζ), |ζ| <= `error`, cut at `cap` (in units of Δ), and then too small by up to
+    `short` (in units of Δ); all of it but with probability `failure`. It is rounded to a grid of step `grid` (in units
+    of b) before discrete Laplace noise on that grid is added. Where one person can move several outputs, each with a
+    sketch, noise and a grid of its own, each of the `outputs` costs as much.
     """
 
     error: float = 0.0
     failure: float = 0.0
     cap: float = 0.0
     grid: float = 0.0
+    short: float = 0.0
+    outputs: int = 1
 
     def shift(self, noise: float) -> float:
         """What is added to ξ/noise."""
-        return 2.0 * self.error * self.cap / ((1.0 - self.error) * noise) + 2.0 * self.grid
+        rounding = 2.0 * self.error * self.cap / (1.0 - self.error) + self.short
+        return self.outputs * (rounding / noise + 2.0 * self.grid)
+
+    @property
+    def failures(self) -> float:
+        """What is added to δ: 2π for each output."""
+        return 2.0 * self.outputs * self.failure
 
 
 EXACT = Precision()
+
+
+def expected_excess(
+    xi: Array, tail: Array, copies: int, epsilon: float, noise: float, precision: Precision = EXACT
+) -> float:
+    """E f of the largest of `copies` independent ξ, and 2π: ξ falls along the array, P(one ξ >= xi) <= tail rises.
+
+    Between two of these points P(ξ >= x) is taken at the lower one: the mass of a step has the greater ξ.
+    """
+    with np.errstate(divide="ignore"):
+        several = -np.expm1(copies * np.log1p(-np.minimum(tail, 1.0)))
+    masses = np.diff(several, prepend=0.0)
+    with np.errstate(over="ignore"):  # of a large ε
+        f = np.maximum(-np.expm1(0.5 * (epsilon - xi * (_RAISED_XI / noise) - precision.shift(noise))), 0.0)
+    return min(float(masses @ f) * (1.0 + 1e-12) + precision.failures, 1.0)
+
+
+def check_asked(epsilon: float, delta: float, precision: Precision) -> None:
+    """Refuses what no noise can reach."""
+    if not precision.failures < delta < 1.0:
+        raise ArgumentError("delta", delta, "it must lie between twice the failure probability and 1", "Raise it")
+    if not 2.0 * precision.outputs * precision.grid < epsilon < math.inf:
+        raise ArgumentError("epsilon", epsilon, "it must be above twice the step of the grid", "Raise it")
 
 
 class NoisyEstimate:
@@ -87,15 +121,28 @@ class NoisyEstimate:
         if precision.shift(noise) >= epsilon:
             return 1.0
         least = self._least_xi(epsilon, noise, precision)
-        xi, tail = self._lattice(least) if self.size <= _LARGEST_LATTICE_SIZE else self._chernoff(least)
+        xi, tail = self._whole if least < self._low_xi else self.survival(least)
         return self._expected(xi, tail, epsilon, noise, precision)
+
+    @cached_property
+    def _low_xi(self) -> float:
+        """Nearly all ξ are above: four deviations below the middle."""
+        return math.exp(-4.0 * math.sqrt(power_variance(self._law.power, self.p) / self.size))
+
+    @cached_property
+    def _whole(self) -> tuple[Array, Array]:
+        """For f that is above 0 at all ξ but the lowest, where a lattice would be too coarse: all ξ that are below
+        `_low_xi` count as if they were there, and f rises."""
+        xi, tail = self.survival(self._low_xi)
+        return np.append(xi, self._low_xi), np.append(tail, 1.0)
+
+    def survival(self, least: float) -> tuple[Array, Array]:
+        """Points ξ that fall from ∞ to `least`, and an upper bound, which rises, of P(one ξ >= the next of them)."""
+        return self._lattice(least) if self.size <= _LARGEST_LATTICE_SIZE else self._chernoff(least)
 
     def noise(self, epsilon: float, delta: float, precision: Precision = EXACT) -> float:
         """The least noise whose `delta` is at most this, found from above to 0.2%."""
-        if not 2.0 * precision.failure < delta < 1.0:
-            raise ArgumentError("delta", delta, "it must lie between twice the failure probability and 1", "Raise it")
-        if not 2.0 * precision.grid < epsilon < math.inf:
-            raise ArgumentError("epsilon", epsilon, "it must be above twice the step of the grid", "Raise it")
+        check_asked(epsilon, delta, precision)
         high = self._by_chernoff(epsilon, delta, precision)
         if self.size > _LARGEST_LATTICE_SIZE:
             return high
@@ -110,7 +157,7 @@ class NoisyEstimate:
                 break
             high, looser = low, looser * _LOOSE
         while high > low * (1.0 + _WITHIN):
-            middle = math.sqrt(low * high)
+            middle = math.sqrt(low) * math.sqrt(high)  # their product may be beyond the floats
             if self._expected(xi, tail, epsilon, middle, precision) > delta:
                 low = middle
             else:
@@ -141,15 +188,7 @@ class NoisyEstimate:
         return (epsilon - precision.shift(noise)) * noise
 
     def _expected(self, xi: Array, tail: Array, epsilon: float, noise: float, precision: Precision) -> float:
-        """E f of the largest of the copies, and 2π: ξ falls along the array, P(one ξ >= xi) <= tail rises.
-
-        Between two of these points P(ξ >= x) is taken at the lower one: the mass of a step has the greater ξ.
-        """
-        with np.errstate(divide="ignore"):
-            several = -np.expm1(self.copies * np.log1p(-np.minimum(tail, 1.0)))
-        masses = np.diff(several, prepend=0.0)
-        f = np.maximum(-np.expm1(0.5 * (epsilon - xi * (_RAISED_XI / noise) - precision.shift(noise))), 0.0)
-        return min(float(masses @ f) * (1.0 + 1e-12) + 2.0 * precision.failure, 1.0)
+        return expected_excess(xi, tail, self.copies, epsilon, noise, precision)
 
     def _xi(self, log_sum: Array) -> Array:
         law = self._law
@@ -186,6 +225,8 @@ class NoisyEstimate:
 
     def _lattice(self, least: float) -> tuple[Array, Array]:
         """The same by convolution: ξ at S = 0, d, 2d, ... up to where it is `least`."""
+        if self._log_sum(least) > _LARGEST_LOG_SUM:
+            return self._chernoff(least)
         size, end = self.size, math.exp(self._log_sum(least))
         cells = 1 << (16 if size <= 256 else 18)
         cell = end / cells

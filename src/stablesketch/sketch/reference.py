@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .._native import SKEWED
+from .._native import DEEP_OCTAVES, SKEWED, deep_rows
 from .._native import table as native_table
 from ..secret import Secret
 from .projection import STREAM
@@ -73,44 +73,54 @@ class Variates:
     t: Floats
 
     @classmethod
-    def of(cls, bits: Bits, more: Bits, one_sided: bool = False) -> Variates:
+    def of(cls, bits: Bits, more: Bits, last: Bits | None = None) -> Variates:
         side = (bits >> np.uint64(62)).astype(np.intp) & 1
-        return cls((bits >> np.uint64(63)).astype(np.bool_), side, uniforms(bits, more, one_sided))
+        return cls((bits >> np.uint64(63)).astype(np.bool_), side, uniforms(bits, more, last))
 
 
-def uniforms(bits: Bits, more: Bits, one_sided: bool = False) -> Floats:
+def uniforms(bits: Bits, more: Bits, last: Bits | None = None) -> Floats:
     """t, in units of 2^-63: the lower 62 bits are m, and t = 2m + 1, rounded to a float.
 
     On the upper side, where a small t is a large X, an m below 2^48 is continued by the 64 bits `more`, so that t has a
     full mantissa: t = 2m + 2 more/2^64, cut to 63 significant bits, the last of them set, then rounded. Where m = 0 a
-    unit is added if that leaves t below 1. Of a one-sided law an m below 2^52 is continued, on both sides.
+    unit is added if that leaves t below 1.
+
+    Of a one-sided law, which is one with `last`, an m below 2^52 is continued, on both sides, by 128 bits: those of
+    `more`, then those of `last`. t goes down to 2^-8 on the upper side and to 2^-32 on the lower one, and that much is
+    added to what is below.
     """
     t = ((bits << np.uint64(1) | np.uint64(1)) & np.uint64(2**63 - 1)).astype(np.int64).astype(np.float64)
-    coarse = 0x3FF0_0000_0000_0000 if one_sided else 0x7FFF_0000_0000_0000
-    for at in np.argwhere(bits & np.uint64(coarse) == 0):
-        m, rest = int(bits[tuple(at)]) & (2**62 - 1), int(more[tuple(at)])
-        exact = m << 65 | rest << 1  # t 2^64
-        if exact < 1 << 64:
-            exact += 1 << 64
+    coarse = 0x7FFF_0000_0000_0000 if last is None else 0x3FF0_0000_0000_0000
+    for where in np.argwhere(bits & np.uint64(coarse) == 0):
+        at = tuple(where)
+        m, side = int(bits[at]) & (2**62 - 1), int(bits[at]) >> 62 & 1
+        exact = m << 129 | int(more[at]) << 65 | (0 if last is None else int(last[at]) << 1)  # t 2^128
+        least = 1 << (128 if last is None else 128 - DEEP_OCTAVES[side])
+        if exact < least:
+            exact += least
         cut = exact.bit_length() - 63
-        t[tuple(at)] = np.ldexp(float(exact >> cut | 1), cut - 64)
+        t[at] = np.ldexp(float(exact >> cut | 1), cut - 128)
     return t
 
 
 @dataclass(frozen=True, eq=False)
 class ReferenceTable:
-    """The rows of one p, with what is needed to read them: `rows[side, row]` are the coefficients of one polynomial."""
+    """The rows of one p, with what is needed to read them: `rows[side, row]` are the coefficients of one polynomial.
+
+    `deep[row]` are those of the octaves of t below 1, upper side, then lower side, from the smallest t on.
+    """
 
     rows: Floats
     bin_bits: int
     resolution: int
     shift: int
+    deep: Floats
     symmetric: bool = True
 
     @classmethod
     def of(cls, p: float) -> ReferenceTable:
         """The table of this order; below 0 it is that of a law whose rows hold X with its sign."""
-        return cls(*native_table(float(p)), symmetric=p > 0.0)
+        return cls(*native_table(float(p)), deep_rows(float(p)), symmetric=p > 0.0)
 
 
 def is_one_sided(p: float) -> bool:
@@ -120,10 +130,11 @@ def is_one_sided(p: float) -> bool:
 def position(bin_bits: int, t: Floats) -> tuple[NDArray[np.intp], Floats]:
     """The row of the table that t falls into, and the place s in [-1/2, 1/2) within it.
 
-    The binary exponent of t and the first `bin_bits` bits of its mantissa are the row; the rest of it is s + 1/2.
+    The binary exponent of t and the first `bin_bits` bits of its mantissa are the row; the rest of it is s + 1/2. Of a
+    t below 1 the row is negative, -1 for the one next to it.
     """
     raw = t.view(np.uint64)
-    row = (raw >> np.uint64(52 - bin_bits)) - np.uint64(1023 << bin_bits)
+    row = (raw >> np.uint64(52 - bin_bits)).astype(np.int64) - (1023 << bin_bits)
     rest = (raw << np.uint64(bin_bits)) & np.uint64(2**52 - 1)
     one_to_two = (rest | np.uint64(0x3FF0_0000_0000_0000)).view(np.float64)
     return row.astype(np.intp), one_to_two - 1.5
@@ -133,7 +144,11 @@ def magnitudes(table: ReferenceTable, side: int | NDArray[np.intp], t: Floats) -
     """|X| 2^-shift by a polynomial of degree 7. The order of the operations is part of the definition, and each of them
     rounds once."""
     row, s = position(table.bin_bits, t)
-    c = np.moveaxis(table.rows[side, row], -1, 0)
+    coefficients = table.rows[side, np.maximum(row, 0)]
+    if np.any(row < 0):
+        ends = np.cumsum(DEEP_OCTAVES)[side] << table.bin_bits
+        coefficients = np.where((row < 0)[..., np.newaxis], table.deep[np.minimum(ends + row, ends - 1)], coefficients)
+    c = np.moveaxis(coefficients, -1, 0)
     s2 = s * s
     low = (c[0] + c[1] * s) + (c[2] + c[3] * s) * s2
     high = (c[4] + c[5] * s) + (c[6] + c[7] * s) * s2
@@ -164,13 +179,15 @@ def multiples(table: ReferenceTable, drawn: Variates) -> list[list[int]]:
 # --- the pseudorandom function ---
 
 
-CONTINUATION = 1 << 31  # turned in the domain of the block whose bits continue another's
+# Turned in the domain of the block whose bits continue another's, and of the one whose bits continue those.
+CONTINUATION, LAST_CONTINUATION = 1 << 31, 3 << 30
 
 
 def variates(key: bytes, domain: int, fingerprints: Sequence[int], size: int, one_sided: bool = False) -> Variates:
     """What is drawn for each fingerprint (rows) and entry (columns)."""
     more = entry_bits(key, domain ^ CONTINUATION, fingerprints, size)
-    return Variates.of(entry_bits(key, domain, fingerprints, size), more, one_sided)
+    last = entry_bits(key, domain ^ LAST_CONTINUATION, fingerprints, size) if one_sided else None
+    return Variates.of(entry_bits(key, domain, fingerprints, size), more, last)
 
 
 def entry_bits(key: bytes, domain: int, fingerprints: Sequence[int], size: int) -> Bits:

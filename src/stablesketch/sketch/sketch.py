@@ -22,7 +22,7 @@ from ..errors import (
 from ..secret import Secret
 from . import wire
 from .columns import MAX_WEIGHT
-from .estimators import DEFAULT_METHOD, Estimate, checked_confidence, estimate, log_estimates, one_sided
+from .estimators import DEFAULT_METHOD, Estimate, checked_confidence, estimate, log_estimates, norm, one_sided
 from .orders import Law, checked_order, index_of, law_of, order_of
 from .projection import Projection
 from .workers import checked_threads
@@ -34,11 +34,12 @@ BEST = "best"
 
 
 class Sketch:
-    """A linear sketch of F_p = sum over keys of (total of the key)^p, for p in [0.05, 1].
+    """A linear sketch of F_p = sum over keys of (total of the key)^p, for p in [0.05, 2].
 
     The sketch has `size` entries a_j = sum over keys of (total) · X(key, j), X symmetric p-stable and pseudorandom
     under the secret, so the entries are i.i.d. stable with scale F_p: the relative error of an estimate is
-    sqrt(V(p)/size), from 1.00 (p → 0) to 1.41 (p = 1) over sqrt(size), whatever the stream.
+    sqrt(V(p)/size), from 1.00 (p → 0) to 1.41 (p = 1) over sqrt(size), whatever the stream. Above 1 it is up to 1.76,
+    and 1.41 again at p = 2, where X is normal.
 
     With law="one-sided", for p up to 0.999, X is the positive p-stable law. No total may then be negative, and the same
     error takes fewer entries: 1.35 times fewer at p = 0.25, 2.85 at 0.5, 11 at 0.75, 69 at 0.9.
@@ -222,7 +223,8 @@ class Sketch:
     def estimate(self, method: str = BEST, confidence: float = 0.95) -> Estimate:
         """F_p with its confidence limits. Not private: see `docs/accuracy.md` for the methods and what each reaches.
 
-        "best" is `pitman` for symmetric entries. One-sided ones have one method, `power`, and no other.
+        "best" is `pitman` for symmetric entries of p up to 1. Above 1 there is one method, `norm`; for one-sided
+        entries one, `power`.
 
         Raises:
             NegativeTotal: more was deleted than there was, so the stream has no moment.
@@ -244,6 +246,10 @@ class Sketch:
                     'Send the updates it is missing, or sketch signed totals with law="symmetric".'
                 )
             return one_sided.estimate(None if empty else logs, entries.size, self.p, method, confidence)
+        if entries.p > 1.0:
+            return norm.estimate(
+                [math.ldexp(value, -entries.resolution) for value in values], self.p, method, confidence
+            )
         if method == BEST:
             method = DEFAULT_METHOD
         if empty and total == 0:
@@ -290,11 +296,12 @@ def entry_bytes(p: float, moment: float) -> float:
     return 1.6 + (Entries(p, 1).resolution + scale + 0.83 * (1.0 / p - 1.0)) / 8.0
 
 
-def log_magnitudes(entries: Entries) -> tuple[list[float], list[float]]:
-    """ln|a_j| and the signs. An entry that is exactly zero is read as half the resolution."""
+def log_magnitudes(entries: Entries, *, zero: float = 0.5) -> tuple[list[float], list[float]]:
+    """ln|a_j| and the signs. An entry that is exactly zero is read as half the resolution, or as `zero` of it."""
     log_unit = -entries.resolution * math.log(2.0)
+    nothing = math.log(zero) if zero else -math.inf
     values = integer_entries(entries)
-    logs = [(math.log(abs(value)) if value else -math.log(2.0)) + log_unit for value in values]
+    logs = [(math.log(abs(value)) if value else nothing) + log_unit for value in values]
     return logs, [-1.0 if value < 0 else 1.0 for value in values]
 
 

@@ -1,6 +1,7 @@
 """What to know of a stream: frozen objects that name a statistic and nothing else."""
 
 from .by_name import STATISTICS, from_dict
+from .concentration import HHI, Simpson
 from .diversity import Hill, Renyi, Tsallis, total_is_public
 from .inequality import Atkinson, GeneralisedEntropy
 from .known import Known
@@ -10,6 +11,7 @@ from .profile import Profile
 from .statistic import Array, Derived, Statistic
 
 __all__ = [
+    "HHI",
     "STATISTICS",
     "Array",
     "Atkinson",
@@ -22,6 +24,7 @@ __all__ = [
     "Profile",
     "Renyi",
     "Shannon",
+    "Simpson",
     "Statistic",
     "Total",
     "Tsallis",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from .concentration import HHI, Simpson
 from .diversity import Hill, Renyi, Tsallis
 from .inequality import Atkinson, GeneralisedEntropy
 from .measured import Distinct, Shannon
@@ -15,7 +16,7 @@ from .statistic import Statistic
 __all__ = ["STATISTICS", "from_dict"]
 
 _ALL: tuple[type[Statistic], ...] = (
-    Moment, Hill, Renyi, Tsallis, Shannon, Distinct, Atkinson, GeneralisedEntropy, Profile, Total,
+    Moment, Hill, Renyi, Tsallis, Shannon, Distinct, Atkinson, GeneralisedEntropy, Profile, Total, Simpson, HHI,
 )  # fmt: skip
 STATISTICS: Mapping[str, type[Statistic]] = {kind.name: kind for kind in _ALL}
 

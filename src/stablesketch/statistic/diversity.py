@@ -2,12 +2,10 @@
 
 With x = F_q/N^q = sum over keys of (share of the key)^q, the Hill number is D_q = x^{1/(1-q)}; D_0 is the number of
 distinct keys and D_1 = e^H. Rényi's entropy is ln D_q, Tsallis' is (D_q^{1-q} - 1)/(1-q) = (x - 1)/(1-q), H at q = 1.
-All three are functions of D_q that rise with it.
+All three are functions of D_q that rise with it. Orders go up to 2: D_2 = N²/F_2 is the inverse of Simpson's index.
 
 N is public only where every pair counts 1 and the number of pairs is public (replace). Elsewhere it is released as
-well, by discrete Laplace noise, and the price composed. (Dividing the entries by the exact N before the release would
-need no second release, but leaves no floor that could help: ρ <= ((n-1)^q + M^q)(n-1+M)^q/n^{2q}, near 1 only where one
-pair is small against the *number* of pairs. The floor and the noise are small where it is small against the *total*.)
+well, by discrete Laplace noise, and the price composed; nothing is ever divided by an exact N that is private.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Diversity", "Hill", "Renyi", "Tsallis", "log_hill", "log_hill_factor", "total_is_public"]
 
 _MOST_LOG = 709.0
-_WAY_OUT = "Pass an order such as 0.5: 0 counts keys, 1 is Shannon's entropy, between them from 0.05 on"
+_WAY_OUT = "Pass an order from 0 to 2: 0 counts keys, 1 is Shannon's entropy, 2 Simpson's; the least above 0 is 0.05"
 
 
 def total_is_public(privacy: Privacy) -> bool:
@@ -49,34 +47,36 @@ def measured_for(order: float, privacy: Privacy) -> tuple[Statistic, ...]:
 
 
 def log_hill(order: float, found: Mapping[Statistic, Array], pairs: int) -> Array:
-    """ln D_q = (ln F_q - q ln N)/(1-q), never below 0; N is `pairs` where it was not measured.
+    """ln D_q = (ln F_q - q ln N)/(1-q), within 0 and ln N; N is `pairs` where it was not measured.
 
-    An estimate of F_q or of the number of keys may be 0 or less by chance: then D_q is 1, the least there is.
+    There are no more keys than the total, so D_q <= N. Estimates may be anything by chance, 0 or less too: then D_q is
+    the end of its range, 1 or N.
     """
     if order == 1.0:
         return np.maximum(found[Shannon()], 0.0)
     if order == 0.0:
         return np.log(np.maximum(found[Distinct()], 1.0))
     n = np.maximum(found.get(Total(), np.float64(pairs)), 1.0)
-    x = np.maximum(found[Moment(order)] / n**order, 1.0)
+    most = n ** (1.0 - order)  # x of N keys; that of one key is 1
+    x = np.clip(found[Moment(order)] / n**order, np.minimum(most, 1.0), np.maximum(most, 1.0))
     return np.asarray(np.log(x) / (1.0 - order), dtype=np.float64)
 
 
 def log_hill_factor(order: float, measured: Statistic) -> float:
     """By how much the error of what is measured grows in ln D_q."""
     if isinstance(measured, Total):
-        return order / (1.0 - order)
-    return 1.0 if order in (0.0, 1.0) else 1.0 / (1.0 - order)
+        return order / abs(1.0 - order)
+    return 1.0 if order in (0.0, 1.0) else 1.0 / abs(1.0 - order)
 
 
 @dataclass(frozen=True)
 class Diversity(Derived):
-    """A function of D_q, of an order q in [0, 1]."""
+    """A function of D_q, of an order q in [0, 2]."""
 
     order: float
 
     def __post_init__(self) -> None:
-        order = checked_order("order", self.order, 0.0, 1.0, ends=True, way_out=_WAY_OUT)
+        order = checked_order("order", self.order, 0.0, 2.0, ends=True, way_out=_WAY_OUT)
         if order not in (0.0, 1.0):
             Moment(order)  # which refuses an order too small
         object.__setattr__(self, "order", order)
@@ -112,7 +112,7 @@ class Diversity(Derived):
 
 @dataclass(frozen=True)
 class Hill(Diversity):
-    """D_q, the Hill number of order q in [0, 1]: the effective number of keys."""
+    """D_q, the Hill number of order q in [0, 2]: the effective number of keys."""
 
     name: ClassVar[str] = "hill"
     default_error: ClassVar[float] = 0.04
@@ -133,7 +133,7 @@ class Hill(Diversity):
 
 @dataclass(frozen=True)
 class Renyi(Diversity):
-    """ln D_q: Rényi's entropy of order q in [0, 1], in nats."""
+    """ln D_q: Rényi's entropy of order q in [0, 2], in nats."""
 
     name: ClassVar[str] = "renyi"
     relative: ClassVar[bool] = False
@@ -154,10 +154,10 @@ class Renyi(Diversity):
 
 @dataclass(frozen=True)
 class Tsallis(Diversity):
-    """(D_q^{1-q} - 1)/(1-q): Tsallis' entropy of order q in [0, 1].
+    """(D_q^{1-q} - 1)/(1-q): Tsallis' entropy of order q in [0, 2].
 
-    Its error is relative to (1-q) times itself plus 1, that is to F_q/N^q: the same thing where it is large. At order
-    1 it is Shannon's entropy, and the error absolute.
+    Its error is relative to (1-q) times itself plus 1, that is to F_q/N^q: below order 1 the same thing where it is
+    large. At order 1 it is Shannon's entropy, and the error absolute.
     """
 
     name: ClassVar[str] = "tsallis"

@@ -22,11 +22,12 @@ _MOST = 16
 
 @dataclass(frozen=True)
 class Profile(Derived):
-    """D_q at several orders q in [0, 1]: a falling curve, flat if all keys are equally common.
+    """D_q at several orders q in [0, 2]: a falling curve, flat if all keys are equally common.
 
-    The price is that of all orders together. `error` is asked of every order, so that none is starved; orders near 1
-    take the most entries (the error of F_q grows 1/(1-q)-fold), order 1 itself few. The value of a profile is that at
-    its first order; all of them are in `Release.points`, each with limits of its own.
+    By default the orders are 0, 1 and 2: how many keys there are, how many count, and how many dominate. The price is
+    that of all orders together. `error` is asked of every order, so that none is starved. The value of a profile is
+    that at its first order; all of them are in `Release.points`, each with limits of its own and with those of a band
+    that holds all orders at once.
     """
 
     orders: tuple[float, ...]
@@ -34,11 +35,13 @@ class Profile(Derived):
     name: ClassVar[str] = "profile"
     default_error: ClassVar[float] = 0.1
 
-    def __init__(self, orders: Sequence[float]) -> None:
+    def __init__(self, orders: Sequence[float] = (0.0, 1.0, 2.0)) -> None:
         if isinstance(orders, str) or not isinstance(orders, Sequence):
-            raise ArgumentTypeError("orders", orders, "not a list of orders", "Pass [0, 0.25, 0.5, 0.75, 1]")
+            raise ArgumentTypeError("orders", orders, "not a list of orders", "Pass [0, 0.5, 1, 2], for example")
         if not 1 <= len(orders) <= _MOST:
-            raise ArgumentError("orders", orders, f"a profile has 1 to {_MOST} orders", "Pass [0, 0.25, 0.5, 0.75, 1]")
+            raise ArgumentError(
+                "orders", orders, f"a profile has 1 to {_MOST} orders", "Pass [0, 0.5, 1, 2], for example"
+            )
         found = tuple(Hill(order).order for order in orders)
         if list(found) != sorted(set(found)):
             raise ArgumentError("orders", orders, "they do not rise", "List each once, from low to high")

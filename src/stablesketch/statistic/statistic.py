@@ -21,10 +21,11 @@ from .known import Known
 if TYPE_CHECKING:
     from ..privacy import Privacy
 
-__all__ = ["ANY", "Array", "Derived", "Statistic", "checked_order"]
+__all__ = ["ANY", "LEAST_ORDER", "Array", "Derived", "Statistic", "checked_order"]
 
 Array = NDArray[np.float64]
 ANY = Known()  # nothing is known of the stream
+LEAST_ORDER = 0.05  # of a moment: below, entries are beyond what numbers hold
 
 
 class Statistic(ABC):

@@ -1,0 +1,68 @@
+"""A released profile falls with the order, as every profile does, and has a band that holds all orders at once.
+
+D_q never rises with q. What was measured at each order errs by itself and may rise, so values that do are averaged with
+their neighbours, in logarithms, each with a weight by how narrow its limits are (the nearest falling curve, by pooling
+adjacent violators). That is computed from released numbers alone and costs no privacy. Limits of one order stay as they
+are, but wide enough for its value.
+
+**The band.** Limits of m orders at the confidence 1 - (1 - γ)/m each hold all m truths at once with probability γ or
+more: each fails with probability (1 - γ)/m at most, and those add up. Where all hold, D_q is at most the least upper
+limit of the orders up to q and at least the greatest lower limit of the orders from q on, so the band is made to fall
+too, without holding less often. Between two listed orders D_q lies between the upper limit of the lower and the lower
+limit of the higher one.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+
+from ..release import Point
+
+__all__ = ["each_confidence", "falling", "profile_points"]
+
+Limits = tuple[float, float, float]  # value, low, high
+_MOST_LOG = 709.0  # of what a float holds
+
+
+def each_confidence(confidence: float, orders: int) -> float:
+    """That of the limits of one order, so that those of all hold at once with `confidence`."""
+    return 1.0 - (1.0 - confidence) / orders
+
+
+def profile_points(orders: Sequence[float], alone: Sequence[Limits], together: Sequence[Limits]) -> tuple[Point, ...]:
+    """The points, from limits at the confidence of one order and from those at `each_confidence`."""
+    values = falling([value for value, _, _ in alone], [_weight(low, high) for _, low, high in alone])
+    highest = list(itertools.accumulate((high for _, _, high in together), min))
+    lowest = list(itertools.accumulate((low for _, low, _ in reversed(together)), max))[::-1]
+    return tuple(
+        Point(order, value, min(low, value), max(high, value), min(band_low, value), max(band_high, value))
+        for order, value, (_, low, high), band_low, band_high in zip(
+            orders, values, alone, lowest, highest, strict=True
+        )
+    )
+
+
+def falling(values: Sequence[float], weights: Sequence[float]) -> list[float]:
+    """The falling sequence that is nearest in the weighted squares of logarithms; all values are positive.
+
+    >>> [round(value, 6) for value in falling([8.0, 2.0, 4.0, 1.0], [1.0, 1.0, 1.0, 1.0])]
+    [8.0, 2.828427, 2.828427, 1.0]
+    """
+    blocks: list[tuple[float, float, list[float]]] = []  # (mean logarithm, weight, values)
+    for value, own in zip(values, weights, strict=True):
+        mean, weight, held = math.log(value), own, [value]
+        while blocks and blocks[-1][0] < mean:
+            before, heavy, older = blocks.pop()
+            mean = (before * heavy + mean * weight) / (heavy + weight) if math.isfinite(mean) else before
+            weight, held = heavy + weight, older + held
+        blocks.append((mean, weight, held))
+    # What nothing was pooled with stays as it is, to the last bit.
+    return [value if len(held) == 1 else math.exp(min(mean, _MOST_LOG)) for mean, _, held in blocks for value in held]
+
+
+def _weight(low: float, high: float) -> float:
+    """About one over the variance of the logarithm."""
+    width = math.log(high) - math.log(low) if 0.0 < low <= high < math.inf else _MOST_LOG
+    return 1.0 / max(width, 1e-9) ** 2

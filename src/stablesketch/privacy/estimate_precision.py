@@ -1,0 +1,139 @@
+"""What computing the estimate of a one-sided sketch costs: η, π and the rest of `Precision`, for streams of any length.
+
+docs/math-noisy-estimate.md ("What computing costs") proves what is computed here. Of a stream with F <= F_max/x, x a
+low quantile of ξ, the number of keys n is at most F; of a longer one the estimate is cut at F_max. Then
+
+- but for n r 2^-96 no X is smaller than the table has (native/stable_table.hpp: its deep octaves);
+- no more than m of the r entries have an X larger than the table has, but for (n r 2^-72)^(m+1)/(m+1)!. Such an entry
+  comes out too small, and yet so large that it hardly counts: with T = 2^71/Γ(1-p) the estimate is too small by at most
+
+      F_max ((1 - ρ)^{-θ} - 1),      ρ = (m/r) (F_max c/T)^{|λ|},
+
+  whatever the stream (λ, θ and c as in estimators/power_sum.py);
+- the pseudorandom bits are independent but for (blocks)²/2^129, AES being a permutation;
+- everything else is right to a relative η = 2^-43.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..errors import ArgumentError
+from ..sketch.estimators.power_sum import log_moment, power_sum, power_variance
+from .noisy_estimate import Precision
+
+__all__ = ["ERROR", "precision_of", "usual_cap"]
+
+ERROR = 2.0**-43
+"""η: the relative error of an estimate beyond X that the table does not have."""
+
+_LARGEST_SIZE = 1 << 20
+_LARGEST_MOMENT = 2.0**60
+# Bits of probability: of an X beyond the table on either side, and of T.
+_SMALLEST_X, _LARGEST_X, _CUT = 96, 72, 71
+# How rare ξ < x and more than m cut entries are made, which costs little.
+_RARE, _CROWDED = 2.0**-64, 2.0**-56
+# By how much more than F_max/x a stream must have to be cut there for sure. Of F_max less than 0.4% can be missing,
+# since it is at most 2^60 and T is 2^61 at the least.
+_MARGIN = 1.02
+
+# Of the noise, what rounding errors may take, and of δ what failures may: together less than 1% of the noise, from
+# eight entries on, where 1% of δ is an eighth of 1% of the noise.
+_SHARE_OF_NOISE, _SHARE_OF_DELTA = 0.0075, 1.0 / 64.0
+
+
+def precision_of(p: float, size: int, cap: float, grid: float, sensitivity: float = 1.0, outputs: int = 1) -> Precision:
+    """η, π and the shortfall of an estimate of `size` entries that is cut at `cap` and rounded to a grid.
+
+    Args:
+        cap: F_max, in units of Δ.
+        grid: the step of the grid, in units of the noise b.
+        sensitivity: Δ = c M^p. Totals are integers, so Δ >= 1 and F is at least the number of keys.
+        outputs: how many outputs, each with a sketch of its own, one person can move: 1 but for groups of a table.
+
+    Raises:
+        ArgumentError: a cap beyond what is proved, above 2^60/Δ.
+    """
+    if not 2 <= size <= _LARGEST_SIZE:
+        raise ArgumentError("size", size, f"errors are bounded for 2 to {_LARGEST_SIZE} entries", "Take as many")
+    if not 1.0 <= sensitivity < math.inf:
+        raise ArgumentError("sensitivity", sensitivity, "c M^p of integers is at least 1", "Pass c M^p")
+    moment = cap * sensitivity
+    if not 1.0 <= moment <= _LARGEST_MOMENT:
+        raise ArgumentError("cap", cap, f"Δ times it must lie between 1 and 2^60, not be {moment:g}", "Lower it")
+    keys = _MARGIN * moment * math.exp(-log_least_share(p, size, _RARE)) + 1.0
+    cut, crowded = most_cut(size, keys)
+    missing = share_missing(p, size, math.log(moment), cut, _CUT * math.log(2.0) - math.lgamma(1.0 - p))
+    failure = keys * size * 2.0**-_SMALLEST_X + crowded + switching(size, keys) + 2.0 * _RARE
+    return Precision(ERROR, failure, cap, grid, short=cap * missing, outputs=outputs)
+
+
+def usual_cap(p: float, size: int, sensitivity: float = 1.0, delta: float = 1e-9, outputs: int = 1) -> float:
+    """The largest power of two, in units of Δ, at which errors and failures raise the noise by less than 1%.
+
+    The rule is the same for every ε, since ε b/Δ is at least 1, and for every size. The grid is not counted.
+
+    Raises:
+        ArgumentError: no cap has failures so rare as this δ asks for.
+    """
+    precision_of(p, size, 1.0, 0.0, sensitivity, outputs)  # refuses what is wrong whatever the cap
+    for doublings in range(math.floor(math.log2(_LARGEST_MOMENT / sensitivity)), -1, -1):
+        cap = 2.0**doublings
+        found = precision_of(p, size, cap, 0.0, sensitivity, outputs)
+        if found.shift(1.0) <= _SHARE_OF_NOISE and found.failures <= _SHARE_OF_DELTA * delta:
+            return cap
+    raise ArgumentError("delta", delta, "computing fails more often than that", "Raise it, or use fewer entries")
+
+
+def log_least_share(p: float, size: int, probability: float) -> float:
+    """ln x with P(ξ < x) <= probability: the better of two bounds.
+
+    ξ is at least the least X^p over c, and P(Z <= z) <= exp(-a(0) e^{-z/q}). For many entries, Bernstein's inequality
+    for the sum of min(Y, y), y such that half of the probability is enough for all Y to be below it.
+    """
+    law = power_sum(p, size)
+
+    def lowest(share: float) -> float:
+        """z with P(Z <= z) <= share for one entry: w_0 = a(0) e^{-z/q} is ln(1/share)."""
+        log_a = p / (1.0 - p) * math.log(p) + math.log(1.0 - p)
+        return (1.0 - p) * (log_a - math.log(-math.log(share)))
+
+    smallest = lowest(probability / size)
+    largest = math.exp(law.power * lowest(0.5 * probability / size))
+    rate = math.log(2.0 / probability)
+    variance = size * power_variance(law.power, p) * (law.power * law.mean) ** 2
+    third = rate * largest / 3.0
+    above = third + math.sqrt(third**2 + 2.0 * rate * variance)
+    by_sum = -law.theta * math.log(math.exp(log_moment(law.power, p)) + above / size)
+    return max(smallest, by_sum) - law.log_constant - 1e-6
+
+
+def most_cut(size: int, keys: float) -> tuple[int, float]:
+    """m, and the probability of at most 2^-56, or 0 for m = r, that more than m entries have an X beyond the table."""
+    log_each = math.log(keys * size) - _LARGEST_X * math.log(2.0)
+    for cut in range(size):
+        log_more = (cut + 1) * log_each - math.lgamma(cut + 2)
+        if log_more <= math.log(_CROWDED):
+            return cut, math.exp(log_more)
+    return size, 0.0
+
+
+def share_missing(p: float, size: int, log_moment: float, cut: int, log_end: float) -> float:
+    """(1 - ρ)^{-θ} - 1, the part of F_max by which `cut` entries of e^log_end and more, to the power p, can make the
+    estimate too small; ∞ where ρ reaches 1."""
+    if cut == 0:
+        return 0.0
+    law = power_sum(p, size)
+    log_rho = math.log(cut / size) - law.power * (log_moment + law.log_constant - log_end + 1e-6)
+    if log_rho >= 0.0:
+        return math.inf
+    return math.expm1(-law.theta * math.log1p(-math.exp(log_rho)))
+
+
+def switching(size: int, keys: float) -> float:
+    """How far outputs of a random permutation of 128 bits are from independent ones: blocks²/2^129.
+
+    A block gives two entries, and one in 2^9 of them is continued by a further block.
+    """
+    blocks = keys * ((size + 1) // 2) * (1.0 + 2.0**-8)
+    return min(blocks**2 * 2.0**-129, 1.0)

@@ -1,0 +1,93 @@
+"""Orders above one: an estimated norm plus Laplace noise, and how much noise (ε, δ) takes.
+
+For 1 < p <= 2 the estimate of ‖f‖_p = F_p^{1/p} from a symmetric sketch is ‖f‖_p ξ, and the law of ξ is the same for
+every stream (sketch/estimators/norm.py). Norms rise with every total and by at most Δ = c M where c pairs of value at
+most M are added, so neighbours have |‖f‖_p - ‖f'‖_p| <= Δ for add_remove and for replace. The bound is that of
+noisy_estimate.py,
+
+    δ(ε) <= E f(Δ ξ/b),      f(s) = (1 - e^{(ε - s)/2})_+,
+
+proved in docs/math-noisy-estimate.md, "Orders above one". Here noise is b in units of Δ.
+
+E f can only come out too large: P(ξ > x) is an integral of a known density, right to 1e-10, and is raised by more than
+its error; ξ is raised too; the mass between two points counts as if it lay at the greater one, and what is beyond the
+last as if it were ∞.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ArgumentError
+from ..sketch.estimators.norm import norm_law
+from .noisy_estimate import EXACT, Precision, check_asked, expected_excess
+
+__all__ = ["NoisyNorm", "norm_noise_for"]
+
+Array = NDArray[np.float64]
+
+_WITHIN = 1e-4  # how closely `noise` is found, always from above
+# By how much the tail is raised, and by how much more an entry: ln P of an order statistic is r times that of |X|.
+_RAISED, _RAISED_EACH = 1e-9, 1e-12
+
+
+class NoisyNorm:
+    """The largest of `copies` independent ξ of one p and size: a sibling of `NoisyEstimate`, with the same interface.
+
+    One norm has one ξ; a person whose pairs may be in several groups, each with a norm of its own, as many as groups.
+    """
+
+    def __init__(self, p: float, size: int, copies: int = 1) -> None:
+        if size < 2:
+            raise ArgumentError("size", size, "one entry alone has an estimate without a variance", "Use two or more")
+        if copies < 1:
+            raise ArgumentError("copies", copies, "at least one estimate is released", "Pass 1 or more")
+        self.p, self.size, self.copies = p, size, copies
+        self._law = norm_law(p, size)
+
+    def delta(self, epsilon: float, noise: float, precision: Precision = EXACT) -> float:
+        """An upper bound of δ(ε) with Laplace noise of this scale; 1 where the shift alone reaches ε."""
+        if precision.shift(noise) >= epsilon:
+            return 1.0
+        return expected_excess(*self._survival, self.copies, epsilon, noise, precision)
+
+    def noise(self, epsilon: float, delta: float, precision: Precision = EXACT) -> float:
+        """The least noise whose `delta` is at most this, found from above to 0.01%."""
+        check_asked(epsilon, delta, precision)
+        low, high = 0.0, 1.0 / epsilon
+        while self.delta(epsilon, high, precision) > delta:
+            low, high = high, 2.0 * high
+            if high > 1e200:
+                raise ArgumentError("delta", delta, "no noise is enough", "Raise it, or use more entries")
+        while high - low > _WITHIN * high:
+            middle = 0.5 * (low + high)
+            low, high = (low, middle) if self.delta(epsilon, middle, precision) <= delta else (middle, high)
+        return high
+
+    def survival(self, least: float = 0.0) -> tuple[Array, Array]:
+        """Points ξ that fall from ∞ to `least`, and an upper bound, which rises, of P(one ξ >= the next of them).
+
+        The last point stands for all ξ below the one before: its bound is 1 if `least` is 0.
+        """
+        xi, tail = self._survival
+        kept = int(np.searchsorted(-xi, -least, side="left")) + 1
+        return xi[:kept], tail[:kept]
+
+    @cached_property
+    def _survival(self) -> tuple[Array, Array]:
+        v, _, above = self._law.tails
+        raised = above[::-1] * (1.0 + _RAISED + _RAISED_EACH * self.size)
+        xi = np.exp(v[::-1])
+        # The mass between two points has the greater ξ; that beyond the first, an infinite one; what is left, the last.
+        return np.concatenate([[math.inf], xi]), np.minimum(np.concatenate([raised, [1.0]]), 1.0)
+
+
+def norm_noise_for(
+    p: float, size: int, epsilon: float, delta: float, copies: int = 1, precision: Precision = EXACT
+) -> float:
+    """The least b/Δ for which the norm from `size` symmetric entries plus Laplace(b) is (ε, δ)-private."""
+    return NoisyNorm(p, size, copies).noise(epsilon, delta, precision)

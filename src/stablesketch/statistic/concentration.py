@@ -1,0 +1,97 @@
+"""Concentration: Simpson's index and the Herfindahl-Hirschman index, one measurement under the names people use.
+
+C = Σ (share of a key)² = F_2/N² is the probability that two random draws are of one key. It is 1 if one key has all,
+and 1/K if K keys are equally common. Gini-Simpson is 1 - C, the inverse 1/C = D_2 (diversity.py), and HHI is C, or
+10,000 C where shares are in percent.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+
+import numpy as np
+
+from ..errors import ArgumentError
+from .diversity import log_hill, log_hill_factor, measured_for
+from .known import Known
+from .statistic import ANY, Array, Derived, Statistic
+
+if TYPE_CHECKING:
+    from ..privacy import Privacy
+
+__all__ = ["HHI", "Form", "Simpson"]
+
+Form = Literal["index", "gini", "inverse"]
+
+
+class _Concentration(Derived):
+    """A monotone function of C, by way of ln D_2 = -ln C."""
+
+    @property
+    def p(self) -> float:
+        """Its order as a diversity."""
+        return 2.0
+
+    def needs(self, privacy: Privacy) -> tuple[Statistic, ...]:
+        return measured_for(2.0, privacy)
+
+    def factor(self, measured: Statistic) -> float:
+        return log_hill_factor(2.0, measured)
+
+    def of(self, found: Mapping[Statistic, Array], pairs: int) -> Array:
+        return self.at(np.exp(-log_hill(2.0, found, pairs)))
+
+    def range(self, known: Known = ANY) -> tuple[float, float]:
+        """1/K <= C <= 1."""
+        ends = (float(self.at(np.float64(c))) for c in (1.0 / max(known.most_keys, 1.0), 1.0))  # type: ignore[arg-type]
+        low, high = sorted(ends)
+        return low, high
+
+    @abstractmethod
+    def at(self, c: Array) -> Array:
+        """The statistic where C has this value."""
+
+
+@dataclass(frozen=True)
+class Simpson(_Concentration):
+    """Simpson's index C = Σ (share)²; form="gini" for 1 - C, form="inverse" for 1/C.
+
+    Its error is relative; that of Gini-Simpson is relative to C, so absolute and smaller where no key dominates.
+    """
+
+    form: Form = "index"
+
+    name: ClassVar[str] = "simpson"
+
+    def __post_init__(self) -> None:
+        if self.form not in get_args(Form):
+            raise ArgumentError("form", self.form, "there is no such form", 'Pass "index", "gini" or "inverse"')
+
+    def at(self, c: Array) -> Array:
+        with np.errstate(divide="ignore"):
+            return np.asarray({"index": c, "gini": 1.0 - c, "inverse": 1.0 / c}[self.form], dtype=np.float64)
+
+    def __str__(self) -> str:
+        return {"index": "Simpson index", "gini": "Gini-Simpson index", "inverse": "inverse Simpson index"}[self.form]
+
+
+@dataclass(frozen=True)
+class HHI(_Concentration):
+    """The Herfindahl-Hirschman index: the sum of squared shares, from 0 to 1, or to 10,000 with scale=10_000."""
+
+    scale: int = 1
+
+    name: ClassVar[str] = "hhi"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.scale, bool) or self.scale not in (1, 10_000):
+            raise ArgumentError("scale", self.scale, "the index goes up to 1 or to 10,000", "Pass 1 or 10_000")
+
+    def at(self, c: Array) -> Array:
+        return np.asarray(self.scale * c, dtype=np.float64)
+
+    def __str__(self) -> str:
+        return "Herfindahl-Hirschman index" + (" (0 to 10,000)" if self.scale > 1 else "")

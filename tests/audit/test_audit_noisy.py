@@ -1,0 +1,155 @@
+"""The audit of estimates with noise: sound plans pass; too little noise, an estimator that is not equivariant, a secret
+used again, and noise for one pair where several were meant are caught.
+
+Secrets are numbered, and the noise comes from them, so no outcome ever changes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import stablesketch as ss
+from stablesketch.audit import claimed_curve, worst_streams
+from stablesketch.collector import noisy_state
+from stablesketch.sketch.estimators.one_sided import log_estimates
+
+# At this p and size ξ is hardly ever far from 1, so that the claim is nearly attained.
+PLAN = ss.plan(ss.Moment(0.9), ss.Privacy(4.0, 1e-6), size=40)
+
+
+def opener(salt: int, change: Callable[[ss.Plan], ss.Plan] = lambda plan: plan) -> Callable[[ss.Plan], ss.Collector]:
+    """Collectors under secrets that come out the same each time."""
+    numbers = itertools.count(salt << 64)
+    return lambda plan: change(plan).open(ss.Secret.from_bytes(next(numbers).to_bytes(32, "little")))
+
+
+def quieter(factor: float) -> Callable[[ss.Plan], ss.Plan]:
+    return lambda plan: dataclasses.replace(plan, noise=factor * plan.noise)
+
+
+# --- neighbours and claim ---
+
+
+@pytest.mark.parametrize("relation", ["add_remove", "replace"])
+@pytest.mark.parametrize(("c", "most", "unit"), [(1, 1, "pair"), (3, 5, "pair"), (2, 4, "key")])
+def test_the_neighbours_are_neighbours_and_differ_by_nearly_all_that_is_possible(
+    relation: str, c: int, most: int, unit: str
+) -> None:
+    privacy = ss.Privacy(1.0, 1e-6, 50, most, relation, c, unit)  # type: ignore[arg-type]
+    plan = ss.plan(ss.Moment(0.5), privacy, size=20)
+    moments, pairs = [], []
+    for keys, values in worst_streams(plan):
+        assert values.max(initial=1) <= most
+        assert values.min(initial=1) >= 1
+        _, where = np.unique(keys, return_inverse=True)
+        moments.append(float((np.bincount(where, weights=values) ** 0.5).sum()) if len(keys) else 0.0)
+        pairs.append(len(keys))
+    change = c * math.sqrt(most)
+    if relation == "add_remove":
+        assert pairs == [c, 0]
+        assert moments[0] - moments[1] == pytest.approx(change)
+    else:
+        assert pairs[0] == pairs[1]
+        assert 0.3 * change < moments[0] - moments[1] <= change
+
+
+def test_the_claim_is_that_of_the_plan_and_falls() -> None:
+    for plan in (PLAN, ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9, pairs_per_person=3, groups=2), size=16)):
+        curve = claimed_curve(plan)
+        assert curve(plan.epsilon) <= plan.delta * (1.0 + 1e-9)
+        assert curve(0.98 * plan.epsilon) > plan.delta
+        deltas = [curve(epsilon) for epsilon in (0.0, 0.1, 0.5 * plan.epsilon, plan.epsilon, 2.0 * plan.epsilon)]
+        assert deltas == sorted(deltas, reverse=True)
+        assert deltas[0] < 1.0
+        weaker = claimed_curve(plan, 0.5)
+        assert all(weaker(epsilon) < curve(epsilon) for epsilon in (0.0, 0.1, 0.9 * plan.epsilon))
+
+
+def test_the_claim_is_above_that_of_an_estimate_that_does_not_err() -> None:
+    """1 - e^((ε - Δ/b)/2), nearly attained where ξ is nearly 1."""
+    curve = claimed_curve(PLAN)
+    for epsilon in (0.0, 1.0, 2.0):
+        least = 1.0 - math.exp(0.5 * (epsilon - 1.0 / PLAN.noise))
+        assert 0.98 * least < curve(epsilon) < 1.1 * least
+
+
+# --- what is sound passes ---
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        PLAN,
+        ss.plan(ss.Moment(0.5), ss.Privacy(2.0, 1e-6, 0, 3, "replace", 2), size=20),
+        pytest.param(ss.plan(ss.Moment(0.25), ss.Privacy(1.0, 1e-6, 0, 9, "replace"), size=30), marks=pytest.mark.slow),
+        pytest.param(ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, unit="key"), size=8), marks=pytest.mark.slow),
+    ],
+    ids=lambda plan: f"{plan.statistic}, {plan.privacy.relation}",
+)
+def test_sound_plans_pass(plan: ss.Plan) -> None:
+    """False alarm: at most 1%, and the secrets are the same each time."""
+    report = ss.audit(plan, 400, open_collector=opener(1), progress=False)
+    assert report.passed, str(report)
+    assert report.strongest_epsilon <= plan.epsilon
+
+
+# --- what is not is caught ---
+
+
+def test_half_of_the_noise_is_caught() -> None:
+    report = ss.audit(PLAN, 200, open_collector=opener(2, quieter(0.5)), progress=False)
+    assert not report.passed, str(report)
+
+
+@pytest.mark.slow
+def test_four_fifths_of_the_noise_are_caught() -> None:
+    report = ss.audit(PLAN, 2_000, open_collector=opener(2, quieter(0.8)), progress=False)
+    assert not report.passed, str(report)
+
+
+def test_noise_for_one_pair_where_three_were_meant_is_caught() -> None:
+    plan = ss.plan(ss.Moment(0.9), ss.Privacy(2.0, 1e-6, pairs_per_person=3), size=40)
+    report = ss.audit(plan, 300, open_collector=opener(3, quieter(1.0 / 3.0)), progress=False)
+    assert not report.passed, str(report)
+    assert report.strongest_epsilon > plan.epsilon
+
+
+def test_an_estimator_that_is_not_equivariant_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A constant that a sketch gets unless it is empty is as good an estimate, and tells whether there was anything."""
+
+    def corrected(logs: np.ndarray, p: float) -> np.ndarray:
+        found = log_estimates(logs, p)
+        return np.where(np.isneginf(found), found, np.logaddexp(found, 0.0))
+
+    monkeypatch.setattr(noisy_state, "log_estimates", corrected)
+    report = ss.audit(PLAN, 300, open_collector=opener(4), progress=False)
+    assert not report.passed, str(report)
+
+
+@pytest.mark.parametrize("secrets", [1, 6])
+def test_a_secret_used_again_is_caught(secrets: int) -> None:
+    """One for all releases, or six in turn: ξ and noise are the same on both streams, and come again."""
+    numbers = itertools.cycle(range(secrets))
+
+    def reused(plan: ss.Plan) -> ss.Collector:
+        return plan.open(ss.Secret.from_bytes(next(numbers).to_bytes(32, "little")))  # anew: a release destroys it
+
+    report = ss.audit(PLAN, 300, open_collector=reused, progress=False)
+    assert not report.passed, str(report)
+
+
+def test_no_noise_is_caught() -> None:
+    report = ss.audit(PLAN, 200, open_collector=opener(5, quieter(1e-3)), progress=False)
+    assert not report.passed, str(report)
+
+
+def test_an_audit_says_the_same_each_time() -> None:
+    """Everything random comes from the secrets."""
+    reports = [ss.audit(PLAN, 100, open_collector=opener(6), progress=False) for _ in range(2)]
+    assert reports[0] == reports[1]

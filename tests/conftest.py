@@ -1,0 +1,32 @@
+"""What is random comes out the same in every run: the generator behind `secrets` is seeded with the name of the test.
+
+So a statistical test passes always or never. What its docstring says of false alarms is about another seed. Processes
+that a test starts, and those it forks, have the operating system's randomness.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import secrets
+
+import pytest
+
+_SYSTEM = secrets._sysrand  # type: ignore[attr-defined]
+
+
+def _back() -> None:
+    secrets._sysrand = _SYSTEM  # type: ignore[attr-defined]
+
+
+os.register_at_fork(after_in_child=_back)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Before the fixtures of the test, those that are shared too."""
+    secrets._sysrand = random.Random(item.nodeid)  # type: ignore[attr-defined]
+
+
+def pytest_unconfigure() -> None:
+    _back()

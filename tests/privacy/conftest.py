@@ -1,0 +1,8 @@
+"""The positive stable law in mpmath, which tests/law has."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "law"))
