@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import stablesketch as ss
-import stablesketch.doors.run as run_module
+from stablesketch.doors.run import _Run
 
 TABLE = pa.table(
     {
@@ -64,7 +64,7 @@ def test_an_error_after_max_value_was_found_is_paid_for(ledger: ss.Ledger, monke
     def fails(*_: object, **__: object) -> None:
         raise ss.PlanInfeasible("values up to 7")
 
-    monkeypatch.setattr(run_module._Run, "_single", fails)
+    monkeypatch.setattr(_Run, "_single", fails)
     with pytest.raises(ss.PlanInfeasible):
         ss.release(TABLE, ss.Moment(0.5), ASKED, key="app", value="n", auto_max_value=ss.AutoMaxValue(), ledger=ledger)
     assert len(ledger) == 1
