@@ -11,7 +11,7 @@ INSTALLED := $(VENV)/.installed-$(FILES)
 NATIVE    := CMakeLists.txt pyproject.toml $(wildcard native/*)
 
 .DELETE_ON_ERROR:
-.PHONY: help demo cli test test-slow lint docs bench bench-engines accuracy picture import-time paper dist clean
+.PHONY: help demo cli test test-slow lint docs bench bench-engines accuracy studies picture import-time paper dist clean
 
 help:
 	@echo "make demo         the variety of words in Python's own standard library"
@@ -22,6 +22,7 @@ help:
 	@echo "make bench        how fast it is against its peers: the table and picture of docs/performance.md"
 	@echo "make bench-engines  Spark against Spark on 10^8 pairs: the tables of docs/scale.md"
 	@echo "make accuracy     the accuracy table of docs/accuracy.md"
+	@echo "make studies      errors and intervals of releases, beside version 0.1.0; DATA=folder of Parquet streams"
 	@echo "make picture      the pictures of the README and of the documentation"
 	@echo "make paper        every figure and theorem of the paper, in build/paper; DATA=folder of Parquet streams"
 	@echo "make import-time  how long import stablesketch takes"
@@ -97,8 +98,18 @@ bench-engines: $(VENV)/.extra-bench
 accuracy: $(INSTALLED)
 	@$(BIN)/python benchmarks/accuracy.py
 
+# Those of real streams begin anew, and take the longest: a quarter of an hour on two cores.
+studies: $(VENV)/.extra-bench $(VENV)/.extra-cli
+	@$(BIN)/python benchmarks/paper_settings.py
+	@$(BIN)/python benchmarks/groups.py
+	@test -n "$(DATA)" || { echo "DATA=folder of Parquet files with columns key and value" >&2; exit 1; }
+	@rm -f docs/real-streams.csv docs/statistics-on-streams.csv
+	@$(BIN)/python benchmarks/real_streams.py $(DATA)
+	@$(BIN)/python benchmarks/statistics_on_streams.py $(DATA)
+
 picture: $(VENV)/.extra-bench $(VENV)/.extra-cli
 	@$(BIN)/python benchmarks/readme_picture.py
+	@$(BIN)/python benchmarks/error_picture.py
 	@$(BIN)/python benchmarks/doc_pictures.py
 
 paper: $(VENV)/.extra-paper

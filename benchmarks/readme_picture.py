@@ -23,13 +23,14 @@ from numpy.typing import NDArray
 
 import stablesketch as ss
 from stablesketch.demo import exact_moment, python_files, words_of
+from stablesketch.law.one_sided import OneSidedLaw
 from stablesketch.pictures import picture_bytes
 from stablesketch.pictures.style import BLUE, GREY, VERMILION, canvas, in_style
 from stablesketch.sketch import wire
-from stablesketch.sketch.estimators import log_estimates
+from stablesketch.sketch.estimators.one_sided import log_estimates
 
 P = 0.5
-STORED_SIZE = 500
+STORED_SIZE = 203
 TITLE = "What a sketch stores and how accurate it is"
 SIZES = (16, 32, 64, 128, 256, 512, 1024, 2048)
 SKETCHES = 32  # of each size
@@ -53,7 +54,7 @@ def growth(words: list[str]) -> Growth:
     marks = [int(mark) for mark in np.geomspace(1_000, len(words), 25)]
     result = Growth(marks, [], [])
     exact: Counter[str] = Counter()
-    sketch = ss.Sketch(p=P, size=STORED_SIZE, secret=SECRET)
+    sketch = ss.Sketch(p=P, size=STORED_SIZE, secret=SECRET, law="one-sided")
     for start, stop in zip([0, *marks], marks, strict=False):
         exact.update(words[start:stop])
         sketch.update(words[start:stop])
@@ -64,22 +65,13 @@ def growth(words: list[str]) -> Growth:
 
 def estimates(exact: Counter[str]) -> dict[int, NDArray[np.float64]]:
     """For each size, F_hat of SKETCHES sketches over the exact F_p."""
-    sketch = ss.Sketch(p=P, size=SKETCHES * max(SIZES), secret=SECRET)
+    sketch = ss.Sketch(p=P, size=SKETCHES * max(SIZES), secret=SECRET, law="one-sided")
     sketch.update(list(exact), list(exact.values()))
     frame = wire.decode(sketch.to_bytes())
     unit = frame.resolution * math.log(2.0)
-    logs = np.array([math.log(abs(entry)) - unit for entry in frame.entries])
-    signs = np.sign(np.array([float(entry) for entry in frame.entries]))
+    logs = np.array([math.log(entry) - unit for entry in frame.entries])
     truth = math.log(exact_moment(exact, P))
-    return {
-        size: np.exp(
-            log_estimates(
-                logs[: SKETCHES * size].reshape(SKETCHES, size), signs[: SKETCHES * size].reshape(SKETCHES, size), P
-            )
-            - truth
-        )
-        for size in SIZES
-    }
+    return {size: np.exp(log_estimates(logs[: SKETCHES * size].reshape(SKETCHES, size), P) - truth) for size in SIZES}
 
 
 @in_style
@@ -98,7 +90,7 @@ def draw(stored: Growth, ratios: dict[int, NDArray[np.float64]], output: Path) -
     left.set_title("Bytes to store")
 
     sizes = np.geomspace(0.82 * min(SIZES), 1.22 * max(SIZES), 100)
-    spread = 1.96 * np.sqrt(1.0 / (sizes * ss.StableLaw(P).fisher_information))
+    spread = 1.96 * np.sqrt(1.0 / (sizes * OneSidedLaw(P).fisher_information))
     right.fill_between(sizes, np.exp(-spread), np.exp(spread), color=BLUE, alpha=0.15, linewidth=0)
     right.axhline(1.0, color=VERMILION, linewidth=2)
     jitter = np.exp(np.linspace(-0.16, 0.16, SKETCHES))

@@ -1,175 +1,122 @@
-"""Private diversity, entropy, counts and inequality of real streams: do intervals hold, is the error what was planned?
+"""Private diversity, entropy, counts and inequality of real streams: is the error what was planned, what was it before?
 
-    python benchmarks/statistics_on_streams.py FOLDER --releases 200 --csv docs/statistics-on-streams.csv
-    python benchmarks/statistics_on_streams.py FOLDER --csv docs/statistics-on-streams.csv --markdown
+    python benchmarks/statistics_on_streams.py FOLDER [--releases 200]
 
-FOLDER has Parquet files with columns `key` and `value`. Every statistic is released at the default settings of the
-command line with ε = 1, δ = 1e-9 in all, one pair replaced, the largest value of the file taken as public; Atkinson's
-index of files in which every key comes once, whole keys protected. For entropy where values vary, half of the total
-is taken as promised; where that is not enough the refusal is recorded. Each release has a collector and a secret of its
-own. To save time the totals of keys are added up once, before: the state is the same to the last bit
-(tests/doors/test_fold.py). Errors are relative for Hill numbers and counts, absolute for entropy and inequality. What
-is in the CSV already is not measured again, so a run that was stopped goes on where it was. Rényi's and Tsallis'
-entropies are functions of the Hill number of the same order, so that their intervals hold when its do.
+FOLDER has Parquet files with columns `key` and `value`. Every statistic is released at its default error with ε = 1,
+δ = 1e-9 in all, one pair added or removed, the largest value of the file taken as public; Atkinson's index of files in
+which every key comes once, whole keys replaced. Errors are relative for Hill numbers, indices of concentration and
+counts, absolute for entropy and inequality. The results go to docs/statistics-on-streams.csv, and from there into the
+table of docs/statistics.md, beside those of version 0.1.0. What is in the CSV already is not measured again, so a run
+that was stopped goes on where it was; remove the file to begin anew. `--markdown` prints the table and measures
+nothing. Rényi's and Tsallis' entropies are functions of the Hill number of the same order: their intervals hold when
+its do.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
-import math
-import statistics
-from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
 import stablesketch as ss
-from real_streams import largest, rows, totals_of
-from stablesketch.doors import Columns, Input
-from stablesketch.doors.exact import exact_values
-from stablesketch.statistic import Derived, Profile, Statistic
+from stablesketch.statistic import Profile, Statistic
+from stream_study import NUMBERS, Stream, measured, pasted, rows, streams_of, verdict, write
 
-EPSILON, DELTA = 1.0, 1e-9
-STATISTICS: tuple[Statistic, ...] = (
-    ss.Distinct(), ss.Shannon(), ss.Hill(0.5), ss.Atkinson(0.5), ss.Profile([0, 0.25, 0.5, 0.75, 1]),
-)  # fmt: skip
-FIELDS = (
-    "file", "statistic", "order", "pairs", "max_value", "total", "size", "bytes", "epsilon", "truth", "releases",
-    "predicted", "error", "bias", "covered", "width", "refused",
-)  # fmt: skip
+DOCS = Path(__file__).parents[1] / "docs"
+NAME = "benchmarks/statistics_on_streams.py"
+ABSOLUTE = ("shannon", "renyi", "atkinson", "generalised_entropy")
+
+
+def statistics() -> list[Statistic]:
+    found: list[Statistic] = [ss.Distinct(), ss.Shannon(), ss.Hill(0.5), ss.Atkinson(0.5)]
+    try:
+        return [*found, ss.Hill(2.0), ss.Profile([0, 0.25, 0.5, 0.75, 1, 2])]
+    except ss.ArgumentError:
+        return [*found, ss.Profile([0, 0.25, 0.5, 0.75, 1])]
+
+
+def fits(stream: Stream, statistic: Statistic) -> bool:
+    """Inequality is about people, each with one row; the profile, five sketches, was measured on the shortest."""
+    if isinstance(statistic, ss.Atkinson):
+        return len(stream.totals) == stream.pairs
+    return not isinstance(statistic, Profile) or len(stream.totals) < 20_000
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--releases", type=int, default=200)
-    parser.add_argument("--csv", type=Path, required=True)
+    parser.add_argument("--csv", type=Path, default=DOCS / "statistics-on-streams.csv")
     parser.add_argument("--only", nargs="*", help="names of statistics")
     parser.add_argument("--markdown", action="store_true", help="print the CSV as a table and measure nothing")
     asked = parser.parse_args()
     if asked.markdown:
         print(table(asked.csv))
         return
-    done = {(row["file"], row["statistic"]) for row in rows(asked.csv)}
-    if not asked.csv.exists():
-        with asked.csv.open("w", newline="") as file:
-            csv.writer(file).writerow(FIELDS)
-    paths = sorted(asked.folder.glob("*.parquet"), key=lambda path: len(totals_of(path)))
-    for statistic in STATISTICS:
-        for path in paths:
-            if (path.stem, statistic.name) in done or (asked.only and statistic.name not in asked.only):
+    # The Hill numbers of a profile are rows of their own, under the name of the profile.
+    done = {(row["file"], row["statistic"], "" if row["statistic"] == "profile" else float(row["order"]))
+            for row in rows(asked.csv)}  # fmt: skip
+    streams, before = streams_of(asked.folder), old()
+    for statistic in statistics():
+        order = "" if isinstance(statistic, Profile) else statistic.p
+        for stream in streams:
+            if (stream.path.stem, statistic.name, order) in done or not fits(stream, statistic):
                 continue
-            found = measured(path, statistic, asked.releases)
-            with asked.csv.open("a", newline="") as file:
-                csv.DictWriter(file, FIELDS).writerows(found)
-            for row in found:
-                print(row, flush=True)
+            if not asked.only or statistic.name in asked.only:
+                was = before.get((stream.path.stem, statistic.name, statistic.p), {})
+                size = int(was.get("size") or 0) if statistic.name == "hill" else 0
+                write(asked.csv, measured(stream, statistic, asked.releases, old_size=size))
+    print(verdict(asked.csv))
+    if asked.csv.parent == DOCS:
+        pasted(DOCS / "statistics.md", NAME, table(asked.csv))
 
 
-def measured(path: Path, statistic: Statistic, releases: int) -> list[dict[str, object]]:
-    ((_, truths, pairs, keys),) = exact_values(str(path), statistic, Columns(("key",), "value"), Input(), "error")
-    if isinstance(statistic, ss.Atkinson) and keys != pairs:
-        return []
-    totals = totals_of(path)
-    sums = totals.column("total").to_numpy()
-    most, unit = largest(path), "key" if isinstance(statistic, ss.Atkinson) else "pair"
-    promised = int(sums.sum()) // 2 if most > 1 and isinstance(statistic, ss.Shannon | Profile) else 0
-    asked = ss.Privacy(EPSILON, DELTA, pairs, most, unit=unit, total=promised, relation="replace")  # type: ignore[arg-type]
-    row: dict[str, object] = {
-        "file": path.stem, "statistic": statistic.name, "pairs": pairs, "max_value": most, "total": promised,
-    }  # fmt: skip
-    try:
-        plan = ss.plan(statistic, asked, mechanism="bare")
-    except ss.PlanInfeasible as error:
-        return [{**row, "order": statistic.p, "truth": truths[0], "refused": str(error)}]
-    found, size = [], 0
-    for _ in range(releases):
-        collector = plan.open()
-        collector._add_totals(collector._fingerprints(totals.column("key").combine_chunks()), sums, pairs)
-        size = size or len(collector.to_bytes())
-        found.append(collector.release())
-    row |= {"size": plan.size, "bytes": size, "epsilon": plan.epsilon, "releases": releases}
-    if not isinstance(statistic, Profile):
-        return [{**row, **told(statistic, statistic.p, plan, truths[0], exact_parts(plan, sums), points(found))}]
-    parts = exact_parts(plan, sums)
-    return [
-        {**row, **told(point, point.p, plan, truth, parts, points(found, i))}
-        for i, (point, truth) in enumerate(zip(statistic.points, truths, strict=True))
-    ]
-
-
-def points(found: Sequence[ss.Release], place: int | None = None) -> list[tuple[float, float, float]]:
-    chosen = [one if place is None else one.points[place] for one in found]
-    return [(one.value, one.low, one.high) for one in chosen]
-
-
-def exact_parts(plan: ss.Plan, sums: np.ndarray) -> dict[Statistic, float]:
-    shares = sums / sums.sum()
-    exact = {ss.Shannon(): float(-np.sum(shares * np.log(shares))), ss.Total(): float(sums.sum())}
-    return {
-        part.statistic: exact.get(part.statistic, float(np.sum(sums.astype(float) ** part.statistic.p)))
-        for part in plan.parts or (plan,)
-    }
-
-
-def told(
-    statistic: Statistic, order: float, plan: ss.Plan, truth: float, parts: dict[Statistic, float],
-    found: list[tuple[float, float, float]],
-) -> dict[str, object]:  # fmt: skip
-    scale = truth if statistic.relative else 1.0
-    errors = [(value - truth) / scale for value, _, _ in found]
-    return {
-        "order": order, "truth": truth, "predicted": predicted(statistic, plan, parts),
-        "error": math.sqrt(statistics.fmean(error**2 for error in errors)), "bias": statistics.fmean(errors),
-        "covered": sum(low <= truth <= high for _, low, high in found),
-        "width": statistics.fmean((high - low) / scale for _, low, high in found),
-    }  # fmt: skip
-
-
-def predicted(statistic: Statistic, plan: ss.Plan, parts: dict[Statistic, float]) -> float:
-    """The error that the plan says for what the stream really has; of several parts, added up in squares."""
-    needed = statistic.needs(plan.privacy) if isinstance(statistic, Derived) else (statistic,)
-    squares = 0.0
-    for part in plan.parts or (plan,):
-        if part.statistic in needed:
-            again = ss.plan(
-                part.statistic, part.privacy, size=part.size or None, mechanism=part.mechanism,
-                expected=parts[part.statistic] if part.statistic.relative else None,
-            ) if part.size else part  # fmt: skip
-            error = again.error
-            if not part.size:  # the noise of N
-                error = part.error * (part.expected or 1.0) / parts[part.statistic]
-            factor = statistic.factor(part.statistic) if isinstance(statistic, Derived) else 1.0
-            squares += (factor * error) ** 2
-    return math.sqrt(squares)
+def old() -> dict[tuple[str, str, float], dict[str, str]]:
+    """What version 0.1.0 had."""
+    found = rows(DOCS / "statistics-on-streams-0.1.0.csv")
+    return {(row["file"], row["statistic"], float(row["order"])): row for row in found}
 
 
 def table(results: Path) -> str:
-    """The CSV as Markdown."""
+    """The CSV as Markdown, beside what version 0.1.0 had."""
+    before = old()
     lines = [
-        "| stream | statistic | order | truth | entries | stored | ε | planned error | error | bias "
-        "| 95% intervals that hold | width / planned error |",
-        "|---" * 12 + "|",
+        "| stream | statistic | order | truth | entries | stored | planned error | error | bias "
+        "| 95% intervals that hold | width / planned error | 0.1.0: entries | its error "
+        "| planned now with its entries |",
+        "|---" * 14 + "|",
     ]
     for row in rows(results):
         if row["refused"]:
-            lines.append(f"| {row['file']} | {row['statistic']} | | {float(row['truth']):,.5g} | refused |" + " |" * 7)
+            lines.append(f"| {row['file']} | {row['statistic']} | | {float(row['truth']):,.5g} | refused |" + " |" * 9)
             continue
-        number = {name: float(row[name]) for name in FIELDS if name not in ("file", "statistic", "refused")}
-        shown = [
-            f"{100 * number[name]:.2f}%"
-            if row["statistic"] in ("hill", "distinct", "profile")
-            else f"{number[name]:.4f}"
-            for name in ("predicted", "error", "bias")
-        ]
+        number = {name: float(row[name]) for name in NUMBERS}
+        absolute = row["statistic"] in ABSOLUTE
+        was = before.get((row["file"], row["statistic"], number["order"]))
+        last = "| | | |"
+        if was:
+            again = shown(row["at_old_size"], absolute)
+            last = (
+                "| refused | | |"
+                if was["refused"]
+                else f"| {was['size']} | {shown(was['error'], absolute)} | {again} |"
+            )
         lines.append(
             f"| {row['file']} | {row['statistic']} | {number['order']:g} | {number['truth']:,.6g} "
-            f"| {number['size']:,.0f} | {number['bytes'] / 1024:.1f} KiB | {number['epsilon']:.3g} "
-            f"| {' | '.join(shown)} "
-            f"| {number['covered']:.0f} of {number['releases']:.0f} | {number['width'] / number['predicted']:.2f} |"
+            f"| {number['size']:,.0f} | {number['bytes'] / 1024:.1f} KiB "
+            f"| {' | '.join(shown(row[name], absolute) for name in ('predicted', 'error', 'bias'))} "
+            f"| {number['covered']:.0f} of {number['releases']:.0f} | {number['width'] / number['predicted']:.2f} "
+            f"{last}"
         )
     return "\n".join(lines)
+
+
+def shown(error: str, absolute: bool) -> str:
+    """Where the noise is larger than what is measured, by how much says nothing."""
+    if not error:
+        return ""
+    if absolute:
+        return f"{float(error):.4f}"
+    return f"{100 * float(error):.2f}%" if abs(float(error)) <= 1.0 else "over 100%"
 
 
 if __name__ == "__main__":

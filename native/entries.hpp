@@ -3,10 +3,12 @@
 // X(key, j) is a pseudorandom function. One AES-128 block
 //     plaintext  = fingerprint (8 bytes) | j / 2 (4 bytes) | domain (4 bytes), little-endian
 //     ciphertext = 64 bits for entry 2 (j/2) | 64 bits for entry 2 (j/2) + 1
-// and, for the one X in 2^15 that asks for more bits (variate.hpp), the block with the highest bit of the domain turned.
+// and, for the one X in 2^15 that asks for more bits (variate.hpp), the block with the highest bit of the domain turned. Of a
+// one-sided law one in 2^10 asks for more, and one in 2^62 for the block with the two highest bits turned, besides.
 // The bits become X by the table of stable_table.hpp, rounded to the nearest multiple of 2^-resolution (ties to even).
 // The rounding moves an entry by at most 2^-(q+1) sum_k f_k <= 2^-(q+1) F_p^{1/p}: the l_1 norm of the totals is at most
-// their l_p norm for p <= 1, so it is small against the scale of the entry whatever the stream.
+// their l_p norm for p <= 1, so it is small against the scale of the entry whatever the stream. For p > 1 it is not, but the
+// errors have signs of their own and cancel as the terms do: see privacy/norm_precision.py.
 #pragma once
 
 #include <cstddef>

@@ -55,8 +55,8 @@ void fill_table_plain(double p, const TableShape& shape, Row* rows, Row* deep);
 void fill_table_fma(double p, const TableShape& shape, Row* rows, Row* deep);
 
 // The table of p in [0.05, 2], of a one-sided law of order -p, or of the skewed law, built on first use and shared by all
-// who ask for the same p. Thread-safe. The `most_tables` used last are kept, of at most 3.3 MiB each; a table that was let go is built again, with
-// the same bits. What is in use is held by who uses it.
+// who ask for the same p. Thread-safe. The `most_tables` used last are kept, of at most 3.3 MiB each; a table that was let go
+// is built again, with the same bits. What is in use is held by who uses it.
 inline constexpr std::size_t most_tables = 32;
 std::shared_ptr<const StableTable> stable_table(double p);
 std::size_t tables_held();

@@ -380,7 +380,12 @@ class BinFit {
 class Builder {
   public:
     Builder(double p, const TableShape& shape, Row* rows, Row* deep)
-        : p_(std::fabs(p)), positive_(one_sided(p)), shape_(shape), rows_(rows), deep_(deep), a_(dd(1.0) / dd(std::fabs(p))) {
+        : p_(std::fabs(p)),
+          positive_(one_sided(p)),
+          shape_(shape),
+          rows_(rows),
+          deep_(deep),
+          a_(dd(1.0) / dd(std::fabs(p))) {
         const int bins = 1 << shape_.bin_bits;
         for (int bin = 0; bin < bins; ++bin)
             for (const dd& s : fit_.points()) mantissa_.push_back(dd(1.0) + (s + dd(bin + 0.5)) / dd(bins));

@@ -34,8 +34,8 @@ static inline std::uint64_t uniform_of(std::uint64_t bits) {
     return std::bit_cast<std::uint64_t>(static_cast<double>(static_cast<std::int64_t>(odd)));
 }
 
-// The bits of t for m < 2^52 with 64 more bits after m. Where there are no deep octaves all of m = 0 goes to the lowest octave, [2^-63, 2^-62): a t
-// below it is moved up by 2^-63.
+// The bits of t for m < 2^52 with 64 more bits after m. Where there are no deep octaves all of m = 0 goes to the lowest one,
+// [2^-63, 2^-62): a t below it is moved up by 2^-63.
 static inline std::uint64_t fine_uniform_of(std::uint64_t bits, std::uint64_t more) {
     const std::uint64_t m = bits & 0x3fffffffffffffffULL;
     const int length = 64 - std::countl_zero(m);  // 0..52

@@ -42,43 +42,31 @@ def check(wrong: Wrong, argument: Any = None) -> None:
 VALUE, TYPE = ss.ArgumentError, ss.ArgumentTypeError
 
 MAKING: dict[str, Wrong] = {
-    "p below the least": Wrong(
-        lambda _: ss.Sketch(0.0499, 5, law="symmetric"), VALUE, ("p = 0.0499", "between 0.05 and 1")
-    ),
-    "p zero": Wrong(lambda _: ss.Sketch(0, 5, law="symmetric"), VALUE, ("p = 0", "between 0.05 and 1")),
-    "p negative": Wrong(lambda _: ss.Sketch(-0.5, 5, law="symmetric"), VALUE, ("p = -0.5", "between 0.05 and 1")),
-    "p just above 1": Wrong(
-        lambda _: ss.Sketch(math.nextafter(1, 2), 5, law="symmetric"), VALUE, ("p = 1.0000000000000002",)
-    ),
-    "p just below 0.05": Wrong(
-        lambda _: ss.Sketch(math.nextafter(0.05, 0), 5, law="symmetric"), VALUE, ("p = 0.049999999999999996",)
-    ),
-    "p two": Wrong(lambda _: ss.Sketch(2, 5, law="symmetric"), VALUE, ("p = 2", "between 0.05 and 1", "Pass p=0.5")),
-    "p NaN": Wrong(lambda _: ss.Sketch(math.nan, 5, law="symmetric"), VALUE, ("p = nan",)),
-    "p infinite": Wrong(lambda _: ss.Sketch(math.inf, 5, law="symmetric"), VALUE, ("p = inf",)),
-    "p text": Wrong(lambda _: ss.Sketch("0.5", 5, law="symmetric"), TYPE, ("p = '0.5'", "number")),  # type: ignore[arg-type]
-    "p None": Wrong(lambda _: ss.Sketch(None, 5, law="symmetric"), TYPE, ("p = None",)),  # type: ignore[arg-type]
-    "p bool": Wrong(lambda _: ss.Sketch(True, 5, law="symmetric"), TYPE, ("p = True",)),
-    "p complex": Wrong(lambda _: ss.Sketch(0.5 + 0j, 5, law="symmetric"), TYPE, ("p = (0.5+0j)",)),  # type: ignore[arg-type]
-    "p Decimal": Wrong(lambda _: ss.Sketch(Decimal("0.5"), 5, law="symmetric"), TYPE, ("Decimal",)),  # type: ignore[arg-type]
-    "p Fraction": Wrong(lambda _: ss.Sketch(Fraction(1, 2), 5, law="symmetric"), TYPE, ("Fraction(1, 2)",)),  # type: ignore[arg-type]
-    "p array": Wrong(lambda _: ss.Sketch(np.array([0.5]), 5, law="symmetric"), TYPE, ("p = array",)),  # type: ignore[arg-type]
-    "size zero": Wrong(
-        lambda _: ss.Sketch(0.5, 0, law="symmetric"), VALUE, ("size = 0", "1 to 2147483647", "500 entries give 5%")
-    ),
-    "size negative": Wrong(lambda _: ss.Sketch(0.5, -1, law="symmetric"), VALUE, ("size = -1",)),
-    "size huge": Wrong(lambda _: ss.Sketch(0.5, 2**31, law="symmetric"), VALUE, ("size = 2147483648",)),
-    "size float": Wrong(lambda _: ss.Sketch(0.5, 50.0, law="symmetric"), TYPE, ("size = 50.0", "integer")),  # type: ignore[arg-type]
-    "size text": Wrong(lambda _: ss.Sketch(0.5, "50", law="symmetric"), TYPE, ("size = '50'", "integer")),  # type: ignore[arg-type]
-    "size None": Wrong(lambda _: ss.Sketch(0.5, None, law="symmetric"), TYPE, ("size = None",)),  # type: ignore[arg-type]
-    "size bool": Wrong(lambda _: ss.Sketch(0.5, True, law="symmetric"), TYPE, ("size = True",)),
-    "size numpy bool": Wrong(lambda _: ss.Sketch(0.5, np.True_, law="symmetric"), TYPE, ("size = ",)),  # type: ignore[arg-type]
-    "secret bytes": Wrong(
-        lambda _: ss.Sketch(0.5, 5, bytes(32), law="symmetric"), TYPE, ("secret", "bytes", "Secret.generate()")
-    ),  # type: ignore[arg-type]
-    "secret text": Wrong(
-        lambda _: ss.Sketch(0.5, 5, "hunter2", law="symmetric"), TYPE, ("secret", "str", "Secret.load(path)")
-    ),  # type: ignore[arg-type]
+    "p below the least": Wrong(lambda _: ss.Sketch(0.0499, 5), VALUE, ("p = 0.0499", "between 0.05 and 2")),
+    "p zero": Wrong(lambda _: ss.Sketch(0, 5), VALUE, ("p = 0", "between 0.05 and 2")),
+    "p negative": Wrong(lambda _: ss.Sketch(-0.5, 5), VALUE, ("p = -0.5", "between 0.05 and 2")),
+    "p just above 2": Wrong(lambda _: ss.Sketch(math.nextafter(2, 3), 5), VALUE, ("p = 2.0000000000000004",)),
+    "p just below 0.05": Wrong(lambda _: ss.Sketch(math.nextafter(0.05, 0), 5), VALUE, ("p = 0.049999999999999996",)),
+    "p three": Wrong(lambda _: ss.Sketch(3, 5), VALUE, ("p = 3", "between 0.05 and 2", "Pass p=0.5")),
+    "p NaN": Wrong(lambda _: ss.Sketch(math.nan, 5), VALUE, ("p = nan",)),
+    "p infinite": Wrong(lambda _: ss.Sketch(math.inf, 5), VALUE, ("p = inf",)),
+    "p text": Wrong(lambda _: ss.Sketch("0.5", 5), TYPE, ("p = '0.5'", "number")),  # type: ignore[arg-type]
+    "p None": Wrong(lambda _: ss.Sketch(None, 5), TYPE, ("p = None",)),  # type: ignore[arg-type]
+    "p bool": Wrong(lambda _: ss.Sketch(True, 5), TYPE, ("p = True",)),
+    "p complex": Wrong(lambda _: ss.Sketch(0.5 + 0j, 5), TYPE, ("p = (0.5+0j)",)),  # type: ignore[arg-type]
+    "p Decimal": Wrong(lambda _: ss.Sketch(Decimal("0.5"), 5), TYPE, ("Decimal",)),  # type: ignore[arg-type]
+    "p Fraction": Wrong(lambda _: ss.Sketch(Fraction(1, 2), 5), TYPE, ("Fraction(1, 2)",)),  # type: ignore[arg-type]
+    "p array": Wrong(lambda _: ss.Sketch(np.array([0.5]), 5), TYPE, ("p = array",)),  # type: ignore[arg-type]
+    "size zero": Wrong(lambda _: ss.Sketch(0.5, 0), VALUE, ("size = 0", "1 to 2147483647", "500 entries give 5%")),
+    "size negative": Wrong(lambda _: ss.Sketch(0.5, -1), VALUE, ("size = -1",)),
+    "size huge": Wrong(lambda _: ss.Sketch(0.5, 2**31), VALUE, ("size = 2147483648",)),
+    "size float": Wrong(lambda _: ss.Sketch(0.5, 50.0), TYPE, ("size = 50.0", "integer")),  # type: ignore[arg-type]
+    "size text": Wrong(lambda _: ss.Sketch(0.5, "50"), TYPE, ("size = '50'", "integer")),  # type: ignore[arg-type]
+    "size None": Wrong(lambda _: ss.Sketch(0.5, None), TYPE, ("size = None",)),  # type: ignore[arg-type]
+    "size bool": Wrong(lambda _: ss.Sketch(0.5, True), TYPE, ("size = True",)),
+    "size numpy bool": Wrong(lambda _: ss.Sketch(0.5, np.True_), TYPE, ("size = ",)),  # type: ignore[arg-type]
+    "secret bytes": Wrong(lambda _: ss.Sketch(0.5, 5, bytes(32)), TYPE, ("secret", "bytes", "Secret.generate()")),  # type: ignore[arg-type]
+    "secret text": Wrong(lambda _: ss.Sketch(0.5, 5, "hunter2"), TYPE, ("secret", "str", "Secret.load(path)")),  # type: ignore[arg-type]
     "law p": Wrong(lambda _: ss.StableLaw(1.5), VALUE, ("p = 1.5",)),
     "blob text": Wrong(lambda _: ss.Sketch.from_bytes("blob"), TYPE, ("blob", "str", "to_bytes()")),  # type: ignore[arg-type]
     "blob None": Wrong(lambda _: ss.Sketch.from_bytes(None), TYPE, ("blob", "NoneType")),  # type: ignore[arg-type]

@@ -84,6 +84,7 @@ def test_the_report(library: Path) -> None:
     assert out.count("✓") == 2
     assert "✗" not in out
     assert "A private release: plan, collector, release" in out
+    assert "by the sketch, and noise of ± " in out
     assert max(map(len, out.splitlines())) <= 80
     assert "\x1b" not in out + progress
     assert progress.splitlines()[-1] == f"  100% read, {len(words):,} words"

@@ -23,11 +23,10 @@ from .collector import Collector
 from .errors import ArgumentError, ArgumentTypeError
 from .plan import Plan
 from .plan.charge import charge_of
-from .plan.moment_plan import moment_change, precision_of
+from .plan.noisy_measure import measure_of
 from .privacy import PrivacyCurve
 from .privacy.auditing import AuditReport, audit_samples
 from .privacy.neighbours import worst_neighbours
-from .privacy.noisy_estimate import NoisyEstimate
 from .privacy.precision import rounding_delta
 from .privacy.sampling import SampledCurve
 from .release import Release
@@ -95,6 +94,8 @@ def published(release: Release) -> dict[str, float]:
     for point in release.points:
         at = f"order {point.order:g}"
         found |= {f"value at {at}": point.value, f"low at {at}": point.low, f"high at {at}": point.high}
+        if point.band_low is not None and point.band_high is not None:
+            found |= {f"band at {at}, low": point.band_low, f"band at {at}, high": point.band_high}
     return found
 
 
@@ -133,10 +134,10 @@ def _noisy_curve(plan: Plan, share: float) -> Callable[[float], float]:
 
     Where ε is below what finite precision shifts, δ at a larger ε serves: P - e^ε Q <= (P - e^x Q) + (e^x - e^ε) Q.
     """
-    p, change = plan.statistic.p, moment_change(plan.statistic.p, plan.privacy)
-    estimate = NoisyEstimate(p, plan.size, plan.privacy.copies)
+    measure, privacy = measure_of(plan.statistic.p), plan.privacy
+    change, estimate = measure.change(privacy), measure.estimate(plan.size, privacy.copies)
     noise = plan.noise / (change * share)
-    precision = precision_of(p, plan.size, plan.cap / change, plan.step / plan.noise)
+    precision = measure.precision(plan.size, privacy, plan.step / plan.noise, plan.cap / change)
     least = 2.0 * precision.shift(noise) + _LEAST_EPSILON
 
     def delta(epsilon: float) -> float:
@@ -151,18 +152,20 @@ def _least_hidden(plan: Plan) -> int:
     """How many pairs neighbours have in common, all on one key, where the difference shows best: (F - F')/deviation.
 
     None, where pairs are added or removed. A replaced pair changes F by less if there is little it can be added to.
+    Above order 1 it is the norm that has noise, and differs most where all pairs are of one key.
     """
     p, privacy = plan.statistic.p, plan.privacy
     count, most = privacy.pairs_per_person, privacy.max_value
-    if privacy.relation == "add_remove" or privacy.unit == "key":
+    if privacy.relation == "add_remove" or privacy.unit == "key" or p > 1.0:
         return 0
 
     def shows(shared: int) -> float:
-        one, other = math.pow(shared, p) + count * math.pow(most, p), math.pow(shared + count, p)
+        one = math.pow(shared, p) + count * math.pow(most, p)
+        other = math.pow(shared + count, p)
         relative = plan.error if not plan.expected else 0.0
         return (one - other) / math.hypot(math.sqrt(2.0) * plan.noise, relative * one)
 
-    return max((0, *(2**i for i in range(16))), key=shows)
+    return max((0, *(1 << i for i in range(16))), key=shows)
 
 
 def worst_streams(plan: Plan) -> tuple[Stream, Stream]:

@@ -48,10 +48,13 @@ def run(root: Path, out: TextIO, progress: TextIO, size: int = SIZE) -> int:
     report = Report(out)
     report.heading(f"stablesketch {__version__}: how varied are the words of Python's standard library?")
 
-    sketches = {p: Sketch(p=p, size=size) for p in ORDERS}
+    sketches = {p: Sketch(p=p, size=size, law="one-sided") for p in ORDERS}
     whole = sketches[0.5]
     # The same stream once more in two halves, under the same secret, for the merge that is shown at the end.
-    halves = [Sketch(p=0.5, size=size, secret=whole.secret) for _ in range(2)]
+    halves = [Sketch(p=0.5, size=size, secret=whole.secret, law="one-sided") for _ in range(2)]
+    # The plan is made before any word is read: it holds for every stream, of any length.
+    chosen = plan(Moment(0.5), Privacy(epsilon=1.0, delta=1e-9), size=size)
+    collector = chosen.open()
     exact: Counter[str] = Counter()
     bar = Progress(progress, sum(path.stat().st_size for path in files))
     middle = len(files) // 2
@@ -60,6 +63,7 @@ def run(root: Path, out: TextIO, progress: TextIO, size: int = SIZE) -> int:
             for sketch in (*sketches.values(), half):
                 sketch.update(words)
                 bar.draw()
+            collector.update(words)
             exact.update(words)
     seconds = bar.close()
 
@@ -82,14 +86,6 @@ def run(root: Path, out: TextIO, progress: TextIO, size: int = SIZE) -> int:
             changed and whole.to_bytes() == before,
         ),
     ]
-    # How many words there are is public under "replace", and decides the plan; so the release takes a second pass.
-    asked = Privacy(epsilon=1.0, delta=1e-9, pairs=exact.total())
-    chosen = plan(Moment(0.5), asked, size=size)
-    collector = chosen.open()
-    bar = Progress(progress, bar.volume, lines=False)
-    for words in batches(files, bar):
-        collector.update(words)
-    bar.close()
     report.private(exact, chosen, collector.release())
     return 0 if all(holds) else 1
 
@@ -130,6 +126,7 @@ class Report:
         self._out = out
         self._colour = _is_terminal(out) and not os.environ.get("NO_COLOR")
         self._rule, self._yes, self._no = ("─", "✓", "✗") if _writes(out, "─✓✗") else ("-", "yes", "NO")
+        self._plus_minus = "±" if _writes(out, "±") else "+-"
         self._epsilon, self._delta = ("ε", "δ") if _writes(out, "εδ") else ("epsilon", "delta")
 
     def heading(self, text: str) -> None:
@@ -189,13 +186,14 @@ class Report:
     def private(self, exact: Counter[str], chosen: Plan, release: Release) -> None:
         self._section("A private release: plan, collector, release")
         e, d = self._epsilon, self._delta
-        self._line(f"  asked      {e} = {chosen.privacy.epsilon:g}, {d} = {chosen.privacy.delta:g}")
-        self._line(f"  reached    {e} = {release.epsilon:.3g}, {d} = {release.delta:g}, floor {release.floor:,.4g}")
+        self._line(f"  planned    {e} = {chosen.epsilon:g}, {d} = {chosen.delta:g}, {chosen.size:,} entries")
+        noise = f"{self._plus_minus} {2**0.5 * chosen.noise:.2g}"
+        self._line(f"  error      {100 * chosen.error:.2g}% by the sketch, and noise of {noise}")
         self._line(f"  released   F_0.5 = {release.value:,.0f}, 95% between {release.low:,.0f} and {release.high:,.0f}")
         self._line(f"  the truth  F_0.5 = {exact_moment(exact, 0.5):,.0f}, which nobody would publish")
         self._line()
         self._note(
-            "  Whoever sees the release cannot tell whether any one word was another one.",
+            "  Whoever sees the release cannot tell whether any one word is there or not.",
             "  Only a release is private: guard estimates and sketches like the words.",
         )
 
@@ -228,9 +226,8 @@ class Progress:
 
     WIDTH = 30
 
-    def __init__(self, out: TextIO, volume: int, lines: bool = True) -> None:
+    def __init__(self, out: TextIO, volume: int) -> None:
         self.volume = max(volume, 1)
-        self._lines = lines
         self._out = out
         self._terminal = _is_terminal(out)
         self._full, self._empty = ("━", "╌") if _writes(out, "━╌") else ("#", ".")
@@ -252,7 +249,7 @@ class Progress:
                 full = round(share * self.WIDTH)
                 bar = self._full * full + self._empty * (self.WIDTH - full)
                 self._write(f"\r\x1b[K  {bar} {share:4.0%}  {self._words:,} words  {now - self._started:.1f} s")
-        elif self._lines and int(4 * share) > self._quarters:
+        elif int(4 * share) > self._quarters:
             self._quarters = int(4 * share)
             self._write(f"  {25 * self._quarters}% read, {self._words:,} words\n")
 

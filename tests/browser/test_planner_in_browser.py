@@ -37,12 +37,15 @@ def shown(page: Any, name: str) -> str:
 def test_it_shows_the_plan_of_the_library(window: Window, server: PlannerServer) -> None:
     page = window.open(server.url)
     settled(page)
-    plan = ss.plan(
-        ss.Moment(0.5), ss.Privacy(1.0, 1e-9, pairs=1_000_000, relation="replace"), size=500, mechanism="bare"
-    )
-    assert shown(page, "error") == f"{100 * plan.error:.3g}%"
+    plan = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9), size=200)
+    noise = f"± {2**0.5 * plan.noise:.3g}"
+    assert shown(page, "error") == f"{100 * plan.error:.3g}% and {noise}"
+    assert shown(page, "noise-value") == noise
+    assert shown(page, "exact-value") == "± 1.41"
+    assert f"b = {at_most(plan.noise, 3)}, in units of F_0.5" in shown(page, "scale")
     assert shown(page, "epsilon-value") == at_most(plan.epsilon, 3)
-    assert shown(page, "paper-value") == f"{ss.paper.epsilon(10**6, 2**20, 1, 0.5, 500):.3g}"
+    assert shown(page, "paper-value") == f"{ss.paper.epsilon(10**6, 2**20, 1, 0.5, 200):.3g}"
+    assert "at least 1,000" in shown(page, "least")
     assert f"{plan.bytes:,}" in shown(page, "bytes")
     assert window.complaints == []
     assert all(request.startswith(f"http://127.0.0.1:{server.server_port}/") for request in window.requests)
@@ -51,7 +54,7 @@ def test_it_shows_the_plan_of_the_library(window: Window, server: PlannerServer)
 def test_every_slider_moves_by_keyboard_and_changes_the_plan(window: Window, server: PlannerServer) -> None:
     page = window.open(server.url)
     settled(page)
-    for name in ("p", "pairs", "max_value", "epsilon", "delta", "size", "pairs_per_person"):
+    for name in ("p", "max_value", "epsilon", "delta", "size", "pairs_per_person"):
         before, command = shown(page, f"{name}-shown"), shown(page, "command")
         page.locator(f"#{name}").focus()
         page.keyboard.press("ArrowRight")
@@ -59,6 +62,11 @@ def test_every_slider_moves_by_keyboard_and_changes_the_plan(window: Window, ser
         assert shown(page, f"{name}-shown") != before, name
         assert shown(page, "command") != command, name
         assert page.locator(f"#{name}").get_attribute("aria-valuetext") == shown(page, f"{name}-shown")
+    command = shown(page, "command")
+    page.get_by_label("pairs n, a guess").fill("0")
+    settled(page)
+    assert (shown(page, "pairs-shown"), shown(page, "least")) == ("none", "")
+    assert shown(page, "command") == command  # the plan holds for any stream
     assert window.complaints == []
 
 
@@ -69,29 +77,22 @@ def test_the_tab_key_reaches_everything_in_order(window: Window, server: Planner
     for _ in range(8):
         page.keyboard.press("Tab")
         order.append(page.evaluate("document.activeElement.id || document.activeElement.name"))
-    assert order == ["p", "pairs", "max_value", "relation", "pairs_per_person", "epsilon", "delta", "size"]
+    assert order == ["p", "max_value", "relation", "pairs_per_person", "epsilon", "delta", "size", "pairs"]
 
 
 def test_clicking_through_it(window: Window, server: PlannerServer) -> None:
     page = window.open(server.url)
     settled(page)
-    page.get_by_label("whether it is there at all").check()
+    page.get_by_label("what a pair is").check()
     settled(page)
-    assert "relation add_remove" in shown(page, "command")
+    assert "relation replace" in shown(page, "command")
+    page.get_by_label("pairs of one person").fill("20")
+    settled(page)
     assert shown(page, "paper-value") == "none"
-    page.get_by_label("pairs n, at least").fill("0")  # any number of pairs
+    assert shown(page, "exact-value") == "± 28.3"
+    page.get_by_label("order p").fill("1")
     settled(page)
-    assert shown(page, "pairs-shown") == "any number"
-    assert "absolute" in shown(page, "error-at")
-    assert "phantom keys" in shown(page, "floor")
-    page.get_by_label("ε, at most").fill("1")
-    page.get_by_label("δ, at most").fill("-12")
-    page.get_by_label("entries").fill("4")
-    settled(page)
-    assert page.locator("#problem").is_visible()  # finite precision: said, with the way out
-    assert "mechanism='exact'" in shown(page, "problem")
-    page.get_by_label("δ, at most").fill("-3")
-    settled(page)
+    assert "the total: one counter" in shown(page, "error-at")
     assert not page.locator("#problem").is_visible()
     assert window.complaints == []
 
@@ -104,8 +105,8 @@ def test_the_command_that_is_shown_is_the_plan(window: Window, server: PlannerSe
     page = window.open(server.url)
     settled(page)
     assert run(shlex.split(shown(page, "command"))[1:]) == 0
-    error = shown(page, "error").rstrip("%")
-    assert f"error            {error}% at" in capsys.readouterr().out
+    error, noise = shown(page, "error").split(" and ")
+    assert f"error      {error} of F_0.5, and {noise}" in capsys.readouterr().out
 
 
 def test_when_the_program_has_ended_the_page_says_so(window: Window) -> None:

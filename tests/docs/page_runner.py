@@ -3,6 +3,11 @@
 A shell block runs in bash and stops at the first command that fails; a change of folder lasts. A Python block runs in
 an interpreter of its own. A text block right after a shell block is what that block prints: the same lines but for
 their numbers, since releases are random.
+
+    python tests/docs/page_runner.py docs/start.md docs/tutorials/words.md
+
+follows pages in the environment that it runs in, and where a text block is no longer what is printed puts in its place
+what is. Read what changed before you commit it.
 """
 
 from __future__ import annotations
@@ -30,6 +35,7 @@ class Reader:
 
     folder: Path
     setup: bool  # whether the lines of SETUP are run, too
+    writes: bool = False  # whether a text block that is out of date is written anew
     environment: dict[str, str] = field(default_factory=lambda: dict(os.environ))
 
     def follow(self, page: Path) -> None:
@@ -42,7 +48,10 @@ class Reader:
                 self._python(page, block)
                 printed = None
             elif block.language == "text" and printed is not None:
-                assert shape(printed) == shape(block.text), f"{page}:{block.line} was, this time\n\n{printed}"
+                if self.writes and shape(printed) != shape(block.text):
+                    written_anew(page, block.text, printed)
+                else:
+                    assert shape(printed) == shape(block.text), f"{page}:{block.line} was, this time\n\n{printed}"
                 printed = None
 
     def _shell(self, page: Path, block: Block) -> str:
@@ -83,3 +92,18 @@ def shape(text: str) -> list[str]:
     """The lines without their numbers, their rules and their spacing."""
     plain = (_NUMBER.sub("#", re.sub(r"[─ ]+", " ", line)).strip() for line in text.splitlines())
     return [line for line in plain if line]
+
+
+def written_anew(page: Path, old: str, new: str) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert text.count(f"```text\n{old}```") == 1
+    page.write_text(text.replace(f"```text\n{old}```", f"```text\n{new.strip()}\n```"), encoding="utf-8")
+    print(f"{page}: a block is new")
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        with tempfile.TemporaryDirectory() as folder:
+            reader = reader_here(Path(folder))
+            reader.writes = True
+            reader.follow(ROOT / name)

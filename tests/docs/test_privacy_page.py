@@ -1,6 +1,6 @@
-"""docs/privacy.md and docs/known-limits.md against the code: the plan, the accounting and the numbers are made again.
+"""docs/privacy.md, docs/bare.md and docs/known-limits.md against the code: plans, tables and numbers are made again.
 
-`python tests/docs/test_privacy_page.py` writes the two generated blocks into the page.
+`python tests/docs/test_privacy_page.py` writes the generated blocks into the pages.
 """
 
 from __future__ import annotations
@@ -17,29 +17,75 @@ from stablesketch.plan.sizing import relative_deviation
 from stablesketch.privacy.precision import coarse_enough_step, grid_step, is_covered, rounding_delta
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "privacy.md"
+PRIVACY, BARE = ROOT / "docs" / "privacy.md", ROOT / "docs" / "bare.md"
 LIMITS = (ROOT / "docs" / "known-limits.md").read_text(encoding="utf-8")
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
-BLOCKS = {
-    "the plan": re.compile(r"(?<=the plan -->\n```text\n).*?(?=```)", re.DOTALL),
-    "the accounting": re.compile(r"(?<=the accounting -->\n).*?(?=\n\n```sh)", re.DOTALL),
+ORDERS = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9)
+ASKED = ss.Privacy(epsilon=1.0, delta=1e-9)
+PAGES = {
+    "the plan": PRIVACY,
+    "the noise": PRIVACY,
+    "the errors": PRIVACY,
+    "the bare plan": BARE,
+    "the accounting": BARE,
 }
+
+
+def block(name: str) -> re.Pattern[str]:
+    """A text block, or a table, after the comment that names it."""
+    start, end = (r" -->\n```text\n", r"```") if name.endswith("plan") else (r" -->\n", r"\n\n")
+    return re.compile(rf"(?<={name}{start}).*?(?={end})", re.DOTALL)
 
 
 def made(name: str) -> str:
     if name == "the plan":
+        return f"{ss.plan(ss.Moment(0.5), ASKED)}\n"
+    if name == "the bare plan":
         privacy = ss.Privacy(epsilon=1.0, delta=1e-9, pairs=10_000, relation="replace")
         return f"{ss.plan(ss.Moment(0.5), privacy, size=500, mechanism='bare')}\n"
+    if name == "the noise":
+        return noise_table()
+    if name == "the errors":
+        return error_table()
     from privacy_table import rows, table
 
     return table(rows(1e-6), markdown=True)
 
 
-@pytest.mark.parametrize("name", BLOCKS)
+def noise_table() -> str:
+    sizes = (8, 16, 32, 64, 200, 1_250, 5_000)
+    lines = [f"| p | {sizes[0]} entries | {' | '.join(f'{size:,}' for size in sizes[1:])} |", "|---" * 8 + "|"]
+    for p in ORDERS:
+        noises = [f"{ss.plan(ss.Moment(p), ASKED, size=size).noise:.2f}" for size in sizes]
+        lines.append(f"| {p:g} | {' | '.join(noises)} |")
+    return "\n".join(lines)
+
+
+def error_table() -> str:
+    values = (10, 30, 100, 1_000)
+    lines = [
+        "| p | entries | error of the sketch | noise | " + " | ".join(f"F = {value:,}" for value in values) + " |",
+        "|---" * 8 + "|",
+    ]
+    for p in ORDERS:
+        usual = ss.plan(ss.Moment(p), ASKED)
+        plans = [ss.plan(ss.Moment(p), ASKED, size=usual.size, expected=value) for value in values]
+        errors = " | ".join(f"{100 * plan.error:.2g}%" for plan in plans)
+        noise = math.sqrt(2.0) * usual.noise
+        lines.append(f"| {p:g} | {usual.size} | {100 * usual.error:.1f}% | ± {noise:.2f} | {errors} |")
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("name", PAGES)
 def test_the_blocks_are_what_the_code_says(name: str) -> None:
-    (found,) = BLOCKS[name].findall(PAGE.read_text(encoding="utf-8"))
+    (found,) = block(name).findall(PAGES[name].read_text(encoding="utf-8"))
     assert found == made(name)
+
+
+def test_the_two_parts_of_the_error_on_the_page() -> None:
+    plan = ss.plan(ss.Moment(0.5), ASKED)
+    assert f"{100 * plan.error:.3g}% of F_0.5, and ± {math.sqrt(2.0) * plan.noise:.3g}" in PRIVACY.read_text("utf-8")
 
 
 def test_the_row_that_the_issue_was_about() -> None:
@@ -51,7 +97,7 @@ def test_the_row_that_the_issue_was_about() -> None:
 
 
 def test_the_cost_of_precision_on_the_page() -> None:
-    (claimed,) = re.findall(r"At 50 entries and ε = 1 the cost is ([\d.e-]+)\.", PAGE.read_text(encoding="utf-8"))
+    (claimed,) = re.findall(r"At 50 entries and ε = 1 the cost is ([\d.e-]+)\.", BARE.read_text(encoding="utf-8"))
     assert float(claimed) == pytest.approx(rounding_delta(1.0, grid_step(relative_deviation(0.5, 50))), rel=0.04)
 
 
@@ -61,7 +107,7 @@ def test_the_cost_of_precision_on_the_page() -> None:
 )
 def test_the_least_delta_of_the_limits(size: int, epsilon: float, claimed: float) -> None:
     """Three quarters of δ may go into precision, on the coarsest grid. The page rounds to two digits."""
-    assert f"{claimed:g}".replace("e-0", "e-") in LIMITS
+    assert f"{claimed:g}".replace("e-0", "e-") in BARE.read_text("utf-8")
     least = rounding_delta(epsilon, coarse_enough_step(relative_deviation(0.5, size), epsilon, 0.0)) / 0.75
     assert least == pytest.approx(claimed, rel=0.05)
 
@@ -91,11 +137,17 @@ def test_the_longest_stream_of_the_limits() -> None:
     assert is_covered(2**40, 2.0**40)
     assert is_covered(2**35, 2.0**35 * 1e3)
     assert is_covered(2**18, 2.0**1000)
-    assert "2^81" in LIMITS
+    assert "2^81" in BARE.read_text("utf-8")
 
 
 def test_the_best_error_of_the_limits() -> None:
     assert [f"{100 * relative_deviation(p, 10_000):.1f}" for p in (0.05, 1.0)] == ["1.0", "1.4"]
+
+
+def test_the_noise_of_orders_above_one_on_the_page_of_limits() -> None:
+    noises = [ss.plan(ss.Moment(p), ASKED, size=200).noise for p in (1.5, 2.0, 1.25)]
+    said = f"b/Δ is {noises[0]:.2f} at order 1.5 and {noises[1]:.2f} at 2, but {noises[2]:.0f} at 1.25"
+    assert said in LIMITS
 
 
 def test_collisions() -> None:
@@ -103,10 +155,9 @@ def test_collisions() -> None:
 
 
 def write() -> None:
-    text = PAGE.read_text(encoding="utf-8")
-    for name, pattern in BLOCKS.items():
-        text = pattern.sub(lambda _, name=name: made(name), text)
-    PAGE.write_text(text, encoding="utf-8")
+    for name, page in PAGES.items():
+        text = page.read_text(encoding="utf-8")
+        page.write_text(block(name).sub(lambda _, name=name: made(name), text), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ def test_every_public_name_is_in_the_reference(site: Path) -> None:
 
 
 def test_proofs_beside_the_code_are_pages(site: Path) -> None:
-    text = (site / "privacy.html").read_text(encoding="utf-8")
+    text = (site / "bare.html").read_text(encoding="utf-8")
     (link,) = set(re.findall(r'href="(code/stablesketch\.privacy\.precision\.html)"', text))
     assert "rounded" in (site / link).read_text(encoding="utf-8")
 

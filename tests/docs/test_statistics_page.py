@@ -1,26 +1,40 @@
-"""What docs/statistics.md says of plans and defaults is so, and so is the row of entropy in the README."""
+"""What docs/statistics.md says of plans and defaults is so, and its tables are those of their files.
+
+`python tests/docs/test_statistics_page.py` writes the plan into the page.
+"""
 
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 
 import pytest
 from test_snippets import ROOT, blocks
 
 import stablesketch as ss
-from stablesketch.privacy.entropy_neighbours import entropy_sensitivity
-from stablesketch.privacy.shift_curve import ShiftCurve
-from stablesketch.sketch.estimators.entropy import entropy_deviation
 from stablesketch.statistic import STATISTICS
 
 PAGE = ROOT / "docs" / "statistics.md"
 MATHS = ROOT / "docs" / "math-statistics.md"
 
 
+def made() -> str:
+    return str(ss.plan(ss.Hill(0.5), ss.Privacy(epsilon=1.0, delta=1e-9, max_value=100)))
+
+
 def test_the_plan_shown_is_the_plan_made() -> None:
     (shown,) = [block.text for block in blocks(PAGE) if block.language == "text"]
-    privacy = ss.Privacy(epsilon=1.0, delta=1e-9, pairs=1_000_000, max_value=100, relation="replace")
-    assert shown.strip() == str(ss.plan(ss.Hill(0.5), privacy, size=500, mechanism="bare"))
+    assert shown.strip() == made()
+
+
+@pytest.mark.parametrize(
+    ("script", "page"), [("statistics_on_streams", "statistics.md"), ("real_streams", "accuracy.md")]
+)
+def test_the_tables_of_real_streams_are_those_of_the_files(script: str, page: str) -> None:
+    command = [sys.executable, f"benchmarks/{script}.py", ".", "--markdown"]
+    shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert shown.strip() in (ROOT / "docs" / page).read_text(encoding="utf-8")
 
 
 def test_every_statistic_is_there_with_its_usual_error() -> None:
@@ -33,14 +47,6 @@ def test_every_statistic_is_there_with_its_usual_error() -> None:
         assert STATISTICS[name].default_error == pytest.approx(float(error) / (100 if percent else 1)), name
         absolute = name in ("shannon", "renyi", "atkinson", "generalised_entropy")
         assert STATISTICS[name].relative == bool(percent) == (not absolute), name
-
-
-def test_the_row_of_entropy_in_the_readme() -> None:
-    (row,) = re.findall(r"^\| entropy \| (.*) \|$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
-    errors, (_, epsilon, *_) = row.split(" | ")[:3], row.split(" | ")[3:]
-    assert errors == [f"{entropy_deviation(size):.3g} nats" for size in (50, 500, 5_000)]
-    shift = entropy_sensitivity(ss.Privacy(1.0, 1e-9, pairs=10**6, relation="replace"))
-    assert epsilon.strip(" |") == f"{ShiftCurve(500, shift).epsilon(1e-9):.3g}"
 
 
 def test_the_example_of_dividing_by_the_total() -> None:
@@ -63,3 +69,8 @@ def test_the_example_of_whole_keys() -> None:
     changes = [100 * (ss.sensitivity(0.5, privacy) - 1.0) for privacy in (pairs, keys)]
     assert f"F_p by up to {changes[0]:.1f}% of the least" in MATHS.read_text("utf-8")
     assert f"replacing a key by {changes[1]:.3f}%" in MATHS.read_text("utf-8")
+
+
+if __name__ == "__main__":
+    (old,) = [block.text for block in blocks(PAGE) if block.language == "text"]
+    PAGE.write_text(PAGE.read_text("utf-8").replace(old, f"{made()}\n"), encoding="utf-8")

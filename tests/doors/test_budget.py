@@ -40,12 +40,15 @@ def test_a_total_is_rounded_up(parts: list[tuple[float, int]]) -> None:
     st.floats(min_value=1e-12, max_value=1e-3),
     st.integers(min_value=1, max_value=20),
     st.floats(min_value=0.01, max_value=0.99),
+    st.booleans(),
 )
-def test_a_table_costs_at_most_what_was_asked(epsilon: float, delta: float, touched: int, share: float) -> None:
+def test_a_table_costs_at_most_what_was_asked(
+    epsilon: float, delta: float, touched: int, share: float, bare: bool
+) -> None:
     chosen, left = split(epsilon, share)
     chosen_delta, left_delta = split(delta, share)
     asked = ss.Privacy(left, left_delta, 0, relation="add_remove")
-    budget = GroupBudget.of(asked, touched, (chosen, chosen_delta))
+    budget = GroupBudget.of(asked, touched, (chosen, chosen_delta), bare=bare)
     spent = budget.spent(budget.privacy.epsilon, budget.privacy.delta)
     assert Fraction(spent[0]) <= Fraction(epsilon)
     assert Fraction(spent[1]) <= Fraction(delta)

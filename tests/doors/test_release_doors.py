@@ -173,8 +173,8 @@ def test_one_pass_of_standard_input_has_the_plan_of_its_number_of_pairs() -> Non
     """n is known at the end: the floor of the release is that of a plan for n pairs and the same size."""
     lines = "".join(f"{app}\n" for app in APPS).encode()
     task = Task(
-        ss.Moment(0.5), ss.Privacy(0.1, 1e-6, 0, relation="replace"), Columns(("line",)), Sizing(size=50), count_pairs=True,
-        input=Input(stdin=io.BytesIO(lines)),
+        ss.Moment(0.5), ss.Privacy(0.1, 1e-6, relation="replace"), Columns(("line",)),
+        Sizing(size=50, mechanism="bare"), count_pairs=True, input=Input(stdin=io.BytesIO(lines)),
     )  # fmt: skip
     outcome = run(task, "-")
     assert outcome.plan == ss.plan(

@@ -45,23 +45,19 @@ _OF_PLAN = ("error", "size", "memory", "expected", "mechanism", "deletes")
 
 def planned(statistic: Statistic, options: Options) -> list[Found]:
     try:
-        ss.plan(
-            statistic,
-            privacy_of(options),
-            **{name: options[name] for name in _OF_PLAN if name in options},
-            mechanism="bare",
-        )
+        ss.plan(statistic, privacy_of(options), **{name: options[name] for name in _OF_PLAN if name in options})
     except StablesketchError as error:
         raise Refused(str(error)) from None
     return []
 
 
 @pytest.mark.parametrize("name", STATISTICS)
-def test_every_way_out_leads_to_a_plan(name: str) -> None:
+@pytest.mark.parametrize("mechanism", ["sketch", "bare"])
+def test_every_way_out_leads_to_a_plan(name: str, mechanism: str) -> None:
     statistic = usual(name)
     dead: list[Any] = []
     for protected, asked in itertools.product(PROTECTED, ASKED):
-        options = {**PROTECTED[protected], **ASKED[asked]}
+        options = {"relation": "replace", "mechanism": mechanism, **PROTECTED[protected], **ASKED[asked]}
         try:
             planned(statistic, options)
             continue

@@ -19,10 +19,20 @@ import stablesketch as ss
 from stablesketch.cli.app import run
 from stablesketch.doors import GroupRelease
 from stablesketch.pictures import drawn_part, picture_bytes, plan_picture, release_picture, style, words
+from stablesketch.pictures.bare_plan_picture import BareNeighbourhood, bare_neighbourhood
 from stablesketch.pictures.plan_picture import Neighbourhood, neighbourhood
 
-PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=2_000, relation="replace"), size=50, mechanism="bare")
+PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6), size=50)
+AT = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6), size=50, expected=400.0)
 AROUND = Neighbourhood(
+    sketch=PLAN,
+    by_epsilon=[(0.1, 18.0), (1.0, 1.8), (10.0, 0.2)],
+    exact_by_epsilon=[(0.1, 14.0), (1.0, 1.4), (10.0, 0.14)],
+    by_size=[(50, 0.1), (500, 0.03)],
+    by_size_alone=[(50, 0.1), (500, 0.03)],
+)
+BARE = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=2_000, relation="replace"), size=50, mechanism="bare")
+AROUND_BARE = BareNeighbourhood(
     size=50,
     by_epsilon=[(0.1, 1.2), (1.0, 0.3), (10.0, 0.2)],
     exact_by_epsilon=[(0.1, 0.3), (10.0, 0.003)],
@@ -53,6 +63,8 @@ def profiles(count: int) -> list[GroupRelease]:
 
 FIGURES = {
     "plan": lambda: plan_picture(PLAN, AROUND),
+    "plan where a value is expected": lambda: plan_picture(AT, replace(AROUND, sketch=AT)),
+    "bare plan": lambda: plan_picture(BARE, AROUND_BARE),
     "one": lambda: release_picture([release()]),
     "groups": lambda: release_picture(groups(6)),
     "many": lambda: release_picture(groups(61)),
@@ -69,6 +81,7 @@ def drawn(name: str, kind: str) -> bytes:
     ("name", "kind"),
     [
         ("plan", "svg"),
+        ("bare plan", "svg"),
         ("one", "png"),
         ("one", "svg"),
         ("one", "html"),
@@ -164,25 +177,60 @@ def test_a_negative_value_and_a_long_name() -> None:
 
 
 def test_every_point_is_a_plan() -> None:
-    """On a small plan: each corner is what `plan` says for that ε or that size."""
+    """Without a value to expect: the noise by ε, as plans have it, and the error of the sketch by size."""
     around = neighbourhood(PLAN)
-    assert (1.0, PLAN.error) in around.by_epsilon
-    assert (50, PLAN.error) in around.by_size
+    assert around.sketch is PLAN
+    for epsilon, noise in around.by_epsilon:
+        made = ss.plan(ss.Moment(0.5), ss.Privacy(epsilon, 1e-6), size=50)
+        assert noise == pytest.approx(2**0.5 * made.noise)
+    for size, error in around.by_size:
+        assert error == ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6), size=int(size)).error
+    exact = ss.plan(ss.Moment(0.5), ss.Privacy(10.0, 1e-6), mechanism="exact")
+    assert around.exact_by_epsilon[-1] == pytest.approx((10.0, exact.error))
+    assert around.by_size == around.by_size_alone
+    left, middle, right = plan_picture(PLAN, around).axes
+    assert left.get_ylabel() == "noise on F_0.5, standard deviation"
+    assert middle.get_ylabel() == "error, part of F_0.5"
+    assert right.get_xlabel() == "F_0.5 of the stream"
+
+
+def test_where_a_value_is_expected_errors_include_the_noise() -> None:
+    around = neighbourhood(AT)
+    assert (1.0, AT.error) in around.by_epsilon
+    assert (50, AT.error) in around.by_size
+    for (size, error), (_, alone) in zip(around.by_size, around.by_size_alone, strict=True):
+        made = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6), size=int(size), expected=400.0)
+        assert error == made.error
+        assert alone**2 + 2 * (made.noise / 400.0) ** 2 == pytest.approx(error**2)
+    exact = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6), mechanism="exact", expected=400.0)
+    assert dict(around.exact_by_epsilon)[1.0] == pytest.approx(exact.error)
+    left, middle, right = plan_picture(AT, around).axes
+    assert left.get_ylabel() == middle.get_ylabel() == "error at F_0.5 = 400, noise included"
+    curve = right.lines[2].get_xydata()
+    x, y = curve[50]
+    assert y == pytest.approx((around.by_size_alone[1][1] ** 2 + 2 * (AT.noise / x) ** 2) ** 0.5)
+
+
+def test_the_exact_mechanism_is_drawn_beside_a_sketch() -> None:
+    exact = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6), mechanism="exact")
+    around = neighbourhood(exact)
+    assert (around.sketch.mechanism, around.sketch.size) == ("sketch", 200)
+    left, middle, _ = plan_picture(exact, around).axes
+    assert left.lines[-1].get_xydata().tolist() == [pytest.approx([1.0, exact.error])]
+    assert len(middle.lines) == 1  # the exact table has no size
+
+
+def test_every_point_of_a_bare_picture_is_a_plan() -> None:
+    """On a small plan: each corner is what `plan` says for that ε or that size."""
+    around = bare_neighbourhood(BARE)
+    assert (1.0, BARE.error) in around.by_epsilon
+    assert (50, BARE.error) in around.by_size
+    half, rows = ss.Moment(0.5), BARE.privacy
     for epsilon, error in (around.by_epsilon[0], around.by_epsilon[-1]):
-        assert (
-            error
-            == ss.plan(
-                ss.Moment(0.5), ss.Privacy(epsilon, 1e-6, pairs=2_000, relation="replace"), size=50, mechanism="bare"
-            ).error
-        )
+        assert error == ss.plan(half, replace(rows, epsilon=epsilon), size=50, mechanism="bare").error
     size, error = around.by_size[-1]
-    assert (
-        error
-        == ss.plan(
-            ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=2_000, relation="replace"), size=int(size), mechanism="bare"
-        ).error
-    )
-    exact = ss.plan(ss.Moment(0.5), ss.Privacy(10.0, 1e-6, pairs=2_000, relation="replace"), mechanism="exact")
+    assert error == ss.plan(half, rows, size=int(size), mechanism="bare").error
+    exact = ss.plan(half, replace(rows, epsilon=10.0), mechanism="exact")
     assert around.exact_by_epsilon[-1] == pytest.approx((10.0, exact.error))
 
 
@@ -202,17 +250,26 @@ ROWS = ss.Privacy(1.0, 1e-6, pairs=2_000, relation="replace")
 
 
 def test_what_is_computed_from_one_sketch_has_the_picture_of_that_sketch() -> None:
-    hill = ss.plan(ss.Hill(0.5), replace(ROWS, max_value=2), size=50, mechanism="bare")
+    hill = ss.plan(ss.Hill(0.5), ss.Privacy(1.0, 1e-6), size=50)
     assert drawn_part(hill).statistic == ss.Moment(0.5)
     figure = plan_picture(hill, AROUND)
     assert "A plan of F_0.5, for the Hill number of order 0.5" in figure.get_suptitle()
     assert len(figure.axes) == 3
 
 
-@pytest.mark.parametrize("statistic", [ss.Shannon(), ss.Distinct()])
-def test_entropy_and_counts_have_two_panels_of_plans(statistic: ss.Shannon | ss.Distinct) -> None:
-    chosen = ss.plan(statistic, ROWS, size=100, mechanism="bare")
+def test_counts_have_registers_and_the_noise_of_the_exact_table() -> None:
+    chosen = ss.plan(ss.Distinct(), ss.Privacy(1.0, 1e-6), size=100)
     around = neighbourhood(chosen)
+    assert around.by_epsilon == around.exact_by_epsilon
+    assert (100, chosen.error) in around.by_size
+    left, middle, _ = plan_picture(chosen, around).axes
+    assert left.get_ylabel() == "noise on the number of keys, standard deviation"
+    assert middle.get_xlabel() == "registers of the sketch"
+
+
+def test_bare_entropy_has_two_panels_of_plans() -> None:
+    chosen = ss.plan(ss.Shannon(), ROWS, size=100, mechanism="bare")
+    around = bare_neighbourhood(chosen)
     assert (1.0, chosen.error) in around.by_epsilon
     assert (100, chosen.error) in around.by_size
     epsilon, exact = around.exact_by_epsilon[-1]
@@ -226,9 +283,12 @@ def test_a_plan_of_several_sketches_has_none_and_nothing_is_written(
     several = ss.plan(ss.Profile([0.5, 1]), replace(ROWS, pairs=100_000), size=50, mechanism="bare")
     with pytest.raises(ss.ArgumentError, match="a picture is of one sketch, and this has 2"):
         plan_picture(several)
-    with pytest.raises(ss.ArgumentError, match="and this has 0"):
-        plan_picture(ss.plan(ss.Total(), ROWS, mechanism="bare"))
-    asked = shlex.split("plan --statistic profile --order 0.5,1 --epsilon 1 --delta 1e-6 --pairs 1e5 --size 50")
+    for counted in (ss.Total(), ss.Moment(1.0)):
+        with pytest.raises(ss.ArgumentError, match="and this has 0"):
+            plan_picture(ss.plan(counted, ROWS))
+    with pytest.raises(ss.ArgumentError, match="depends on the length of the stream"):
+        plan_picture(ss.plan(ss.Shannon(), ROWS, mechanism="exact"))
+    asked = shlex.split("plan --statistic profile --order 0.25,0.5 --epsilon 1 --delta 1e-6 --size 50")
     assert run([*asked, "-o", str(tmp_path / "plan.json"), "--plot", str(tmp_path / "plan.svg")]) == 2
     assert "a picture is of one sketch" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []

@@ -1,34 +1,190 @@
-"""What the table of a plan says of its error: no statistic is promised more than is known of its stream."""
+"""What the table of a plan says: entries, noise, and an error that is true of every stream."""
 
 from __future__ import annotations
+
+import math
+import re
 
 import pytest
 
 import stablesketch as ss
-from stablesketch.statistic import Statistic
+from stablesketch.plan.in_words import error_in_words
+from stablesketch.plan.noise import noise_deviation, noise_scale, pairs_for_noise_below
+from stablesketch.statistic import Derived, Statistic
 
-ROWS = ss.Privacy(1.0, 1e-6, pairs=100_000, relation="replace")
-ANY = ss.Privacy(1.0, 1e-6, pairs=0, relation="add_remove")
+ANY = ss.Privacy(1.0, 1e-6)
+ROWS = ss.Privacy(1.0, 1e-6, relation="replace")
 PEOPLE = ss.Privacy(1.0, 1e-6, pairs=100_000, max_value=20, unit="key", relation="replace")
+LESS = "the noise adds less in streams of more than"
+HELD = "if all keys may be held in memory"
 
+
+def rows(plan: ss.Plan) -> dict[str, str]:
+    _, _, *lines = str(plan).splitlines()
+    return dict(re.split(r"  +", line, maxsplit=1) for line in lines)
+
+
+def test_a_moment() -> None:
+    plan = ss.plan(ss.Moment(0.5), ANY, size=200)
+    table = rows(plan)
+    assert list(table) == ["statistic", "protects", "asked", "reached", "size", "noise", "error", "exact"]
+    assert table["protects"] == "adding or removing any one pair"
+    assert table["size"].startswith("200 entries, about ")
+    assert table["noise"] == f"b = {plan.noise:.3g}"
+    assert table["error"] == f"{100 * plan.error:.3g}% of F_0.5, and ± {math.sqrt(2) * plan.noise:.3g}"
+    assert table["exact"] == f"± 1.41, {HELD}"
+
+
+def test_where_a_value_is_expected_the_error_is_that_of_both() -> None:
+    plan = ss.plan(ss.Moment(0.5), ANY, size=200, expected=20.0)
+    table = rows(plan)
+    assert table["error"] == f"{100 * plan.error:.3g}% at F_0.5 = 20, noise included"
+    assert table["exact"] == f"7.07%, {HELD}"
+
+
+@pytest.mark.parametrize(
+    ("privacy", "said"),
+    [
+        (ROWS, "replacing any one pair; the number of pairs is public"),
+        (ss.Privacy(1.0, 1e-6, max_value=1_500), "adding or removing any one pair, values up to 1,500"),
+        (ss.Privacy(1.0, 1e-6, pairs_per_person=20), "adding or removing any 20 pairs of one person"),
+        (
+            ss.Privacy(1.0, 1e-6, pairs_per_person=20, groups=7),
+            "adding or removing any 20 pairs of one person, in up to 7 groups",
+        ),
+        (
+            ss.Privacy(1.0, 1e-6, unit="key", max_value=9, relation="replace"),
+            "replacing any one key, totals up to 9; the number of keys is public",
+        ),
+    ],
+)
+def test_what_is_protected(privacy: ss.Privacy, said: str) -> None:
+    assert rows(ss.plan(ss.Moment(0.5), privacy, size=50))["protects"] == said
+
+
+def test_the_total_is_one_counter() -> None:
+    for statistic in (ss.Moment(1.0), ss.Total()):
+        table = rows(ss.plan(statistic, ANY))
+        assert (table["memory"], table["noise"], table["error"]) == (
+            "one counter",
+            "b = 1",
+            "± 1.36, whatever the stream",
+        )
+        assert "exact" not in table
+
+
+def test_the_exact_mechanism() -> None:
+    table = rows(ss.plan(ss.Moment(0.5), ANY, mechanism="exact"))
+    assert table["memory"] == "every key of the stream, as a keyed fingerprint"
+    assert (table["noise"], table["error"]) == ("b = 1", "± 1.41, whatever the stream")
+    known = rows(ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=10_000), mechanism="exact"))
+    assert known["error"] == "1.41% at F_0.5 = 100, the least that 10,000 pairs can have"
+
+
+def test_a_hill_number_says_from_which_length_on_its_noise_is_less() -> None:
+    plan = ss.plan(ss.Hill(0.5), ANY, size=400)
+    table = rows(plan)
+    moment, _ = plan.parts
+    assert table["F_0.5"] == f"400 entries, noise b = {moment.noise:.3g}"
+    assert table["total"] == "one counter, noise b = 10"
+    assert table["exact"] == f"the noise alone, {HELD}"
+    assert table["error"] == f"{100 * plan.error:.3g}%"
+    said = re.fullmatch(r"adds less in streams of more than ([\d,]+) pairs", table["noise"])
+    assert said is not None
+    n = float(said[1].replace(",", ""))
+    # At n pairs of one key F = n^q; errors of F and N grow by 1/(1-q) and q/(1-q).
+    noise = math.hypot(2 * math.sqrt(2) * moment.noise / math.sqrt(n), math.sqrt(2) * 10 / n)
+    assert 0.9 * plan.error < noise <= plan.error * (1 + 1e-3)
+
+
+def test_one_sketch_needs_no_sum_of_sizes() -> None:
+    assert rows(ss.plan(ss.Hill(0.5), ROWS, size=50))["size"].startswith("about ")
+    profile = ss.plan(ss.Profile([0, 0.5]), ANY, size=(70, 50, 0))
+    table = rows(profile)
+    assert table["size"].startswith("120 entries in all, about ")
+    assert table["distinct keys"].startswith("70 registers, noise b = ")
+    assert table["error"].endswith("% at most, at each order")
+    assert re.fullmatch(r"adds less in streams of more than [\d,]+ pairs; ± 3.14 on the number of keys", table["noise"])
+
+
+@pytest.mark.parametrize(
+    ("statistic", "privacy", "error", "exact"),
+    [
+        (ss.Distinct(), ANY, "4.12% of the number of keys, and ± 1.41", f"± 1.41, {HELD}"),
+        (ss.Hill(0), ANY, "4.12%, and ± 1.41 on the number of keys", f"± 1.41 on the number of keys, {HELD}"),
+        (ss.Renyi(0.5), ANY, rf"0.1\d+ nats; {LESS} \d+ pairs", f"the noise alone, {HELD}"),
+        (ss.Atkinson(0.5), PEOPLE, rf"0.\d+; {LESS} \d+ keys", f"the noise alone, {HELD}"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_the_error_and_the_comparison(statistic: Statistic, privacy: ss.Privacy, error: str, exact: str) -> None:
+    table = rows(ss.plan(statistic, privacy, size=70))
+    computed = isinstance(statistic, Derived) and "noise" in table
+    said = f"{table['error']}; the noise {table['noise']}" if computed else table["error"]
+    assert re.fullmatch(error, said), said
+    assert error_in_words(ss.plan(statistic, privacy, size=70)) == said
+    assert table["exact"] == exact
+
+
+def test_exact_statistics_say_from_which_length_on_they_are_good() -> None:
+    hill = rows(ss.plan(ss.Hill(0.5), ANY, mechanism="exact"))
+    assert re.fullmatch(r"less than 4% in streams of more than [\d,]+ pairs", hill["error"])
+    entropy = rows(ss.plan(ss.Shannon(), ANY, mechanism="exact"))
+    assert re.fullmatch(r"less than 0.04 nats in streams of more than [\d,]+ pairs", entropy["error"])
+    assert entropy["noise"] == "b grows with the logarithm of the total"
+
+
+def test_inequality_with_an_expected_mean() -> None:
+    table = rows(ss.plan(ss.Atkinson(0.5), PEOPLE, expected=10.0))
+    assert table["error"].endswith(" if all have about the same, noise included")
+
+
+def test_the_noise_of_every_part_is_what_its_plan_adds() -> None:
+    """b of exact parts is sensitivity/ε, that of counters likewise; sqrt(2) b is the deviation."""
+    privacy = ss.Privacy(0.5, 1e-6, pairs_per_person=3, max_value=4)
+    exact = ss.plan(ss.Moment(0.5), privacy, mechanism="exact")
+    assert noise_scale(exact) == pytest.approx(3 * 2 / 0.5)
+    assert noise_deviation(exact) == pytest.approx(exact.error)
+    assert noise_scale(ss.plan(ss.Total(), privacy)) == pytest.approx(3 * 4 / 0.5)
+    assert noise_scale(ss.plan(ss.Distinct(), privacy)) == pytest.approx(3 / 0.5)
+    bare = ss.plan(ss.Moment(0.5), privacy, size=50, mechanism="bare")
+    assert noise_scale(bare) == noise_deviation(bare) == 0.0
+
+
+def test_no_stream_is_long_enough_for_no_error() -> None:
+    plan = ss.plan(ss.Hill(0.5), ANY, size=50)
+    assert pairs_for_noise_below(plan, 1e-12) == math.inf
+    assert pairs_for_noise_below(plan, 1e6) == 0.0
+
+
+# --- entries that are private by themselves ---
+
+BARE_ROWS = ss.Privacy(1.0, 1e-6, pairs=100_000, relation="replace")
 NOTHING = "where every moment is equal to its floor: nothing is guaranteed about the stream"
-CASES: list[tuple[Statistic, ss.Privacy, str, str]] = [
+BARE: list[tuple[Statistic, ss.Privacy, str, str]] = [
     (ss.Renyi(0.5), ANY, NOTHING, "times as accurate, if all keys may be held in memory"),
     (ss.Hill(0.5), ANY, f"% {NOTHING}", "if all keys"),
-    (ss.Hill(0.5), ROWS, "% at Hill number of order 0.5 = 1", "if all keys"),
-    (ss.Hill(0), ROWS, "4.12% of many keys", "within some 1.41 of any number of keys, if all may be held in memory"),
-    (ss.Hill(1), ROWS, "20.6% of any stream", "times as accurate, if all keys"),
-    (ss.Profile([0.5, 1]), ROWS, "% at most, where every moment is the least there can be", "times as accurate"),
-    (ss.Distinct(), ANY, "4.12% of many keys", "within some 1.41 of any number of keys"),
-    (ss.Shannon(), ROWS, "0.206 absolute", "times as accurate, if all keys"),
+    (ss.Hill(0.5), BARE_ROWS, "% at Hill number of order 0.5 = 1", "if all keys"),
+    (ss.Hill(1), BARE_ROWS, "20.6% of any stream", "times as accurate, if all keys"),
+    (ss.Profile([0.5, 1]), BARE_ROWS, "% at most, where every moment is the least there can be", "times as accurate"),
+    (ss.Shannon(), BARE_ROWS, "0.206 absolute", "times as accurate, if all keys"),
     (ss.Atkinson(0.5), PEOPLE, " absolute, where everybody has the least", "if all keys"),
 ]
 
 
-@pytest.mark.parametrize(("statistic", "privacy", "error", "exact"), CASES, ids=lambda one: str(one)[:24])
-def test_the_error_and_the_comparison(statistic: Statistic, privacy: ss.Privacy, error: str, exact: str) -> None:
+@pytest.mark.parametrize(("statistic", "privacy", "error", "exact"), BARE, ids=lambda one: str(one)[:24])
+def test_bare_plans_say_what_is_known_of_the_stream(
+    statistic: Statistic, privacy: ss.Privacy, error: str, exact: str
+) -> None:
     *_, error_line, exact_line = str(ss.plan(statistic, privacy, size=70, mechanism="bare")).splitlines()
     assert error_line.startswith("error ")
     assert error_line.endswith(error)
     assert exact_line.startswith("exact + Laplace ")
     assert exact in exact_line
+
+
+def test_words_of_bare_plans_stand_there_alone() -> None:
+    for statistic in (ss.Moment(0.5), ss.Hill(0.5), ss.Profile([0, 0.25, 0.5]), ss.Distinct(), ss.Tsallis(0.5)):
+        for mechanism in ("sketch", "exact"):
+            table = str(ss.plan(statistic, ANY, mechanism=mechanism))  # type: ignore[arg-type]
+            assert not re.search("floor|phantom|promise|guarantee|pure|absolute", table), table

@@ -78,14 +78,17 @@ def test_a_plan_is_what_the_library_says(server: PlannerServer) -> None:
     status, text, _ = get(server, "/plan?" + urlencode({**ASKED, "token": server.token}))
     assert status == 200
     told = json.loads(text)
-    plan = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=10_000, relation="replace"), size=50, mechanism="bare")
-    assert (told["error"], told["epsilon"], told["floor"], told["bytes"]) == (
+    plan = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, relation="replace"), size=50)
+    assert (told["error"], told["epsilon"], told["noise"], told["bytes"], told["size"]) == (
         plan.error,
         plan.epsilon,
-        plan.floor,
+        plan.noise,
         plan.bytes,
+        50,
     )
-    assert told["exact_error"] == plan.exact_error
+    assert told["deviation"] == pytest.approx(2**0.5 * plan.noise)
+    assert told["exact_deviation"] == plan.exact_error == pytest.approx(2**0.5)
+    assert told["least"] == 100.0
     assert told["table"] == str(plan)
     assert told["paper_epsilon"] == pytest.approx(ss.paper.epsilon(10_000, 2**20, 1, 0.5, 50))
 
@@ -93,14 +96,14 @@ def test_a_plan_is_what_the_library_says(server: PlannerServer) -> None:
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"p": "2"}, "p = 2.0"),
+        ({"p": "3"}, "p = 3.0"),
         ({"p": "many"}, "not a number"),
         ({"p": "nan"}, "p = nan"),
         ({"pairs": "1.5"}, "not a whole number"),
         ({"size": "3"}, "between 5 and 10000"),
         ({"relation": "other"}, "no such relation"),
         ({"epsilon": "0"}, "epsilon"),
-        ({"epsilon": "100", "delta": "1e-12"}, "finite precision"),
+        ({"pairs": "-1"}, "pairs = -1"),
         ({"extra": "1"}, "unknown"),
     ],
 )
@@ -109,8 +112,20 @@ def test_what_cannot_be_planned_is_said(changed: dict[str, str], said: str) -> N
 
 
 def test_the_paper_is_silent_where_its_theorems_are() -> None:
-    for changed in ({"relation": "add_remove"}, {"pairs_per_person": "2"}, {"pairs": "0"}):
+    for changed in ({"p": "1"}, {"pairs_per_person": "2"}, {"pairs": "0"}):
         assert answer({**ASKED, **changed})["paper_epsilon"] is None
+    assert answer({**ASKED, "relation": "add_remove"})["paper_epsilon"] == answer(ASKED)["paper_epsilon"]
+
+
+def test_a_guess_of_the_length_changes_nothing_of_the_plan() -> None:
+    told, other = answer(ASKED), answer({**ASKED, "pairs": "0"})
+    assert {name for name in told if told[name] != other[name]} == {"least", "paper_epsilon"}
+
+
+def test_the_total_is_a_counter() -> None:
+    told = answer({**ASKED, "p": "1", "relation": "add_remove"})
+    assert (told["size"], told["error"], told["noise"]) == (0, 0.0, 1.0)
+    assert "--size" not in told["command"]
 
 
 def test_tokens_are_fresh_and_a_taken_port_is_named(server: PlannerServer) -> None:

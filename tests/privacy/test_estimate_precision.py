@@ -212,7 +212,7 @@ def test_a_table_that_ends_early() -> None:
 
 @pytest.mark.parametrize(("size", "keys"), [(2, 2.0**60), (8, 2.0**36), (200, 2.0**40), (10_000, 2.0**50)])
 def test_how_many_entries_are_hit(size: int, keys: float) -> None:
-    """Against the binomial law itself; some entry is hit with probability at most K 2^-72."""
+    """Against the binomial law itself; an entry is hit with probability at most n 2^-72, n the keys."""
     cut, more = most_cut(size, keys)
     assert more <= 2.0**-56
     assert binom.sf(cut, size, -math.expm1(keys * math.log1p(-(2.0**-72)))) <= more
@@ -295,7 +295,7 @@ def test_the_usual_cap_costs_less_than_one_percent(p: float, size: int) -> None:
 
 
 def test_failures_are_what_they_are_made_of() -> None:
-    """8 entries at p = 1/2: x by itself, K r 2^-96, and the blocks; nothing else is left at F_max = 2^40."""
+    """8 entries at p = 1/2: n r 2^-96, n the keys, and the blocks; nothing else is left at F_max = 2^40."""
     found = precision_of(0.5, 8, 2.0**40, 1.0 / 1024.0)
     keys = 1.02 * 2.0**40 / math.exp(log_least_share(0.5, 8, 2.0**-64))
     expected = keys * 8.0 * 2.0**-96 + (4.0 * keys) ** 2 * 2.0**-129

@@ -26,6 +26,8 @@ PERSONS = ss.plan(
     size=50,
     mechanism="bare",
 )
+NOISY = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6), size=50)
+TABLE = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs_per_person=2, groups=2), size=50)
 EXACT = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=10_000, relation="replace"), mechanism="exact")
 
 
@@ -113,6 +115,34 @@ def test_nothing_is_fetched_and_no_script_runs() -> None:
     }
 
 
+def test_it_says_how_an_estimate_with_noise_is_private() -> None:
+    text = page(NOISY)
+    assert "The stream was folded into 50 numbers" in text
+    assert "weights of the positive stable law of order 0.5. F_0.5 was estimated from them. No key was stored." in text
+    assert f"from the discrete Laplace law of scale {NOISY.noise:.3g}, and added to the estimate." in text
+    assert "This is private for any stream, short or long: an estimate is the true value times a random factor" in text
+    assert "Whether any one row is in the data at all." in text
+    assert not re.search('floor(?!&quot;|")|[Pp]hantom(?!s)|[Pp]romise|long enough', text)  # JSON has such fields
+
+
+def test_bare_pages_have_their_own_words() -> None:
+    text = page(PERSONS)
+    assert "phantom keys of a known mass" in text
+    assert "promised" in text
+    assert "private for any stream" not in text
+
+
+def test_a_table_protects_what_was_asked_not_what_it_was_planned_for() -> None:
+    """A replaced pair that may leave its group is planned as two pairs in two groups."""
+    own = replace(released(TABLE), relation="replace", pairs_per_person=1)
+    groups = [GroupRelease((name,), own) for name in ("a", "b")]
+    text = html.unescape(report_page(Outcome(TABLE, groups, grouped=True), CONTEXT))
+    assert "What any one row said: key and value. It could have been anything else." in text
+    assert "replace: 1 pair replaced by others" in text
+    assert "for all groups together" in text
+    assert "stablesketch plan " not in text  # the command line makes no plan of one group
+
+
 def test_the_same_release_gives_the_same_page() -> None:
     assert page(REPLACE) == page(REPLACE)
 
@@ -122,7 +152,12 @@ def test_nothing_released_is_nothing_to_report() -> None:
         report_page(Outcome(PERSONS, [], grouped=True), CONTEXT)
 
 
-@pytest.mark.parametrize("plan", [REPLACE, PERSONS, EXACT], ids=["replace", "persons", "exact"])
+_NOT_YET = pytest.mark.xfail(strict=True, reason="estimates with noise are not audited yet")
+
+
+@pytest.mark.parametrize(
+    "plan", [pytest.param(NOISY, marks=_NOT_YET), REPLACE, PERSONS, EXACT], ids=["noisy", "replace", "persons", "exact"]
+)
 def test_the_commands_of_the_page_make_the_same_plan(
     plan: ss.Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -147,6 +147,12 @@ def test_plans_of_the_usual_error_and_of_the_exact_mechanism_are_made_again(
         ss.plan(ss.Atkinson(0.5), replace(PEOPLE, total=150_000), mechanism="bare"),
         ss.plan(ss.Hill(0.5), VALUES, mechanism="exact"),
         ss.plan(ss.Hill(0.5), any_length, size=70, expected=12.5, mechanism="bare"),
+        ss.plan(ss.Moment(0.5), any_length, expected=300.0),
+        ss.plan(ss.Moment(1.0), any_length),
+        ss.plan(ss.Hill(0.5), any_length),
+        ss.plan(ss.Hill(0.5), ROWS, expected=250.0),
+        ss.plan(ss.Profile([0, 0.5]), any_length),
+        ss.plan(ss.Atkinson(0.5), PEOPLE, expected=20.0),
     ]
     for number, plan in enumerate(plans):
         first, *_ = commands(plan)

@@ -27,7 +27,7 @@ from stablesketch.sketch.reference import (
 
 KEY = bytes(range(16))
 TIERS = tier_names()
-INDICES = [0.05, 0.0731, 0.1, 0.25, 0.3333, 0.5, 0.77, 0.9, 0.999, 1.0]
+INDICES = [0.05, 0.0731, 0.1, 0.25, 0.3333, 0.5, 0.77, 0.9, 0.999, 1.0, 1.3, 1.99, 2.0]
 SIZES = [1, 2, 3, 7, 8, 50, 63]
 
 

@@ -20,7 +20,7 @@ from stablesketch.sketch.reference import ReferenceTable, is_one_sided, multiple
 from stablesketch.sketch.tier import TIER
 
 KEY, DOMAIN = bytes(range(100, 116)), 3
-INDICES = [0.05, 0.0512, 0.1, 0.2, 1 / 3, 0.5, 0.9, 0.95, 1.0, -0.05, -0.25, -0.97]
+INDICES = [0.05, 0.0512, 0.1, 0.2, 1 / 3, 0.5, 0.9, 0.95, 1.0, 1.05, 1.6, 2.0, -0.05, -0.25, -0.97]
 SIZES = [1, 2, 3, 50, 51, 200]
 # Around the vectors of 4 and 8 keys, the rounds of 16, the blocks of 256 and the slices of 8,192.
 COUNTS = [0, 1, 3, 4, 5, 15, 16, 17, 255, 256, 257, 8_191, 8_192, 8_193, 20_000]

@@ -18,6 +18,7 @@ def exact(
     p: options.Order = None,
     statistic: options.StatisticName = "moment",
     order: options.StatisticOrder = None,
+    form: options.StatisticForm = None,
     key: options.Key = None,
     value: options.Value = None,
     by: options.By = None,
@@ -30,7 +31,7 @@ def exact(
 ) -> None:
     """The exact statistic, which is [bold]not private[/]: for tests, and for data that are public."""
     options.need_input(files, sql)
-    wanted = options.statistic_of(statistic, p, order)
+    wanted = options.statistic_of(statistic, p, order, form)
     columns = checked_columns(options.listed(key or "line"), value, options.listed(by))
     found = exact_values(files, wanted, columns, Input(format, header, delimiter, sql), on_bad)
     orders = wanted.orders if isinstance(wanted, Profile) else (wanted.p,)

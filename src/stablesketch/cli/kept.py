@@ -22,7 +22,7 @@ from ..pictures.style import need_matplotlib
 from ..pictures.words import at_most
 from ..plan import Plan
 from ..report import Context, report_page
-from ..statistic import Moment
+from ..statistic import Shannon
 from .screen import note, write_new
 
 if TYPE_CHECKING:
@@ -89,8 +89,9 @@ def keep_plan(plan: Plan, plot: Path | None) -> None:
     note("drawing: some dozen plans are made, which takes some seconds")
     title = f"A plan of {plan.statistic}"
     part = drawn_part(plan)
-    itself = f", and against {part.statistic} itself" if isinstance(part.statistic, Moment) else ""
-    alt = f"{title}: the error of {part.statistic} against ε and against the size of the sketch{itself}."
+    itself = "" if isinstance(part.statistic, Shannon) else f", and against {part.statistic} itself"
+    costs = "the error" if part.mechanism == "bare" or part.expected else "the noise"
+    alt = f"{title}: {costs} of {part.statistic} against ε, and the error against the size of the sketch{itself}."
     write_new(plot, picture_bytes(plan_picture(plan), plot, title, alt))
     note(f"written to {plot}")
 

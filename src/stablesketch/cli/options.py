@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, cast
 
 import typer
 
@@ -12,14 +12,16 @@ from ..errors import BlobError, LedgerMismatch
 from ..ledger import Ledger
 from ..plan import Plan
 from ..privacy import Privacy
-from ..statistic import STATISTICS, Moment, Profile, Statistic
+from ..statistic import HHI, STATISTICS, Moment, Profile, Simpson, Statistic
+from ..statistic.concentration import Form
 from .blobs import of_file
 
 __all__ = [
     "By", "Clip", "Delimiter", "Delta", "Epsilon", "Error", "Expected", "Format", "Header", "Inputs", "Json", "Key",
     "MaxValue", "Mechanism", "Memory", "OnBad", "Order", "Output", "Pairs", "PairsPerPerson", "Plot", "Relation",
-    "SecretFile", "Size", "Sql", "StatisticName", "StatisticOrder", "Total", "Unit", "Value", "count", "listed",
-    "need_input", "open_ledger", "privacy_of", "read_plan", "sizes_of", "statistic_of", "unit_of",
+    "SecretFile", "Size", "Sql", "StatisticForm", "StatisticName", "StatisticOrder", "Total", "Unit", "Value", "count",
+    "listed",
+    "need_input", "open_ledger", "privacy_of", "read_plan", "relation_of", "sizes_of", "statistic_of", "unit_of",
 ]  # fmt: skip
 
 _DATA, _PRIVACY, _SIZE, _OUT = "Data", "Privacy", "Accuracy", "Output"
@@ -80,15 +82,31 @@ Header = Annotated[bool, typer.Option("--header/--no-header", help="Whether CSV 
 Delimiter = Annotated[str | None, typer.Option(help="What separates the fields of CSV.", rich_help_panel=_DATA)]
 OnBad = Annotated[
     Literal["error", "skip"],
-    typer.Option(help="What to do with rows that are no pairs: error or skip.", rich_help_panel=_DATA),
+    typer.Option(help="What to do with invalid rows: error or skip.", rich_help_panel=_DATA),
 ]
 Clip = Annotated[
     bool, typer.Option("--clip", help="Clip values above --max-value instead of refusing them.", rich_help_panel=_DATA)
 ]
-Order = Annotated[float | None, typer.Option("--p", help="The order of the moment F_p, from 0.05 to 1.")]
+Order = Annotated[float | None, typer.Option("--p", help="The order of the moment F_p, from 0.05 to 2.")]
 StatisticName = Annotated[
-    Literal["moment", "hill", "renyi", "tsallis", "shannon", "distinct", "atkinson", "generalised_entropy", "profile"],
+    Literal[
+        "moment",
+        "hill",
+        "renyi",
+        "tsallis",
+        "shannon",
+        "distinct",
+        "profile",
+        "simpson",
+        "hhi",
+        "atkinson",
+        "generalised_entropy",
+    ],
     typer.Option("--statistic", help="What to know: moment (with --p), or one of the others (most with --order)."),
+]
+StatisticForm = Annotated[
+    Literal["index", "gini", "inverse", "1", "10000"] | None,
+    typer.Option("--form", help="Of simpson: index, gini or inverse; of hhi: up to 1 or 10000."),
 ]
 StatisticOrder = Annotated[
     str | None,
@@ -100,51 +118,62 @@ Unit = Annotated[
     typer.Option(help="What is protected: pairs, or whole keys, where every key is one person. atkinson and "
                  "generalised_entropy are about keys.", rich_help_panel=_PRIVACY),
 ]  # fmt: skip
-Epsilon = Annotated[float | None, typer.Option(help="ε to reach at most.", rich_help_panel=_PRIVACY)]
-Delta = Annotated[float | None, typer.Option(help="δ to reach at most.", rich_help_panel=_PRIVACY)]
+Epsilon = Annotated[float | None, typer.Option(help="Maximum ε.", rich_help_panel=_PRIVACY)]
+Delta = Annotated[float | None, typer.Option(help="Maximum δ.", rich_help_panel=_PRIVACY)]
 Pairs = Annotated[
     int | None,
     typer.Option(
         parser=count, metavar="N", rich_help_panel=_PRIVACY,
-        help="At least so many pairs are promised. Left out, they are counted where their number is public, else 0.",
+        help="Minimum number of pairs, from public knowledge. Only --mechanism bare needs it; counted where public.",
     ),
 ]  # fmt: skip
 MaxValue = Annotated[
     str | None,
     typer.Option(
         parser=max_value_or_auto, metavar="N|auto", rich_help_panel=_PRIVACY,
-        help="The largest value of a pair; auto finds it privately, for a tenth of ε.",
+        help="Maximum value of a pair; auto finds it privately, for a tenth of ε.",
     ),
 ]  # fmt: skip
 Relation = Annotated[
     Literal["replace", "add_remove"] | None,
-    typer.Option(help="replace (the number of pairs is public) or add_remove.", rich_help_panel=_PRIVACY),
+    typer.Option(
+        help="add_remove, or replace: the number of pairs is then public. Both cost the same.", rich_help_panel=_PRIVACY
+    ),
 ]
 PairsPerPerson = Annotated[
-    int, typer.Option(parser=count, metavar="N", help="Pairs that one person has at most.", rich_help_panel=_PRIVACY)
+    int,
+    typer.Option(parser=count, metavar="N", help="Maximum number of pairs of one person.", rich_help_panel=_PRIVACY),
 ]
 Total = Annotated[
     int,
     typer.Option(parser=count, metavar="N", rich_help_panel=_PRIVACY,
-                 help="All values add up to at least so much: a promise, from public knowledge."),
+                 help="Minimum sum of all values, from public knowledge. Only --mechanism bare needs it."),
 ]  # fmt: skip
 Error = Annotated[
-    float | None, typer.Option(help="Error to aim at; 0.05, relative, for moments.", rich_help_panel=_SIZE)
+    float | None,
+    typer.Option(
+        help="Target error of the sketch: 0.05, relative, for moments. Noise comes on top.", rich_help_panel=_SIZE
+    ),
 ]
 Size = Annotated[
     str | None,
     typer.Option(metavar="N", rich_help_panel=_SIZE,
-                 help="Number of entries, instead of an error; where there are several sketches, one for each, "
-                 "separated by commas."),
+                 help="Number of entries, instead of an error; for several sketches one each, separated by "
+                 "commas."),
 ]  # fmt: skip
 Memory = Annotated[str | None, typer.Option(help="Bytes of a stored sketch, such as 64K.", rich_help_panel=_SIZE)]
 Expected = Annotated[
-    float | None, typer.Option(help="The value you expect, from public knowledge only.", rich_help_panel=_SIZE)
+    float | None,
+    typer.Option(
+        help="The value you expect, from public knowledge only: the error there includes the noise.",
+        rich_help_panel=_SIZE,
+    ),
 ]
 Mechanism = Annotated[
-    Literal["sketch", "exact"],
-    typer.Option(help="sketch, or exact: all keys in memory, usually more accurate.", rich_help_panel=_SIZE),
-]
+    Literal["sketch", "exact", "bare"],
+    typer.Option(help="sketch; exact: all keys in memory, more accurate; or bare: a sketch without noise, for long "
+                 "streams.", rich_help_panel=_SIZE),
+]  # fmt: skip
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.", rich_help_panel=_OUT)]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write to this new file.", rich_help_panel=_OUT)]
 Plot = Annotated[
@@ -168,23 +197,29 @@ def sizes_of(text: str | None) -> int | tuple[int, ...] | None:
     return (first, *others) if others else first
 
 
-def statistic_of(name: str, p: float | None, order: str | None) -> Statistic:
+def statistic_of(name: str, p: float | None, order: str | None, form: str | None = None) -> Statistic:
     """What is to be known of the stream."""
+    forms = {"simpson": ("index", "gini", "inverse"), "hhi": ("1", "10000")}.get(name, ())
+    if form is not None and form not in forms:
+        way_out = f"Pass --form {' or '.join(forms)}" if forms else "Leave it out; it is for simpson and hhi"
+        raise typer.BadParameter(f"{name} has no form {form}. {way_out}.")
     if name == "moment":
         if order is not None:
             raise typer.BadParameter("--order is for other statistics: the order of a moment is --p.")
         if p is None:
             raise typer.BadParameter(
-                "--p is needed: which moment, from 0.05 to 1. Try --p 0.5, or another --statistic, such as shannon."
+                "--p is needed: which moment, from 0.05 to 2. Try --p 0.5, or another --statistic, such as shannon."
             )
         return Moment(p)
     if p is not None:
-        here = "has none" if name in ("shannon", "distinct") else "has --order instead"
+        here = "has none" if name in _WITHOUT_ORDER else "has --order instead"
         raise typer.BadParameter(f"--p is the order of a moment, and {name} {here}. Leave out --p.")
-    if name in ("shannon", "distinct"):
+    if name in _WITHOUT_ORDER:
         if order is not None:
             raise typer.BadParameter(f"{name} has no order: leave out --order.")
-        return STATISTICS[name]()
+        if name == "simpson":
+            return Simpson(cast("Form", form or "index"))
+        return HHI(int(form or 1)) if name == "hhi" else STATISTICS[name]()
     orders = [_order(each) for each in (order or _USUAL_ORDERS.get(name, "")).split(",") if each.strip()]
     if name == "profile":
         return Profile(orders)
@@ -193,7 +228,8 @@ def statistic_of(name: str, p: float | None, order: str | None) -> Statistic:
     return STATISTICS[name](orders[0])  # type: ignore[call-arg]  # each of these has one
 
 
-_USUAL_ORDERS = {"profile": "0,0.25,0.5,0.75,1"}
+_USUAL_ORDERS = {"profile": "0,1,2"}
+_WITHOUT_ORDER = ("shannon", "distinct", "simpson", "hhi")
 
 
 def _order(text: str) -> float:
@@ -206,6 +242,11 @@ def _order(text: str) -> float:
 def unit_of(unit: str | None, statistic: Statistic) -> str:
     """Keys for what is about people; pairs elsewhere, if nobody says otherwise."""
     return unit or ("key" if statistic.of_people else "pair")
+
+
+def relation_of(relation: str | None, statistic: Statistic) -> str:
+    """Add or remove, if nobody says otherwise; what is about people takes their public number."""
+    return relation or ("replace" if statistic.of_people else "add_remove")
 
 
 def privacy_of(

@@ -17,15 +17,17 @@ __all__ = ["EXAMPLES", "plan"]
 
 EXAMPLES = """[bold]Examples[/]
 
-stablesketch plan --p 0.5 --epsilon 1 --delta 1e-9 --pairs 1e6
+stablesketch plan --p 0.5 --epsilon 1 --delta 1e-9
 
-stablesketch plan --p 0.5 --epsilon 1 --delta 1e-9 --pairs 1e6 --size 500 -o plan.json
+stablesketch plan --p 0.5 --epsilon 1 --delta 1e-9 --size 500 -o plan.json
 
-stablesketch plan --p 0.25 --epsilon 1 --delta 1e-9 --relation add_remove --pairs-per-person 20 --memory 64K
+stablesketch plan --p 0.25 --epsilon 1 --delta 1e-9 --pairs-per-person 20 --memory 64K
 
-stablesketch plan --p 0.5 --epsilon 1 --delta 1e-9 --pairs 1e6 --plot plan.svg
+stablesketch plan --p 0.5 --epsilon 1 --delta 1e-9 --plot plan.svg
 
-stablesketch plan --statistic shannon --epsilon 1 --delta 1e-9 --pairs 1e6
+stablesketch plan --statistic hill --order 0.5 --epsilon 1 --delta 1e-9
+
+stablesketch plan --p 0.5 --epsilon 1 --delta 1e-9 --mechanism bare --relation replace --pairs 1e6
 
 stablesketch plan --serve"""
 
@@ -34,10 +36,11 @@ def plan(
     p: options.Order = None,
     statistic: options.StatisticName = "moment",
     order: options.StatisticOrder = None,
+    form: options.StatisticForm = None,
     epsilon: options.Epsilon = None,
     delta: options.Delta = None,
     pairs: options.Pairs = None,
-    max_value: Annotated[int, typer.Option(parser=options.count, metavar="N", help="The largest value of a pair.")] = 1,
+    max_value: Annotated[int, typer.Option(parser=options.count, metavar="N", help="Maximum value of a pair.")] = 1,
     relation: options.Relation = None,
     pairs_per_person: options.PairsPerPerson = 1,
     unit: options.Unit = None,
@@ -51,10 +54,10 @@ def plan(
     output: options.Output = None,
     plot: options.Plot = None,
     serve: Annotated[
-        bool, typer.Option("--serve", help="A page with sliders, on this machine alone.", rich_help_panel="Output")
+        bool, typer.Option("--serve", help="Serve a page with sliders, to this machine only.", rich_help_panel="Output")
     ] = False,
     port: Annotated[
-        int | None, typer.Option(help="Of the page; left out, one that is free.", rich_help_panel="Output")
+        int | None, typer.Option(help="Port of the page (default: any free one).", rich_help_panel="Output")
     ] = None,
 ) -> None:
     """Size, price and error of a release, from public numbers alone."""
@@ -66,14 +69,14 @@ def plan(
         return
     if port is not None:
         raise typer.BadParameter("--port is that of the page: add --serve.")
-    wanted = options.statistic_of(statistic, p, order)
+    wanted = options.statistic_of(statistic, p, order, form)
     check_new(plot=plot, output=output)
     privacy = options.privacy_of(
         epsilon,
         delta,
         pairs or 0,
         max_value,
-        relation or "replace",
+        options.relation_of(relation, wanted),
         pairs_per_person,
         options.unit_of(unit, wanted),
         total,

@@ -19,11 +19,13 @@ from ..errors import DataError
 from ..ledger import Ledger
 from ..paying import current_payment
 from ..plan import Plan
-from ..plan.table import error_in_words
+from ..plan.bare_words import is_bare
+from ..plan.in_words import change, entries, error_in_words, noise_in_words, values
+from ..plan.total_plan import is_counted
 from ..privacy import Privacy, delta_advice
 from ..release import Release
 from ..secret import Secret
-from ..statistic import Distinct, Shannon
+from ..statistic import Shannon
 from . import options
 from .blobs import is_blob, of_file, read_blob
 from .deliver import Delivery, need_standard_output
@@ -66,6 +68,7 @@ def release(
     p: options.Order = None,
     statistic: options.StatisticName = "moment",
     order: options.StatisticOrder = None,
+    form: options.StatisticForm = None,
     key: options.Key = None,
     value: options.Value = None,
     max_value: options.MaxValue = None,
@@ -73,7 +76,7 @@ def release(
     by: options.By = None,
     groups: Annotated[
         Path | None,
-        typer.Option(help="A file of group names that are public, one a line; without it they are chosen privately.",
+        typer.Option(help="A file of public group names, one a line; without it they are chosen privately.",
                      rich_help_panel="Data"),
     ] = None,
     person: Annotated[
@@ -92,7 +95,7 @@ def release(
     unit: options.Unit = None,
     total: options.Total = 0,
     groups_per_person: Annotated[
-        int, typer.Option(help="Groups that one person is in at most.", rich_help_panel=_PRIVACY)
+        int, typer.Option(help="Maximum number of groups of one person.", rich_help_panel=_PRIVACY)
     ] = 1,
     ledger: Annotated[
         Path | None, typer.Option(help="Record the release in this ledger.", rich_help_panel=_PRIVACY)
@@ -104,13 +107,13 @@ def release(
     memory: options.Memory = None,
     expected: options.Expected = None,
     mechanism: options.Mechanism = "sketch",
-    confidence: Annotated[float, typer.Option(help="Of the interval.", rich_help_panel="Accuracy")] = 0.95,
+    confidence: Annotated[float, typer.Option(help="Confidence level.", rich_help_panel="Accuracy")] = 0.95,
     json: options.Json = False,
     output: options.Output = None,
     plot: options.Plot = None,
     report: Annotated[
         Path | None,
-        typer.Option(help="Write a page about the release, to be read by anybody: a new file .html.", metavar="FILE",
+        typer.Option(help="Write a page that explains the release to anybody: a new .html file.", metavar="FILE",
                      rich_help_panel="Output"),
     ] = None,
     engine: Annotated[
@@ -120,7 +123,7 @@ def release(
     ] = "local",
     master: Annotated[
         str | None,
-        typer.Option(help="Of Spark: local[4], spark://host:7077, yarn, sc://host.", metavar="URL",
+        typer.Option(help="Address of Spark: local[4], spark://host:7077, yarn, sc://host.", metavar="URL",
                      rich_help_panel="Engine"),
     ] = None,
     dry_run: Annotated[
@@ -158,11 +161,11 @@ def release(
         )
     if secret is not None:
         raise typer.BadParameter("--secret is for stored sketches. A release from data draws a fresh secret.")
-    wanted = options.statistic_of(statistic, p, order)
+    wanted = options.statistic_of(statistic, p, order, form)
     options.need_input(files, sql)
     if key is None and not _is_lines(files, format):
         raise typer.BadParameter("--key is needed: the column whose variety is measured.")
-    related = relation or ("add_remove" if person is not None or by is not None else "replace")
+    related = options.relation_of(relation, wanted)
     auto = AutoMaxValue() if max_value == "auto" else None
     largest = 1 if max_value is None or auto is not None else int(max_value)
     if value is not None and max_value is None:
@@ -191,7 +194,7 @@ def release(
         raise typer.BadParameter("--engine spark needs --master: where Spark runs. Try --master 'local[*]'.")
     if engine != "spark" and master is not None:
         raise typer.BadParameter("--master is for --engine spark.")
-    has_delta = mechanism == "sketch" or Shannon() in wanted.needs(task.privacy)
+    has_delta = mechanism != "exact" or Shannon() in wanted.needs(task.privacy)
     if has_delta and not counted:
         _advise(task.privacy)
     with reserved(plot=plot, report=report, output=output) as places:
@@ -201,7 +204,8 @@ def release(
             else:
                 outcome = run_files(task, files, master, ledger=budget, label=label, progress=bar)
         if has_delta and counted:  # so their number is public, and known only now
-            _advise(replace(task.privacy, pairs=outcome.plan.privacy.pairs))
+            only = outcome.releases[0]
+            _advise(replace(task.privacy, pairs=(only.pairs or 0) if isinstance(only, Release) else 0))
         return _delivered(outcome, task, budget, json, places)
 
 
@@ -242,9 +246,9 @@ def _stored(path: Path, secret: Secret) -> Collector:
 
 
 def _show_plan(task: Task, counted: bool, json: bool) -> None:
-    if counted:
+    if counted and task.sizing.mechanism == "bare":
         raise typer.BadParameter(
-            "--dry-run reads no data, so the number of pairs must be stated. Pass --pairs 1e6, for example."
+            "--dry-run reads no data, and a bare sketch needs the number of pairs. Pass --pairs 1e6, for example."
         )
     chosen = task.planned()
     if json:
@@ -264,9 +268,19 @@ def _shares(task: Task) -> list[str]:
     if task.columns.by:
         if task.groups is None:
             found.append(f"{task.selection_share:.0%} of ε and δ chooses the groups whose names are shown")
-        if task.touched > 1:
-            found.append(f"a neighbour can change {task.touched} groups, so each has 1/{task.touched} of the rest")
+        found += _in_groups(task)
     return found
+
+
+def _in_groups(task: Task) -> list[str]:
+    """What it takes that a neighbour can change several groups."""
+    if task.touched == 1:
+        return []
+    if task.sizing.mechanism == "bare":
+        return [f"a neighbour can change {task.touched} groups, so each has 1/{task.touched} of the rest"]
+    if task.privacy.relation == "replace":
+        return ["a replaced pair counts as one removed and one added, perhaps in another group"]
+    return [f"one person can change {task.touched:,} groups: the price is that of all of them together"]
 
 
 def _delivered(
@@ -308,7 +322,7 @@ def _notes(outcome: Outcome) -> list[str]:
     if outcome.clipped_to is not None:
         found.append(f"values above {outcome.clipped_to:,} were clipped to it; how many is private")
     if outcome.skipped is not None:
-        found.append(f"{outcome.skipped:,} rows were no pairs and were skipped; under replace that is public")
+        found.append(f"{outcome.skipped:,} invalid rows were skipped; under replace their number is public")
     return found
 
 
@@ -331,33 +345,54 @@ def _facts(release: Release, plan: Plan) -> list[tuple[str, str]]:
 
 def _price(release: Release, plan: Plan) -> list[tuple[str, str]]:
     privacy = plan.privacy
-    change = "replacing" if release.relation == "replace" else "adding or removing"
-    unit = privacy.unit
-    c = release.pairs_per_person
-    whose = f"any one {unit}" if c == 1 else f"any {c} {unit}s of one person"
-    if release.person:
-        whose = f"any one person: all they did, of which at most {c} {'row is' if c == 1 else 'rows are'} used"
-    values = f", values up to {release.max_value:,}" if release.max_value > 1 else ""
-    method = "exact, all keys in memory"
-    if release.mechanism != "exact":  # a sketch, perhaps of a sample
-        method = f"sketch of {release.size:,} entries, {_floor(plan)}"
-    return [
-        ("protects", f"{change} {whose}{values}"),
+    facts = [
+        ("protects", _protects(release, privacy)),
         ("price", f"ε = {release.epsilon:.4g}, δ = {release.delta:.3g}"),
         ("planned error", _error(plan)),
-        ("method", method),
-        *([("promised", f"at least {privacy.pairs:,} pairs")] if privacy.pairs and release.pairs is None else []),
+        ("method", _method(release, plan)),
     ]
+    if is_bare(plan) and privacy.pairs and release.pairs is None:
+        facts.append(("promised", f"at least {privacy.pairs:,} pairs"))
+    return facts
+
+
+def _protects(release: Release, privacy: Privacy) -> str:
+    """What the release says of itself: a table may be planned for other neighbours than those it protects."""
+    c, replaced = release.pairs_per_person, release.relation == "replace"
+    if not release.person:
+        return change(replace(privacy, relation="replace" if replaced else "add_remove", pairs_per_person=c, groups=1))
+    act = "replacing" if replaced else "adding or removing"
+    used = f"at most {c:,} {'row is' if c == 1 else 'rows are'} used"
+    return f"{act} any one person: all they did, of which {used}{values(privacy)}"
+
+
+def _method(release: Release, plan: Plan) -> str:
+    """What was held, and the noise that was added."""
+    if is_bare(plan):
+        return f"bare sketch of {release.size:,} entries, {_floor(plan)}"
+    parts = plan.parts or (plan,)
+    several = len(parts) > 1
+    each = [
+        said if " on " in (said := noise_in_words(part)) or not several else f"{said} on {part.statistic}"
+        for part in parts
+    ]
+    noise = f"noise {', '.join(each)}"
+    if plan.mechanism == "exact":
+        return f"{'one counter' if is_counted(plan) else 'exact, all keys in memory'}, {noise}"
+    sketches = [part for part in parts if part.size]
+    if len(sketches) == 1:
+        return f"sketch of {entries(sketches[0])}, {noise}"
+    return f"{len(sketches)} sketches, {release.size:,} entries in all, {noise}"
 
 
 def _error(plan: Plan) -> str:
+    if not is_bare(plan):
+        return error_in_words(plan)
     nothing_known = any(part.statistic.relative and not part.relative for part in plan.parts)
-    if plan.mechanism == "exact" and Shannon() in (plan.statistic, *(part.statistic for part in plan.parts)):
-        return error_in_words(plan.error, plan)
     if not plan.statistic.relative and not nothing_known:
         return f"{number(plan.error)}, absolute"
-    if (plan.parts and not plan.expected) or isinstance(plan.statistic, Distinct):
-        return error_in_words(plan.error, plan)
+    if plan.parts and not plan.expected:
+        return error_in_words(plan)
     if not plan.relative:
         return f"{number(plan.error)}, absolute: nothing is known of {plan.statistic} beforehand"
     return f"{100 * plan.error:.2g}% at {plan.statistic} = {number(plan.expected)}{_least(plan)}"

@@ -53,7 +53,7 @@ class BareState(SketchState):
         """What to plan for, if the stream is as short as it is; its length is told only where it is public."""
         if self._plan.privacy.relation == "replace":
             return f"plan with pairs={self.pairs}, which is how many there are"
-        return "plan with pairs=0, which is safe for streams of any length"
+        return "plan with mechanism='sketch', which is safe for streams of any length"
 
     def _pivot_confidence(self, confidence: float) -> float:
         return confidence

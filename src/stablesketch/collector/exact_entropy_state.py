@@ -8,7 +8,7 @@ import numpy as np
 
 from ..plan.exact_entropy_plan import mass_epsilon, total_epsilon
 from ..plan.total_plan import total_distance
-from ..privacy.exact_entropy import MASS_DISTANCE, failure, mass_step, mass_units, most_total
+from ..privacy.exact_entropy import failure, mass_distance, mass_step, mass_units, most_total
 from ..statistic import Array, total_is_public
 from .histogram_state import HistogramState
 from .measured import Measured, belief
@@ -28,7 +28,7 @@ class ExactEntropyState(HistogramState):
         else:
             distance, scale = total_distance(privacy), self._total_scale()
             counted = noisy(sum(self._totals.values()), scale, Fraction(1), confidence, noise_of(self.secret, "total"))
-            lost = failure(mass_epsilon(privacy), privacy.delta)
+            lost = failure(mass_epsilon(privacy), privacy.delta) / privacy.copies
             bound = most_total(int(counted.value), distance, scale, lost)
         step = mass_step(privacy, bound)
         mass = noisy(
@@ -41,7 +41,7 @@ class ExactEntropyState(HistogramState):
         return self._ratio(mass, counted, confidence).within(*self._plan.range(self._pairs))
 
     def _scale(self) -> Fraction:
-        return Fraction(MASS_DISTANCE) / Fraction(mass_epsilon(self._plan.privacy))
+        return Fraction(mass_distance(self._plan.privacy)) / Fraction(mass_epsilon(self._plan.privacy))
 
     def _total_scale(self) -> Fraction:
         privacy = self._plan.privacy

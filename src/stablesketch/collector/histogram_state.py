@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from ..errors import BlobError, MergeError, NegativeTotal, SecretMismatch
 from ..plan.charge import exact_distance
+from ..privacy import discrete_laplace
 from ..privacy.exact_moment import moment_units
+from ..privacy.exact_norm import norm_units
 from ..release import Release
 from ..secret import Secret
 from ..sketch.columns import KeyColumn, value_column
@@ -24,7 +26,7 @@ from ..sketch.projection import Projection
 from ..sketch.wire import IntegerReader, counts_are_possible, encode_integer
 from ..sketch.workers import checked_threads
 from ..statistic import Distinct
-from .measured import Measured
+from .measured import Measured, moment_of
 from .sketch_state import check_promise, make_release
 from .total_state import OTHER_SECRET, check_noise, noise_of, noisy
 
@@ -116,11 +118,14 @@ class HistogramState:
         return make_release(self._plan, found.value, found.low, found.high, confidence, self._pairs)
 
     def measure(self, confidence: float) -> Measured:
-        """(units of F_p + noise) · step: an integer query of sensitivity D with noise of scale D/ε is ε-DP."""
+        """(units of F_p or its norm, + noise) · step: an integer of sensitivity D with noise of scale D/ε is ε-DP."""
         plan = self._plan
         found = noisy(
             self._units(), self._scale(), Fraction(plan.step), confidence, noise_of(self.secret, plan.statistic)
         )
+        if self._plan.statistic.p > 1.0:
+            deviation = discrete_laplace.variance(self._scale()) * plan.step**2
+            found = moment_of(found, plan.statistic.p, 0.0, deviation if plan.statistic.p == 2.0 else 0.0)
         return found.within(*plan.range(self._pairs))
 
     def _scale(self) -> Fraction:
@@ -131,7 +136,8 @@ class HistogramState:
         plan = self._plan
         if isinstance(plan.statistic, Distinct):
             return len(self._totals)
-        return moment_units(self._totals.values(), plan.statistic.p, Fraction(plan.step))
+        units = norm_units if plan.statistic.p > 1.0 else moment_units
+        return units(self._totals.values(), plan.statistic.p, Fraction(plan.step))
 
     @classmethod
     def merged(cls, plan: Plan, states: Sequence[bytes]) -> bytes:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..statistic import Array, Derived, Known, Statistic
 
-__all__ = ["Measured", "belief", "computed", "in_order", "uniform_offset"]
+__all__ = ["Measured", "belief", "computed", "in_order", "moment_of", "uniform_offset"]
 
 _NODES = 241
 _REACH = 6.5  # deviations
@@ -100,6 +100,19 @@ def belief(function: Callable[[tuple[Array, ...]], Array], parts: Sequence[Measu
 
     low, high = quantiles(np.array([0.5 * (1.0 - confidence), 0.5 * (1.0 + confidence)])).tolist()
     return Measured(value, low, high, quantiles)
+
+
+def moment_of(norm: Measured, p: float, spread: float, noise: float) -> Measured:
+    """norm^p. If X = norm ξ + noise with E ξ = 1, Var ξ = spread and noise of this variance, then (X² - noise)/(1 +
+    spread) is unbiased for F_2.
+    """
+
+    def power(at: Array) -> Array:
+        return np.maximum(at, 0.0) ** p
+
+    value = (math.pow(max(norm.value, 0.0), p) - noise) / (1.0 + spread)
+    low, high = power(np.array([norm.low, norm.high])).tolist()
+    return Measured(value, low, high, lambda at: power(norm.quantiles(at)))
 
 
 def uniform_offset(raw: bytes) -> float:

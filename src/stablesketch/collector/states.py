@@ -10,9 +10,10 @@ from .bare_entropy_state import BareEntropyState
 from .bare_state import BareState
 from .derived_state import DerivedState
 from .distinct_state import DistinctState
+from .entropy_state import EntropyState
 from .exact_entropy_state import ExactEntropyState
 from .histogram_state import HistogramState
-from .noisy_state import NoisyState
+from .noisy_state import MomentState, NormState
 from .sampled_state import SampledState
 from .state import MeasuringState, State
 from .total_state import TotalState
@@ -37,8 +38,10 @@ def measuring_state_of(plan: Plan) -> type[MeasuringState]:
         return ExactEntropyState if isinstance(statistic, Shannon) else HistogramState
     if isinstance(statistic, Distinct):
         return DistinctState
+    if plan.mechanism == "sketch" and isinstance(statistic, Shannon):
+        return EntropyState
     if plan.mechanism == "sketch":
-        return NoisyState
+        return MomentState if statistic.p < 1.0 else NormState
     if isinstance(statistic, Shannon):
         return BareEntropyState
     return SampledState if plan.sampled is not None else BareState

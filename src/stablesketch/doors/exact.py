@@ -55,8 +55,9 @@ def exact_values(data: object, statistic: Statistic, columns: Columns, how: Inpu
 
 def _needed(statistic: Statistic) -> list[Statistic]:
     """What has to be summed up: all that it may be computed from, and N for entropy."""
-    unit = "key" if statistic.name in ("atkinson", "generalised_entropy") else "pair"
-    needs = statistic.needs(Privacy(1.0, 0.5, 1, max_value=2, unit=unit))  # type: ignore[arg-type]  # as N is private
+    # The privacy that makes it take the most measurements there are: N is private.
+    whole_keys = Privacy(1.0, 0.5, max_value=2, relation="replace", unit="key")
+    needs = statistic.needs(whole_keys if statistic.of_people else Privacy(1.0, 0.5, max_value=2))
     return [*needs, *([Total()] if Total() not in needs else [])]
 
 
@@ -74,7 +75,7 @@ def _exact(statistic: Statistic, needed: list[Statistic], row: tuple[object, ...
         n = found[Total()]
         found[Shannon()] = float(np.log(n) - found[Shannon()] / n) if n else 0.0
     # The number of people is the number of keys, whatever they have.
-    count = int(keys) if statistic.name in ("atkinson", "generalised_entropy") else int(pairs)  # type: ignore[call-overload]
+    count = int(keys) if statistic.of_people else int(pairs)  # type: ignore[call-overload]
     values = tuple(_values(statistic, {part: np.array(value) for part, value in found.items()}, count))
     return Exact(tuple(map(str, row[:groups])), values, int(pairs), int(keys))  # type: ignore[call-overload]
 

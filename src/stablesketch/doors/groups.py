@@ -1,45 +1,76 @@
 """Groups: one private number each. What a neighbour can change, and which group names may be told.
 
-**What a neighbour changes.** Every group has a collector with a secret of its own, derived from one secret and the
-name of the group, so its entries are independent of those of other groups, and a pair touches the collector of its
-group alone. Group sizes are private: a group planned under replace would have to publish its number of pairs, and a
-replaced pair can leave one group for another. So every group is planned under add_remove, with a floor that carries
-streams of any length. (`pairs` above 0 is a promise about every listed group: with add_remove, both neighbours have
-that many.)
+Every group has a collector with a secret of its own, derived from one secret and the name of the group, so what is
+random in one group is independent of the others, and a pair touches the collector of its group alone. Group sizes are
+private, so every group is planned under add_remove.
 
-- *add_remove, one pair*: one group changes, by one pair. All other releases have the same law, independent of it, so
-  the table is as private as one release: (ε, δ).
-- *replace, one pair*: if it stays in its group, F_p + Λ changes by a factor of at most (Λ + s^p + M^p)/(Λ + (s+1)^p) <=
-  1 + M^p/Λ, which is what adding a pair may do. If it changes its group, one group loses a pair and one gains one. So
-  at most two groups change, each as by adding or removing one pair: by sequential composition (2ε, 2δ).
-  Of other statistics: if it stays, the number of keys and N change by no more than adding a pair may do (N by M - 1).
-  Entropy may change by more, since what adding raises and what it lowers come together; and of several moments at once
-  one may rise and another fall, where adding raises all. So where entropy, or more than one sketch, is released, what
-  a replaced pair costs within its group is computed: by the sensitivities of replace, and the worse direction of every
-  part (privacy/mechanism.py). Within (2ε, 2δ) it is covered by what two groups cost; otherwise the plan is refused.
-- *add_remove, a person*: `persons.py` leaves pairs of one person in at most L groups, at most c pairs in all, so at
-  most L groups change, each by at most c pairs: (Lε, Lδ).
+**What a neighbour changes.** Let neighbours differ by c pairs in all, in at most k groups: c_g >= 1 of them in group g.
+
+- *add_remove, one pair*: c = k = 1. All other groups have the same law, and the table is as private as one release.
+- *add_remove, a person*: `persons.py` leaves at most c pairs of a person, in at most L groups: k = min(c, L).
+- *replace*: both neighbours are the pairs that they share and c more. All that is measured below rises with every pair,
+  so in a group where one of them has a pairs more than they share and the other a', the two numbers differ by no more
+  than a + a' added pairs can do. That makes 2c pairs in up to 2c groups, and the table is planned as add_remove of so
+  many. (In one group the larger of a and a' would do. But a pair that leaves its group for another moves two releases.)
+- *a pair that is in w groups at once*, as in sliding windows (engines/beam): w pairs in w groups.
 
 A whole key (unit="key") can be in any number of groups, so for it there are none: `Task` refuses them.
 
-So with `touched` = 1, 2 or L groups, each group is planned for (ε/touched, δ/touched). That is basic composition:
-sound, not tight.
+**Every group has the whole ε**, if its number is released with noise (mechanisms "sketch" and "exact"), because what
+neighbours move is shared out among the groups and not multiplied. It rests on one lemma.
+
+*Lemma.* Let Y_g be independent, Y_g = m_g + Z_g, with noise Z_g of one and the same law: Laplace of scale b, or
+discrete Laplace on the integers with whole m_g. If the m_g of neighbours differ by d_g, then all Y_g together have at
+most the D_ε (sup over events of P - e^ε Q) of one Y whose m differ by Σ |d_g|.
+*Proof.* Change one m_g after the other. For noise with a log-concave law, among all events that have probability a
+before a shift by d, a half line that points away from the shift has the least afterwards (Neyman and Pearson; with the
+point at its end taken in part, where the law is discrete): G_d(a), which rises with a and falls with |d|. Given what
+the other groups show this holds for the event that is left for group g, and G_d is convex, so it holds for the average.
+After a shift the half line is a half line again, so G_{d'}(G_d(a)) = G_{|d|+|d'|}(a). After all shifts an event of
+probability a still has G_{Σ|d_g|}(a) at least, so P - e^ε Q is at most a - e^ε G_{Σ|d_g|}(a), which for one shift Σ
+|d_g| the half line attains. ∎
+
+- *Moments by sketch*: given all ξ, group g is Laplace noise on F_g ξ_g, which moves by at most c_g M^p ξ_g. Normalised
+  shifts add up to at most c M^p max ξ/b, the largest of the k independent ξ of the groups that change. Their law is the
+  same on both neighbours, so D_ε <= E f(c M^p max ξ/b) (docs/math-noisy-estimate.md, with what rounding costs in every
+  group). Norms of orders above one move by c_g M: the same with c M.
+- *Exact moments*: integers that move by c_g M^p/step and a rounding each (`units_sensitivity` in
+  privacy/exact_moment.py). Noise for their sum D.
+- *Totals N*: whole numbers that move by at most c_g M each, c M in all.
+- *Distinct keys*: c_g each, c in all; by registers with phantoms, the chance that these are too few counts k times
+  (privacy/distinct.py).
+- *Exact entropy*: N_g H_g moves by at most c_g/c of what c pairs can do, on a grid of its own; N_g as above; the chance
+  that a bound of N_g is too small counts k times (privacy/exact_entropy.py).
+
+Several numbers of one group, as F_p and N of a Hill number are, have independent noise: for each of them the groups are
+one table by the lemma, and these compose as releases of one stream do. So the plan of a group, made for
+Privacy(ε, δ, "add_remove", pairs_per_person=c, groups=k), has the price of the whole table, once.
+
+**Bare entries** (mechanism="bare") have no such lemma. There each of the k groups is planned for all c pairs at (ε/k,
+δ/k), and sequential composition gives (ε, δ): sound, not tight. `pairs` above 0 is a promise about every listed group.
+A replaced pair that stays in its group changes F_p + Λ by a factor of at most (Λ + s^p + M^p)/(Λ + (s+1)^p) <= 1 +
+M^p/Λ, which is what adding a pair may do; one that leaves it changes two groups: k = 2. Entropy may change by more,
+since what adding raises and what it lowers come together; and of several moments at once one may rise and another fall.
+So where entropy, or more than one sketch, is released, what a replaced pair costs within its group is computed
+(`GroupBudget.checked`). Within (2ε, 2δ) it is covered by what two groups cost; otherwise the plan is refused.
 
 **Which names may be told.** If the names are public (a list that was not made from the data), every group of the list
 has a release, also one without pairs; pairs of other groups are left out. Otherwise a name is shown only if a noisy
 count of the group reaches a threshold. Count people where there is a person column, else pairs: a neighbour changes at
-most `touched` counts by at most 1 each. Noise: discrete Laplace of scale b = touched/ε_s. Threshold T: an integer with
-P(1 + noise >= T) <= δ_s/touched. Then the set of names is (ε_s, δ_s)-private. Whether one group's name is shown is a
-mechanism by itself, with noise of its own, and at most `touched` of them see anything of the change:
+most k counts by at most 1 each. Noise: discrete Laplace of scale b = k/ε_s. Threshold T: an integer with
+P(1 + noise >= T) <= δ_s/k. Then the set of names is (ε_s, δ_s)-private. Whether one group's name is shown is a
+mechanism by itself, with noise of its own, and at most k of them see anything of the change:
 
 - a group that both neighbours have: its count changes by 1, so the odds of being shown by a factor of at most
-  e^{1/b}: (ε_s/touched, 0);
-- a group that one neighbour has alone: its count is 1 there, so it is shown with probability at most δ_s/touched, and
-  for the other neighbour never: (0, δ_s/touched).
+  e^{1/b}: (ε_s/k, 0);
+- a group that one neighbour has alone: its count is 1 there, so it is shown with probability at most δ_s/k, and
+  for the other neighbour never: (0, δ_s/k).
 
-Either way (ε_s/touched, δ_s/touched), and sequential composition over `touched` of them gives (ε_s, δ_s).
+Either way (ε_s/k, δ_s/k), and sequential composition over k of them gives (ε_s, δ_s).
 
-The shown set comes first, the releases of its groups after: their costs add up.
+The shown set comes first, the releases of its groups after: their costs add up. (What is not shown may be thought of as
+released and thrown away, so the proof for the table does not depend on which names were chosen.) In a ledger both
+compose by their losses with all else that is there: `GroupBudget.charge`.
 """
 
 from __future__ import annotations
@@ -54,6 +85,7 @@ from ..errors import PlanInfeasible
 from ..plan import Plan
 from ..plan.charge import charge_of
 from ..privacy import Privacy, discrete_laplace
+from ..privacy.mechanism import Mechanism
 from ..secret import Secret
 from ..statistic import Shannon
 from .budget import divided, total
@@ -65,39 +97,45 @@ Name = tuple[str, ...]
 
 @dataclass(frozen=True)
 class GroupBudget:
-    """How the (ε, δ) that is asked for a whole table is divided: to choose its names, and to each group.
+    """How the (ε, δ) that is asked for a whole table is divided: to choose its names, and to the groups.
 
-    `epsilon` and `delta` are for the groups together; those of the selection are 0 where the names are public.
+    `touched` is how many groups a neighbour can change. What one group costs is the cost of all of them, `times` = 1,
+    or counts so many times where entries are bare. The selection costs nothing where the names are public.
     """
 
     privacy: Privacy  # of one group
     touched: int
     selection_epsilon: float = 0.0
     selection_delta: float = 0.0
+    times: int = 1
     replaced: bool = False  # whether what is asked for the table is about replaced pairs
 
     @classmethod
-    def of(cls, asked: Privacy, touched: int, selection: tuple[float, float] = (0.0, 0.0)) -> GroupBudget:
-        """The budget of each group from what is left for the groups; `selection` was taken out of it before."""
-        each = Privacy(
-            epsilon=divided(asked.epsilon, touched),
-            delta=divided(asked.delta, touched),
-            pairs=asked.pairs,
-            max_value=asked.max_value,
-            relation="add_remove",
-            pairs_per_person=asked.pairs_per_person,
-            unit=asked.unit,
-        )
-        return cls(each, touched, *selection, replaced=asked.relation == "replace")
+    def of(
+        cls, asked: Privacy, touched: int, selection: tuple[float, float] = (0.0, 0.0), *, bare: bool = False,
+        overlap: int = 1,
+    ) -> GroupBudget:  # fmt: skip
+        """The budget of each group from what is left for the groups; `selection` was taken out of it before.
+
+        `overlap` is how many groups a pair is in.
+        """
+        replaced = asked.relation == "replace"
+        each = replace(asked, relation="add_remove")
+        if bare:
+            each = replace(each, epsilon=divided(asked.epsilon, touched), delta=divided(asked.delta, touched))
+            return cls(each, touched, *selection, times=touched, replaced=replaced)
+        changed = asked.pairs_per_person * overlap * (2 if replaced else 1)
+        each = replace(each, pairs_per_person=changed, groups=min(touched, changed))
+        return cls(each, touched, *selection, replaced=replaced)
 
     def checked(self, plan: Plan) -> Plan:
-        """The plan of each group, if a pair that is replaced within its group costs no more than (2ε, 2δ) of it.
+        """The plan of each group, if it is not bare, or a pair replaced within its group costs no more than (2ε, 2δ).
 
         Raises:
             PlanInfeasible: it costs more.
         """
-        # Noise on an exact number costs the same whichever way that number moves, and no more if a pair is replaced.
-        sketched = [part.statistic for part in plan.parts or (plan,) if part.mechanism == "sketch"]
+        # Noise on a number costs the same whichever way that number moves, and no more if a pair is replaced.
+        sketched = [part.statistic for part in plan.parts or (plan,) if part.mechanism == "bare"]
         if not self.replaced or (len(sketched) < 2 and Shannon() not in sketched):
             return plan
         (law,) = charge_of(_within(plan)).laws("replace")
@@ -109,11 +147,22 @@ class GroupBudget:
         return plan
 
     def spent(self, epsilon: float, delta: float) -> tuple[float, float]:
-        """(ε, δ) of the table if each group reaches (epsilon, delta)."""
+        """(ε, δ) of the table if the plan of a group reaches (epsilon, delta)."""
         return (
-            total([(epsilon, self.touched), (self.selection_epsilon, 1)]),
-            total([(delta, self.touched), (self.selection_delta, 1)]),
+            total([(epsilon, self.times), (self.selection_epsilon, 1)]),
+            total([(delta, self.times), (self.selection_delta, 1)]),
         )
+
+    def charge(self, plan: Plan) -> Mechanism:
+        """What a ledger is charged for the whole table: the choice of names, and what the groups do together."""
+        epsilon, delta = self.spent(plan.epsilon, plan.delta)
+        if self.times > 1:
+            return Mechanism("other", epsilon=epsilon, delta=delta)
+        charged = charge_of(plan)
+        if not self.selection_epsilon:
+            return charged
+        chosen = Mechanism("other", epsilon=self.selection_epsilon, delta=self.selection_delta)
+        return Mechanism("all", epsilon=epsilon, delta=delta, parts=(*(charged.parts or (charged,)), chosen))
 
 
 def _within(plan: Plan) -> Plan:

@@ -62,12 +62,12 @@ def release(
 
     `key` names the column of keys, or several of a composite key; `value` the values, whole numbers of 1 or more,
     refused above `privacy.max_value` unless `clip`. `auto_max_value` finds that bound privately. With `count_pairs` the
-    number of pairs, public under replace, takes the place of `privacy.pairs`.
+    number of pairs, public under replace, takes the place of `privacy.pairs`, which only bare sketches need.
 
     `person` bounds what each person contributes to `privacy.pairs_per_person` pairs in `groups_per_person` groups
     (doors/persons.py). `by` names the columns of groups, and `groups` those whose names are public; without it names
-    are chosen privately, for `selection_share` of ε and δ (doors/groups.py). ε and δ of every group's release are
-    those of the whole table.
+    are chosen privately, for `selection_share` of ε and δ. Every group has all the rest (doors/groups.py); ε and δ of
+    a group's release are those of the whole table.
 
     `ledger` records what is spent before a value appears.
 

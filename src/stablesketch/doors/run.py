@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from ..collector import Collector
 from ..errors import ArgumentError, DataError
+from ..ledger.record import Ask
 from ..paying import Paid, current_payment, until_shown
 from ..privacy import Privacy
+from ..privacy.mechanism import Mechanism
 from ..release import Release
 from .engine import Engine
 from .groups import GroupBudget, Name, selected
@@ -64,7 +66,9 @@ class _Run:
             # What follows depends on the max_value found, which is a value released: so all of it is charged before, by
             # what it may cost at most, whatever is found.
             counts = self._source.digits()
-            self._charge(task.privacy.epsilon, task.privacy.delta, f"max_value, {task.statistic}")
+            # What is known of plans that depend on it is (ε, δ) alone.
+            whole = task.privacy.epsilon, task.privacy.delta
+            self._charge(Mechanism("other", epsilon=whole[0], delta=whole[1]), whole, f"max_value, {task.statistic}")
             current_payment().let_go()  # the data are read once more: whoever stops that is told what was paid
             found = chosen_max_value(counts, privacy, share, task.auto.quantile)
             privacy = replace(privacy, max_value=found)
@@ -77,7 +81,7 @@ class _Run:
 
     def _single(self, privacy: Privacy) -> Outcome:
         task, source = self._task, self._source
-        counted = task.count_pairs and task.sizing.mechanism == "bare"  # nothing else needs to know beforehand
+        counted = task.count_pairs and task.bare  # nothing else needs to know beforehand
         later = counted and not source.countable
         if later:
             chosen = task.sizing.long(task.statistic, privacy)
@@ -119,15 +123,18 @@ class _Run:
             epsilon, delta = task.privacy.epsilon, task.privacy.delta
         names = list(task.groups) if task.groups is not None else self._selected(shares)
         collectors = self._source.collected_groups(chosen, names)
-        if task.auto is None:
-            self._charge(epsilon, delta, f"{task.statistic} by {', '.join(task.columns.by)}")
+        if task.auto is None and self._ledger is not None:
+            what = f"{task.statistic} by {', '.join(task.columns.by)}"
+            self._charge(shares.charge(chosen), (epsilon, delta), what)
         releases = []
         if self._progress is not None:
             self._progress.begin("releasing", len(names))
         for name, collector in zip(names, collectors, strict=True):
             own = collector.release(confidence=task.confidence)
-            own = replace(own, epsilon=epsilon, delta=delta, relation=privacy.relation, record=self._record,
-                          person=task.columns.person is not None)  # fmt: skip
+            own = replace(
+                own, epsilon=epsilon, delta=delta, relation=privacy.relation, record=self._record,
+                pairs_per_person=privacy.pairs_per_person, person=task.columns.person is not None,
+            )  # fmt: skip
             releases.append(GroupRelease(name, own))
             if self._progress is not None:
                 self._progress.advance(1)
@@ -136,16 +143,12 @@ class _Run:
     def _selected(self, shares: GroupBudget) -> list[Name]:
         return sorted(selected(self._source.group_counts(), shares))
 
-    def _charge(self, epsilon: float, delta: float, what: str) -> None:
+    def _charge(self, mechanism: Mechanism, reached: tuple[float, float], what: str) -> None:
         """Records what a table, or a release with a max_value found, costs: before any value appears."""
         if self._ledger is None:
             return
-        privacy = self._task.privacy
         payment = current_payment()
         payment.hold()
-        record = self._ledger.charge(
-            epsilon=epsilon, delta=delta, statistic=what, relation=privacy.protects,
-            pairs_per_person=privacy.pairs_per_person, label=self._label,
-        )  # fmt: skip
+        record = self._ledger._charge(Ask.of_table(what, mechanism, reached, self._task.privacy), self._label)
         payment.paid.append(Paid(self._ledger.path, record.number, record.epsilon, record.delta))
         self._record = record.number

@@ -42,7 +42,7 @@ class Task:
         if not isinstance(self.statistic, Statistic):
             raise ArgumentTypeError("statistic", self.statistic, "not a statistic", "Pass ss.Moment(0.5), for example")
         if not isinstance(self.privacy, Privacy):
-            raise ArgumentTypeError("privacy", self.privacy, "not a Privacy", "Pass ss.Privacy(1.0, 1e-9, pairs=...)")
+            raise ArgumentTypeError("privacy", self.privacy, "not a Privacy", "Pass ss.Privacy(1.0, 1e-9)")
         if not 0.0 < self.confidence < 1.0:
             raise ArgumentError("confidence", self.confidence, "not a probability between 0 and 1", "Pass 0.95")
         if self.on_bad not in ("error", "skip"):
@@ -62,7 +62,8 @@ class Task:
             for name, value, given in (("unit", "key", privacy.unit), ("relation", "replace", privacy.relation))
             if given != value
         ]
-        given = (("person", columns.person), ("by", columns.by), ("groups", self.groups))
+        groups = self.groups_per_person != 1
+        given = (("person", columns.person), ("by", columns.by), ("groups", self.groups), ("groups_per_person", groups))
         leave_out = [f"{name}=" for name, there in given if there]
         ways = [f"Pass {' and '.join(pass_)}"] if pass_ else []
         ways += [f"{'leave' if ways else 'Leave'} out {' and '.join(leave_out)}"] if leave_out else []
@@ -103,6 +104,8 @@ class Task:
                 "with unit='key' every key is a person",
                 "Leave out person=, or pass unit='pair'",
             )
+        if not 1 <= self.groups_per_person <= 2**31:
+            raise ArgumentError("groups_per_person", self.groups_per_person, "at least one group", "Pass 1, or a few")
         if self.columns.person is None and self.groups_per_person != 1:
             raise ArgumentError(
                 "groups_per_person", self.groups_per_person, "there is no person column",
@@ -116,7 +119,7 @@ class Task:
                     "groups", "...", "there is no column of groups", "Name it (by=), or leave out groups="
                 )
             return
-        if self.count_pairs or (self.privacy.pairs and self.groups is None):
+        if self.count_pairs or (self.privacy.pairs and self.groups is None and self.bare):
             raise ArgumentError(
                 "pairs", self.privacy.pairs, "the sizes of groups are private, and nothing is promised of them",
                 "Pass pairs=0, or list the groups (groups=), of which each has so many",
@@ -164,8 +167,16 @@ class Task:
     def touched(self) -> int:
         """How many groups a neighbour can change: doors/groups.py."""
         if self.columns.person is not None:
-            return self.groups_per_person
+            return min(self.groups_per_person, self.privacy.pairs_per_person)
         return 2 if self.privacy.relation == "replace" else 1
+
+    @property
+    def bare(self) -> bool:
+        """Whether entries are released that are private by themselves: then a table divides ε among its groups."""
+        mechanism = self.sizing.mechanism
+        # Until there is entropy by sketch with noise, its sketches are bare: without this condition they are not.
+        entropy = mechanism == "sketch" and Shannon() in self.statistic.needs(self.privacy)
+        return mechanism == "bare" or entropy
 
     def shares(self) -> tuple[float, Privacy]:
         """(ε of choosing max_value, what is left for the rest)."""
@@ -182,20 +193,19 @@ class Task:
         """
         touched = times * self.touched
         if self.groups is not None if public is None else public:
-            return GroupBudget.of(privacy, touched)
+            return GroupBudget.of(privacy, touched, bare=self.bare, overlap=times)
         chosen, epsilon = budget.split(privacy.epsilon, self.selection_share)
         chosen_delta, delta = budget.split(privacy.delta, self.selection_share)
         left = replace(privacy, epsilon=epsilon, delta=delta)
-        return GroupBudget.of(left, touched, (chosen, chosen_delta))
+        return GroupBudget.of(left, touched, (chosen, chosen_delta), bare=self.bare, overlap=times)
 
     def group_plan(self, shares: GroupBudget) -> Plan:
         """The plan of every group."""
-        sketched = self.sizing.mechanism == "sketch"
-        if sketched and self.groups is None and Shannon() in self.statistic.needs(shares.privacy):
+        if self.bare and self.groups is None and Shannon() in self.statistic.needs(shares.privacy):
             raise PlanInfeasible(
-                f"a sketch of {self.statistic} by group takes a promise of how many pairs every group has, and private "
-                f"names have none. Pass mechanism='exact', or {instead_of(self.statistic, Shannon())}, or list the "
-                "public names (groups=) and promise pairs= of each."
+                f"a bare sketch of {self.statistic} by group takes a promise of how many pairs every group has, and "
+                f"private names have none. Pass mechanism='exact', or {instead_of(self.statistic, Shannon())}, or list "
+                "the public names (groups=) and promise pairs= of each."
             )
         return shares.checked(self.sizing.plan(self.statistic, shares.privacy))
 

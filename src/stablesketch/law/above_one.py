@@ -101,7 +101,7 @@ class AboveOneLaw:
             return self._gauss(y)
         c = self.p / (self.p - 1.0)
         exponents, weights, before, beyond = self._nodes
-        # Exponents fall from left to right. Left of the first node w is above 400 for all y; right of the last, below e^-40.
+        # Exponents fall from left to right. Left of the first node w is above 400; beyond the last, below e^-40.
         first = int(np.searchsorted(-exponents, c * float(y.min()) - 6.0))
         last = int(np.searchsorted(-exponents, c * float(y.max()) + 40.0))
         some = weights[first:last]

@@ -335,6 +335,13 @@ class Ledger:
             raise ArgumentError("statistic", statistic, "say what is released", 'Pass a text such as "median value"')
         mechanism = Mechanism("other", epsilon=float(epsilon), delta=float(delta))
         ask = Ask(statistic, mechanism, float(epsilon), float(delta), relation, pairs_per_person)
+        return self._charge(ask, label, part, published)
+
+    def _charge(
+        self, ask: Ask, label: str = "", part: tuple[str, str] | None = None,
+        published: Callable[[int], str] | None = None,
+    ) -> Record:  # fmt: skip
+        """Records what is released under secrets of its own, as a table is."""
         entry = Entry(ask, None, checked_label(label), checked_part(part, ask))
         return self._enter([entry], None if published is None else [published])[0]
 

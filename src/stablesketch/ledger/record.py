@@ -13,6 +13,7 @@ from ..checked_json import Fields, JsonError, parsed
 from ..errors import LedgerCorrupt
 from ..plan import Plan
 from ..plan.charge import charge_of
+from ..privacy import Privacy
 from ..privacy.mechanism import Mechanism
 
 __all__ = ["Ask", "Entry", "Record", "records_to_csv", "records_to_json"]
@@ -52,6 +53,11 @@ class Ask:
             plan.statistic.p,
             plan.size or None,
         )
+
+    @classmethod
+    def of_table(cls, what: str, mechanism: Mechanism, reached: tuple[float, float], privacy: Privacy) -> Ask:
+        """What a whole table asks for that reaches this (ε, δ), or another release that is not of one collector."""
+        return cls(what, mechanism, *reached, privacy.protects, privacy.pairs_per_person)
 
     def to_json(self) -> str:
         """Canonical: the same ask, the same text."""

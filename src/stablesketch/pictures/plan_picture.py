@@ -1,20 +1,27 @@
-"""The picture of a plan: what ε, the size and the floor do to the error, and where the exact table is better.
+"""The picture of a plan: what ε does to the noise, what the size does to the error, and both together.
 
-Every corner of a curve is a plan of its own, made by `stablesketch.plan`. Where there is no plan (finite precision, too
-many phantoms) there is none. A statistic that is computed from one sketch has the picture of that sketch.
+Every corner of a curve is a plan of its own, made by `stablesketch.plan`. Where a value is expected, errors are
+relative to it and include the noise. Elsewhere noise and error stand by themselves, which is true of every stream. A
+statistic that is computed from one sketch has the picture of that sketch; a bare plan has one of its own
+(bare_plan_picture.py).
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..errors import ArgumentError, PlanInfeasible
 from ..plan import Plan, plan
+from ..plan.in_words import change, measured
+from ..plan.noise import noise_deviation
 from ..plan.sizing import exact_deviation
+from ..plan.total_plan import is_counted
 from ..sketch.distinct import FEWEST
 from ..statistic import Distinct, Moment, Shannon, Total
-from .style import BLUE, GREEN, GREY, INK, VERMILION, canvas, in_style, plain_ticks
+from .bare_plan_picture import BareNeighbourhood, draw_bare
+from .style import BLUE, GREY, INK, SKY, VERMILION, canvas, in_style, plain_ticks
 from .words import short
 
 if TYPE_CHECKING:
@@ -24,20 +31,21 @@ if TYPE_CHECKING:
 __all__ = ["Neighbourhood", "drawn_part", "neighbourhood", "plan_picture"]
 
 Curve = list[tuple[float, float]]
-_SIZES = (50, 200, 1_000, 5_000, 10_000)
+_SIZES = (20, 50, 200, 1_000, 5_000, 10_000)
 _STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # of ε around the one that is asked for
-_COMPARED = 500  # entries, beside a plan of the exact mechanism
+_COMPARED = 200  # entries, beside a plan of the exact mechanism
+_EXACT = "exact table + noise"
 
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """The plans around a plan, as curves of (what varies, error)."""
+    """The plans around a plan, as curves: errors at the value expected, or noise by ε and error by size."""
 
-    size: int
+    sketch: Plan  # the plan itself, or beside one of the exact mechanism one of a sketch
     by_epsilon: Curve
     exact_by_epsilon: Curve
     by_size: Curve
-    by_size_without_floor: Curve  # what the sketch alone errs by, were nothing private
+    by_size_alone: Curve  # without noise
 
 
 def drawn_part(chosen: Plan) -> Plan:
@@ -50,172 +58,173 @@ def drawn_part(chosen: Plan) -> Plan:
         raise ArgumentError(
             "plan", chosen.sampled.sampling, "the picture is of plans that do not sample", "Leave out sampling="
         )
-    measured = [part for part in chosen.parts or (chosen,) if not isinstance(part.statistic, Total)]
-    if len(measured) != 1:
+    parts = [part for part in chosen.parts or (chosen,) if not (is_counted(part) or isinstance(part.statistic, Total))]
+    if len(parts) == 1 and parts[0].mechanism == "exact" and isinstance(parts[0].statistic, Shannon):
         raise ArgumentError(
-            "plan", str(chosen.statistic), f"a picture is of one sketch, and this has {len(measured)}",
+            "plan", str(chosen.statistic), "the noise of exact entropy depends on the length of the stream",
+            "Draw the plan of a sketch",
+        )  # fmt: skip
+    if len(parts) != 1:
+        raise ArgumentError(
+            "plan", str(chosen.statistic), f"a picture is of one sketch, and this has {len(parts)}",
             "Draw a moment, an entropy, a distinct count, an index or a Hill number of one order",
         )  # fmt: skip
-    return measured[0]
+    return parts[0]
 
 
 def neighbourhood(chosen: Plan) -> Neighbourhood:
-    """Some dozen plans, which take some seconds: other ε at this size, and other sizes at this ε.
-
-    An ε at which no floor is needed is the last that is planned, beside the largest: between them the error stays.
-    """
+    """Some dozen plans, which take some seconds: other ε at this size, and other sizes at this ε."""
     chosen = drawn_part(chosen)
-    size, asked = chosen.size or _COMPARED, chosen.privacy.epsilon
-    by_epsilon: list[tuple[float, Plan]] = []
-    rising = [step * asked for step in _STEPS]
-    entropy = isinstance(chosen.statistic, Shannon)
-    while rising:
-        without_floor = bool(by_epsilon) and by_epsilon[-1][1].floor == 0.0 and not entropy
-        epsilon = rising.pop(-1 if without_floor else 0)
-        made = _planned(chosen, epsilon, size)
-        if made is None and entropy:  # which has no floor: a smaller ε takes fewer entries
-            made = _planned(chosen, epsilon, None)
-        if made is not None:
-            by_epsilon.append((epsilon, made))
-            if without_floor:
-                break
-    fewest = FEWEST if _counts(chosen) else 0
-    by_size = [(one, _planned(chosen, asked, one)) for one in sorted({*_SIZES, size}) if one >= fewest]
-    made_by_size = [(one, made) for one, made in by_size if made is not None]
+    asked = chosen.privacy.epsilon
+    fewest = FEWEST if isinstance(chosen.statistic, Distinct) else 0
+    sketch = chosen if chosen.size else _planned(chosen, asked, max(_COMPARED, fewest))
+    by_epsilon = [(step * asked, _planned(sketch, step * asked, sketch.size)) for step in _STEPS]
+    sizes = sorted({*_SIZES, sketch.size})
+    by_size = [(one, _planned(sketch, asked, one)) for one in sizes if one >= fewest]
     return Neighbourhood(
-        size,
-        [(epsilon, made.error) for epsilon, made in by_epsilon],
-        [(step * asked, _exact_error(chosen, step * asked)) for step in _STEPS],
-        [(one, made.error) for one, made in made_by_size],
-        [(one, _spread(made)) for one, made in made_by_size] if isinstance(chosen.statistic, Moment) else [],
+        sketch,
+        [(epsilon, made.error if made.expected else noise_deviation(made)) for epsilon, made in by_epsilon],
+        [(epsilon, made.exact_error if made.expected else _exact_noise(made)) for epsilon, made in by_epsilon],
+        [(one, made.error) for one, made in by_size],
+        [(one, _alone(made)) for one, made in by_size],
     )
 
 
 @in_style
-def plan_picture(chosen: Plan, around: Neighbourhood | None = None) -> Figure:
-    """Error against ε and against the size, and for moments against F_p itself; `drawn_part` says of which plans."""
+def plan_picture(chosen: Plan, around: Neighbourhood | BareNeighbourhood | None = None) -> Figure:
+    """Three panels: against ε, against the size, and against the value itself; `drawn_part` says of which plans."""
     whole, chosen = chosen, drawn_part(chosen)
-    around = around or neighbourhood(chosen)
+    said = f"{chosen.statistic}" if whole is chosen else f"{chosen.statistic}, for the {whole.statistic}"
+    if chosen.mechanism == "bare":
+        return draw_bare(chosen, around if isinstance(around, BareNeighbourhood) else None, said)
+    if not isinstance(around, Neighbourhood):
+        around = neighbourhood(chosen)
     figure, (left, middle, *rest) = canvas(
-        *((16.0, 5.2, 3) if isinstance(chosen.statistic, Moment) else (11.0, 5.2, 2))
+        *((11.0, 5.2, 2) if isinstance(chosen.statistic, Shannon) else (16.0, 5.2, 3))
     )
     _against_epsilon(left, chosen, around)
     _against_size(middle, chosen, around)
     for right in rest:
-        _against_moment(right, chosen, around)
+        _against_value(right, chosen, around)
     privacy = chosen.privacy
-    said = f"{chosen.statistic}" if whole is chosen else f"{chosen.statistic}, for the {whole.statistic}"
     figure.suptitle(
-        f"A plan of {said}: ε = {privacy.epsilon:.3g}, δ = {privacy.delta:.3g}, {_promise(chosen)}",
+        f"A plan of {said}: ε = {privacy.epsilon:.3g}, δ = {privacy.delta:.3g}, {change(privacy)}",
         x=0.01, ha="left", fontsize=15, color=INK,
     )  # fmt: skip
     return figure
 
 
 def _against_epsilon(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
-    if around.by_epsilon:
-        axes.plot(*zip(*around.by_epsilon, strict=True), color=BLUE, linewidth=3.5, label=_sketch(chosen, around))
-    if around.exact_by_epsilon:
-        axes.plot(
-            *zip(*around.exact_by_epsilon, strict=True), color=VERMILION, linestyle="--", label="exact table + noise"
-        )
-    axes.plot([chosen.privacy.epsilon], [chosen.error], "o", color=INK, markersize=10, label="this plan", zorder=5)
-    axes.set(xscale="log", yscale="log", xlabel="ε that is asked for", ylabel=_error_label(chosen))
+    axes.plot(*zip(*around.by_epsilon, strict=True), color=BLUE, linewidth=3.5, label=_sketch(around))
+    axes.plot(*zip(*around.exact_by_epsilon, strict=True), color=VERMILION, linestyle="--", label=_EXACT)
+    at = chosen.error if chosen.expected else noise_deviation(chosen)
+    axes.plot([chosen.privacy.epsilon], [at], "o", color=INK, markersize=10, label="this plan", zorder=5)
+    axes.set(xscale="log", yscale="log", xlabel="ε", ylabel=_error_label(chosen))
+    if not chosen.expected:
+        axes.set_ylabel(f"noise on {measured(chosen.statistic)}, standard deviation")
     axes.set_title("What privacy costs")
     axes.legend()
-    _ticks(axes, chosen)
+    plain_ticks(axes, x=True)
+    plain_ticks(axes, y=True, percent=bool(chosen.expected) and chosen.statistic.relative)
 
 
 def _against_size(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
-    if around.by_size:
-        sizes, errors = zip(*around.by_size, strict=True)
-        if chosen.relative and around.by_size_without_floor:
-            bare = [error for _, error in around.by_size_without_floor]
-            axes.fill_between(sizes, bare, errors, color=BLUE, alpha=0.15, linewidth=0, label="what the floor costs")
-            axes.plot(sizes, bare, color=GREY, linestyle=":", label="sketch without floor")
-        axes.plot(sizes, errors, color=BLUE, linewidth=3.5, label="sketch, as released")
-    if around.exact_by_epsilon:
-        axes.axhline(chosen.exact_error, color=VERMILION, linestyle="--", label="exact table + noise")
+    sizes, errors = zip(*around.by_size, strict=True)
+    if chosen.expected:
+        alone = [error for _, error in around.by_size_alone]
+        axes.fill_between(sizes, alone, errors, color=BLUE, alpha=0.15, linewidth=0, label="what the noise adds")
+        axes.plot(sizes, alone, color=GREY, linestyle=":", label="sketch without noise")
+        axes.axhline(chosen.exact_error, color=VERMILION, linestyle="--", label=_EXACT)
+    axes.plot(sizes, errors, color=BLUE, linewidth=3.5, label=_sketch(around, "sketch with noise"))
     if chosen.size:
-        axes.plot([chosen.size], [chosen.error], "o", color=INK, markersize=10, zorder=5)
-    axes.set(xscale="log", yscale="log", xlabel=f"{'registers' if _counts(chosen) else 'entries'} of the sketch")
+        axes.plot([chosen.size], [chosen.error], "o", color=INK, markersize=10, label="this plan", zorder=5)
+    kind = "registers" if isinstance(chosen.statistic, Distinct) else "entries"
+    axes.set(xscale="log", yscale="log", xlabel=f"{kind} of the sketch", ylabel=_error_label(chosen))
     axes.set_title("What the size buys")
     axes.legend()
-    _ticks(axes, chosen)
+    plain_ticks(axes, x=True)
+    plain_ticks(axes, y=True, percent=chosen.statistic.relative)
 
 
-def _against_moment(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
-    """Relative error against F: γ(1 + Λ/F) for the sketch and σ/F for the exact table, equal at F = σ/γ - Λ."""
-    made = chosen if chosen.mechanism == "sketch" else _planned(chosen, chosen.privacy.epsilon, around.size)
-    sigma = exact_deviation(chosen.statistic.p, chosen.privacy)
-    mass = made.floor if made is not None else 0.0
-    spread = _spread(made) if made is not None else 0.0
-    crossing = sigma / spread - mass if spread > 0.0 else 0.0
-    centre = chosen.expected or max(mass, sigma, 1.0)
-    low = min(centre, crossing) / 5.0 if crossing > 0.0 else centre / 20.0
-    high = max(centre, crossing) * 300.0
-    moments = [low * (high / low) ** (k / 100.0) for k in range(101)]
-    if crossing > 0.0:
-        axes.axvspan(low, crossing, color=GREEN, alpha=0.16, linewidth=0, label="the sketch wins")
-    axes.axvspan(max(low, crossing), high, color=VERMILION, alpha=0.09, linewidth=0, label="the exact table wins")
-    axes.plot(moments, [sigma / moment for moment in moments], color=VERMILION, linestyle="--")
-    if spread > 0.0:
-        axes.plot(moments, [spread] * len(moments), color=GREY, linestyle=":")
-        axes.plot(moments, [spread * (1.0 + mass / moment) for moment in moments], color=BLUE, linewidth=3.5)
+def _against_value(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
+    """Relative error against F: sqrt(v + 2 b²/F²) for the sketch, the noise alone for the exact table."""
+    sketch = around.sketch
+    alone, exact = _alone(sketch), _exact_noise(sketch)
+    equal = _where_noise_is(sketch, alone)
+    centre = chosen.expected or equal
+    low, high = min(centre, equal) / 30.0, max(centre, equal) * 100.0
+    values = [low * (high / low) ** (k / 100.0) for k in range(101)]
+    axes.axvspan(low, equal, color=SKY, alpha=0.22, linewidth=0, label="mostly noise")
+    table = [_relative(sketch, exact, value) for value in values]
+    axes.plot(values, table, color=VERMILION, linestyle="--", label=_EXACT)
+    axes.plot(values, [alone] * len(values), color=GREY, linestyle=":", label="sketch without noise")
+    both = [math.hypot(alone, _noise_at(sketch, value)) for value in values]
+    axes.plot(values, both, color=BLUE, linewidth=3.5, label="sketch with noise")
+    if chosen.expected:
+        axes.plot([chosen.expected], [chosen.error], "o", color=INK, markersize=10, label="this plan", zorder=5)
     axes.set(xscale="log", yscale="log", xlabel=f"{chosen.statistic} of the stream", ylabel="relative error")
     axes.set_xlim(low, high)
-    axes.set_title("If the exact table may be held")
+    axes.set_title("Noise and size together")
     axes.legend(loc="lower left")
     plain_ticks(axes, x=True)
     plain_ticks(axes, y=True, percent=True)
 
 
-def _planned(chosen: Plan, epsilon: float, size: int | None) -> Plan | None:
+def _planned(like: Plan, epsilon: float, size: int) -> Plan:
+    """A sketch with noise is there for every ε and every size."""
     try:
-        return plan(
-            chosen.statistic, replace(chosen.privacy, epsilon=epsilon), size=size, expected=chosen.expected or None
-        )
-    except PlanInfeasible:
-        return None
+        return plan(like.statistic, replace(like.privacy, epsilon=epsilon), size=size, expected=like.expected or None)
+    except PlanInfeasible as error:
+        raise ArgumentError(
+            "plan", str(like.statistic), f"there is none to draw at ε = {epsilon:g} ({error})", "Draw another"
+        ) from None
 
 
-def _exact_error(chosen: Plan, epsilon: float) -> float:
-    if not isinstance(chosen.statistic, Moment):  # noise of a scale that goes with 1/ε
-        return chosen.exact_error * chosen.privacy.epsilon / epsilon
-    deviation = exact_deviation(chosen.statistic.p, replace(chosen.privacy, epsilon=epsilon))
-    return deviation / chosen.expected if chosen.relative else deviation
+def _order(made: Plan) -> float:
+    """Above order 1 the noise is on the norm F^(1/p), and F errs by p times as much."""
+    return made.statistic.p if made.statistic.p > 1.0 else 1.0
 
 
-def _spread(made: Plan) -> float:
-    """γ, the relative error of the entries: `error` is γ(1 + Λ/F), or γΛ where F is not known."""
-    if made.relative:
-        return made.error / (1.0 + made.floor / made.expected)
-    return made.error / made.floor if made.floor else 0.0
+def _noise_at(made: Plan, value: float) -> float:
+    """What the noise adds to the relative error where the statistic has this value."""
+    return _relative(made, noise_deviation(made), value)
 
 
-def _sketch(chosen: Plan, around: Neighbourhood) -> str:
-    return f"sketch of {around.size:,}{' or fewer' if isinstance(chosen.statistic, Shannon) else ''}"
+def _relative(made: Plan, deviation: float, value: float) -> float:
+    """The relative error of F from noise of so much on what is measured."""
+    order = _order(made)
+    return order * deviation / float(value ** (1.0 / order))
 
 
-def _counts(chosen: Plan) -> bool:
-    return isinstance(chosen.statistic, Distinct)
+def _where_noise_is(made: Plan, error: float) -> float:
+    """The value at which the noise adds so much."""
+    order = _order(made)
+    return float((order * noise_deviation(made) / error) ** order)
+
+
+def _alone(made: Plan) -> float:
+    """The error without what the noise adds to it."""
+    if not made.expected:
+        return made.error
+    return math.sqrt(max(made.error**2 - _noise_at(made, made.expected) ** 2, 0.0))
+
+
+def _exact_noise(made: Plan) -> float:
+    """The deviation of the noise of the exact mechanism: of a count the same."""
+    if isinstance(made.statistic, Moment):
+        return exact_deviation(made.statistic.p, made.privacy)
+    return noise_deviation(made) if isinstance(made.statistic, Distinct) else made.exact_error
+
+
+def _sketch(around: Neighbourhood, otherwise: str = "") -> str:
+    if otherwise:
+        return otherwise if around.sketch.expected else "sketch without noise"
+    return f"sketch of {around.sketch.size:,}"
 
 
 def _error_label(chosen: Plan) -> str:
-    if _counts(chosen) and not chosen.expected:
-        return "error of many keys"
-    if chosen.relative:
-        return f"error at {chosen.statistic} = {short(chosen.expected)}"
-    return f"error of {chosen.statistic}, absolute"
-
-
-def _ticks(axes: Axes, chosen: Plan) -> None:
-    plain_ticks(axes, x=True)
-    plain_ticks(axes, y=True, percent=chosen.relative)
-
-
-def _promise(chosen: Plan) -> str:
-    privacy = chosen.privacy
-    change = "replacing" if privacy.relation == "replace" else "adding or removing"
-    number = f"at least {privacy.pairs:,} {privacy.unit}s" if privacy.pairs else f"any number of {privacy.unit}s"
-    return f"{change} {privacy.pairs_per_person} of {number}"
+    if chosen.expected:
+        return f"error at {chosen.statistic} = {short(chosen.expected)}, noise included"
+    if not chosen.statistic.relative:
+        return f"error of {chosen.statistic}, without noise"
+    return f"error, part of {measured(chosen.statistic)}"

@@ -92,7 +92,7 @@ def _dressed(axes: Axes, releases: Sequence[Release], title: str) -> None:
     orders = sorted({point.order for point in points})
     axes.set_title(title, color=INK)
     axes.set_xlabel(
-        "order: 0 counts every key alike, 1 weighs keys by how common they are\n"
+        "order: 0 counts every key alike; the higher it is, the more common keys weigh\n"
         f"{price_line(releases[0])}, at each order by itself"
     )
     axes.set_ylabel("keys in effect")

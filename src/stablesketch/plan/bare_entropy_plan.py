@@ -21,6 +21,7 @@ from ..privacy.shift_curve import ShiftCurve
 from ..sketch import entry_bytes
 from ..sketch.estimators.entropy import entropy_deviation
 from ..statistic import Shannon
+from .bare_plan import one_group
 from .exact_entropy_plan import exact_entropy_deviation
 from .phantoms import Phantoms
 from .plan import Plan
@@ -36,6 +37,7 @@ _LARGEST_EPSILON = 20.0  # to be suggested
 
 def bare_entropy_plan(statistic: Shannon, privacy: Privacy, wanted: Wanted) -> Plan:
     """By the size asked for, the memory, or the error; if nobody asks, as near to the usual error as ε allows."""
+    one_group(privacy)
     shift = entropy_sensitivity(privacy, privacy.total or None)
     if wanted.size is not None or wanted.memory is not None:
         size = wanted.size_within(_entry_bytes(privacy))

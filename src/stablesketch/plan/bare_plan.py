@@ -18,7 +18,7 @@ from .sizing import exact_deviation, floor_for, gaussian_guide, largest_log_rho,
 from .wanted import HEADER_BYTES, LARGEST_SIZE, LEAST_SIZE, Wanted
 from .ways_out import a_larger_error, either
 
-__all__ = ["bare_plan"]
+__all__ = ["bare_plan", "one_group"]
 
 _PRECISION_SHARE = 0.75  # of δ, which finite precision may take at most
 _LARGEST_EPSILON = 20.0  # to be suggested: finite precision costs too much soon after
@@ -26,11 +26,26 @@ _LARGEST_EPSILON = 20.0  # to be suggested: finite precision costs too much soon
 
 def bare_plan(statistic: Moment, privacy: Privacy, wanted: Wanted) -> Plan:
     """By the size asked for, the memory, or the error."""
+    one_group(privacy)
+    if statistic.p > 1.0:
+        raise ArgumentError(
+            "mechanism", wanted.mechanism, f"nothing is proved of bare entries of an order above 1, as {statistic} has",
+            'Pass mechanism="sketch" or "exact"',
+        )  # fmt: skip
     guess = expected_moment(statistic, privacy, wanted.expected)
     if wanted.size is not None or wanted.memory is not None:
         size = wanted.size_within(entry_bytes(statistic.p, max(guess, 1.0)))
         return _plan(statistic, privacy, size, guess, wanted)
     return _plan_for_error(statistic, privacy, wanted, guess)
+
+
+def one_group(privacy: Privacy) -> None:
+    """Refuses tables: several groups of bare entries cost more together than one does (doors/groups.py)."""
+    if privacy.groups > 1:
+        raise ArgumentError(
+            "groups", privacy.groups, "entries that are private by themselves have no price for several groups at once",
+            "Leave out groups= and divide epsilon and delta by it, as by= does, or pass mechanism='sketch'",
+        )  # fmt: skip
 
 
 def _plan_for_error(statistic: Moment, privacy: Privacy, wanted: Wanted, guess: float) -> Plan:

@@ -10,12 +10,15 @@ from ..errors import LedgerError
 from ..privacy import log_sensitivity
 from ..privacy.entropy_neighbours import entropy_sensitivity
 from ..privacy.exact_moment import units_sensitivity
+from ..privacy.exact_norm import norm_distance
 from ..privacy.mechanism import Mechanism
 from ..privacy.precision import ENTROPY_ERROR, rounding_delta
 from ..privacy.sampling import SampledCurve, Sampling
 from ..statistic import Distinct, Shannon
 from .distinct_plan import phantom_number
+from .entropy_plan import entropy_noise
 from .exact_entropy_plan import entropy_charge
+from .noisy_measure import measure_of
 from .plan import Plan
 from .total_plan import is_counted, total_distance
 
@@ -25,7 +28,10 @@ _MOST_EPSILON = 1e6
 
 
 def charge_of(plan: Plan) -> Mechanism:
-    """What is charged for a release by this plan. ρ is found anew from the statistic, the privacy and the phantoms."""
+    """What is charged for a release by this plan. ρ is found anew from the statistic, the privacy and the phantoms.
+
+    Of the plan of a group (`privacy.groups` above 1) it is the charge of the whole table, once: doors/groups.py.
+    """
     p, privacy, statistic = plan.statistic.p, plan.privacy, plan.statistic
     if len(plan.parts) == 1:
         return charge_of(plan.parts[0])
@@ -33,6 +39,8 @@ def charge_of(plan: Plan) -> Mechanism:
         return _together(plan.parts, plan.epsilon, plan.delta)
     if isinstance(statistic, Shannon) and plan.mechanism == "exact":
         return entropy_charge(plan)
+    if isinstance(statistic, Shannon) and plan.mechanism == "sketch":
+        return entropy_noise(plan).mechanism()
     if isinstance(statistic, Shannon):
         gap = 0.5 * rounding_delta(0.0, plan.step, ENTROPY_ERROR)
         shift = entropy_sensitivity(privacy, privacy.total or None)
@@ -42,7 +50,7 @@ def charge_of(plan: Plan) -> Mechanism:
     if plan.mechanism == "exact":
         return Mechanism("exact", epsilon=privacy.epsilon, distance=exact_distance(plan))
     if plan.mechanism == "sketch":
-        return Mechanism("other", epsilon=plan.epsilon, delta=plan.delta)
+        return _estimate(plan)
     if plan.sampled is not None:
         return Mechanism("other", epsilon=_sampled_epsilon(plan, plan.sampled.sampling), delta=plan.delta)
     # As in plan/planner.py: the mass is a sum of rounded powers, and taken a little smaller.
@@ -52,14 +60,29 @@ def charge_of(plan: Plan) -> Mechanism:
     return Mechanism("sketch", p=p, size=plan.size, log_rho=log_rho, gap=gap, epsilon=plan.epsilon, delta=plan.delta)
 
 
+def _estimate(plan: Plan) -> Mechanism:
+    """An estimate with noise, as it is released: Δ and what computing costs are found anew."""
+    p, privacy, measure = plan.statistic.p, plan.privacy, measure_of(plan.statistic.p)
+    change = measure.change(privacy)
+    noise = plan.noise / change * (1.0 - 1e-12)
+    precision = measure.precision(plan.size, privacy, plan.step / plan.noise, plan.cap / change)
+    return Mechanism(
+        "estimate", p=p, size=plan.size, gap=0.5 * precision.failures, epsilon=plan.epsilon, delta=plan.delta,
+        estimate="power" if p < 1.0 else "norm", noise=noise, added=precision.shift(noise), copies=privacy.copies,
+    )  # fmt: skip
+
+
 def exact_distance(plan: Plan) -> int:
-    """D of an exact plan: by how many units of its grid neighbours can differ."""
+    """D of an exact plan: by how many units of its grid neighbours can differ, in all groups of a table together."""
     privacy, statistic = plan.privacy, plan.statistic
     if is_counted(plan):
         return total_distance(privacy)
     if isinstance(statistic, Distinct):
         return privacy.pairs_per_person  # c pairs come and go with at most c keys, whatever the relation
-    return units_sensitivity(statistic.p, privacy.max_value, privacy.pairs_per_person, Fraction(plan.step))
+    step, changed = Fraction(plan.step), privacy.copies
+    if statistic.p > 1.0:
+        return norm_distance(privacy.max_value, privacy.pairs_per_person, step, changed)
+    return units_sensitivity(statistic.p, privacy.max_value, privacy.pairs_per_person, step, changed)
 
 
 def composed_epsilon(parts: Sequence[Plan], relation: str, delta: float) -> float:

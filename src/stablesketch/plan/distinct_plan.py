@@ -27,7 +27,7 @@ _MANY = 1e9  # keys: the error is then that of the registers alone
 def phantom_number(plan: Plan) -> PhantomNumber:
     """The law of the number of phantoms of this plan."""
     privacy = plan.privacy
-    return PhantomNumber(plan.phantoms.count, privacy.epsilon, privacy.pairs_per_person)
+    return PhantomNumber(plan.phantoms.count, privacy.epsilon, privacy.pairs_per_person, privacy.copies)
 
 
 def distinct_plan(statistic: Distinct, privacy: Privacy, wanted: Wanted) -> Plan:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from ..errors import PlanInfeasible
 from ..privacy import Privacy
-from ..privacy.exact_entropy import MASS_DISTANCE, failure, mass_step
+from ..privacy.exact_entropy import failure, mass_distance, mass_step
 from ..privacy.mechanism import Mechanism
 from ..statistic import Shannon, total_is_public
 from .noise_plan import noise_plan
@@ -49,20 +49,20 @@ def exact_entropy_plan(statistic: Shannon, privacy: Privacy, wanted: Wanted) -> 
 def exact_entropy_deviation(privacy: Privacy) -> float:
     """Of H = G/N at the least N there can be, to first order: noise of G, and H <= ln N times that of N."""
     total = _least_total(privacy)
-    deviation = MASS_DISTANCE * float(mass_step(privacy, total)) / mass_epsilon(privacy)
+    deviation = mass_distance(privacy) * float(mass_step(privacy, total)) / mass_epsilon(privacy)
     if not total_is_public(privacy):
         deviation = math.hypot(deviation, math.log(total) * total_distance(privacy) / total_epsilon(privacy))
     return math.sqrt(2.0) * deviation / total
 
 
 def entropy_charge(plan: Plan) -> Mechanism:
-    """What is charged: the noise of G, and that of N with the chance that G was given too little."""
+    """What is charged: the noise of G, and that of N with the chance that G was given too little, in all groups."""
     privacy = plan.privacy
     if total_is_public(privacy):
-        return Mechanism("exact", epsilon=privacy.epsilon, distance=MASS_DISTANCE)
+        return Mechanism("exact", epsilon=privacy.epsilon, distance=mass_distance(privacy))
     own = mass_epsilon(privacy)
     lost = failure(own, privacy.delta)
-    mass = Mechanism("exact", epsilon=own, delta=lost, distance=MASS_DISTANCE, gap=lost)
+    mass = Mechanism("exact", epsilon=own, delta=lost, distance=mass_distance(privacy), gap=lost)
     counted = Mechanism("exact", epsilon=total_epsilon(privacy), distance=total_distance(privacy))
     return Mechanism("all", epsilon=plan.epsilon, delta=plan.delta, parts=(mass, counted))
 

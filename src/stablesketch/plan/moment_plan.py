@@ -1,34 +1,30 @@
 """Plans of moments: entries for the error, noise for the privacy.
 
-An estimate from r one-sided entries is F ξ, ξ independent of the stream. It gets Laplace noise of scale b, which is
-certified (privacy/noisy_estimate.py) for every stream: nothing is promised of it, and no (ε, δ) is out of reach. The
-error is sqrt(v + 2 b²/F²), v = Var ξ: the first part is relative and decides the size, the second is that of the noise.
+An estimate from r entries is X ξ, X = F_p below order 1 and the norm F_p^{1/p} above, ξ independent of the stream. It
+gets Laplace noise of scale b, which is certified for every stream (privacy/noisy_estimate.py): nothing is promised of
+it, and no (ε, δ) is out of reach. The error of F_p is sqrt(v + 2 k² b²/X²), v that of the sketch alone, k = 1 or p: the
+first part is relative and decides the size, the second is that of the noise.
 """
 
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 
 from ..errors import PlanInfeasible
 from ..privacy import Privacy
-from ..privacy.noisy_estimate import NoisyEstimate, Precision
 from ..sketch import entry_bytes
 from ..statistic import Moment
 from .bare_plan import bare_plan
 from .exact_plan import exact_plan, expected_moment
+from .noisy_measure import measure_of, noise_of_plan
 from .phantoms import Phantoms
 from .plan import Plan
-from .sizing import exact_deviation
+from .sizing import exact_moment_error
 from .total_plan import total_plan
 from .wanted import HEADER_BYTES, LARGEST_SIZE, LEAST_SIZE, Wanted
 from .ways_out import a_larger_error
 
-__all__ = ["moment_change", "moment_plan"]
-
-_GRID = 2.0**-10  # the step of the grid is at most this part of the noise, and of the noise times ε
-_CAP = 2.0**33  # F_max in units of Δ: larger estimates are cut there
-_ROOM = 16.0  # F_max is at least so many times what is expected
+__all__ = ["moment_plan"]
 
 
 def moment_plan(statistic: Moment, privacy: Privacy, wanted: Wanted) -> Plan:
@@ -44,9 +40,10 @@ def moment_plan(statistic: Moment, privacy: Privacy, wanted: Wanted) -> Plan:
         guess = expected_moment(statistic, privacy, wanted.expected)
         return _plan(statistic, privacy, wanted, wanted.size_within(entry_bytes(statistic.p, max(guess, 1.0))))
     error = wanted.error_or(statistic.default_error)
-    fewest = size_for(statistic.p, error)
-    if fewest > LARGEST_SIZE:
-        raise _out_of_reach(statistic, wanted, relative_error(statistic.p, LARGEST_SIZE))
+    fewest = max(measure_of(statistic.p).size_for(error), LEAST_SIZE)
+    if fewest > LARGEST_SIZE and wanted.error is not None and not wanted.usual:
+        raise _out_of_reach(statistic, wanted, measure_of(statistic.p).relative_error(LARGEST_SIZE))
+    fewest = min(fewest, LARGEST_SIZE)  # what nobody asked for need not be reached
     if wanted.error is None or wanted.expected is None:
         return _plan(statistic, privacy, wanted, fewest)
     return _plan_for_all(statistic, privacy, wanted, fewest)
@@ -67,65 +64,38 @@ def _plan_for_all(statistic: Moment, privacy: Privacy, wanted: Wanted, fewest: i
 
 
 def _plan(statistic: Moment, privacy: Privacy, wanted: Wanted, size: int) -> Plan:
-    p, change = statistic.p, moment_change(statistic.p, privacy)
-    cap = max(_CAP, 2.0 ** math.ceil(math.log2(_ROOM * (wanted.expected or 1.0) / change)))
-    grid = _GRID * min(1.0, privacy.epsilon)
-    noise = noise_ratio(p, size, privacy.epsilon, privacy.delta, privacy.copies, cap, grid) * change * (1.0 + 1e-12)
-    relative, expected = relative_error(p, size), wanted.expected or 0.0
+    p, expected = statistic.p, wanted.expected or 0.0
+    measure = measure_of(p)
+    noise = noise_of_plan(p, size, privacy, expected)
+    relative = measure.relative_error(size)
+    # F_p = X^k, so its relative error is k times that of X.
+    added = max(p, 1.0) * math.sqrt(2.0) * noise.scale / measure.of_moment(expected) if expected else 0.0
+    guess = max(expected_moment(statistic, privacy, wanted.expected), 1.0)
     return Plan(
         statistic=statistic,
         privacy=privacy,
         mechanism="sketch",
         size=size,
         phantoms=Phantoms(0, 1),
-        step=2.0 ** math.floor(math.log2(noise * grid)),
+        step=noise.step,
         epsilon=privacy.epsilon,
         delta=privacy.delta,
         pure_epsilon=math.inf,
-        error=math.hypot(relative, math.sqrt(2.0) * noise / expected) if expected else relative,
+        error=math.hypot(relative, added),
         relative=True,
         expected=expected,
-        bytes=HEADER_BYTES + math.ceil(size * entry_bytes(p, max(expected_moment(statistic, privacy, expected), 1.0))),
-        exact_error=exact_deviation(p, privacy) / (expected or 1.0),
+        bytes=HEADER_BYTES + math.ceil(size * entry_bytes(p, guess)),
+        exact_error=exact_moment_error(p, privacy, expected),
         deletes=wanted.deletes,
-        noise=noise,
-        cap=cap * change,
+        noise=noise.scale,
+        cap=noise.cap,
     )
-
-
-def moment_change(p: float, privacy: Privacy) -> float:
-    """Δ = c M^p: by how much neighbours can differ in F_p, whatever the relation; a little above, for the rounding."""
-    return privacy.pairs_per_person * math.pow(privacy.max_value, p) * (1.0 + 1e-15)
-
-
-@lru_cache(maxsize=1024)
-def noise_ratio(p: float, size: int, epsilon: float, delta: float, copies: int, cap: float, grid: float) -> float:
-    """b/Δ, certified."""
-    return NoisyEstimate(p, size, copies).noise(epsilon, delta, precision_of(p, size, cap, grid))
 
 
 def _out_of_reach(statistic: Moment, wanted: Wanted, best: float) -> PlanInfeasible:
-    at = f" at {statistic} = {wanted.expected:,.6g}" if wanted.expected else ""
+    at = f" at {statistic} = {wanted.expected:,.6g}, noise included" if wanted.expected else ""
+    larger = ", or a larger ε, or a larger expected=" if at else ""
     return PlanInfeasible(
         f"no sketch of up to {LARGEST_SIZE:,} entries has an error of {wanted.error:g}{at}: the best is {best:.3g}. "
-        f"{a_larger_error(best)}, or pass mechanism='exact'{', or a larger ε' if at else ''}."
+        f"{a_larger_error(best)}, or leave out error= and pass mechanism='exact'{larger}."
     )
-
-
-# TEMPORARY until the branches of the law and of precision are merged
-def relative_error(p: float, size: int) -> float:
-    from ..sketch.estimators.power_sum import best_power, power_variance
-
-    return math.sqrt(power_variance(best_power(p), p) / size) * (1.0 + 0.7 / size)
-
-
-def size_for(p: float, error: float) -> int:
-    low, high = LEAST_SIZE, LARGEST_SIZE + 1
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if relative_error(p, middle) <= error else (middle + 1, high)
-    return low
-
-
-def precision_of(p: float, size: int, cap: float, grid: float) -> Precision:
-    return Precision(error=2.0**-42, failure=0.0, cap=cap, grid=grid)

@@ -13,6 +13,7 @@ from .bare_entropy_plan import bare_entropy_plan
 from .bare_plan import bare_plan
 from .derived_plan import derived_plan
 from .distinct_plan import distinct_plan
+from .entropy_plan import entropy_plan
 from .exact_entropy_plan import exact_entropy_plan
 from .moment_plan import moment_plan
 from .plan import Mechanism, Plan
@@ -80,8 +81,8 @@ def _planned(statistic: Statistic, privacy: Privacy, asked: Wanted) -> Plan:
     if isinstance(statistic, Moment):
         return moment_plan(statistic, privacy, asked)
     if isinstance(statistic, Shannon):
-        entropy_plan = exact_entropy_plan if asked.mechanism == "exact" else bare_entropy_plan
-        return entropy_plan(statistic, privacy, asked)
+        ways = {"sketch": entropy_plan, "exact": exact_entropy_plan, "bare": bare_entropy_plan}
+        return ways[asked.mechanism](statistic, privacy, asked)
     if isinstance(statistic, Distinct):
         return distinct_plan(statistic, privacy, asked)
     if isinstance(statistic, Total):

@@ -17,7 +17,14 @@ from ..law import StableLaw
 from ..privacy import Privacy, PrivacyCurve
 from ..privacy.neighbours import MOST_FLOOR, log_sensitivity
 
-__all__ = ["exact_deviation", "floor_for", "gaussian_guide", "largest_log_rho", "relative_deviation"]
+__all__ = [
+    "exact_deviation",
+    "exact_moment_error",
+    "floor_for",
+    "gaussian_guide",
+    "largest_log_rho",
+    "relative_deviation",
+]
 
 _NORMAL = NormalDist()
 
@@ -93,5 +100,13 @@ def floor_for(p: float, privacy: Privacy, log_rho: float, *, within: float = 1e-
 
 
 def exact_deviation(p: float, privacy: Privacy) -> float:
-    """The standard deviation of exact F_p + Laplace noise of scale c M^p/ε: sqrt(2) c M^p/ε."""
-    return math.sqrt(2.0) * privacy.pairs_per_person * math.pow(privacy.max_value, p) / privacy.epsilon
+    """The standard deviation of the noise of the exact mechanism: sqrt(2) c M^p/ε on F_p up to order 1, and above it
+    sqrt(2) c M/ε on the norm F_p^{1/p}."""
+    return math.sqrt(2.0) * privacy.pairs_per_person * math.pow(privacy.max_value, min(p, 1.0)) / privacy.epsilon
+
+
+def exact_moment_error(p: float, privacy: Privacy, expected: float) -> float:
+    """The relative error of the exact mechanism where F_p is so large; that of its noise itself where nothing is
+    expected."""
+    deviation = exact_deviation(p, privacy)
+    return max(p, 1.0) * deviation / math.pow(expected, 1.0 / max(p, 1.0)) if expected else deviation

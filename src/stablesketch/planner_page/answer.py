@@ -1,13 +1,21 @@
-"""What the page asks and what it is told: one plan, by `stablesketch.plan`, and the paper's ε beside it."""
+"""What the page asks and what it is told: one plan, by `stablesketch.plan`, and the paper's ε beside it.
+
+`pairs` is a guess of how long the stream is, 0 for none. The plan does not depend on it: it says how much the noise is
+of the least F_p that so many pairs can have, and the paper's formula takes it.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 from .. import paper
 from ..errors import ArgumentError, StablesketchError
 from ..plan import Plan, plan
+from ..plan.in_words import measured
+from ..plan.noise import noise_deviation, noise_scale
 from ..privacy import Privacy, Relation
 from ..statistic import Moment
 
@@ -26,43 +34,50 @@ def answer(asked: Mapping[str, str]) -> dict[str, Any]:
         privacy = Privacy(
             _real("epsilon", asked),
             _real("delta", asked),
-            _whole("pairs", asked),
-            _whole("max_value", asked),
-            cast("Relation", asked["relation"]),
-            _whole("pairs_per_person", asked),
+            max_value=_whole("max_value", asked),
+            relation=cast("Relation", asked["relation"]),
+            pairs_per_person=_whole("pairs_per_person", asked),
         )
-        return _told(plan(Moment(_real("p", asked)), privacy, size=_whole("size", asked)))
+        pairs = replace(privacy, pairs=_whole("pairs", asked)).pairs  # which checks it
+        return _told(plan(Moment(_real("p", asked)), privacy, size=_whole("size", asked)), pairs)
     except StablesketchError as error:
         return {"problem": str(error)}
 
 
-def _told(made: Plan) -> dict[str, Any]:
-    privacy = made.privacy
+def _told(made: Plan, pairs: int) -> dict[str, Any]:
+    """`error` is that of the sketch alone, part of F; `deviation` that of the noise, in units of `measured`."""
+    privacy, p = made.privacy, made.statistic.p
     return {
-        "error": made.error,
-        "relative": made.relative,
-        "expected": made.expected,
-        "exact_error": made.exact_error,
+        "statistic": str(made.statistic),
+        "measured": measured(made.statistic),
+        "size": made.size,
+        "error": made.error if made.size else 0.0,  # a counter has none
+        "noise": noise_scale(made),
+        "deviation": noise_deviation(made),
+        "exact_deviation": made.exact_error,
+        "least": math.pow(pairs, min(p, 1.0 / p)),
         "bytes": made.bytes,
-        "floor": made.floor,
         "epsilon": made.epsilon,
-        "pure_epsilon": made.pure_epsilon,
-        "paper_epsilon": _paper_epsilon(made),
+        "paper_epsilon": _paper_epsilon(made, pairs),
         "table": str(made),
         "command": (
             f"stablesketch plan --p {made.statistic.p!r} --epsilon {privacy.epsilon!r} --delta {privacy.delta!r} "
-            f"--pairs {privacy.pairs} --max-value {privacy.max_value} --relation {privacy.relation} --pairs-per-person "
-            f"{privacy.pairs_per_person} --size {made.size}"
+            f"--max-value {privacy.max_value} --relation {privacy.relation} --pairs-per-person "
+            f"{privacy.pairs_per_person}{f' --size {made.size}' if made.size else ''}"
         ),
     }
 
 
-def _paper_epsilon(made: Plan) -> float | None:
-    """The ε of the paper's accounting for the same sketch; None for what its theorems do not cover."""
+def _paper_epsilon(made: Plan, pairs: int) -> float | None:
+    """The ε of the paper's accounting for as many entries, without noise, and one replaced pair.
+
+    The noise here hides a pair that is replaced and one that is added alike, so the two are compared whatever the
+    relation. None for what the paper's theorems do not cover.
+    """
     privacy = made.privacy
-    if privacy.relation != "replace" or privacy.pairs_per_person != 1 or privacy.pairs < 2:
+    if privacy.pairs_per_person != 1 or pairs < 2 or not made.size or made.statistic.p > 1.0:
         return None
-    return paper.epsilon(privacy.pairs, _KEYS, privacy.max_value, made.statistic.p, made.size)
+    return paper.epsilon(pairs, _KEYS, privacy.max_value, made.statistic.p, made.size)
 
 
 def _real(name: str, asked: Mapping[str, str]) -> float:

@@ -8,7 +8,7 @@ const whole = (x) => String(Math.round(Number(x.toPrecision(2))));
 const digits = (x) => String(Number(Number(x).toPrecision(2)));
 const sliders = {
   p: { ask: (x) => String(Number(x)), show: (x) => Number(x).toFixed(2) },
-  pairs: { ask: (x) => (Number(x) === 0 ? "0" : whole(10 ** x)), show: (x) => (Number(x) === 0 ? "any number" : grouped(whole(10 ** x))) },
+  pairs: { ask: (x) => (Number(x) === 0 ? "0" : whole(10 ** x)), show: (x) => (Number(x) === 0 ? "none" : grouped(whole(10 ** x))) },
   max_value: { ask: (x) => String(2 ** x), show: (x) => grouped(2 ** x) },
   pairs_per_person: { ask: (x) => x, show: (x) => x },
   epsilon: { ask: (x) => digits(10 ** x), show: (x) => digits(10 ** x) },
@@ -31,7 +31,7 @@ function shown() {
   }
 }
 
-const number = (x) => (x >= 10000 ? grouped(x) : String(Number(x.toPrecision(3))));
+const number = (x) => (x >= 1000 ? grouped(x) : String(Number(x.toPrecision(3))));
 // Of a price, a bound: rounded up, never down.
 function bound(x) {
   const near = Number(x.toPrecision(3));
@@ -58,26 +58,29 @@ function tell(plan) {
     byId("problem").textContent = plan.problem;
     return;
   }
-  const said = plan.relative ? percent : number;
-  byId("error").textContent = said(plan.error);
-  byId("error-at").textContent = plan.relative
-    ? `error at F = ${number(plan.expected)}, the least there can be`
-    : "error of F, absolute: nothing is known of it beforehand";
-  byId("error-value").textContent = said(plan.error);
-  byId("exact-value").textContent = said(plan.exact_error);
-  bars("error-bar", "exact-bar", [plan.error, plan.exact_error]);
-  const times = plan.error / plan.exact_error;
-  byId("compared").textContent = times > 1
-    ? `The exact table of all keys with noise is ${number(times)} times as accurate, if it may be held.`
-    : "The sketch is at least as accurate as the exact table of all keys with noise.";
+  const noise = `± ${number(plan.deviation)}`;
+  const on = plan.measured === plan.statistic ? "" : ` on ${plan.measured}`;
+  byId("error").textContent = plan.size ? `${percent(plan.error)} and ${noise}` : noise;
+  byId("error-at").textContent = plan.size
+    ? `of ${plan.statistic}: the sketch errs by the first, the noise${on} by the second.`
+    : `on ${plan.statistic}, the total: one counter, no sketch.`;
+  byId("least").textContent = plan.least > 0
+    ? `${plan.measured} of ${byId("pairs-shown").textContent} pairs is at least ${number(plan.least)}: the noise is ${percent(plan.deviation / plan.least)} of it, or less.`
+    : "";
+  byId("noise-value").textContent = noise;
+  byId("exact-value").textContent = `± ${number(plan.exact_deviation)}`;
+  bars("noise-bar", "exact-bar", [plan.deviation, plan.exact_deviation]);
+  byId("compared").textContent = plan.size
+    ? "The exact table of all keys has no error but its noise, if it may be held in memory."
+    : "";
   byId("epsilon-value").textContent = bound(plan.epsilon);
   byId("paper-value").textContent = plan.paper_epsilon === null ? "none" : number(plan.paper_epsilon);
   bars("epsilon-bar", "paper-bar", [plan.epsilon, plan.paper_epsilon]);
   byId("paper-note").textContent = plan.paper_epsilon === null
     ? "The paper's theorems are about replacing one of at least two pairs."
-    : "The paper counts every entry at its worst, without floor; keys among 2^20.";
+    : "The paper replaces one of n pairs, as guessed, adds no noise and counts every entry at its worst; keys among 2^20.";
+  byId("scale").textContent = `Laplace of scale b = ${bound(plan.noise)}, in units of ${plan.measured}`;
   byId("bytes").textContent = `about ${grouped(plan.bytes)} bytes, however many keys there are`;
-  byId("floor").textContent = plan.floor > 0 ? `phantom keys of mass ${number(plan.floor)}` : "none needed";
   byId("command").textContent = plan.command;
 }
 

@@ -33,6 +33,14 @@ well, because c >= 1. ∎ The first bound is attained with j = c by the set of a
 <= k) - e^ε' P(L <= k - c): the noise is log-concave, so half lines tell best, and less than c tells less
 (privacy/mechanism.py). For ε' > ε it stays at δ: that is what an observer sees who finds fewer keys than n'.
 
+**In a table** (doors/groups.py) every group has registers, a secret and phantoms of its own, and neighbours differ in
+at most k groups, by j_g >= 1 keys in group g and c in all. Step 3 for each group says: the law of T_g on one neighbour
+is at most e^(j_g/b) times that on the other, but for a part of it that weighs at most δ₁ = P(L <= c - 1 - z₀). The law
+of all groups is the product. What is left of the factors after those parts are taken off is at most e^(Σ j_g/b) <= e^ε
+times the other, and what is taken off weighs 1 - Π(1 - ...) <= k δ₁ in all. So the table is (ε, k δ₁)-private: the
+noise is that of c keys, and the failures count k times. For other ε' likewise H(e^ε') + k δ₁: shifts j_g of discrete
+noise together tell no more than one shift of Σ j_g (doors/groups.py).
+
 **What it rests on.** AES-128 is a pseudorandom permutation and HMAC-SHA256 a pseudorandom function: the guarantee is
 computational, like that of every release here. The registers are integers and the permutation is exact, so there is no
 term for finite precision; L is drawn exactly, from random bits that the secret gives. As L comes from the secret, all
@@ -82,18 +90,19 @@ Floats = NDArray[np.float64]
 class PhantomNumber:
     """The public law of the secret number of phantoms, Z = max(0, centre + L).
 
-    L is discrete Laplace of scale `pairs_per_person`/`epsilon`.
+    L is discrete Laplace of scale `pairs_per_person`/`epsilon`. `groups` is how many of a table a neighbour can change.
 
     >>> phantoms_for(Privacy(epsilon=1.0, delta=1e-9, pairs=0))
-    PhantomNumber(centre=21, epsilon=1.0, pairs_per_person=1)
+    PhantomNumber(centre=21, epsilon=1.0, pairs_per_person=1, groups=1)
     """
 
     centre: int
     epsilon: float
     pairs_per_person: int
+    groups: int = 1
 
     def __post_init__(self) -> None:
-        for name, least in (("centre", 0), ("pairs_per_person", 1)):
+        for name, least in (("centre", 0), ("pairs_per_person", 1), ("groups", 1)):
             value = getattr(self, name)
             if type(value) is not int or not least <= value <= 2**53:
                 raise ArgumentError(name, value, "not a whole number in range", "Use phantoms_for(privacy)")
@@ -113,15 +122,15 @@ class PhantomNumber:
 
     @property
     def gap(self) -> float:
-        """P(L < -z₀): with this probability Z is not the ideal z₀ + L. At most."""
-        return self._tail(self.centre + 1) * _SLACK
+        """P(L < -z₀): with this probability Z is not the ideal z₀ + L, in one of the groups that change. At most."""
+        return self.groups * self._tail(self.centre + 1) * _SLACK
 
     def delta(self, epsilon: float) -> float:
         """δ at any ε: a certified upper bound, proved above. At the ε of the law it is exact, up to 1e-12 of it."""
         if isinstance(epsilon, bool) or not isinstance(epsilon, int | float) or not epsilon >= 0.0:
             raise ArgumentError("epsilon", epsilon, "ε is a number from 0 up", "Pass a float such as 1.0")
         c = self.pairs_per_person
-        fewer = self._tail(self.centre - c + 1) * _SLACK if self.centre >= c - 1 else 1.0
+        fewer = self.groups * self._tail(self.centre - c + 1) * _SLACK if self.centre >= c - 1 else 1.0
         if epsilon >= self.epsilon:
             return min(1.0, fewer)
         # P(L <= k) - e^ε' P(L <= k - c) is largest at the last k where it still grows: (|k - c| - |k|)/b > ε'.
@@ -148,8 +157,8 @@ class PhantomNumber:
 def phantoms_for(privacy: Privacy) -> PhantomNumber:
     """The fewest phantoms that reach the ε and δ of `privacy`, for streams of any length and any number of registers.
 
-    z₀ = c - 1 + k with the least k that has P(L <= -k) <= δ; by symmetry P(L <= k - 1) >= 1 - δ, a quantile of L, taken
-    exactly.
+    z₀ = c - 1 + k with the least k that has P(L <= -k) <= δ, or the part of δ that each of several groups has; by
+    symmetry P(L <= k - 1) >= 1 - δ, a quantile of L, taken exactly.
 
     Raises:
         PlanInfeasible: they would be too many.
@@ -158,7 +167,7 @@ def phantoms_for(privacy: Privacy) -> PhantomNumber:
         raise ArgumentTypeError("privacy", type(privacy), "not a Privacy", "Pass ss.Privacy(epsilon=..., delta=...)")
     c = privacy.pairs_per_person
     scale = c / Fraction(privacy.epsilon)
-    k = max(0, discrete_laplace.quantile(scale, 1 - Fraction(privacy.delta)) + 1)
+    k = max(0, discrete_laplace.quantile(scale, 1 - Fraction(privacy.delta) / privacy.copies) + 1)
     centre = c - 1 + k
     if centre > _MOST:
         raise PlanInfeasible(
@@ -166,7 +175,7 @@ def phantoms_for(privacy: Privacy) -> PhantomNumber:
             f"{_MOST:,}. Pass mechanism='exact', or a larger ε, or a smaller pairs_per_person; the noise has a "
             f"deviation of {math.sqrt(discrete_laplace.variance(scale)):,.0f} keys."
         )
-    return PhantomNumber(centre, privacy.epsilon, c)
+    return PhantomNumber(centre, privacy.epsilon, c, privacy.copies)
 
 
 def distinct_deviation(keys: float, registers: int, phantoms: PhantomNumber) -> float:

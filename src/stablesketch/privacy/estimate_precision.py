@@ -1,10 +1,10 @@
 """What computing the estimate of a one-sided sketch costs: η, π and the rest of `Precision`, for streams of any length.
 
 docs/math-noisy-estimate.md ("What computing costs") proves what is computed here. Of a stream with F <= F_max/x, x a
-low quantile of ξ, no more than F keys matter, K; of a longer one the estimate is cut at F_max. Then
+low quantile of ξ, the number of keys n is at most F; of a longer one the estimate is cut at F_max. Then
 
-- but for K r 2^-96 no X is smaller than the table has (native/stable_table.hpp: its deep octaves);
-- no more than m of the r entries have an X larger than the table has, but for (K r 2^-72)^(m+1)/(m+1)!. Such an entry
+- but for n r 2^-96 no X is smaller than the table has (native/stable_table.hpp: its deep octaves);
+- no more than m of the r entries have an X larger than the table has, but for (n r 2^-72)^(m+1)/(m+1)!. Such an entry
   comes out too small, and yet so large that it hardly counts: with T = 2^71/Γ(1-p) the estimate is too small by at most
 
       F_max ((1 - ρ)^{-θ} - 1),      ρ = (m/r) (F_max c/T)^{|λ|},

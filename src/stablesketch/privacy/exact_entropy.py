@@ -30,6 +30,12 @@ only if Z < D - t, so t = D + k with P(Z < -k) <= δ₀. Then G is released for 
 most δ₀ under either neighbour. Outside B the odds of N + Z differ by at most e^{ε_N}, and given N + Z those of the
 noisy G by at most e^{ε_G}, its grid and noise being the same for both. ∎ δ₀ = δ/(1 + e^{ε_G}) leaves room for the
 composition of privacy/mechanism.py, which charges (1 + e^{ε_G}) δ₀ for an outcome that differs with probability δ₀.
+
+**In a table** (doors/groups.py) at most k groups change, group g by c_g pairs, c in all. Each has a noisy N, a T and a
+grid of its own, which c pairs would fill: so its G moves by at most c_g/c of the units of a grid, and those of all
+groups together by one grid's worth, and a rounding for each: 1000 k units a grid make that at most 1001 k + k/512. The
+noise of the totals is that of a total of c M in all. One of the k bounds T is too small with probability at most k δ₀,
+so each has a k-th of δ₀.
 """
 
 from __future__ import annotations
@@ -47,14 +53,23 @@ from .exact_moment import MARGIN, nearest, totals_by_size
 from .neighbours import float_above
 from .privacy import Privacy
 
-__all__ = ["MASS_DISTANCE", "failure", "mass_change", "mass_step", "mass_units", "most_total"]
+__all__ = ["MASS_DISTANCE", "failure", "mass_change", "mass_distance", "mass_step", "mass_units", "most_total"]
 
 _UNITS = 1000
 MASS_DISTANCE = _UNITS + 1
-"""The sensitivity of `mass_units` at the step of `mass_step`: floor(1000 + 1 + 2 MARGIN)."""
+"""The sensitivity of `mass_units` at the step of `mass_step`, without groups: floor(1000 + 1 + 2 MARGIN)."""
 
 _HEAD_BITS = 8
 _DIGITS = 40
+
+
+def mass_distance(privacy: Privacy) -> int:
+    """By how many units of `mass_step` neighbours can differ, in the k = `privacy.copies` groups that change together.
+
+    Shares x_g of a grid of 1000 k units add up to it, and Σ floor(x_g + 1 + 2 MARGIN) <= 1000 k + floor(k (1 + 2
+    MARGIN)).
+    """
+    return _UNITS * privacy.copies + math.floor(privacy.copies * (1 + 2 * MARGIN))
 
 
 def mass_change(privacy: Privacy, total: int) -> Fraction:
@@ -68,12 +83,12 @@ def mass_change(privacy: Privacy, total: int) -> Fraction:
 
 
 def mass_step(privacy: Privacy, total: int) -> Fraction:
-    """Δ/1000 for streams of at most this total: the grid of G."""
-    return mass_change(privacy, total) / _UNITS
+    """Δ/1000 for streams of at most this total: the grid of G; finer by the number of groups that change."""
+    return mass_change(privacy, total) / (_UNITS * privacy.copies)
 
 
 def failure(epsilon: float, delta: float) -> float:
-    """δ₀ of a plan whose G has this ε and which has this δ."""
+    """δ₀ of a plan whose G has this ε and which has this δ; in a table, that of all groups that change."""
     return delta / (1.0 + math.exp(min(epsilon, 700.0))) * (1.0 - 1e-9)
 
 

@@ -11,6 +11,10 @@ M^p]. Add or remove: one of the neighbours is S'' itself. Replace: both are S'' 
 in the same interval. Removing one person's pairs and adding another's move F_p in opposite directions, so the bound is
 the larger of the two moves and not their sum. Add or remove attains it, with c values M on keys of their own; replace
 comes as near as one likes for p < 1, if the other person's pairs go to a key that already has a large total.
+
+In a table (doors/groups.py) every group has an F_p, a grid and a U of its own. If c_g of the c pairs are in group g,
+that group's F_p moves by at most c_g M^p, and the moves add up to c M^p; but every U that changes was rounded by
+itself.
 """
 
 from __future__ import annotations
@@ -55,23 +59,28 @@ def moment_units(totals: NDArray[np.integer] | Iterable[int], p: float, step: Fr
     return nearest(Fraction(scaled, 1 << bits) / step)
 
 
-def units_sensitivity(p: float, max_value: int, pairs_per_person: int, step: Fraction) -> int:
+def units_sensitivity(p: float, max_value: int, pairs_per_person: int, step: Fraction, groups: int = 1) -> int:
     """The most by which `moment_units` can differ between neighbours; the same for replace and for add or remove.
+
+    With several `groups`, the most by which the U of all groups can differ together, if at most so many change.
 
     Neighbours' F_p differ by at most s = c M^p/step units (proof above) and each U is within 1/2 + MARGIN of its F_p,
     so the integers differ by at most floor(s + 1 + 2·MARGIN). For p = 1 rounding is exact, and monotone and
     equivariant under whole units: moving by s moves the rounded number by at most ceil(s). M^p is taken from above.
+    For k groups with shares s_g > 0 that add up to s, Σ floor(s_g + 1 + 2·MARGIN) <= floor(s + k (1 + 2·MARGIN)), and
+    each ceil(s_g) is below s_g + 1, so that their sum is an integer below s + k: at most ceil(s) + k - 1.
     """
     p, step = _index(p), _step(step)
     value, pairs = _count("max_value", max_value), _count("pairs_per_person", pairs_per_person)
+    changed = min(_count("groups", groups), pairs)
     if value.bit_length() > TOTAL_BITS:
         raise ArgumentError("max_value", max_value, f"it has more than {TOTAL_BITS} bits", "Use a larger unit of value")
     if p == 1.0:
-        return math.ceil(pairs * value / step)
+        return math.ceil(pairs * value / step) + changed - 1
     # As M^p <= M, the error is below 2^(4-bits) · 2^(bits-16), so that s is above the truth by less than MARGIN.
     bits = 16 + math.ceil(pairs * value / step).bit_length()
     power = Fraction(_Powers(p, bits)(value), 1 << bits) / (1 - Fraction(16, 1 << bits))
-    return math.floor(pairs * power / step + 1 + 2 * MARGIN)
+    return math.floor(pairs * power / step + changed * (1 + 2 * MARGIN))
 
 
 class _Powers:

@@ -1,6 +1,6 @@
 """`Mechanism`: what a release did, in the few public numbers that its privacy depends on; and what that costs.
 
-Five kinds, each with its privacy loss distribution, from what the release did and not from the ε it reports:
+Six kinds, each with its privacy loss distribution, from what the release did and not from the ε it reports:
 
 - **sketch**: `size` entries of the pair (D_{p,1}, D_{p,ρ}), ln ρ being the sensitivity (privacy/curve.py), and `gap`:
   with what probability finite precision may change the outcome (privacy/precision.py).
@@ -10,6 +10,11 @@ Five kinds, each with its privacy loss distribution, from what the release did a
   docs/math-sensitivity-and-curve.md, which uses no more than that).
 - **shift**: `size` entries of entropy, the law R moved by at most `log_rho` (privacy/shift_curve.py), and `gap`.
   Entropy may rise or fall when a pair is added, so that either direction is charged the worse of the two.
+- **estimate**: the estimate of a sketch with Laplace noise (privacy/estimate_loss.py). The law of its relative error ξ
+  is known by `estimate`, p and `size`; the largest of `copies` of them counts; `noise` is the scale in units of what
+  neighbours change, `added` what computing adds to the shift in units of the noise, and `gap` the probability with
+  which computing may fail. Twice that is charged at infinity, and nothing else: what is below on finite precision is
+  for the entries of the other kinds. The pair is symmetric, so that both directions have the same law.
 - **all**: several releases of one stream that are planned together, `parts`. They are independent given the stream, so
   their losses add up.
 - **other**: something that was proved (ε, δ)-private elsewhere, as are plans that sample their pairs
@@ -47,16 +52,21 @@ from typing import Any, Literal, cast, get_args
 import numpy as np
 
 from ..checked_json import Fields, JsonError, parsed
-from ..errors import LedgerCorrupt, LedgerError
+from ..errors import ArgumentError, LedgerCorrupt, LedgerError
 from .curve import PrivacyCurve
+from .estimate_loss import ESTIMATES, Certified, certified
 from .lattice import upper_law
 from .loss import loss_cells
 from .loss_law import ATOM, Law, bounded, compose, either, power, split
+from .noisy_estimate import Precision
 from .shift_curve import ShiftCurve
 
 __all__ = ["Kind", "Mechanism"]
 
-Kind = Literal["sketch", "exact", "shift", "all", "other"]
+Kind = Literal["sketch", "exact", "shift", "estimate", "all", "other"]
+
+# What is written for estimates alone, so that what was written of other kinds before stays as it is.
+_OF_ESTIMATES = ("estimate", "noise", "added", "copies")
 
 _UNIT = 2.0**-53
 # Cells per deviation of the loss of one entry.
@@ -83,6 +93,10 @@ class Mechanism:
     delta: float = 0.0
     distance: int = 0
     parts: tuple[Mechanism, ...] = ()
+    estimate: str = ""
+    noise: float = 0.0
+    added: float = 0.0
+    copies: int = 0
 
     def to_json(self) -> str:
         """Canonical: numbers as Python writes them, which is exact."""
@@ -92,6 +106,9 @@ class Mechanism:
         """Ready for JSON; parts only where there are any."""
         fields = asdict(self)
         del fields["parts"]
+        if self.kind != "estimate":
+            for name in _OF_ESTIMATES:
+                del fields[name]
         return {**fields, "parts": [part.to_dict() for part in self.parts]} if self.parts else fields
 
     @classmethod
@@ -106,9 +123,18 @@ class Mechanism:
         inner = fields.any("parts", []) if parts else []
         if not isinstance(inner, list) or len(inner) > _MOST_PARTS:
             raise JsonError(f"parts of the mechanism must be a list of up to {_MOST_PARTS}")
+        kind = cast("Kind", fields.choice("kind", *get_args(Kind)))
+        own: dict[str, Any] = {}
+        if kind == "estimate":
+            own = {
+                "estimate": fields.choice("estimate", *ESTIMATES),
+                "noise": fields.number("noise", sys.float_info.min, sys.float_info.max),
+                "added": fields.number("added", 0.0, sys.float_info.max),
+                "copies": fields.whole("copies", 1, 2**31),
+            }
         mechanism = cls(
-            kind=cast("Kind", fields.choice("kind", *get_args(Kind))),
-            p=fields.number("p", 0.0, 1.0),
+            kind=kind,
+            p=fields.number("p", 0.0, 2.0 if kind == "estimate" else 1.0),
             size=fields.whole("size", 0, 2**31),
             log_rho=fields.number("log_rho", 0.0, sys.float_info.max),
             gap=fields.number("gap", 0.0, 2.0),
@@ -116,6 +142,7 @@ class Mechanism:
             delta=fields.number("delta", 0.0, 1.0),
             distance=fields.whole("distance", 0, 2**1000),
             parts=tuple(cls._read(part, parts=False) for part in inner),
+            **own,
         )
         fields.end()
         return mechanism
@@ -135,6 +162,8 @@ class Mechanism:
         """The like of it that neighbours change so many times as much; it claims no ε of its own but that of noise."""
         if self.kind in ("exact", "other"):
             return replace(self, epsilon=self.epsilon * factor)
+        if self.kind == "estimate":
+            return replace(self, noise=self.noise / factor, added=self.added * factor, epsilon=math.inf)
         parts = tuple(part.scaled(factor) for part in self.parts)
         return replace(self, log_rho=self.log_rho * factor, epsilon=math.inf, parts=parts)
 
@@ -162,6 +191,9 @@ def _laws(mechanism: Mechanism, relation: str) -> tuple[Law, ...]:
     if mechanism.kind == "all":
         each = [part.laws(relation) for part in mechanism.parts]
         return tuple(reduce(compose, laws) for laws in zip(*each, strict=True))
+    if mechanism.kind == "estimate":
+        law = _known(mechanism).law(mechanism.noise, mechanism.added, mechanism.gap)
+        return (law, law) if relation == "add_remove" else (law,)
     if mechanism.kind == "sketch":
         removed, added = _entries(mechanism)
     elif mechanism.kind == "shift":
@@ -190,6 +222,8 @@ def _certified(mechanism: Mechanism, relation: str) -> float:
         if all(law.delta(epsilon) <= delta for law in laws) or _sums_up(mechanism.parts, epsilon, delta):
             return epsilon
         raise _not_given(mechanism)
+    if mechanism.kind == "estimate":
+        return _certified_estimate(mechanism)
     curve: PrivacyCurve | ShiftCurve
     if mechanism.kind == "sketch":
         curve = PrivacyCurve.from_log(mechanism.p, mechanism.size, mechanism.log_rho)
@@ -200,6 +234,33 @@ def _certified(mechanism: Mechanism, relation: str) -> float:
         return epsilon
     # A plan may have rounded the other way at the seventh digit; more than that is no rounding.
     if left > 0.0 and curve.epsilon(left) <= epsilon * 1.001:
+        return math.inf
+    raise _not_given(mechanism)
+
+
+def _known(mechanism: Mechanism) -> Certified:
+    """What is known of the ξ of an estimate."""
+    if not mechanism.noise > 0.0:
+        raise LedgerError("the plan is for an estimate without noise. Make the plan again with ss.plan.")
+    try:
+        return certified(mechanism.estimate, mechanism.p, mechanism.size, mechanism.copies)
+    except (KeyError, ArgumentError) as error:
+        raise LedgerError(f"the plan is for an estimate that nothing makes: {error}") from None
+
+
+def _certified_estimate(mechanism: Mechanism) -> float:
+    """As `_certified`: by the bound that plans are made by, or by the law."""
+    known, delta = _known(mechanism), mechanism.delta
+    # Of a `Precision` only the shift at this noise and the failure count: a grid has the one, exactly.
+    precision = Precision(grid=0.5 * mechanism.added, failure=mechanism.gap)
+
+    def holds(epsilon: float) -> bool:
+        law = known.law(mechanism.noise, mechanism.added, mechanism.gap)  # it is needed anyway
+        return law.delta(epsilon) <= delta or known.delta(epsilon, mechanism.noise, precision) <= delta
+
+    if holds(mechanism.epsilon):
+        return mechanism.epsilon
+    if holds(mechanism.epsilon * 1.001):
         return math.inf
     raise _not_given(mechanism)
 

@@ -2,16 +2,20 @@
 
 The estimate of a sketch is Ĥ = H + ζ, and the law of ζ is the same for every stream (estimators/entropy_mean.py). The
 mass G = N H rises with every pair, by at most Δ = c M (1 + ln(T/M)) for c pairs of one person, T bounding the totals of
-both neighbours (exact_entropy.py). Released is N Ĥ = G + N ζ with noise; H is that divided by N, which is released with
-noise before it unless it is public. The proofs are in docs/math-noisy-estimate.md, "Entropy". In short:
+both neighbours (exact_entropy.py). N Ĥ = G + N ζ is released with noise, and N before it unless it is public; H is
+their quotient. The proofs are in docs/math-noisy-estimate.md, "Entropy". In short:
 
-**One estimate.** Couple the two streams by the same ζ. But for a probability of δ_z, |ζ| <= z, and then N Ĥ moves by at
-most Δ + |N - N'| z. Computing moves either by η T at most. In all that is at most
+**One estimate.** A pair of value v adds between 0 and v (1 + ln(T/v)) to G, and v to N. So of G alone neighbours differ
+by up to Δ, but of G - β N, with β = (1 + ln(T/M))/2, by Δ/2 where pairs are added or removed: half of it up, half down.
+What is given noise is therefore N (Ĥ - β); H is β more than what that is divided by N, and the noise of N counts only
+by |H - β|. (Where pairs are replaced it may be up on one side and down on the other: Δ.) Couple the two streams by the
+same ζ. But for a probability of δ_z, |ζ| <= z, and then N ζ moves by at most |N - N'| z. Computing moves either by η T
+at most. In all that is at most
 
-    V(T) = c (M (1 + ln(T/M)) + (M - [replace]) z + 2 η T).
+    V(T) = c (M (1 + ln(T/M)) [/2] + (M - [replace]) z + 2 η T).
 
-N Ĥ is rounded to a grid of V/units, so its integer moves by at most `units`, and discrete Laplace noise of scale
-units/ε_G is added. Where N is public (replace, every pair counts 1) ζ drops out, and T = N.
+N (Ĥ - β) is rounded to a grid of V/units, so its integer moves by at most `units`, and discrete Laplace noise of scale
+units/ε_G is added. Where N is public (replace, every pair counts 1) ζ drops out, T = N and β = 0.
 
 **T** comes from the noisy N, but for a probability of δ_T: exact_entropy.py. So step and noise of G, in nats, depend on
 an output, which is public by then. In steps they do not: whatever T came out, one and the same pair of laws dominates
@@ -56,10 +60,11 @@ Below = Callable[[int], int]
 MOST_TOTAL = 2**53
 """The largest T for which G is released."""
 
-# Of ε, for N where it is private. To first order H errs by (noise of G + H noise of N)/N, so the best share rises with
-# H/(1 + ln N), from 0.3 to 0.5 where that is 0.3 to 0.9. Three eighths of a round ε lie on the lattice of loss_law.py.
+# Of ε, for N where it is private. To first order H errs by (noise of G + |H - β| noise of N)/N, so the best share rises
+# with |H - β|/β, from a quarter at 0.2 to a half at 1. Three eighths of a round ε lie on the lattice of loss_law.py.
 _TOTAL_SHARE = 0.375
 _UNITS = 1000  # of the grid, for one group
+_LEAST_RATIO = 3  # above e
 _ERROR, _ERROR_PER_REACH = 2.0**-40, 2.0**-48
 _FARTHEST = 500.0
 _LEAST_SIZE = 16  # fewer would save nothing, and take far more noise
@@ -72,7 +77,8 @@ def error(reach: float) -> float:
 
 @dataclass(frozen=True)
 class NoisyMass:
-    """What was released: N with noise (None where it is public), T, and N Ĥ with noise in steps of the grid of T.
+    """What was released: N with noise (None where it is public), and N (Ĥ - β) with noise in steps of a grid. T, the
+    grid and β = `centre` follow from the noisy N.
 
     `mass` is None where T is beyond `MOST_TOTAL`.
     """
@@ -81,10 +87,11 @@ class NoisyMass:
     bound: int
     mass: int | None
     step: Fraction
+    centre: Fraction
 
     @property
     def nats(self) -> float:
-        """N Ĥ with noise."""
+        """N (Ĥ - β) with noise."""
         return float((self.mass or 0) * self.step)
 
 
@@ -185,7 +192,7 @@ class EntropyNoise:
 
     @property
     def distance(self) -> int:
-        """By how much N Ĥ, in steps, can differ between neighbours, in all groups together."""
+        """By how much N (Ĥ - β), in steps, can differ between neighbours, in all groups together."""
         return self._units + self.copies - 1
 
     @property
@@ -193,14 +200,27 @@ class EntropyNoise:
         """Of the noise of G, in steps."""
         return Fraction(self.distance) / Fraction(self.mass_epsilon)
 
+    def centre(self, bound: int) -> Fraction:
+        """β: half of the most that N units more can add to G, per unit. From T = 3 M on, where 1 + ln(T/M) > 2."""
+        privacy = self.privacy
+        if self.total_is_public:
+            return Fraction(0)
+        least = max(bound, _LEAST_RATIO * privacy.max_value)
+        return mass_change(privacy, least) / (2 * privacy.pairs_per_person * privacy.max_value)
+
     def change(self, bound: int) -> Fraction:
-        """V(T): by how much the computed N Ĥ can differ between neighbours, in nats."""
-        changed = self.privacy.pairs_per_person
-        computed = 2 * Fraction(error(self.reach)) * bound
-        return mass_change(self.privacy, bound) + self.total_distance * Fraction(self.reach) + changed * computed
+        """V(T): by how much the computed N (Ĥ - β) can differ between neighbours, in nats."""
+        privacy = self.privacy
+        changed = privacy.pairs_per_person
+        if self.total_is_public:
+            exact = mass_change(privacy, bound)
+        else:
+            sides = 2 if privacy.relation == "replace" else 1
+            exact = sides * changed * privacy.max_value * self.centre(bound)
+        return exact + self.total_distance * Fraction(self.reach) + 2 * changed * Fraction(error(self.reach)) * bound
 
     def step(self, bound: int) -> Fraction:
-        """Of the grid of N Ĥ: V(T)/units."""
+        """Of the grid of N (Ĥ - β): V(T)/units."""
         return self.change(bound) / self._units
 
     def noise(self, bound: int) -> float:
@@ -210,7 +230,7 @@ class EntropyNoise:
     # --- the release ---
 
     def measure(self, total: int, locations: Array | None, below: Below) -> NoisyMass:
-        """N and N Ĥ with noise, from the exact N and the y_j of a sketch of `size` entries (None if it is empty).
+        """N and N (Ĥ - β) with noise, from the exact N and the y_j of a sketch of `size` entries (None if it is empty).
 
         `below(n)` gives uniform integers below n; the same ones give the same release.
         """
@@ -219,24 +239,26 @@ class EntropyNoise:
             raise ArgumentError("locations", found, f"there must be {self.size} of them", "Pass those of the sketch")
         counted = None if self.total_is_public else total + discrete_laplace.sample(self.total_scale, below)
         bound = self.bound(total if counted is None else counted)
-        step = self.step(bound)
+        step, centre = self.step(bound), self.centre(bound)
         if bound > MOST_TOTAL:
-            return NoisyMass(counted, bound, None, step)
+            return NoisyMass(counted, bound, None, step, centre)
         mass = 0
         if total > 0 and locations is not None:
-            mass = nearest(total * Fraction(float(entropy_mean(locations))) / step)
-        return NoisyMass(counted, bound, mass + discrete_laplace.sample(self.mass_scale, below), step)
+            mass = nearest(total * (Fraction(float(entropy_mean(locations))) - centre) / step)
+        return NoisyMass(counted, bound, mass + discrete_laplace.sample(self.mass_scale, below), step, centre)
 
     # --- what to expect ---
 
     def deviation(self, total: float, entropy: float | None = None) -> float:
-        """Of the released H, in nats, in a stream of this total and entropy (by default the largest, ln N): of the
-        sketch, and to first order of both noises."""
+        """Of the released H, in nats, in a stream of this total and entropy (by default the one farthest from β): of
+        the sketch, and to first order of both noises."""
         n = max(total, 1.0)
-        most = math.log(n) if entropy is None else entropy
-        noise = self.noise(self.bound(math.ceil(n)))
-        counted = 0.0 if self.total_is_public else most * float(self.total_scale)
-        return math.hypot(entropy_mean_deviation(self.size), math.sqrt(2.0) * math.hypot(noise, counted) / n)
+        bound = self.bound(math.ceil(n))
+        centre = float(self.centre(bound))
+        off = max(centre, math.log(n) - centre) if entropy is None else abs(entropy - centre)
+        counted = 0.0 if self.total_is_public else off * float(self.total_scale)
+        noise = math.hypot(self.noise(bound), counted)
+        return math.hypot(entropy_mean_deviation(self.size), math.sqrt(2.0) * noise / n)
 
 
 def entropy_size_for(deviation: float, privacy: Privacy, total: float = 0.0, copies: int = 1) -> int:

@@ -82,7 +82,7 @@ class NoisyNorm:
         v, _, above = self._law.tails
         raised = above[::-1] * (1.0 + _RAISED + _RAISED_EACH * self.size)
         xi = np.exp(v[::-1])
-        # The mass between two points has the greater ξ; that beyond the first an infinite one; all that is left, the last.
+        # The mass between two points has the greater ξ; that beyond the first, an infinite one; what is left, the last.
         return np.concatenate([[math.inf], xi]), np.minimum(np.concatenate([raised, [1.0]]), 1.0)
 
 

@@ -1,46 +1,46 @@
 """What finite precision costs an estimated norm (noisy_norm.py): symmetric entries cancel, so errors are not relative.
 
-Claim. Let T be the estimate from ideal entries a_j = Σ f_k x_kj and T̃ the computed one. But for an event of probability
-`failure`, |T̃ - T| <= η T, whatever the stream within the cap on its total. Everything is proved from one measured
-number, e: a computed x̃ errs by at most e (1 + |x|), sign and magnitude being drawn apart.
+Claim. Let T be the estimate from ideal entries a_j = Σ f_k x_kj and T̃ the computed one. But for an event of
+probability `failure`, |T̃ - T| <= η T, whatever the stream within the cap on its total. Everything is proved from one
+measured number, e: a computed x̃ errs by at most e (1 + |x|), sign and magnitude being drawn apart.
 
 **Signs.** The sign of x̃ is a bit of its own. So with magnitudes fixed the error of an entry is Σ s_k α_k, s_k
 independent signs, |α_k| <= β_k = e f_k (1 + |x_k|), and P(|Σ s_k α_k| > u) <= 2 P(|Σ s_k β_k| > u). Proof: order
-α_k/β_k = λ_k, without loss of generality 1 >= λ_1 >= λ_2 >= ... >= 0. By summation by parts Σ λ_k s_k β_k is an average
-of the partial sums of s_k β_k and of 0, so it is at most the largest of them, which exceeds u with at most twice the
-probability of the last (Lévy's inequality). ∎ And s_k |x_k| is again symmetric stable: Σ s_k β_k is e Σ s_k f_k plus e
-times an entry.
+α_k/β_k = λ_k, without loss of generality 1 >= λ_1 >= λ_2 >= ... >= 0. By summation by parts Σ λ_k s_k β_k is an
+average of the partial sums of s_k β_k and of 0, so it is at most the largest of them, which exceeds u with at most
+twice the probability of the last (Lévy's inequality). ∎ And s_k |x_k| is again symmetric stable: Σ s_k β_k is e Σ s_k
+f_k plus e times an entry.
 
 **p = 2.** |Σ s_k f_k| <= z ‖f‖_2 but for 2 e^{-z²/2} (Hoeffding), and an entry is below √2 z ‖f‖_2 but for e^{-z²/2}.
-So all entries err by at most A = (1 + √2) z e ‖f‖_2 but for 6 r e^{-z²/2}, and T, which is a Euclidean norm over
-κ √(2r), by A/(κ √2). The smallest ξ is ξ_0 but for a chosen probability, and ‖f‖ <= T/ξ_0.
+So all entries err by at most A = (1 + √2) z e ‖f‖_2 but for 6 r e^{-z²/2}, and T, which is a Euclidean norm over κ
+√(2r), by A/(κ √2). The smallest ξ is ξ_0 but for a chosen probability, and ‖f‖ <= T/ξ_0.
 
 **1 < p < 2.** T κ is the k-th smallest |a_j|, so only small entries matter. Let w = W ‖f‖ with T κ <= w/3 but for a
-chosen probability, B = z ‖f‖ >= 2w, g = z^{-p}. For all p here x^p P(|X| > x) <= 1 and x^{p+1} times the density of X is
-at most 1 (tests/privacy/test_norm_precision.py). Call a term f_k x_k of an entry large if it exceeds B.
-- *An entry with a large term is seldom small.* P(some term is large, |a_j| <= w) <= 2^{2p+2} W z^{-(2p+1)}. Proof: let term k
-  be large. The rest R of the entry is independent of it, and |R| > B - w >= B/2; R is stable of scale at most ‖f‖, so that has
-  probability at most (2/z)^p. Then f_k x_k lies in an interval of length 2w beyond B/2, where its density is at most
-  f_k^p (2/B)^{p+1}. Add over k. ∎
-- *The terms that are not large* err together by at most A = e (z_1 + m z) ‖f‖ but for 4 e^{-z_1²/2} + 4 exp(-m (ln(m (2-p)/(2g)) -
-  1)): signs as above, then Hoeffding for Σ s_k f_k, and Bennett for the bounded terms, whose variances add up to at most
-  Σ f_k² ∫_0^{B/f_k} 2x P(|X| > x) dx <= 2 g B²/(2-p).
+chosen probability, B = z ‖f‖ >= 2w, g = z^{-p}. For all p here x^p P(|X| > x) <= 1 and x^{p+1} times the density of X
+is at most 1 (tests/privacy/test_norm_precision.py). Call a term f_k x_k of an entry large if it exceeds B.
+- *An entry with a large term is seldom small.* P(some term is large, |a_j| <= w) <= 2^{2p+2} W z^{-(2p+1)}. Proof:
+  let term k be large. The rest R of the entry is independent of it, and |R| > B - w >= B/2; R is stable of scale at
+  most ‖f‖, so that has probability at most (2/z)^p. Then f_k x_k lies in an interval of length 2w beyond B/2, where
+  its density is at most f_k^p (2/B)^{p+1}. Add over k. ∎
+- *The terms that are not large* err together by at most A = e (z_1 + m z) ‖f‖ but for 4 e^{-z_1²/2} + 4 exp(-m (ln(m
+  (2-p)/(2g)) - 1)): signs as above, then Hoeffding for Σ s_k f_k, and Bennett for the bounded terms, whose variances
+  add up to at most Σ f_k² ∫_0^{B/f_k} 2x P(|X| > x) dx <= 2 g B²/(2-p).
 - *Large terms*: at most two but for g³/6, each below w/(8e) but for (8e/W)^p. So they err together by at most w/3.
-So |ã_j - a_j| <= A where |a_j| <= w, and |ã_j| > w/2 elsewhere: the order statistic, which is below w/3, moves by at most A.
+So |ã_j - a_j| <= A where |a_j| <= w, and |ã_j| > w/2 elsewhere: the order statistic, which is below w/3, moves by at
+most A.
 
-**The last octave.** The uniform number behind x has a least value: where it is below 2^-63, with probability q = 2^-64,
-x comes out too small.
+**The last octave.** The uniform number behind x has a least value: where it is below 2^-63, with probability q =
+2^-64, x comes out too small.
 - p = 2: the law of an entry changes by at most 4q + 3(nq)² in total variation for n keys, and that is charged. Proof.
   Two hits or more have probability (nq)²/2. With one, of key k, the rest of the entry is normal of variance 2σ², σ² =
   ‖f‖² - f_k² (that the others are no hits changes its law by 2nq at most). At most two keys have f_k² >= ‖f‖²/2: 2q.
-  For the others σ² >= ‖f‖²/2, and the mixtures of N(±u, 2σ²) and N(±u', 2σ²), u = f_k |x|, u' = f_k |x'|, differ by at
-  most (1/2) ∫ v c/(2σ²) dv over [u', u] = c (u² - u'²)/(8σ²), c = ∫|φ''| < 0.97 (the first order cancels by symmetry),
-  so by less than f_k² (x² - x'²)/(4‖f‖²); x² - x'² has mean below 8, and Σ f_k² = ‖f‖². ∎
-- p < 2: where f_k x > B even for the least such x, the term is large in both computations, and the entry above w in both
-  but for five times the probability above (as |x'| <= |x|, signs as above give the rest twice the tail, and the law of x'
-  has at most twice the density). Totals are whole numbers and their norm
-  is at most the total, so this holds while z times the cap is below that x. Beyond, hits are charged: keys times entries
-  times q.
+  For the others σ² >= ‖f‖²/2, and the mixtures of N(±u, 2σ²) and N(±u', 2σ²), u = f_k |x|, u' = f_k |x'|, differ by
+  at most (1/2) ∫ v c/(2σ²) dv over [u', u] = c (u² - u'²)/(8σ²), c = ∫|φ''| < 0.97 (the first order cancels by
+  symmetry), so by less than f_k² (x² - x'²)/(4‖f‖²); x² - x'² has mean below 8, and Σ f_k² = ‖f‖². ∎
+- p < 2: where f_k x > B even for the least such x, the term is large in both computations, and the entry above w in
+  both but for five times the probability above (as |x'| <= |x|, signs as above give the rest twice the tail, and the
+  law of x' has at most twice the density). Totals are whole numbers and their norm is at most the total, so this
+  holds while z times the cap is below that x. Beyond, hits are charged: keys times entries times q.
 
 Not in `failure`: what AES can be told from random by. Measured, not proved: e (tests/law/test_above_one_table.py).
 """

@@ -80,8 +80,8 @@ class Privacy:
             raise ArgumentError(
                 "delta",
                 self.delta,
-                "δ = 0 cannot be promised: the keyed projection is pseudo-random and numbers have finite precision",
-                "Pass a negligible δ such as 1e-12; plans report the ε for δ = 0 in real numbers beside it",
+                "no sketch reaches δ = 0: its randomness comes from a key, and numbers have finite precision",
+                "Pass a negligible δ such as 1e-12; plans with mechanism='exact' report δ = 0 where they reach it",
             )
         if not 0.0 < self.delta < 1.0:
             raise ArgumentError("delta", self.delta, "δ is a probability between 0 and 1", "Pass one such as 1e-9")

@@ -7,23 +7,26 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..plan import Plan
-from ..statistic import Atkinson, Derived, Moment, Profile, Statistic, Total
+from ..statistic import HHI, Atkinson, Derived, Moment, Profile, Simpson, Statistic, Total
 
 __all__ = ["commands"]
 
 
 def commands(plan: Plan) -> list[str]:
-    """Plans that sample, allow deletes or are of a bare total are made from Python only."""
+    """Plans that sample, allow deletes, are of a total, or of groups that share people are made from Python only."""
     privacy = plan.privacy
-    made_here = plan.sampled is None and not plan.deletes and not isinstance(plan.statistic, Total)
+    options = not isinstance(plan.statistic, Total) and privacy.groups == 1
+    made_here = plan.sampled is None and not plan.deletes and options
     words = [
         *_statistic(plan.statistic),
         f"--epsilon {privacy.epsilon!r} --delta {privacy.delta!r}",
-        f"--relation {privacy.relation} --pairs {privacy.pairs} --max-value {privacy.max_value}",
+        f"--relation {privacy.relation}{f' --pairs {privacy.pairs}' if privacy.pairs else ''}",
+        f"--max-value {privacy.max_value}",
         f"--pairs-per-person {privacy.pairs_per_person}",
         *(["--unit key"] if privacy.unit == "key" else []),
         *([f"--total {privacy.total}"] if privacy.total else []),
-        "--mechanism exact" if plan.mechanism == "exact" else f"--size {','.join(map(str, plan.sizes))}",
+        *([f"--mechanism {plan.mechanism}"] if plan.mechanism != "sketch" else []),
+        *([f"--size {','.join(map(str, plan.sizes))}"] if plan.mechanism != "exact" else []),
         *_expected(plan),
     ]
     again = [f"stablesketch plan {' '.join(words)} -o plan.json"] if made_here else []
@@ -36,6 +39,10 @@ def _statistic(statistic: Statistic) -> list[str]:
     named = f"--statistic {statistic.name}"
     if isinstance(statistic, Profile):
         return [named, f"--order {','.join(map(repr, statistic.orders))}"]
+    if isinstance(statistic, Simpson):
+        return [named, f"--form {statistic.form}"]
+    if isinstance(statistic, HHI):
+        return [named, f"--form {statistic.scale}"]
     if isinstance(statistic, Atkinson):
         return [named, f"--order {statistic.aversion!r}"]
     return [named, f"--order {statistic.p!r}"] if isinstance(statistic, Derived) else [named]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import cast
 
 from ..plan import Plan
+from ..plan.bare_words import is_bare
 from ..statistic import (
+    HHI,
     Atkinson,
     Distinct,
     GeneralisedEntropy,
@@ -14,6 +16,7 @@ from ..statistic import (
     Profile,
     Renyi,
     Shannon,
+    Simpson,
     Statistic,
     Total,
     Tsallis,
@@ -31,15 +34,20 @@ def asked(plan: Plan, grouped: bool) -> list[tuple[str, str]]:
         if privacy.pairs
         else f"nothing about the number of {privacy.unit}s"
     )
+    promised = [("promised", number)] if is_bare(plan) else []
     most = f"whole numbers from 1 to {privacy.max_value:,}"
     return [
         ("statistic", f"{plan.statistic}: {defined(plan.statistic)}"),
-        ("for each group" if grouped else "privacy asked", f"ε = {privacy.epsilon:.6g}, δ = {privacy.delta:.3g}"),
+        (_whose(plan) if grouped else "privacy asked", f"ε = {privacy.epsilon:.6g}, δ = {privacy.delta:.3g}"),
         ("relation", f"{privacy.relation}: {change(plan)}"),
         *([("unit", "key: every key is one person, and comes once with its total")] if keys else []),
-        ("promised", number),
+        *promised,
         ("totals of keys" if keys else "values", most if privacy.max_value > 1 else f"every {privacy.unit} counts 1"),
     ]
+
+
+def _whose(plan: Plan) -> str:
+    return "for each group" if is_bare(plan) else "for all groups together"
 
 
 def change(plan: Plan) -> str:
@@ -67,6 +75,8 @@ def defined(statistic: Statistic) -> str:
         )
     if isinstance(statistic, Hill | Renyi | Tsallis):
         return _diversity(statistic)
+    if isinstance(statistic, Simpson | HHI):
+        return _concentration(statistic)
     q = statistic.p
     mean = f"the mean over all people of (total/mean total)^{q:g}"
     if isinstance(statistic, Atkinson):
@@ -84,3 +94,10 @@ def _diversity(statistic: Hill | Renyi | Tsallis) -> str:
     if isinstance(statistic, Hill):
         return f"x^{1.0 / (1.0 - q):.4g}, {x}"
     return f"(ln x)/{1.0 - q:.4g}, {x}" if isinstance(statistic, Renyi) else f"(x - 1)/{1.0 - q:.4g}, {x}"
+
+
+def _concentration(statistic: Simpson | HHI) -> str:
+    squares = "the sum over all keys of s^2, s being the share of the key in the total"
+    if isinstance(statistic, HHI):
+        return squares if statistic.scale == 1 else f"10,000 times {squares}"
+    return {"index": squares, "gini": f"1 minus {squares}", "inverse": f"1 over {squares}"}[statistic.form]

@@ -13,6 +13,7 @@ from typing import cast
 from ..pictures.words import short
 from ..release import Release
 from ..statistic import (
+    HHI,
     Atkinson,
     Distinct,
     GeneralisedEntropy,
@@ -21,6 +22,7 @@ from ..statistic import (
     Profile,
     Renyi,
     Shannon,
+    Simpson,
     Statistic,
     Total,
     Tsallis,
@@ -52,7 +54,14 @@ def title(statistic: Statistic, subject: Subject, by: str | None) -> str:
         return f"How much is there of {subject.value or whole}{groups}?"
     if isinstance(statistic, Atkinson | GeneralisedEntropy):
         return f"How unequal is {subject.value or whole}{groups}?"
+    if _rises_with_concentration(statistic):
+        return f"How concentrated is {whole}{groups}?"
     return f"How varied is {whole}{groups}?"
+
+
+def _rises_with_concentration(statistic: Statistic) -> bool:
+    above_one = isinstance(statistic, Moment) and statistic.p > 1.0
+    return above_one or isinstance(statistic, HHI) or statistic == Simpson()
 
 
 def leading(statistic: Statistic, subject: Subject) -> str:
@@ -63,6 +72,8 @@ def leading(statistic: Statistic, subject: Subject) -> str:
         return "has the largest total"
     if isinstance(statistic, Atkinson | GeneralisedEntropy):
         return f"is the most unequal{f' in {subject.value}' if subject.value else ''}"
+    if _rises_with_concentration(statistic):
+        return f"is the most concentrated, by {subject.keys}"
     return f"has the greatest variety of {subject.keys}"
 
 
@@ -77,7 +88,8 @@ def effective(f: float, release: Release) -> float | None:
     None where it cannot be said: n is private, values vary, or p is so near 1 that the error of F would be magnified
     beyond use.
     """
-    if release.pairs is None or release.max_value != 1 or release.p > 0.9 or f <= 0.0:
+    near_one = 0.9 < release.p < 1.5
+    if release.pairs is None or release.max_value != 1 or near_one or f <= 0.0:
         return None
     return float((f / float(release.pairs) ** release.p) ** (1.0 / (1.0 - release.p)))
 
@@ -85,10 +97,12 @@ def effective(f: float, release: Release) -> float | None:
 def _moment(statistic: Statistic, release: Release, subject: Subject) -> str:
     if release.value <= 0.0 or release.high <= 0.0:
         return f"The variety of {subject.keys} is too small to be told from the noise that protects it."
-    value, low, high = (effective(f, release) for f in (release.value, release.low, release.high))
-    if value is not None and high is not None:
-        return _as_varied(release, subject, value, low or 0.0, high)
-    said = f"The variety of {subject.keys}, measured as {statistic}, is about {_about(release.value)}"
+    value, *ends = (effective(f, release) for f in (release.value, release.low, release.high))
+    known = [end or 0.0 for end in ends]
+    if value is not None and any(known):  # above order 1 the effective number falls with the moment
+        return _as_varied(release, subject, value, min(known), max(known))
+    what = "concentration" if statistic.p > 1.0 else "variety"
+    said = f"The {what} of {subject.keys}, measured as {statistic}, is about {_about(release.value)}"
     return f"{said}: {_between(release, _about)}."
 
 
@@ -123,6 +137,25 @@ def _tsallis(statistic: Statistic, release: Release, subject: Subject) -> str:
     return (
         f"The {statistic} of {subject.keys} is about {short(release.value)}, as varied as about "
         f"{_about(math.exp(log_hill))} equally common {subject.keys}: {_between(release, short)}."
+    )
+
+
+def _simpson(statistic: Statistic, release: Release, subject: Subject) -> str:
+    form = cast(Simpson, statistic).form
+    if form == "inverse":
+        return _as_varied(release, subject, release.value, release.low, release.high)
+    alike = "the same" if form == "index" else "different"
+    return (
+        f"Two rows drawn at random have {alike} {subject.keys} with a probability of about {_percent(release.value)}: "
+        f"{_between(release, _percent)}."
+    )
+
+
+def _hhi(statistic: Statistic, release: Release, subject: Subject) -> str:
+    most = cast(HHI, statistic).scale
+    return (
+        f"The Herfindahl-Hirschman index of {subject.keys} is about {short(release.value)} (of {most:,}, if one had "
+        f"everything): {_between(release, short)}."
     )
 
 
@@ -177,6 +210,8 @@ _SENTENCES: dict[type[Statistic], _Sentence] = {
     GeneralisedEntropy: _generalised_entropy,
     Profile: _profile,
     Total: _total,
+    Simpson: _simpson,
+    HHI: _hhi,
 }
 
 

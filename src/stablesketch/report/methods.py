@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from ..pictures.words import short
 from ..plan import Plan
-from ..statistic import Distinct, Shannon, Total, total_is_public
+from ..plan.in_words import amount, measured
+from ..plan.noise import noise_scale
+from ..plan.total_plan import is_counted
+from ..statistic import Distinct, Shannon, total_is_public
 
 __all__ = ["computed"]
 
@@ -24,13 +27,13 @@ def computed(plan: Plan) -> list[str]:
     """What was done, in order."""
     parts = plan.parts or (plan,)
     found = [sentence for part in parts for sentence in _measured(part)]
-    if any(part.mechanism == "sketch" and not isinstance(part.statistic, Distinct) for part in parts):
+    found += list(dict.fromkeys(reason for part in parts for reason in _reason(part)))
+    if any(part.mechanism == "bare" for part in parts):
         found.append("What the numbers say was rounded to a public grid; what finite precision costs is part of δ.")
-    if any(part.mechanism == "sketch" for part in parts):
-        found.append(
-            "All randomness comes by AES-128 from a secret of 256 bits that was drawn for this release alone, and is "
-            "spent."
-        )
+    found.append(
+        "All randomness comes from a secret of 256 bits that was drawn for this release alone, and is spent: weights "
+        "by AES-128, noise by SHAKE-256."
+    )
     if plan.parts:
         names = " and ".join(str(part.statistic) for part in parts)
         found.append(
@@ -41,10 +44,10 @@ def computed(plan: Plan) -> list[str]:
 
 
 def _measured(part: Plan) -> list[str]:
-    if isinstance(part.statistic, Total):
+    if is_counted(part):
         return [
             "One counter held the total of all values. Noise was drawn exactly, on integers, from the discrete Laplace "
-            f"law that ε = {part.epsilon:.4g} asks for, and added."
+            f"law of scale {amount(noise_scale(part))}, and added."
         ]
     if part.mechanism == "exact" and isinstance(part.statistic, Shannon):
         return [_ENTROPY_TOTALS, *([] if total_is_public(part.privacy) else [_ENTROPY_COUNT]), _ENTROPY_NOISE]
@@ -52,28 +55,65 @@ def _measured(part: Plan) -> list[str]:
         return [
             f"All keys were held in memory, as keyed fingerprints with their totals, and {part.statistic} was computed "
             "exactly, then rounded to a public grid.",
-            f"Noise was drawn exactly, on integers, from the discrete Laplace law that ε = {part.epsilon:.4g} asks "
-            "for, and added.",
+            f"Noise was drawn exactly, on integers, from the discrete Laplace law of scale "
+            f"{amount(noise_scale(part))}, and added.",
         ]
     if isinstance(part.statistic, Distinct):
         return [
             f"The keys were counted by {part.size:,} registers of 32 bits, which remember the largest random numbers "
             "that keys drew. No key was stored.",
-            f"Phantom keys were added, in a secret random number of about {part.phantoms.count:,}, so that the "
-            "registers tell of the number of keys and that noise together, and of nothing else. Its mean was "
-            "taken off.",
+            f"Made-up keys were added, in a secret random number of about {part.phantoms.count:,}, so that the "
+            "registers tell only of the number of keys with that noise. Its mean was taken off. This is private for "
+            "any stream.",
         ]
-    if isinstance(part.statistic, Shannon):
+    if isinstance(part.statistic, Shannon) and part.mechanism == "bare":
         return [
             f"The stream was folded into {part.size:,} numbers, each a sum of the totals of all keys with secret "
             "random weights of the skewed stable law of order 1. No key was stored. Divided by the total, each is "
             "noise of a known law less the entropy.",
             "No phantom keys were needed: the stream is long enough for so many numbers.",
         ]
-    return [*_sampled(part), *_moment(part)]
+    if isinstance(part.statistic, Shannon):
+        return _entropy(part)
+    return [*_sampled(part), *_bare_moment(part)] if part.mechanism == "bare" else _moment(part)
 
 
 def _moment(part: Plan) -> list[str]:
+    law = "positive" if part.statistic.p < 1.0 else "symmetric"
+    return [
+        f"The stream was folded into {part.size:,} numbers, each a sum of the totals of all keys with secret random "
+        f"weights of the {law} stable law of order {part.statistic.p:g}. {measured(part.statistic)} was estimated from "
+        "them. No key was stored.",
+        f"Noise was drawn exactly, on a public grid, from the discrete Laplace law of scale {amount(part.noise)}, and "
+        "added to the estimate.",
+    ]
+
+
+def _reason(part: Plan) -> list[str]:
+    """Why it is private: docs/math-noisy-estimate.md."""
+    if part.mechanism != "sketch" or isinstance(part.statistic, Distinct):
+        return []
+    entropy = isinstance(part.statistic, Shannon)
+    estimate = "entropy plus a random error" if entropy else "value times a random factor"
+    return [
+        f"This is private for any stream, short or long: {'that' if entropy else 'an'} estimate is the true {estimate} "
+        "whose law is the same for every stream, so one person moves it little, and the noise hides how much. What "
+        "finite precision costs is part of δ."
+    ]
+
+
+def _entropy(part: Plan) -> list[str]:
+    total = "" if total_is_public(part.privacy) else " The total was given noise of its own."
+    return [
+        f"The stream was folded into {part.size:,} numbers, each a sum of the totals of all keys with secret random "
+        "weights of the skewed stable law of order 1, and into the total. Entropy was estimated from them. No key was "
+        "stored.",
+        f"Entropy times the total was rounded to a public grid and given discrete Laplace noise.{total} One divided by "
+        "the other is what is released.",
+    ]
+
+
+def _bare_moment(part: Plan) -> list[str]:
     floor = (
         f"Before the release, phantom keys of a known mass of {short(part.floor)} were added, so that the entries "
         "are random enough for the privacy asked; that mass was taken off the estimate."

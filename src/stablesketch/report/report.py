@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from string import Template
 
@@ -15,6 +15,7 @@ from ..pictures.profile_picture import shown_name
 from ..pictures.save import inline_svg
 from ..pictures.words import short
 from ..plan import Plan
+from ..privacy import Relation
 from ..release import Release
 from . import headlines, sentences, tables
 from .commands import commands
@@ -50,6 +51,7 @@ def report_page(outcome: Outcome, context: Context) -> str:
         raise ArgumentError("outcome", outcome.releases, "nothing was released", "Report a release, or some groups")
     plan = outcome.plan
     first = groups[0].release if groups else singles[0]
+    about = _as_asked(plan, first)
     subject = Subject(context.key, context.value)
     title = headlines.title(plan.statistic, subject, context.by if groups else None)
     template = resources.files(__package__).joinpath("report.html").read_text(encoding="utf-8")
@@ -60,11 +62,11 @@ def report_page(outcome: Outcome, context: Context) -> str:
         headline=escaped(_headline(plan, groups, first, subject)),
         picture=inline_svg(release_picture(outcome.releases), _described(groups, first)),
         groups=tables.group_table(groups) if groups else tables.order_table(first) if first.points else "",
-        cost=escaped(sentences.cost(plan, first, len(groups), context.person)),
+        cost=escaped(sentences.cost(about, first, len(groups), context.person)),
         ledger=f"<p>{escaped(context.ledger)}</p>" if context.ledger else "",
-        protected=tables.items(sentences.protected(plan, context.person)),
-        not_protected=tables.items(sentences.not_protected(plan, first, context.person, len(groups))),
-        asked=tables.rows(asked(plan, bool(groups))),
+        protected=tables.items(sentences.protected(about, context.person)),
+        not_protected=tables.items(sentences.not_protected(about, first, context.person, len(groups))),
+        asked=tables.rows(asked(about, bool(groups))),
         each="; this is the plan of each group" if groups else "",
         plan=escaped(str(plan)),
         computed=tables.items(computed(plan)),
@@ -73,6 +75,13 @@ def report_page(outcome: Outcome, context: Context) -> str:
         json=escaped("\n".join(one.to_json() for one in outcome.releases)),
     )
     return document(title, body)
+
+
+def _as_asked(plan: Plan, release: Release) -> Plan:
+    """The plan with what the release protects: that of a group is made for pairs that may leave it for another."""
+    relation: Relation = "replace" if release.relation == "replace" else "add_remove"
+    privacy = replace(plan.privacy, relation=relation, pairs_per_person=release.pairs_per_person, groups=1)
+    return replace(plan, privacy=privacy)
 
 
 def _headline(plan: Plan, groups: Sequence[GroupRelease], first: Release, subject: Subject) -> str:

@@ -39,7 +39,8 @@ def checked_index(p: object) -> float:
 
 def default_law(p: float) -> Law:
     """What a sketch is made of if nobody says: of one-sided entries where there are such, which need fewer."""
-    return "one-sided" if isinstance(p, int | float) and p <= GREATEST_P else "symmetric"
+    known = isinstance(p, int | float | np.integer | np.floating)
+    return "one-sided" if known and LEAST_P <= p <= GREATEST_P else "symmetric"  # which refuses what is no order
 
 
 def order_of(p: float, law: Law | None) -> float:

@@ -38,8 +38,8 @@ class Sketch:
 
     The sketch has `size` entries a_j = sum over keys of (total) · X(key, j), X symmetric p-stable and pseudorandom
     under the secret, so the entries are i.i.d. stable with scale F_p: the relative error of an estimate is
-    sqrt(V(p)/size), from 1.00 (p → 0) to 1.41 (p = 1) over sqrt(size), whatever the stream. Above 1 it is up to 1.76, and
-    1.41 again at p = 2, where X is normal.
+    sqrt(V(p)/size), from 1.00 (p → 0) to 1.41 (p = 1) over sqrt(size), whatever the stream. Above 1 it is up to 1.76,
+    and 1.41 again at p = 2, where X is normal.
 
     With law="one-sided", for p up to 0.999, X is the positive p-stable law. No total may then be negative, and the same
     error takes fewer entries: 1.35 times fewer at p = 0.25, 2.85 at 0.5, 11 at 0.75, 69 at 0.9.
@@ -223,8 +223,8 @@ class Sketch:
     def estimate(self, method: str = BEST, confidence: float = 0.95) -> Estimate:
         """F_p with its confidence limits. Not private: see `docs/accuracy.md` for the methods and what each reaches.
 
-        "best" is `pitman` for symmetric entries of p up to 1. Above 1 there is one method, `norm`, and one-sided entries
-        have one, `power`.
+        "best" is `pitman` for symmetric entries of p up to 1. Above 1 there is one method, `norm`; for one-sided
+        entries one, `power`.
 
         Raises:
             NegativeTotal: more was deleted than there was, so the stream has no moment.
@@ -247,7 +247,9 @@ class Sketch:
                 )
             return one_sided.estimate(None if empty else logs, entries.size, self.p, method, confidence)
         if entries.p > 1.0:
-            return norm.estimate([math.ldexp(value, -entries.resolution) for value in values], self.p, method, confidence)
+            return norm.estimate(
+                [math.ldexp(value, -entries.resolution) for value in values], self.p, method, confidence
+            )
         if method == BEST:
             method = DEFAULT_METHOD
         if empty and total == 0:

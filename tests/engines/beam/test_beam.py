@@ -8,6 +8,7 @@ import contextlib
 import json
 import re
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -87,15 +88,22 @@ def test_a_release_for_each_window(tmp_path: Path) -> None:
     assert first["value"] != second["value"]
 
 
-def test_sliding_windows_divide_the_budget(tmp_path: Path) -> None:
+def test_a_pair_in_two_sliding_windows_counts_as_two(tmp_path: Path) -> None:
     stream = [(row[0], row[1]) for row in rows(300)]
     source = Timed(window.SlidingWindows(200, 100), stream)
     made = Release(ss.Moment(0.5), ADD_REMOVE, size=50, public_windows=True)
     found = result(source, made, tmp_path)
     assert len(found) == 4
-    each = ss.plan(ss.Moment(0.5), GroupBudget.of(ADD_REMOVE, 2).privacy, size=50, mechanism="bare")
-    assert {one["epsilon"] for one in found} == {GroupBudget.of(ADD_REMOVE, 2).spent(each.epsilon, each.delta)[0]}
-    assert {one["floor"] for one in found} == {each.floor}
+    two = replace(ADD_REMOVE, pairs_per_person=2, groups=2)
+    assert GroupBudget.of(ADD_REMOVE, 2, overlap=2).privacy == two
+    assert {one["epsilon"] for one in found} == {2.0}
+    assert {one["noise"] for one in found} == {ss.plan(ss.Moment(0.5), two, size=50).noise}
+    assert {one["pairs_per_person"] for one in found} == {1}
+    # Bare, each has half of the budget.
+    bare = Release(ss.Moment(0.5), ADD_REMOVE, size=50, public_windows=True, mechanism="bare")
+    half = ss.plan(ss.Moment(0.5), replace(ADD_REMOVE, epsilon=1.0, delta=5e-7), size=50, mechanism="bare")
+    again = Timed(window.SlidingWindows(200, 100), stream)
+    assert {one["floor"] for one in result(again, bare, tmp_path)} == {half.floor}
 
 
 @pytest.mark.parametrize(
@@ -198,11 +206,11 @@ def test_what_is_refused_charges_nothing(tmp_path: Path) -> None:
     pairs = pipeline | beam.Create(PAIRS[:5])
     people = ss.Privacy(1.0, 1e-6, 0, max_value=5, relation="add_remove", pairs_per_person=4)
     for i, (asked, statistic, options) in enumerate([
-        (ADD_REMOVE, ss.Shannon(), {}),  # no plan for streams of any length
+        (ADD_REMOVE, ss.Shannon(), {"mechanism": "bare"}),  # no plan for streams of any length
         (REPLACE, ss.Moment(0.5), {"error": 1e-9}),
         (people, ss.Moment(0.5), {"by": True, "size": 50}),
         (people, ss.Moment(0.5), {"person": True, "groups_per_person": 0, "size": 50}),
-        (ss.Privacy(1.5, 1e-6, pairs=3000, max_value=5, relation="replace"), ss.Moment(0.5), {"size": 400}),  # above what the ledger has
+        (replace(REPLACE, epsilon=1.5), ss.Moment(0.5), {"size": 400}),  # above what the ledger has
     ]):  # fmt: skip
         with pytest.raises(ss.StablesketchError):
             pairs | f"Refused {i}" >> Release(statistic, asked, ledger=ledger, **options)  # type: ignore[arg-type]

@@ -4,12 +4,12 @@
 group, and which of them are shown is chosen privately, as groups are (doors/groups.py), since that a window or a group
 has a release at all tells that it has pairs. In the global window, a list of public `groups` all have a release, also
 those without pairs. `public_windows` promises that which windows have pairs is known anyway. A pair in k windows at
-once, as sliding windows have it, changes k of them, and the budget is divided by k.
+once, as sliding windows have it, changes k of them: it counts as k pairs in k groups.
 
 **People** (`person=True`). Every element says whose it is, and of each person at most `privacy.pairs_per_person` pairs
 are kept, in at most L = `groups_per_person` groups (`persons.py`). What is kept is a function of that person's elements
 and of the secret, so a person more or less changes at most L groups, by so many pairs in all, and the count of people
-by which a group is chosen by at most one in each: what doors/groups.py needs for (Lε, Lδ) of what a group has.
+by which a group is chosen by at most one in each: what doors/groups.py needs.
 
 With windows the same must hold for all windows together: a person kept in L groups of *every* window would change as
 many releases as there are windows, which no ε says. So pairs are named by their window first, a pair in k windows
@@ -42,7 +42,9 @@ from ...doors.release import group_names
 from ...doors.sizing import Sizing
 from ...doors.task import Task
 from ...errors import ArgumentError, ArgumentTypeError
+from ...ledger.record import Ask
 from ...plan import Mechanism, Plan
+from ...plan.charge import charge_of
 from ...privacy import Privacy
 from ...release import Release as Released
 from ...statistic import Statistic
@@ -110,7 +112,7 @@ class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is u
     ) -> None:
         super().__init__()
         if not isinstance(privacy, Privacy):
-            raise ArgumentTypeError("privacy", privacy, "not a Privacy", "Pass ss.Privacy(1.0, 1e-9, pairs=...)")
+            raise ArgumentTypeError("privacy", privacy, "not a Privacy", "Pass ss.Privacy(1.0, 1e-9)")
         self._statistic, self._privacy = statistic, privacy
         self._sizing = Sizing(error, size, memory, expected, mechanism)
         self._groups = None if groups is None else group_names(groups)
@@ -137,10 +139,9 @@ class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is u
         spent = (plan.epsilon, plan.delta) if shares is None else shares.spent(plan.epsilon, plan.delta)
         if self._ledger is not None:
             by = f" by {', '.join(task.columns.by)}" if task.columns.by else ""
-            self._ledger.charge(
-                epsilon=spent[0], delta=spent[1], statistic=f"{self._statistic}{by}", relation=self._privacy.protects,
-                pairs_per_person=self._privacy.pairs_per_person, label=self._label,
-            )  # fmt: skip
+            charged = charge_of(plan) if shares is None else shares.charge(plan)
+            ask = Ask.of_table(f"{self._statistic}{by}", charged, spent, self._privacy)
+            self._ledger._charge(ask, self._label)
         named = self._named(pcoll, windowed, bounding)
         if self._groups is not None:
             named = named | "Listed" >> beam.Filter(_Listed(self._groups, windowed))
@@ -149,9 +150,7 @@ class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is u
             seeds = pcoll.pipeline | "Names" >> beam.Create([(name, (name, 0)) for name in there])
             named = (named, seeds) | "AlsoEmpty" >> beam.Flatten()
         fn = CountedFn(plan, self._secret, weighted=self._reader.weighted, clip=self._clip, persons=self._person)
-        last = _Released(
-            plan, self._secret, self._confidence, shares, spent, self._privacy.relation, person=self._person
-        )
+        last = _Released(plan, self._secret, self._confidence, shares, spent, self._privacy, person=self._person)
         return named | beam.CombinePerKey(fn) | "Once" >> beam.ParDo(last)
 
     def _check(self, pcoll: Any, windowed: bool) -> None:
@@ -216,11 +215,11 @@ class _Released(beam.DoFn):  # type: ignore[misc, name-defined]
 
     def __init__(
         self, plan: Plan, secret: TheSecret, confidence: float, shares: GroupBudget | None,
-        spent: tuple[float, float], relation: str, person: bool,
+        spent: tuple[float, float], asked: Privacy, person: bool,
     ) -> None:  # fmt: skip
         super().__init__()
         self._plan, self._secret, self._confidence = plan.to_json(), secret, confidence
-        self._shares, self._spent, self._relation, self._person = shares, spent, relation, person
+        self._shares, self._spent, self._asked, self._person = shares, spent, asked, person
 
     def process(self, element: tuple[Name, tuple[bytes, int]]) -> Iterator[Released | GroupRelease]:
         """One collector, and how many people or pairs it has."""
@@ -233,6 +232,7 @@ class _Released(beam.DoFn):  # type: ignore[misc, name-defined]
             return
         own = collector.release(confidence=self._confidence)
         epsilon, delta = self._spent
-        yield GroupRelease(
-            name, replace(own, epsilon=epsilon, delta=delta, relation=self._relation, person=self._person)
-        )
+        asked = self._asked
+        own = replace(own, epsilon=epsilon, delta=delta, relation=asked.relation,
+                      pairs_per_person=asked.pairs_per_person, person=self._person)  # fmt: skip
+        yield GroupRelease(name, own)

@@ -42,6 +42,7 @@ _NODES = 6
 _FIRST_WIDTH = 1.0 / 32.0  # of the deviation of ln ξ
 _GROWTH = 0.005
 _FEWEST_ABOVE = 8
+_STIRLING_FROM = 128
 _LARGEST_SIZE = 1 << 31
 
 
@@ -57,8 +58,8 @@ class NormLaw:
 
     @cached_property
     def order(self) -> int:
-        """k, counted from 1. At least eight entries, or half of them, are no smaller: P(ξ > x) falls like x^{-p m} where
-        there are m, and the noise of few entries would be that tail's alone."""
+        """k, counted from 1. At least eight entries, or half of them, are no smaller: where there are m, P(ξ > x) falls
+        like x^{-pm}, and the noise of few entries would be that tail's alone."""
         wanted = round(above_one_law(self.p).best_level * (self.size + 1))
         return max(min(wanted, self.size + 1 - min(_FEWEST_ABOVE, (self.size + 1) // 2 + 1)), 1)
 
@@ -67,7 +68,9 @@ class NormLaw:
         """ln κ."""
         r, p = self.size, self.p
         if p == 2.0:
-            return 0.5 * math.log(2.0 / r) + math.lgamma(0.5 * (r + 1)) - math.lgamma(0.5 * r)
+            if r < _STIRLING_FROM:
+                return 0.5 * math.log(2.0 / r) + math.lgamma(0.5 * (r + 1)) - math.lgamma(0.5 * r)
+            return (-0.25 + (1.0 / 24.0 - 0.05 / r**2) / r**2) / r  # Stirling's series: nothing cancels
         if r == 1:
             return math.log(2.0 / math.pi) + math.lgamma(1.0 - 1.0 / p)
         _, y, mass, _ = self._panels

@@ -7,7 +7,8 @@ below that end alone: everything beyond is left out, and nothing wraps around.
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +16,16 @@ from numpy.typing import NDArray
 from ...law.one_sided import one_sided_law
 from ...law.tabulated import cell_polynomials, in_cells
 
-__all__ = ["LogBelow", "convolved", "log_below", "truncated_power"]
+__all__ = ["LogBelow", "convolved", "cyclic_power", "log_below", "to_the", "truncated_power"]
 
 Array = NDArray[np.float64]
+Number = TypeVar("Number", np.float64, np.complex128)
 
 _WIDTH = 1.0 / 8.0
 _LOW, _HIGH = -48.0, 16.0
+# Below -48, to where the upper tail of Z is e^-46, cells are as wide in ln|t|.
+_FAR_WIDTH = 1.0 / 16.0
+_FARTHEST = 46.0
 
 
 class LogBelow:
@@ -30,18 +35,32 @@ class LogBelow:
         self._cells = round((_HIGH - _LOW) / _WIDTH)
         self._law, self._power = one_sided_law(p), power
         self._powers = cell_polynomials(self._exact, _LOW, _WIDTH, self._cells)
+        self._far_cells = max(math.ceil(math.log(_FARTHEST * power / _LOW) / _FAR_WIDTH), 0)
 
     def _exact(self, t: Array) -> Array:
         return self._law.values(t / self._power).sf  # Y <= e^t where Z >= t/λ
 
+    @cached_property
+    def _far_powers(self) -> Array:
+        start = math.log(-_LOW)
+        return cell_polynomials(lambda u: self._exact(-np.exp(u)), start, _FAR_WIDTH, self._far_cells)
+
+    def _far(self, t: Array) -> Array:
+        position = np.log(t / _LOW) * (1.0 / _FAR_WIDTH)
+        cell = np.minimum(position.astype(np.intp), max(self._far_cells - 1, 0))
+        value = in_cells(self._far_powers, cell, position - cell) if self._far_cells else np.zeros_like(t)
+        farther = position > self._far_cells
+        value[farther] = self._exact(t[farther])
+        return value
+
     def __call__(self, t: Array) -> Array:
-        """At t up to 16, beyond which it is 0; below -48 it is computed."""
+        """At t up to 16, beyond which it is 0; where Y is smaller with probability e^-46, it is computed."""
         position = (np.clip(t, _LOW, _HIGH) - _LOW) * (1.0 / _WIDTH)
         cell = np.minimum(position.astype(np.intp), self._cells - 1)
         value = in_cells(self._powers, cell, position - cell)
         far = t < _LOW
         if far.any():
-            value[far] = self._exact(t[far])
+            value[far] = self._far(t[far])
         return np.minimum(value, 0.0)
 
 
@@ -75,3 +94,18 @@ def truncated_power(masses: Array, count: int, cells: int) -> Array:
         if not left:
             return result
         square = convolved(square, square, cells)
+
+
+def to_the(values: NDArray[Number], exponent: int) -> NDArray[Number]:
+    """Each of them to a power from the first on, by repeated squaring: several times faster than **."""
+    result = values
+    for digit in f"{exponent:b}"[1:]:
+        result = result * result
+        if digit == "1":
+            result = result * values
+    return result
+
+
+def cyclic_power(masses: Array, count: int, cells: int) -> Array:
+    """The `count`-fold convolution of `masses` on a circle of so many cells, by one Fourier transform."""
+    return np.fft.irfft(to_the(np.fft.rfft(masses, cells), count), cells)

@@ -18,6 +18,7 @@ functions are analytic within |Im τ| < π/2. Held to the closed form at p = 1/2
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from statistics import NormalDist
@@ -25,13 +26,17 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import ArgumentError
 from ...law.one_sided import one_sided_law
 from ...law.quadrature import gauss_log_exponential
-from .power_lattice import log_below, truncated_power
+from .power_lattice import cyclic_power, log_below, truncated_power
 
-__all__ = ["PowerSum", "best_power", "power_sum", "power_variance"]
+__all__ = ["LEAST_SIZE", "PowerSum", "best_power", "power_sum", "power_variance", "size_for"]
 
 Array = NDArray[np.float64]
+
+LEAST_SIZE = 5
+"""With fewer entries ξ has so heavy a tail that noise must be many times what the exact value takes."""
 
 _STEP = 1.0 / 8.0
 _LOWEST_TAU, _LOWEST_LOG = -66.0, -80.0
@@ -146,16 +151,50 @@ class PowerSum:
 
     def log_quantile(self, probability: float) -> float:
         """ln x with P(ξ <= x) = probability."""
+        return float(self.log_quantiles(np.array([probability]))[0])
+
+    def log_quantiles(self, probability: Array) -> Array:
+        """The same for many at once."""
         if self.size == 1:
-            z = one_sided_law(self.p).quantile(log_cdf=np.array(math.log(probability)))
-            return float(z) - self.log_constant
+            return one_sided_law(self.p).quantile(log_cdf=np.log(probability)) - self.log_constant
         # ξ falls with S, and P(S <= s) = 1 - probability
         if self.size > _LARGEST_SIZE:
-            log_sum = math.log(self.size * self.mean) + self._spread * NormalDist().inv_cdf(1.0 - probability)
+            scores = np.array([NormalDist().inv_cdf(1.0 - each) for each in probability.tolist()])
+            log_sums = math.log(self.size * self.mean) + self.spread * scores
         else:
-            sums, below = self._lower_sums if probability > 0.5 else self._all_sums
-            log_sum = math.log(float(np.interp(1.0 - probability, below, sums)))
-        return -self.theta * (log_sum - math.log(self.size)) - self.log_constant
+            tables = (self._lower_sums, self._all_sums)
+            lower, every = (np.interp(1.0 - probability, below, sums) for sums, below in tables)
+            log_sums = np.log(np.where(probability > 0.5, lower, every))
+        out: Array = -self.theta * (log_sums - math.log(self.size)) - self.log_constant
+        return out
+
+    @cached_property
+    def relative_variance(self) -> float:
+        """Var ξ at this size, E ξ being 1; infinite for one or two entries, since P(ξ > x) falls like x^-r.
+
+        With τ = ln(E/S) as in the constant, the law of which has the weights there, e^{θτ} is the product of E^θ and
+        S^{-θ}, which are independent: 1 + relative variance is a product too. That of e^{θτ} is taken around the middle
+        of τ, so that little is lost to differences where θ is small.
+        """
+        if self.size <= 2:
+            return math.inf
+        known = _transform(self.p)
+        logs = (self.size - 1.0) * known.log_phi + np.log(known.rate * known.weight)
+        weights = np.exp(logs - np.max(logs))
+        weights /= weights.sum()
+        # Where weights are negligible e^{2θτ} is large; they are multiplied as logarithms.
+        logs = np.log(np.maximum(weights, 1e-300))
+        x = self.theta * (known.tau - float(weights @ known.tau))
+        near = np.abs(x) < 1.0
+        rise = np.expm1(np.where(near, x, 0.0))
+        first = np.where(near, weights * rise, np.exp(logs + np.where(near, 0.0, x)) - weights)
+        second = np.where(
+            near, weights * rise**2, (np.exp(0.5 * logs + np.where(near, 0.0, x)) - np.exp(0.5 * logs)) ** 2
+        )
+        mean = float(first.sum())
+        both = (float(second.sum()) - mean**2) / (1.0 + mean) ** 2
+        waiting = math.expm1(math.lgamma(1.0 + 2.0 * self.theta) - 2.0 * math.lgamma(1.0 + self.theta))
+        return (both - waiting) / (1.0 + waiting)
 
     @property
     def transform(self) -> tuple[Array, Array]:
@@ -163,30 +202,39 @@ class PowerSum:
         known = _transform(self.p)
         return known.tau, known.log_phi
 
+    @property
+    def transform_slope(self) -> Array:
+        """-d ln φ(e^τ)/dτ at the same points: the S of which e^{σs} φ(σ)^r is least at σ = e^τ is r/σ times this."""
+        known = _transform(self.p)
+        return np.asarray(known.rate * np.exp(-known.log_phi))
+
     @cached_property
     def mean(self) -> float:
         """E Y."""
         return math.exp(log_moment(self.power, self.p))
 
     @property
-    def _spread(self) -> float:
+    def spread(self) -> float:
         """The relative deviation of S."""
         return math.sqrt(power_variance(self.power, self.p) / self.size) * -self.power
 
     @cached_property
     def _all_sums(self) -> tuple[Array, Array]:
         """S on a lattice, and P(S <= s) there."""
-        cells = 1 << (16 if self.size <= 4_096 else 20)
-        widest = self.mean * (1.0 + self._spread * math.sqrt(self.size))
-        return self._sums(self.size * self.mean * (1.0 + 12.0 * self._spread) + 80.0 * widest, cells)
+        cells = 1 << (16 if self.size <= 256 else 18 if self.size <= 2_048 else 20)
+        widest = self.mean * (1.0 + self.spread * math.sqrt(self.size))
+        return self._sums(self.size * self.mean * (1.0 + 12.0 * self.spread) + 80.0 * widest, cells, cyclic_power)
 
     @cached_property
     def _lower_sums(self) -> tuple[Array, Array]:
         """The same up to a little above the median of S, so much finer for few entries."""
         sums, below = self._all_sums
-        return self._sums(1.2 * float(np.interp(0.6, below, sums)), len(sums)) if self.size <= 64 else (sums, below)
+        return self._lower(sums, below) if self.size <= 64 else (sums, below)
 
-    def _sums(self, highest: float, cells: int) -> tuple[Array, Array]:
+    def _lower(self, sums: Array, below: Array) -> tuple[Array, Array]:
+        return self._sums(1.2 * float(np.interp(0.6, below, sums)), len(sums), truncated_power)
+
+    def _sums(self, highest: float, cells: int, power: Callable[[Array, int, int], Array]) -> tuple[Array, Array]:
         """Y rounded down to cells; then each sum is moved up by what that took on average from the Y that count."""
         cell, below = highest / cells, log_below(self.p, self.power)
         count = min(cells, math.ceil(150.0 * self.mean / cell))
@@ -195,7 +243,7 @@ class PowerSum:
         # ∫ (y - k cell) dF over cell k, by Simpson's rule; F is C y^θ in the first.
         inside = cell * (at_edge[:-1] + 4.0 * middle[1:] + at_edge[1:]) / 6.0
         lost = cell * float(at_edge.sum()) - float(inside.sum()) - at_edge[0] * cell / (1.0 + self.theta)
-        sums = np.cumsum(truncated_power(np.diff(at_edge, prepend=0.0), self.size, cells))
+        sums = np.cumsum(power(np.diff(at_edge, prepend=0.0), self.size, cells))
         place = cell * (np.arange(cells) + 0.5) + self.size * lost / float(at_edge[-1])
         return place, np.maximum.accumulate(np.clip(sums, 0.0, 1.0))
 
@@ -204,3 +252,20 @@ class PowerSum:
 def power_sum(p: float, size: int) -> PowerSum:
     """The law of one p and size, one instance for all."""
     return PowerSum(p, size)
+
+
+def size_for(p: float, error: float) -> int:
+    """The fewest entries, five at least, with a relative deviation of ξ of at most `error`."""
+    if not 0.0 < error < math.inf:
+        raise ArgumentError("error", error, "a relative deviation is a positive number", "Pass one such as 0.05")
+
+    def enough(size: int) -> bool:
+        return power_sum(p, size).relative_variance <= error**2
+
+    low, high = LEAST_SIZE - 1, LEAST_SIZE
+    while not enough(high):
+        low, high = high, max(high + 1, math.ceil(high * power_sum(p, high).relative_variance / error**2))
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high

@@ -1,0 +1,72 @@
+"""Short streams, such as the groups of a table: a sketch beside the exact table, with and without people.
+
+    python benchmarks/groups.py [--releases 200]
+
+Groups of 1,000, 2,000 and 5,000 pairs over 500 keys, the r-th key in proportion to 1/(r + 10). ε = 1, δ = 1e-9 for the
+whole table, of twenty groups: single pairs are protected, or people with up to five pairs, in up to five groups. Each
+release has a secret of its own. "Before" is what a plan of mechanism="bare" says at the same size, with nothing
+promised and each group with the whole ε, which it could not have. The table goes into docs/when-not.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+
+import stablesketch as ss
+from stream_study import Stream, measured, pasted, predicted
+
+PAGE = Path(__file__).parents[1] / "docs" / "when-not.md"
+GROUPS, KEYS = 20, 500
+HEADINGS = (
+    "pairs", "protected", "statistic", "entries", "noise", "sketch: planned", "measured", "intervals that hold",
+    "exact: measured", "before: planned",
+)  # fmt: skip
+
+
+def made(pairs: int, folder: Path) -> Stream:
+    weights = 1.0 / (np.arange(KEYS) + 10.0)
+    keys = np.random.default_rng(pairs).choice(KEYS, pairs, p=weights / weights.sum())
+    table = pa.table({"key": keys, "value": np.ones(pairs, dtype=np.int64)})
+    path = folder / f"{pairs}.parquet"
+    pyarrow.parquet.write_table(table, path)
+    return Stream(path)
+
+
+def row(stream: Stream, statistic: ss.Moment | ss.Hill, person: int, releases: int) -> tuple[str, ...]:
+    privacy = ss.Privacy(1.0, 1e-9, pairs_per_person=person, groups=GROUPS)
+    (found,) = measured(stream, statistic, releases, privacy=privacy)
+    # Exact noise is the same for every group, whatever is in the others.
+    alone = ss.Privacy(1.0, 1e-9, pairs_per_person=person)
+    (exact,) = measured(stream, statistic, releases, privacy=alone, mechanism="exact")
+    size = int(str(found["size"]))
+    before = predicted(stream, statistic, ss.plan(statistic, alone, size=size, mechanism="bare"))
+    percent = [f"{100 * float(str(one)):.2g}%" for one in (found["predicted"], found["error"], exact["error"], before)]
+    return (
+        f"{stream.pairs:,}", "a pair" if person == 1 else f"a person, {person} pairs", str(statistic), f"{size:,}",
+        f"± {2**0.5 * float(str(found['noise'])):.1f}", *percent[:2], f"{found['covered']} of {releases}", *percent[2:],
+    )  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--releases", type=int, default=200)
+    releases = parser.parse_args().releases
+    lines = ["| " + " | ".join(HEADINGS) + " |", "|---" * len(HEADINGS) + "|"]
+    with tempfile.TemporaryDirectory() as folder:
+        for pairs in (1_000, 2_000, 5_000):
+            stream = made(pairs, Path(folder))
+            for person in (1, 5):
+                for statistic in (ss.Moment(0.25), ss.Moment(0.5), ss.Moment(0.75), ss.Hill(0.5)):
+                    lines.append("| " + " | ".join(row(stream, statistic, person, releases)) + " |")
+    pasted(PAGE, "benchmarks/groups.py", "\n".join(lines))
+    print("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()

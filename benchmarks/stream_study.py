@@ -1,0 +1,256 @@
+"""What the studies of real streams have in common: many releases of one stream, and how good they were.
+
+Each release has a collector and a secret of its own. The totals of keys are added up once for all of them, which leaves
+every state as it is, to the last bit (tests/doors/test_fold.py).
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import statistics
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+import duckdb
+import numpy as np
+from numpy.typing import NDArray
+
+import stablesketch as ss
+from stablesketch.doors import Columns, Input
+from stablesketch.doors.exact import exact_values
+from stablesketch.plan.plan import Mechanism
+from stablesketch.statistic import Derived, Profile, Statistic
+
+__all__ = ["EPSILON", "NUMBERS", "Stream", "measured", "pasted", "rows", "streams_of", "verdict", "write"]
+
+EPSILON, DELTA = 1.0, 1e-9
+FIELDS = (
+    "file", "statistic", "order", "pairs", "keys", "max_value", "size", "bytes", "noise", "epsilon", "truth",
+    "releases", "predicted", "error", "bias", "covered", "width", "at_old_size", "exact_error", "refused",
+)  # fmt: skip
+# Those that every row has, if it was not refused.
+NUMBERS = tuple(name for name in FIELDS if name not in ("file", "statistic", "at_old_size", "exact_error", "refused"))
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A Parquet file with columns `key` and `value`."""
+
+    path: Path
+
+    @cached_property
+    def table(self) -> Any:
+        """key, total: the distinct keys."""
+        connection: Any = duckdb.connect()
+        query = f"select key, cast(sum(value) as bigint) as total from read_parquet('{self.path}') group by key"
+        return connection.sql(query).to_arrow_table()
+
+    @cached_property
+    def totals(self) -> NDArray[np.int64]:
+        out: NDArray[np.int64] = self.table.column("total").to_numpy()
+        return out
+
+    @cached_property
+    def largest(self) -> int:
+        connection: Any = duckdb.connect()
+        return int(connection.sql(f"select max(value) from read_parquet('{self.path}')").fetchall()[0][0])
+
+    @cached_property
+    def pairs(self) -> int:
+        connection: Any = duckdb.connect()
+        return int(connection.sql(f"select count(*) from read_parquet('{self.path}')").fetchall()[0][0])
+
+    def truths(self, statistic: Statistic) -> list[float]:
+        ((_, truths, _, _),) = exact_values(str(self.path), statistic, Columns(("key",), "value"), Input(), "error")
+        return [float(truth) for truth in truths]
+
+    def exact(self, statistic: Statistic) -> float:
+        """Of what is measured: a moment, the entropy, the total, the number of keys."""
+        shares = self.totals / self.totals.sum()
+        if isinstance(statistic, ss.Shannon):
+            return float(-np.sum(shares * np.log(shares)))
+        if isinstance(statistic, ss.Total):
+            return float(self.totals.sum())
+        return float(np.sum(self.totals.astype(float) ** statistic.p))
+
+    def release(self, plan: ss.Plan) -> tuple[ss.Release, int]:
+        """Under a fresh secret, and the bytes of the state before."""
+        collector = plan.open()
+        prints = collector._fingerprints(self.table.column("key").combine_chunks())
+        collector._add_totals(prints, self.totals, self.pairs)
+        stored = len(collector.to_bytes())
+        return collector.release(), stored
+
+
+def streams_of(folder: Path) -> list[Stream]:
+    """Small ones first."""
+    found = [Stream(path) for path in folder.glob("*.parquet")]
+    if not found:
+        sys.exit(f"No Parquet files in {folder}.")
+    return sorted(found, key=lambda stream: len(stream.totals))
+
+
+def privacy_for(stream: Stream, statistic: Statistic) -> ss.Privacy:
+    """Rows, added or removed; of inequality whole people, replaced, since their number has to be known."""
+    if isinstance(statistic, ss.Atkinson | ss.GeneralisedEntropy):
+        return ss.Privacy(EPSILON, DELTA, pairs=stream.pairs, max_value=stream.largest, unit="key", relation="replace")
+    return ss.Privacy(EPSILON, DELTA, max_value=stream.largest)
+
+
+def measured(
+    stream: Stream,
+    statistic: Statistic,
+    releases: int,
+    *,
+    privacy: ss.Privacy | None = None,
+    mechanism: Mechanism = "sketch",
+    size: int | None = None,
+    old_size: int = 0,
+) -> list[dict[str, object]]:
+    """A row, or of a profile a row for every order; with what is planned for `old_size` entries, if not 0."""
+    truths = stream.truths(statistic)
+    row: dict[str, object] = {
+        "file": stream.path.stem, "statistic": statistic.name, "pairs": stream.pairs, "keys": len(stream.totals),
+        "max_value": stream.largest,
+    }  # fmt: skip
+    try:
+        plan = ss.plan(statistic, privacy or privacy_for(stream, statistic), mechanism=mechanism, size=size)
+    except ss.PlanInfeasible as error:
+        return [{**row, "order": statistic.p, "truth": truths[0], "refused": str(error)}]
+    found, stored = [], 0
+    for _ in bar(range(releases), f"{stream.path.stem}, {statistic}"):
+        release, stored = stream.release(plan)
+        found.append(release)
+    row |= {
+        "size": plan.size, "bytes": stored, "epsilon": plan.epsilon, "releases": releases, "noise": found[0].noise,
+    }  # fmt: skip
+    if not isinstance(statistic, Profile):
+        if old_size:
+            again = ss.plan(statistic, plan.privacy, size=old_size)
+            row["at_old_size"] = predicted(stream, statistic, again)
+        values = [(one.value, one.low, one.high) for one in found]
+        return [{**row, **_told(stream, statistic, plan, truths[0], values)}]
+    return [
+        {**row, **_told(stream, order, plan, truth, [_point(one, i) for one in found])}
+        for i, (order, truth) in enumerate(zip(statistic.points, truths, strict=True))
+    ]
+
+
+def _point(release: ss.Release, place: int) -> tuple[float, float, float]:
+    point = release.points[place]
+    return point.value, point.low, point.high
+
+
+def _told(
+    stream: Stream, statistic: Statistic, plan: ss.Plan, truth: float, found: list[tuple[float, float, float]]
+) -> dict[str, object]:
+    scale = truth if statistic.relative else 1.0
+    errors = [(value - truth) / scale for value, _, _ in found]
+    exact = math.sqrt(2.0) * stream.largest**statistic.p / EPSILON / truth if isinstance(statistic, ss.Moment) else ""
+    return {
+        "order": statistic.p, "truth": truth, "predicted": predicted(stream, statistic, plan),
+        "error": math.sqrt(statistics.fmean(error**2 for error in errors)), "bias": statistics.fmean(errors),
+        "covered": sum(low <= truth <= high for _, low, high in found),
+        "width": statistics.fmean((high - low) / scale for _, low, high in found), "exact_error": exact,
+    }  # fmt: skip
+
+
+def predicted(stream: Stream, statistic: Statistic, plan: ss.Plan) -> float:
+    """The error that the plan says at what the stream really has; of several parts, added up in squares."""
+    needed = statistic.needs(plan.privacy) if isinstance(statistic, Derived) else (statistic,)
+    squares = 0.0
+    for part in plan.parts or (plan,):
+        if part.statistic in needed:
+            factor = statistic.factor(part.statistic) if isinstance(statistic, Derived) else 1.0
+            squares += (factor * _error_of(stream, part)) ** 2
+    return math.sqrt(squares)
+
+
+def _error_of(stream: Stream, part: ss.Plan) -> float:
+    """Of a sketch with noise sqrt(v + 2 b²/F²): a plan that expects nothing states sqrt(v), and b."""
+    truth = stream.exact(part.statistic)
+    if isinstance(part.statistic, ss.Moment) and part.mechanism == "exact":
+        return part.error * (part.expected or 1.0) / truth
+    if isinstance(part.statistic, ss.Total):
+        return part.error * (part.expected or 1.0) / truth
+    if part.noise and not part.expected:
+        if isinstance(part.statistic, ss.Shannon):  # the noise is on N H
+            return math.hypot(part.error, math.sqrt(2.0) * part.noise / float(stream.totals.sum()))
+        order = max(part.statistic.p, 1.0)  # above 1 it is on the norm F^(1/p)
+        return math.hypot(part.error, order * math.sqrt(2.0) * part.noise / truth ** (1.0 / order))
+    asked = replace(part.privacy, pairs=stream.pairs) if isinstance(part.statistic, ss.Shannon) else part.privacy
+    expected = truth if part.statistic.relative else None
+    return ss.plan(part.statistic, asked, size=part.size, mechanism=part.mechanism, expected=expected).error
+
+
+def rows(results: Path) -> list[dict[str, str]]:
+    if not results.exists():
+        return []
+    with results.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def write(results: Path, found: Sequence[dict[str, object]]) -> None:
+    """More rows at the end."""
+    fresh = not results.exists()
+    with results.open("a", newline="") as file:
+        writer = csv.DictWriter(file, FIELDS)
+        if fresh:
+            writer.writeheader()
+        writer.writerows(found)
+
+
+def verdict(results: Path) -> str:
+    """Is it what was planned, over all rows? An error from 200 releases has itself an error of 5%."""
+    found = rows(results)
+    there = [row for row in found if not row["refused"]]
+    if not there:
+        return "Nothing was measured."
+    refused = len(found) - len(there)
+    noise = [row for row in there if float(row["predicted"]) > 0.5]
+    there = [row for row in there if row not in noise]
+    ratios = [float(row["error"]) / float(row["predicted"]) for row in there]
+    covered, releases = (sum(int(row[name]) for row in there) for name in ("covered", "releases"))
+    far = [f"{row['file']} {row['statistic']} {row['order']}: {ratio:.2f}"
+           for row, ratio in zip(there, ratios, strict=True) if not 0.9 <= ratio <= 1.1]  # fmt: skip
+    return "\n".join(
+        [
+            f"{len(found)} rows, {refused} refused. Error / planned error: "
+            f"{math.sqrt(statistics.fmean(ratio**2 for ratio in ratios)):.3f} over all, "
+            f"from {min(ratios):.2f} to {max(ratios):.2f}. Intervals that hold: {covered:,} of {releases:,} "
+            f"({covered / releases:.1%}).",
+            *(f"more than 10% off: {line}" for line in far),
+            *(f"mostly noise, left out: {row['file']} {row['statistic']} {row['order']}" for row in noise),
+        ]
+    )
+
+
+def pasted(page: Path, name: str, table: str) -> None:
+    """The table into the page, after the comment that says what makes it."""
+    text = page.read_text(encoding="utf-8")
+    before, mark, after = text.partition(f"<!-- made by {name} -->\n")
+    if not mark:
+        sys.exit(f"{page} has no place for the table of {name}.")
+    page.write_text(before + mark + table + after[after.index("\n\n") :], encoding="utf-8")
+
+
+def bar(items: Iterable[Item], title: str) -> Iterator[Item]:
+    """A line on standard error that says how far it is and how long it will take; only on a terminal."""
+    listed, began = list(items), time.monotonic()
+    for done, item in enumerate(listed):
+        if sys.stderr.isatty():
+            left = (time.monotonic() - began) / done * (len(listed) - done) if done else 0.0
+            full = 30 * done // len(listed)
+            print(
+                f"\r{'█' * full}{'░' * (30 - full)} {title}, {left:4.0f} s left ", end="", file=sys.stderr, flush=True
+            )
+        yield item
+    if sys.stderr.isatty():
+        print("\r" + " " * 110 + "\r", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,187 @@
+"""The picture of a bare plan: what ε, the size and the floor do to the error, and where the exact table is better.
+
+Every corner of a curve is a plan of its own, made by `stablesketch.plan`. Where there is no plan (finite precision, too
+many phantoms) there is none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ..errors import PlanInfeasible
+from ..plan import Plan, plan
+from ..plan.sizing import exact_deviation
+from ..statistic import Moment, Shannon
+from .style import BLUE, GREEN, GREY, INK, VERMILION, canvas, plain_ticks
+from .words import short
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["BareNeighbourhood", "bare_neighbourhood", "draw_bare"]
+
+Curve = list[tuple[float, float]]
+_SIZES = (50, 200, 1_000, 5_000, 10_000)
+_STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # of ε around the one that is asked for
+
+
+@dataclass(frozen=True)
+class BareNeighbourhood:
+    """The plans around a plan, as curves of (what varies, error)."""
+
+    size: int
+    by_epsilon: Curve
+    exact_by_epsilon: Curve
+    by_size: Curve
+    by_size_without_floor: Curve  # what the sketch alone errs by, were nothing private
+
+
+def bare_neighbourhood(chosen: Plan) -> BareNeighbourhood:
+    """Some dozen plans, which take some seconds: other ε at this size, and other sizes at this ε.
+
+    An ε at which no floor is needed is the last that is planned, beside the largest: between them the error stays.
+    """
+    size, asked = chosen.size, chosen.privacy.epsilon
+    by_epsilon: list[tuple[float, Plan]] = []
+    rising = [step * asked for step in _STEPS]
+    entropy = isinstance(chosen.statistic, Shannon)
+    while rising:
+        without_floor = bool(by_epsilon) and by_epsilon[-1][1].floor == 0.0 and not entropy
+        epsilon = rising.pop(-1 if without_floor else 0)
+        made = _planned(chosen, epsilon, size)
+        if made is None and entropy:  # which has no floor: a smaller ε takes fewer entries
+            made = _planned(chosen, epsilon, None)
+        if made is not None:
+            by_epsilon.append((epsilon, made))
+            if without_floor:
+                break
+    by_size = [(one, _planned(chosen, asked, one)) for one in sorted({*_SIZES, size})]
+    made_by_size = [(one, made) for one, made in by_size if made is not None]
+    return BareNeighbourhood(
+        size,
+        [(epsilon, made.error) for epsilon, made in by_epsilon],
+        [(step * asked, _exact_error(chosen, step * asked)) for step in _STEPS],
+        [(one, made.error) for one, made in made_by_size],
+        [(one, _spread(made)) for one, made in made_by_size] if isinstance(chosen.statistic, Moment) else [],
+    )
+
+
+def draw_bare(chosen: Plan, around: BareNeighbourhood | None, said: str) -> Figure:
+    """Error against ε and against the size, and for moments against F_p itself."""
+    around = around or bare_neighbourhood(chosen)
+    figure, (left, middle, *rest) = canvas(
+        *((16.0, 5.2, 3) if isinstance(chosen.statistic, Moment) else (11.0, 5.2, 2))
+    )
+    _against_epsilon(left, chosen, around)
+    _against_size(middle, chosen, around)
+    for right in rest:
+        _against_moment(right, chosen)
+    privacy = chosen.privacy
+    figure.suptitle(
+        f"A bare plan of {said}: ε = {privacy.epsilon:.3g}, δ = {privacy.delta:.3g}, {_promise(chosen)}",
+        x=0.01, ha="left", fontsize=15, color=INK,
+    )  # fmt: skip
+    return figure
+
+
+def _against_epsilon(axes: Axes, chosen: Plan, around: BareNeighbourhood) -> None:
+    if around.by_epsilon:
+        axes.plot(*zip(*around.by_epsilon, strict=True), color=BLUE, linewidth=3.5, label=_sketch(chosen, around))
+    if around.exact_by_epsilon:
+        axes.plot(
+            *zip(*around.exact_by_epsilon, strict=True), color=VERMILION, linestyle="--", label="exact table + noise"
+        )
+    axes.plot([chosen.privacy.epsilon], [chosen.error], "o", color=INK, markersize=10, label="this plan", zorder=5)
+    axes.set(xscale="log", yscale="log", xlabel="ε that is asked for", ylabel=_error_label(chosen))
+    axes.set_title("What privacy costs")
+    axes.legend()
+    _ticks(axes, chosen)
+
+
+def _against_size(axes: Axes, chosen: Plan, around: BareNeighbourhood) -> None:
+    if around.by_size:
+        sizes, errors = zip(*around.by_size, strict=True)
+        if chosen.relative and around.by_size_without_floor:
+            bare = [error for _, error in around.by_size_without_floor]
+            axes.fill_between(sizes, bare, errors, color=BLUE, alpha=0.15, linewidth=0, label="what the floor costs")
+            axes.plot(sizes, bare, color=GREY, linestyle=":", label="sketch without floor")
+        axes.plot(sizes, errors, color=BLUE, linewidth=3.5, label="sketch, as released")
+    if around.exact_by_epsilon:
+        axes.axhline(chosen.exact_error, color=VERMILION, linestyle="--", label="exact table + noise")
+    axes.plot([chosen.size], [chosen.error], "o", color=INK, markersize=10, zorder=5)
+    axes.set(xscale="log", yscale="log", xlabel="entries of the sketch")
+    axes.set_title("What the size buys")
+    axes.legend()
+    _ticks(axes, chosen)
+
+
+def _against_moment(axes: Axes, chosen: Plan) -> None:
+    """Relative error against F: γ(1 + Λ/F) for the sketch and σ/F for the exact table, equal at F = σ/γ - Λ."""
+    sigma = exact_deviation(chosen.statistic.p, chosen.privacy)
+    mass, spread = chosen.floor, _spread(chosen)
+    crossing = sigma / spread - mass if spread > 0.0 else 0.0
+    centre = chosen.expected or max(mass, sigma, 1.0)
+    low = min(centre, crossing) / 5.0 if crossing > 0.0 else centre / 20.0
+    high = max(centre, crossing) * 300.0
+    moments = [low * (high / low) ** (k / 100.0) for k in range(101)]
+    if crossing > 0.0:
+        axes.axvspan(low, crossing, color=GREEN, alpha=0.16, linewidth=0, label="the sketch wins")
+    axes.axvspan(max(low, crossing), high, color=VERMILION, alpha=0.09, linewidth=0, label="the exact table wins")
+    axes.plot(moments, [sigma / moment for moment in moments], color=VERMILION, linestyle="--")
+    if spread > 0.0:
+        axes.plot(moments, [spread] * len(moments), color=GREY, linestyle=":")
+        axes.plot(moments, [spread * (1.0 + mass / moment) for moment in moments], color=BLUE, linewidth=3.5)
+    axes.set(xscale="log", yscale="log", xlabel=f"{chosen.statistic} of the stream", ylabel="relative error")
+    axes.set_xlim(low, high)
+    axes.set_title("If the exact table may be held")
+    axes.legend(loc="lower left")
+    plain_ticks(axes, x=True)
+    plain_ticks(axes, y=True, percent=True)
+
+
+def _planned(chosen: Plan, epsilon: float, size: int | None) -> Plan | None:
+    try:
+        return plan(
+            chosen.statistic, replace(chosen.privacy, epsilon=epsilon), size=size, expected=chosen.expected or None,
+            mechanism="bare",
+        )  # fmt: skip
+    except PlanInfeasible:
+        return None
+
+
+def _exact_error(chosen: Plan, epsilon: float) -> float:
+    if not isinstance(chosen.statistic, Moment):  # noise of a scale that goes with 1/ε
+        return chosen.exact_error * chosen.privacy.epsilon / epsilon
+    deviation = exact_deviation(chosen.statistic.p, replace(chosen.privacy, epsilon=epsilon))
+    return deviation / chosen.expected if chosen.relative else deviation
+
+
+def _spread(made: Plan) -> float:
+    """γ, the relative error of the entries: `error` is γ(1 + Λ/F), or γΛ where F is not known."""
+    if made.relative:
+        return made.error / (1.0 + made.floor / made.expected)
+    return made.error / made.floor if made.floor else 0.0
+
+
+def _sketch(chosen: Plan, around: BareNeighbourhood) -> str:
+    return f"sketch of {around.size:,}{' or fewer' if isinstance(chosen.statistic, Shannon) else ''}"
+
+
+def _error_label(chosen: Plan) -> str:
+    if chosen.relative:
+        return f"error at {chosen.statistic} = {short(chosen.expected)}"
+    return f"error of {chosen.statistic}, absolute"
+
+
+def _ticks(axes: Axes, chosen: Plan) -> None:
+    plain_ticks(axes, x=True)
+    plain_ticks(axes, y=True, percent=chosen.relative)
+
+
+def _promise(chosen: Plan) -> str:
+    privacy = chosen.privacy
+    change = "replacing" if privacy.relation == "replace" else "adding or removing"
+    number = f"at least {privacy.pairs:,} {privacy.unit}s" if privacy.pairs else f"any number of {privacy.unit}s"
+    return f"{change} {privacy.pairs_per_person} of {number}"

@@ -1,0 +1,161 @@
+"""What a sketch with noise measures, by its order: F_p itself below 1, the norm F_p^{1/p} above.
+
+Either is an estimate X ξ, ξ independent of the stream, plus Laplace noise; they differ in the law of ξ, in how much a
+neighbour can change X, and in what computing costs. Everything here is a function of public numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Protocol
+
+from ..privacy import Privacy
+from ..privacy.estimate_precision import precision_of, usual_cap
+from ..privacy.noisy_estimate import NoisyEstimate, Precision
+from ..privacy.noisy_norm import NoisyNorm
+from ..privacy.norm_precision import norm_precision
+from ..sketch.estimators.norm import norm_law
+from ..sketch.estimators.norm import size_for as norm_size_for
+from ..sketch.estimators.power_sum import power_sum
+from ..sketch.estimators.power_sum import size_for as power_size_for
+
+__all__ = ["Measure", "Noise", "measure_of", "noise_of_plan"]
+
+_GRID = 2.0**-10  # the step of the grid is at most this part of the noise, and of the noise times ε
+_ROOM = 16.0  # an estimate is cut no lower than at so many times what is expected
+_NORM_CAP = 2.0**37  # in units of Δ: the guarantee is for streams whose total is at most this
+_MOST_KEYS = 2.0**40  # and that have no more keys
+_SHARE_OF_DELTA = 1.0 / 64.0  # that failures of computing may take
+
+
+@dataclass(frozen=True)
+class Noise:
+    """b, the step of the grid h and the cap, in units of what is measured; `precision` in units of Δ and b."""
+
+    scale: float
+    step: float
+    cap: float
+    precision: Precision
+
+
+class Measure(Protocol):
+    """One of the two."""
+
+    def change(self, privacy: Privacy) -> float:
+        """Δ: by how much neighbours can differ in what is measured, whatever the relation; rounded up."""
+
+    def of_moment(self, moment: float) -> float:
+        """What is measured where F_p is this."""
+
+    def relative_error(self, size: int) -> float:
+        """Of F_p, without noise."""
+
+    def size_for(self, error: float) -> int:
+        """The fewest entries with at most this relative error of F_p, without noise."""
+
+    def cap(self, size: int, privacy: Privacy, expected: float) -> float:
+        """Where an estimate is cut, in units of Δ: at the usual place, or with room for what is expected of F_p."""
+
+    def precision(self, size: int, privacy: Privacy, grid: float, cap: float) -> Precision:
+        """What computing costs with this grid, in units of the noise, and this cap."""
+
+    def estimate(self, size: int, copies: int) -> NoisyEstimate | NoisyNorm:
+        """The law of the largest of so many ξ, for the certified noise."""
+
+
+@dataclass(frozen=True)
+class _Moment:
+    """F_p of an order below 1, from one-sided entries."""
+
+    p: float
+
+    def change(self, privacy: Privacy) -> float:
+        return privacy.pairs_per_person * math.pow(privacy.max_value, self.p) * (1.0 + 1e-15)
+
+    def of_moment(self, moment: float) -> float:
+        return moment
+
+    def relative_error(self, size: int) -> float:
+        return math.sqrt(power_sum(self.p, size).relative_variance)
+
+    def size_for(self, error: float) -> int:
+        return power_size_for(self.p, error)
+
+    def cap(self, size: int, privacy: Privacy, expected: float) -> float:
+        change = self._change(privacy)
+        usual = usual_cap(self.p, size, change, privacy.delta, privacy.copies)
+        return max(usual, _power_above(_ROOM * expected / change))
+
+    def precision(self, size: int, privacy: Privacy, grid: float, cap: float) -> Precision:
+        return precision_of(self.p, size, cap, grid, self._change(privacy), privacy.copies)
+
+    def _change(self, privacy: Privacy) -> float:
+        """Δ to within a rounding, which does not matter to what computing costs."""
+        return privacy.pairs_per_person * math.pow(privacy.max_value, self.p)
+
+    def estimate(self, size: int, copies: int) -> NoisyEstimate:
+        return NoisyEstimate(self.p, size, copies)
+
+
+@dataclass(frozen=True)
+class _Norm:
+    """The norm of an order above 1, from symmetric entries."""
+
+    p: float
+
+    def change(self, privacy: Privacy) -> float:
+        return float(privacy.pairs_per_person) * privacy.max_value * (1.0 + 1e-15)
+
+    def of_moment(self, moment: float) -> float:
+        return math.pow(moment, 1.0 / self.p)
+
+    def relative_error(self, size: int) -> float:
+        return self.p * math.sqrt(norm_law(self.p, size).relative_variance)
+
+    def size_for(self, error: float) -> int:
+        return norm_size_for(self.p, error)
+
+    def cap(self, size: int, privacy: Privacy, expected: float) -> float:
+        """Below order 2 the largest X are cut off too often in very long streams."""
+        cap = max(_NORM_CAP, _power_above(_ROOM * self.of_moment(expected) / self.change(privacy)))
+        while cap > 1.0 and self.precision(size, privacy, 0.0, cap).failures > _SHARE_OF_DELTA * privacy.delta:
+            cap *= 0.5
+        return cap
+
+    def precision(self, size: int, privacy: Privacy, grid: float, cap: float) -> Precision:
+        change, failure = self.change(privacy), min(1e-13, privacy.delta * 2.0**-10 / privacy.copies)
+        found = norm_precision(
+            self.p, size, cap * change, sensitivity=change, grid=grid, failure=failure, keys_cap=_MOST_KEYS
+        )
+        return replace(found, outputs=privacy.copies)
+
+    def estimate(self, size: int, copies: int) -> NoisyNorm:
+        return NoisyNorm(self.p, size, copies)
+
+
+def measure_of(p: float) -> Measure:
+    """Of an order from 0.05 to 2 other than 1, where a counter is enough."""
+    return _Moment(p) if p < 1.0 else _Norm(p)
+
+
+def noise_of_plan(p: float, size: int, privacy: Privacy, expected: float) -> Noise:
+    """The least noise, certified, with which an estimate from `size` entries is as private as asked."""
+    measure = measure_of(p)
+    grid = _GRID * min(1.0, privacy.epsilon) / privacy.copies  # every group that changes is rounded by itself
+    precision = measure.precision(size, privacy, grid, measure.cap(size, privacy, expected))
+    ratio = _ratio(p, size, privacy.epsilon, privacy.delta, privacy.copies, precision)
+    change = measure.change(privacy)
+    scale = ratio * change * (1.0 + 1e-12)
+    return Noise(scale, 2.0 ** math.floor(math.log2(scale * grid)), precision.cap * change, precision)
+
+
+@lru_cache(maxsize=1024)
+def _ratio(p: float, size: int, epsilon: float, delta: float, copies: int, precision: Precision) -> float:
+    """b/Δ."""
+    return measure_of(p).estimate(size, copies).noise(epsilon, delta, precision)
+
+
+def _power_above(value: float) -> float:
+    return 2.0 ** math.ceil(math.log2(value)) if value > 0.0 else 0.0

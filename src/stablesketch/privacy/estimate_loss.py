@@ -1,0 +1,212 @@
+"""The privacy loss of an estimate with Laplace noise, as a law that can be composed with others.
+
+The release is F ξ + L, and ξ has one law for all streams (docs/math-noisy-estimate.md). In units of the noise, what an
+observer of a release can tell is at most what one can tell who sees ξ as well, of the pair
+
+    (ξ, Laplace(0)) against (ξ, Laplace(s)),      s = ξ/noise + added,
+
+`noise` being b/Δ and `added` what computing costs (`Precision.shift`). This dominates at every α >= 0, so also when it
+is composed with other releases (Lemma 4 of docs/math-sensitivity-and-curve.md), in both directions:
+
+1. *One shift.* Two Laplace laws at distance s have H_s(α) = (1 - α^{1/2} e^{-s/2})_+ for α >= 1. The pair is
+   symmetric, so that H_s(α) = 1 - α + α H_s(1/α) for α < 1. Both rise with s. So neighbours that are nearer are
+   dominated, and so is ξ by any law with at least its upper tail: `Atoms`.
+2. *The mixture.* On either stream the release is a mixture of Laplace laws with the same law of ξ, and H of mixtures
+   with the same weights is at most the mean of H. That mean, E H_s(α), is the curve of the pair above.
+3. *Discrete noise* at a shift of k steps has at most the H of continuous noise at k + 1 of them, for α >= 1 as proved
+   in docs/math-noisy-estimate.md. It is symmetric too, so for α < 1 as well. `added` has that step.
+4. *Failure.* Take the two computations with the same ξ. But for probability 2π their outcomes are within s, so that H
+   is at most E H_s + 2π: the curve of the pair with 2π more at infinity.
+
+**On a lattice.** `Law` needs masses at the losses t = k·step, and the polygon through the corners H(e^t) is the lowest
+that will do. It is found without a difference of H. The loss of Laplace(0) against Laplace(s) is s with probability
+1/2, -s with probability e^{-s}/2, and has the density e^{(t-s)/2}/4 between. For s on the lattice, splitting that
+density so that the P and the Q mass of every cell stay gives, with τ = tanh(step/4),
+
+    mass τ e^{(t-s)/2} at |t| < s,      (1 + τ)/2 at t = s,      e^{-s} (1 + τ)/2 at t = -s.
+
+(In a cell from a to a + step the P mass is e^{(a-s)/2} (e^{step/2} - 1)/2, the Q mass e^{-a} e^{(a-s)/2} (1 -
+e^{-step/2})/2; shares τ/2 e^{(a-s)/2} and τ/2 e^{(a+step-s)/2} at its ends have both.) For s between two lattice
+points H_s at every corner is linear in e^{-s/2}, since no corner lies between them: so s becomes two shifts, at these
+points, with the same mass and the same mean of e^{-s/2}, and H stays what it is at every corner.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .loss_law import Law
+from .noisy_estimate import NoisyEstimate, Precision
+from .noisy_norm import NoisyNorm
+from .upper_atoms import RAISED_XI, Atoms, power_atoms
+
+__all__ = ["ESTIMATES", "Certified", "PowerEstimate", "certified", "estimate_law", "shifted_law"]
+
+Array = NDArray[np.float64]
+
+_UNIT = 2.0**-53
+# Points per deviation if there are few, and if so many points above 0 allow it.
+_FINENESS, _FINEST = 40.0, 4_096.0
+_MOST = 1 << 12
+# Shifts that are passed less often may count as infinite, the first of these that leaves few enough points.
+_CUTS = (0.0, 1e-17, 1e-16, 1e-15)
+_LEAST_LOWER = 1e-18  # mass at the lower end that is moved up
+_STEPS = (-990, 6)  # powers of two
+
+
+class Certified(Protocol):
+    """An estimate whose ξ is known: what the ledger asks of it."""
+
+    def delta(self, epsilon: float, noise: float, precision: Precision) -> float:
+        """The bound of δ(ε) that plans are made by."""
+
+    def law(self, noise: float, added: float, failure: float) -> Law:
+        """The law of one release, for composition."""
+
+
+@dataclass(frozen=True)
+class PowerEstimate:
+    """The largest of several ξ of the power estimator of one-sided entries."""
+
+    p: float
+    size: int
+    copies: int
+
+    def __post_init__(self) -> None:
+        self._estimate()
+
+    def _estimate(self) -> NoisyEstimate:
+        return NoisyEstimate(self.p, self.size, self.copies)
+
+    def delta(self, epsilon: float, noise: float, precision: Precision) -> float:
+        return self._estimate().delta(epsilon, noise, precision)
+
+    def law(self, noise: float, added: float, failure: float) -> Law:
+        return _power_law(self, noise, added, failure)
+
+
+@lru_cache(maxsize=256)
+def _power_law(estimate: PowerEstimate, noise: float, added: float, failure: float) -> Law:
+    atoms = power_atoms(estimate.p, estimate.size).largest_of(estimate.copies)
+    return shifted_law(atoms, noise, added, failure)
+
+
+@dataclass(frozen=True)
+class NormEstimate:
+    """The largest of several ξ of the norm of an order above 1."""
+
+    p: float
+    size: int
+    copies: int
+
+    def __post_init__(self) -> None:
+        self._norm()
+
+    def _norm(self) -> NoisyNorm:
+        return NoisyNorm(self.p, self.size, self.copies)
+
+    def delta(self, epsilon: float, noise: float, precision: Precision) -> float:
+        return self._norm().delta(epsilon, noise, precision)
+
+    def law(self, noise: float, added: float, failure: float) -> Law:
+        return _norm_law(self, noise, added, failure)
+
+
+@lru_cache(maxsize=256)
+def _norm_law(estimate: NormEstimate, noise: float, added: float, failure: float) -> Law:
+    points, tail = NoisyNorm(estimate.p, estimate.size).survival()
+    atoms = Atoms(points * RAISED_XI, tail).largest_of(estimate.copies)
+    return shifted_law(atoms, noise, added, failure)
+
+
+ESTIMATES: Mapping[str, Callable[[float, int, int], Certified]] = {"power": PowerEstimate, "norm": NormEstimate}
+"""Whose ξ is known, by the name in `Mechanism.estimate`: made of p, size and copies, which it refuses with an
+ArgumentError where there is no such estimate."""
+
+
+def certified(kind: str, p: float, size: int, copies: int) -> Certified:
+    """What is known of this estimate."""
+    return ESTIMATES[kind](p, size, copies)
+
+
+def estimate_law(estimate: NoisyEstimate, noise: float, precision: Precision) -> Law:
+    """The law of one release with Laplace noise of this scale, in units of Δ. Both directions have the same."""
+    known = PowerEstimate(estimate.p, estimate.size, estimate.copies)
+    return known.law(noise, precision.shift(noise), precision.failure)
+
+
+def shifted_law(atoms: Atoms, noise: float, added: float, failure: float) -> Law:
+    """The law of the pair at the head of this file, for a ξ that is bounded by `atoms`."""
+    with np.errstate(over="ignore"):
+        shifts = (atoms.points / noise + added) * (1.0 + 4.0 * _UNIT)  # they fall
+    tail = atoms.tail
+    masses = np.diff(tail, prepend=0.0)
+    exponent, cut = _lattice(shifts, tail, masses)
+    if cut == len(shifts):
+        return Law(0, 0, np.ones(1), infinity=1.0)  # worse than any pair; some finite mass lets it be composed
+    step = math.ldexp(1.0, exponent)
+    infinity = float(tail[cut - 1]) if cut else 0.0
+    weights = _split(shifts[cut:], masses[cut:], step)
+    mass, first = _two_sided(weights, step)
+    rounding = 4.0 * (len(weights) + len(shifts) + 100) * _UNIT
+    return Law(exponent, first, mass, (infinity + 2.0 * failure) * (1.0 + rounding), rounding).trimmed()
+
+
+def _lattice(shifts: Array, tail: Array, masses: Array) -> tuple[int, int]:
+    """The power of two that is the step, and how many of the greatest shifts count as infinite."""
+    deviation = math.sqrt(float(masses @ np.minimum(shifts, 1.75) ** 2))
+    least, most = _STEPS
+    exponent = math.floor(math.log2(max(deviation, math.ldexp(1.0, least)) / _FINENESS))
+    finite = int(np.searchsorted(-shifts, -np.finfo(np.float64).max))
+    cut = finite
+    for level in _CUTS:
+        cut = min(max(finite, int(np.searchsorted(tail, level, side="right"))), len(shifts) - 1)
+        if shifts[cut] <= math.ldexp(_MOST, exponent):
+            break
+    cut = max(cut, int(np.searchsorted(-shifts, -math.ldexp(_MOST, most))))  # no budget is that large
+    if cut == len(shifts):
+        return most, cut
+    while exponent < most and shifts[cut] > math.ldexp(_MOST, exponent):
+        exponent += 1
+    while exponent > least and shifts[cut] <= math.ldexp(_MOST, exponent - 1):
+        if math.ldexp(_FINEST, exponent) <= deviation:
+            break
+        exponent -= 1
+    return exponent, cut
+
+
+def _split(shifts: Array, masses: Array, step: float) -> Array:
+    """Masses of shifts 0, step, 2 step, ...: of each shift at the two points around it, with the same e^{-s/2}."""
+    index = np.floor(shifts / step).astype(np.int64)
+    share = np.clip(np.expm1(0.5 * (index * step - shifts)) / math.expm1(-0.5 * step), 0.0, 1.0)
+    count = int(index.max()) + 2
+    out: Array = np.bincount(index, masses * (1.0 - share), count).astype(np.float64)
+    out += np.bincount(index + 1, masses * share, count)
+    return out
+
+
+def _two_sided(weights: Array, step: float) -> tuple[Array, int]:
+    """The masses of the loss, and the index of the first: above 0 one by one, below 0 e^{-t} times those."""
+    turned = math.tanh(0.25 * step)
+    fall = math.exp(-0.5 * step)
+    # Σ over s > t of their weight e^{(t-s)/2}, from the top.
+    beyond = itertools.accumulate(weights[:0:-1].tolist(), lambda total, own: fall * total + own)
+    above = np.zeros(len(weights))
+    above[:-1] = fall * np.array(list(beyond))[::-1]
+    right = turned * above + 0.5 * (1.0 + turned) * weights
+    right[0] = weights[0] + turned * above[0]
+    left = right[1:] * np.exp(-step * np.arange(1, len(right)))
+    lower = np.cumsum(left[::-1])
+    moved = int(np.searchsorted(lower, _LEAST_LOWER))
+    mass = np.concatenate([left[::-1][moved:], right])
+    if moved:
+        mass[0] += float(lower[moved - 1])
+    return mass, -(len(mass) - len(right))

@@ -1,0 +1,153 @@
+"""Limits for F from one number, T = F ξ + b L: an estimate with Laplace noise.
+
+ξ >= 0 has the same law for every stream and L is a Laplace variable of scale 1, so that
+
+    g(F) = P(F ξ + b L <= T) = E Λ((T - F ξ)/b),      Λ(v) = P(L <= v),
+
+falls as F rises from 0. If F is the truth, g(F) is uniform on (0, 1) as T varies: the F with g(F) = 1 - π is the
+quantile of F at π, in the fiducial sense, and two of them are exact confidence limits. Where even g(0) = Λ(T/b) is less
+than 1 - π, T is lower than any F explains at that level, and the quantile is 0.
+
+ξ is known by its quantile function. Between quantiles that lie close together it is taken to be uniform; then the mean
+of Λ over each piece is (A(v) - A(w))/(v - w) at its ends v = (T - F x)/b, A' = Λ: A(v) = e^v/2 for v <= 0 and
+v + e^{-v}/2 above. So g is smooth however small the noise is beside F.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import ArgumentError
+from .norm import norm_law
+from .power_sum import power_sum
+from .registry import checked_confidence
+
+__all__ = ["NoisyLaw", "noisy_norm_law", "noisy_power_law"]
+
+Array = NDArray[np.float64]
+
+# Quantiles of ξ: so many pieces, equally wide in the logit of probability, to this distance from 0 and 1.
+_PIECES = 800
+_LEAST = 1e-9
+_STEPS = 100
+_CLOSE = 1e-7  # of a probability and of its complement, or of F
+_FEW, _GRID = 8, 100
+# Pieces that are narrower than this in units of the noise are taken at their middle, which is then exact to 1e-10.
+_NARROW = 1e-4
+
+
+class NoisyLaw:
+    """F ξ + b L for one law of ξ, given by its `log_quantiles`: ln x with P(ξ <= x) = probability."""
+
+    def __init__(self, log_quantiles: Callable[[Array], Array]) -> None:
+        reach = math.log(_LEAST) - math.log1p(-_LEAST)
+        logits = np.linspace(reach, -reach, _PIECES + 1)
+        below = 1.0 / (1.0 + np.exp(-logits))
+        self._ends = np.exp(log_quantiles(below))
+        # What is beyond either end is shared out to all.
+        masses = np.diff(below)
+        self._masses = masses / masses.sum()
+
+    def below(self, released: float, noise: float, value: Array) -> Array:
+        """P(F ξ + b L <= T) at each F."""
+        v = (released - value[:, np.newaxis] * self._ends) / noise
+        falls = v[:, :-1] - v[:, 1:]
+        narrow = falls < _NARROW
+        wide = np.diff(_rising_integral(v), axis=1) / np.where(narrow, -1.0, -falls)
+        means = np.where(narrow, _laplace_below(0.5 * (v[:, :-1] + v[:, 1:])), wide)
+        out: Array = means @ self._masses
+        return out
+
+    def quantiles(self, released: float, noise: float, probability: Array) -> Array:
+        """F at each probability; it rises with it, from 0."""
+        released, noise = _checked(released, noise)
+        wanted = np.asarray(probability, dtype=np.float64).ravel()
+        out = np.zeros(wanted.shape)
+        inside = np.flatnonzero(_laplace_below(np.array(released / noise)) > 1.0 - wanted)
+        if inside.size:
+            out[inside] = self._solved(released, noise, 1.0 - wanted[inside])
+        return out.reshape(np.shape(probability))
+
+    def limits(self, released: float, noise: float, confidence: float) -> tuple[float, float]:
+        """Two-sided limits: each fails with probability (1 - confidence)/2."""
+        beyond = 0.5 * (1.0 - checked_confidence(confidence))
+        low, high = self.quantiles(released, noise, np.array([beyond, 1.0 - beyond])).tolist()
+        return low, high
+
+    def _solved(self, released: float, noise: float, target: Array) -> Array:
+        """The F with g(F) = target."""
+        low, high = np.zeros(target.shape), np.full(target.shape, self._beyond(released, noise, float(target.min())))
+        if target.size > _FEW:
+            # One table of g encloses all of them in a small part of it.
+            ends = np.array([target.max(), target.min()])
+            first, last = self._enclosed(released, noise, ends, low[:2], high[:2]).tolist()
+            grid = np.concatenate([[0.0], np.linspace(first, last, _GRID), high[:1]])
+            place = np.searchsorted(-self.below(released, noise, grid), -target).clip(1, len(grid) - 1)
+            low, high = grid[place - 1], grid[place]
+        return self._enclosed(released, noise, target, low, high)
+
+    def _beyond(self, released: float, noise: float, least: float) -> float:
+        """An F at which g is below `least`, or as large as numbers are."""
+        high = (max(released, 0.0) + noise) / float(self._ends[_PIECES // 2])
+        while high < 1e300 and self.below(released, noise, np.array([high]))[0] > least:
+            high *= 4.0
+        return high
+
+    def _enclosed(self, released: float, noise: float, target: Array, low: Array, high: Array) -> Array:
+        """The same between ends that enclose it, by false position (Illinois), every third step by bisection."""
+        low, high, out = low.copy(), high.copy(), high.copy()
+        at_low, at_high = (self.below(released, noise, ends) - target for ends in (low, high))
+        left = np.arange(target.size)
+        for step in range(_STEPS):
+            a, b, ga, gb = low[left], high[left], at_low[left], at_high[left]
+            falls = ga > gb
+            share = np.where(falls, ga / np.where(falls, ga - gb, 1.0), 0.5)
+            middle = a + (b - a) * (0.5 if step % 3 == 2 else np.clip(share, 0.001, 0.999))
+            value = self.below(released, noise, middle) - target[left]
+            out[left] = middle
+            above = value > 0.0
+            low[left], high[left] = np.where(above, middle, a), np.where(above, b, middle)
+            at_low[left] = np.where(above, value, 0.5 * ga)
+            at_high[left] = np.where(above, 0.5 * gb, value)
+            done = (np.abs(value) < _CLOSE * target[left] * (1.0 - target[left])) | (b - a < _CLOSE * b)
+            left = left[~done]
+            if not left.size:
+                break
+        return out
+
+
+def _laplace_below(v: Array) -> Array:
+    """Λ(v)."""
+    half = 0.5 * np.exp(-np.abs(v))
+    return np.where(v < 0.0, half, 1.0 - half)
+
+
+def _rising_integral(v: Array) -> Array:
+    """A(v) = ∫ Λ up to v."""
+    out: Array = np.maximum(v, 0.0) + 0.5 * np.exp(-np.abs(v))
+    return out
+
+
+def _checked(released: float, noise: float) -> tuple[float, float]:
+    if not math.isfinite(released):
+        raise ArgumentError("released", released, "what was released is a finite number", "Pass the released value")
+    if not 0.0 < noise < math.inf:
+        raise ArgumentError("noise", noise, "the scale of the noise is a positive number", "Pass the scale of the plan")
+    return float(released), float(noise)
+
+
+@lru_cache(maxsize=64)
+def noisy_power_law(p: float, size: int) -> NoisyLaw:
+    """The law of one p and size of one-sided entries, built once."""
+    return NoisyLaw(power_sum(p, size).log_quantiles)
+
+
+@lru_cache(maxsize=64)
+def noisy_norm_law(p: float, size: int) -> NoisyLaw:
+    """The same of the norm of an order above 1, from symmetric entries."""
+    return NoisyLaw(np.vectorize(norm_law(p, size).log_quantile, otypes=[np.float64]))
