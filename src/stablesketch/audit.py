@@ -160,11 +160,12 @@ def _least_hidden(plan: Plan) -> int:
         return 0
 
     def shows(shared: int) -> float:
-        one, other = float(shared) ** p + count * float(most) ** p, float(shared + count) ** p
+        one = math.pow(shared, p) + count * math.pow(most, p)
+        other = math.pow(shared + count, p)
         relative = plan.error if not plan.expected else 0.0
         return (one - other) / math.hypot(math.sqrt(2.0) * plan.noise, relative * one)
 
-    return max((0, *(2**i for i in range(16))), key=shows)
+    return max((0, *(1 << i for i in range(16))), key=shows)
 
 
 def worst_streams(plan: Plan) -> tuple[Stream, Stream]:

@@ -188,7 +188,7 @@ def release(
         input=Input(format, header, delimiter, sql),
     )
     if dry_run:
-        _show_plan(task, counted and task.bare, json)
+        _show_plan(task, counted, json)
         return Exit.DONE
     if engine == "spark" and master is None:
         raise typer.BadParameter("--engine spark needs --master: where Spark runs. Try --master 'local[*]'.")
@@ -204,9 +204,8 @@ def release(
             else:
                 outcome = run_files(task, files, master, ledger=budget, label=label, progress=bar)
         if has_delta and counted:  # so their number is public, and known only now
-            (only,) = outcome.releases
-            assert isinstance(only, Release)
-            _advise(replace(task.privacy, pairs=only.pairs or 0))
+            only = outcome.releases[0]
+            _advise(replace(task.privacy, pairs=(only.pairs or 0) if isinstance(only, Release) else 0))
         return _delivered(outcome, task, budget, json, places)
 
 

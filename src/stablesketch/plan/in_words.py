@@ -80,7 +80,7 @@ def error_in_words(plan: Plan) -> str:
 
     >>> from stablesketch import plan
     >>> error_in_words(plan(Moment(0.5), Privacy(1.0, 1e-9), size=200))
-    '5.02% of F_0.5, and ± 1.87'
+    '5.03% of F_0.5, and ± 1.88'
     """
     if is_bare(plan):
         return bare_error(plan)
