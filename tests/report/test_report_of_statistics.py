@@ -95,7 +95,8 @@ CASES = {
     "entropy with noise": case(
         ss.Shannon(), ss.Privacy(1.0, 1e-6), 7.72, VARIED, "weights of the skewed stable law of order 1, and into the",
         "The total was given discrete Laplace noise first. Entropy, less a number that follows from that, times the "
-        "total was rounded to a public grid and given discrete Laplace noise.", "is the true entropy plus a random error", mechanism="sketch",
+        "total was rounded to a public grid and given discrete Laplace noise.",
+        "is the true entropy plus a random error", mechanism="sketch",
     ),
     "profile": case(
         ss.Profile([0.5, 1]), ROWS, 900.0, VARIED,
