@@ -240,9 +240,9 @@ def test_two_groups_of_sketches_together(before: tuple[int, int], after: tuple[i
     moved_pair = GroupBudget.of(ss.Privacy(EPSILON, delta, relation="replace"), 2).privacy
     assert privacy == moved_pair
     noise = ss.plan(ss.Moment(0.5), privacy, size=size).noise
-    at = (np.arange(4_000) + 0.5) / 4_000
+    at = (np.arange(1_000) + 0.5) / 1_000
     xi = constant(size) / stats.chi(size).isf(at)
-    t = np.linspace(-14.0 * noise, 14.0 * noise + 60.0, 1_600)
+    t = np.linspace(-14.0 * noise, 14.0 * noise + 60.0, 1_000)
     width = t[1] - t[0]
 
     def law(f: int) -> np.ndarray:

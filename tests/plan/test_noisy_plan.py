@@ -207,6 +207,8 @@ def test_json_round_trip() -> None:
 BROKEN = [
     {"noise": 0.0},
     {"noise": -1.0},
+    {"noise": 1e-3},
+    {"step": 0.125},
     {"noise": math.inf},
     {"noise": math.nan},
     {"noise": "1.3"},

@@ -27,7 +27,13 @@ class ExactEntropyState(HistogramState):
             counted, bound = None, self._pairs
         else:
             distance, scale = total_distance(privacy), self._total_scale()
-            counted = noisy(sum(self._totals.values()), scale, Fraction(1), confidence, noise_of(self.secret, "total"))
+            counted = noisy(
+                sum(self._totals.values()),
+                scale,
+                Fraction(1),
+                confidence,
+                noise_of(self.secret, f"{self._plan.statistic}, total"),
+            )
             lost = failure(mass_epsilon(privacy), privacy.delta) / privacy.copies
             bound = most_total(int(counted.value), distance, scale, lost)
         step = mass_step(privacy, bound)
