@@ -22,6 +22,7 @@ import stablesketch as ss
 from stablesketch.doors.groups import GroupBudget
 from stablesketch.plan.charge import charge_of, exact_distance
 from stablesketch.plan.distinct_plan import phantom_number
+from stablesketch.plan.entropy_plan import entropy_noise
 from stablesketch.plan.exact_entropy_plan import entropy_charge, mass_epsilon, total_epsilon
 from stablesketch.privacy.exact_entropy import failure, mass_step, most_total
 from stablesketch.privacy.mechanism import Mechanism
@@ -97,11 +98,12 @@ def check_noise(shifts: set[tuple[int, ...]], scale: Fraction, charge: Mechanism
 
 
 @pytest.mark.parametrize("whose", ASKED)
-@pytest.mark.parametrize("p", [0.25, 0.5, 0.9])
+@pytest.mark.parametrize("p", [0.25, 0.9, 1.5, 2.0])
 def test_exact_moments(whose: str, p: float) -> None:
+    """Above order 1 the norm is what is released."""
     plan = ss.plan(ss.Moment(p), group_privacy(whose), mechanism="exact")
     plan = replace(plan, step=plan.step * 32)  # a coarser grid, of which roundings are a larger part
-    shifts = moved(whose, lambda own: math.floor(sum(f**p for f in own) / plan.step + 0.5))
+    shifts = moved(whose, lambda own: math.floor(sum(f**p for f in own) ** (1 / max(p, 1)) / plan.step + 0.5))
     distance = exact_distance(plan)
     check_noise(shifts, Fraction(distance) / Fraction(EPSILON), charge_of(plan))
 
@@ -137,10 +139,7 @@ def test_exact_entropy(whose: str) -> None:
             if sorted(here) == sorted(there):
                 continue
             step = float(mass_step(privacy, max(sum(here), sum(there))))
-            units = [
-                math.floor((sum(own) * math.log(sum(own) or 1) - sum(f * math.log(f) for f in own)) / step + 0.5)
-                for own in (here, there)
-            ]
+            units = [math.floor(entropy_mass(own) / step + 0.5) for own in (here, there)]
             differ.append(units[1] - units[0])
         shifts.add(tuple(sorted(differ)))
         most = max(most, sum(abs(sum(totals(one, g)) - sum(totals(other, g))) for g in range(GROUPS)))
@@ -155,6 +154,41 @@ def test_exact_entropy(whose: str) -> None:
     fails = q ** (reach + 1) / (1.0 + q)
     assert privacy.copies * fails <= mass.gap
     assert (1.0 + math.exp(mass.epsilon)) * mass.gap <= privacy.delta
+
+
+@pytest.mark.parametrize("whose", ASKED)
+def test_entropy_by_sketch(whose: str) -> None:
+    """N (H + ζ - β) of all groups in steps of their grids, whatever ζ, within its reach, every group has."""
+    privacy = group_privacy(whose)
+    plan = ss.plan(ss.Shannon(), privacy, size=16)
+    noise = entropy_noise(plan)
+    mass, counted = charge_of(plan).parts
+    most = 0
+    for one, other in neighbours(whose):
+        moves = 0
+        for g in range(GROUPS):
+            here, there = totals(one, g), totals(other, g)
+            if sorted(here) == sorted(there):
+                continue
+            bound = max(sum(here), sum(there))  # the least that T may be
+            step, centre = float(noise.step(bound)), float(noise.centre(bound))
+            units = [
+                [math.floor((entropy_mass(own) + sum(own) * (zeta - centre)) / step + 0.5) for own in (here, there)]
+                for zeta in (-noise.reach, 0.0, noise.reach)
+            ]
+            moves += max(abs(b - a) for a, b in units)
+        most = max(most, moves)
+    assert 0.5 * mass.distance <= most <= mass.distance
+    assert noise.mass_scale == Fraction(mass.distance) / Fraction(mass.epsilon)
+    assert counted.distance == privacy.pairs_per_person * MOST
+    # In every group that changes, ζ may be beyond its reach, and T too small.
+    assert mass.gap >= privacy.copies * noise._each * 2 * (1 - 1e-6)
+    assert (1.0 + math.exp(mass.epsilon)) * mass.gap <= privacy.delta
+
+
+def entropy_mass(own: list[int]) -> float:
+    """N H, by its definition."""
+    return sum(own) * math.log(sum(own) or 1) - sum(f * math.log(f) for f in own)
 
 
 def phantom_law(centre: int, scale: float, reach: int) -> np.ndarray:
