@@ -23,8 +23,6 @@ from stablesketch.doors.groups import GroupBudget
 from stablesketch.plan.charge import charge_of, exact_distance
 from stablesketch.plan.distinct_plan import phantom_number
 from stablesketch.plan.entropy_plan import entropy_noise
-from stablesketch.plan.exact_entropy_plan import entropy_charge, mass_epsilon, total_epsilon
-from stablesketch.privacy.exact_entropy import failure, mass_step, most_total
 from stablesketch.privacy.mechanism import Mechanism
 from stablesketch.privacy.noisy_estimate import Precision
 
@@ -127,10 +125,11 @@ def test_totals_and_exact_counts(whose: str, statistic: ss.Statistic) -> None:
 
 @pytest.mark.parametrize("whose", ASKED)
 def test_exact_entropy(whose: str) -> None:
-    """The masses N H of all groups, on grids that are as fine as the least bound of N that holds on both sides."""
+    """N (H - β) of all groups, on grids that are as fine as the least bound of N that holds on both sides."""
     privacy = group_privacy(whose)
     plan = ss.plan(ss.Shannon(), privacy, mechanism="exact")
-    mass, counted = entropy_charge(plan).parts
+    noise = entropy_noise(plan)
+    mass, counted = charge_of(plan).parts
     shifts, most = set(), 0
     for one, other in neighbours(whose):
         differ = []
@@ -138,19 +137,21 @@ def test_exact_entropy(whose: str) -> None:
             here, there = totals(one, g), totals(other, g)
             if sorted(here) == sorted(there):
                 continue
-            step = float(mass_step(privacy, max(sum(here), sum(there))))
-            units = [math.floor(entropy_mass(own) / step + 0.5) for own in (here, there)]
+            bound = max(sum(here), sum(there))
+            step, centre = float(noise.step(bound)), float(noise.centre(bound))
+            units = [
+                math.floor((sum(f * math.log(sum(own) / f) for f in own) - centre * sum(own)) / step + 0.5)
+                for own in (here, there)
+            ]
             differ.append(units[1] - units[0])
         shifts.add(tuple(sorted(differ)))
         most = max(most, sum(abs(sum(totals(one, g)) - sum(totals(other, g))) for g in range(GROUPS)))
-    assert max(sum(map(abs, each)) for each in shifts) <= mass.distance
+    assert 0.99 * mass.distance < max(sum(map(abs, each)) for each in shifts) <= mass.distance
     assert most <= counted.distance
     # Both parts together have ε; the bounds of N fail, in all groups that change, as seldom as is charged.
     assert Fraction(mass.epsilon) + Fraction(counted.epsilon) <= Fraction(privacy.epsilon)
-    scale = Fraction(counted.distance) / Fraction(total_epsilon(privacy))
-    each = failure(mass_epsilon(privacy), privacy.delta) / privacy.copies
-    reach = most_total(1000, counted.distance, scale, each) - 1000 - counted.distance
-    q = math.exp(-1.0 / float(scale))
+    reach = noise.bound(1000) - 1000 - counted.distance
+    q = math.exp(-counted.epsilon / counted.distance)
     fails = q ** (reach + 1) / (1.0 + q)
     assert privacy.copies * fails <= mass.gap
     assert (1.0 + math.exp(mass.epsilon)) * mass.gap <= privacy.delta

@@ -39,9 +39,8 @@ probability a still has G_{Σ|d_g|}(a) at least, so P - e^ε Q is at most a - e^
 - *Totals N*: whole numbers that move by at most c_g M each, c M in all.
 - *Distinct keys*: c_g each, c in all; by registers with phantoms, the chance that these are too few counts k times
   (privacy/distinct.py).
-- *Exact entropy*: N_g H_g moves by at most c_g/c of what c pairs can do, on a grid of its own; N_g as above; the chance
-  that a bound of N_g is too small counts k times (privacy/exact_entropy.py).
-- *Entropy by sketch*: likewise, with a grid and a noisy N for every group (privacy/noisy_entropy.py).
+- *Entropy*: N_g (H_g - β_g) moves by at most c_g/c of what c pairs can do, on a grid of its own; N_g as above; the
+  chance that a bound of N_g is too small counts k times (privacy/noisy_entropy.py).
 
 Several numbers of one group, as F_p and N of a Hill number are, have independent noise: for each of them the groups are
 one table by the lemma, and these compose as releases of one stream do. So the plan of a group, made for
