@@ -165,11 +165,10 @@ def test_shards(shell: Shell) -> None:
     assert (shell.folder / "all.ssk").read_bytes() == one.to_bytes()
     inspected = shell("inspect", "all.ssk")
     assert "1, 2" in inspected.out
-    assert "at least 2,000" in inspected.out
     assert json.loads(shell("inspect", "all.ssk", "--json").out)["shards"] == ["1", "2"]
     released = shell("release", "all.ssk", "--secret", "s.key")
     assert released.code == 0
-    assert "2,000" in released.out
+    assert "2,000" not in released.out  # their number is private
     again = shell("release", "all.ssk", "--secret", "s.key")
     assert again.code == 4
     assert "had its one release" in again.err
@@ -203,7 +202,7 @@ def test_a_plan_is_written_once_and_read_back(shell: Shell) -> None:
 def test_dry_run_reads_nothing(shell: Shell) -> None:
     shown = shell("release", "nowhere.csv", "--key", "app", *SMALL, "--pairs", "1e6", "--dry-run")
     assert shown.code == 0
-    assert "at least 1,000,000 pairs" in shown.out
+    assert "F_0.5 by the sketch mechanism" in shown.out
 
 
 def test_the_ledger(shell: Shell) -> None:
