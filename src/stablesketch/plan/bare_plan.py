@@ -30,7 +30,7 @@ def bare_plan(statistic: Moment, privacy: Privacy, wanted: Wanted) -> Plan:
     if statistic.p > 1.0:
         raise ArgumentError(
             "mechanism", wanted.mechanism, f"nothing is proved of bare entries of an order above 1, as {statistic} has",
-            'Pass mechanism="sketch" or "exact"',
+            "Pass mechanism='sketch', or mechanism='exact'",
         )  # fmt: skip
     guess = expected_moment(statistic, privacy, wanted.expected)
     if wanted.size is not None or wanted.memory is not None:

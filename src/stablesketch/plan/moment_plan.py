@@ -46,7 +46,7 @@ def moment_plan(statistic: Moment, privacy: Privacy, wanted: Wanted) -> Plan:
     if fewest > LARGEST_SIZE and wanted.error is not None and not wanted.usual:
         raise _out_of_reach(statistic, wanted, measure_of(statistic.p).relative_error(LARGEST_SIZE))
     fewest = min(fewest, LARGEST_SIZE)  # what nobody asked for need not be reached
-    if wanted.error is None or wanted.expected is None:
+    if wanted.error is None or wanted.expected is None or wanted.usual:
         return _plan(statistic, privacy, wanted, fewest)
     return _plan_for_all(statistic, privacy, wanted, fewest)
 

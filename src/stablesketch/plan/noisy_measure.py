@@ -148,8 +148,8 @@ def noise_of_plan(p: float, size: int, privacy: Privacy, expected: float) -> Noi
     precision = measure.precision(size, privacy, grid, measure.cap(size, privacy, expected))
     if precision.failures > 0.5 * privacy.delta:
         raise PlanInfeasible(
-            f"numbers as large as {expected:,.3g} fail to be computed more often than δ = {privacy.delta:g} allows. Pass "
-            f"delta={4.0 * precision.failures:.2g} or more, or a smaller expected=."
+            f"numbers as large as {expected:,.3g} fail to be computed more often than δ = {privacy.delta:g} allows. "
+            f"Pass delta={4.0 * precision.failures:.2g} or more, or a smaller expected=."
         )
     ratio = _ratio(p, size, privacy.epsilon, privacy.delta, privacy.copies, precision)
     change = measure.change(privacy)
