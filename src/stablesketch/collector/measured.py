@@ -115,10 +115,11 @@ def belief(function: Callable[[tuple[Array, ...]], Array], parts: Sequence[Measu
 
 @dataclass(frozen=True)
 class _Levels:
-    """Nodes of a belief: normal scores, their probabilities and weights."""
+    """Nodes of a belief: normal scores, their probabilities with logits, and weights."""
 
     score: Array
     probability: Array
+    logit: Array
     weight: Array
 
 
@@ -126,14 +127,14 @@ class _Levels:
 def _levels(count: int) -> _Levels:
     score = np.linspace(-_REACH, _REACH, count)
     normal = NormalDist()
-    return _Levels(score, np.array([normal.cdf(each) for each in score.tolist()]), np.exp(-0.5 * score**2))
+    probability = np.array([normal.cdf(each) for each in score.tolist()])
+    return _Levels(score, probability, _logit(probability), np.exp(-0.5 * score**2))
 
 
 def _score_of(probability: Array) -> Array:
     """The normal score, between the ends of the nodes."""
     fine = _levels(4 * _NODES)
-    logit = _logit(fine.probability)
-    return np.asarray(np.interp(_logit(probability), logit, fine.score), dtype=np.float64)
+    return np.asarray(np.interp(_logit(probability), fine.logit, fine.score), dtype=np.float64)
 
 
 def _logit(probability: Array) -> Array:
