@@ -83,7 +83,7 @@ def belief(function: Callable[[tuple[Array, ...]], Array], parts: Sequence[Measu
     P(function <= v) = E P(function <= v | all but one). The inner one is a normal probability of where v lies among
     the values along the one that matters most; its mean is taken over a grid of the others, with normal weights. As
     they matter less it is smooth there, and a few nodes are enough: limits are right to 1e-3 of their distance. Where
-    the function jumps there are more nodes.
+    the function jumps or turns, as in streams of less than the noise, there are more nodes, and they are right to 1e-2.
     """
     value = float(function(tuple(np.array(each.value) for each in parts)))
     nodes = _levels(_NODES)
@@ -152,7 +152,7 @@ def _scores(places: Array, along: Array) -> Array:
         along, weight = along[order], nodes.weight[order]
         below = np.cumsum(weight)
         score = _score_of((below - 0.5 * weight) / below[-1])
-    return np.asarray(np.interp(places, along, score), dtype=np.float64)
+    return np.asarray(np.interp(places, along, score, left=-_REACH, right=_REACH), dtype=np.float64)
 
 
 def _matters_most(function: Callable[[tuple[Array, ...]], Array], every: Sequence[Array]) -> tuple[int, int]:
