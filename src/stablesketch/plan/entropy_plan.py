@@ -6,6 +6,7 @@ What is released, and why it is private for streams of any length, of people and
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 from ..errors import ArgumentError, PlanInfeasible
 from ..privacy import Privacy
@@ -41,7 +42,7 @@ def entropy_plan(statistic: Shannon, privacy: Privacy, wanted: Wanted) -> Plan:
                 f"no sketch of up to {LARGEST_SIZE:,} entries has an error of {error:g} nats: the best is {best:.3g}. "
                 f"{a_larger_error(best)}, or pass mechanism='exact'."
             )
-    noise, total = EntropyNoise(privacy, size, privacy.copies), max(privacy.pairs, privacy.total)
+    noise, total = _noise(privacy, size), max(privacy.pairs, privacy.total)
     bound = noise.bound(max(total, 1))
     return Plan(
         statistic=statistic,
@@ -65,7 +66,13 @@ def entropy_plan(statistic: Shannon, privacy: Privacy, wanted: Wanted) -> Plan:
 
 def entropy_noise(plan: Plan) -> EntropyNoise:
     """The noise of a release by this plan, from a sketch or from exact totals."""
-    return EntropyNoise(plan.privacy, plan.size, plan.privacy.copies)
+    return _noise(plan.privacy, plan.size)
+
+
+@lru_cache(maxsize=64)
+def _noise(privacy: Privacy, size: int) -> EntropyNoise:
+    """One for all groups of a table: z takes a while."""
+    return EntropyNoise(privacy, size, privacy.copies)
 
 
 def _entry_bytes(privacy: Privacy) -> float:

@@ -21,6 +21,7 @@ import secrets
 from collections.abc import Callable
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 from numbers import Rational
 
 from ..errors import ArgumentError, ArgumentTypeError
@@ -99,8 +100,12 @@ def quantile(scale: Fraction, probability: Fraction | float) -> int:
     floor(z) with the sign of the half, and computing z with more and more digits, between certain bounds, ends with
     both bounds having one floor.
     """
-    b = _fraction("scale", scale)
-    chance = _probability(probability)
+    return _quantile(_fraction("scale", scale), _probability(probability))
+
+
+@lru_cache(maxsize=64)
+def _quantile(b: Fraction, chance: Fraction) -> int:
+    """Once for all groups of a table, whose noise has the same scale."""
     tail = min(chance, 1 - chance)
     digits = _DIGITS
     while True:

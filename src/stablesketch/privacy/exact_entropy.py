@@ -33,6 +33,7 @@ import math
 from collections.abc import Iterable
 from decimal import Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +53,7 @@ _HEAD_BITS = 8
 _DIGITS = 40
 
 
+@lru_cache(maxsize=64)
 def mass_change(privacy: Privacy, total: int) -> Fraction:
     """Δ, from above, for streams of at most this total."""
     changed, value = privacy.pairs_per_person, privacy.max_value

@@ -189,7 +189,7 @@ class EntropyNoise:
 
     # --- N, and the bound it gives ---
 
-    @property
+    @cached_property
     def total_scale(self) -> Fraction:
         """Of the noise of N, where it is private."""
         return Fraction(self.total_distance) / Fraction(self.total_epsilon)
@@ -211,7 +211,7 @@ class EntropyNoise:
         """By how much N (Ĥ - β), in steps, can differ between neighbours, in all groups together."""
         return self._units + self.copies - 1
 
-    @property
+    @cached_property
     def mass_scale(self) -> Fraction:
         """Of the noise of G, in steps."""
         return Fraction(self.distance) / Fraction(self.mass_epsilon)

@@ -60,7 +60,7 @@ _ABOVE = np.cumsum(_CHANCE[::-1])[::-1]
 _BEYOND = np.concatenate([_ABOVE[WINDOW + 1 :], np.zeros(WINDOW + 1)])
 _MOST_EXPONENT = 700.0
 _BISECTIONS = 64
-_CLOSE = 1e-12  # the part of it that limits may be off
+_CLOSE = 1e-10  # the part of it that limits may be off, or of the probability they are solved for
 
 Floats = NDArray[np.float64]
 
@@ -116,17 +116,29 @@ def solved(rising: Callable[[float], float], value: float) -> float:
     if value == math.inf:
         return math.inf
     low, high = 0.0, 1.0
-    while rising(high) < value:
-        low, high = high, 2.0 * high
-    for _ in range(_BISECTIONS):
-        middle = 0.5 * (low + high)
-        if rising(middle) < value:
-            low = middle
+    at_low, at_high = rising(low) - value, rising(high) - value
+    if at_low >= 0.0:
+        return 0.0
+    while at_high < 0.0:
+        low, high, at_low = high, 2.0 * high, at_high
+        at_high = rising(high) - value
+    # False position (Illinois), every fourth step by bisection.
+    moved = 0
+    for step in range(_BISECTIONS):
+        share = -at_low / (at_high - at_low) if step % 4 < 3 else 0.5
+        middle = low + (high - low) * min(max(share, 0.001), 0.999)
+        at_middle = rising(middle) - value
+        if at_middle < 0.0:
+            low, at_low = middle, at_middle
+            at_high *= 0.5 if moved < 0 else 1.0  # an end that stays a second time is taken to be nearer
+            moved = -1
         else:
-            high = middle
-        if high - low <= _CLOSE * high:
+            high, at_high = middle, at_middle
+            at_low *= 0.5 if moved > 0 else 1.0
+            moved = 1
+        if high - low <= _CLOSE * high or abs(at_middle) <= _CLOSE * abs(value):
             break
-    return 0.5 * (low + high) if low > 0.0 or rising(0.0) < value else 0.0
+    return middle
 
 
 def _evidence(registers: NDArray[np.uint32]) -> tuple[Floats, Floats]:

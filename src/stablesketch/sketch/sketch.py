@@ -308,4 +308,12 @@ def log_magnitudes(entries: Entries, *, zero: float = 0.5) -> tuple[list[float],
 def integer_entries(entries: Entries) -> list[int]:
     """The entries as integers in units of 2^-resolution."""
     state, width = entries.state(), 4 * entries.digits
-    return [int.from_bytes(state[i : i + width], "little", signed=True) for i in range(0, len(state), width)]
+    if entries.digits < 2:
+        return [int.from_bytes(state[i : i + width], "little", signed=True) for i in range(0, len(state), width)]
+    digits = np.frombuffer(state, "<i4").reshape(-1, entries.digits)
+    low = np.ascontiguousarray(digits[:, :2]).view("<i8").ravel()
+    values: list[int] = low.tolist()
+    # Those that take more than 64 bits: what is above them is not the sign alone.
+    for i in np.flatnonzero((digits[:, 2:] != (low >> 63)[:, np.newaxis]).any(axis=1)).tolist():
+        values[i] = int.from_bytes(state[i * width : (i + 1) * width], "little", signed=True)
+    return values
