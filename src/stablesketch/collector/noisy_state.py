@@ -89,7 +89,7 @@ class NormState(_NoisyState):
         if self.pairs > most:
             raise PlanInfeasible(
                 f"the stream has more than {most:,.0f} pairs, and with {plan.size:,} entries the δ of the plan covers "
-                "no more keys than that. Release parts, which compose, or plan with a larger delta or with fewer entries."
+                "no more keys than that. Release parts, which compose, or plan with a larger delta or fewer entries."
             )
 
     def _estimate(self) -> float:

@@ -29,8 +29,10 @@ at most D, 2% above their limits c = (2/π) Γ(p) sin(π(2-p)/2) and pc/2; and b
   most Σ f_k² ∫_0^{z/f_k} 2x P(|X| > x) dx <= v z². P(|X| > x) is at most 1, x^{-p}, and from 50 on C x^{-p}; Σ f_k² is
   at most 1; so v = (1 + 2 (50^{2-p} - 1)/(2-p)) z^{-2} + 2 C z^{-p}/(2-p) will do.
 - *All entries, coarsely.* Take a first z, Z, so large that no entry in [0, w] has a large term (l = w, r entries), and
-  its A, B. Of an entry beyond w at most two terms are large but for (C Z^{-p})³/6, each below w/(8e) but for
-  C (8e/w)^p, so they err together by at most w/3. So |ã_j - a_j| <= B where |a_j| <= w, and |ã_j| > w/2 elsewhere.
+  its A, B. Of an entry beyond w at most two terms are large but for (C Z^{-p})³/6. If both are below Y = w/(8e), they
+  err together by at most w/3. If the larger of them, y, is above, then the rest of the entry is below y/2, and so |a_j|
+  above y/2 and the error of both below 5e |a_j|, but for C Y^{-p} C (Y/2)^{-p}. So |ã_j - a_j| <= B where |a_j| <= w,
+  and |ã_j| > w/2 elsewhere.
 - *Those near Q, finely.* Let no entry with ||a_j| - Q| <= 2B have a large term of a second, smaller z. Then such
   entries err by at most A, A <= B, those further below or above are still below Q - A or above Q + A when computed,
   and Q moves by at most A. It fails with probability at most 2 (E 1/h(Q) + 4rB) C D (8/7)^p z^{-(2p+1)}, h the
@@ -130,7 +132,7 @@ def _error_of_two(law: NormLaw, failure: float) -> tuple[float, float]:
 
 
 def _error_below_two(law: NormLaw, failure: float) -> tuple[float, float]:
-    """η, and what more can fail: that an entry has a term beyond all bounds."""
+    """η, and what more can fail: that two terms beyond all bounds cancel."""
     p, size, one, part = law.p, law.size, _one(law.p), 0.1 * failure  # there are nine that can fail
     constant = math.exp(law.log_constant)
     w = 3.0 * constant * math.exp(law.log_quantile_above(part))
@@ -150,7 +152,7 @@ def _error_below_two(law: NormLaw, failure: float) -> tuple[float, float]:
     least = 8.0 * max(w, _FAR / 7.0)  # z - w is to be 7z/8 and 50 at least
     most = bounded(size * w, max(least, (size * limit**3 / (6.0 * part)) ** (1.0 / (3.0 * p))))
     near = min(bounded(_GAP * law.gap(w) + 4.0 * size * most, least), most)
-    large = size * limit * (8.0 * one / w) ** p
+    large = size * limit**2 * 2.0**p * (8.0 * one / w) ** (2.0 * p)
     if most > w / 6.0:  # no entry is known well enough: tables are far better than that
         return 1.0, large
     return near / (constant * math.exp(law.log_quantile(part))), large
@@ -181,4 +183,4 @@ def usual_norm_cap(p: float, size: int, failure: float, outputs: int = 1) -> flo
 
 
 def _power_below(value: float) -> float:
-    return 2.0 ** math.floor(math.log2(value))
+    return math.ldexp(1.0, math.floor(math.log2(value)))
