@@ -142,7 +142,7 @@ def _error_below_two(law: NormLaw, failure: float) -> tuple[float, float]:
 
     def bounded(length: float, least: float) -> float:
         """A, for intervals of this length in all and a z of at least so much."""
-        z = max((rate * length / part) ** (1.0 / (2.0 * p + 1.0)), least)
+        z: float = max((rate * length / part) ** (1.0 / (2.0 * p + 1.0)), least)
         spread = (1.0 + 2.0 * (_FAR ** (2.0 - p) - 1.0) / (2.0 - p)) / z**2 + 2.0 * limit * z**-p / (2.0 - p)
         m, wanted = 1.0, math.log(4.0 * size / part)
         while m * (math.log(m / spread) - 1.0) < wanted:
