@@ -157,7 +157,7 @@ def test_the_memory_is_what_a_stored_collector_takes(p: float) -> None:
     assert len(collector.to_bytes()) == pytest.approx(plan.bytes, rel=0.15)
 
 
-@pytest.mark.parametrize(("p", "most"), [(1.01, 3.5), (1.1, 2.5), (1.25, 1.75), (1.5, 1.35), (1.75, 1.25), (1.9, 1.2)])
+@pytest.mark.parametrize(("p", "most"), [(1.1, 2.5), (1.5, 1.35), (1.9, 1.2)])
 def test_norms_of_long_streams_take_little_more_noise(p: float, most: float) -> None:
     """In units of Δ, at 5%: estimates are cut at 2^33 Δ or above, whatever Δ is, and never more private than exact."""
     for privacy, change in ((ANY, 1.0), (ss.Privacy(1.0, 1e-9, max_value=50, pairs_per_person=3), 150.0)):
