@@ -108,7 +108,7 @@ nb::tuple table_of(double p) {
     return nb::make_tuple(rows, table->bin_bits, table->resolution, table->shift);
 }
 
-// The deep octaves of a one-sided table, rows[row, coefficient]; of another law there are none.
+// The deep octaves of a table, rows[row, coefficient]; some laws have none.
 nb::object deep_rows(double p) {
     std::shared_ptr<const StableTable> table;
     {
@@ -166,7 +166,7 @@ void bind_entries(nb::module_& m) {
     m.def("table", &table_of, nb::arg("p"));
     m.def("deep_rows", &deep_rows, nb::arg("p"));
     m.def("fine_magnitude", &fine_magnitude, nb::arg("p"), nb::arg("bits"), nb::arg("more"), nb::arg("last"));
-    m.attr("DEEP_OCTAVES") = nb::make_tuple(deep_octaves[0], deep_octaves[1]);
+    m.def("deep_octaves", [](double p) { return nb::make_tuple(deep_octaves(p).upper, deep_octaves(p).lower); }, nb::arg("p"));
     m.def("tables_held", &tables_held);
     m.attr("MOST_TABLES") = most_tables;
     m.def("aes128_encrypt", &aes128_encrypt, nb::arg("key"), nb::arg("block"));

@@ -15,11 +15,11 @@ namespace stablesketch {
 
 using uint128 = unsigned __int128;
 
-// How many digits an entry of this p needs: X below 2^(64/p), 2^(72/p) of a one-sided law, with `resolution` bits below the
-// point, times a weight below 2^63, summed 2^64 times, and a sign. Nothing that could ever be counted overflows it.
+// How many digits an entry of this p needs: X below 2^(64/p), or 2^((64 + d)/p) with d deep octaves above, with `resolution`
+// bits below the point, times a weight below 2^63, summed 2^64 times, and a sign. Nothing that could ever be counted overflows it.
 static inline int digits_for(double p, int resolution) {
     // The skewed law (stable_table.hpp) has the tail of p = 1.
-    const double bits = (64.0 + (one_sided(p) ? deep_octaves[0] : 0)) / (p < 0.0 ? -p : p);
+    const double bits = (64.0 + deep_octaves(p).upper) / (p < 0.0 ? -p : p);
     int largest = static_cast<int>(bits);
     if (largest < bits) ++largest;
     return (resolution + largest + 63 + 64 + 1) / 32 + 2;

@@ -33,6 +33,7 @@ struct TableView {
     const Row* marked = nullptr;  // marked_rows.hpp, or the rows
     const Row* direct = nullptr;  // direct_rows.hpp
     const Row* deep = nullptr;    // the octaves of t below 2^-63, if there are any
+    int deep_octaves[2] = {0, 0};  // how many on each side
 };
 TableView view_of(const StableTable& table);
 

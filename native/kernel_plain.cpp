@@ -29,6 +29,7 @@ TableView view_of(const StableTable& table) {
     view.marked = table.marked.empty() ? view.rows : table.marked.data();
     view.direct = table.direct.data();
     view.deep = table.deep.empty() ? nullptr : table.deep.data();
+    for (const std::size_t side : {0, 1}) view.deep_octaves[side] = deep_octaves(table.p).of(side);
     return view;
 }
 

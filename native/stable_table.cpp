@@ -20,7 +20,7 @@ std::shared_ptr<const StableTable> built(double p) {
     __builtin_cpu_init();
     if (__builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2")) fill = fill_table_fma;
 #endif
-    if (one_sided(p)) table->deep.assign(std::size_t(deep_octaves[0] + deep_octaves[1]) << table->bin_bits, Row{});
+    table->deep.assign(std::size_t(deep_octaves(p).both()) << table->bin_bits, Row{});
     fill(p, *table, table->rows.data(), table->deep.data());
     if (one_sided(p)) table->marked = marked_rows(*table);
 #if defined(__x86_64__)

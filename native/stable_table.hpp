@@ -21,10 +21,20 @@ namespace stablesketch {
 
 inline constexpr double skewed = -1.0;
 static inline bool one_sided(double order) { return order < 0.0 && order > skewed; }
-// Octaves of t below 2^-63 that a one-sided table has besides, on the upper and on the lower side. Once in 2^62 draws one of
-// them is met; what is below them is moved up (docs/math-noisy-estimate.md says what that costs). The upper side has few,
-// because each makes entries wider by 1/p bits.
-inline constexpr int deep_octaves[2] = {8, 32};
+// Octaves of t below 2^-63 that some tables have besides, on the upper and on the lower side. Once in 2^62 draws one of them
+// is met; what is below them is moved up (docs/math-noisy-estimate.md says what that costs). Each octave of the upper side
+// makes entries wider by 1/p bits, so one-sided tables have few of them there. Symmetric ones of 1 < p < 2 have as many as
+// make an X beyond them too rare to matter; on their lower side X is proportional to t, and there is nothing to gain.
+struct DeepOctaves {
+    int upper = 0, lower = 0;
+    constexpr int of(std::size_t side) const { return side == 0 ? upper : lower; }
+    constexpr int both() const { return upper + lower; }
+};
+static inline constexpr DeepOctaves deep_octaves(double order) {
+    if (order < 0.0 && order > skewed) return {8, 32};
+    if (order > 1.0 && order < 2.0) return {32, 0};
+    return {};
+}
 
 struct alignas(64) Row {
     double c[8];
@@ -44,7 +54,7 @@ struct TableShape {
 struct StableTable : TableShape {
     double p = 1.0;           // the order: negative for a law signed by itself
     std::vector<Row> rows;    // upper side, then lower side
-    std::vector<Row> deep;    // of a one-sided law: the deep octaves, from the smallest t on, upper side, then lower side
+    std::vector<Row> deep;    // the deep octaves, if there are any, from the smallest t on, upper side, then lower side
     std::vector<Row> marked;  // the same as the vector tiers take them, if that is not the same (marked_rows.hpp)
     std::vector<Row> direct;  // the same as the AVX-512 tier takes them (direct_rows.hpp); empty where it cannot run
 };

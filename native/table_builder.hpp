@@ -21,7 +21,8 @@
 //
 // Above p = 1 (above_one_law.hpp) the averages still hold, with 1/c < 0; the Gauss rule is used up to p = 1.1. x t^{1/p} is no longer
 // analytic at t = 0, so the upper side has a series of x an octave, too. Towards p = 2 the law passes from the normal one to a
-// power within a short stretch of t, and ln P has singularities nearby: that takes finer lattices and longer series.
+// power within a short stretch of t, and ln P has singularities nearby: that takes finer lattices and longer series. The deep octaves,
+// t < 2^-63, have the series of the tail in x^{-p}.
 #pragma once
 
 #include <cmath>
@@ -382,6 +383,7 @@ class Builder {
     Builder(double p, const TableShape& shape, Row* rows, Row* deep)
         : p_(std::fabs(p)),
           positive_(one_sided(p)),
+          octaves_below_(deep_octaves(p)),
           shape_(shape),
           rows_(rows),
           deep_(deep),
@@ -415,18 +417,19 @@ class Builder {
         }
         const Chebyshev whole(points, values);  // x t^{1/p} over u = 2t - 1
         const auto few = chebyshev_points(20);
-        fill_power_tail(few, [&](int octave, std::vector<dd>& out) {
+        fill_power_tail(few, shape_.octaves, [&](int octave, std::vector<dd>& out) {
             for (const dd& u : few) out.push_back(whole(scale2(u + dd(3.0), octave - 63) - dd(1.0)));
         });
         fill_end(0, exp(log_x(-dd_ln2)));
     }
 
-    // The upper side, given x t^{1/p} at these Chebyshev points of each octave, in u = 2m - 3, t = 2^(octave - 63) m.
+    // The upper side below octave `end`, given x t^{1/p} at these Chebyshev points of each octave, in u = 2m - 3,
+    // t = 2^(octave - 63) m.
     template <class Values>
-    void fill_power_tail(const std::vector<dd>& few, Values of_octave) {
+    void fill_power_tail(const std::vector<dd>& few, int end, Values of_octave) {
         std::vector<dd> power, values;
         for (const dd& m : mantissa_) power.push_back(exp(-(a_ * log(m))));
-        for (int octave = lowest(0); octave < shape_.octaves; ++octave) {
+        for (int octave = lowest(0); octave < end; ++octave) {
             // t^{-1/p} = 2^{(63 - octave)/p} m^{-1/p}; the integer part of the power goes last.
             const dd bits = a_ * dd(63 - octave);
             const int integer = static_cast<int>(std::floor(bits.hi));
@@ -458,7 +461,7 @@ class Builder {
         fill_end(1, exp(log_x(-dd_ln2)));
     }
 
-    int lowest(int side) const { return positive_ ? -deep_octaves[side] : 0; }  // octave; those below 0 are the deep ones
+    int lowest(int side) const { return -octaves_below_.of(side); }  // octave; those below 0 are the deep ones
 
     void fill_above_one() {
         const double last = 44.8 / p_ + 0.3;  // y where the upper tail is 2^-64, or beyond
@@ -501,7 +504,16 @@ class Builder {
         for (int octave = 0; octave < shape_.octaves; ++octave)
             fill_series_octave(0, octave, p_ <= 1.6 || p_ == 2.0 ? 28 : 72, log_x);
         fill_end(0, exp(log_x(-dd_ln2)));
+        if (octaves_below_.upper > 0) fill_far_above_one();
         other.join();
+    }
+
+    void fill_far_above_one() {
+        const AboveOneFar law(p_);
+        const auto few = chebyshev_points(20);
+        fill_power_tail(few, 0, [&](int octave, std::vector<dd>& out) {
+            for (const dd& u : few) out.push_back(exp(a_ * log(law.scaled_power(scale2(u + dd(3.0), octave - 64)))));
+        });
     }
 
     static dd log_top(int octave) { return dd_ln2 * dd(octave - 63); }  // ln(t/2) at the top of the octave
@@ -520,7 +532,7 @@ class Builder {
         // Eight at a time, from the smallest t on: 32 points an octave.
         const auto few = chebyshev_points(32);
         dd log_tail[8], log_zeta[8];
-        fill_power_tail(few, [&](int octave, std::vector<dd>& out) {
+        fill_power_tail(few, shape_.octaves, [&](int octave, std::vector<dd>& out) {
             out.assign(32, dd());
             for (int at = 24; at >= 0; at -= 8) {
                 for (int i = 0; i < 8; ++i)
@@ -568,7 +580,7 @@ class Builder {
     template <class Function>
     void fill_octave(int side, int octave, int shift, Function x) {
         const int bins = 1 << shape_.bin_bits;
-        Row* out = octave < 0 ? deep_ + (std::size_t(octave - lowest(side) + side * deep_octaves[0]) << shape_.bin_bits)
+        Row* out = octave < 0 ? deep_ + (std::size_t(octave - lowest(side) + side * octaves_below_.upper) << shape_.bin_bits)
                               : rows_ + side * shape_.rows_per_side() + (std::size_t(octave) << shape_.bin_bits);
         for (int bin = 0; bin < bins; ++bin) out[bin] = fit_(x(static_cast<std::size_t>(bin)), shift);
     }
@@ -580,6 +592,7 @@ class Builder {
 
     double p_;
     bool positive_;
+    DeepOctaves octaves_below_;
     TableShape shape_;
     Row* rows_;
     Row* deep_;

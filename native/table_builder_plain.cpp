@@ -10,6 +10,7 @@ TableShape table_shape(double p) {
         return shape;
     }
     const bool positive = one_sided(p);
+    const int deep = deep_octaves(p).upper;
     if (positive) p = -p;
     // Bins narrow enough that the degree-7 error 2 (2^-(bits+2))^8 binomial(1/p + 7, 8) stays below 3e-15.
     shape.bin_bits = p >= 1.0 / 3.0 ? 5 : p >= 0.1 ? 6 : 7;
@@ -25,8 +26,8 @@ TableShape table_shape(double p) {
         shape.resolution = wanted > 52 ? wanted : 52;
         shape.symmetric = false;
     }
-    // P(|X| > x) <= x^{-p}, so x <= 2^{64/p}, or 2^{72/p} with the deep octaves; the rows stay within 2^1000.
-    const int largest = static_cast<int>(std::ceil((64.0 + (positive ? deep_octaves[0] : 0)) / p));
+    // P(|X| > x) <= x^{-p}, so x <= 2^{64/p}, or 2^{(64 + d)/p} with d deep octaves; the rows stay within 2^1000.
+    const int largest = static_cast<int>(std::ceil((64.0 + deep) / p));
     shape.shift = largest > 1000 ? largest - 1000 : 0;
     return shape;
 }

@@ -5,8 +5,9 @@
 // has t near 1/n. So where m < 2^48 another 64 bits continue m, and t has a full mantissa however small it is. (On the
 // lower side X is proportional to t and what matters is its absolute precision, which 62 bits give.) Of the positive stable
 // law both tails matter relatively, to the last bit (docs/math-noisy-estimate.md): there an m < 2^52 is continued on both
-// sides, so that t always is a uniform number rounded to 53 bits. Where m = 0 all bits of t come from those that follow, a
-// last 64 included, and t goes on down into the deep octaves.
+// sides, so that t always is a uniform number rounded to 53 bits. Where m = 0 and the table has deep octaves (stable_table.hpp:
+// that law, and symmetric ones of 1 < p < 2) all bits of t come from those that follow, a last 64 included, and t goes on
+// down into them.
 #pragma once
 
 #include <bit>
@@ -79,11 +80,11 @@ static inline bool asks_for_last(const TableView& table, std::uint64_t bits) {
 static inline double fine_magnitude_of(const TableView& table, std::uint64_t bits, std::uint64_t more, std::uint64_t last) {
     const std::size_t side = (bits >> 62) & 1;
     if (!asks_for_last(table, bits)) return magnitude_of(table, side, fine_uniform_of(bits, more));
-    const int b = table.bin_bits, octaves = deep_octaves[side];
+    const int b = table.bin_bits, octaves = table.deep_octaves[side];
     const std::uint64_t t = deep_uniform_of(more, last, octaves);
     if (t >= std::uint64_t(1023) << 52) return magnitude_of(table, side, t);
     const std::size_t row = static_cast<std::size_t>((t >> (52 - b)) - (std::uint64_t(1023 - octaves) << b));
-    return value_of(table.deep[(side == 0 ? 0 : std::size_t(deep_octaves[0]) << b) + row], b, t);
+    return value_of(table.deep[(side == 0 ? 0 : std::size_t(table.deep_octaves[0]) << b) + row], b, t);
 }
 
 // digits += weight * X, X = (-1)^sign * x * 2^(shift + resolution) rounded to an integer.

@@ -190,3 +190,28 @@ def test_a_release_needs_the_secret_and_destroys_it(sketch_plan: ss.Plan) -> Non
     filled(sketch_plan, secret).release()
     with pytest.raises(ss.StablesketchError):
         sketch_plan.open(secret)
+
+
+@pytest.mark.parametrize(("p", "size", "most"), [(1.5, 200, 2**38), (2.0, 200, 2**38), (1.1, 1_000, 2**36)])
+def test_a_norm_of_more_keys_than_its_delta_covers_is_refused(p: float, size: int, most: int) -> None:
+    """Nobody can wait for so many pairs, so the counters are set: at the limit it is released, above it is not."""
+    plan = ss.plan(ss.Moment(p), ss.Privacy(1.0, 1e-9), size=size)
+    secret = numbered(77)
+    collector = plan.open(secret)
+    collector.update([1, 2])
+    assert collector._state is not None
+    sketch = collector._state._sketch  # type: ignore[union-attr]
+    sketch._pairs = sketch._total = most + 1
+    with pytest.raises(ss.PlanInfeasible, match=rf"more than {most:,} pairs.*{size:,} entries.*Release parts"):
+        collector.release()
+    assert not secret.spent
+    sketch._pairs = sketch._total = most
+    assert collector.release().value >= 0.0
+
+
+def test_totals_beyond_the_cap_are_released() -> None:
+    """The guarantee of a norm asks nothing of totals; what is above the cap is released as the cap, with noise."""
+    plan = ss.plan(ss.Moment(1.5), ss.Privacy(1.0, 1e-9, max_value=2**20), size=50)
+    collector = dataclasses.replace(plan, cap=2.0**22).open(numbered(78))
+    collector.update(range(1_000), [2**20] * 1_000)
+    assert collector.release().value ** (1 / 1.5) < 2.0**22 + 30.0 * plan.noise

@@ -17,7 +17,7 @@ import pytest
 from mpmath import mpf
 from one_sided_oracle import by_angles, by_series
 
-from stablesketch._native import DEEP_OCTAVES, fine_magnitude
+from stablesketch._native import deep_octaves, fine_magnitude
 from stablesketch.law.one_sided import one_sided_law
 from stablesketch.sketch.reference import ReferenceTable, Variates, entry_bits, magnitudes
 
@@ -25,6 +25,7 @@ INDICES = [0.05, 0.1, 0.1201, 0.2999, 0.3333, 0.5, 0.5001, 0.77, 0.9, 0.97, 0.99
 UPPER, LOWER = 0, 1
 OCTAVES = 63
 LN2 = math.log(2.0)
+DEEP_OCTAVES = deep_octaves(-0.5)
 
 
 def octaves_of(side: int) -> range:
@@ -132,13 +133,13 @@ def deep_bits(seed: int, each: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]
 def test_the_kernel_reads_the_deep_octaves_as_the_reference_does(p: float) -> None:
     """Once in 2^62 draws the first 62 bits are 0; here they are, with zeros after them, down to what is moved up."""
     table, (bits, more, last) = ReferenceTable.of(-p), deep_bits(11, 12)
-    drawn = Variates.of(bits, more, last)
+    drawn = Variates.of(bits, more, last, -p)
     x = magnitudes(table, drawn.side, drawn.t)
     assert x.tolist() == [fine_magnitude(-p, *map(int, three)) for three in zip(bits, more, last, strict=True)]
     # The same of bits that are only coarse, and of m = 1, which looks into no deep octave.
     bits[1::2] |= np.uint64(1)
     bits[::4] |= more[::4] >> np.uint64(12)
-    drawn = Variates.of(bits, more, last)
+    drawn = Variates.of(bits, more, last, -p)
     assert drawn.t[1::2].min() >= 2.0
     x = magnitudes(table, drawn.side, drawn.t)
     assert x.tolist() == [fine_magnitude(-p, *map(int, three)) for three in zip(bits, more, last, strict=True)]
@@ -147,7 +148,7 @@ def test_the_kernel_reads_the_deep_octaves_as_the_reference_does(p: float) -> No
 def test_deep_uniforms_are_the_bits_as_a_fraction() -> None:
     """t = 2 (more/2^64 + last/2^128) to within 2^-53 of it; below 2^-8 or 2^-32 that much more."""
     bits, more, last = deep_bits(12, 20)
-    drawn = Variates.of(bits, more, last)
+    drawn = Variates.of(bits, more, last, -0.5)
     assert set(np.floor(np.log2(drawn.t[drawn.side == UPPER]))) == set(range(-8, 1))
     assert set(np.floor(np.log2(drawn.t[drawn.side == LOWER]))) == set(range(-32, 1))
     for side, t, high, low in zip(drawn.side, drawn.t, more, last, strict=True):
@@ -227,7 +228,7 @@ def golden(p: float) -> tuple[str, str]:
     bits, more, last = (entry_bits(bytes(range(16)), domain, range(300), 100).ravel() for domain in (7, 8, 9))
     halvings = np.arange(bits.size, dtype=np.uint64) % np.uint64(62)
     head = bits & np.uint64(3 << 62)
-    some = Variates.of(head | ((bits ^ head) >> halvings), more, last)
+    some = Variates.of(head | ((bits ^ head) >> halvings), more, last, -0.5)
     x = magnitudes(table, some.side, some.t)
     rows = hashlib.sha256(
         (table.rows.astype("<f8").tobytes() + table.deep.astype("<f8").tobytes()) + numbers

@@ -155,6 +155,15 @@ def test_the_memory_is_what_a_stored_collector_takes(p: float) -> None:
     assert len(collector.to_bytes()) == pytest.approx(plan.bytes, rel=0.15)
 
 
+@pytest.mark.parametrize(("p", "most"), [(1.1, 2.5), (1.5, 1.35), (1.9, 1.2)])
+def test_norms_of_long_streams_take_little_more_noise(p: float, most: float) -> None:
+    """In units of Δ, at 5%: estimates are cut at 2^33 Δ or above, whatever Δ is, and never more private than exact."""
+    for privacy, change in ((ANY, 1.0), (ss.Privacy(1.0, 1e-9, max_value=50, pairs_per_person=3), 150.0)):
+        plan = ss.plan(ss.Moment(p), privacy, error=0.05)
+        assert change < plan.noise < most * change
+        assert plan.cap >= 2.0**33 * change
+
+
 def test_the_cap_is_far_above_what_is_expected() -> None:
     for expected in (1.0, 1e9):
         plan = ss.plan(HALF, ANY, size=30, expected=expected)

@@ -83,7 +83,7 @@ def computed_log_estimate(p: float, sums: list[int]) -> float:
 
 def measured_error(p: float, bits: Bits, weights: list[int]) -> float:
     """|ln F_hat computed - ln F_hat exact|; the bits are of shape (keys, entries), and t is 2 (m + what follows m)."""
-    drawn, table = Variates.of(*bits), ReferenceTable.of(-p)
+    drawn, table = Variates.of(*bits, -p), ReferenceTable.of(-p)
     floats = magnitudes(table, drawn.side, drawn.t)
     computed = computed_log_estimate(p, sum_entries(table, drawn, weights))
     with mpmath.workdps(50):

@@ -70,17 +70,33 @@ def test_every_tier_takes_the_deep_octaves(tier: str, p: float) -> None:
     key, others = bytes(range(16)), np.random.default_rng(4).integers(0, 2**64, 300, dtype=np.uint64)
     below = 0
     for fingerprint, domain, entry, side in DEEP:
-        drawn = variates(key, domain, [fingerprint], 8, one_sided=True)
+        drawn = variates(key, domain, [fingerprint], 8, -p)
         assert (int(drawn.side[0, entry]), bool(drawn.t[0, entry] < 2.0)) == (side, True)
         below += int(drawn.t[0, entry] < 1.0)
         for count, weight in ((0, 1), (7, -5), (300, 2**40)):
             keys = np.append(others[:count], np.uint64(fingerprint))
             weights = np.append(np.ones(count, np.int64), weight)
-            expected = sum_entries(
-                ReferenceTable.of(-p), variates(key, domain, keys.tolist(), 8, one_sided=True), weights.tolist()
-            )
+            expected = sum_entries(ReferenceTable.of(-p), variates(key, domain, keys.tolist(), 8, -p), weights.tolist())
             assert compiled(-p, 8, key, keys, weights, domain=domain, tier=tier) == expected
     assert below == 7
+
+
+@pytest.mark.parametrize("tier", tier_names())
+@pytest.mark.parametrize("p", [1.000001, 1.5, 1.99])
+def test_every_tier_takes_the_deep_octaves_above_order_one(tier: str, p: float) -> None:
+    """The same blocks, of which symmetric tables of 1 < p < 2 have those on the upper side."""
+    key, others = bytes(range(16)), np.random.default_rng(4).integers(0, 2**64, 300, dtype=np.uint64)
+    below = 0
+    for fingerprint, domain, entry, side in DEEP:
+        drawn = variates(key, domain, [fingerprint], 8, p)
+        below += int(drawn.t[0, entry] < 1.0)
+        assert side == 1 or drawn.t[0, entry] < 2.0
+        for count, weight in ((0, 1), (7, -5), (300, 2**40)):
+            keys = np.append(others[:count], np.uint64(fingerprint))
+            weights = np.append(np.ones(count, np.int64), weight)
+            expected = sum_entries(ReferenceTable.of(p), variates(key, domain, keys.tolist(), 8, p), weights.tolist())
+            assert compiled(p, 8, key, keys, weights, domain=domain, tier=tier) == expected
+    assert below >= 2
 
 
 def test_uniforms_have_53_bits_however_small() -> None:
@@ -94,7 +110,7 @@ def test_uniforms_have_53_bits_however_small() -> None:
     side = rng.integers(0, 2, lengths.size, dtype=np.uint64) << np.uint64(62)
     more, last = rng.integers(0, 2**64, (2, lengths.size), dtype=np.uint64)
     m = np.maximum(m, np.uint64(1))
-    t = uniforms(m | side, more, last)
+    t = uniforms(m | side, more, last, -0.5)
     for i in range(m.size):
         exact = 2 * (int(m[i]) * 2**64 + int(more[i])) if m[i] < 2**52 else (2 * int(m[i]) + 1) * 2**64
         assert abs(int(t[i] * 2.0**60) * 2**4 - exact) <= exact * 2.0**-53 * 1.01
@@ -198,7 +214,7 @@ def test_bad_arguments(arguments: dict[str, object], kind: type[Exception], mess
 def test_a_plan_does_not_take_a_one_sided_sketch_for_its_own() -> None:
     """A collector's blob whose sketch was put in by hand, of the other law, is refused."""
     from stablesketch.collector.bare_state import BareState
-    from stablesketch.collector.noisy_state import NoisyState
+    from stablesketch.collector.noisy_state import MomentState
 
     plan = ss.plan(
         ss.Moment(0.5), ss.Privacy(epsilon=1.0, delta=1e-8, pairs=1_000, relation="replace"), size=20, mechanism="bare"
@@ -208,7 +224,7 @@ def test_a_plan_does_not_take_a_one_sided_sketch_for_its_own() -> None:
         BareState.from_bytes(plan, one_sided(0.5, 20, secret).to_bytes(), secret)
     noisy = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-8), size=20)
     with pytest.raises(ss.BlobError, match=r"one-sided entries.*symmetric entries"):
-        NoisyState.from_bytes(noisy, ss.Sketch(0.5, 20, secret, law="symmetric").to_bytes(), secret)
+        MomentState.from_bytes(noisy, ss.Sketch(0.5, 20, secret, law="symmetric").to_bytes(), secret)
 
 
 @pytest.mark.parametrize("method", ["pitman", "median", "", None, ["power"]])

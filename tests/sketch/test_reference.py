@@ -34,7 +34,7 @@ SIZES = [1, 2, 3, 7, 8, 50, 63]
 def reference(
     p: float, size: int, key: bytes, fingerprints: np.ndarray, weights: list[int], domain: int = 0
 ) -> list[int]:
-    return sum_entries(ReferenceTable.of(p), variates(key, domain, fingerprints, size), weights)
+    return sum_entries(ReferenceTable.of(p), variates(key, domain, fingerprints, size, p), weights)
 
 
 def folded(fingerprints: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, list[int]]:

@@ -16,7 +16,7 @@ import pytest
 from sketch_helpers import SECRET, native_sums
 
 from stablesketch._native import SKEWED, Accumulator, Entries, tier_names
-from stablesketch.sketch.reference import ReferenceTable, is_one_sided, multiples, sum_entries, variates
+from stablesketch.sketch.reference import ReferenceTable, multiples, sum_entries, variates
 from stablesketch.sketch.tier import TIER
 
 KEY, DOMAIN = bytes(range(100, 116)), 3
@@ -60,7 +60,7 @@ def run(p: float, size: int, tier: str, steps: list[Step], *, rows: int = 0) -> 
 
 
 def reference(p: float, size: int, totals: dict[int, int]) -> list[int]:
-    drawn = variates(KEY, DOMAIN, list(totals), size, is_one_sided(p))
+    drawn = variates(KEY, DOMAIN, list(totals), size, p)
     return sum_entries(ReferenceTable.of(p), drawn, totals.values())
 
 
@@ -69,7 +69,7 @@ def running_sums(p: float, size: int) -> dict[int, list[int]]:
     """The reference's entries after each of COUNTS keys of random_keys(0, ...), 1 each."""
     table, keys = ReferenceTable.of(p), random_keys(0, COUNTS[-1])
     sums, after = [0] * size, {0: [0] * size}
-    for done, row in enumerate(multiples(table, variates(KEY, DOMAIN, keys.tolist(), size, is_one_sided(p))), 1):
+    for done, row in enumerate(multiples(table, variates(KEY, DOMAIN, keys.tolist(), size, p)), 1):
         sums = [total + x for total, x in zip(sums, row, strict=True)]
         if done in COUNTS:
             after[done] = sums

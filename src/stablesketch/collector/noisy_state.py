@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..errors import PlanInfeasible
+from ..plan.noisy_measure import most_keys_of
 from ..privacy import discrete_laplace
 from ..secret import Secret
 from ..sketch import Sketch
@@ -78,6 +80,17 @@ class NormState(_NoisyState):
     @staticmethod
     def _opened(plan: Plan, secret: Secret | None) -> Sketch:
         return Sketch(plan.statistic.p, plan.size, secret, law="symmetric")
+
+    def check(self, confidence: float) -> None:
+        """Besides, the number of keys, of which there are no more than pairs: the δ of a plan covers so many."""
+        super().check(confidence)
+        plan = self._plan
+        most = most_keys_of(plan.statistic.p, plan.size, plan.privacy)
+        if self.pairs > most:
+            raise PlanInfeasible(
+                f"the stream has more than {most:,.0f} pairs, and with {plan.size:,} entries the δ of the plan covers "
+                "no more keys than that. Release parts, which compose, or plan with a larger delta or fewer entries."
+            )
 
     def _estimate(self) -> float:
         entries, _, _ = self._sketch._snapshot()

@@ -16,19 +16,19 @@ from ..privacy import Privacy
 from ..privacy.estimate_precision import precision_of, usual_cap
 from ..privacy.noisy_estimate import NoisyEstimate, Precision
 from ..privacy.noisy_norm import NoisyNorm
-from ..privacy.norm_precision import norm_precision
+from ..privacy.norm_precision import most_keys, norm_precision, usual_norm_cap
 from ..sketch.estimators.norm import norm_law
 from ..sketch.estimators.norm import size_for as norm_size_for
 from ..sketch.estimators.power_sum import power_sum
 from ..sketch.estimators.power_sum import size_for as power_size_for
 
-__all__ = ["Measure", "Noise", "measure_of", "noise_of_plan"]
+__all__ = ["Measure", "Noise", "measure_of", "most_keys_of", "noise_of_plan"]
 
 _GRID = 2.0**-10  # the step of the grid is at most this part of the noise, and of the noise times ε
 _ROOM = 16.0  # an estimate is cut no lower than at so many times what is expected
-_NORM_CAP = 2.0**37  # in units of Δ: the guarantee is for streams whose total is at most this
-_MOST_KEYS = 2.0**40  # and that have no more keys
-_SHARE_OF_DELTA = 1.0 / 64.0  # that failures of computing may take
+# Of δ, what failures of computing may take. Between orders 1 and 2 errors are the smaller the more may fail, and at an
+# eighth the noise is nearly the least.
+_SHARE_BELOW_TWO, _SHARE_OF_TWO = 1.0 / 8.0, 2.0**-9
 
 
 @dataclass(frozen=True)
@@ -119,21 +119,28 @@ class _Norm:
         return norm_size_for(self.p, error)
 
     def cap(self, size: int, privacy: Privacy, expected: float) -> float:
-        """Below order 2 the largest X are cut off too often in very long streams."""
-        cap = max(_NORM_CAP, _power_above(_ROOM * self.of_moment(expected) / self.change(privacy)))
-        while cap > 1.0 and self.precision(size, privacy, 0.0, cap).failures > _SHARE_OF_DELTA * privacy.delta:
-            cap *= 0.5
-        return cap
+        usual = usual_norm_cap(self.p, size, self._failure(privacy), privacy.copies)
+        return max(usual, _power_above(_ROOM * self.of_moment(expected) / self.change(privacy)))
 
     def precision(self, size: int, privacy: Privacy, grid: float, cap: float) -> Precision:
-        change, failure = self.change(privacy), min(1e-13, privacy.delta * 2.0**-10 / privacy.copies)
-        found = norm_precision(
-            self.p, size, cap * change, sensitivity=change, grid=grid, failure=failure, keys_cap=_MOST_KEYS
-        )
+        change, keys = self.change(privacy), most_keys_of(self.p, size, privacy)
+        failure = self._failure(privacy)
+        found = norm_precision(self.p, size, cap * change, sensitivity=change, grid=grid, failure=failure, keys=keys)
         return replace(found, outputs=privacy.copies)
+
+    def _failure(self, privacy: Privacy) -> float:
+        """π of one output, of which 2π is charged, without what grows with the number of keys."""
+        if self.p == 2.0:
+            return min(1e-13, 0.5 * _SHARE_OF_TWO * privacy.delta / privacy.copies)
+        return 0.5 * _SHARE_BELOW_TWO * privacy.delta / privacy.copies
 
     def estimate(self, size: int, copies: int) -> NoisyNorm:
         return NoisyNorm(self.p, size, copies)
+
+
+def most_keys_of(p: float, size: int, privacy: Privacy) -> float:
+    """The most keys for which a norm is as private as planned: a limit that a collector holds its stream to."""
+    return most_keys(p, size, privacy.delta, privacy.copies)
 
 
 def measure_of(p: float) -> Measure:

@@ -1,8 +1,8 @@
 """What finite precision costs an estimated norm (noisy_norm.py): symmetric entries cancel, so errors are not relative.
 
 Claim. Let T be the estimate from ideal entries a_j = Σ f_k x_kj and T̃ the computed one. But for an event of
-probability `failure`, |T̃ - T| <= η T, whatever the stream within the cap on its total. Everything is proved from one
-measured number, e: a computed x̃ errs by at most e (1 + |x|), sign and magnitude being drawn apart.
+probability `failure`, |T̃ - T| <= η T for every stream of at most `keys` keys, whatever their totals. Everything is
+proved from one measured number, e: a computed x̃ errs by at most e (1 + |x|), sign and magnitude being drawn apart.
 
 **Signs.** The sign of x̃ is a bit of its own. So with magnitudes fixed the error of an entry is Σ s_k α_k, s_k
 independent signs, |α_k| <= β_k = e f_k (1 + |x_k|), and P(|Σ s_k α_k| > u) <= 2 P(|Σ s_k β_k| > u). Proof: order
@@ -15,101 +15,172 @@ f_k plus e times an entry.
 So all entries err by at most A = (1 + √2) z e ‖f‖_2 but for 6 r e^{-z²/2}, and T, which is a Euclidean norm over κ
 √(2r), by A/(κ √2). The smallest ξ is ξ_0 but for a chosen probability, and ‖f‖ <= T/ξ_0.
 
-**1 < p < 2.** T κ is the k-th smallest |a_j|, so only small entries matter. Let w = W ‖f‖ with T κ <= w/3 but for a
-chosen probability, B = z ‖f‖ >= 2w, g = z^{-p}. For all p here x^p P(|X| > x) <= 1 and x^{p+1} times the density of X
-is at most 1 (tests/privacy/test_norm_precision.py). Call a term f_k x_k of an entry large if it exceeds B.
-- *An entry with a large term is seldom small.* P(some term is large, |a_j| <= w) <= 2^{2p+2} W z^{-(2p+1)}. Proof:
-  let term k be large. The rest R of the entry is independent of it, and |R| > B - w >= B/2; R is stable of scale at
-  most ‖f‖, so that has probability at most (2/z)^p. Then f_k x_k lies in an interval of length 2w beyond B/2, where
-  its density is at most f_k^p (2/B)^{p+1}. Add over k. ∎
-- *The terms that are not large* err together by at most A = e (z_1 + m z) ‖f‖ but for 4 e^{-z_1²/2} + 4 exp(-m (ln(m
-  (2-p)/(2g)) - 1)): signs as above, then Hoeffding for Σ s_k f_k, and Bennett for the bounded terms, whose variances
-  add up to at most Σ f_k² ∫_0^{B/f_k} 2x P(|X| > x) dx <= 2 g B²/(2-p).
-- *Large terms*: at most two but for g³/6, each below w/(8e) but for (8e/W)^p. So they err together by at most w/3.
-So |ã_j - a_j| <= A where |a_j| <= w, and |ã_j| > w/2 elsewhere: the order statistic, which is below w/3, moves by at
-most A.
+**1 < p < 2.** T κ is the k-th smallest |a_j|, Q, so only entries near Q matter. Write ‖f‖ = 1. Let w be such that
+Q <= w/3 but for a chosen probability. Far out, for x >= 50, x^p P(|X| > x) <= C and x^{p+1} times the density of X is
+at most D, 2% above their limits c = (2/π) Γ(p) sin(π(2-p)/2) and pc/2; and both are at most 1 for all x
+(tests/privacy/test_norm_precision.py). Call a term f_k x_k of an entry large if it exceeds z, where z >= 8w and 7z/8 >=
+50.
+- *An entry with a large term is seldom near a given place.* For an interval I in [0, w] of length l, P(some term is
+  large, |a_j| in I) <= 2 l C D (8/7)^p z^{-(2p+1)}. Proof: let term k be large. The rest R of the entry is independent
+  of it, and |R| > z - w >= 7z/8; R is stable of scale at most 1, so that has probability at most C (7z/8)^{-p}. Then
+  f_k x_k lies in two intervals of length l beyond z, where its density is at most D f_k^p z^{-(p+1)}. Add over k. ∎
+- *The terms that are not large* err together by at most A = e (z_1 + m z) but for 4 e^{-z_1²/2} + 4 exp(-m (ln(m/v) -
+  1)): signs as above, then Hoeffding for Σ s_k f_k, and Bennett for the bounded terms, whose variances add up to at
+  most Σ f_k² ∫_0^{z/f_k} 2x P(|X| > x) dx <= v z². P(|X| > x) is at most 1, x^{-p}, and from 50 on C x^{-p}; Σ f_k² is
+  at most 1; so v = (1 + 2 (50^{2-p} - 1)/(2-p)) z^{-2} + 2 C z^{-p}/(2-p) will do.
+- *All entries, coarsely.* Take a first z, Z, so large that no entry in [0, w] has a large term (l = w, r entries), and
+  its A, B. Of an entry beyond w at most two terms are large but for (C Z^{-p})³/6. If both are below Y = w/(8e), they
+  err together by at most w/3. If the larger of them, y, is above, then the rest of the entry is below y/2, and so |a_j|
+  above y/2 and the error of both below 5e |a_j|, but for C Y^{-p} C (Y/2)^{-p}. So |ã_j - a_j| <= B where |a_j| <= w,
+  and |ã_j| > w/2 elsewhere.
+- *Those near Q, finely.* Let no entry with ||a_j| - Q| <= 2B have a large term of a second, smaller z. Then such
+  entries err by at most A, A <= B, those further below or above are still below Q - A or above Q + A when computed,
+  and Q moves by at most A. It fails with probability at most 2 (E 1/h(Q) + 4rB) C D (8/7)^p z^{-(2p+1)}, h the
+  density of |X|. Proof: of the other r - 1 entries let U and V be the (k-1)-th and the k-th smallest magnitude. Q is
+  the middle one of U, |a_j|, V, so |a_j| lies in [U - 2B, V + 2B], which is independent of a_j, and in [0, w]. Take the
+  first bullet and add over j: r E(V - U) is the mean of 1/h(Q) (estimators/norm.py, `gap`). ∎
 
-**The last octave.** The uniform number behind x has a least value: where it is below 2^-63, with probability q =
-2^-64, x comes out too small.
-- p = 2: the law of an entry changes by at most 4q + 3(nq)² in total variation for n keys, and that is charged. Proof.
+**The last octave.** The uniform number behind x has a least value; below, x comes out too small.
+- p = 2: where it is below 2^-63, with probability q = 2^-64. The law of an entry changes by at most 4q + 3(nq)² in
+  total variation for n keys, and that is charged. Proof.
   Two hits or more have probability (nq)²/2. With one, of key k, the rest of the entry is normal of variance 2σ², σ² =
   ‖f‖² - f_k² (that the others are no hits changes its law by 2nq at most). At most two keys have f_k² >= ‖f‖²/2: 2q.
   For the others σ² >= ‖f‖²/2, and the mixtures of N(±u, 2σ²) and N(±u', 2σ²), u = f_k |x|, u' = f_k |x'|, differ by
   at most (1/2) ∫ v c/(2σ²) dv over [u', u] = c (u² - u'²)/(8σ²), c = ∫|φ''| < 0.97 (the first order cancels by
   symmetry), so by less than f_k² (x² - x'²)/(4‖f‖²); x² - x'² has mean below 8, and Σ f_k² = ‖f‖². ∎
-- p < 2: where f_k x > B even for the least such x, the term is large in both computations, and the entry above w in
-  both but for five times the probability above (as |x'| <= |x|, signs as above give the rest twice the tail, and the
-  law of x' has at most twice the density). Totals are whole numbers and their norm is at most the total, so this
-  holds while z times the cap is below that x. Beyond, hits are charged: keys times entries times q.
+- p < 2: the table has 32 octaves more on the upper side (native/stable_table.hpp, deep octaves), so the probability is
+  2^-96, and all hits are charged: keys times entries times that.
 
-Not in `failure`: what AES can be told from random by. Measured, not proved: e (tests/law/test_above_one_table.py).
+**AES** is a permutation, so its blocks are independent but for (blocks)²/2^129: charged, too (`switching`).
+
+Not in `failure`: what AES can be told from a random permutation by. Measured, not proved: e
+(tests/law/test_above_one_table.py).
 """
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from ..errors import ArgumentError
-from ..law.above_one import above_one_law
-from ..sketch.estimators.norm import norm_law
+from ..sketch.estimators.norm import NormLaw, norm_law
+from .estimate_precision import switching
 from .noisy_estimate import Precision
 
-__all__ = ["norm_precision"]
+__all__ = ["MOST_KEYS", "most_keys", "norm_precision", "usual_norm_cap"]
+
+MOST_KEYS = 2.0**40
+"""More keys than this are covered by no plan."""
 
 _TABLE = 2e-15  # the rows, five times what was found; further up to 2 the polynomials are ten times worse
 _NEAR_TWO, _TABLE_NEAR_TWO = 1.9999, 2.5e-14
 _BITS = 2.0**-49  # the relative granularity of the uniform number at its coarsest; |X| moves by less
 _RESOLUTION = 2.0**-53
 _ARITHMETIC = 1e-14  # rounding entries to floats, and the sum, root and quotient
-_LAST_OCTAVE = 2.0**-64
+_LAST_OCTAVE, _LAST_DEEP_OCTAVE = 2.0**-64, 2.0**-96
+_FAR, _ABOVE_LIMIT = 50.0, 1.02  # from where on the tail is a power, and to what
+_GAP = 1.1  # by how much the mean gap is raised: it is an integral right to far less
+
+# As for one-sided entries: of the noise what rounding errors may take, and of δ what failures may.
+_SHARE_OF_NOISE, _SHARE_OF_DELTA = 0.0075, 1.0 / 64.0
+# Caps in units of Δ: no lower than this, whatever it costs in noise, and no higher.
+_LEAST_CAP, _LARGEST_CAP = 2.0**33, 2.0**37
+_FEW = 25  # entries
 
 
 def norm_precision(
     p: float,
     size: int,
-    total_cap: float,
+    cap: float,
     *,
     sensitivity: float = 1.0,
     grid: float = 2.0**-10,
     failure: float = 1e-13,
-    keys_cap: float | None = None,
+    keys: float = 2.0**33,
 ) -> Precision:
-    """The `Precision` of a norm of order 1 < p <= 2 from `size` entries, if totals add up to `total_cap` at most.
+    """The `Precision` of a norm of order 1 < p <= 2 from `size` entries, for streams of at most so many keys.
 
-    `sensitivity` is Δ, `grid` the step of the grid in units of b, `failure` what the bounds may fail with, to which the
-    last octave is added; `keys_cap` bounds the number of keys (the total does, too). The norm is at most the total, so
-    the estimate is cut at `total_cap`.
+    The estimate is cut at `cap`; a longer stream is as private, and is released as the cap. `sensitivity` is Δ, `grid`
+    the step of the grid in units of b, `failure` what the bounds may fail with, to which the last octave and AES are
+    added.
     """
-    if not 1.0 <= total_cap < math.inf:
-        raise ArgumentError("total_cap", total_cap, "a stream has a total of at least 1", "Pass a public bound of it")
+    if not 1.0 <= cap < math.inf:
+        raise ArgumentError("cap", cap, "a norm that is not 0 is at least 1", "Pass where estimates are cut")
     if not 0.0 < failure < 1.0:
         raise ArgumentError("failure", failure, "a probability lies between 0 and 1", "Pass 1e-13, for example")
-    keys = total_cap if keys_cap is None else min(keys_cap, total_cap)
-    table = _TABLE_NEAR_TWO if _NEAR_TWO < p < 2.0 else _TABLE
-    one = table + _BITS + _RESOLUTION
     law = norm_law(p, size)
-    if p == 2.0:
-        z = math.sqrt(2.0 * math.log(12.0 * size / failure))
-        least = math.exp(law.log_quantile(0.5 * failure))
-        error = (1.0 + math.sqrt(2.0)) * z * one / (math.sqrt(2.0) * math.exp(law.log_constant) * least)
-        last = size * (4.0 * _LAST_OCTAVE + 3.0 * (keys * _LAST_OCTAVE) ** 2)
-        return Precision(error + _ARITHMETIC, failure + last, total_cap / sensitivity, grid)
-    part = 0.125 * failure
+    error, large = _error_of_two(law, failure) if p == 2.0 else _error_below_two(law, failure)
+    return Precision(error + _ARITHMETIC, failure + large + _by_keys(p, size, keys), cap / sensitivity, grid)
+
+
+def _by_keys(p: float, size: int, keys: float) -> float:
+    """What fails the more often the more keys there are: the last octave, and AES."""
+    last = 3.0 * (keys * _LAST_OCTAVE) ** 2 if p == 2.0 else keys * _LAST_DEEP_OCTAVE
+    return size * last + switching(size, keys)
+
+
+def _one(p: float) -> float:
+    """e."""
+    return (_TABLE_NEAR_TWO if _NEAR_TWO < p < 2.0 else _TABLE) + _BITS + _RESOLUTION
+
+
+def _error_of_two(law: NormLaw, failure: float) -> tuple[float, float]:
+    """η, and what more can fail: the part of the last octave that knows nothing of the number of keys."""
+    z = math.sqrt(2.0 * math.log(12.0 * law.size / failure))
+    least = math.exp(law.log_quantile(0.5 * failure))
+    error = (1.0 + math.sqrt(2.0)) * z * _one(2.0) / (math.sqrt(2.0) * math.exp(law.log_constant) * least)
+    return error, 4.0 * law.size * _LAST_OCTAVE
+
+
+def _error_below_two(law: NormLaw, failure: float) -> tuple[float, float]:
+    """η, and what more can fail: that two terms beyond all bounds cancel."""
+    p, size, one, part = law.p, law.size, _one(law.p), 0.1 * failure  # there are nine that can fail
     constant = math.exp(law.log_constant)
-    most = 3.0 * constant * math.exp(law.log_quantile_above(part))  # W
-    # The first bullet five times: once for ideal entries, four times for those with the last octave as it is.
-    z = (5.0 * size * 2.0 ** (2.0 * p + 2.0) * most / part) ** (1.0 / (2.0 * p + 1.0))
-    z = max(z, 2.0 * most)
-    g = z**-p
+    w = 3.0 * constant * math.exp(law.log_quantile_above(part))
+    limit = _ABOVE_LIMIT * (2.0 / math.pi) * math.gamma(p) * math.sin(0.5 * math.pi * (2.0 - p))
+    rate = 2.0 * limit * (_ABOVE_LIMIT * 0.5 * p * limit) * (8.0 / 7.0) ** p
     z_1 = math.sqrt(2.0 * math.log(4.0 * size / part))
-    m = 1.0
-    while m * (math.log(m * (2.0 - p) / (2.0 * g)) - 1.0) < math.log(4.0 * size / part):
-        m += 0.01
-    large = size * (g**3 / 6.0 + (8.0 * one / most) ** p)
-    least = math.exp(law.log_quantile(part))
-    error = one * (z_1 + m * z) / (constant * least)
-    largest_last = math.exp(float(above_one_law(p).quantile(log_sf=np.array(-63.0 * math.log(2.0)))))
-    last = 0.0 if z * total_cap < largest_last else keys * size * _LAST_OCTAVE
-    return Precision(error + _ARITHMETIC, failure + large + last, total_cap / sensitivity, grid)
+
+    def bounded(length: float, least: float) -> float:
+        """A, for intervals of this length in all and a z of at least so much."""
+        z: float = max((rate * length / part) ** (1.0 / (2.0 * p + 1.0)), least)
+        spread = (1.0 + 2.0 * (_FAR ** (2.0 - p) - 1.0) / (2.0 - p)) / z**2 + 2.0 * limit * z**-p / (2.0 - p)
+        m, wanted = 1.0, math.log(4.0 * size / part)
+        while m * (math.log(m / spread) - 1.0) < wanted:
+            m *= 1.01
+        return one * (z_1 + m * z)
+
+    least = 8.0 * max(w, _FAR / 7.0)  # z - w is to be 7z/8 and 50 at least
+    most = bounded(size * w, max(least, (size * limit**3 / (6.0 * part)) ** (1.0 / (3.0 * p))))
+    near = min(bounded(_GAP * law.gap(w) + 4.0 * size * most, least), most)
+    large = size * limit**2 * 2.0**p * (8.0 * one / w) ** (2.0 * p)
+    if most > w / 6.0:  # no entry is known well enough: tables are far better than that
+        return 1.0, large
+    return near / (constant * math.exp(law.log_quantile(part))), large
+
+
+def most_keys(p: float, size: int, delta: float, outputs: int = 1) -> float:
+    """The most keys, a power of two up to 2^40, for which failures that grow with them take at most 1/128 of δ."""
+    keys = MOST_KEYS
+    while keys > 1.0 and 2.0 * outputs * _by_keys(p, size, keys) > 0.5 * _SHARE_OF_DELTA * delta:
+        keys *= 0.5
+    return keys
+
+
+def usual_norm_cap(p: float, size: int, failure: float, outputs: int = 1) -> float:
+    """The largest power of two up to 2^37, in units of Δ, at which errors raise the noise by less than 1%, or 2^33 if
+    it is larger; at order 2 always 2^37, which costs little.
+
+    Of fewer than 25 entries the norm can come out very small, and errors be large against it. Those caps are lower than
+    2^33, so that errors do no more than double the noise, which is about what ξ exceeds with probability `failure`.
+    """
+    if p == 2.0:
+        return _LARGEST_CAP
+    shift = norm_precision(p, size, 1.0, grid=0.0, failure=failure).shift(1.0) * outputs
+    cap, least = _power_below(_SHARE_OF_NOISE / shift), _LEAST_CAP
+    if size < _FEW:
+        least = min(least, _power_below(math.exp(norm_law(p, size).log_quantile_above(failure)) / shift))
+    return min(max(cap, least, 1.0), _LARGEST_CAP)
+
+
+def _power_below(value: float) -> float:
+    return math.ldexp(1.0, math.floor(math.log2(value)))

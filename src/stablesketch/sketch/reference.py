@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .._native import DEEP_OCTAVES, SKEWED, deep_rows
+from .._native import SKEWED, deep_octaves, deep_rows
 from .._native import table as native_table
 from ..secret import Secret
 from .projection import STREAM
@@ -49,7 +49,7 @@ def reference_entries(
     A p below 0 is the one-sided law of order -p, or entropy's.
     """
     key = secret.derive(f"entries/p={float(p).hex()}", 16)
-    return sum_entries(ReferenceTable.of(p), variates(key, domain, fingerprints, size, is_one_sided(p)), weights)
+    return sum_entries(ReferenceTable.of(p), variates(key, domain, fingerprints, size, p), weights)
 
 
 def sum_entries(table: ReferenceTable, drawn: Variates, weights: Iterable[int]) -> list[int]:
@@ -73,29 +73,30 @@ class Variates:
     t: Floats
 
     @classmethod
-    def of(cls, bits: Bits, more: Bits, last: Bits | None = None) -> Variates:
+    def of(cls, bits: Bits, more: Bits, last: Bits | None = None, p: float = 1.0) -> Variates:
         side = (bits >> np.uint64(62)).astype(np.intp) & 1
-        return cls((bits >> np.uint64(63)).astype(np.bool_), side, uniforms(bits, more, last))
+        return cls((bits >> np.uint64(63)).astype(np.bool_), side, uniforms(bits, more, last, p))
 
 
-def uniforms(bits: Bits, more: Bits, last: Bits | None = None) -> Floats:
+def uniforms(bits: Bits, more: Bits, last: Bits | None = None, p: float = 1.0) -> Floats:
     """t, in units of 2^-63: the lower 62 bits are m, and t = 2m + 1, rounded to a float.
 
     On the upper side, where a small t is a large X, an m below 2^48 is continued by the 64 bits `more`, so that t has a
     full mantissa: t = 2m + 2 more/2^64, cut to 63 significant bits, the last of them set, then rounded. Where m = 0 a
     unit is added if that leaves t below 1.
 
-    Of a one-sided law, which is one with `last`, an m below 2^52 is continued, on both sides, by 128 bits: those of
-    `more`, then those of `last`. t goes down to 2^-8 on the upper side and to 2^-32 on the lower one, and that much is
-    added to what is below.
+    Of a one-sided law an m below 2^52 is continued, on both sides. Where the table of this p has deep octaves, d of
+    them on that side, and m = 0, the bits `last` follow those of `more`: t goes down to 2^-d, and that much is added to
+    what is below.
     """
     t = ((bits << np.uint64(1) | np.uint64(1)) & np.uint64(2**63 - 1)).astype(np.int64).astype(np.float64)
-    coarse = 0x7FFF_0000_0000_0000 if last is None else 0x3FF0_0000_0000_0000
+    coarse = 0x3FF0_0000_0000_0000 if is_one_sided(p) else 0x7FFF_0000_0000_0000
+    deep = deep_octaves(float(p))
     for where in np.argwhere(bits & np.uint64(coarse) == 0):
         at = tuple(where)
         m, side = int(bits[at]) & (2**62 - 1), int(bits[at]) >> 62 & 1
         exact = m << 129 | int(more[at]) << 65 | (0 if last is None else int(last[at]) << 1)  # t 2^128
-        least = 1 << (128 if last is None else 128 - DEEP_OCTAVES[side])
+        least = 1 << 128 - deep[side]
         if exact < least:
             exact += least
         cut = exact.bit_length() - 63
@@ -115,12 +116,13 @@ class ReferenceTable:
     resolution: int
     shift: int
     deep: Floats
+    deep_octaves: tuple[int, int] = (0, 0)
     symmetric: bool = True
 
     @classmethod
     def of(cls, p: float) -> ReferenceTable:
         """The table of this order; below 0 it is that of a law whose rows hold X with its sign."""
-        return cls(*native_table(float(p)), deep_rows(float(p)), symmetric=p > 0.0)
+        return cls(*native_table(float(p)), deep_rows(float(p)), deep_octaves(float(p)), symmetric=p > 0.0)
 
 
 def is_one_sided(p: float) -> bool:
@@ -146,7 +148,7 @@ def magnitudes(table: ReferenceTable, side: int | NDArray[np.intp], t: Floats) -
     row, s = position(table.bin_bits, t)
     coefficients = table.rows[side, np.maximum(row, 0)]
     if np.any(row < 0):
-        ends = np.cumsum(DEEP_OCTAVES)[side] << table.bin_bits
+        ends = np.cumsum(table.deep_octaves)[side] << table.bin_bits
         coefficients = np.where((row < 0)[..., np.newaxis], table.deep[np.minimum(ends + row, ends - 1)], coefficients)
     c = np.moveaxis(coefficients, -1, 0)
     s2 = s * s
@@ -183,11 +185,11 @@ def multiples(table: ReferenceTable, drawn: Variates) -> list[list[int]]:
 CONTINUATION, LAST_CONTINUATION = 1 << 31, 3 << 30
 
 
-def variates(key: bytes, domain: int, fingerprints: Sequence[int], size: int, one_sided: bool = False) -> Variates:
-    """What is drawn for each fingerprint (rows) and entry (columns)."""
+def variates(key: bytes, domain: int, fingerprints: Sequence[int], size: int, p: float = 1.0) -> Variates:
+    """What is drawn for each fingerprint (rows) and entry (columns) of a table of this order."""
     more = entry_bits(key, domain ^ CONTINUATION, fingerprints, size)
-    last = entry_bits(key, domain ^ LAST_CONTINUATION, fingerprints, size) if one_sided else None
-    return Variates.of(entry_bits(key, domain, fingerprints, size), more, last)
+    last = entry_bits(key, domain ^ LAST_CONTINUATION, fingerprints, size) if any(deep_octaves(float(p))) else None
+    return Variates.of(entry_bits(key, domain, fingerprints, size), more, last, p)
 
 
 def entry_bits(key: bytes, domain: int, fingerprints: Sequence[int], size: int) -> Bits:

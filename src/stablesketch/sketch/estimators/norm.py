@@ -161,6 +161,16 @@ class NormLaw:
         v, _, above = self.tails
         return float(np.interp(-math.log(probability), -np.log(above), v))
 
+    def gap(self, largest: float) -> float:
+        """r E(V - U) for 1 < p < 2: of r - 1 magnitudes |X|, U and V are the (k-1)-th and the k-th smallest, cut at
+        `largest`. It is the mean of 1/h(Q), Q the k-th smallest of r and h the density of |X|.
+
+        P(U < x < V) = C(r-1, k-1) H(x)^(k-1) (1 - H(x))^(r-k), and r h times that is the density of Q.
+        """
+        _, y, mass, _ = self._panels
+        kept = y < math.log(largest)
+        return float(np.sum(mass[kept] * np.exp(y[kept] - above_one_law(self.p).values(y[kept]).density)))
+
     @cached_property
     def relative_variance(self) -> float:
         """Var ξ, the relative variance of the estimated norm; F_p = norm^p errs p times as much. ∞ without a mean."""
