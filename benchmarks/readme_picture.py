@@ -30,7 +30,7 @@ from stablesketch.sketch import wire
 from stablesketch.sketch.estimators.one_sided import log_estimates
 
 P = 0.5
-STORED_SIZE = 202
+STORED_SIZE = 203
 TITLE = "What a sketch stores and how accurate it is"
 SIZES = (16, 32, 64, 128, 256, 512, 1024, 2048)
 SKETCHES = 32  # of each size

@@ -111,7 +111,12 @@ def table(results: Path) -> str:
 
 
 def shown(error: str, absolute: bool) -> str:
-    return "" if not error else f"{float(error):.4f}" if absolute else f"{100 * float(error):.2f}%"
+    """Where the noise is larger than what is measured, by how much says nothing."""
+    if not error:
+        return ""
+    if absolute:
+        return f"{float(error):.4f}"
+    return f"{100 * float(error):.2f}%" if abs(float(error)) <= 1.0 else "over 100%"
 
 
 if __name__ == "__main__":

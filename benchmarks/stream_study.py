@@ -213,17 +213,21 @@ def verdict(results: Path) -> str:
     there = [row for row in found if not row["refused"]]
     if not there:
         return "Nothing was measured."
+    refused = len(found) - len(there)
+    noise = [row for row in there if float(row["predicted"]) > 0.5]
+    there = [row for row in there if row not in noise]
     ratios = [float(row["error"]) / float(row["predicted"]) for row in there]
     covered, releases = (sum(int(row[name]) for row in there) for name in ("covered", "releases"))
     far = [f"{row['file']} {row['statistic']} {row['order']}: {ratio:.2f}"
            for row, ratio in zip(there, ratios, strict=True) if not 0.9 <= ratio <= 1.1]  # fmt: skip
     return "\n".join(
         [
-            f"{len(found)} rows, {len(found) - len(there)} refused. Error / planned error: "
+            f"{len(found)} rows, {refused} refused. Error / planned error: "
             f"{math.sqrt(statistics.fmean(ratio**2 for ratio in ratios)):.3f} over all, "
             f"from {min(ratios):.2f} to {max(ratios):.2f}. Intervals that hold: {covered:,} of {releases:,} "
             f"({covered / releases:.1%}).",
             *(f"more than 10% off: {line}" for line in far),
+            *(f"mostly noise, left out: {row['file']} {row['statistic']} {row['order']}" for row in noise),
         ]
     )
 

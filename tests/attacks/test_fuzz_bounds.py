@@ -105,7 +105,7 @@ RELEASE = ss.Release(
     ("field", "value"),
     [
         ("value", "5"), ("value", None), ("value", float("nan")), ("value", 10**400), ("low", 7.0), ("confidence", 1),
-        ("confidence", 0.0), ("statistic", 5), ("statistic", "x" * 2000), ("statistic", ""), ("p", 1.5),
+        ("confidence", 0.0), ("statistic", 5), ("statistic", "x" * 2000), ("statistic", ""), ("p", 2.5),
         ("epsilon", -1),
         ("epsilon", float("inf")), ("delta", 1.0), ("relation", "both"), ("relation", []), ("pairs", -1),
         ("pairs", 1.5),

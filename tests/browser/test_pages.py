@@ -15,9 +15,7 @@ from stablesketch.report import Context, report_page
 
 pytestmark = pytest.mark.slow
 
-PLAN = ss.plan(
-    ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=0, relation="add_remove", pairs_per_person=5), size=50, mechanism="bare"
-)
+PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs_per_person=5), size=50)
 
 
 def released(value: float) -> ss.Release:
@@ -28,12 +26,10 @@ def released(value: float) -> ss.Release:
 
 
 GROUPS = [GroupRelease((name,), released(value)) for name, value in (("FR", 900.0), ("DE <b>", 1_200.0), ("MT", 20.0))]
-PROFILE_PLAN = ss.plan(
-    ss.Profile([0.5, 1]), ss.Privacy(1.0, 1e-6, pairs=100_000, relation="replace"), size=50, mechanism="bare"
-)
+PROFILE_PLAN = ss.plan(ss.Profile([0.25, 0.5]), ss.Privacy(1.0, 1e-6, relation="replace"), size=50)
 PROFILE = replace(
     released(900.0), statistic=str(PROFILE_PLAN.statistic), relation="replace", pairs=100_000,
-    points=(ss.Point(0.5, 900.0, 720.0, 1_080.0), ss.Point(1.0, 70.0, 50.0, 90.0)),
+    points=(ss.Point(0.25, 900.0, 720.0, 1_080.0), ss.Point(0.5, 70.0, 50.0, 90.0)),
 )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ import stablesketch as ss
 from stablesketch.statistic import STATISTICS, Known, Statistic
 
 MECHANISMS = ("sketch", "exact", "bare")
-ORDERS = {"profile": ([0, 0.4],), "shannon": (), "distinct": (), "total": ()}
+ORDERS = {"profile": ([0, 0.4],), **dict.fromkeys(("shannon", "distinct", "total", "simpson", "hhi"), ())}
 STREAMS = {
     "none": [],
     "one": [7],

@@ -144,6 +144,12 @@ def test_the_best_error_of_the_limits() -> None:
     assert [f"{100 * relative_deviation(p, 10_000):.1f}" for p in (0.05, 1.0)] == ["1.0", "1.4"]
 
 
+def test_the_noise_of_orders_above_one_on_the_page_of_limits() -> None:
+    noises = [ss.plan(ss.Moment(p), ASKED, size=200).noise for p in (1.5, 2.0, 1.25)]
+    said = f"b/Δ is {noises[0]:.2f} at order 1.5 and {noises[1]:.2f} at 2, but {noises[2]:.0f} at 1.25"
+    assert said in LIMITS
+
+
 def test_collisions() -> None:
     assert 1.0 / -math.expm1(-(1e18 / 2.0) / 2.0**64) == pytest.approx(37, abs=1)
 

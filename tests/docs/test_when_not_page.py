@@ -23,12 +23,12 @@ def text() -> str:
 
 def made() -> str:
     rows = [
-        "| pairs | sketch of 202: error | sketch of 2,000: error | exact table: error | its size, keys all different |",
+        "| pairs | sketch of 203: error | sketch of 2,000: error | exact table: error | its size, keys all different |",
         "|---|---|---|---|---|",
     ]
     asked, half = ss.Privacy(1.0, 1e-9), ss.Moment(0.5)
     for pairs in (100, 10**3, 10**4, 10**5, 10**6, 10**9):
-        plans = [ss.plan(half, asked, size=size, expected=pairs**0.5) for size in (202, 2_000)]
+        plans = [ss.plan(half, asked, size=size, expected=pairs**0.5) for size in (203, 2_000)]
         plans += [ss.plan(half, asked, mechanism="exact", expected=pairs**0.5)]
         errors = " | ".join(f"{100 * plan.error:.2g}%" for plan in plans)
         rows.append(f"| {pairs:,} | {errors} | {pairs / 100:,.0f} KB |")

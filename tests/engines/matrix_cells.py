@@ -35,9 +35,6 @@ MAX_VALUE, PER_PERSON = 20, 4
 EPSILON, DELTA = 1.0, 1e-9
 CONFIDENCE = 0.95
 
-ENTROPY_BY_SKETCH = False
-"""Whether sketches of Shannon's entropy are released with noise. Until they are, order 1 is refused at the defaults."""
-
 _PEOPLE = {"key": "key", "person": "user", "pairs_per_person": PER_PERSON}
 SITUATIONS: dict[str, Options] = {
     "plain": {"key": "key"},
@@ -61,14 +58,8 @@ CALLS = ("plain", "person", "by private names", "by listed names", "person and b
 """The situations in which every statistic below gives a number at the defaults, at the first call."""
 CALLED: tuple[Statistic, ...] = (
     ss.Moment(0.5), ss.Hill(0), ss.Hill(0.5), ss.Hill(1), ss.Renyi(0.5), ss.Tsallis(0.5), ss.Profile([0, 0.5, 1]),
-    ss.Shannon(), ss.Distinct(),
+    ss.Shannon(), ss.Distinct(), ss.Hill(2), ss.Simpson(),
 )  # fmt: skip
-
-
-def is_waiting(statistic: Statistic, options: Options) -> bool:
-    """Whether a call is refused as long as `ENTROPY_BY_SKETCH` is not true."""
-    sketched = options.get("mechanism", "sketch") == "sketch"
-    return sketched and not ENTROPY_BY_SKETCH and ss.Shannon() in statistic.needs(privacy_of(options))
 
 
 def usual(name: str) -> Statistic:
@@ -93,16 +84,12 @@ def cells(*, shell: bool = False) -> list[Any]:
 
 
 def calls() -> list[Any]:
-    """Every statistic of `CALLED` in every situation of `CALLS`; what waits is expected to fail, and must."""
-    waits = pytest.mark.xfail(raises=Refused, strict=True, reason="set ENTROPY_BY_SKETCH")
+    """Every statistic of `CALLED` in every situation of `CALLS`."""
     return [
-        pytest.param(
-            statistic, situation, id=f"{statistic}, {situation}",
-            marks=[waits] if is_waiting(statistic, SITUATIONS[situation]) else [],
-        )
+        pytest.param(statistic, situation, id=f"{statistic}, {situation}")
         for statistic in CALLED
         for situation in CALLS
-    ]  # fmt: skip
+    ]
 
 
 @cache
@@ -242,8 +229,9 @@ def typed(statistic: Statistic, options: Options, file: Path) -> list[str]:
     if fields:
         orders = fields[0] if isinstance(fields[0], list) else fields
         names["order"] = ",".join(map(str, orders))
-    if statistic.name == "moment":
-        names["p"] = names.pop("order")
+    for name, option in (("moment", "p"), ("simpson", "form"), ("hhi", "form")):
+        if statistic.name == name:
+            names[option] = names.pop("order")
     if "groups" in names:
         names["groups"] = file.with_suffix(".groups")
         names["groups"].write_text("\n".join(options["groups"]) + "\n")

@@ -62,10 +62,10 @@ def test_rows_are_right_to_3e15(p: float) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("p", INDICES)
-def test_every_octave(p: float) -> None:
-    for t in random_t(3, 1):
+def test_all_over_the_octaves(p: float) -> None:
+    for t in random_t(3, 1, range(0, OCTAVES, 3)):
         assert relative_error(p, UPPER, float(t)) < 3e-15
-    for t in random_t(4, 1, [30, 40, *range(50, OCTAVES)]):
+    for t in random_t(4, 1, [30, 45, 55, 59, 61, 62]):
         assert relative_error(p, LOWER, float(t)) < 3e-15
 
 

@@ -6,7 +6,7 @@ import bisect
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 
@@ -17,7 +17,8 @@ import pytest
 import stablesketch as ss
 from stablesketch.plan.charge import charge_of
 from stablesketch.privacy import discrete_laplace
-from stablesketch.privacy.exact_entropy import MASS_DISTANCE, failure, mass_step, mass_units, most_total
+from stablesketch.privacy.exact_entropy import EXACT_ERROR, exact_mass, mass_change, most_total
+from stablesketch.privacy.noisy_entropy import EntropyNoise
 
 Stream = tuple[tuple[int, int], ...]
 
@@ -51,7 +52,7 @@ def test_no_neighbour_changes_the_mass_by_more_than_the_grid_is_made_for(pairs: 
         assert all(each >= base - 1e-12 for each, _ in masses), "it rises with every pair"
         for (one, here), (other, there) in itertools.combinations(masses, 2):
             privacy = ss.Privacy(1.0, 1e-9, 0, most, "add_remove", changed)
-            bound = 1000 * float(mass_step(privacy, max(here, there)))
+            bound = float(mass_change(privacy, max(here, there)))
             assert abs(one - other) <= bound * (1.0 + 1e-12)
             nearest = max(nearest, abs(one - other) / bound)
     assert nearest > 0.4, "the bound is not idle"
@@ -61,29 +62,108 @@ def test_in_long_streams_the_bound_is_nearly_attained() -> None:
     """One key of a million, and a new key of value M against none: Δ = M (1 + ln(T/M))."""
     privacy = ss.Privacy(1.0, 1e-9, 0, 50, "add_remove")
     change = mass(((0, 10**6), (1, 50))) - mass(((0, 10**6),))
-    bound = 1000 * float(mass_step(privacy, 10**6 + 50))
+    bound = float(mass_change(privacy, 10**6 + 50))
     assert 0.9999 < change / bound <= 1.0
 
 
-@pytest.mark.parametrize("step", [Fraction(1, 7), Fraction(1, 10**9), Fraction(12345)])
-def test_units_are_the_nearest(step: Fraction) -> None:
+@pytest.mark.parametrize("relation", ["add_remove", "replace"])
+@pytest.mark.parametrize(("pairs", "most", "changed"), [(1, 4, 1), (2, 3, 1), (3, 1, 1), (2, 2, 2), (0, 3, 2)])
+def test_no_neighbour_moves_what_is_rounded_by_more_than_the_distance(
+    relation: str, pairs: int, most: int, changed: int
+) -> None:
+    """Every shared part, every way to add pairs to it: N (H - β) in steps, up and down, at the least T and others."""
+    noise = EntropyNoise(ss.Privacy(1.0, 1e-9, 0, most, relation, changed), 0)  # type: ignore[arg-type]
+    farthest = [0, 0]
+    for shared in streams(pairs, 2, most):
+        counts = [changed] if relation == "replace" else range(changed + 1)
+        grown = [shared + more for count in counts for more in streams(count, 3, most)]
+        ends = itertools.combinations(grown, 2) if relation == "replace" else ((shared, each) for each in grown[1:])
+        for one, other in ends:
+            least = max(total(one), total(other))
+            for bound in (least,) if noise.total_is_public else (least, 2 * least + 1, 10**6):
+                step, centre = float(noise.step(bound)), float(noise.centre(bound))
+                here, there = (math.floor((mass(s) - centre * total(s)) / step + 0.5) for s in (one, other))
+                farthest = [max(farthest[0], there - here), max(farthest[1], here - there)]
+    assert max(farthest) <= noise.distance
+    # More of the only key moves it down by all of that; up only new keys of long streams do.
+    assert max(farthest) > (0.2 if relation == "replace" else 0.99) * noise.distance
+
+
+def test_the_noise_is_half_of_what_the_mass_itself_would_need() -> None:
+    """c M (1 + ln(T/M))/2 under add_remove, in a table too; all of it where pairs are replaced."""
+    for changed, most, copies in ((1, 1, 1), (5, 3, 1), (4, 2, 3)):
+        asked = ss.Privacy(1.0, 1e-9, 0, most, "add_remove", changed)
+        whole = changed * most * (1.0 + math.log(10**6 / most))
+        noise = EntropyNoise(asked, 0, copies)
+        assert noise.noise(10**6) * noise.mass_epsilon == pytest.approx(0.5 * whole, rel=2e-3)
+    for most in (1, 3):
+        noise = EntropyNoise(ss.Privacy(1.0, 1e-9, 0, most, "replace", 2), 0)
+        whole = 2 * most * (1.0 + math.log(10**6 / most))
+        assert noise.noise(10**6) * noise.mass_epsilon == pytest.approx(whole, rel=1e-9)
+
+
+def outcome_odds(noise: EntropyNoise, stream: Stream, counted: int, cells: np.ndarray) -> np.ndarray:
+    """P(noisy N = counted, noisy mass = cell): by the formula of the noise, for the T that this noisy N gives."""
+    q, own = math.exp(-1.0 / float(noise.total_scale)), math.exp(-1.0 / float(noise.mass_scale))
+    bound = noise.bound(counted)
+    units = math.floor((mass(stream) - float(noise.centre(bound)) * total(stream)) / float(noise.step(bound)) + 0.5)
+    first = (1.0 - q) / (1.0 + q) * q ** abs(counted - total(stream))
+    return first * (1.0 - own) / (1.0 + own) * own ** np.abs(cells - units)
+
+
+@pytest.mark.parametrize(
+    ("most", "changed", "one", "other"),
+    [
+        (1, 1, (), ((0, 1),)),
+        (1, 1, ((0, 1),), ((0, 1), (1, 1))),
+        (1, 1, ((0, 5),), ((0, 6),)),
+        (3, 1, ((0, 1), (1, 2)), ((0, 1), (1, 2), (2, 3))),
+        (2, 2, ((0, 2),), ((0, 2), (1, 2), (2, 1))),
+        (2, 2, ((0, 2), (1, 1)), ((0, 6), (1, 1))),
+    ],
+)
+def test_both_releases_together_by_brute_force(most: int, changed: int, one: Stream, other: Stream) -> None:
+    """D_ε over every outcome of N and of the mass is at most δ, both ways."""
+    noise = EntropyNoise(ss.Privacy(1.0, 1e-3, 0, most, "add_remove", changed), 0)
+    reach = math.ceil(12.0 * float(noise.total_scale))
+    spread = math.ceil(12.0 * float(noise.mass_scale)) + 12_000
+    cells = np.arange(-spread, spread + 1)
+    for first, second in ((one, other), (other, one)):
+        found = 0.0
+        for counted in range(-reach, reach + 8):
+            a, b = (outcome_odds(noise, each, counted, cells) for each in (first, second))
+            found += float(np.maximum(a - math.exp(noise.privacy.epsilon) * b, 0.0).sum())
+        assert found <= 1e-3
+
+
+def test_the_mass_is_right_to_what_is_charged() -> None:
     rng = np.random.default_rng(3)
     for totals in ([1], [5], [1, 1], [3, 1, 4, 1, 5, 9, 2, 6], rng.integers(1, 2**53, 40).tolist(), [2**127, 1, 77]):
         with mpmath.workdps(120):
             whole = sum(totals)
             exact = mpmath.mpf(whole) * mpmath.log(whole) - sum(mpmath.mpf(f) * mpmath.log(f) for f in totals)
-            units = exact / mpmath.mpf(step.numerator) * step.denominator
-            assert abs(mass_units(totals, step) - units) <= mpmath.mpf(1) / 2 + mpmath.mpf(1) / 1024
+            found = exact_mass(totals)
+            off = abs(mpmath.mpf(found.numerator) / found.denominator - exact)
+            assert off <= whole * mpmath.mpf(EXACT_ERROR.numerator) / EXACT_ERROR.denominator
 
 
 def test_nothing_has_no_mass() -> None:
-    assert mass_units([], Fraction(1)) == 0
-    assert mass_units([7], Fraction(1, 100)) == 0
+    assert exact_mass([]) == 0
+    assert exact_mass([7]) == 0
 
 
-def test_the_sensitivity_in_units_is_what_is_charged() -> None:
-    """|U - U'| <= Δ/step + 1 + 2/1024 = 1001 + 2/1024, and both are whole."""
-    assert math.floor(1000 + 1 + 2 / 1024) == MASS_DISTANCE
+def test_the_same_bits_give_the_same_release() -> None:
+    noise = EntropyNoise(ss.Privacy(1.0, 1e-9, 0, 4, "add_remove", 2), 0)
+    totals = [3, 1, 4, 1, 5, 9, 2, 6]
+    found = noise.measure_exact(totals, _seeded(5))
+    draws = _seeded(5)
+    assert found.total == sum(totals) + discrete_laplace.sample(noise.total_scale, draws)
+    step, centre = noise.step(found.bound), noise.centre(found.bound)
+    units = math.floor((mass(tuple(enumerate(totals))) - float(centre) * sum(totals)) / float(step) + 0.5)
+    assert found.mass == units + discrete_laplace.sample(noise.mass_scale, draws)
+    assert noise.measure_exact([2**80], _seeded(5)).mass is not None, "there is no largest total"
+    with pytest.raises(ss.ArgumentError, match="size = 64"):
+        EntropyNoise(ss.Privacy(1.0, 1e-9), 64).measure_exact([1], _seeded(1))
 
 
 @pytest.mark.parametrize("distance", [1, 20])
@@ -112,7 +192,7 @@ def test_the_price_of_both_noises_is_within_what_was_asked() -> None:
     assert charge.basic() == (plan.epsilon, plan.delta)
     mass_part = charge.parts[0]
     assert mass_part.delta * (1.0 + math.exp(mass_part.epsilon)) <= plan.delta
-    assert failure(mass_part.epsilon, plan.delta) == mass_part.gap
+    assert mass_part.delta == mass_part.gap > 0.5 * plan.delta / (1.0 + math.exp(mass_part.epsilon))
     profile = ss.plan(ss.Profile([0, 0.5, 1]), privacy, mechanism="exact")
     assert profile.epsilon <= privacy.epsilon
     assert profile.delta <= privacy.delta
@@ -155,6 +235,11 @@ def test_the_entropy_is_in_its_interval_as_often_as_it_says(name: str, monkeypat
     assert inside >= 176
     if privacy.pairs:  # then the plan says how large the error is, at the least total and the largest entropy
         assert np.std(errors) <= 1.2 * plan.error
+
+
+def _seeded(seed: int) -> Callable[[int], int]:
+    rng = np.random.default_rng(seed)
+    return lambda n: _below(rng, n)
 
 
 def _below(rng: np.random.Generator, n: int) -> int:

@@ -12,6 +12,7 @@ import functools
 import itertools
 import math
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ import stablesketch as ss
 from stablesketch.privacy.noisy_estimate import Precision, noise_for
 from stablesketch.sketch.estimators.power_sum import best_power
 
-Tail = Callable[[float], float]
+Tail = Callable[[Any], Any]
 SLOW = pytest.mark.slow
 
 
@@ -41,12 +42,13 @@ def own_law(p: float) -> tuple[np.ndarray, np.ndarray, float]:
         p * np.log(np.sin(p * u)) + (1 - p) * np.log(np.sin((1 - p) * u)) - np.log(np.sin(np.minimum(u, rest)))
     ) / (1 - p)
     power = best_power(p)
-    # Z has the tail e^-z, and Y = e^(λZ): what is beyond 30/|λ| is too little to count in a sum.
-    z = np.linspace((1 - p) * (float(log_a.min()) - 4.5), 30.0, 6_000)
+    # Z has the tail e^-z, and Y = e^(λZ): all Y below e^-40 are as good as 0, and counted there.
+    z = np.linspace((1 - p) * (float(log_a.min()) - 4.5), -40.0 / power, 1_500)
     log_w = log_a - z[:, np.newaxis] / (1 - p)
     density = np.exp(np.minimum(log_w, 50.0) - np.exp(np.minimum(log_w, 50.0))) @ share / (1 - p)
     weights = density * (z[1] - z[0])
-    return power * z, weights / weights.sum(), power
+    weights[-1] += 1.0 - weights.sum()
+    return power * z, weights, power
 
 
 @functools.cache
@@ -65,7 +67,7 @@ def own_tail(p: float, size: int) -> Tail:
     grid = np.exp(np.arange(-20.0, 25.0, 0.05))
     with np.errstate(divide="ignore"):
         log_phi = np.log(phi(grid))
-    v = np.arange(0.0, 9.0, 0.04)
+    v = np.arange(0.0, 8.0, 0.08)
 
     def tail(x: float) -> float:
         s = size * math.exp(-(math.log(x) + log_c) / theta)
@@ -74,7 +76,7 @@ def own_tail(p: float, size: int) -> Tail:
         w = sigma * (1.0 + 1j * np.sinh(v))
         integrand = np.exp(w * s + size * np.log(phi(w)) - top) / w * sigma * np.cosh(v)
         integrand[0] *= 0.5
-        return math.exp(top) * 0.04 * float(integrand.real.sum()) / math.pi
+        return math.exp(top) * 0.08 * float(integrand.real.sum()) / math.pi
 
     return tail
 
@@ -83,24 +85,25 @@ def own_tail(p: float, size: int) -> Tail:
 def chi_tail(size: int) -> Tail:
     """P(ξ > x) at p = 1/2: ξ = c/χ_r with E ξ = 1."""
     log_c = math.log(math.sqrt(2.0)) + gammaln(size / 2) - gammaln((size - 1) / 2)
-    return lambda x: float(chi2.cdf(math.exp(2.0 * (log_c - math.log(x))), size))
+    return lambda x: chi2.cdf(np.exp(2.0 * (log_c - np.log(x))), size)
 
 
 def expected_loss(tail: Tail, copies: int, epsilon: float, noise: float, shift: float) -> float:
     """E f(max ξ/noise + shift), f(s) = (1 - e^((ε-s)/2))_+: ∫ f'(s) P(s < max ξ/noise + shift) ds over s > ε."""
     nodes, weights = np.polynomial.legendre.leggauss(8)
     total = 0.0
-    for left in np.arange(0.0, 12.0, 0.5):  # f' has fallen to e^-6 of itself, and the tail to far less
-        s = epsilon + left + 0.25 * (nodes + 1.0)
+    for left, right in itertools.pairwise((0.0, 0.1, 0.4, 1.2, 4.0)):  # in units of ε; then the tail is far below
+        half = 0.5 * epsilon * (right - left)
+        s = epsilon * (1.0 + left) + half * (nodes + 1.0)
         chances = np.array([-math.expm1(copies * math.log1p(-min(tail((x - shift) * noise), 1.0 - 1e-16))) for x in s])
-        total += float(np.sum(0.25 * weights * 0.5 * np.exp(0.5 * (epsilon - s)) * chances))
+        total += float(np.sum(half * weights * 0.5 * np.exp(0.5 * (epsilon - s)) * chances))
     return total
 
 
 def test_the_two_ways_agree_at_one_half() -> None:
     for size in (8, 40):
         own, closed = own_tail(0.5, size), chi_tail(size)
-        for x in (0.8, 1.2, 2.0, 3.0):
+        for x in (1.2, 1.5, 2.0, 3.0):  # the upper tail; for lower x the line would pass too near to 0
             if closed(x) > 1e-14:
                 assert own(x) == pytest.approx(closed(x), rel=1e-5)
 
@@ -144,7 +147,7 @@ def released_law(f: float, size: int, steps: int, reach: int) -> np.ndarray:
     if f == 0.0:
         return noise
     tail = chi_tail(size)
-    above = np.array([tail((m - 0.5) / f) if m > 0 else 1.0 for m in range(reach + 2)])
+    above = np.concatenate([[1.0], tail((np.arange(1, reach + 2) - 0.5) / f)])
     rounded = np.concatenate([np.zeros(reach), -np.diff(above)])
     length = 4 * reach + 4
     return np.fft.irfft(np.fft.rfft(rounded, length) * np.fft.rfft(noise, length), length)[reach : 3 * reach + 1]
@@ -171,23 +174,29 @@ def neighbours(c: int, most: int, relation: str) -> Iterator[tuple[float, float]
     yield from sorted((one, other) for one, other in found if one != other)
 
 
-@pytest.mark.parametrize("relation", ["add_remove", "replace"])
-@pytest.mark.parametrize(("c", "most"), [(1, 2), (2, 1)])
-def test_all_small_streams(relation: str, c: int, most: int) -> None:
-    """sup over events of P - e^ε Q, exactly, for every pair of neighbours in both directions: at most δ."""
-    size, epsilon, delta, steps = 12, 1.0, 1e-3, 24
-    noise = noise_for(0.5, size, epsilon, delta, precision=Precision(grid=1.0 / steps))
-    unit = steps / (noise * c * math.sqrt(most))  # one of F in steps of the grid: b is `steps` of them
+def largest_divergence(c: int, most: int, relation: str, less: float) -> float:
+    """sup over events of P - e^ε Q, exactly, for every pair of neighbours in both directions, with noise for δ = 1e-3
+    divided by `less`."""
+    noise = noise_for(0.5, 12, 1.0, 1e-3, precision=Precision(grid=1.0 / 24.0)) / less
+    unit = 24.0 / (noise * c * math.sqrt(most))  # one of F in steps of the grid: b is 24 of them
     laws: dict[float, np.ndarray] = {}
     worst = 0.0
     for one, other in neighbours(c, most, relation):
         for f in (one, other):
             if f not in laws:
-                laws[f] = released_law(f * unit, size, steps, 900)
+                laws[f] = released_law(f * unit, 12, 24, 900)
         for first, second in ((one, other), (other, one)):
-            worst = max(worst, float(np.maximum(laws[first] - math.exp(epsilon) * laws[second], 0.0).sum()))
-    assert worst <= delta
-    assert worst > 0.1 * delta or relation == "replace"  # the bound is not idle: the empty stream comes near
+            worst = max(worst, float(np.maximum(laws[first] - math.e * laws[second], 0.0).sum()))
+    return worst
+
+
+@pytest.mark.parametrize("relation", ["add_remove", "replace"])
+@pytest.mark.parametrize(("c", "most"), [(1, 2), (2, 1)])
+def test_all_small_streams(relation: str, c: int, most: int) -> None:
+    """Never above δ: far below it, since ξ hides the difference too; with half the noise far above."""
+    assert largest_divergence(c, most, relation, 1.0) <= 1e-3
+    if relation == "add_remove":
+        assert largest_divergence(c, most, relation, 2.0) > 1e-2
 
 
 @pytest.mark.parametrize(

@@ -152,12 +152,7 @@ def test_nothing_released_is_nothing_to_report() -> None:
         report_page(Outcome(PERSONS, [], grouped=True), CONTEXT)
 
 
-_NOT_YET = pytest.mark.xfail(strict=True, reason="estimates with noise are not audited yet")
-
-
-@pytest.mark.parametrize(
-    "plan", [pytest.param(NOISY, marks=_NOT_YET), REPLACE, PERSONS, EXACT], ids=["noisy", "replace", "persons", "exact"]
-)
+@pytest.mark.parametrize("plan", [NOISY, REPLACE, PERSONS, EXACT], ids=["noisy", "replace", "persons", "exact"])
 def test_the_commands_of_the_page_make_the_same_plan(
     plan: ss.Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

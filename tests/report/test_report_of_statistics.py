@@ -33,8 +33,8 @@ class Case:
     says: tuple[str, ...]
 
 
-def case(statistic: object, privacy: ss.Privacy, value: float, title: str, *says: str, **how: float) -> Case:
-    plan = ss.plan(statistic, privacy, **({"size": 70} | how), mechanism="bare")  # type: ignore[arg-type]
+def case(statistic: object, privacy: ss.Privacy, value: float, title: str, *says: str, **how: object) -> Case:
+    plan = ss.plan(statistic, privacy, **({"size": 70, "mechanism": "bare"} | how))  # type: ignore[arg-type]
     return Case(plan, value, title, says)
 
 
@@ -82,6 +82,21 @@ CASES = {
         ss.GeneralisedEntropy(0.5), PEOPLE, 0.2, "How unequal is spend?",
         "The inequality of spend, measured as generalised entropy of order 0.5, is about 0.2 (0 if all had the same, "
         "at most 4): between 0.16 and 0.24", "(1 - x)/0.25",
+    ),
+    "simpson": case(
+        ss.Simpson(), ss.Privacy(1.0, 1e-6), 0.04, "How concentrated is app?",
+        "Two rows drawn at random have the same values of app with a probability of about 4%: between 3.2% and 4.8%",
+        "F_2^(1/2) was estimated from them", "This is private for any stream", mechanism="sketch",
+    ),
+    "hhi": case(
+        ss.HHI(), ss.Privacy(1.0, 1e-6), 0.25, "How concentrated is app?",
+        "The Herfindahl-Hirschman index of values of app is about 0.25", mechanism="sketch",
+    ),
+    "entropy with noise": case(
+        ss.Shannon(), ss.Privacy(1.0, 1e-6), 7.72, VARIED, "weights of the skewed stable law of order 1, and into the",
+        "The total was given discrete Laplace noise first. Entropy, less a number that follows from that, times the "
+        "total was rounded to a public grid and given discrete Laplace noise.",
+        "is the true entropy plus a random error", mechanism="sketch",
     ),
     "profile": case(
         ss.Profile([0.5, 1]), ROWS, 900.0, VARIED,

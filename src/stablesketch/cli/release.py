@@ -188,7 +188,7 @@ def release(
         input=Input(format, header, delimiter, sql),
     )
     if dry_run:
-        _show_plan(task, counted and task.bare, json)
+        _show_plan(task, counted, json)
         return Exit.DONE
     if engine == "spark" and master is None:
         raise typer.BadParameter("--engine spark needs --master: where Spark runs. Try --master 'local[*]'.")
@@ -204,9 +204,8 @@ def release(
             else:
                 outcome = run_files(task, files, master, ledger=budget, label=label, progress=bar)
         if has_delta and counted:  # so their number is public, and known only now
-            (only,) = outcome.releases
-            assert isinstance(only, Release)
-            _advise(replace(task.privacy, pairs=only.pairs or 0))
+            only = outcome.releases[0]
+            _advise(replace(task.privacy, pairs=(only.pairs or 0) if isinstance(only, Release) else 0))
         return _delivered(outcome, task, budget, json, places)
 
 
@@ -372,7 +371,11 @@ def _method(release: Release, plan: Plan) -> str:
     if is_bare(plan):
         return f"bare sketch of {release.size:,} entries, {_floor(plan)}"
     parts = plan.parts or (plan,)
-    each = [f"{noise_in_words(part)}{f' on {part.statistic}' if len(parts) > 1 else ''}" for part in parts]
+    several = len(parts) > 1
+    each = [
+        said if " on " in (said := noise_in_words(part)) or not several else f"{said} on {part.statistic}"
+        for part in parts
+    ]
     noise = f"noise {', '.join(each)}"
     if plan.mechanism == "exact":
         return f"{'one counter' if is_counted(plan) else 'exact, all keys in memory'}, {noise}"

@@ -40,7 +40,7 @@ from .states import state_of
 if TYPE_CHECKING:
     import os
 
-__all__ = ["Collector", "release_all"]
+__all__ = ["Collector", "release_all", "released"]
 
 
 class Collector:
@@ -307,6 +307,19 @@ def release_all(
     Each has a secret of its own; for groups of one stream that is `secret.child(name)`. `labels` and `parts` are one
     for each collector; see `Collector.release`.
     """
+    return released(collectors, confidence=confidence, ledger=ledger, labels=labels, parts=parts)
+
+
+def released(
+    collectors: Sequence[Collector],
+    *,
+    confidence: float = 0.95,
+    ledger: Ledger | None = None,
+    labels: Sequence[str] | None = None,
+    parts: Sequence[tuple[str, str]] | None = None,
+    finish: Callable[[Release], Release] = lambda release: release,
+) -> list[Release]:
+    """As `release_all`; `finish` adds what is known of the releases elsewhere, before they are recorded."""
     if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0.0 < confidence < 1.0:
         raise ArgumentError("confidence", confidence, "not a probability between 0 and 1", "Pass 0.95, for example")
     if ledger is not None and not isinstance(ledger, Ledger):
@@ -333,7 +346,7 @@ def release_all(
 
         def compute() -> None:
             """In memory alone, so that the record of the payment can hold the value; the same whenever it is done."""
-            releases[:] = [state.release(float(confidence)) for state in states]
+            releases[:] = [finish(state.release(float(confidence))) for state in states]
 
         pay = None if ledger is None else lambda: _paid(ledger, entries, payment, compute, releases)
         receipt = None if ledger is None else (ledger.path, ledger.name, entries)

@@ -8,10 +8,10 @@ private, so every group is planned under add_remove.
 
 - *add_remove, one pair*: c = k = 1. All other groups have the same law, and the table is as private as one release.
 - *add_remove, a person*: `persons.py` leaves at most c pairs of a person, in at most L groups: k = min(c, L).
-- *replace*: both neighbours are the pairs that they share and c more. All that is measured below rises with every pair,
-  so in a group where one of them has a pairs more than they share and the other a', the two numbers differ by no more
-  than a + a' added pairs can do. That makes 2c pairs in up to 2c groups, and the table is planned as add_remove of so
-  many. (In one group the larger of a and a' would do. But a pair that leaves its group for another moves two releases.)
+- *replace*: both neighbours are the pairs that they share and c more. In a group where one of them has a pairs more
+  than they share and the other a', the two numbers differ by no more than a and a' added pairs can do together, by way
+  of the shared pairs alone. That makes 2c pairs in up to 2c groups, and the table is planned as add_remove of so many.
+  (In one group less would do. But a pair that leaves its group for another moves two releases.)
 - *a pair that is in w groups at once*, as in sliding windows (engines/beam): w pairs in w groups.
 
 A whole key (unit="key") can be in any number of groups, so for it there are none: `Task` refuses them.
@@ -39,8 +39,8 @@ probability a still has G_{Σ|d_g|}(a) at least, so P - e^ε Q is at most a - e^
 - *Totals N*: whole numbers that move by at most c_g M each, c M in all.
 - *Distinct keys*: c_g each, c in all; by registers with phantoms, the chance that these are too few counts k times
   (privacy/distinct.py).
-- *Exact entropy*: N_g H_g moves by at most c_g/c of what c pairs can do, on a grid of its own; N_g as above; the chance
-  that a bound of N_g is too small counts k times (privacy/exact_entropy.py).
+- *Entropy*: N_g (H_g - β_g) moves by at most c_g/c of what c pairs can do, on a grid of its own; N_g as above; the
+  chance that a bound of N_g is too small counts k times (privacy/noisy_entropy.py).
 
 Several numbers of one group, as F_p and N of a Hill number are, have independent noise: for each of them the groups are
 one table by the lemma, and these compose as releases of one stream do. So the plan of a group, made for

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..plan import Plan
 from ..release import Release
@@ -43,3 +43,17 @@ class Outcome:
     grouped: bool
     clipped_to: int | None = None
     skipped: int | None = None
+
+    def recorded(self, number: int) -> Outcome:
+        """The same with the number of its record in a ledger in every release."""
+        if self.grouped:
+            groups = [one for one in self.releases if isinstance(one, GroupRelease)]
+            tabled = [replace(one, release=replace(one.release, record=number)) for one in groups]
+            return replace(self, releases=tabled)
+        single = [replace(one, record=number) for one in self.releases if isinstance(one, Release)]
+        return replace(self, releases=single)
+
+    def to_json(self) -> str:
+        """The release, or a list with one for each group."""
+        texts = [one.to_json() for one in self.releases]
+        return f"[{', '.join(texts)}]" if self.grouped else texts[0]

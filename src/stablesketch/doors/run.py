@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..collector import Collector
+from ..collector.collector import released
 from ..errors import ArgumentError, DataError
 from ..ledger.record import Ask
 from ..paying import Paid, current_payment, until_shown
@@ -57,27 +59,34 @@ class _Run:
         self._ledger = ledger
         self._label = label
         self._progress = progress
-        self._record: int | None = None  # of what _charge has paid
 
     def outcome(self) -> Outcome:
         task = self._task
         share, privacy = task.shares()
-        if task.auto is not None:
-            # What follows depends on the max_value found, which is a value released: so all of it is charged before, by
-            # what it may cost at most, whatever is found.
-            counts = self._source.digits()
-            # What is known of plans that depend on it is (ε, δ) alone.
+        if task.auto is None:
+            outcome = self._released(privacy)
+        else:
+            # What is known of plans that depend on the max_value found is (ε, δ) alone.
             whole = task.privacy.epsilon, task.privacy.delta
-            self._charge(Mechanism("other", epsilon=whole[0], delta=whole[1]), whole, f"max_value, {task.statistic}")
-            current_payment().let_go()  # the data are read once more: whoever stops that is told what was paid
-            found = chosen_max_value(counts, privacy, share, task.auto.quantile)
+            mechanism = Mechanism("other", epsilon=whole[0], delta=whole[1])
+            ask = Ask.of_table(f"max_value, {task.statistic}", mechanism, whole, task.privacy)
+            self._check_fits(ask)
+            found = chosen_max_value(self._source.digits(), privacy, share, task.auto.quantile)
             privacy = replace(privacy, max_value=found)
-        outcome = (self._grouped if task.columns.by else self._single)(privacy)
+            try:
+                outcome = self._released(privacy)
+            except Exception:
+                self._pay(ask)  # what is said of the error may depend on the max_value found
+                raise
+            outcome = self._paid(outcome, ask)
         current_payment().releases[:] = outcome.releases  # groups with their names, and with the price of the whole
         clipped = privacy.max_value if task.clips else None
         # A row that is replaced is a row; a whole key may have any number of rows, also of those that are no pairs.
         public = task.on_bad == "skip" and privacy.relation == "replace" and privacy.unit == "pair"
         return replace(outcome, clipped_to=clipped, skipped=self._source.skipped() if public else None)
+
+    def _released(self, privacy: Privacy) -> Outcome:
+        return (self._grouped if self._task.columns.by else self._single)(privacy)
 
     def _single(self, privacy: Privacy) -> Outcome:
         task, source = self._task, self._source
@@ -96,10 +105,7 @@ class _Run:
             privacy = replace(privacy, pairs=self._some(pairs))
             chosen = task.sizing.like(chosen).plan(task.statistic, privacy)
             collector._decide(chosen)
-        result = replace(self._release(collector), person=task.columns.person is not None)
-        if task.auto is not None:
-            result = replace(result, epsilon=task.privacy.epsilon, delta=task.privacy.delta, record=self._record)
-        return Outcome(chosen, [result], grouped=False)
+        return Outcome(chosen, [self._release(collector)], grouped=False)
 
     def _some(self, pairs: int) -> int:
         if not pairs:
@@ -110,9 +116,16 @@ class _Run:
         return pairs
 
     def _release(self, collector: Collector) -> Release:
-        if self._ledger is None or self._task.auto is not None:
-            return collector.release(confidence=self._task.confidence)
-        return collector.release(confidence=self._task.confidence, ledger=self._ledger, label=self._label)
+        task = self._task
+        known: dict[str, Any] = {"person": task.columns.person is not None}
+        if task.auto is not None:  # the price of all of it, which is paid in the end
+            known |= {"epsilon": task.privacy.epsilon, "delta": task.privacy.delta}
+        ledger = self._ledger if task.auto is None else None
+        (own,) = released(
+            [collector], confidence=task.confidence, ledger=ledger, labels=[self._label] if ledger else None,
+            finish=lambda release: replace(release, **known),
+        )  # fmt: skip
+        return own
 
     def _grouped(self, privacy: Privacy) -> Outcome:
         task = self._task
@@ -123,32 +136,45 @@ class _Run:
             epsilon, delta = task.privacy.epsilon, task.privacy.delta
         names = list(task.groups) if task.groups is not None else self._selected(shares)
         collectors = self._source.collected_groups(chosen, names)
+        ask = None
         if task.auto is None and self._ledger is not None:
             what = f"{task.statistic} by {', '.join(task.columns.by)}"
-            self._charge(shares.charge(chosen), (epsilon, delta), what)
+            ask = Ask.of_table(what, shares.charge(chosen), (epsilon, delta), task.privacy)
+            self._check_fits(ask)
         releases = []
         if self._progress is not None:
             self._progress.begin("releasing", len(names))
         for name, collector in zip(names, collectors, strict=True):
             own = collector.release(confidence=task.confidence)
             own = replace(
-                own, epsilon=epsilon, delta=delta, relation=privacy.relation, record=self._record,
+                own, epsilon=epsilon, delta=delta, relation=privacy.relation,
                 pairs_per_person=privacy.pairs_per_person, person=task.columns.person is not None,
             )  # fmt: skip
             releases.append(GroupRelease(name, own))
             if self._progress is not None:
                 self._progress.advance(1)
-        return Outcome(chosen, releases, grouped=True)
+        outcome = Outcome(chosen, releases, grouped=True)
+        return outcome if ask is None else self._paid(outcome, ask)
 
     def _selected(self, shares: GroupBudget) -> list[Name]:
         return sorted(selected(self._source.group_counts(), shares))
 
-    def _charge(self, mechanism: Mechanism, reached: tuple[float, float], what: str) -> None:
-        """Records what a table, or a release with a max_value found, costs: before any value appears."""
+    def _check_fits(self, ask: Ask) -> None:
+        """Refuses what the budget does not allow, before more is read."""
+        if self._ledger is not None and not self._ledger._would_fit(ask):
+            self._pay(ask)  # which refuses it, and says what would fit
+
+    def _paid(self, outcome: Outcome, ask: Ask) -> Outcome:
+        """The outcome, recorded with its values: until then nobody has seen them."""
+        record = self._pay(ask, lambda number: outcome.recorded(number).to_json())
+        return outcome if record is None else outcome.recorded(record)
+
+    def _pay(self, ask: Ask, published: Callable[[int], str] | None = None) -> int | None:
+        """The number of the record; None without a ledger."""
         if self._ledger is None:
-            return
+            return None
         payment = current_payment()
         payment.hold()
-        record = self._ledger._charge(Ask.of_table(what, mechanism, reached, self._task.privacy), self._label)
+        record = self._ledger._charge(ask, self._label, published=published)
         payment.paid.append(Paid(self._ledger.path, record.number, record.epsilon, record.delta))
-        self._record = record.number
+        return record.number

@@ -173,10 +173,7 @@ class Task:
     @property
     def bare(self) -> bool:
         """Whether entries are released that are private by themselves: then a table divides ε among its groups."""
-        mechanism = self.sizing.mechanism
-        # Until there is entropy by sketch with noise, its sketches are bare: without this condition they are not.
-        entropy = mechanism == "sketch" and Shannon() in self.statistic.needs(self.privacy)
-        return mechanism == "bare" or entropy
+        return self.sizing.mechanism == "bare"
 
     def shares(self) -> tuple[float, Privacy]:
         """(ε of choosing max_value, what is left for the rest)."""

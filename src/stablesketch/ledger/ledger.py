@@ -345,6 +345,18 @@ class Ledger:
         entry = Entry(ask, None, checked_label(label), checked_part(part, ask))
         return self._enter([entry], None if published is None else [published])[0]
 
+    def _would_fit(self, ask: Ask) -> bool:
+        """Whether such a release fits into all budgets now."""
+
+        def read(books: Books) -> bool:
+            books.require_unit(ask)
+            relation = books.head.relation or ask.relation
+            limits = books.limits(self._name, relation)
+            totals = books.totals_if(self._name, [ask], 1, Lane(), relation)
+            return all(limit.holds(total) for limit, total in zip(limits, totals, strict=True))
+
+        return self._read(read)
+
     def _enter(self, entries: Sequence[Entry], published: Sequence[Callable[[int], str]] | None = None) -> list[Record]:
         """Records all of them durably, each with what is released by it, or raises and records none."""
         self._read(lambda books: books.prepare(entries, self._name))  # before others are kept waiting

@@ -16,9 +16,10 @@ from ..errors import ArgumentError, PlanInfeasible
 from ..plan import Plan, plan
 from ..plan.in_words import change, measured
 from ..plan.noise import noise_deviation
+from ..plan.sizing import exact_deviation
 from ..plan.total_plan import is_counted
 from ..sketch.distinct import FEWEST
-from ..statistic import Distinct, Shannon, Total
+from ..statistic import Distinct, Moment, Shannon, Total
 from .bare_plan_picture import BareNeighbourhood, draw_bare
 from .style import BLUE, GREY, INK, SKY, VERMILION, canvas, in_style, plain_ticks
 from .words import short
@@ -83,7 +84,7 @@ def neighbourhood(chosen: Plan) -> Neighbourhood:
     return Neighbourhood(
         sketch,
         [(epsilon, made.error if made.expected else noise_deviation(made)) for epsilon, made in by_epsilon],
-        [(epsilon, _exact_noise(made) / (made.expected or 1.0)) for epsilon, made in by_epsilon],
+        [(epsilon, made.exact_error if made.expected else _exact_noise(made)) for epsilon, made in by_epsilon],
         [(one, made.error) for one, made in by_size],
         [(one, _alone(made)) for one, made in by_size],
     )
@@ -154,7 +155,8 @@ def _against_value(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
     low, high = min(centre, equal) / 30.0, max(centre, equal) * 100.0
     values = [low * (high / low) ** (k / 100.0) for k in range(101)]
     axes.axvspan(low, equal, color=SKY, alpha=0.22, linewidth=0, label="mostly noise")
-    axes.plot(values, [exact / value for value in values], color=VERMILION, linestyle="--", label=_EXACT)
+    table = [_relative(sketch, exact, value) for value in values]
+    axes.plot(values, table, color=VERMILION, linestyle="--", label=_EXACT)
     axes.plot(values, [alone] * len(values), color=GREY, linestyle=":", label="sketch without noise")
     both = [math.hypot(alone, _noise_at(sketch, value)) for value in values]
     axes.plot(values, both, color=BLUE, linewidth=3.5, label="sketch with noise")
@@ -185,8 +187,13 @@ def _order(made: Plan) -> float:
 
 def _noise_at(made: Plan, value: float) -> float:
     """What the noise adds to the relative error where the statistic has this value."""
+    return _relative(made, noise_deviation(made), value)
+
+
+def _relative(made: Plan, deviation: float, value: float) -> float:
+    """The relative error of F from noise of so much on what is measured."""
     order = _order(made)
-    return order * noise_deviation(made) / float(value ** (1.0 / order))
+    return order * deviation / float(value ** (1.0 / order))
 
 
 def _where_noise_is(made: Plan, error: float) -> float:
@@ -203,8 +210,10 @@ def _alone(made: Plan) -> float:
 
 
 def _exact_noise(made: Plan) -> float:
-    """The deviation of the exact mechanism: of a count the same."""
-    return noise_deviation(made) if isinstance(made.statistic, Distinct) else made.exact_error * (made.expected or 1.0)
+    """The deviation of the noise of the exact mechanism: of a count the same."""
+    if isinstance(made.statistic, Moment):
+        return exact_deviation(made.statistic.p, made.privacy)
+    return noise_deviation(made) if isinstance(made.statistic, Distinct) else made.exact_error
 
 
 def _sketch(around: Neighbourhood, otherwise: str = "") -> str:

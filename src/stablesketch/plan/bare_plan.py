@@ -27,6 +27,11 @@ _LARGEST_EPSILON = 20.0  # to be suggested: finite precision costs too much soon
 def bare_plan(statistic: Moment, privacy: Privacy, wanted: Wanted) -> Plan:
     """By the size asked for, the memory, or the error."""
     one_group(privacy)
+    if statistic.p > 1.0:
+        raise ArgumentError(
+            "mechanism", wanted.mechanism, f"nothing is proved of bare entries of an order above 1, as {statistic} has",
+            "Pass mechanism='sketch', or mechanism='exact'",
+        )  # fmt: skip
     guess = expected_moment(statistic, privacy, wanted.expected)
     if wanted.size is not None or wanted.memory is not None:
         size = wanted.size_within(entry_bytes(statistic.p, max(guess, 1.0)))

@@ -17,7 +17,6 @@ from ..privacy.sampling import SampledCurve, Sampling
 from ..statistic import Distinct, Shannon
 from .distinct_plan import phantom_number
 from .entropy_plan import entropy_noise
-from .exact_entropy_plan import entropy_charge
 from .noisy_measure import measure_of
 from .plan import Plan
 from .total_plan import is_counted, total_distance
@@ -37,9 +36,7 @@ def charge_of(plan: Plan) -> Mechanism:
         return charge_of(plan.parts[0])
     if plan.parts:
         return _together(plan.parts, plan.epsilon, plan.delta)
-    if isinstance(statistic, Shannon) and plan.mechanism == "exact":
-        return entropy_charge(plan)
-    if isinstance(statistic, Shannon) and plan.mechanism == "sketch":
+    if isinstance(statistic, Shannon) and plan.mechanism != "bare":
         return entropy_noise(plan).mechanism()
     if isinstance(statistic, Shannon):
         gap = 0.5 * rounding_delta(0.0, plan.step, ENTROPY_ERROR)

@@ -64,7 +64,7 @@ def entropy_plan(statistic: Shannon, privacy: Privacy, wanted: Wanted) -> Plan:
 
 
 def entropy_noise(plan: Plan) -> EntropyNoise:
-    """The noise of a release by this plan."""
+    """The noise of a release by this plan, from a sketch or from exact totals."""
     return EntropyNoise(plan.privacy, plan.size, plan.privacy.copies)
 
 

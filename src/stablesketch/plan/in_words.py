@@ -8,7 +8,7 @@ from ..privacy import Privacy
 from ..statistic import Derived, Distinct, Moment, Profile, Renyi, Shannon, Statistic
 from .bare_words import bare_error, is_bare
 from .exact_plan import expected_moment
-from .noise import noise_deviation, noise_scale, pairs_for_noise_below
+from .noise import is_included, noise_deviation, noise_scale, pairs_for_noise_below
 from .plan import Plan
 from .total_plan import is_counted
 
@@ -66,7 +66,13 @@ def amount(value: float) -> str:
 def noise_in_words(part: Plan) -> str:
     """The scale b of the Laplace noise, in units of what is measured."""
     scale = noise_scale(part)
-    return f"b = {amount(scale)}" if scale else "b grows with the logarithm of the total"
+    return f"b = {amount(scale)}{_on_norm(part)}" if scale else "b grows with the logarithm of the total"
+
+
+def _on_norm(part: Plan) -> str:
+    """What the noise is on, where that is not the statistic itself."""
+    norm = isinstance(part.statistic, Moment) and part.statistic.p > 1.0
+    return f" on {measured(part.statistic)}" if norm else ""
 
 
 def error_in_words(plan: Plan) -> str:
@@ -74,11 +80,11 @@ def error_in_words(plan: Plan) -> str:
 
     >>> from stablesketch import plan
     >>> error_in_words(plan(Moment(0.5), Privacy(1.0, 1e-9), size=200))
-    '5.02% of F_0.5, and ± 1.87'
+    '5.03% of F_0.5, and ± 1.88'
     """
     if is_bare(plan):
         return bare_error(plan)
-    if all(part.expected for part in plan.parts or (plan,)):
+    if all(is_included(part) for part in plan.parts or (plan,)):
         return f"{shown_error(plan.error, plan)}{_at(plan)}{'' if plan.mechanism == 'exact' else ', noise included'}"
     if noise := noise_on_top(plan):
         return f"{shown_error(plan.error, plan)}; the noise {noise}"
@@ -86,18 +92,16 @@ def error_in_words(plan: Plan) -> str:
         return _computed_error(plan)
     if isinstance(plan.statistic, Shannon):
         return _entropy_error(plan)
-    noise = f"± {amount(noise_deviation(plan))}"
+    noise = f"± {amount(noise_deviation(plan))}{_on_norm(plan)}"
     if plan.mechanism == "exact":
         return f"{noise}, whatever the stream"
-    on = "" if measured(plan.statistic) == str(plan.statistic) else f" on {measured(plan.statistic)}"
-    if isinstance(plan.statistic, Distinct):
-        return f"{percent(plan.error)} of {measured(plan.statistic)}, and {noise}"
-    return f"{percent(plan.error)} of {plan.statistic}, and {noise}{on}"
+    whole = measured(plan.statistic) if isinstance(plan.statistic, Distinct) else str(plan.statistic)
+    return f"{percent(plan.error)} of {whole}, and {noise}"
 
 
 def noise_on_top(plan: Plan) -> str:
     """From which length on the noise of what is computed from sketches adds less than these err by; else empty."""
-    inside = all(part.expected for part in plan.parts or (plan,))
+    inside = all(is_included(part) for part in plan.parts or (plan,))
     computed = isinstance(plan.statistic, Derived | Shannon) and not _counts_alone(plan)
     if is_bare(plan) or inside or plan.mechanism == "exact" or not computed:
         return ""
@@ -108,7 +112,7 @@ def noise_on_top(plan: Plan) -> str:
 
 def exact_in_words(plan: Plan) -> str:
     """What the exact mechanism would err by."""
-    if all(part.expected for part in plan.parts or (plan,)):
+    if all(is_included(part) for part in plan.parts or (plan,)):
         better = "no better: " if plan.exact_error >= plan.error else ""
         return f"{better}{shown_error(plan.exact_error, plan)}, {_HELD}"
     first, *others = plan.parts or (plan,)
@@ -116,7 +120,7 @@ def exact_in_words(plan: Plan) -> str:
         return f"± {amount(noise_deviation(first))}{f' on {measured(first.statistic)}' if plan.parts else ''}, {_HELD}"
     if plan.parts or isinstance(plan.statistic, Shannon):
         return f"the noise alone, {_HELD}"
-    return f"± {amount(plan.exact_error)}, {_HELD}"
+    return f"± {amount(plan.exact_error)}{_on_norm(plan)}, {_HELD}"
 
 
 def percent(error: float) -> str:
@@ -124,11 +128,10 @@ def percent(error: float) -> str:
     return f"{100 * error:,.0f}%" if error >= 1.0 else f"{100 * error:.3g}%"
 
 
-def shown_error(error: float, plan: Plan) -> str:
-    """An error in the unit of the statistic; of a profile it is that of its worst order."""
-    most = " at most, at each order" if isinstance(plan.statistic, Profile) else ""
+def shown_error(error: float, plan: Plan, most: str = " at most, at each order") -> str:
+    """An error in the unit of the statistic; of a profile it is that of its worst order, and says so."""
     if plan.statistic.relative:
-        return f"{percent(error)}{most}"
+        return f"{percent(error)}{most if isinstance(plan.statistic, Profile) else ''}"
     return f"{error:.3g} nats" if isinstance(plan.statistic, Shannon | Renyi) else f"{error:.3g}"
 
 
@@ -136,10 +139,13 @@ def _at(plan: Plan) -> str:
     """Where the error is meant."""
     if plan.statistic.of_people:  # of which the mean total is expected
         return " if all have about the same"
+    if not plan.expected:  # of entropy, of which a length is
+        return f" if there are {max(plan.privacy.pairs, plan.privacy.total):,} {plan.privacy.unit}s"
     statistic, privacy = plan.statistic, plan.privacy
     least = isinstance(statistic, Moment) and plan.expected == expected_moment(statistic, privacy, None)
     said = f", the least that {privacy.pairs:,} {privacy.unit}s can have" if least and privacy.pairs else ""
-    return f" at {statistic} = {plan.expected:,.6g}{said}"
+    value = f"{plan.expected:,.0f}" if plan.expected >= 1_000.0 else f"{plan.expected:.6g}"
+    return f" at {statistic} = {value}{said}"
 
 
 def _computed_error(plan: Plan) -> str:
@@ -147,8 +153,8 @@ def _computed_error(plan: Plan) -> str:
     exact, on_keys = plan.mechanism == "exact", _on_keys(plan)
     if _counts_alone(plan):
         return f"{on_keys}, whatever the stream" if exact else f"{shown_error(plan.error, plan)}, and {on_keys}"
-    error = plan.statistic.default_error
-    said = f"less than {shown_error(error, plan)} in streams of {_more_than(plan, error)}"
+    error, each = plan.statistic.default_error, " at each order" if isinstance(plan.statistic, Profile) else ""
+    said = f"less than {shown_error(error, plan, most='')}{each} in streams of {_more_than(plan, error)}"
     return f"{said}; {on_keys}" if on_keys else said
 
 
@@ -163,9 +169,6 @@ def _on_keys(plan: Plan) -> str:
 
 
 def _entropy_error(plan: Plan) -> str:
-    pairs = max(plan.privacy.pairs, plan.privacy.total)
-    if pairs:
-        return f"{shown_error(plan.error, plan)} if there are {pairs:,} {plan.privacy.unit}s"
     error = plan.statistic.default_error
     return f"less than {shown_error(error, plan)} in streams of {_more_than(plan, error)}"
 

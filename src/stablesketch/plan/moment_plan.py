@@ -21,10 +21,12 @@ from .phantoms import Phantoms
 from .plan import Plan
 from .sizing import exact_moment_error
 from .total_plan import total_plan
-from .wanted import HEADER_BYTES, LARGEST_SIZE, LEAST_SIZE, Wanted
+from .wanted import HEADER_BYTES, LARGEST_SIZE, Wanted
 from .ways_out import a_larger_error
 
 __all__ = ["moment_plan"]
+
+_FEWEST = 12  # where nobody says how many: fewer would save nothing, and take several times the noise
 
 
 def moment_plan(statistic: Moment, privacy: Privacy, wanted: Wanted) -> Plan:
@@ -40,11 +42,11 @@ def moment_plan(statistic: Moment, privacy: Privacy, wanted: Wanted) -> Plan:
         guess = expected_moment(statistic, privacy, wanted.expected)
         return _plan(statistic, privacy, wanted, wanted.size_within(entry_bytes(statistic.p, max(guess, 1.0))))
     error = wanted.error_or(statistic.default_error)
-    fewest = max(measure_of(statistic.p).size_for(error), LEAST_SIZE)
+    fewest = max(measure_of(statistic.p).size_for(error), _FEWEST)
     if fewest > LARGEST_SIZE and wanted.error is not None and not wanted.usual:
         raise _out_of_reach(statistic, wanted, measure_of(statistic.p).relative_error(LARGEST_SIZE))
     fewest = min(fewest, LARGEST_SIZE)  # what nobody asked for need not be reached
-    if wanted.error is None or wanted.expected is None:
+    if wanted.error is None or wanted.expected is None or wanted.usual:
         return _plan(statistic, privacy, wanted, fewest)
     return _plan_for_all(statistic, privacy, wanted, fewest)
 

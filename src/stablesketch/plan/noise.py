@@ -12,11 +12,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..statistic import Derived, Distinct, Moment, Profile, Shannon, Total
+from .entropy_plan import entropy_noise
 from .exact_entropy_plan import exact_entropy_deviation
 from .plan import Plan
+from .sizing import exact_deviation
 from .total_plan import is_counted, total_scale
 
-__all__ = ["noise_deviation", "noise_scale", "pairs_for_noise_below"]
+__all__ = ["is_included", "noise_deviation", "noise_scale", "pairs_for_noise_below"]
 
 _MOST_PAIRS = 2.0**53
 
@@ -24,9 +26,11 @@ _MOST_PAIRS = 2.0**53
 def noise_scale(part: Plan) -> float:
     """b, the scale of the Laplace noise on what is measured: F_p, its norm above order 1, a total, a number of keys.
 
-    0 where there is none, or where it depends on the stream, as that of exact entropy does.
+    0 where there is none, or where it depends on the length of the stream, as that of entropy does.
     """
     privacy = part.privacy
+    if isinstance(part.statistic, Shannon):
+        return part.noise if is_included(part) else 0.0
     if part.noise or part.mechanism == "bare":
         return part.noise
     if is_counted(part):
@@ -34,8 +38,15 @@ def noise_scale(part: Plan) -> float:
     if isinstance(part.statistic, Distinct):
         return privacy.pairs_per_person / privacy.epsilon
     if isinstance(part.statistic, Moment):
-        return privacy.pairs_per_person * math.pow(privacy.max_value, part.statistic.p) / privacy.epsilon
+        return exact_deviation(part.statistic.p, privacy) / math.sqrt(2.0)
     return 0.0
+
+
+def is_included(part: Plan) -> bool:
+    """Whether the error of the plan has that of its noise in it: a value is expected, or for entropy a length."""
+    if isinstance(part.statistic, Shannon):
+        return max(part.privacy.pairs, part.privacy.total) > 0
+    return part.expected > 0.0
 
 
 def noise_deviation(part: Plan) -> float:
@@ -48,7 +59,7 @@ def noise_deviation(part: Plan) -> float:
 def pairs_for_noise_below(plan: Plan, error: float) -> float:
     """The number of pairs from which on the noise adds less than `error`, in the unit of the statistic.
 
-    Only noise that is not in `plan.error` counts: that of parts of which no value is expected. Noise on the number of
+    Only noise that is not in `plan.error` counts (`is_included`), and all of it for exact plans. Noise on the number of
     keys is left out: many pairs may be of few keys. Infinite if no stream is long enough, 0 if there is no such noise.
     """
     if _noise_at(plan, _MOST_PAIRS) > error:
@@ -80,12 +91,14 @@ def _combined(statistic: Derived, parts: Sequence[Plan], pairs: float) -> float:
 def _part_noise(part: Plan, pairs: float) -> float:
     """Relative to the least that so many pairs have; of entropy absolute."""
     statistic = part.statistic
-    if part.expected or isinstance(statistic, Distinct):
-        return 0.0
     if isinstance(statistic, Shannon) and part.mechanism == "exact":
         return exact_entropy_deviation(replace(part.privacy, pairs=math.ceil(pairs)))
-    if isinstance(statistic, Shannon | Total) or part.privacy.unit == "key":
-        return noise_deviation(part) / pairs
+    if is_included(part) or isinstance(statistic, Distinct):
+        return 0.0
+    if isinstance(statistic, Shannon):
+        return math.sqrt(max(entropy_noise(part).deviation(pairs) ** 2 - part.error**2, 0.0))
     if statistic.p > 1.0:  # the noise is on the norm F^(1/p), and F errs by p times as much
         return statistic.p * noise_deviation(part) / math.pow(pairs, 1.0 / statistic.p)
+    if isinstance(statistic, Total) or part.privacy.unit == "key":
+        return noise_deviation(part) / pairs
     return noise_deviation(part) / math.pow(pairs, statistic.p)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Protocol
 
+from ..errors import PlanInfeasible
 from ..privacy import Privacy
 from ..privacy.estimate_precision import precision_of, usual_cap
 from ..privacy.noisy_estimate import NoisyEstimate, Precision
@@ -152,6 +153,11 @@ def noise_of_plan(p: float, size: int, privacy: Privacy, expected: float) -> Noi
     measure = measure_of(p)
     grid = _GRID * min(1.0, privacy.epsilon) / privacy.copies  # every group that changes is rounded by itself
     precision = measure.precision(size, privacy, grid, measure.cap(size, privacy, expected))
+    if precision.failures > 0.5 * privacy.delta:
+        raise PlanInfeasible(
+            f"numbers as large as {expected:,.3g} fail to be computed more often than δ = {privacy.delta:g} allows. "
+            f"Pass delta={4.0 * precision.failures:.2g} or more, or a smaller expected=."
+        )
     ratio = _ratio(p, size, privacy.epsilon, privacy.delta, privacy.copies, precision)
     change = measure.change(privacy)
     scale = ratio * change * (1.0 + 1e-12)

@@ -197,12 +197,14 @@ class Plan:
             )
 
     def _check_noise(self) -> None:
-        """Refuses an estimate that would be released without noise or cut to nothing, and noise where there is none."""
+        """Refuses an estimate without noise, on a grid too coarse for it or cut to nothing; and noise where none is."""
         noisy = self.mechanism == "sketch" and isinstance(self.statistic, Moment)
-        if (noisy and not (self.noise and self.cap)) or (self.mechanism == "bare" and (self.noise or self.cap)):
+        if (noisy and not (self.cap and self.step <= self.noise * 2.0**-10)) or (
+            self.mechanism == "bare" and (self.noise or self.cap)
+        ):
             raise BlobError(
-                f"a plan of {self.statistic} by mechanism {self.mechanism!r} with noise = {self.noise:g} and cap = "
-                f"{self.cap:g}; nothing writes such. Make the plan again with ss.plan."
+                f"a plan of {self.statistic} by mechanism {self.mechanism!r} with noise = {self.noise:g}, step = "
+                f"{self.step:g} and cap = {self.cap:g}; nothing writes such. Make the plan again with ss.plan."
             )
 
     def __repr__(self) -> str:

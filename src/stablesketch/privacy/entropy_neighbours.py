@@ -102,7 +102,7 @@ def entropy_sensitivity(privacy: Privacy, total: int | None = None) -> float:
     neighbour, where more is known than that values are at least 1. It is infinite where no pairs are promised: the
     entropy of nothing is not defined. Proof at the head of this file.
 
-    >>> round(entropy_sensitivity(Privacy(epsilon=1.0, delta=1e-9, pairs=1_000_000)), 9)
+    >>> round(entropy_sensitivity(Privacy(epsilon=1.0, delta=1e-9, pairs=1_000_000, relation="replace")), 9)
     1.4816e-05
     """
     return worst_entropy(privacy, total).shift

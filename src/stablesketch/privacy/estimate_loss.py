@@ -145,10 +145,13 @@ def estimate_law(estimate: NoisyEstimate, noise: float, precision: Precision) ->
 
 def shifted_law(atoms: Atoms, noise: float, added: float, failure: float) -> Law:
     """The law of the pair at the head of this file, for a ξ that is bounded by `atoms`."""
-    shifts = (atoms.points / noise + added) * (1.0 + 4.0 * _UNIT)  # they fall
+    with np.errstate(over="ignore"):
+        shifts = (atoms.points / noise + added) * (1.0 + 4.0 * _UNIT)  # they fall
     tail = atoms.tail
     masses = np.diff(tail, prepend=0.0)
     exponent, cut = _lattice(shifts, tail, masses)
+    if cut == len(shifts):
+        return Law(0, 0, np.ones(1), infinity=1.0)  # worse than any pair; some finite mass lets it be composed
     step = math.ldexp(1.0, exponent)
     infinity = float(tail[cut - 1]) if cut else 0.0
     weights = _split(shifts[cut:], masses[cut:], step)
@@ -159,15 +162,18 @@ def shifted_law(atoms: Atoms, noise: float, added: float, failure: float) -> Law
 
 def _lattice(shifts: Array, tail: Array, masses: Array) -> tuple[int, int]:
     """The power of two that is the step, and how many of the greatest shifts count as infinite."""
-    deviation = math.sqrt(float(masses @ np.minimum(shifts**2, 3.0)))
+    deviation = math.sqrt(float(masses @ np.minimum(shifts, 1.75) ** 2))
     least, most = _STEPS
     exponent = math.floor(math.log2(max(deviation, math.ldexp(1.0, least)) / _FINENESS))
     finite = int(np.searchsorted(-shifts, -np.finfo(np.float64).max))
     cut = finite
     for level in _CUTS:
-        cut = max(finite, int(np.searchsorted(tail, level, side="right")))
+        cut = min(max(finite, int(np.searchsorted(tail, level, side="right"))), len(shifts) - 1)
         if shifts[cut] <= math.ldexp(_MOST, exponent):
             break
+    cut = max(cut, int(np.searchsorted(-shifts, -math.ldexp(_MOST, most))))  # no budget is that large
+    if cut == len(shifts):
+        return most, cut
     while exponent < most and shifts[cut] > math.ldexp(_MOST, exponent):
         exponent += 1
     while exponent > least and shifts[cut] <= math.ldexp(_MOST, exponent - 1):

@@ -18,24 +18,13 @@ M, added one after the other to a stream that has a total of at most T in the en
 
 **Neighbours** therefore differ in G by at most Δ, T bounding the total of either. Add or remove: one is the other with
 pairs added. Replace: both are the shared part with up to c pairs added, so both lie in the same interval of length Δ.
+Of G - βN, N being private, they differ by half as much where pairs are added or removed: noisy_entropy.py.
 
-**What is released.** G on a grid of step Δ/1000, plus discrete Laplace noise: an integer of sensitivity 1001 (each is
-rounded by at most 1/2 + MARGIN units). If N is public (replace, every pair counts 1), T = N, and that is all:
-ε-private, δ = 0, and H = G/N.
+**T** comes from N, if that is public (replace, every pair counts 1), or else from N with discrete Laplace noise Z. Let
+D be by how much neighbours can differ in N, and T = N + Z + D + k with P(Z < -k) <= δ_T. The larger of the two totals
+is at most N + D, whichever of the two N is, and N + D <= T unless Z < -k: but for a probability of δ_T, T bounds both.
 
-Otherwise N is released first, by discrete Laplace noise Z of ε_N = ε/2 and its own sensitivity D, and T = N + Z + t,
-with t such that T bounds the totals of both neighbours but for a probability of δ₀: N' <= N + D fails to be at most T
-only if Z < D - t, so t = D + k with P(Z < -k) <= δ₀. Then G is released for ε_G = ε/2 with this T. Both together are
-(ε, δ₀)-private. *Proof.* Let B be the values of N + Z that are too small for one of the two totals: of probability at
-most δ₀ under either neighbour. Outside B the odds of N + Z differ by at most e^{ε_N}, and given N + Z those of the
-noisy G by at most e^{ε_G}, its grid and noise being the same for both. ∎ δ₀ = δ/(1 + e^{ε_G}) leaves room for the
-composition of privacy/mechanism.py, which charges (1 + e^{ε_G}) δ₀ for an outcome that differs with probability δ₀.
-
-**In a table** (doors/groups.py) at most k groups change, group g by c_g pairs, c in all. Each has a noisy N, a T and a
-grid of its own, which c pairs would fill: so its G moves by at most c_g/c of the units of a grid, and those of all
-groups together by one grid's worth, and a rounding for each: 1000 k units a grid make that at most 1001 k + k/512. The
-noise of the totals is that of a total of c M in all. One of the k bounds T is too small with probability at most k δ₀,
-so each has a k-th of δ₀.
+What is released, from exact totals as from a sketch, and why that is private: noisy_entropy.py.
 """
 
 from __future__ import annotations
@@ -49,27 +38,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import discrete_laplace
-from .exact_moment import MARGIN, nearest, totals_by_size
+from .exact_moment import nearest, totals_by_size
 from .neighbours import float_above
 from .privacy import Privacy
 
-__all__ = ["MASS_DISTANCE", "failure", "mass_change", "mass_distance", "mass_step", "mass_units", "most_total"]
+__all__ = ["EXACT_ERROR", "exact_mass", "failure", "mass_change", "most_total"]
 
-_UNITS = 1000
-MASS_DISTANCE = _UNITS + 1
-"""The sensitivity of `mass_units` at the step of `mass_step`, without groups: floor(1000 + 1 + 2 MARGIN)."""
+EXACT_ERROR = Fraction(1, 1 << 100)
+"""η: `exact_mass` is off by at most so much of N."""
 
+_BITS = 111
 _HEAD_BITS = 8
 _DIGITS = 40
-
-
-def mass_distance(privacy: Privacy) -> int:
-    """By how many units of `mass_step` neighbours can differ, in the k = `privacy.copies` groups that change together.
-
-    Shares x_g of a grid of 1000 k units add up to it, and Σ floor(x_g + 1 + 2 MARGIN) <= 1000 k + floor(k (1 + 2
-    MARGIN)).
-    """
-    return _UNITS * privacy.copies + math.floor(privacy.copies * (1 + 2 * MARGIN))
 
 
 def mass_change(privacy: Privacy, total: int) -> Fraction:
@@ -80,11 +60,6 @@ def mass_change(privacy: Privacy, total: int) -> Fraction:
     log = context.ln(context.divide(Decimal(bound), Decimal(value)))
     # A float above it: far more than the decimals can be off.
     return changed * value * Fraction(float_above((1 + log) * (1 + Decimal(10) ** -30)))
-
-
-def mass_step(privacy: Privacy, total: int) -> Fraction:
-    """Δ/1000 for streams of at most this total: the grid of G; finer by the number of groups that change."""
-    return mass_change(privacy, total) / (_UNITS * privacy.copies)
 
 
 def failure(epsilon: float, delta: float) -> float:
@@ -102,20 +77,18 @@ def most_total(noisy: int, distance: int, scale: Fraction, delta: float) -> int:
     return max(noisy + (abs(noisy) >> 50) + distance + max(reach, 0), 1)
 
 
-def mass_units(totals: NDArray[np.integer] | Iterable[int], step: Fraction) -> int:
-    """U with |U - G/step| <= 1/2 + MARGIN. Equal totals cost one.
+def exact_mass(totals: NDArray[np.integer] | Iterable[int]) -> Fraction:
+    """G = N ln N - Σ f ln f, off by at most `EXACT_ERROR` of N. Equal totals cost one.
 
-    Every logarithm is off by less than 2^(10-B) (`_Logarithms`), so G by less than (N + Σ f) 2^(10-B) = N 2^(11-B),
-    and B makes that less than MARGIN·step.
+    Every logarithm is off by less than 2^(10-B) (`_Logarithms`), so G by less than (N + Σ f) 2^(10-B) = N 2^(11-B).
     """
     counts = totals_by_size(totals)
     total = sum(f * count for f, count in counts.items())
     if not total:
-        return 0
-    bits = 12 + math.ceil(total / (MARGIN * step)).bit_length()
-    log = _Logarithms(bits)
+        return Fraction(0)
+    log = _Logarithms(_BITS)
     scaled = total * log(total) - sum(f * count * log(f) for f, count in counts.items())
-    return nearest(Fraction(scaled, 1 << bits) / step)
+    return Fraction(scaled, 1 << _BITS)
 
 
 class _Logarithms:

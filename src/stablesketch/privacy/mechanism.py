@@ -255,9 +255,8 @@ def _certified_estimate(mechanism: Mechanism) -> float:
     precision = Precision(grid=0.5 * mechanism.added, failure=mechanism.gap)
 
     def holds(epsilon: float) -> bool:
-        if known.delta(epsilon, mechanism.noise, precision) <= delta:
-            return True
-        return known.law(mechanism.noise, mechanism.added, mechanism.gap).delta(epsilon) <= delta
+        law = known.law(mechanism.noise, mechanism.added, mechanism.gap)  # it is needed anyway
+        return law.delta(epsilon) <= delta or known.delta(epsilon, mechanism.noise, precision) <= delta
 
     if holds(mechanism.epsilon):
         return mechanism.epsilon

@@ -97,7 +97,7 @@ def sensitivity(p: float, privacy: Privacy, floor: float = 0.0) -> float:
     `privacy.pairs_per_person` possible keys; with fewer keys it is an upper bound. It is infinite where one neighbour
     may be empty while the other is not and there is no floor. Proof at the head of this file.
 
-    >>> round(sensitivity(0.5, Privacy(epsilon=1.0, delta=1e-9, pairs=1_000_000)), 12)
+    >>> round(sensitivity(0.5, Privacy(epsilon=1.0, delta=1e-9, pairs=1_000_000, relation="replace")), 12)
     1.0009995
     """
     return worst_neighbours(p, privacy, floor).rho

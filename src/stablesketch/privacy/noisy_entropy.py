@@ -1,4 +1,4 @@
-"""Shannon's entropy from a sketch, with noise: for streams of any length, of people, in groups.
+"""Shannon's entropy from a sketch or from exact totals, with noise: for streams of any length, of people, in groups.
 
 The estimate of a sketch is Ĥ = H + ζ, and the law of ζ is the same for every stream (estimators/entropy_mean.py). The
 mass G = N H rises with every pair, by at most Δ = c M (1 + ln(T/M)) for c pairs of one person, T bounding the totals of
@@ -16,6 +16,9 @@ at most. In all that is at most
 
 N (Ĥ - β) is rounded to a grid of V/units, so its integer moves by at most `units`, and discrete Laplace noise of scale
 units/ε_G is added. Where N is public (replace, every pair counts 1) ζ drops out, T = N and β = 0.
+
+**From exact totals** all of it holds with ζ = 0: z = 0, nothing is lost to it, and η is `EXACT_ERROR`, by which
+`exact_mass` may be off. There is no largest T.
 
 **T** comes from the noisy N, but for a probability of δ_T: exact_entropy.py. So step and noise of G, in nats, depend on
 an output, which is public by then. In steps they do not: whatever T came out, one and the same pair of laws dominates
@@ -35,7 +38,7 @@ below e^-1000. Beyond T = 2^53 nothing of G is released.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -47,7 +50,7 @@ from ..errors import ArgumentError
 from ..sketch.estimators.entropy_mean import entropy_mean, entropy_mean_deviation, entropy_mean_law
 from ..sketch.estimators.entropy_mean import size_for as mean_size_for
 from . import discrete_laplace
-from .exact_entropy import failure, mass_change, most_total
+from .exact_entropy import EXACT_ERROR, exact_mass, failure, mass_change, most_total
 from .exact_moment import nearest
 from .mechanism import Mechanism
 from .privacy import Privacy
@@ -58,7 +61,7 @@ Array = NDArray[np.float64]
 Below = Callable[[int], int]
 
 MOST_TOTAL = 2**53
-"""The largest T for which G is released."""
+"""The largest T for which G is released from a sketch."""
 
 # Of ε, for N where it is private. To first order H errs by (noise of G + |H - β| noise of N)/N, so the best share rises
 # with |H - β|/β, from a quarter at 0.2 to a half at 1. Three eighths of a round ε lie on the lattice of loss_law.py.
@@ -97,8 +100,8 @@ class NoisyMass:
 
 @dataclass(frozen=True)
 class EntropyNoise:
-    """The noise of entropy from `size` entries; `copies` is the number of groups a person's pairs may lie in, each of
-    them with a release of its own like this one. `share` of ε goes to N where it is private."""
+    """The noise of entropy from `size` entries, 0 for exact totals; `copies` is the number of groups a person's pairs
+    may lie in, each of them with a release of its own like this one. `share` of ε goes to N where it is private."""
 
     privacy: Privacy
     size: int
@@ -115,6 +118,8 @@ class EntropyNoise:
                 "copies", self.copies, "under replace a pair may change its group, and that moves two of them",
                 "Use relation='add_remove' with twice the pairs_per_person",
             )  # fmt: skip
+        if self.size < 0:
+            raise ArgumentError("size", self.size, "a sketch has some entries", "Pass 16 or more, or 0: exact totals")
         if self.reach > _FARTHEST:
             raise ArgumentError(
                 "size", self.size, f"at δ = {self.privacy.delta:.3g} so few entries can err by {self.reach:.3g} nats",
@@ -146,19 +151,30 @@ class EntropyNoise:
 
     @property
     def lost(self) -> float:
-        """With what probability the outcome may not be the ideal one: copies (δ_T + δ_z). The composition of
-        mechanism.py makes (1 + e^ε) times as much of it, and a little more where ε is not on its lattice."""
-        return 0.9 * failure(self.mass_epsilon, self.privacy.delta)
+        """With what probability the outcome may not be the ideal one: copies (δ_T + δ_z), 0 if there is neither. The
+        composition of mechanism.py makes (1 + e^ε) times as much of it, and a little more where ε is not on its
+        lattice."""
+        return 0.9 * failure(self.mass_epsilon, self.privacy.delta) if self._failures else 0.0
+
+    @property
+    def _failures(self) -> int:
+        """How many things may fail in a group: ζ of a sketch, and T where N is private."""
+        return (self.size > 0) + (not self.total_is_public)
 
     @property
     def _each(self) -> float:
-        """δ_z, and δ_T where N is private."""
-        return self.lost / (self.copies * (1 if self.total_is_public else 2)) * (1.0 - 1e-9)
+        """δ_z of a sketch, and δ_T where N is private."""
+        return self.lost / (self.copies * self._failures) * (1.0 - 1e-9)
 
     @cached_property
     def reach(self) -> float:
         """z: |ζ| is at most this but with probability δ_z."""
-        return entropy_mean_law(self.size).reach(self._each)
+        return entropy_mean_law(self.size).reach(self._each) if self.size else 0.0
+
+    @cached_property
+    def error(self) -> Fraction:
+        """η: by how much the computed Ĥ may be off."""
+        return Fraction(error(self.reach)) if self.size else EXACT_ERROR
 
     def mechanism(self) -> Mechanism:
         """What is charged for all groups together: G, and N beside it where that is private."""
@@ -217,7 +233,7 @@ class EntropyNoise:
         else:
             sides = 2 if privacy.relation == "replace" else 1
             exact = sides * changed * privacy.max_value * self.centre(bound)
-        return exact + self.total_distance * Fraction(self.reach) + 2 * changed * Fraction(error(self.reach)) * bound
+        return exact + self.total_distance * Fraction(self.reach) + 2 * changed * self.error * bound
 
     def step(self, bound: int) -> Fraction:
         """Of the grid of N (Ĥ - β): V(T)/units."""
@@ -237,15 +253,27 @@ class EntropyNoise:
         if total > 0 and (locations is None or len(locations) != self.size):
             found = None if locations is None else len(locations)
             raise ArgumentError("locations", found, f"there must be {self.size} of them", "Pass those of the sketch")
+
+        def mass() -> Fraction:
+            return total * Fraction(float(entropy_mean(locations))) if locations is not None else Fraction(0)
+
+        return self._released(total, mass, below)
+
+    def measure_exact(self, totals: Collection[int], below: Below) -> NoisyMass:
+        """The same from the totals of all keys, each above 0, where `size` is 0."""
+        if self.size:
+            raise ArgumentError("size", self.size, "exact totals have no entries", "Make the noise with size=0")
+        return self._released(sum(totals), lambda: exact_mass(totals), below)
+
+    def _released(self, total: int, mass: Callable[[], Fraction], below: Below) -> NoisyMass:
+        """`mass` computes N Ĥ, to within η N."""
         counted = None if self.total_is_public else total + discrete_laplace.sample(self.total_scale, below)
         bound = self.bound(total if counted is None else counted)
         step, centre = self.step(bound), self.centre(bound)
-        if bound > MOST_TOTAL:
+        if self.size and bound > MOST_TOTAL:
             return NoisyMass(counted, bound, None, step, centre)
-        mass = 0
-        if total > 0 and locations is not None:
-            mass = nearest(total * (Fraction(float(entropy_mean(locations))) - centre) / step)
-        return NoisyMass(counted, bound, mass + discrete_laplace.sample(self.mass_scale, below), step, centre)
+        units = nearest((mass() - total * centre) / step) if total > 0 else 0
+        return NoisyMass(counted, bound, units + discrete_laplace.sample(self.mass_scale, below), step, centre)
 
     # --- what to expect ---
 
@@ -258,7 +286,8 @@ class EntropyNoise:
         off = max(centre, math.log(n) - centre) if entropy is None else abs(entropy - centre)
         counted = 0.0 if self.total_is_public else off * float(self.total_scale)
         noise = math.hypot(self.noise(bound), counted)
-        return math.hypot(entropy_mean_deviation(self.size), math.sqrt(2.0) * noise / n)
+        sketched = entropy_mean_deviation(self.size) if self.size else 0.0
+        return math.hypot(sketched, math.sqrt(2.0) * noise / n)
 
 
 def entropy_size_for(deviation: float, privacy: Privacy, total: float = 0.0, copies: int = 1) -> int:

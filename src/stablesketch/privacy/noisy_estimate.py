@@ -17,8 +17,6 @@ can do in it is a tiny part of that bound, and is added. For more entries than t
     P(S <= s) <= e^{σs} φ(σ)^r      (for every σ > 0),
 
 serves by itself; the noise is then 1 to 3% too large.
-
-Nothing of the library releases through this yet.
 """
 
 from __future__ import annotations

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-
-import numpy as np
 
 from ..plan import Plan
 from ..statistic import HHI, Atkinson, Derived, Moment, Profile, Simpson, Statistic, Total
@@ -68,11 +67,24 @@ def _expected(plan: Plan) -> list[str]:
     return []
 
 
+def _leading_to(statistic: Derived, part: Plan, at_least: int) -> float:
+    """The number from which follows what was expected of the part; 0 if there is none. What follows rises with it."""
+
+    def below(guess: float) -> bool:
+        try:
+            return (statistic.expected_of(part.statistic, guess, at_least) or math.inf) < part.expected
+        except OverflowError:
+            return False
+
+    low, high = 2.0**-60, 2.0**60
+    if not below(low) or below(high):
+        return 0.0
+    for _ in range(200):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if below(middle) else (low, middle)
+    return high
+
+
 def _guesses(plan: Plan, statistic: Derived, at_least: int) -> Iterator[float]:
-    found = {part.statistic: part.expected for part in plan.parts}
-    means = [found[Total()] / at_least] if Total() in found else []  # which is what indices of inequality expect
-    if all(expected for part, expected in found.items() if not isinstance(part, Total)):
-        at = {part: np.array(at_least if isinstance(part, Total) else value) for part, value in found.items()}
-        means.append(float(statistic.of(at, at_least)))
-    for mean in means:
+    for mean in (_leading_to(statistic, part, at_least) for part in plan.parts if part.expected):
         yield from (float(f"{mean:.{digits}g}") for digits in (6, 9, 12, 14, 15, 16, 17) if mean > 0.0)

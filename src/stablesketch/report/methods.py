@@ -103,13 +103,18 @@ def _reason(part: Plan) -> list[str]:
 
 
 def _entropy(part: Plan) -> list[str]:
-    total = "" if total_is_public(part.privacy) else " The total was given noise of its own."
+    grid = "was rounded to a public grid and given discrete Laplace noise"
+    noise = f"Entropy times the total {grid}, and divided by the total, which is public."
+    if not total_is_public(part.privacy):
+        noise = (
+            "The total was given discrete Laplace noise first. Entropy, less a number that follows from that, times "
+            f"the total {grid}. Entropy follows from both."
+        )
     return [
         f"The stream was folded into {part.size:,} numbers, each a sum of the totals of all keys with secret random "
         "weights of the skewed stable law of order 1, and into the total. Entropy was estimated from them. No key was "
         "stored.",
-        f"Entropy times the total was rounded to a public grid and given discrete Laplace noise.{total} One divided by "
-        "the other is what is released.",
+        noise,
     ]
 
 

@@ -92,10 +92,11 @@ class Diversity(Derived):
         return log_hill_factor(self.order, measured)
 
     def expected_of(self, measured: Statistic, expected: float, pairs: int) -> float | None:
-        """F_q = N^q D_q^{1-q}, at the least N there can be; at order 0 the number of keys."""
+        """F_q = N^q D_q^{1-q}, at the least N there can be, no less than D_q; at order 0 the number of keys."""
         if isinstance(measured, Total | Shannon):
             return None
-        return math.pow(pairs, self.order) * math.exp((1.0 - self.order) * self.log_hill_of(expected))
+        log_hill = self.log_hill_of(expected)
+        return math.exp(self.order * max(math.log(pairs), log_hill) + (1.0 - self.order) * log_hill)
 
     def range(self, known: Known = ANY) -> tuple[float, float]:
         """1 <= D_q <= K, the number of keys; so it is of what rises with D_q."""

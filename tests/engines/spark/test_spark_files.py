@@ -178,7 +178,7 @@ def test_the_command_reads_csv_on_spark(spark: Any, tmp_path: Path, capsys: pyte
     path = tmp_path / "e.csv"
     path.write_text("app,n\n" + "".join(f"app {i % 50},{i % 5 + 1}\n" for i in range(2000)))
     asked = ["--key", "app", "--value", "n", "--max-value", "5", "--p", "0.5", "--epsilon", "1", "--delta", "1e-6"]
-    asked += ["--size", "50", "--json", "--engine", "spark", "--master", "local[2]"]
+    asked += ["--relation", "replace", "--size", "50", "--json", "--engine", "spark", "--master", "local[2]"]
     assert run(["release", str(path), *asked]) == 0
     assert json.loads(capsys.readouterr().out)["pairs"] == 2000
     packed = tmp_path / "e.csv.gz"
