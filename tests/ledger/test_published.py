@@ -60,7 +60,7 @@ def test_killed_right_after_the_commit_nothing_is_lost(tmp_path: Path) -> None:
 
 
 def test_what_the_budget_refuses_is_not_kept(tmp_path: Path) -> None:
-    ledger = ss.Ledger(tmp_path / "budget.db", epsilon=0.4, delta=1e-6)
+    ledger = ss.Ledger(tmp_path / "budget.db", epsilon=0.1, delta=1e-6)
     collector = filled()
     with pytest.raises(ss.BudgetExceeded):
         collector.release(ledger=ledger)

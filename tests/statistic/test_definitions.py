@@ -99,7 +99,7 @@ def test_the_noise_of_a_total_reaches_the_orders_that_use_it() -> None:
 
 
 WRONG: dict[str, tuple[object, str]] = {
-    "an order above 1": (lambda: ss.Hill(1.5), "order = 1.5: it must lie between 0 and 1"),
+    "an order above 2": (lambda: ss.Hill(2.5), "order = 2.5: it must lie between 0 and 2"),
     "an order too small": (lambda: ss.Renyi(0.01), "p = 0.01"),
     "an order that is no number": (lambda: ss.Tsallis("half"), "order = 'half': an order is a number"),  # type: ignore[arg-type]
     "an aversion of 1": (lambda: ss.Atkinson(1.0), "aversion = 1.0"),

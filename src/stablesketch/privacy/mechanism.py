@@ -78,6 +78,7 @@ _LEAST_SHIFT = 1e-90
 _MOST_ATOMS = 1 << 20
 _CUTS = 64
 _MOST_PARTS = 32
+_MOST_EPSILON = 1e6
 
 
 @dataclass(frozen=True)
@@ -310,6 +311,8 @@ def _noise(mechanism: Mechanism) -> Law:
     z ε/D is at most ε, so that its rounding is a few units of ε.
     """
     epsilon, distance = mechanism.epsilon, mechanism.distance
+    if epsilon > _MOST_EPSILON:
+        return replace(ATOM, infinity=1.0)  # which protects nobody, and has no place on a lattice
     if distance > _MOST_ATOMS:
         return bounded(epsilon, 0.0)
     at = np.arange(distance + 1, dtype=np.float64)
