@@ -242,7 +242,8 @@ class NoisyEstimate:
         # Each squaring doubles the error of a cell and adds a new one, of the squared norm at most: 2r of them in all.
         error = 2.0 * size * _ROUNDING * float(tilted @ tilted)
         sums = np.maximum(truncated_power(tilted, size, cells), 0.0) + error
-        tail = np.cumsum(sums * np.exp(tilt * steps + size * math.log(total)))
+        with np.errstate(over="ignore"):  # a bound beyond all numbers is one
+            tail = np.cumsum(sums * np.exp(tilt * steps + size * math.log(total)))
         with np.errstate(divide="ignore"):
             return self._xi(np.log(cell * steps)), tail
 
