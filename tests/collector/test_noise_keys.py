@@ -11,7 +11,7 @@ from stablesketch.privacy.keyed_integers import KeyedIntegers
 
 STATISTICS = [
     ss.Profile([0, 0.5, 0.75, 1, 2]), ss.Hill(0.5), ss.Hill(1), ss.Simpson(), ss.Shannon(), ss.Distinct(),
-    ss.Moment(0.5), ss.Moment(2), ss.Moment(1), ss.Total(),
+    ss.Moment(0.5), ss.Moment(2), ss.Moment(1), ss.Total(), ss.Profile([0.5, 0.5000004]),
 ]  # fmt: skip
 ASKED = [ss.Privacy(1.0, 1e-6), ss.Privacy(1.0, 1e-6, max_value=3, relation="replace"), ss.Privacy(2.0, 1e-6, groups=2)]
 

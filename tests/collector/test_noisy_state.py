@@ -195,7 +195,7 @@ def test_a_release_needs_the_secret_and_destroys_it(sketch_plan: ss.Plan) -> Non
 @pytest.mark.parametrize(("p", "size", "most"), [(1.5, 200, 2**38), (2.0, 200, 2**38), (1.1, 1_000, 2**36)])
 def test_a_norm_of_more_keys_than_its_delta_covers_is_refused(p: float, size: int, most: int) -> None:
     """Nobody can wait for so many pairs, so the counters are set: at the limit it is released, above it is not."""
-    plan = ss.plan(ss.Moment(p), ss.Privacy(1.0, 1e-9), size=size)
+    plan = ss.plan(ss.Moment(p), ss.Privacy(1.0, 1e-9, relation="replace"), size=size)
     secret = numbered(77)
     collector = plan.open(secret)
     collector.update([1, 2])
@@ -207,6 +207,16 @@ def test_a_norm_of_more_keys_than_its_delta_covers_is_refused(p: float, size: in
     assert not secret.spent
     sketch._pairs = sketch._total = most
     assert collector.release().value >= 0.0
+
+
+def test_where_the_number_of_pairs_is_private_no_stream_is_refused_for_its_length() -> None:
+    collector = ss.plan(ss.Moment(1.5), ss.Privacy(1.0, 1e-9), size=200).open(numbered(79))
+    collector.update([1, 2])
+    sketch = collector._state._sketch  # type: ignore[union-attr]
+    sketch._pairs = sketch._total = 2**41
+    assert collector.release().value >= 0.0
+    with pytest.raises(ss.PlanInfeasible, match=r"covers fewer than 4,294,967,296 keys.*larger delta"):
+        ss.plan(ss.Moment(1.5), ss.Privacy(1.0, 1e-20), size=1_173)
 
 
 def test_totals_beyond_the_cap_are_released() -> None:

@@ -15,7 +15,7 @@ from ..sketch.estimators import log_estimates
 from ..sketch.estimators.pitman import log_estimate
 from ..sketch.estimators.pivot import PivotLaw, pivot_law
 from ..sketch.sketch import log_magnitudes
-from ..statistic import Array
+from ..statistic import Array, exact_name
 from .measured import Measured, uniform_offset
 from .sketch_state import SketchState, check_promise
 
@@ -75,7 +75,7 @@ class BareState(SketchState):
         It is the estimate plus an independent uniform number within g/2 of 0 (privacy/precision.py).
         """
         plan = self._plan
-        offset = uniform_offset(self.secret.derive(f"grid offset/{plan.statistic}", 8))
+        offset = uniform_offset(self.secret.derive(f"grid offset/{exact_name(plan.statistic)}", 8))
         return plan.step * (math.floor(estimate / plan.step + offset) + 0.5 - offset)
 
     def measure(self, confidence: float) -> Measured:

@@ -18,6 +18,7 @@ from ..errors import (
     ArgumentError,
     ArgumentTypeError,
     BlobError,
+    LedgerCorrupt,
     MergeError,
     ReleasedAlready,
     SecretSpent,
@@ -115,7 +116,7 @@ class Collector:
     def update(self, keys: object, values: object = None, *, threads: int | None = None) -> None:
         """Counts a column of pairs, as `Sketch.update` does; a value above the plan's max_value is refused."""
         with self._lock:
-            self._held().add(keys, values, threads, negative=False)
+            self._open().add(keys, values, threads, negative=False)
 
     def _fingerprints(self, keys: object) -> NDArray[np.uint64]:
         """The fingerprints of a column of keys under this secret, for `_add_totals`."""
@@ -125,7 +126,7 @@ class Collector:
     def _add_totals(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
         """Counts `pairs` pairs whose values were checked and added up by key; the state is as `update` leaves it."""
         with self._lock:
-            self._held().add_totals(fingerprints, totals, pairs)
+            self._open().add_totals(fingerprints, totals, pairs)
 
     def _decide(self, plan: Plan) -> None:
         """Puts another plan in the place of this one, for a stream whose number of pairs is known only at its end.
@@ -158,7 +159,7 @@ class Collector:
                 "Plan with deletes=True, which promises that every delete undoes an earlier update",
             )  # fmt: skip
         with self._lock:
-            self._held().add(keys, values, threads, negative=True)
+            self._open().add(keys, values, threads, negative=True)
 
     def merge(self, other: Collector) -> None:
         """Takes over another shard of the same plan and secret, whose collector is then empty and closed."""
@@ -170,7 +171,7 @@ class Collector:
             raise MergeError("collectors of different plans cannot be merged: open every shard from the same plan.")
         first, second = sorted((self, other), key=id)  # always in this order, so that two threads cannot wait in a ring
         with first._lock, second._lock:
-            mine = self._held()
+            mine = self._open()
             if other._expected != self._expected:
                 raise MergeError(
                     "collectors with different lists of shards cannot be merged: open all with the same list."
@@ -267,6 +268,16 @@ class Collector:
             raise ShardsMissing(sorted(self._expected - self._shards))
         state.check(confidence)
 
+    def _open(self) -> State:
+        """The state, to take pairs: not after its release was paid for, which is about the pairs there were then."""
+        state = self._held()
+        if state.secret._root._paid is not None:
+            raise SecretSpent(
+                "the release of this collector has been paid for and could not be finished. It takes no more pairs: "
+                "call release again with the same arguments, which gives the value that was recorded."
+            )
+        return state
+
     def _held(self) -> State:
         if self._merged:
             raise MergeError("this collector was merged into another, which has its pairs now. Go on with that one.")
@@ -318,8 +329,13 @@ def released(
     labels: Sequence[str] | None = None,
     parts: Sequence[tuple[str, str]] | None = None,
     finish: Callable[[Release], Release] = lambda release: release,
+    later: bool = False,
 ) -> list[Release]:
-    """As `release_all`; `finish` adds what is known of the releases elsewhere, before they are recorded."""
+    """As `release_all`; `finish` adds what is known of the releases elsewhere, before they are recorded.
+
+    `later` says that the caller records them, as part of something larger, before anybody may see them: so they are
+    not handed to who interrupts.
+    """
     if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0.0 < confidence < 1.0:
         raise ArgumentError("confidence", confidence, "not a probability between 0 and 1", "Pass 0.95, for example")
     if ledger is not None and not isinstance(ledger, Ledger):
@@ -350,17 +366,28 @@ def released(
 
         pay = None if ledger is None else lambda: _paid(ledger, entries, payment, compute, releases)
         receipt = None if ledger is None else (ledger.path, ledger.name, entries)
-        payment.hold()
+        if not later:
+            payment.hold()
         with spending(keys, pay, receipt) as paid:
             payment.paid += [one for one in paid if one not in payment.paid]  # one that was paid in an earlier call
             for collector in collectors:
                 collector._state = None  # and with it the only references to entries and secret
-            if not releases:  # no ledger, or paid in an earlier call
+            if ledger is None:
                 compute()
+            elif not releases:  # paid in an earlier call: what was recorded then is the value, whatever came since
+                releases = [_recorded(ledger, record) for record in paid]
         if ledger is not None:
             releases = [replace(one, record=record.number) for one, record in zip(releases, paid, strict=True)]
-        payment.releases += releases
+        if not later:
+            payment.releases += releases
     return releases
+
+
+def _recorded(ledger: Ledger, record: Paid) -> Release:
+    text = ledger.published(record.number)
+    if text is None:
+        raise LedgerCorrupt(f"the ledger {ledger.path} has lost the value of release {record.number}.")
+    return Release.from_json(text)
 
 
 def _paid(

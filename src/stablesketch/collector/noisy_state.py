@@ -82,9 +82,13 @@ class NormState(_NoisyState):
         return Sketch(plan.statistic.p, plan.size, secret, law="symmetric")
 
     def check(self, confidence: float) -> None:
-        """Besides, the number of keys, of which there are no more than pairs: the δ of a plan covers so many."""
+        """Besides, where the number of pairs is public, that of keys, which is no larger: δ covers so many. Where it is
+        private a refusal would tell it; then it is a limit that is stated (docs/known-limits.md), 2^32 or more.
+        """
         super().check(confidence)
         plan = self._plan
+        if plan.privacy.relation != "replace":
+            return
         most = most_keys_of(plan.statistic.p, plan.size, plan.privacy)
         if self.pairs > most:
             raise PlanInfeasible(

@@ -20,7 +20,7 @@ from ..sketch.columns import KeyColumn, value_column
 from ..sketch.projection import Projection
 from ..sketch.wire import IntegerReader, encode_integer
 from ..sketch.workers import checked_threads
-from ..statistic import Array
+from ..statistic import Array, Statistic, exact_name
 from .measured import Measured
 from .sketch_state import check_promise, make_release
 
@@ -45,8 +45,12 @@ def check_noise(scale: Fraction, step: Fraction) -> None:
 
 
 def noise_of(secret: Secret, what: object) -> Callable[[int], int]:
-    """Uniform integers for the noise of one measurement, from its secret: same secret and data, same value."""
-    return KeyedIntegers(secret.derive(f"noise/{what}")).below
+    """Uniform integers for the noise of one measurement, from its secret: same secret and data, same value.
+
+    What is measured must be named exactly: two of one name would have the same noise.
+    """
+    name = exact_name(what) if isinstance(what, Statistic) else what
+    return KeyedIntegers(secret.derive(f"noise/{name}")).below
 
 
 def noisy(units: int, scale: Fraction, step: Fraction, confidence: float, below: Callable[[int], int]) -> Measured:

@@ -123,7 +123,7 @@ class _Run:
         ledger = self._ledger if task.auto is None else None
         (own,) = released(
             [collector], confidence=task.confidence, ledger=ledger, labels=[self._label] if ledger else None,
-            finish=lambda release: replace(release, **known),
+            finish=lambda release: replace(release, **known), later=self._ledger is not None and ledger is None,
         )  # fmt: skip
         return own
 
@@ -142,17 +142,19 @@ class _Run:
             ask = Ask.of_table(what, shares.charge(chosen), (epsilon, delta), task.privacy)
             self._check_fits(ask)
         releases = []
-        if self._progress is not None:
-            self._progress.begin("releasing", len(names))
+        # How many names were chosen privately is not shown before it is paid for.
+        progress = None if ask is not None and task.groups is None else self._progress
+        if progress is not None:
+            progress.begin("releasing", len(names))
         for name, collector in zip(names, collectors, strict=True):
-            own = collector.release(confidence=task.confidence)
+            (own,) = released([collector], confidence=task.confidence, later=self._ledger is not None)
             own = replace(
                 own, epsilon=epsilon, delta=delta, relation=privacy.relation,
                 pairs_per_person=privacy.pairs_per_person, person=task.columns.person is not None,
             )  # fmt: skip
             releases.append(GroupRelease(name, own))
-            if self._progress is not None:
-                self._progress.advance(1)
+            if progress is not None:
+                progress.advance(1)
         outcome = Outcome(chosen, releases, grouped=True)
         return outcome if ask is None else self._paid(outcome, ask)
 

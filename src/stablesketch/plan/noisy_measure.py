@@ -24,6 +24,7 @@ from ..sketch.estimators.power_sum import size_for as power_size_for
 
 __all__ = ["Measure", "Noise", "measure_of", "most_keys_of", "noise_of_plan"]
 
+_LEAST_KEYS = 2**32  # a plan for fewer would be for streams that there are
 _GRID = 2.0**-10  # the step of the grid is at most this part of the noise, and of the noise times ε
 _ROOM = 16.0  # an estimate is cut no lower than at so many times what is expected
 # Of δ, what failures of computing may take. Between orders 1 and 2 errors are the smaller the more may fail, and at an
@@ -139,7 +140,7 @@ class _Norm:
 
 
 def most_keys_of(p: float, size: int, privacy: Privacy) -> float:
-    """The most keys for which a norm is as private as planned: a limit that a collector holds its stream to."""
+    """The most keys for which a norm is as private as planned: a public limit of the streams it is for."""
     return most_keys(p, size, privacy.delta, privacy.copies)
 
 
@@ -152,6 +153,11 @@ def noise_of_plan(p: float, size: int, privacy: Privacy, expected: float) -> Noi
     """The least noise, certified, with which an estimate from `size` entries is as private as asked."""
     measure = measure_of(p)
     grid = _GRID * min(1.0, privacy.epsilon) / privacy.copies  # every group that changes is rounded by itself
+    if p > 1.0 and most_keys_of(p, size, privacy) < _LEAST_KEYS:
+        raise PlanInfeasible(
+            f"of {size:,} entries of order {p:g} δ = {privacy.delta:g} covers fewer than {_LEAST_KEYS:,} keys. Pass a "
+            "larger delta, or size= with fewer entries, or mechanism='exact'."
+        )
     precision = measure.precision(size, privacy, grid, measure.cap(size, privacy, expected))
     if precision.failures > 0.5 * privacy.delta:
         raise PlanInfeasible(

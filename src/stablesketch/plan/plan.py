@@ -6,7 +6,7 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ..checked_json import MOST_WHOLE, JsonError, parsed
@@ -180,6 +180,7 @@ class Plan:
             raise BlobError(f"a plan of {plan.statistic} with other parts than it needs; nothing writes such.")
         plan._check_size()
         plan._check_noise()
+        plan._check_claim()
         return plan
 
     def _check_size(self) -> None:
@@ -195,6 +196,17 @@ class Plan:
                 f"a plan of {self.statistic} has size {self.size}, and plans have {LARGEST_SIZE:,} entries at most. "
                 "Make the plan again with ss.plan."
             )
+
+    def _check_claim(self) -> None:
+        """Refuses parts of another privacy than the whole, and an ε or δ below what the mechanism takes by itself."""
+        asked = (self.privacy.epsilon, self.privacy.delta)
+        own = replace(self.privacy, epsilon=1.0, delta=0.5)
+        if any(replace(part.privacy, epsilon=1.0, delta=0.5) != own for part in self.parts):
+            raise BlobError(f"a plan of {self.statistic} whose parts protect something else; nothing writes such.")
+        told = (self.epsilon, self.delta)
+        less = not self.parts and self.mechanism != "bare" and self.epsilon < asked[0]
+        if less or (len(self.parts) == 1 and told != (self.parts[0].epsilon, self.parts[0].delta)):
+            raise BlobError(f"a plan of {self.statistic} that claims less than it spends; nothing writes such.")
 
     def _check_noise(self) -> None:
         """Refuses an estimate without noise, on a grid too coarse for it or cut to nothing; and noise where none is."""

@@ -43,7 +43,7 @@ _RAISED_XI = 1.0 + 4e-9
 # A Fourier transform of 2^20 numbers errs by less than this part of their norm.
 _ROUNDING = 1e-14
 _LARGEST_LATTICE_SIZE = 1_024
-_LARGEST_LOG_SUM = 600.0  # beyond, all Y would be in the first cell
+_LARGEST_LOG_SUM = 600.0  # beyond, all Y would be in the first cell, or cells too small for a float
 _WITHIN = 2e-3  # how closely `noise` is found, always from above
 _LOOSE = 1e3  # by how much Chernoff's bound may be too large
 
@@ -223,7 +223,7 @@ class NoisyEstimate:
 
     def _lattice(self, least: float) -> tuple[Array, Array]:
         """The same by convolution: ξ at S = 0, d, 2d, ... up to where it is `least`."""
-        if self._log_sum(least) > _LARGEST_LOG_SUM:
+        if abs(self._log_sum(least)) > _LARGEST_LOG_SUM:
             return self._chernoff(least)
         size, end = self.size, math.exp(self._log_sum(least))
         cells = 1 << (16 if size <= 256 else 18)

@@ -96,6 +96,12 @@ class Privacy:
         _check_range("max_value", self.max_value, 1, "Pass the largest value a pair may have, 1 for plain counts")
         _check_range("pairs_per_person", self.pairs_per_person, 1, "Pass how many pairs one person may hold")
         _check_range("groups", self.groups, 1, "Pass in how many groups one person may be, 1 if there are none")
+        if self.groups > 1 and (self.relation, self.unit) != ("add_remove", "pair"):
+            raise ArgumentError(
+                "groups", self.groups, "groups that are released apart are for pairs that are added or removed",
+                "Pass relation='add_remove'; a replaced pair is one removed and one added, so with twice the "
+                "pairs_per_person and groups",
+            )  # fmt: skip
 
     def __repr__(self) -> str:
         """What differs from the default, and the two that have none."""

@@ -8,7 +8,7 @@ from .known import Known
 from .measured import Distinct, Shannon
 from .moment import Moment, Total
 from .profile import Profile
-from .statistic import Array, Derived, Statistic
+from .statistic import Array, Derived, Statistic, exact_name
 
 __all__ = [
     "HHI",
@@ -28,6 +28,7 @@ __all__ = [
     "Statistic",
     "Total",
     "Tsallis",
+    "exact_name",
     "from_dict",
     "total_is_public",
 ]

@@ -21,7 +21,7 @@ from .known import Known
 if TYPE_CHECKING:
     from ..privacy import Privacy
 
-__all__ = ["ANY", "LEAST_ORDER", "Array", "Derived", "Statistic", "checked_order"]
+__all__ = ["ANY", "LEAST_ORDER", "Array", "Derived", "Statistic", "checked_order", "exact_name"]
 
 Array = NDArray[np.float64]
 ANY = Known()  # nothing is known of the stream
@@ -57,6 +57,12 @@ class Statistic(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
         return {"name": self.name, **asdict(self)}  # type: ignore[call-overload]  # all of them are dataclasses
+
+
+def exact_name(statistic: Statistic) -> str:
+    """As it prints, with its order to the last bit where what is printed is not all of it."""
+    shown = str(statistic)
+    return shown if float(f"{statistic.p:g}") == statistic.p else f"{shown}, {statistic.p.hex()}"
 
 
 class Derived(Statistic):
