@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Protocol
 
-from ..errors import PlanInfeasible
+from ..errors import ArgumentError, PlanInfeasible
 from ..privacy import Privacy
 from ..privacy.estimate_precision import precision_of, usual_cap
 from ..privacy.noisy_estimate import NoisyEstimate, Precision
@@ -24,6 +24,7 @@ from ..sketch.estimators.power_sum import size_for as power_size_for
 
 __all__ = ["Measure", "Noise", "measure_of", "most_keys_of", "noise_of_plan"]
 
+_TOO_MANY = 1 << 31
 _LEAST_KEYS = 2**32  # a plan for fewer would be for streams that there are
 _GRID = 2.0**-10  # the step of the grid is at most this part of the noise, and of the noise times ε
 _ROOM = 16.0  # an estimate is cut no lower than at so many times what is expected
@@ -117,7 +118,10 @@ class _Norm:
         return self.p * math.sqrt(norm_law(self.p, size).relative_variance)
 
     def size_for(self, error: float) -> int:
-        return norm_size_for(self.p, error)
+        try:
+            return norm_size_for(self.p, error)
+        except ArgumentError:
+            return _TOO_MANY  # near order 1 an error of a Hill number asks for millions
 
     def cap(self, size: int, privacy: Privacy, expected: float) -> float:
         usual = usual_norm_cap(self.p, size, self._failure(privacy), privacy.copies)

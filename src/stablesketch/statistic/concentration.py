@@ -17,6 +17,7 @@ import numpy as np
 from ..errors import ArgumentError
 from .diversity import log_hill, log_hill_factor, measured_for
 from .known import Known
+from .moment import Total
 from .statistic import ANY, Array, Derived, Statistic
 
 if TYPE_CHECKING:
@@ -43,6 +44,12 @@ class _Concentration(Derived):
 
     def of(self, found: Mapping[Statistic, Array], pairs: int) -> Array:
         return self.at(np.exp(-log_hill(2.0, found, pairs)))
+
+    def likely(self, value: float, found: Mapping[Statistic, float], pairs: int) -> float:
+        """Within that of N keys and that of one."""
+        n = max(found.get(Total(), float(pairs)), 1.0)
+        low, high = sorted(float(self.at(np.array(c))) for c in (1.0 / n, 1.0))
+        return min(max(value, low), high)
 
     def range(self, known: Known = ANY) -> tuple[float, float]:
         """1/K <= C <= 1."""

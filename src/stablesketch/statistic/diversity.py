@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Diversity", "Hill", "Renyi", "Tsallis", "log_hill", "log_hill_factor", "total_is_public"]
 
 _MOST_LOG = 709.0
+_MOST_KEYS = 1e3  # for each unit of the total
 _WAY_OUT = "Pass an order from 0 to 2: 0 counts keys, 1 is Shannon's entropy, 2 Simpson's; the least above 0 is 0.05"
 
 
@@ -47,17 +48,18 @@ def measured_for(order: float, privacy: Privacy) -> tuple[Statistic, ...]:
 
 
 def log_hill(order: float, found: Mapping[Statistic, Array], pairs: int) -> Array:
-    """ln D_q = (ln F_q - q ln N)/(1-q), within 0 and ln N; N is `pairs` where it was not measured.
+    """ln D_q = (ln F_q - q ln N)/(1-q), never below 0; N is `pairs` where it was not measured.
 
-    There are no more keys than the total, so D_q <= N. Estimates may be anything by chance, 0 or less too: then D_q is
-    the end of its range, 1 or N.
+    Estimates may be anything by chance, 0 or less too: then D_q is 1, or above order 1 a thousand times N. There are no
+    more keys than the total, so the truth is at most N; but an N with noise must not cut what is believed of D_q, which
+    may be N itself (`likely` cuts the value alone).
     """
     if order == 1.0:
         return np.maximum(found[Shannon()], 0.0)
     if order == 0.0:
         return np.log(np.maximum(found[Distinct()], 1.0))
     n = np.maximum(found.get(Total(), np.float64(pairs)), 1.0)
-    most = n ** (1.0 - order)  # x of N keys; that of one key is 1
+    most = (_MOST_KEYS * n) ** (1.0 - order)  # x of so many keys; that of one key is 1
     x = np.clip(found[Moment(order)] / n**order, np.minimum(most, 1.0), np.maximum(most, 1.0))
     return np.asarray(np.log(x) / (1.0 - order), dtype=np.float64)
 
@@ -97,6 +99,9 @@ class Diversity(Derived):
             return None
         log_hill = self.log_hill_of(expected)
         return math.exp(self.order * max(math.log(pairs), log_hill) + (1.0 - self.order) * log_hill)
+
+    def likely(self, value: float, found: Mapping[Statistic, float], pairs: int) -> float:
+        return min(value, self.at_log_hill(math.log(max(found.get(Total(), float(pairs)), 1.0))))
 
     def range(self, known: Known = ANY) -> tuple[float, float]:
         """1 <= D_q <= K, the number of keys; so it is of what rises with D_q."""

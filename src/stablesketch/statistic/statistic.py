@@ -76,6 +76,10 @@ class Derived(Statistic):
     def of(self, found: Mapping[Statistic, Array], pairs: int) -> Array:
         """The statistic at given values of what it needs; `pairs` is the number of pairs, where that is public."""
 
+    def likely(self, value: float, found: Mapping[Statistic, float], pairs: int) -> float:
+        """The value, moved to where it can be if what was measured were exact: limits are not."""
+        return value
+
     def expected_of(self, measured: Statistic, expected: float, pairs: int) -> float | None:
         """What is expected of a part where `expected` is of the statistic; None if that does not say."""
         return None
