@@ -40,6 +40,7 @@ def changed(text: str, **fields: object) -> str:
     return json.dumps({**json.loads(text), **fields}, sort_keys=True, separators=(",", ":"))
 
 
+@pytest.mark.slow
 def test_sketches_of_many_orders_keep_few_tables() -> None:
     """A blob of 45 bytes may have any p, and its table takes up to 2 MiB: 300 of them once took 225 MB for good."""
     ran = subprocess.run([sys.executable, "-c", MANY_ORDERS], capture_output=True, text=True, check=True)

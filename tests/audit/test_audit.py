@@ -75,6 +75,7 @@ def test_a_known_seed_is_caught(plan) -> None:
     assert not report.passed
 
 
+@pytest.mark.slow
 def test_a_halved_floor_is_caught(plan) -> None:
     """Half the floor is just as accurate, and protects half as well; 2,000 trials see it."""
     half = Phantoms.of_mass(0.5, plan.floor / 2)

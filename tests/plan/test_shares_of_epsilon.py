@@ -68,6 +68,7 @@ def test_hill_numbers_of_values_use_their_epsilon(relation: str) -> None:
     assert 0.95 <= plan.epsilon <= 1.0
 
 
+@pytest.mark.slow
 def test_a_ledger_takes_plans_of_several_sketches_under_their_own_relation(tmp_path: Path) -> None:
     """Under add_remove all sketches move the same way, and are composed so; as under replace it would cost more."""
     privacy = ss.Privacy(1.0, 1e-9, 0, relation="add_remove")

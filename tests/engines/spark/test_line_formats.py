@@ -81,6 +81,7 @@ def odd_csv(dice: random.Random, delimiter: str, count: int) -> bytes:
     return data.replace(b"a", b"\xff") if dice.random() < 0.03 else data
 
 
+@pytest.mark.slow
 def test_csv_is_read_as_duckdb_reads_it_or_refused(tmp_path: Path) -> None:
     """Where rows are skipped, a file whose last line alone ends with \\n is left out: DuckDB drops that line."""
     dice = random.Random(11)
@@ -146,6 +147,7 @@ def odd_json(dice: random.Random) -> str:
     return f'{{"z": 1{"," if fields else ""} {fields}}}' + dice.choice(["", "", " ", "\r", "x"])
 
 
+@pytest.mark.slow
 def test_json_is_read_as_duckdb_reads_it_or_refused(tmp_path: Path) -> None:
     dice = random.Random(13)
     path = tmp_path / "odd.json"
