@@ -123,7 +123,7 @@ def test_a_signal_while_data_are_read_and_released(inject: Inject, arguments: li
 
 
 @pytest.mark.slow
-def test_what_is_paid_before_the_data_are_read_again_is_told(inject: Inject) -> None:
-    """A max_value is paid for before the data are read once more: whoever stops that is told what was spent."""
+def test_a_max_value_is_paid_for_with_what_it_was_found_for(inject: Inject) -> None:
+    """The data are read twice before anything is paid: whoever stops that has spent nothing."""
     found = checked(inject(FOUND, SIGINT=11))
-    assert found["SIGINT"].keys() == {"nothing", "told", "done"}
+    assert found["SIGINT"].keys() == {"nothing", "done"}

@@ -21,7 +21,7 @@ def peak():
     return int(open("/proc/self/status").read().split("VmHWM:")[1].split()[0]) / 1024
 
 before = peak()
-release = ss.release(sys.argv[1], ss.Moment(0.5), ss.Privacy(1.0, 1e-9, 0), key="key", size=20, count_pairs=True)
+release = ss.release(sys.argv[1], ss.Moment(0.5), ss.Privacy(1.0, 1e-9, relation="replace"), key="key", size=20)
 print(release.pairs, peak() - before)
 """
 

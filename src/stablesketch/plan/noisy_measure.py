@@ -25,6 +25,7 @@ from ..sketch.estimators.power_sum import size_for as power_size_for
 __all__ = ["Measure", "Noise", "measure_of", "most_keys_of", "noise_of_plan"]
 
 _TOO_MANY = 1 << 31
+_ENOUGH = 1e4  # times what failures take, for plans of many parts too
 _LEAST_KEYS = 2**32  # a plan for fewer would be for streams that there are
 _GRID = 2.0**-10  # the step of the grid is at most this part of the noise, and of the noise times ε
 _ROOM = 16.0  # an estimate is cut no lower than at so many times what is expected
@@ -88,7 +89,14 @@ class _Moment:
 
     def cap(self, size: int, privacy: Privacy, expected: float) -> float:
         change = self._change(privacy)
-        usual = usual_cap(self.p, size, change, privacy.delta, privacy.copies)
+        try:
+            usual = usual_cap(self.p, size, change, privacy.delta, privacy.copies)
+        except ArgumentError:
+            failures = precision_of(self.p, size, 1.0, 0.0, change, privacy.copies).failures
+            raise PlanInfeasible(
+                f"δ = {privacy.delta:g} is below what computing may fail with. Pass delta={_ENOUGH * failures:.1g}, or "
+                "mechanism='exact', which has δ = 0."
+            ) from None
         return max(usual, _power_above(_ROOM * expected / change))
 
     def precision(self, size: int, privacy: Privacy, grid: float, cap: float) -> Precision:
