@@ -25,7 +25,7 @@ from ..sketch.estimators.power_sum import size_for as power_size_for
 __all__ = ["Measure", "Noise", "measure_of", "most_keys_of", "noise_of_plan"]
 
 _TOO_MANY = 1 << 31
-_ENOUGH = 1e4  # times what failures take, for plans of many parts too
+_ENOUGH = 2e3  # times what failures take, for plans of many parts too
 _LEAST_KEYS = 2**32  # a plan for fewer would be for streams that there are
 _GRID = 2.0**-10  # the step of the grid is at most this part of the noise, and of the noise times ε
 _ROOM = 16.0  # an estimate is cut no lower than at so many times what is expected
