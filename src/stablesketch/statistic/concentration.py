@@ -47,7 +47,9 @@ class _Concentration(Derived):
 
     def likely(self, value: float, found: Mapping[Statistic, float], pairs: int) -> float:
         """Within that of N keys and that of one."""
-        n = max(found.get(Total(), float(pairs)), 1.0)
+        if Total() not in found:
+            return value  # the number of pairs may be private; where it is public, `range` knows it
+        n = max(found[Total()], 1.0)
         low, high = sorted(float(self.at(np.array(c))) for c in (1.0 / n, 1.0))
         return min(max(value, low), high)
 

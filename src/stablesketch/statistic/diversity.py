@@ -101,7 +101,9 @@ class Diversity(Derived):
         return math.exp(self.order * max(math.log(pairs), log_hill) + (1.0 - self.order) * log_hill)
 
     def likely(self, value: float, found: Mapping[Statistic, float], pairs: int) -> float:
-        return min(value, self.at_log_hill(math.log(max(found.get(Total(), float(pairs)), 1.0))))
+        if Total() not in found:
+            return value  # the number of pairs may be private; where it is public, `range` knows it
+        return min(value, self.at_log_hill(math.log(max(found[Total()], 1.0))))
 
     def range(self, known: Known = ANY) -> tuple[float, float]:
         """1 <= D_q <= K, the number of keys; so it is of what rises with D_q."""
