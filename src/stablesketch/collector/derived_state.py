@@ -103,11 +103,12 @@ class DerivedState:
         plan, statistic, pairs = self._plan, self._plan.statistic, self.pairs
         assert isinstance(statistic, Derived)
         known = plan.known(pairs)
+        public = pairs if plan.privacy.relation == "replace" else 0  # nothing is computed from a private number
         measured = (state.measure(confidence) for state in self._states)
         found = dict(zip((part.statistic for part in plan.parts), measured, strict=True))
 
         def shown(each: Derived, found: Mapping[Statistic, Measured], confidence: float) -> tuple[float, float, float]:
-            return computed(each, {part: found[part] for part in each.needs(plan.privacy)}, known, pairs, confidence)
+            return computed(each, {part: found[part] for part in each.needs(plan.privacy)}, known, public, confidence)
 
         if not isinstance(statistic, Profile):
             return make_release(plan, *shown(statistic, found, confidence), confidence, pairs)

@@ -74,7 +74,7 @@ def computed(
             lambda at: statistic.of(dict(zip(found, at, strict=True)), pairs), tuple(found.values()), confidence
         )
         value, low, high = whole.value, whole.low, whole.high
-    value = statistic.likely(value, {part: measured.value for part, measured in found.items()}, pairs)
+    value = statistic.likely(value, {part: measured.value for part, measured in found.items()})
     return in_order(value, low, high, *statistic.range(known))
 
 

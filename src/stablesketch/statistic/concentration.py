@@ -45,10 +45,10 @@ class _Concentration(Derived):
     def of(self, found: Mapping[Statistic, Array], pairs: int) -> Array:
         return self.at(np.exp(-log_hill(2.0, found, pairs)))
 
-    def likely(self, value: float, found: Mapping[Statistic, float], pairs: int) -> float:
+    def likely(self, value: float, found: Mapping[Statistic, float]) -> float:
         """Within that of N keys and that of one."""
         if Total() not in found:
-            return value  # the number of pairs may be private; where it is public, `range` knows it
+            return value  # N is public then, and `range` knows it
         n = max(found[Total()], 1.0)
         low, high = sorted(float(self.at(np.array(c))) for c in (1.0 / n, 1.0))
         return min(max(value, low), high)

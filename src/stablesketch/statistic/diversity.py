@@ -100,9 +100,9 @@ class Diversity(Derived):
         log_hill = self.log_hill_of(expected)
         return math.exp(self.order * max(math.log(pairs), log_hill) + (1.0 - self.order) * log_hill)
 
-    def likely(self, value: float, found: Mapping[Statistic, float], pairs: int) -> float:
+    def likely(self, value: float, found: Mapping[Statistic, float]) -> float:
         if Total() not in found:
-            return value  # the number of pairs may be private; where it is public, `range` knows it
+            return value  # N is public then, and `range` knows it
         return min(value, self.at_log_hill(math.log(max(found[Total()], 1.0))))
 
     def range(self, known: Known = ANY) -> tuple[float, float]:

@@ -76,7 +76,7 @@ class Derived(Statistic):
     def of(self, found: Mapping[Statistic, Array], pairs: int) -> Array:
         """The statistic at given values of what it needs; `pairs` is the number of pairs, where that is public."""
 
-    def likely(self, value: float, found: Mapping[Statistic, float], pairs: int) -> float:
+    def likely(self, value: float, found: Mapping[Statistic, float]) -> float:
         """The value, moved to where it can be if what was measured were exact: limits are not."""
         return value
 
