@@ -69,7 +69,7 @@ class _Run:
             # What is known of plans that depend on the max_value found is (ε, δ) alone.
             whole = task.privacy.epsilon, task.privacy.delta
             mechanism = Mechanism("other", epsilon=whole[0], delta=whole[1])
-            ask = Ask.of_table(f"max_value, {task.statistic}", mechanism, whole, task.privacy)
+            ask = Ask.of_table(f"max_value, {task.statistic}", mechanism, whole, task.privacy, person=task.of_people)
             self._check_fits(ask)
             found = chosen_max_value(self._source.digits(), privacy, share, task.auto.quantile)
             privacy = replace(privacy, max_value=found)
@@ -117,12 +117,13 @@ class _Run:
 
     def _release(self, collector: Collector) -> Release:
         task = self._task
-        known: dict[str, Any] = {"person": task.columns.person is not None}
+        known: dict[str, Any] = {}
         if task.auto is not None:  # the price of all of it, which is paid in the end
             known |= {"epsilon": task.privacy.epsilon, "delta": task.privacy.delta}
         ledger = self._ledger if task.auto is None else None
         (own,) = released(
             [collector], confidence=task.confidence, ledger=ledger, labels=[self._label] if ledger else None,
+            person=task.of_people,
             finish=lambda release: replace(release, **known), later=self._ledger is not None and ledger is None,
         )  # fmt: skip
         return own
@@ -139,7 +140,7 @@ class _Run:
         ask = None
         if task.auto is None and self._ledger is not None:
             what = f"{task.statistic} by {', '.join(task.columns.by)}"
-            ask = Ask.of_table(what, shares.charge(chosen), (epsilon, delta), task.privacy)
+            ask = Ask.of_table(what, shares.charge(chosen), (epsilon, delta), task.privacy, person=task.of_people)
             self._check_fits(ask)
         releases = []
         # How many names were chosen privately is not shown before it is paid for.
@@ -147,10 +148,10 @@ class _Run:
         if progress is not None:
             progress.begin("releasing", len(names))
         for name, collector in zip(names, collectors, strict=True):
-            (own,) = released([collector], confidence=task.confidence, later=self._ledger is not None)
+            (own,) = released([collector], confidence=task.confidence, person=task.of_people, later=self._ledger is not None)
             own = replace(
                 own, epsilon=epsilon, delta=delta, relation=privacy.relation,
-                pairs_per_person=privacy.pairs_per_person, person=task.columns.person is not None,
+                pairs_per_person=privacy.pairs_per_person,
             )  # fmt: skip
             releases.append(GroupRelease(name, own))
             if progress is not None:
