@@ -20,7 +20,9 @@ CHECKSUM = 8
 PREFIX = 12
 BLOBS = {name: (FOLDER / f"{name}.ssk").read_bytes() for name in FIXTURES}
 WORDS = BLOBS["collector-noisy-words"]
-BEFORE = [name for name in FIXTURES if b"Infinity" in BLOBS[name] or name in FIRST]  # their plans are written otherwise now
+BEFORE = [
+    name for name in FIXTURES if b"Infinity" in BLOBS[name] or name in FIRST
+]  # their plans are written otherwise now
 TODAY = [name for name in FIXTURES if name not in BEFORE]
 OF_ALL = ["collector-words", "collector-noisy-words", "collector-exact-words"]
 

@@ -400,7 +400,9 @@ class Books:
 def _unit(relation: str | None, pairs_per_person: int | None) -> str:
     """What is protected, in the words of the arguments."""
     if relation == PEOPLE:
-        return f"all that one person did{'' if pairs_per_person is None else f', {pairs_per_person:,} pairs of it used'}"
+        return (
+            f"all that one person did{'' if pairs_per_person is None else f', {pairs_per_person:,} pairs of it used'}"
+        )
     return f"relation={relation!r} with pairs_per_person={pairs_per_person!r}"
 
 

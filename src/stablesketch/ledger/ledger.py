@@ -161,7 +161,7 @@ class Ledger:
 
     @property
     def pairs_per_person(self) -> int | None:
-        """Of the unit; None until it is fixed, and for people, of whom each release may take another number of pairs."""
+        """Of the unit; None until it is fixed, and for people, of whom a release may take any number of pairs."""
         return self._read(lambda books: books.head.pairs_per_person)
 
     @property

@@ -16,8 +16,8 @@ Tables:
 - `published`: the values that were released, by the number of their record (published.py).
 - `frontier`, `partitions`, `covered`, `costs`: what all of them cost together; a cache (composition.py).
 
-Version 1 had no `spent`, version 2 no `published`; they are upgraded when they are opened (upgrade.py). Versions up to 3
-did not tell people from pairs.
+Version 1 had no `spent`, version 2 no `published`; they are upgraded when they are opened (upgrade.py). Up to
+version 3 people were not told from pairs.
 """
 
 from __future__ import annotations

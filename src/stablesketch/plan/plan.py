@@ -102,7 +102,7 @@ class Plan:
         return _text(_finite(self._content()))
 
     def is_written_as(self, text: str) -> bool:
-        """Whether this is the text of the plan, as it is written today or as it was, with infinities that are no JSON."""
+        """Whether this is its text, as it is written today or as it was, with infinities that are no JSON."""
         content = self._content()
         return text in (_text(_finite(content)), _text(content), _text(_in_first_format(content)))
 
