@@ -14,6 +14,7 @@ from ..paying import Paid, current_payment, until_shown
 from ..privacy import Privacy
 from ..privacy.mechanism import Mechanism
 from ..release import Release
+from .division import division
 from .engine import Engine
 from .groups import GroupBudget, Name, selected
 from .local import LocalSource
@@ -83,7 +84,8 @@ class _Run:
         clipped = privacy.max_value if task.clips else None
         # A row that is replaced is a row; a whole key may have any number of rows, also of those that are no pairs.
         public = task.on_bad == "skip" and privacy.relation == "replace" and privacy.unit == "pair"
-        return replace(outcome, clipped_to=clipped, skipped=self._source.skipped() if public else None)
+        skipped = self._source.skipped() if public else None
+        return replace(outcome, clipped_to=clipped, skipped=skipped, shares=division(task, outcome.plan))
 
     def _released(self, privacy: Privacy) -> Outcome:
         return (self._grouped if self._task.columns.by else self._single)(privacy)
@@ -105,7 +107,8 @@ class _Run:
             privacy = replace(privacy, pairs=self._some(pairs))
             chosen = task.sizing.like(chosen).plan(task.statistic, privacy)
             collector._decide(chosen)
-        return Outcome(chosen, [self._release(collector)], grouped=False)
+        own = self._release(collector)
+        return Outcome(chosen, [own], grouped=False, price=(own.epsilon, own.delta))
 
     def _some(self, pairs: int) -> int:
         if not pairs:
@@ -148,7 +151,9 @@ class _Run:
         if progress is not None:
             progress.begin("releasing", len(names))
         for name, collector in zip(names, collectors, strict=True):
-            (own,) = released([collector], confidence=task.confidence, person=task.of_people, later=self._ledger is not None)
+            (own,) = released(
+                [collector], confidence=task.confidence, person=task.of_people, later=self._ledger is not None
+            )
             own = replace(
                 own, epsilon=epsilon, delta=delta, relation=privacy.relation,
                 pairs_per_person=privacy.pairs_per_person,
@@ -156,7 +161,7 @@ class _Run:
             releases.append(GroupRelease(name, own))
             if progress is not None:
                 progress.advance(1)
-        outcome = Outcome(chosen, releases, grouped=True)
+        outcome = Outcome(chosen, releases, grouped=True, price=(epsilon, delta))
         return outcome if ask is None else self._paid(outcome, ask)
 
     def _selected(self, shares: GroupBudget) -> list[Name]:
