@@ -147,6 +147,11 @@ class Task:
                 raise ArgumentError("groups", "...", "a name stands there twice", "List each once")
 
     @property
+    def of_people(self) -> bool:
+        """Whether people are bounded, and so all that one of them did is protected."""
+        return self.columns.person is not None
+
+    @property
     def reads_again(self) -> bool:
         """Whether the data are read more than once: to bound people, to find max_value, to choose groups, to add up."""
         chooses = bool(self.columns.by) and self.groups is None
