@@ -88,7 +88,21 @@ def shares_in_words(task: Task, plan: Plan) -> list[str]:
 
 
 def _in_groups(task: Task) -> list[str]:
-    """What it takes that a neighbour can change several groups."""
+    """What it takes that a neighbour can change several groups, and that there are many."""
+    return _in_less_memory(task) + _in_several(task)
+
+
+def _in_less_memory(task: Task) -> list[str]:
+    share = task.table_sizing.usual_memory
+    if share == task.sizing.usual_memory:
+        return []
+    count = "a thousand groups, perhaps" if task.groups is None else f"{len(task.groups):,} groups"
+    return [
+        f"{count}: each has {share / 1024:,.3g} KB of the memory of a table; --memory 256K gives every group as much"
+    ]
+
+
+def _in_several(task: Task) -> list[str]:
     if task.touched == 1:
         return []
     if task.bare:

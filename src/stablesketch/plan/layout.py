@@ -20,7 +20,6 @@ from ..statistic import Moment, Shannon, Statistic
 from .plan import LARGEST_SIZE
 
 __all__ = [
-    "DEFAULT_MEMORY",
     "FEW_PER_KEY",
     "LARGEST_FLAT",
     "TYPICAL_MOMENT",
@@ -29,9 +28,6 @@ __all__ = [
     "has_buckets",
     "laid_out",
 ]
-
-DEFAULT_MEMORY = 256 * 1024
-"""What a plan may take, in bytes stored, where nothing is asked for."""
 
 LARGEST_FLAT = 256
 """Up to so many entries every key touches all of them: the error is then the same for every stream."""

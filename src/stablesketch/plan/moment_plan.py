@@ -20,7 +20,6 @@ from ..statistic import Moment
 from .bare_plan import bare_plan
 from .exact_plan import exact_plan, expected_moment
 from .layout import (
-    DEFAULT_MEMORY,
     FEW_PER_KEY,
     LARGEST_FLAT,
     TYPICAL_MOMENT,
@@ -61,7 +60,7 @@ def moment_plan(statistic: Moment, privacy: Privacy, wanted: Wanted) -> Plan:
     elif wanted.memory is not None:
         layout = _within(statistic, privacy, wanted, LARGEST_IN_ALL)
     elif statistic.p < 1.0 and (wanted.error is None or wanted.usual):
-        memory = DEFAULT_MEMORY // wanted.parts
+        memory = wanted.usual_memory // wanted.parts
         layout = _within(statistic, privacy, replace(wanted, memory=memory), USUAL_ENTRIES // wanted.parts)
     else:
         return _for_error(statistic, privacy, wanted, wanted.error_or(statistic.default_error))
