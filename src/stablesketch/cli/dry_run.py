@@ -96,10 +96,8 @@ def _in_less_memory(task: Task) -> list[str]:
     share = task.table_sizing.usual_memory
     if share == task.sizing.usual_memory:
         return []
-    count = "a thousand groups, perhaps" if task.groups is None else f"{len(task.groups):,} groups"
-    return [
-        f"{count}: each has {share / 1024:,.3g} KB of the memory of a table; --memory 256K gives every group as much"
-    ]
+    many = "how many groups there are is not known" if task.groups is None else f"there are {len(task.groups):,} groups"
+    return [f"{many}, so each has {share / 1024:,.3g} KB, and not 256; --memory 256K gives every group as much"]
 
 
 def _in_several(task: Task) -> list[str]:

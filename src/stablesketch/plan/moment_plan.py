@@ -109,8 +109,9 @@ def _for_error(statistic: Moment, privacy: Privacy, wanted: Wanted, error: float
             return plan
         if _plan(statistic, privacy, wanted, Layout(largest)).error <= error:
             return _fewest_for(statistic, privacy, wanted, error, fewest, largest)
-    tried = (wanted.entries_per_key,) if wanted.entries_per_key else _MANY_PER_KEY if included else (FEW_PER_KEY,)
-    tried = tried if in_buckets else ()
+    tried: tuple[int, ...] = _MANY_PER_KEY if included else (FEW_PER_KEY,)
+    if wanted.entries_per_key is not None or not in_buckets:
+        tried = (wanted.entries_per_key,) if wanted.entries_per_key else ()
     for per_key in tried:
         made = _in_buckets(statistic, privacy, wanted, error, per_key, included)
         if made is not None:
