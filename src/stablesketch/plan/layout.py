@@ -12,6 +12,7 @@ g entries and for as many buckets as one person can change; docs/math-buckets.md
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from ..errors import ArgumentError
@@ -59,6 +60,12 @@ class Layout:
     def size(self) -> int:
         """All entries."""
         return self.per_key * self.buckets
+
+    @property
+    def norm_share(self) -> float:
+        """Of where the sum of the estimates is cut, where their norm is, a power of two of at most 1/√B: so that the
+        norm is cut wherever the sum is (docs/math-buckets.md, "What computing costs")."""
+        return 2.0 ** -math.ceil(0.5 * math.log2(self.buckets))
 
     def changed(self, privacy: Privacy) -> int:
         """How many estimates one person can change at most: a pair that is added changes one, one that is replaced the

@@ -101,9 +101,11 @@ class _Moment:
     def cap(self, layout: Layout, privacy: Privacy, expected: float) -> float:
         change, copies = self._change(privacy), privacy.copies
         try:
-            usual = usual_cap(self.p, layout.per_key, change, privacy.delta, copies, layout.buckets)
+            usual = usual_cap(self.p, layout.per_key, change, privacy.delta, copies, layout.buckets, layout.norm_share)
         except ArgumentError:
-            failures = precision_of(self.p, layout.per_key, 1.0, 0.0, change, copies, layout.buckets).failures
+            failures = precision_of(
+                self.p, layout.per_key, 1.0, 0.0, change, copies, layout.buckets, layout.norm_share
+            ).failures
             raise PlanInfeasible(
                 f"δ = {privacy.delta:g} is below what computing may fail with. Pass delta={_ENOUGH * failures:.1g}, or "
                 "mechanism='exact', which has δ = 0."
@@ -111,7 +113,9 @@ class _Moment:
         return max(usual, _power_above(_ROOM * expected / change))
 
     def precision(self, layout: Layout, privacy: Privacy, grid: float, cap: float) -> Precision:
-        return precision_of(self.p, layout.per_key, cap, grid, self._change(privacy), privacy.copies, layout.buckets)
+        return precision_of(
+            self.p, layout.per_key, cap, grid, self._change(privacy), privacy.copies, layout.buckets, layout.norm_share
+        )
 
     def _change(self, privacy: Privacy) -> float:
         """Δ to within a rounding, which does not matter to what computing costs."""
@@ -205,9 +209,10 @@ def _share_of_sum(layout: Layout) -> float:
     return 1.0 if layout.buckets == 1 else 1.0 - _SPREAD_SHARE
 
 
-def spread_noise(plan: Plan) -> tuple[float, float]:
-    """b_2, and the step of the grid of ‖X_hat‖_2: for plans with buckets."""
-    return plan.noise * (1.0 - _SPREAD_SHARE) / _SPREAD_SHARE, plan.step * _SPREAD_STEP
+def spread_noise(plan: Plan) -> tuple[float, float, float]:
+    """b_2, the step of the grid of ‖X_hat‖_2 and where it is cut: for plans with buckets."""
+    scale = plan.noise * (1.0 - _SPREAD_SHARE) / _SPREAD_SHARE
+    return scale, plan.step * _SPREAD_STEP, plan.cap * layout_of(plan).norm_share
 
 
 @dataclass(frozen=True)
