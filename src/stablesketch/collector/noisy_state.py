@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["MomentState", "NormState"]
 
-
 _NEARLY = 0.99
 
 
@@ -90,15 +89,13 @@ class MomentState(_NoisyState):
         """
         plan = self._plan
         scale, step, cap = spread_noise(plan)
-        largest = float(estimates.max())
-        norm = largest * math.sqrt(math.fsum((estimates / largest) ** 2)) if largest > 0.0 else 0.0
+        norm = math.sqrt(math.fsum(estimates**2))  # estimates are at most 2^140
         shown = self._noisy(min(norm, cap), scale, step, f"spread of {exact_name(plan.statistic)}")
         square = (max(shown + 0.5 * scale, 0.0) ** 2 + 2.0 * scale**2) / max(released, plan.noise) ** 2
         variance = power_sum(plan.statistic.p, plan.entries_per_key).relative_variance
-        share = min(square, 1.0)
-        return noisy_sum_law(
-            plan.statistic.p, variance * max(share / (1.0 + variance * (1.0 - share)), 1.0 / plan.buckets)
-        )
+        square = min(square, 1.0) if shown < _NEARLY * cap else 1.0  # nothing is known of a norm that was cut
+        share = max(square / (1.0 + variance * (1.0 - square)), 1.0 / plan.buckets)
+        return noisy_sum_law(plan.statistic.p, variance * share)
 
 
 class NormState(_NoisyState):
