@@ -103,9 +103,7 @@ class _Moment:
         try:
             usual = usual_cap(self.p, layout.per_key, change, privacy.delta, copies, layout.buckets, layout.norm_share)
         except ArgumentError:
-            failures = precision_of(
-                self.p, layout.per_key, 1.0, 0.0, change, copies, layout.buckets, layout.norm_share
-            ).failures
+            failures = self.precision(layout, privacy, 0.0, 1.0).failures
             raise PlanInfeasible(
                 f"δ = {privacy.delta:g} is below what computing may fail with. Pass delta={_ENOUGH * failures:.1g}, or "
                 "mechanism='exact', which has δ = 0."
