@@ -42,10 +42,11 @@ class SketchState(ABC):
     def from_bytes(cls, plan: Plan, blob: bytes, secret: Secret | None) -> Self:
         sketch = cls._read(blob, secret)
         wanted = cls._opened(plan, secret)
-        if (sketch.p, sketch.law, sketch.size) != (wanted.p, wanted.law, wanted.size):
+        if (sketch.p, sketch.law, sketch.size, sketch.buckets) != (wanted.p, wanted.law, wanted.size, wanted.buckets):
             raise BlobError(
-                f"a collector whose plan has p = {wanted.p}, size = {wanted.size} and {wanted.law} entries, and whose "
-                f"sketch has p = {sketch.p}, size = {sketch.size} and {sketch.law} entries."
+                f"a collector whose plan has p = {wanted.p}, size = {wanted.size} and {wanted.law} entries in "
+                f"{wanted.buckets} buckets, and whose sketch has p = {sketch.p}, size = {sketch.size} and {sketch.law} "
+                f"entries in {sketch.buckets}."
             )
         return cls(plan, secret, sketch)
 
