@@ -13,7 +13,7 @@ from ..checked_json import MOST_WHOLE, JsonError, parsed
 from ..errors import ArgumentError, BlobError, shortened
 from ..privacy import Privacy
 from ..sketch.distinct import FEWEST
-from ..statistic import STATISTICS, Derived, Distinct, Known, Moment, Statistic, from_dict
+from ..statistic import STATISTICS, Derived, Distinct, Known, Moment, Shannon, Statistic, from_dict
 from .phantoms import Phantoms
 from .sampled import Sampled
 
@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     from ..collector import Collector
     from ..secret import Secret
 
-__all__ = ["LARGEST_SIZE", "Mechanism", "Plan"]
+__all__ = ["LARGEST_IN_ALL", "LARGEST_SIZE", "Mechanism", "Plan"]
 
 Mechanism = Literal["sketch", "exact", "bare"]
 
-LARGEST_SIZE = 10_000  # up to here the certified curve is tested
+LARGEST_SIZE = 10_000  # of entries that one key touches: up to here the certified curve is tested
+LARGEST_IN_ALL = 1 << 22  # of entries in buckets
 _MOST_PARTS = 32  # of a profile: an order each, and the total
 _FORMAT = "stablesketch-plan/2"
 _FIRST_FORMAT = "stablesketch-plan/1"  # its sketches are bare
@@ -40,6 +41,8 @@ class Plan:
     sketch alone, and that of the noise comes on top: `noise` is its scale b, in units of what is measured. Where
     `relative` is False the error is absolute. `bytes` is about what a stored collector takes. `cap` is where an
     estimate is cut before it gets its noise: far beyond all that is to be expected.
+    `size` is the number of all entries. They lie in `buckets`, of which a key has one: it touches `entries_per_key` of
+    them. `error` is then that of a stream in which no key dominates, and `worst_error` if one key holds everything.
     `sampled` says how pairs are sampled and what would be without; None if they are not. `parts` are the plans of what
     the statistic is computed from, where it is not measured itself; `epsilon` and `delta` are those of all together.
     Print a plan to see it as a table.
@@ -64,6 +67,12 @@ class Plan:
     parts: tuple[Plan, ...] = ()
     noise: float = 0.0
     cap: float = 0.0
+    buckets: int = 1
+
+    @property
+    def entries_per_key(self) -> int:
+        """How many entries a key touches: those of its bucket."""
+        return self.size // self.buckets
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -127,6 +136,8 @@ class Plan:
             "noise": self.noise,
             "cap": self.cap,
         }
+        if self.buckets > 1:
+            content["buckets"] = self.buckets
         if self.sampled is not None:
             content["sampled"] = self.sampled.to_dict()
         if self.parts:
@@ -152,8 +163,10 @@ class Plan:
             raise BlobError("a plan of a format this version does not read. Make the plan again, or upgrade.")
         # A dictionary where there is sampling, a list where there are parts, and not there at all elsewhere.
         sampled, parts = content.get("sampled", {}), content.get("parts", [])
+        buckets = content.get("buckets", 1)
         odd = set(content) ^ {"format", "statistic", "privacy", "phantoms", *_PLAIN_FIELDS}
-        odd -= {name for name, there in (("sampled", sampled), ("parts", parts)) if there}
+        there = (("sampled", sampled), ("parts", parts), ("buckets", _is_plain(buckets, int) and buckets > 1))
+        odd -= {name for name, known in there if known}
         odd |= {name for name, kind in _PLAIN_FIELDS.items() if not _is_plain(content.get(name), kind)}
         if content.get("pure_epsilon") == math.inf:  # of entropy, and of sampling without a floor
             odd -= {"pure_epsilon"}
@@ -171,6 +184,7 @@ class Plan:
             **{name: content[name] for name in _PLAIN_FIELDS},
             sampled=Sampled.from_dict(sampled) if sampled else None,
             parts=tuple(cls._from_content(part) for part in parts),
+            buckets=buckets,
         )
         if plan.epsilon > plan.privacy.epsilon or plan.delta > plan.privacy.delta or not (plan.step or plan.parts):
             raise BlobError("a plan that reaches less than it was asked for, or has no grid; nothing writes such.")
@@ -186,16 +200,30 @@ class Plan:
     def _check_size(self) -> None:
         """Refuses a size that nothing is planned with, before anybody allocates so much."""
         measured = self.mechanism != "exact" and not self.parts
-        least, most = (1, LARGEST_SIZE) if measured else (0, 0)
+        least, most = (1, LARGEST_SIZE if self.buckets == 1 else LARGEST_IN_ALL) if measured else (0, 0)
         if self.parts:
             least = most = sum(part.size for part in self.parts)
         if isinstance(self.statistic, Distinct) and measured:
             least = FEWEST
         if not least <= self.size <= most:
             raise BlobError(
-                f"a plan of {self.statistic} has size {self.size}, and plans have {LARGEST_SIZE:,} entries at most. "
+                f"a plan of {self.statistic} has size {self.size}, and plans have {most:,} entries at most. "
                 "Make the plan again with ss.plan."
             )
+        if self.buckets > 1 and not (self._may_have_buckets() and self._even_buckets()):
+            raise BlobError(
+                f"a plan of {self.statistic} has {self.size} entries in {self.buckets} buckets; nothing writes such. "
+                "Make the plan again with ss.plan."
+            )
+
+    def _may_have_buckets(self) -> bool:
+        below_one = isinstance(self.statistic, Moment) and self.statistic.p < 1.0
+        return self.mechanism == "sketch" and not self.parts and (below_one or isinstance(self.statistic, Shannon))
+
+    def _even_buckets(self) -> bool:
+        """Equally many entries in each, and an even number, as the kernels make them two at a time."""
+        each, left = divmod(self.size, self.buckets)
+        return left == 0 and each % 2 == 0 and 2 <= each <= LARGEST_SIZE
 
     def _check_claim(self) -> None:
         """Refuses parts of another privacy than the whole, and an ε or δ below what the mechanism takes by itself."""
@@ -232,8 +260,8 @@ class Plan:
 
 def _of_first_format(content: Mapping[str, Any]) -> dict[str, Any]:
     """A plan of version 0.1.0 as one of today: a sketch of a moment or of entropy was released without noise."""
-    if content["mechanism"] == "bare" or {"noise", "cap"} & set(content):
-        raise BlobError("a plan of version 0.1.0 with a mechanism, noise or cap that it did not have.")
+    if content["mechanism"] == "bare" or {"noise", "cap", "buckets"} & set(content):
+        raise BlobError("a plan of version 0.1.0 with a mechanism, noise, cap or buckets that it did not have.")
     parts = [_of_first_format(part) for part in content.get("parts", [])]
     counts = content["statistic"]["name"] == "distinct"
     bare = any(part["mechanism"] == "bare" for part in parts) if parts else not counts
