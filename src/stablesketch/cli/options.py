@@ -162,6 +162,11 @@ Size = Annotated[
                  "commas."),
 ]  # fmt: skip
 Memory = Annotated[str | None, typer.Option(help="Bytes of a stored sketch, such as 64K.", rich_help_panel=_SIZE)]
+PerKey = Annotated[
+    str | None,
+    typer.Option("--entries-per-key", metavar="N", rich_help_panel=_SIZE,
+                 help="How many entries a key touches: 16 is fast, 64 knows a heavy key better and takes less noise."),
+]  # fmt: skip
 Expected = Annotated[
     float | None,
     typer.Option(

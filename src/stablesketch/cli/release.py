@@ -105,6 +105,7 @@ def release(
     error: options.Error = None,
     size: options.Size = None,
     memory: options.Memory = None,
+    entries_per_key: options.PerKey = None,
     expected: options.Expected = None,
     mechanism: options.Mechanism = "sketch",
     confidence: Annotated[float, typer.Option(help="Confidence level.", rich_help_panel="Accuracy")] = 0.95,
@@ -177,7 +178,7 @@ def release(
             epsilon, delta, pairs or 0, largest, related, pairs_per_person, options.unit_of(unit, wanted), total
         ),
         checked_columns(options.listed(key or "line"), value, options.listed(by), person),
-        Sizing(error, options.sizes_of(size), memory, expected, mechanism),
+        Sizing(error, options.sizes_of(size), memory, expected, mechanism, options.sizes_of(entries_per_key)),
         groups=None if groups is None else _group_names(groups),
         groups_per_person=groups_per_person,
         count_pairs=counted,

@@ -23,6 +23,7 @@ class Sizing:
     memory: str | int | None = None
     expected: float | None = None
     mechanism: Mechanism = "sketch"
+    entries_per_key: int | tuple[int, ...] | None = None
 
     def plan(self, statistic: Statistic, privacy: Privacy) -> Plan:
         """The plan. Of a bare sketch of which nothing is known, the error asked for is that before the floor.
@@ -51,10 +52,12 @@ class Sizing:
 
     def like(self, chosen: Plan) -> Sizing:
         """The same with the sizes decided, as in this plan; the exact mechanism has none."""
-        return self if self.mechanism == "exact" else replace(self, error=None, memory=None, size=chosen.sizes)
+        if self.mechanism == "exact":
+            return self
+        return replace(self, error=None, memory=None, size=chosen.sizes, entries_per_key=chosen.per_key)
 
     def _plan(self, statistic: Statistic, privacy: Privacy) -> Plan:
         return plan(
             statistic, privacy, error=self.error, size=self.size, memory=self.memory, expected=self.expected,
-            mechanism=self.mechanism,
+            mechanism=self.mechanism, entries_per_key=self.entries_per_key,
         )  # fmt: skip

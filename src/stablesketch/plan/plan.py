@@ -13,7 +13,7 @@ from ..checked_json import MOST_WHOLE, JsonError, parsed
 from ..errors import ArgumentError, BlobError, shortened
 from ..privacy import Privacy
 from ..sketch.distinct import FEWEST
-from ..statistic import STATISTICS, Derived, Distinct, Known, Moment, Shannon, Statistic, from_dict
+from ..statistic import STATISTICS, Derived, Distinct, Known, Moment, Statistic, from_dict
 from .phantoms import Phantoms
 from .sampled import Sampled
 
@@ -75,9 +75,22 @@ class Plan:
         return self.size // self.buckets
 
     @property
+    def worst_error(self) -> float:
+        """`error` if one key holds everything: more than that where entries lie in buckets."""
+        from .worst_error import worst_error
+
+        return worst_error(self)
+
+    @property
     def sizes(self) -> tuple[int, ...]:
         """The entries of every part, or of the plan itself if it has none."""
         return tuple(part.size for part in self.parts) or (self.size,)
+
+    @property
+    def per_key(self) -> tuple[int, ...] | None:
+        """Of every part in buckets how many entries a key touches, 0 of the others; None if there are no buckets."""
+        each = tuple(part.entries_per_key if part.buckets > 1 else 0 for part in self.parts or (self,))
+        return each if any(each) else None
 
     @property
     def floor(self) -> float:
@@ -210,20 +223,19 @@ class Plan:
                 f"a plan of {self.statistic} has size {self.size}, and plans have {most:,} entries at most. "
                 "Make the plan again with ss.plan."
             )
-        if self.buckets > 1 and not (self._may_have_buckets() and self._even_buckets()):
+        if self.buckets > 1 and (self.parts or not self._has_even_buckets()):
             raise BlobError(
                 f"a plan of {self.statistic} has {self.size} entries in {self.buckets} buckets; nothing writes such. "
                 "Make the plan again with ss.plan."
             )
 
-    def _may_have_buckets(self) -> bool:
-        below_one = isinstance(self.statistic, Moment) and self.statistic.p < 1.0
-        return self.mechanism == "sketch" and not self.parts and (below_one or isinstance(self.statistic, Shannon))
-
-    def _even_buckets(self) -> bool:
+    def _has_even_buckets(self) -> bool:
         """Equally many entries in each, and an even number, as the kernels make them two at a time."""
+        from .layout import has_buckets
+
         each, left = divmod(self.size, self.buckets)
-        return left == 0 and each % 2 == 0 and 2 <= each <= LARGEST_SIZE
+        even = left == 0 and each % 2 == 0 and 2 <= each <= LARGEST_SIZE
+        return even and has_buckets(self.statistic, self.mechanism)
 
     def _check_claim(self) -> None:
         """Refuses parts of another privacy than the whole, and an ε or δ below what the mechanism takes by itself."""

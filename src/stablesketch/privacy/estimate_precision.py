@@ -42,7 +42,9 @@ _MARGIN = 1.02
 _SHARE_OF_NOISE, _SHARE_OF_DELTA = 0.0075, 1.0 / 64.0
 
 
-def precision_of(p: float, size: int, cap: float, grid: float, sensitivity: float = 1.0, outputs: int = 1) -> Precision:
+def precision_of(
+    p: float, size: int, cap: float, grid: float, sensitivity: float = 1.0, outputs: int = 1, buckets: int = 1
+) -> Precision:
     """η, π and the shortfall of an estimate of `size` entries that is cut at `cap` and rounded to a grid.
 
     Args:
@@ -68,7 +70,9 @@ def precision_of(p: float, size: int, cap: float, grid: float, sensitivity: floa
     return Precision(ERROR, failure, cap, grid, short=cap * missing, outputs=outputs)
 
 
-def usual_cap(p: float, size: int, sensitivity: float = 1.0, delta: float = 1e-9, outputs: int = 1) -> float:
+def usual_cap(
+    p: float, size: int, sensitivity: float = 1.0, delta: float = 1e-9, outputs: int = 1, buckets: int = 1
+) -> float:
     """The largest power of two, in units of Δ, at which errors and failures raise the noise by less than 1%.
 
     The rule is the same for every ε, since ε b/Δ is at least 1, and for every size. The grid is not counted.
@@ -76,10 +80,10 @@ def usual_cap(p: float, size: int, sensitivity: float = 1.0, delta: float = 1e-9
     Raises:
         ArgumentError: no cap has failures so rare as this δ asks for.
     """
-    precision_of(p, size, 1.0, 0.0, sensitivity, outputs)  # refuses what is wrong whatever the cap
+    precision_of(p, size, 1.0, 0.0, sensitivity, outputs, buckets)  # refuses what is wrong whatever the cap
     for doublings in range(math.floor(math.log2(_LARGEST_MOMENT / sensitivity)), -1, -1):
         cap = 2.0**doublings
-        found = precision_of(p, size, cap, 0.0, sensitivity, outputs)
+        found = precision_of(p, size, cap, 0.0, sensitivity, outputs, buckets)
         if found.shift(1.0) <= _SHARE_OF_NOISE and found.failures <= _SHARE_OF_DELTA * delta:
             return cap
     raise ArgumentError("delta", delta, "computing fails more often than that", "Raise it, or use fewer entries")

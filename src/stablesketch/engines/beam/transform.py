@@ -100,6 +100,7 @@ class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is u
         error: float | None = None,
         size: int | None = None,
         memory: str | int | None = None,
+        entries_per_key: int | None = None,
         expected: float | None = None,
         mechanism: Mechanism = "sketch",
         clip: bool = False,
@@ -114,7 +115,7 @@ class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is u
         if not isinstance(privacy, Privacy):
             raise ArgumentTypeError("privacy", privacy, "not a Privacy", "Pass ss.Privacy(1.0, 1e-9)")
         self._statistic, self._privacy = statistic, privacy
-        self._sizing = Sizing(error, size, memory, expected, mechanism)
+        self._sizing = Sizing(error, size, memory, expected, mechanism, entries_per_key)
         self._groups = None if groups is None else group_names(groups)
         self._by, self._public_windows = by or groups is not None, public_windows
         self._person, self._most_groups = person, groups_per_person
