@@ -1,7 +1,7 @@
 """Entropy from what was released of it: a value, limits, and what to believe (privacy/noisy_entropy.py).
 
-Released are N + Z_N and N (H + ζ - β') + Z_G, β' public, with three independent errors of known law. So H is believed to
-be β' + (mass - Z_G)/(N - Z_N) - ζ, over the three laws; ζ = 0 from exact totals.
+Released are N + Z_N and N (H + ζ - β') + Z_G, β' public, with three independent errors of known law. So H is believed
+to be β' + (mass - Z_G)/(N - Z_N) - ζ, over the three laws; ζ = 0 from exact totals.
 
 **From buckets** the third error is Σ (N_b/N) ζ_b, of deviation sqrt(v) ‖N‖/N, v being the variance of one ζ. ‖N‖ was
 released with noise. Its law depends on how the N_b are spread: normal if there are many alike, that of one ζ if one
