@@ -69,7 +69,7 @@ def exit_code(error: StablesketchError) -> Exit:
 
 # Arguments of Python that are options here, so that what an error says can be typed.
 _OPTIONS = (
-    "p|epsilon|delta|pairs|error|size|memory|expected|mechanism|relation|confidence|trials|shard|format|delimiter|"
+    "p|epsilon|delta|pairs|error|size|memory|entries_per_key|expected|mechanism|relation|confidence|trials|shard|format|delimiter|"
     "key|value|by|groups|person|max_value|pairs_per_person|groups_per_person|on_bad|sql|unit|total|order|statistic|"
     "output|plot|report|port"
 )

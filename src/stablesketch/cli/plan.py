@@ -63,22 +63,8 @@ def plan(
 ) -> None:
     """Size, price and error of a release, from public numbers alone."""
     if serve:
-        given = (
-            p,
-            order,
-            unit,
-            epsilon,
-            delta,
-            pairs,
-            relation,
-            error,
-            size,
-            memory,
-            entries_per_key,
-            expected,
-            output,
-            plot,
-        )
+        sizes = (error, size, memory, entries_per_key, expected)
+        given = (p, order, unit, epsilon, delta, pairs, relation, *sizes, output, plot)
         if any(value is not None for value in given) or statistic != "moment":
             raise typer.BadParameter("--serve takes --port alone: the numbers are set on the page.")
         serve_page(port or 0)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["MomentState", "NormState"]
 
+_NEARLY = 0.99
+
 
 class _NoisyState(SketchState):
     """Nothing is promised of the stream, and nothing of it is looked at before the release but its counters."""
@@ -43,14 +45,14 @@ class _NoisyState(SketchState):
     def _published(self, estimate: float) -> float:
         """The estimate with the noise of the plan."""
         plan = self._plan
-        return self._noisy(estimate, plan.noise, plan.step, plan.statistic)
+        return self._noisy(min(estimate, plan.cap), plan.noise, plan.step, plan.statistic)
 
-    def _noisy(self, estimate: float, scale: float, step: float, what: object) -> float:
+    def _noisy(self, cut: float, scale: float, step: float, what: object) -> float:
         """h (K + J): K = floor(min(X, X_max)/h + 1/2) for the estimate X, J discrete Laplace noise of scale b/h. Why it
         is private: docs/math-noisy-estimate.md.
         """
         grid = Fraction(step)
-        units = math.floor(Fraction(min(estimate, self._plan.cap)) / grid + Fraction(1, 2))
+        units = math.floor(Fraction(cut) / grid + Fraction(1, 2))
         noise = discrete_laplace.sample(Fraction(scale) / grid, noise_of(self.secret, what))
         return float((units + noise) * grid)
 
@@ -65,7 +67,7 @@ class MomentState(_NoisyState):
     def check(self, confidence: float) -> None:
         super().check(confidence)
         if self._plan.buckets > 1:
-            scale, step = spread_noise(self._plan)
+            scale, step, _ = spread_noise(self._plan)
             check_noise(Fraction(scale) / Fraction(step), Fraction(step))
 
     def measure(self, confidence: float) -> Measured:
@@ -86,16 +88,14 @@ class MomentState(_NoisyState):
         and what is added is nothing to the norm of a long one. R is 1/B to 1.
         """
         plan = self._plan
-        scale, step = spread_noise(plan)
-        largest = float(estimates.max())
-        norm = largest * math.sqrt(math.fsum((estimates / largest) ** 2)) if largest > 0.0 else 0.0
-        shown = self._noisy(norm, scale, step, f"spread of {exact_name(plan.statistic)}")
+        scale, step, cap = spread_noise(plan)
+        norm = math.sqrt(math.fsum(estimates**2))  # estimates are at most 2^140
+        shown = self._noisy(min(norm, cap), scale, step, f"spread of {exact_name(plan.statistic)}")
         square = (max(shown + 0.5 * scale, 0.0) ** 2 + 2.0 * scale**2) / max(released, plan.noise) ** 2
         variance = power_sum(plan.statistic.p, plan.entries_per_key).relative_variance
-        share = min(square, 1.0)
-        return noisy_sum_law(
-            plan.statistic.p, variance * max(share / (1.0 + variance * (1.0 - share)), 1.0 / plan.buckets)
-        )
+        square = min(square, 1.0) if shown < _NEARLY * cap else 1.0  # nothing is known of a norm that was cut
+        share = max(square / (1.0 + variance * (1.0 - square)), 1.0 / plan.buckets)
+        return noisy_sum_law(plan.statistic.p, variance * share)
 
 
 class NormState(_NoisyState):

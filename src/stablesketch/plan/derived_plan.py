@@ -109,6 +109,7 @@ def _first_parts(
             deletes=asked.deletes,
             part_of=statistic,
             parts=count,
+            usual_memory=asked.usual_memory,
             entries_per_key=asked.entries_per_key if has_buckets(each, asked.mechanism) else None,
         )
         if asked.sizes:

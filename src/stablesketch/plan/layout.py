@@ -12,6 +12,7 @@ g entries and for as many buckets as one person can change; docs/math-buckets.md
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from ..errors import ArgumentError
@@ -20,7 +21,6 @@ from ..statistic import Moment, Shannon, Statistic
 from .plan import LARGEST_SIZE
 
 __all__ = [
-    "DEFAULT_MEMORY",
     "FEW_PER_KEY",
     "LARGEST_FLAT",
     "TYPICAL_MOMENT",
@@ -29,9 +29,6 @@ __all__ = [
     "has_buckets",
     "laid_out",
 ]
-
-DEFAULT_MEMORY = 256 * 1024
-"""What a plan may take, in bytes stored, where nothing is asked for."""
 
 LARGEST_FLAT = 256
 """Up to so many entries every key touches all of them: the error is then the same for every stream."""
@@ -63,6 +60,12 @@ class Layout:
     def size(self) -> int:
         """All entries."""
         return self.per_key * self.buckets
+
+    @property
+    def norm_share(self) -> float:
+        """Of where the sum of the estimates is cut, where their norm is, a power of two of at most 1/√B: so that the
+        norm is cut wherever the sum is (docs/math-buckets.md, "What computing costs")."""
+        return 2.0 ** -math.ceil(0.5 * math.log2(self.buckets))
 
     def changed(self, privacy: Privacy) -> int:
         """How many estimates one person can change at most: a pair that is added changes one, one that is replaced the

@@ -20,7 +20,6 @@ from ..statistic import Moment
 from .bare_plan import bare_plan
 from .exact_plan import exact_plan, expected_moment
 from .layout import (
-    DEFAULT_MEMORY,
     FEW_PER_KEY,
     LARGEST_FLAT,
     TYPICAL_MOMENT,
@@ -61,7 +60,7 @@ def moment_plan(statistic: Moment, privacy: Privacy, wanted: Wanted) -> Plan:
     elif wanted.memory is not None:
         layout = _within(statistic, privacy, wanted, LARGEST_IN_ALL)
     elif statistic.p < 1.0 and (wanted.error is None or wanted.usual):
-        memory = DEFAULT_MEMORY // wanted.parts
+        memory = wanted.usual_memory // wanted.parts
         layout = _within(statistic, privacy, replace(wanted, memory=memory), USUAL_ENTRIES // wanted.parts)
     else:
         return _for_error(statistic, privacy, wanted, wanted.error_or(statistic.default_error))
@@ -110,17 +109,20 @@ def _for_error(statistic: Moment, privacy: Privacy, wanted: Wanted, error: float
             return plan
         if _plan(statistic, privacy, wanted, Layout(largest)).error <= error:
             return _fewest_for(statistic, privacy, wanted, error, fewest, largest)
-    if in_buckets:
-        tried = (wanted.entries_per_key,) if wanted.entries_per_key else _MANY_PER_KEY if included else (FEW_PER_KEY,)
-        for per_key in tried:
-            plan = _in_buckets(statistic, privacy, wanted, error, per_key, included)
-            if plan is not None:
-                return plan
+    tried: tuple[int, ...] = _MANY_PER_KEY if included else (FEW_PER_KEY,)
+    if wanted.entries_per_key is not None or not in_buckets:
+        tried = (wanted.entries_per_key,) if wanted.entries_per_key else ()
+    for per_key in tried:
+        made = _in_buckets(statistic, privacy, wanted, error, per_key, included)
+        if made is not None:
+            return made
     if fewest > LARGEST_SIZE and (wanted.error is None or wanted.usual):
         return _plan(statistic, privacy, wanted, Layout(LARGEST_SIZE))  # what nobody asked for need not be reached
-    best = _plan(statistic, privacy, wanted, Layout(LARGEST_SIZE))
-    if best.error > error:
-        raise _out_of_reach(statistic, wanted, best.error)
+    flat = [Layout(LARGEST_SIZE)] if wanted.entries_per_key is None else []
+    most = [Layout(each, LARGEST_IN_ALL // each) for each in tried[-1:]]
+    best = min((_plan(statistic, privacy, wanted, layout) for layout in flat + most), key=lambda plan: plan.error)
+    if best.error > error or best.buckets > 1:
+        raise _out_of_reach(statistic, wanted, best)
     return _fewest_for(statistic, privacy, wanted, error, min(fewest, LARGEST_SIZE), LARGEST_SIZE)
 
 
@@ -179,10 +181,12 @@ def _plan(statistic: Moment, privacy: Privacy, wanted: Wanted, layout: Layout) -
     )
 
 
-def _out_of_reach(statistic: Moment, wanted: Wanted, best: float) -> PlanInfeasible:
+def _out_of_reach(statistic: Moment, wanted: Wanted, best: Plan) -> PlanInfeasible:
     at = f" at {statistic} = {wanted.expected:,.6g}, noise included" if wanted.expected else ""
     larger = ", or a larger ε, or a larger expected=" if at else ""
+    more = ", or more entries_per_key=" if wanted.entries_per_key is not None else ""
     return PlanInfeasible(
-        f"no sketch of up to {LARGEST_SIZE:,} entries has an error of {wanted.error:g}{at}: the best is {best:.3g}. "
-        f"{a_larger_error(best)}, or leave out error= and pass mechanism='exact'{larger}."
+        f"no sketch of up to {best.size:,} entries, {best.entries_per_key:,} a key, has an error of {wanted.error:g}"
+        f"{at}: the best is {best.error:.3g}. {a_larger_error(best.error)}{more}, or leave out error= and pass "
+        f"mechanism='exact'{larger}."
     )

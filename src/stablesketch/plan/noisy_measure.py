@@ -74,7 +74,7 @@ class Measure(Protocol):
         """Where an estimate is cut, in units of Δ: at the usual place, or with room for what is expected of F_p."""
 
     def precision(self, layout: Layout, privacy: Privacy, grid: float, cap: float) -> Precision:
-        """What computing costs with this grid, in units of the noise, and this cap."""
+        """What computing costs with this grid, in units of the noise on X_hat, and this cap."""
 
     def estimate(self, size: int, copies: int) -> NoisyEstimate | NoisyNorm:
         """The law of the largest of so many ξ, for the certified noise."""
@@ -99,11 +99,11 @@ class _Moment:
         return power_size_for(self.p, error)
 
     def cap(self, layout: Layout, privacy: Privacy, expected: float) -> float:
-        change, copies = self._change(privacy), layout.changed(privacy)
+        change, copies = self._change(privacy), privacy.copies
         try:
-            usual = usual_cap(self.p, layout.per_key, change, privacy.delta, copies, layout.buckets)
+            usual = usual_cap(self.p, layout.per_key, change, privacy.delta, copies, layout.buckets, layout.norm_share)
         except ArgumentError:
-            failures = precision_of(self.p, layout.per_key, 1.0, 0.0, change, copies, layout.buckets).failures
+            failures = self.precision(layout, privacy, 0.0, 1.0).failures
             raise PlanInfeasible(
                 f"δ = {privacy.delta:g} is below what computing may fail with. Pass delta={_ENOUGH * failures:.1g}, or "
                 "mechanism='exact', which has δ = 0."
@@ -111,8 +111,9 @@ class _Moment:
         return max(usual, _power_above(_ROOM * expected / change))
 
     def precision(self, layout: Layout, privacy: Privacy, grid: float, cap: float) -> Precision:
-        copies = layout.changed(privacy)
-        return precision_of(self.p, layout.per_key, cap, grid, self._change(privacy), copies, layout.buckets)
+        return precision_of(
+            self.p, layout.per_key, cap, grid, self._change(privacy), privacy.copies, layout.buckets, layout.norm_share
+        )
 
     def _change(self, privacy: Privacy) -> float:
         """Δ to within a rounding, which does not matter to what computing costs."""
@@ -177,14 +178,13 @@ def measure_of(p: float) -> Measure:
 def noise_of_plan(p: float, layout: Layout, privacy: Privacy, expected: float) -> Noise:
     """The least noise, certified, with which an estimate from these entries is as private as asked."""
     measure, copies = measure_of(p), layout.changed(privacy)
-    grid = _GRID * min(1.0, privacy.epsilon) / copies  # every estimate that changes is rounded by itself
+    grid = _GRID * min(1.0, privacy.epsilon) / privacy.copies  # every group that changes is rounded by itself
     if p > 1.0 and most_keys_of(p, layout.size, privacy) < _LEAST_KEYS:
         raise PlanInfeasible(
             f"of {layout.size:,} entries of order {p:g} δ = {privacy.delta:g} covers fewer than {_LEAST_KEYS:,} keys. "
             "Pass a larger delta, or size= with fewer entries, or mechanism='exact'."
         )
-    both = grid if layout.buckets == 1 else 2.0 * grid  # on X_hat and on ‖X_hat‖_2
-    precision = measure.precision(layout, privacy, both, measure.cap(layout, privacy, expected))
+    precision = measure.precision(layout, privacy, grid, measure.cap(layout, privacy, expected))
     if precision.failures > 0.5 * privacy.delta:
         raise PlanInfeasible(
             f"numbers as large as {expected:,.3g} fail to be computed more often than δ = {privacy.delta:g} allows. "
@@ -207,9 +207,10 @@ def _share_of_sum(layout: Layout) -> float:
     return 1.0 if layout.buckets == 1 else 1.0 - _SPREAD_SHARE
 
 
-def spread_noise(plan: Plan) -> tuple[float, float]:
-    """b_2, and the step of the grid of ‖X_hat‖_2: for plans with buckets."""
-    return plan.noise * (1.0 - _SPREAD_SHARE) / _SPREAD_SHARE, plan.step * _SPREAD_STEP
+def spread_noise(plan: Plan) -> tuple[float, float, float]:
+    """b_2, the step of the grid of ‖X_hat‖_2 and where it is cut: for plans with buckets."""
+    scale = plan.noise * (1.0 - _SPREAD_SHARE) / _SPREAD_SHARE
+    return scale, plan.step * _SPREAD_STEP, plan.cap * layout_of(plan).norm_share
 
 
 @dataclass(frozen=True)
@@ -230,11 +231,9 @@ def layout_of(plan: Plan) -> Layout:
 def released_by(plan: Plan) -> Released:
     """By a plan of a moment, found anew from its noise, grid and cap, whatever it claims."""
     measure, layout, privacy = measure_of(plan.statistic.p), layout_of(plan), plan.privacy
-    change, grid = measure.change(privacy), plan.step / plan.noise
-    if layout.buckets > 1:
-        scale, step = spread_noise(plan)
-        grid += step / scale
-    precision = measure.precision(layout, privacy, grid, plan.cap / change)
+    change = measure.change(privacy)
+    # The grid of ‖X_hat‖_2 is finer, in units of its noise.
+    precision = measure.precision(layout, privacy, plan.step / plan.noise, plan.cap / change)
     noise = plan.noise * _share_of_sum(layout) / change * (1.0 - 1e-12)
     return Released(layout.per_key, layout.changed(privacy), noise, precision)
 

@@ -120,13 +120,13 @@ class Plan:
         return Collector(self, secret, shard, shards)
 
     def to_json(self) -> str:
-        """The plan as JSON: the same plan, the same text."""
-        return json.dumps(self._content(), sort_keys=True, separators=(",", ":"), allow_nan=True)
+        """The plan as JSON: the same plan, the same text. Where there is no pure ε it is null."""
+        return _text(_finite(self._content()))
 
     def is_written_as(self, text: str) -> bool:
-        """Whether this is the text of the plan, in today's format or in that of version 0.1.0."""
-        first = json.dumps(_in_first_format(self._content()), sort_keys=True, separators=(",", ":"), allow_nan=True)
-        return text in (self.to_json(), first)
+        """Whether this is its text, as it is written today or as it was, with infinities that are no JSON."""
+        content = self._content()
+        return text in (_text(_finite(content)), _text(content), _text(_in_first_format(content)))
 
     def _content(self) -> dict[str, Any]:
         content = {
@@ -174,6 +174,8 @@ class Plan:
             content = _of_first_format(content)
         if content["format"] != _FORMAT or content["statistic"]["name"] not in STATISTICS:
             raise BlobError("a plan of a format this version does not read. Make the plan again, or upgrade.")
+        if content.get("pure_epsilon", 0.0) is None:
+            content = {**content, "pure_epsilon": math.inf}
         # A dictionary where there is sampling, a list where there are parts, and not there at all elsewhere.
         sampled, parts = content.get("sampled", {}), content.get("parts", [])
         buckets = content.get("buckets", 1)
@@ -268,6 +270,17 @@ class Plan:
         from .table import plan_table
 
         return plan_table(self)
+
+
+def _text(content: Mapping[str, Any]) -> str:
+    """Canonical."""
+    return json.dumps(content, sort_keys=True, separators=(",", ":"))
+
+
+def _finite(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The same with null for an infinite pure ε: JSON has no infinities."""
+    own = {**content, "pure_epsilon": None} if content["pure_epsilon"] == math.inf else dict(content)
+    return {**own, "parts": [_finite(part) for part in content["parts"]]} if "parts" in content else own
 
 
 def _of_first_format(content: Mapping[str, Any]) -> dict[str, Any]:

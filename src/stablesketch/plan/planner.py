@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ..errors import ArgumentError, ArgumentTypeError
 from ..privacy import Privacy, PrivacyCurve
@@ -21,7 +22,7 @@ from .sampled import checked_sampling, sampled_plan
 from .total_plan import total_plan
 from .wanted import Wanted, wanted
 
-__all__ = ["plan"]
+__all__ = ["plan", "plan_of_group"]
 
 
 def plan(
@@ -78,6 +79,18 @@ def plan(
     base = bare_plan(statistic, privacy, asked)
     bare = PrivacyCurve.from_log(statistic.p, base.size, min(log_sensitivity(statistic.p, privacy), 700.0))
     return sampled_plan(base, rate, bare.epsilon(privacy.delta))
+
+
+def plan_of_group(
+    statistic: Statistic, privacy: Privacy, usual_memory: int, *, expected: float | None,
+    entries_per_key: int | Sequence[int] | None,
+) -> Plan:  # fmt: skip
+    """As `plan` where no error, size or memory is asked for, but with so much memory instead of the usual 256 KB."""
+    asked = wanted(
+        error=None, size=None, memory=None, entries_per_key=entries_per_key, expected=expected, mechanism="sketch",
+        deletes=False,
+    )  # fmt: skip
+    return _planned(statistic, privacy, replace(asked, usual_memory=usual_memory))
 
 
 def _planned(statistic: Statistic, privacy: Privacy, asked: Wanted) -> Plan:

@@ -11,9 +11,10 @@ from ..errors import ArgumentError, ArgumentTypeError
 from ..statistic import Statistic
 from .plan import LARGEST_IN_ALL, LARGEST_SIZE, Mechanism
 
-__all__ = ["HEADER_BYTES", "LARGEST_SIZE", "LEAST_SIZE", "Wanted", "wanted"]
+__all__ = ["HEADER_BYTES", "LARGEST_SIZE", "LEAST_SIZE", "USUAL_MEMORY", "Wanted", "wanted"]
 
 LEAST_SIZE = 5  # with fewer entries the estimate errs by over 10% more than predicted, with two without bound
+USUAL_MEMORY = 256 * 1024
 HEADER_BYTES = 600  # the plan, the shards and the frame of a stored collector, about
 
 
@@ -38,6 +39,8 @@ class Wanted:
     """What is computed from it, where it is one of several measurements."""
     parts: int = 1
     """Of the same memory."""
+    usual_memory: int = USUAL_MEMORY
+    """Where nothing is asked for, in bytes stored, for all parts together."""
 
     def one(self, size: int, per_key: int = 0) -> Wanted:
         """The same with one size, of one part; what has no size is asked for none."""

@@ -141,7 +141,7 @@ class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is u
         if self._ledger is not None:
             by = f" by {', '.join(task.columns.by)}" if task.columns.by else ""
             charged = charge_of(plan) if shares is None else shares.charge(plan)
-            ask = Ask.of_table(f"{self._statistic}{by}", charged, spent, self._privacy)
+            ask = Ask.of_table(f"{self._statistic}{by}", charged, spent, self._privacy, person=self._person)
             self._ledger._charge(ask, self._label)
         named = self._named(pcoll, windowed, bounding)
         if self._groups is not None:
