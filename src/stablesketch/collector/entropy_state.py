@@ -37,8 +37,11 @@ class EntropyState(SketchState):
         """H = (N H with noise)/(N with noise), from what `EntropyNoise` may publish."""
         assert isinstance(self._sketch, EntropySketch)
         noise, below = entropy_noise(self._plan), noise_of(self.secret, self._plan.statistic)
+        sketch = self._sketch
         if noise.buckets > 1:
-            found = noise.measure_buckets(self._sketch.bucket_totals(), self._sketch.bucket_locations(), below)
+            found = noise.measure_buckets(
+                self.total, lambda: (sketch.bucket_totals(), sketch.bucket_locations()), below
+            )  # fmt: skip
         else:
-            found = noise.measure(self.total, self._sketch.locations() if self.total > 0 else None, below)
+            found = noise.measure(self.total, sketch.locations() if self.total > 0 else None, below)
         return measured_entropy(found, noise, confidence).within(*self._plan.range(self.pairs))

@@ -23,7 +23,7 @@ from ..sketch import entry_bytes
 from ..sketch.estimators.entropy_mean import entropy_mean_deviation
 from ..statistic import Shannon
 from .exact_entropy_plan import exact_entropy_deviation
-from .layout import DEFAULT_MEMORY, LARGEST_FLAT, TYPICAL_MOMENT, USUAL_ENTRIES, Layout, laid_out
+from .layout import LARGEST_FLAT, TYPICAL_MOMENT, USUAL_ENTRIES, Layout, laid_out
 from .phantoms import Phantoms
 from .plan import LARGEST_IN_ALL, Plan
 from .wanted import HEADER_BYTES, Wanted
@@ -70,7 +70,7 @@ def _layout(privacy: Privacy, wanted: Wanted) -> Layout:
     elif wanted.memory is not None:
         layout = _within(privacy, wanted, wanted.memory, LARGEST_IN_ALL)
     elif wanted.error is None or wanted.usual:
-        layout = _within(privacy, wanted, DEFAULT_MEMORY // wanted.parts, USUAL_ENTRIES // wanted.parts)
+        layout = _within(privacy, wanted, wanted.usual_memory // wanted.parts, USUAL_ENTRIES // wanted.parts)
     else:
         layout = _for_error(privacy, wanted, wanted.error, per_key)
     if layout.per_key < _FEWEST:
@@ -87,7 +87,7 @@ def _within(privacy: Privacy, wanted: Wanted, memory: int, most: int) -> Layout:
     if wanted.memory is not None:
         wanted.size_within(_bucket_bytes(privacy, Layout(1)), wanted.entries_per_key or _FEWEST)  # refuses too little
     if wanted.entries_per_key is None and flat <= LARGEST_FLAT:
-        return Layout(flat)
+        return Layout(max(flat, _FEWEST))
     low, high = 1, most // per_key + 1
     while high - low > 1:
         middle = (low + high) // 2

@@ -73,6 +73,7 @@ __all__ = ["MOST_TOTAL", "NORM_SHARE", "EntropyNoise", "NoisyMass", "entropy_siz
 
 Array = NDArray[np.float64]
 Below = Callable[[int], int]
+BucketState = tuple[NDArray[np.int64], Array]
 
 MOST_TOTAL = 2**53
 """The largest T for which G is released from a sketch."""
@@ -221,15 +222,27 @@ class EntropyNoise(EntropyShares):
 
         return self._released(total, mass, below)
 
-    def measure_buckets(self, totals: NDArray[np.int64], locations: Array, below: Below) -> NoisyMass:
-        """The same from buckets, and ‖N‖ with noise: their totals, and their y_j as rows."""
-        shape = (self.buckets, self.entries)
-        if self.buckets < 2 or totals.shape != shape[:1] or locations.shape != shape:
-            raise ArgumentError("locations", locations.shape, f"they must be of shape {shape}", "Pass the sketch's")
-        released = self._released(sum(totals.tolist()), lambda: bucket_mass(totals, locations), below)
+    def measure_buckets(self, total: int, read: Callable[[], BucketState], below: Below) -> NoisyMass:
+        """The same from buckets, and ‖N‖ with noise. `read` gives the totals of buckets, and their y_j as rows.
+
+        It is not called where T is beyond `MOST_TOTAL`: what it cannot read would be told by an error."""
+        if self.buckets < 2:
+            raise ArgumentError("buckets", self.buckets, "there is one sketch for all keys", "Use measure")
+        found: list[BucketState] = []
+
+        def mass() -> Fraction:
+            found.append(read())
+            totals, locations = found[0]
+            if totals.shape != (self.buckets,) or locations.shape != (self.buckets, self.entries):
+                wanted = f"they must be of shape {(self.buckets, self.entries)}"
+                raise ArgumentError("locations", locations.shape, wanted, "Pass those of the sketch")
+            return bucket_mass(totals, locations)
+
+        released = self._released(total, mass, below)
         if released.mass is None:
             return released
-        return replace(released, norm=bucket_norm(totals) + discrete_laplace.sample(self.norm_scale, below))
+        norm = bucket_norm(found[0][0]) if found else 0
+        return replace(released, norm=norm + discrete_laplace.sample(self.norm_scale, below))
 
     def measure_exact(self, totals: Collection[int], below: Below) -> NoisyMass:
         """The same from the totals of all keys, each above 0, where `size` is 0."""
