@@ -104,7 +104,7 @@ def test_errors_of_what_is_computed_from_buckets() -> None:
 def test_parts_share_the_memory() -> None:
     plan = ss.plan(ss.Profile([0.25, 0.5, 0.75]), PRIVACY)
     assert plan.bytes <= 256 * 1024
-    assert plan.per_key == (96, 64, 32, 0)
+    assert plan.per_key == (96, 0, 64, 32)
 
 
 def test_plans_in_buckets_are_read_back_and_checked() -> None:

@@ -236,7 +236,7 @@ class Plan:
         from .layout import has_buckets
 
         each, left = divmod(self.size, self.buckets)
-        even = left == 0 and each % 2 == 0 and 2 <= each <= LARGEST_SIZE
+        even = left == 0 and each % 2 == 0 and 6 <= each <= LARGEST_SIZE
         return even and has_buckets(self.statistic, self.mechanism)
 
     def _check_claim(self) -> None:
