@@ -255,8 +255,8 @@ def observed(size: int, noise: float, epsilon: float, replaced: bool) -> float:
 
 
 def test_one_copy_is_too_few_for_the_law_of_estimates_as_well() -> None:
-    """With 8 entries and noise for one bucket, a replaced pair has a bound above δ; with 16 the other ξ, which is near 1
-    and is subtracted, makes up for it. Noise for two buckets is enough for both."""
+    """With 8 entries and noise for one bucket, a replaced pair has a bound above δ; with 16 the other ξ, near 1 and
+    subtracted, makes up for it. Noise for two buckets is enough for both."""
     for size, low, high in ((8, 1.05, 1.4), (16, 0.05, 1.0)):
         one, two = (noise_for(P, size, 1.0, 1e-9, copies) for copies in (1, 2))
         assert 0.97e-9 < observed(size, one, 1.0, replaced=False) <= 1.001e-9
