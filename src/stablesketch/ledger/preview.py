@@ -135,8 +135,9 @@ def plan_with_epsilon(plan: Plan, epsilon: float) -> Plan:
     expected = plan.expected if plan.expected > 0.0 else None
     size = plan.sizes if plan.mechanism != "exact" else None
     return make_plan(
-        plan.statistic, privacy, size=size, expected=expected, mechanism=plan.mechanism, deletes=plan.deletes
-    )
+        plan.statistic, privacy, size=size, entries_per_key=plan.per_key, expected=expected, mechanism=plan.mechanism,
+        deletes=plan.deletes,
+    )  # fmt: skip
 
 
 def schedule(plan: Plan, releases: int, limits: Sequence[Limit], cost_of: Callable[[Mechanism, int], Cost]) -> Schedule:

@@ -13,8 +13,8 @@ from .plan import Plan
 from .total_plan import is_counted
 
 __all__ = [
-    "amount", "change", "entries", "error_in_words", "exact_in_words", "measured", "memory", "noise_in_words",
-    "noise_on_top", "percent", "shown_error", "values",
+    "amount", "both_errors", "change", "entries", "error_in_words", "exact_in_words", "measured", "memory",
+    "noise_in_words", "noise_on_top", "percent", "shown_error", "values",
 ]  # fmt: skip
 
 _HELD = "if all keys may be held in memory"
@@ -55,6 +55,8 @@ def entries(part: Plan) -> str:
     """How many numbers a sketch has."""
     if isinstance(part.statistic, Distinct):
         return f"{part.size:,} registers"
+    if part.buckets > 1:
+        return f"{part.size:,} entries in {part.buckets:,} buckets, {part.entries_per_key} a key"
     return f"{part.size:,} {'entry' if part.size == 1 else 'entries'}"
 
 
@@ -81,13 +83,15 @@ def error_in_words(plan: Plan) -> str:
     >>> from stablesketch import plan
     >>> error_in_words(plan(Moment(0.5), Privacy(1.0, 1e-9), size=200))
     '5.03% of F_0.5, and ± 1.88'
+    >>> error_in_words(plan(Moment(0.5), Privacy(1.0, 1e-9)))
+    '0.509% of F_0.5 if no key dominates, 9% if one key holds everything, and ± 2.53'
     """
     if is_bare(plan):
         return bare_error(plan)
     if all(is_included(part) for part in plan.parts or (plan,)):
-        return f"{shown_error(plan.error, plan)}{_at(plan)}{'' if plan.mechanism == 'exact' else ', noise included'}"
+        return f"{both_errors(plan)}{_at(plan)}{'' if plan.mechanism == 'exact' else ', noise included'}"
     if noise := noise_on_top(plan):
-        return f"{shown_error(plan.error, plan)}; the noise {noise}"
+        return f"{both_errors(plan)}; the noise {noise}"
     if plan.parts:
         return _computed_error(plan)
     if isinstance(plan.statistic, Shannon):
@@ -96,7 +100,15 @@ def error_in_words(plan: Plan) -> str:
     if plan.mechanism == "exact":
         return f"{noise}, whatever the stream"
     whole = measured(plan.statistic) if isinstance(plan.statistic, Distinct) else str(plan.statistic)
-    return f"{percent(plan.error)} of {whole}, and {noise}"
+    return f"{both_errors(plan, f' of {whole}')}, and {noise}"
+
+
+def both_errors(plan: Plan, whole: str = "") -> str:
+    """What a sketch errs by; in buckets also if one key holds everything."""
+    error = f"{shown_error(plan.error, plan)}{whole}"
+    if plan.worst_error == plan.error:
+        return error
+    return f"{error} if no key dominates, {shown_error(plan.worst_error, plan, most='')} if one key holds everything"
 
 
 def noise_on_top(plan: Plan) -> str:
