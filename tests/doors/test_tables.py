@@ -175,7 +175,7 @@ def test_entropy_by_sketch(whose: str) -> None:
             step, centre = float(noise.step(bound)), float(noise.centre(bound))
             units = [
                 [math.floor((entropy_mass(own) + sum(own) * (zeta - centre)) / step + 0.5) for own in (here, there)]
-                for zeta in (-noise.reach, 0.0, noise.reach)
+                for zeta in (-noise.reaches[1], 0.0, noise.reaches[0])
             ]
             moves += max(abs(b - a) for a, b in units)
         most = max(most, moves)

@@ -184,7 +184,7 @@ class EntropyNoise(EntropyShares):
         exact = mass_change(privacy, bound) if self.total_is_public else each * self._half(bound)
         # Of one ζ both streams have nearly as much; in buckets a replaced pair moves from one to another.
         erring = self.total_distance if self.buckets == 1 else each
-        return exact + erring * sum(map(Fraction, self.reaches)) / 2 + 2 * changed * self.error * bound
+        return exact + erring * sum(map(Fraction, self.reaches), Fraction(0)) / 2 + 2 * changed * self.error * bound
 
     def step(self, bound: int) -> Fraction:
         """Of the grid of N (Ĥ - β'): V(T)/units."""
