@@ -85,7 +85,8 @@ def _noise_at(plan: Plan, pairs: float) -> float:
 
 
 def _combined(statistic: Derived, parts: Sequence[Plan], pairs: float) -> float:
-    return math.sqrt(math.fsum((statistic.factor(part.statistic) * _part_noise(part, pairs)) ** 2 for part in parts))
+    # Not as a sum of squares: a square may be more than a float holds, and then Python raises.
+    return math.hypot(*(statistic.factor(part.statistic) * _part_noise(part, pairs) for part in parts))
 
 
 def _part_noise(part: Plan, pairs: float) -> float:
