@@ -190,8 +190,20 @@ def test_a_few_profiles_are_curves_with_their_names_and_many_show_the_first_orde
 
 
 def test_numbers_below_a_thousand_keep_their_decimals() -> None:
-    said = [words.short(x) for x in (7.7201, 0.19707, 93.44, 281.31, 999.96, 1_000.4, -3.0, 0.0, 12_345.6, 2e6)]
-    assert said == ["7.72", "0.1971", "93.44", "281.3", "1,000", "1,000", "-3", "0", "12,346", "2 million"]
+    said = [words.short(x) for x in (7.7201, 0.19707, 93.44, 281.31, 999.96, 1_000.4, -3.0, 0.0, 12_345.6, 2e6, 9e12)]
+    assert said == [
+        "7.72",
+        "0.1971",
+        "93.44",
+        "281.3",
+        "1,000",
+        "1,000",
+        "-3",
+        "0",
+        "12,346",
+        "2 million",
+        "9 trillion",
+    ]
     entropies = [GroupRelease((name,), release(h, h - 0.1, h + 0.1)) for name, h in (("a", 7.72), ("b", 7.41))]
     (axes,) = release_picture(entropies).axes
     assert [text.get_text() for text in axes.texts] == ["7.72  (7.62 to 7.82)", "7.41  (7.31 to 7.51)"]
