@@ -113,7 +113,7 @@ def _checked_size(size: Any, least: int = LEAST_SIZE) -> int:
     if isinstance(size, bool) or not isinstance(size, int):
         raise ArgumentTypeError("size", size, "not a number of entries", "Pass an integer such as 500")
     if not least <= size <= LARGEST_SIZE:
-        way_out = "Pass size=500 for an error of about 5%, or use mechanism='exact'"
+        way_out = "Pass size=200, for example, or leave it out for the usual error"
         raise ArgumentError("size", size, f"it must lie between {LEAST_SIZE} and {LARGEST_SIZE}", way_out)
     return size
 
