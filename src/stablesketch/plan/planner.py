@@ -11,7 +11,7 @@ from ..privacy.neighbours import log_sensitivity
 from ..privacy.sampling import Sampling
 from ..statistic import Derived, Distinct, Moment, Shannon, Statistic, Total
 from .bare_entropy_plan import bare_entropy_plan
-from .bare_plan import bare_plan
+from .bare_plan import bare_plan, not_above_one
 from .derived_plan import derived_plan
 from .distinct_plan import distinct_plan
 from .entropy_plan import entropy_plan
@@ -95,6 +95,8 @@ def plan_of_group(
 
 def _planned(statistic: Statistic, privacy: Privacy, asked: Wanted) -> Plan:
     if isinstance(statistic, Derived):
+        if asked.mechanism == "bare":
+            not_above_one(statistic.needs(privacy))
         return derived_plan(statistic, privacy, asked, _planned)
     if asked.sizes:
         if len(asked.sizes) > 1:
