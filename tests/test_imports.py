@@ -32,6 +32,7 @@ LEVELS = {
     "plan": 4,
     "release": 5,
     "ledger": 5,
+    "audit_streams": 5,
     "collector": 6,
     "audit": 7,
     "doors": 7,
