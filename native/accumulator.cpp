@@ -23,21 +23,35 @@ bool sum_weights(const std::int64_t* weights, std::size_t n, std::int64_t highes
     sum.low += static_cast<std::int64_t>(lower);
     return signs >> 63 == 0;
 }
+
+// work(0), ..., work(count - 1), each in a thread of its own.
+template <class Work>
+void in_threads(std::size_t count, Work&& work) {
+    std::vector<std::thread> threads;
+    for (std::size_t i = 1; i < count; ++i) threads.emplace_back(work, i);
+    work(0);
+    for (std::thread& thread : threads) thread.join();
+}
 }  // namespace
 
 Accumulator::Accumulator(double p, std::uint32_t size, const std::uint8_t (&key)[16], std::uint32_t domain,
-                         std::size_t rows, const Tier& tier)
+                         std::size_t rows, const Tier& tier, std::uint32_t buckets, const Accumulator* beside)
     : table_(stable_table(p)),
       view_(view_of(*table_)),
       key_(key),
       domain_(domain),
       size_(size),
-      pairs_((size + 1) / 2),
+      buckets_(buckets),
+      pairs_((size / buckets + 1) / 2),
       digits_(digits_for(p, table_->resolution)),
       tier_(tier),
       fold_(rows),
       watch_(fold_.slots() / 2, worthwhile),
-      evicted_(std::make_unique<Evicted>()) {}
+      evicted_(std::make_unique<Evicted>()) {
+    if (buckets == 1) return;
+    const KernelJob job{view_, &key_, domain_, pairs_, digits_, nullptr};
+    stage_ = std::make_unique<BucketStage>(job, tier_, buckets, beside ? beside->stage_->shared() : nullptr);
+}
 
 Accumulator::Added Accumulator::add(const std::uint64_t* fingerprints, const std::int64_t* weights, std::size_t n,
                                     std::int64_t sign, std::int64_t highest) {
@@ -60,39 +74,55 @@ Accumulator::Added Accumulator::add(const std::uint64_t* fingerprints, const std
                 continue;
             }
             hits += tier_.fold_add(fold_.table(), keys, own, few, sign, *evicted_);
-            for (std::size_t i = 0; i < evicted_->count; ++i) push(evicted_->key[i], evicted_->weight[i]);
+            push_all(evicted_->key, evicted_->weight, evicted_->count, 1);
         }
         if (!past) watch_.saw(hits, count);
     }
     return added;
 }
 
-std::vector<std::int64_t> Accumulator::finish(const std::vector<Accumulator*>& together) {
+void Accumulator::finish(const std::vector<Accumulator*>& together, Entries& entries) {
+    const std::size_t count = together.size();
+    if (together[0]->stage_) {
+        std::vector<BucketStage*> stages;
+        for (Accumulator* each : together) stages.push_back(each->stage_.get());
+        in_threads(count, [&](std::size_t i) {
+            drain_part(together, i);
+            together[i]->watch_.reset();
+            stages[i]->sort();
+        });
+        entries.change([&](std::int64_t* sums, int128* totals) {
+            in_threads(count, [&](std::size_t i) { BucketStage::finish(stages, i, sums, totals); });
+        });
+        for (BucketStage* each : stages) each->clear();
+        return;
+    }
+    std::vector<std::vector<std::int64_t>> sums(count);
+    in_threads(count, [&](std::size_t i) {
+        drain_part(together, i);
+        sums[i] = together[i]->total();
+    });
+    for (std::size_t i = 1; i < count; ++i)
+        for (std::size_t k = 0; k < sums[0].size(); ++k) sums[0][k] += sums[i][k];
+    entries.absorb(sums[0]);
+}
+
+// Empties the i-th part of the folds into the i-th accumulator; or, if they are not alike, its own.
+void Accumulator::drain_part(const std::vector<Accumulator*>& together, std::size_t i) {
     const std::size_t count = together.size();
     std::vector<Fold*> others;
     bool alike = true;
-    for (std::size_t i = 1; i < count; ++i) {
-        others.push_back(&together[i]->fold_);
-        alike = alike && together[i]->fold_.lines() == together[0]->fold_.lines();
+    for (std::size_t k = 1; k < count; ++k) {
+        others.push_back(&together[k]->fold_);
+        alike = alike && together[k]->fold_.lines() == together[0]->fold_.lines();
     }
-    std::vector<std::vector<std::int64_t>> sums(count);
-    const auto run = [&](std::size_t i) {
-        Accumulator& self = *together[i];
-        const auto take = [&self](std::uint64_t key, std::int64_t weight) { self.push(key, weight); };
-        const std::size_t lines = self.fold_.lines();
-        Fold& from = alike ? together[0]->fold_ : self.fold_;
-        const std::size_t begin = alike ? lines * i / count : 0, end = alike ? lines * (i + 1) / count : lines;
-        if (alike) from.join(others, begin, end, take);
-        from.drain(begin, end, [&self](const FoldLine& line, int k) { self.push(line.key[k], line.weight[k]); });
-        sums[i] = self.total();
-    };
-    std::vector<std::thread> threads;
-    for (std::size_t i = 1; i < count; ++i) threads.emplace_back(run, i);
-    run(0);
-    for (std::thread& thread : threads) thread.join();
-    for (std::size_t i = 1; i < count; ++i)
-        for (std::size_t k = 0; k < sums[0].size(); ++k) sums[0][k] += sums[i][k];
-    return std::move(sums[0]);
+    Accumulator& self = *together[i];
+    const auto take = [&self](std::uint64_t key, std::int64_t weight) { self.push(key, weight); };
+    const std::size_t lines = self.fold_.lines();
+    Fold& from = alike ? together[0]->fold_ : self.fold_;
+    const std::size_t begin = alike ? lines * i / count : 0, end = alike ? lines * (i + 1) / count : lines;
+    if (alike) from.join(others, begin, end, take);
+    from.drain(begin, end, [&self](const FoldLine& line, int k) { self.push(line.key[k], line.weight[k]); });
 }
 
 std::vector<std::int64_t> Accumulator::total() {
@@ -113,7 +143,9 @@ std::vector<std::int64_t> Accumulator::total() {
 }
 
 inline void Accumulator::push(std::uint64_t fingerprint, std::int64_t weight) {
-    if (weight < block_weight_limit && weight > -block_weight_limit) [[likely]] {
+    if (stage_) {
+        stage_->add(&fingerprint, &weight, 1, 1);
+    } else if (weight < block_weight_limit && weight > -block_weight_limit) [[likely]] {
         put(level_[0], fingerprint, weight);
     } else {
         push_heavy(fingerprint, weight);
@@ -123,6 +155,7 @@ inline void Accumulator::push(std::uint64_t fingerprint, std::int64_t weight) {
 // As push of each, but whole runs are copied if no weight of theirs is heavy.
 void Accumulator::push_all(const std::uint64_t* fingerprints, const std::int64_t* weights, std::size_t n,
                            std::int64_t sign) {
+    if (stage_) return stage_->add(fingerprints, weights, n, sign);
     Level& level = level_[0];
     for (std::size_t done = 0; done < n;) {
         const std::size_t room = block_keys - level.filled, few = n - done < room ? n - done : room;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "buckets.hpp"
 #include "entries.hpp"
 #include "fold.hpp"
 #include "kernel.hpp"
@@ -17,9 +18,10 @@ namespace stablesketch {
 
 class Accumulator {
   public:
-    // `rows` is how many keys are expected, which only sizes the fold; `tier` as kernel.hpp lists them.
+    // `rows` is how many keys are expected, which only sizes the fold; `tier` as kernel.hpp lists them. With `buckets` above
+    // 1, of an even number of entries each, it shares what it sums on the way with the accumulator `beside` it, if there is one.
     Accumulator(double p, std::uint32_t size, const std::uint8_t (&key)[16], std::uint32_t domain, std::size_t rows,
-                const Tier& tier);
+                const Tier& tier, std::uint32_t buckets = 1, const Accumulator* beside = nullptr);
 
     struct Added {
         std::int64_t high = 0, low = 0;  // the sum of the weights is high * 2^32 + low, which cannot overflow
@@ -30,12 +32,13 @@ class Accumulator {
     Added add(const std::uint64_t* fingerprints, const std::int64_t* weights, std::size_t n, std::int64_t sign,
               std::int64_t highest = 0);
 
-    // The sums of everything added to these accumulators of one p and size, settled, ready for Entries::absorb. They are
-    // then empty again. Each finishes a part of the folds in a thread of its own.
-    static std::vector<std::int64_t> finish(const std::vector<Accumulator*>& together);
+    // Adds everything in these accumulators to entries of the same p, size and buckets. They are then empty again. Each
+    // finishes a part of the folds, and of the buckets, in a thread of its own.
+    static void finish(const std::vector<Accumulator*>& together, Entries& entries);
 
     double p() const { return table_->p; }
     std::uint32_t size() const { return size_; }
+    std::uint32_t buckets() const { return buckets_; }
 
   private:
     struct Level {
@@ -47,6 +50,7 @@ class Accumulator {
     };
     static constexpr int level_bits = 23, levels = 3;
 
+    static void drain_part(const std::vector<Accumulator*>& together, std::size_t i);
     void push(std::uint64_t fingerprint, std::int64_t weight);
     void push_all(const std::uint64_t* fingerprints, const std::int64_t* weights, std::size_t n, std::int64_t sign);
     std::vector<std::int64_t> total();
@@ -58,12 +62,13 @@ class Accumulator {
     std::shared_ptr<const StableTable> table_;
     TableView view_;
     Aes128 key_;
-    std::uint32_t domain_, size_, pairs_;
+    std::uint32_t domain_, size_, buckets_, pairs_;  // pairs of entries that a key adds to
     int digits_;
     Tier tier_;
     Fold fold_;
     FoldWatch watch_;
     std::unique_ptr<Evicted> evicted_;
+    std::unique_ptr<BucketStage> stage_;  // if there is more than one bucket
     std::array<Level, levels> level_;
 };
 

@@ -19,14 +19,6 @@ namespace {
 template <class T>
 using Column = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// The vector as an array of numpy, which keeps it.
-template <class T>
-nb::object given(std::vector<T>&& values) {
-    auto* kept = new std::vector<T>(std::move(values));
-    const nb::capsule owner(kept, [](void* held) noexcept { delete static_cast<std::vector<T>*>(held); });
-    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
-}
-
 using AnyFold = std::variant<StreamFold<FoldLine>, StreamFold<GroupLine>>;
 
 void make(AnyFold* self, int bits, bool grouped, const std::string& tier) {

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <stdexcept>
 #include <vector>
 
 #include "exact_sum.hpp"
@@ -24,11 +25,14 @@ namespace stablesketch {
 
 class Entries {
   public:
-    Entries(double p, std::uint32_t size);
+    // With `buckets` (buckets.hpp) above 1 a key adds to size / buckets of the entries, and of the law of entropy the totals of
+    // the buckets are kept, too.
+    explicit Entries(double p, std::uint32_t size, std::uint32_t buckets = 1);
     Entries(const Entries& other);
 
     double p() const { return table_->p; }
     std::uint32_t size() const { return size_; }
+    std::uint32_t buckets() const { return buckets_; }
     int digits() const { return digits_; }
     const StableTable& table() const { return *table_; }
 
@@ -37,15 +41,33 @@ class Entries {
     void absorb(const std::vector<std::int64_t>& sums);
     void merge(const Entries& other);
 
+    // add(digits of all entries, totals or null) may add one update to them, in place, and leaves them settled. Throws
+    // std::overflow_error before anything is changed if entries are so large that no update could have made them.
+    template <class Add>
+    void change(Add&& add) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (!roomy_) throw std::overflow_error("an entry beyond its width");
+        add(sums_.data(), totals_.empty() ? nullptr : totals_.data());
+    }
+
     // The settled state: for each entry `digits` 32-bit digits, little-endian two's complement.
     std::vector<std::uint32_t> state() const;
     void load(const std::uint32_t* state);
+    // The totals of the buckets, if they are kept; within 2^120 either way.
+    std::vector<int128> totals() const;
+    void load_totals(std::vector<int128> totals);
+    // Each entry, its resolution counted, as fraction * 2^exponent, the nearest double to it: |fraction| in [1/2, 1), or 0.
+    void split(double* fraction, std::int64_t* exponent) const;
 
   private:
+    void absorb_locked(const std::vector<std::int64_t>& sums);
+
     std::shared_ptr<const StableTable> table_;
-    std::uint32_t size_;
+    std::uint32_t size_, buckets_;
     int digits_;
     std::vector<std::int64_t> sums_;  // settled between calls
+    std::vector<int128> totals_;
+    bool roomy_ = true;  // far from their width: an update, below 2^127 times the largest X, carries at most 1 into the last digit
     mutable std::mutex mutex_;
 };
 

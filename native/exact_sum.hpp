@@ -14,6 +14,7 @@
 namespace stablesketch {
 
 using uint128 = unsigned __int128;
+using int128 = __int128;
 
 // How many digits an entry of this p needs: X below 2^(64/p), or 2^((64 + d)/p) with d deep octaves above, with `resolution`
 // bits below the point, times a weight below 2^63, summed 2^64 times, and a sign. Nothing that could ever be counted overflows it.

@@ -54,7 +54,7 @@ int main(int count, char** words) {
         accumulator.add(fingerprints.data(), weights.data(), n, sign);
     }
     Entries entries(p, size);
-    entries.absorb(Accumulator::finish({&accumulator}));
+    Accumulator::finish({&accumulator}, entries);
 
     const StableTable& table = entries.table();
     const std::int32_t numbers[3] = {table.bin_bits, table.resolution, table.shift};

@@ -25,7 +25,7 @@ from .collector import Collector
 from .errors import ArgumentError, ArgumentTypeError
 from .plan import Plan
 from .plan.charge import charge_of
-from .plan.noisy_measure import measure_of
+from .plan.noisy_measure import measure_of, released_by
 from .privacy import PrivacyCurve
 from .privacy.audit_report import AuditReport, joined
 from .privacy.auditing import LEAST_TRIALS, audit_samples, checked_confidence
@@ -175,10 +175,9 @@ def _noisy_curve(plan: Plan, share: float) -> Callable[[float], float]:
 
     Where ε is below what finite precision shifts, δ at a larger ε serves: P - e^ε Q <= (P - e^x Q) + (e^x - e^ε) Q.
     """
-    measure, privacy = measure_of(plan.statistic.p), plan.privacy
-    change, estimate = measure.change(privacy), measure.estimate(plan.size, privacy.copies)
-    noise = plan.noise / (change * share)
-    precision = measure.precision(plan.size, privacy, plan.step / plan.noise, plan.cap / change)
+    released = released_by(plan)
+    estimate = measure_of(plan.statistic.p).estimate(released.entries, released.copies)
+    noise, precision = released.noise / share, released.precision
     least = 2.0 * precision.shift(noise) + _LEAST_EPSILON
 
     def delta(epsilon: float) -> float:

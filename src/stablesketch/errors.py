@@ -169,7 +169,7 @@ class LedgerMismatch(LedgerError):
 
 
 class UnitMismatch(LedgerError, ValueError):
-    """The release protects something else than the ledger does: another relation, or other pairs per person."""
+    """The release protects something else than the ledger does: another relation, other pairs per person, or people."""
 
 
 class ClockWentBackwards(LedgerError):

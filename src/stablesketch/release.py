@@ -6,7 +6,7 @@ import json
 import math
 import sys
 from dataclasses import asdict, dataclass
-from typing import get_args
+from typing import Any, get_args
 
 from .checked_json import Fields, JsonError, parsed
 from .errors import BlobError
@@ -69,11 +69,12 @@ class Release:
     noise: float = 0.0
 
     def to_json(self) -> str:
-        """The release as versioned JSON; what is not there is not written: points, record, person, noise."""
-        content = {"format": _FORMAT, **asdict(self)}
-        for point in content["points"]:
-            if point["band_low"] is None:
-                del point["band_low"], point["band_high"]
+        """The release as versioned JSON; what is not there is not written: points, record, person, noise.
+
+        A limit beyond the largest float is null.
+        """
+        content = {"format": _FORMAT, **_finite(asdict(self))}
+        content["points"] = [_of_point(point) for point in self.points]
         if not self.points:
             del content["points"]
         if self.record is None:
@@ -119,11 +120,29 @@ class Release:
             raise BlobError(f"this is not the JSON of a release: {error}. Pass what Release.to_json() gave.") from None
 
     def __str__(self) -> str:
+        price = (
+            f"ε = {self.epsilon:.4g}, δ = {self.delta:.3g}, {self.relation}"
+            f"{', for all that one person did' if self.person else ''}"
+        )
+        if self.points:
+            return _table(self.points, f"{self.statistic}  ({price})", self.confidence)
         return (
             f"{self.statistic} = {self.value:,.6g}  ({100 * self.confidence:g}% between {self.low:,.6g} and "
-            f"{self.high:,.6g}; ε = {self.epsilon:.4g}, δ = {self.delta:.3g}, {self.relation}"
-            f"{', for all that one person did' if self.person else ''})"
+            f"{self.high:,.6g}; {price})"
         )
+
+
+def _table(points: tuple[Point, ...], title: str, confidence: float) -> str:
+    """The orders of a profile under each other, each with its limits, and with those of the band if there is one."""
+    sure = f"{100 * confidence:g}%"
+    banded = all(point.band_low is not None for point in points)
+    rows = [["order", "value", f"{sure} from", "to", *([f"{sure} at once from", "to"] if banded else [])]]
+    for point in points:
+        band = [point.band_low or 0.0, point.band_high or 0.0] if banded else []
+        rows.append([f"{point.order:g}", *(f"{limit:,.6g}" for limit in (point.value, point.low, point.high, *band))])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+    return "\n".join([title, *lines])
 
 
 def _written_if_true(fields: Fields, name: str) -> bool:
@@ -135,11 +154,28 @@ def _written_if_true(fields: Fields, name: str) -> bool:
 
 
 def _limits(fields: Fields) -> tuple[float, float, float]:
-    """Value, low and high. What is computed from moments can be beyond the largest float, so infinities may stand."""
-    value, low, high = (fields.number(name) for name in ("value", "low", "high"))
+    """Value, low and high. What is computed from moments can be beyond the largest float."""
+    value, low, high = (_limit(fields, name) for name in ("value", "low", "high"))
     if low > high or math.inf in (-value, -low):
         raise JsonError("its limits are not in order")
     return value, low, high
+
+
+def _limit(fields: Fields, name: str) -> float:
+    """A number; null is one beyond the largest float, which was once written as Infinity."""
+    return fields.number(name) if fields.optional(name) else math.inf
+
+
+def _finite(content: dict[str, Any]) -> dict[str, Any]:
+    """The same with null for what is infinite: JSON has no infinities."""
+    return {name: None if value == math.inf else value for name, value in content.items()}
+
+
+def _of_point(point: Point) -> dict[str, Any]:
+    content = asdict(point)
+    if point.band_low is None:
+        del content["band_low"], content["band_high"]
+    return _finite(content)
 
 
 def _points(content: object) -> tuple[Point, ...]:
@@ -149,7 +185,7 @@ def _points(content: object) -> tuple[Point, ...]:
     for each in content:
         fields = Fields(each, "a point")
         order, limits = fields.number("order", 0.0, 2.0), _limits(fields)
-        band = (fields.number("band_low"), fields.number("band_high")) if fields.has("band_low") else (None, None)
+        band = (_limit(fields, "band_low"), _limit(fields, "band_high")) if fields.has("band_low") else (None, None)
         points.append(Point(order, *limits, *band))
         fields.end()
     orders = [point.order for point in points]

@@ -218,6 +218,28 @@ def test_json_round_trip() -> None:
         assert plan.is_written_as(text)
 
 
+def no_constant(name: str) -> float:
+    raise AssertionError(f"{name} is no JSON")
+
+
+@pytest.mark.parametrize("statistic", [HALF, ss.Shannon(), ss.Distinct(), ss.Hill(0.5), ss.Moment(2.0)], ids=str)
+def test_it_is_json_and_what_was_not_is_read(statistic: ss.Statistic) -> None:
+    """A pure ε that does not exist is null; plans and collectors from before have Infinity there."""
+    plan = ss.plan(statistic, ANY)
+    text = plan.to_json()
+    content = json.loads(text, parse_constant=no_constant)
+    assert content["pure_epsilon"] is None
+    before = text.replace('"pure_epsilon":null', '"pure_epsilon":Infinity')
+    assert before != text
+    read = ss.Plan.from_json(before)
+    assert read == plan
+    assert read.is_written_as(before)
+    assert read.is_written_as(text)
+    for odd in ('"pure_epsilon":NaN', '"pure_epsilon":-Infinity', '"pure_epsilon":"null"'):
+        with pytest.raises(ss.BlobError):
+            ss.Plan.from_json(text.replace('"pure_epsilon":null', odd))
+
+
 BROKEN = [
     {"noise": 0.0},
     {"noise": -1.0},
@@ -268,6 +290,7 @@ def first_format(plan: ss.Plan) -> str:
         left = {name: value for name, value in content.items() if name not in ("noise", "cap")}
         left["format"] = "stablesketch-plan/1"
         left["mechanism"] = "sketch" if left["mechanism"] == "bare" else left["mechanism"]
+        left["pure_epsilon"] = math.inf if left["pure_epsilon"] is None else left["pure_epsilon"]
         if "parts" in left:
             left["parts"] = [own(part) for part in content["parts"]]  # type: ignore[attr-defined]
         return left

@@ -340,3 +340,71 @@ def test_what_every_output_costs() -> None:
 def test_what_cannot_be_is_refused(call: Callable[[], object], message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         call()
+
+
+# --- buckets ---
+
+
+def test_one_bucket_costs_what_it_did() -> None:
+    assert precision_of(0.5, 64, 2.0**30, 1e-3, 3.0, 2) == precision_of(0.5, 64, 2.0**30, 1e-3, 3.0, 2, buckets=1)
+
+
+@pytest.mark.parametrize("p", [0.05, 0.5, 0.9])
+@pytest.mark.parametrize(("size", "buckets"), [(8, 2), (16, 2_000), (64, 1 << 16)])
+def test_buckets_cost_more_blocks_and_a_second_grid(p: float, size: int, buckets: int) -> None:
+    """Every part of docs/math-buckets.md, "What computing costs", written out once more."""
+    cap, change, grid = 2.0**28, 3.0, 1e-4
+    one = precision_of(p, size, cap, grid, change, 2)
+    found = precision_of(p, size, cap, grid, change, 2, buckets)
+    low = math.exp(-log_least_share(p, size, 2.0**-64 / buckets))
+    keys = 1.02 * math.sqrt(buckets) * cap * change * low + 1.0
+    blocks = keys * (-(-size // 2) + 1) * (1.0 + 2.0**-8)
+    assert found.failure >= blocks**2 * 2.0**-129 + keys * size * 2.0**-96 + 2.0**-63
+    assert found.failure <= 1.01 * (blocks**2 * 2.0**-129 + keys * size * 2.0**-96 + 2.0**-63 + 2.0**-56)
+    assert found.failure > one.failure
+    assert (found.error, found.cap, found.outputs) == (one.error, one.cap, one.outputs)
+    assert found.grid == 2.0 * grid
+    assert found.short >= one.short
+    # A norm that is cut where the sum is needs no more keys than one bucket, but for the lower x.
+    less = precision_of(p, size, cap, grid, change, 2, buckets, norm_share=1.0 / math.sqrt(buckets))
+    fewer = 1.02 * cap * change * low + 1.0
+    assert less.failure <= found.failure
+    assert less.failure >= (fewer * (-(-size // 2) + 1)) ** 2 * 2.0**-129
+
+
+@pytest.mark.parametrize("p", [0.05, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999])
+def test_a_stream_that_is_cut_is_cut_for_sure(p: float) -> None:
+    """What X beyond the table take from an estimate below 1.01 F_max is less than 0.5%, however many entries have one,
+    up to the largest cap: so 1.02 times the cap is cut."""
+    end = 71.0 * math.log(2.0) - math.lgamma(1.0 - p)
+    for size in (2, 8, 64, 1 << 20):
+        assert share_missing(p, size, math.log(1.01 * 2.0**60), size, end) < 0.005
+
+
+def test_how_many_buckets_change_does_not_matter_to_computing() -> None:
+    """Errors of estimates, in all buckets, of any signs: the cut sum moves by η F_max/(1 - η) at most, and the norm."""
+    rng, error, cap = np.random.default_rng(9), 1e-3, 100.0
+    most = error * cap / (1.0 - error)
+    closest = 0.0
+    for _ in range(2_000):
+        values = rng.exponential(1.0, 50) ** rng.uniform(0.5, 6.0)
+        values *= cap * rng.uniform(0.9, 1.1) / (values.sum() if rng.random() < 0.5 else math.hypot(*values))
+        wrong = values * (1.0 + error * (rng.choice([-1.0, 1.0]) if rng.random() < 0.5 else rng.uniform(-1.0, 1.0, 50)))
+        for size in (math.fsum, lambda some: math.sqrt(math.fsum(some * some))):
+            moved = abs(min(size(values), cap) - min(size(wrong), cap))
+            closest = max(closest, moved / most)
+            assert moved <= most * (1.0 + 1e-12)
+    assert closest > 0.9
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: precision_of(0.5, 8, 1e6, 0.0, buckets=0), "buckets = 0"),
+        (lambda: precision_of(0.5, 8, 1e6, 0.0, buckets=4, norm_share=0.0), "norm_share = 0.0"),
+        (lambda: usual_cap(0.5, 8, buckets=4, norm_share=2.0), "norm_share = 2.0"),
+    ],
+)
+def test_buckets_that_cannot_be_are_refused(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        call()

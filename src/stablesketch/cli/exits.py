@@ -69,7 +69,7 @@ def exit_code(error: StablesketchError) -> Exit:
 
 # Arguments of Python that are options here, so that what an error says can be typed.
 _OPTIONS = (
-    "p|epsilon|delta|pairs|error|size|memory|expected|mechanism|relation|confidence|trials|shard|format|delimiter|"
+    "p|epsilon|delta|pairs|error|size|memory|entries_per_key|expected|mechanism|relation|confidence|trials|shard|format|delimiter|"
     "key|value|by|groups|person|max_value|pairs_per_person|groups_per_person|on_bad|sql|unit|total|order|statistic|"
     "output|plot|report|port"
 )
@@ -83,6 +83,7 @@ def in_options(message: str) -> str:
     """
     message = re.sub(rf"(--[a-z-]+(?: skip)?), (?:{_OPTIONS}|clip)=(?:True|'skip')?(?=\))", r"\1", message)
     message = re.sub(r"\bss\.([A-Z]\w*)\(([\d., \[\]]*)\)", _statistic, message)
+    message = re.sub(r"^(aversion|orders) = ", "order = ", message)  # there is one option for all of them
     message = re.sub(rf"^({_OPTIONS}) = ", lambda m: f"{_option(m[1])} = ", message)
     message = re.sub(rf"\b({_OPTIONS})=['\"]?([\w.+-]*\w)['\"]?", lambda m: f"{_option(m[1])} {m[2]}", message)
     message = re.sub(rf"\b({_OPTIONS})=(?=[ ,.;)]|$)", lambda m: _option(m[1]), message)

@@ -31,7 +31,7 @@ def inspect(
         text, shards, *_ = decode(content)
         chosen = Plan.from_json(text)
     if json:
-        facts = {"bytes": len(content), "shards": shards, "plan": json_module.loads(text)}
+        facts = {"bytes": len(content), "shards": shards, "plan": json_module.loads(chosen.to_json())}
         print_text(json_module.dumps(facts, sort_keys=True))
         return
     shown = ", ".join(shards[:10]) + (f" and {len(shards) - 10:,} more" if len(shards) > 10 else "")

@@ -18,10 +18,10 @@ from .blobs import of_file
 
 __all__ = [
     "By", "Clip", "Delimiter", "Delta", "Epsilon", "Error", "Expected", "Format", "Header", "Inputs", "Json", "Key",
-    "MaxValue", "Mechanism", "Memory", "OnBad", "Order", "Output", "Pairs", "PairsPerPerson", "Plot", "Relation",
-    "SecretFile", "Size", "Sql", "StatisticForm", "StatisticName", "StatisticOrder", "Total", "Unit", "Value", "count",
-    "listed",
-    "need_input", "open_ledger", "privacy_of", "read_plan", "relation_of", "sizes_of", "statistic_of", "unit_of",
+    "MaxValue", "Mechanism", "Memory", "OnBad", "Order", "Output", "Pairs", "PairsPerPerson", "PerKey", "Plot",
+    "Relation", "SecretFile", "Size", "Sql", "StatisticForm", "StatisticName", "StatisticOrder", "Total", "Unit",
+    "Value", "count", "listed", "need_input",
+    "open_ledger", "privacy_of", "read_plan", "relation_of", "sizes_of", "statistic_of", "unit_of",
 ]  # fmt: skip
 
 _DATA, _PRIVACY, _SIZE, _OUT = "Data", "Privacy", "Accuracy", "Output"
@@ -162,6 +162,11 @@ Size = Annotated[
                  "commas."),
 ]  # fmt: skip
 Memory = Annotated[str | None, typer.Option(help="Bytes of a stored sketch, such as 64K.", rich_help_panel=_SIZE)]
+PerKey = Annotated[
+    str | None,
+    typer.Option("--entries-per-key", metavar="N", rich_help_panel=_SIZE,
+                 help="How many entries a key touches: 16 is fast, 64 knows a heavy key better and takes less noise."),
+]  # fmt: skip
 Expected = Annotated[
     float | None,
     typer.Option(

@@ -48,6 +48,7 @@ def plan(
     error: options.Error = None,
     size: options.Size = None,
     memory: options.Memory = None,
+    entries_per_key: options.PerKey = None,
     expected: options.Expected = None,
     mechanism: options.Mechanism = "sketch",
     json: options.Json = False,
@@ -62,7 +63,8 @@ def plan(
 ) -> None:
     """Size, price and error of a release, from public numbers alone."""
     if serve:
-        given = (p, order, unit, epsilon, delta, pairs, relation, error, size, memory, expected, output, plot)
+        sizes = (error, size, memory, entries_per_key, expected)
+        given = (p, order, unit, epsilon, delta, pairs, relation, *sizes, output, plot)
         if any(value is not None for value in given) or statistic != "moment":
             raise typer.BadParameter("--serve takes --port alone: the numbers are set on the page.")
         serve_page(port or 0)
@@ -81,7 +83,7 @@ def plan(
         options.unit_of(unit, wanted),
         total,
     )
-    sizing = Sizing(error, options.sizes_of(size), memory, expected, mechanism)
+    sizing = Sizing(error, options.sizes_of(size), memory, expected, mechanism, options.sizes_of(entries_per_key))
     chosen = sizing.plan(wanted, privacy)
     if plot is not None:
         drawn_part(chosen)  # refuses what has no picture, while nothing has been written

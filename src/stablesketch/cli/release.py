@@ -29,9 +29,10 @@ from ..statistic import Shannon
 from . import options
 from .blobs import is_blob, of_file, read_blob
 from .deliver import Delivery, need_standard_output
+from .dry_run import check_dry, shares_in_words, show_plan
 from .exits import Exit
 from .kept import check_new, release_bytes, report_bytes, reserved
-from .screen import console, fact_lines, json_text, note, number, print_text, progress, table_lines
+from .screen import fact_lines, json_text, note, number, progress, table_lines
 
 __all__ = ["EXAMPLES", "release"]
 
@@ -105,6 +106,7 @@ def release(
     error: options.Error = None,
     size: options.Size = None,
     memory: options.Memory = None,
+    entries_per_key: options.PerKey = None,
     expected: options.Expected = None,
     mechanism: options.Mechanism = "sketch",
     confidence: Annotated[float, typer.Option(help="Confidence level.", rich_help_panel="Accuracy")] = 0.95,
@@ -131,12 +133,15 @@ def release(
     ] = False,
 ) -> int:  # fmt: skip
     """One private number from data, or one for each group, with its uncertainty and its price."""
+    blobs = bool(files) and all(is_blob(name) for name in files or ())
+    if dry_run:
+        check_dry(stored=blobs, plot=plot, report=report, output=output)
     check_new(plot=plot, report=report, output=output)
     need_standard_output(output)
     if label and ledger is None:
         raise typer.BadParameter("--label is what the ledger calls the release. Add --ledger, or leave it out.")
     budget = None if ledger is None else options.open_ledger(ledger)
-    if files and all(is_blob(name) for name in files):
+    if files and blobs:
         given = {
             "--key": key,
             "--by": by,
@@ -177,7 +182,7 @@ def release(
             epsilon, delta, pairs or 0, largest, related, pairs_per_person, options.unit_of(unit, wanted), total
         ),
         checked_columns(options.listed(key or "line"), value, options.listed(by), person),
-        Sizing(error, options.sizes_of(size), memory, expected, mechanism),
+        Sizing(error, options.sizes_of(size), memory, expected, mechanism, options.sizes_of(entries_per_key)),
         groups=None if groups is None else _group_names(groups),
         groups_per_person=groups_per_person,
         count_pairs=counted,
@@ -188,7 +193,7 @@ def release(
         input=Input(format, header, delimiter, sql),
     )
     if dry_run:
-        _show_plan(task, counted, json)
+        show_plan(task, counted, json)
         return Exit.DONE
     if engine == "spark" and master is None:
         raise typer.BadParameter("--engine spark needs --master: where Spark runs. Try --master 'local[*]'.")
@@ -245,44 +250,6 @@ def _stored(path: Path, secret: Secret) -> Collector:
         return Collector.from_bytes(read_blob(path), secret)
 
 
-def _show_plan(task: Task, counted: bool, json: bool) -> None:
-    if counted and task.sizing.mechanism == "bare":
-        raise typer.BadParameter(
-            "--dry-run reads no data, and a bare sketch needs the number of pairs. Pass --pairs 1e6, for example."
-        )
-    chosen = task.planned()
-    if json:
-        print_text(chosen.to_json())
-        return
-    console().print(str(chosen), markup=False, soft_wrap=True)
-    for line in _shares(task):
-        note(line)
-
-
-def _shares(task: Task) -> list[str]:
-    """What of the budget goes where, beyond the release itself."""
-    found = []
-    if task.auto is not None:
-        share = task.auto.share
-        found.append(f"{share:.0%} of ε chooses max_value, which {task.auto.quantile:.0%} of the values do not pass")
-    if task.columns.by:
-        if task.groups is None:
-            found.append(f"{task.selection_share:.0%} of ε and δ chooses the groups whose names are shown")
-        found += _in_groups(task)
-    return found
-
-
-def _in_groups(task: Task) -> list[str]:
-    """What it takes that a neighbour can change several groups."""
-    if task.touched == 1:
-        return []
-    if task.sizing.mechanism == "bare":
-        return [f"a neighbour can change {task.touched} groups, so each has 1/{task.touched} of the rest"]
-    if task.privacy.relation == "replace":
-        return ["a replaced pair counts as one removed and one added, perhaps in another group"]
-    return [f"one person can change {task.touched:,} groups: the price is that of all of them together"]
-
-
 def _delivered(
     outcome: Outcome, task: Task | None, ledger: Ledger | None, json: bool, places: dict[str, Reserved | None]
 ) -> Exit:
@@ -290,8 +257,11 @@ def _delivered(
     content = [json_module.loads(one.to_json()) for one in outcome.releases]
     text = json_text(content if outcome.grouped else content[0])
     delivery = Delivery(text, current_payment())
-    notes = [*([] if task is None else _shares(task)), *_notes(outcome)]
-    delivery.show(None if json else lambda: _lines(outcome), [] if json else notes)
+    notes = [*([] if task is None else shares_in_words(task, outcome.plan)), *_notes(outcome)]
+    nothing = outcome.grouped and not outcome.releases
+    delivery.show(
+        None if json else lambda: _lines(outcome), _nothing(outcome) if nothing and json else [] if json else notes
+    )
     output, plot, report = places["output"], places["plot"], places["report"]
     delivery.store(output, lambda: (text + "\n").encode())
     if outcome.releases:
@@ -316,14 +286,22 @@ def _lines(outcome: Outcome) -> list[Text]:
 def _notes(outcome: Outcome) -> list[str]:
     found = []
     if outcome.grouped and not outcome.releases:
-        found.append(
-            "no group is large enough for its name to be shown. State public names: --groups; or ask for a larger ε."
-        )
+        found += _nothing(outcome)
     if outcome.clipped_to is not None:
         found.append(f"values above {outcome.clipped_to:,} were clipped to it; how many is private")
     if outcome.skipped is not None:
         found.append(f"{outcome.skipped:,} invalid rows were skipped; under replace their number is public")
     return found
+
+
+def _nothing(outcome: Outcome) -> list[str]:
+    """That no group is shown is an answer, and has its price."""
+    assert outcome.price is not None
+    epsilon, delta = outcome.price
+    return [
+        "no group is large enough for its name to be shown. State public names: --groups; or ask for a larger ε.",
+        f"that was paid for all the same: ε = {epsilon:.4g}, δ = {delta:.3g}",
+    ]
 
 
 def _facts(release: Release, plan: Plan) -> list[tuple[str, str]]:

@@ -242,6 +242,7 @@ class Collector:
         ledger: Ledger | None = None,
         label: str = "",
         part: tuple[str, str] | None = None,
+        person: bool = False,
     ) -> Release:
         """The private value, once: afterwards the state and the secret of this collector are gone.
 
@@ -249,6 +250,9 @@ class Collector:
         `part=("country", "FR")` declares that nobody has pairs in two parts of the partition "country": such parts
         compose in parallel. It takes relation="add_remove". Nothing checks it: with pairs_per_person above 1, see to
         it that a person's pairs are all in one part.
+
+        `person=True` declares that people are protected: of all that a person did at most `pairs_per_person` pairs
+        were collected, chosen by that person's own pairs alone. Nothing checks it; `ss.release(person=...)` sees to it.
 
         Raises:
             StreamTooShort: fewer pairs than the plan of a sketch was made for. Nothing is lost: go on collecting.
@@ -259,7 +263,7 @@ class Collector:
             ReleasedAlready, SecretSpent: a second release of one secret would reveal what the first one hid.
         """
         parts = None if part is None else [part]
-        return release_all([self], confidence=confidence, ledger=ledger, labels=[label], parts=parts)[0]
+        return release_all([self], confidence=confidence, ledger=ledger, labels=[label], parts=parts, person=person)[0]
 
     def _check_ready(self, confidence: float) -> None:
         """Everything that may speak against a release, before anything is paid."""
@@ -312,13 +316,14 @@ def release_all(
     ledger: Ledger | None = None,
     labels: Sequence[str] | None = None,
     parts: Sequence[tuple[str, str]] | None = None,
+    person: bool = False,
 ) -> list[Release]:
     """Releases several collectors together: all are recorded in one transaction of the ledger, or none is released.
 
     Each has a secret of its own; for groups of one stream that is `secret.child(name)`. `labels` and `parts` are one
-    for each collector; see `Collector.release`.
+    for each collector; see `Collector.release`, for `person` too.
     """
-    return released(collectors, confidence=confidence, ledger=ledger, labels=labels, parts=parts)
+    return released(collectors, confidence=confidence, ledger=ledger, labels=labels, parts=parts, person=person)
 
 
 def released(
@@ -328,6 +333,7 @@ def released(
     ledger: Ledger | None = None,
     labels: Sequence[str] | None = None,
     parts: Sequence[tuple[str, str]] | None = None,
+    person: bool = False,
     finish: Callable[[Release], Release] = lambda release: release,
     later: bool = False,
 ) -> list[Release]:
@@ -348,6 +354,12 @@ def released(
             raise ArgumentError(
                 f"len({name})", len(given), f"there are {len(collectors)} collectors", "Pass one for each"
             )
+    for privacy in [collector.plan.privacy for collector in collectors] if person else []:
+        if privacy.protects != "add_remove":
+            raise ArgumentError(
+                "person", person, f"the plan protects {privacy.protects!r}, and people come and go with their pairs",
+                "Plan with relation='add_remove' and unit='pair', or leave out person=",
+            )  # fmt: skip
     if len({id(collector) for collector in collectors}) < len(collectors):
         raise ArgumentError("collectors", len(collectors), "one of them is there twice", "Pass each once")
     with until_shown() as payment, contextlib.ExitStack() as held:
@@ -357,12 +369,12 @@ def released(
             collector._check_ready(float(confidence))
         states = [collector._held() for collector in collectors]
         keys = [state.secret for state in states]
-        entries = _entries(collectors, keys, labels, parts) if ledger is not None else []
+        entries = _entries(collectors, keys, labels, parts, person=person) if ledger is not None else []
         releases: list[Release] = []
 
         def compute() -> None:
             """In memory alone, so that the record of the payment can hold the value; the same whenever it is done."""
-            releases[:] = [finish(state.release(float(confidence))) for state in states]
+            releases[:] = [finish(replace(state.release(float(confidence)), person=person)) for state in states]
 
         pay = None if ledger is None else lambda: _paid(ledger, entries, payment, compute, releases)
         receipt = None if ledger is None else (ledger.path, ledger.name, entries)
@@ -411,12 +423,12 @@ def _text(release: Release, number: int) -> str:
 
 def _entries(
     collectors: Sequence[Collector], keys: Sequence[Secret], labels: Sequence[str] | None,
-    parts: Sequence[tuple[str, str]] | None,
+    parts: Sequence[tuple[str, str]] | None, *, person: bool,
 ) -> list[Entry]:  # fmt: skip
     asks: dict[Plan, Ask] = {}
     entries = []
     for i, (collector, secret) in enumerate(zip(collectors, keys, strict=True)):
-        ask = asks.setdefault(collector.plan, Ask.of_plan(collector.plan))
+        ask = asks.setdefault(collector.plan, Ask.of_plan(collector.plan, person=person))
         label = checked_label(labels[i] if labels is not None else "")
         part = checked_part(parts[i] if parts is not None else None, ask)
         entries.append(Entry(ask, secret.fingerprint, label, part))

@@ -42,11 +42,11 @@ class SketchState(ABC):
     def from_bytes(cls, plan: Plan, blob: bytes, secret: Secret | None) -> Self:
         sketch = cls._read(blob, secret)
         wanted = cls._opened(plan, secret)
-        if (sketch.p, sketch.law, sketch.size) != (wanted.p, wanted.law, wanted.size):
-            raise BlobError(
-                f"a collector whose plan has p = {wanted.p}, size = {wanted.size} and {wanted.law} entries, and whose "
-                f"sketch has p = {sketch.p}, size = {sketch.size} and {sketch.law} entries."
-            )
+        asked, found = (
+            f"p = {one.p} and {one.size} {one.law} entries in {one.buckets} buckets" for one in (wanted, sketch)
+        )
+        if asked != found:
+            raise BlobError(f"a collector whose plan has {asked}, and whose sketch has {found}.")
         return cls(plan, secret, sketch)
 
     @property

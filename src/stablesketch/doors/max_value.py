@@ -32,7 +32,7 @@ from ..sketch.columns import MAX_WEIGHT
 from .budget import checked_share
 from .pour import numbers
 
-__all__ = ["AutoMaxValue", "DigitCounts", "chosen_max_value", "digit_counts"]
+__all__ = ["AutoMaxValue", "DigitCounts", "chosen_max_value", "digit_counts", "least_seen"]
 
 DigitCounts = NDArray[np.int64]
 
@@ -42,7 +42,11 @@ _FALSE_ALARM = 0.01
 
 @dataclass(frozen=True)
 class AutoMaxValue:
-    """max_value is to be found in the data, for `share` of ε: the value that about `quantile` of them do not pass."""
+    """max_value is to be found in the data, for `share` of ε: it is aimed at what `quantile` of the values do not pass.
+
+    Noisy counts of values are looked at, by their number of binary digits, and small ones are not told from noise. So
+    in small data, or where large values are few and of many sizes, more than 1 - `quantile` of the values are clipped.
+    """
 
     share: float = 0.1
     quantile: float = 0.99
@@ -51,6 +55,17 @@ class AutoMaxValue:
         checked_share("share", self.share)
         if isinstance(self.quantile, bool) or not 0.0 < self.quantile <= 1.0:
             raise ArgumentError("quantile", self.quantile, "it lies between 0 and 1", "Pass 0.99, for example")
+
+
+def least_seen(privacy: Privacy, epsilon: float) -> int:
+    """How many values a box must have, by its noisy count, so that it is not taken for empty."""
+    # P(X >= k) <= e^{-k/scale} for each of the boxes.
+    return math.floor(float(_scale(privacy, epsilon)) * math.log(_BOXES / _FALSE_ALARM)) + 1
+
+
+def _scale(privacy: Privacy, epsilon: float) -> Fraction:
+    changes = privacy.pairs_per_person * (2 if privacy.relation == "replace" else 1)
+    return Fraction(changes) / Fraction(epsilon)
 
 
 def digit_counts(batches: Iterable[Any]) -> DigitCounts:
@@ -71,12 +86,10 @@ def chosen_max_value(
     below: Callable[[int], int] = secrets.randbelow,
 ) -> int:
     """M, ε-privately for the relation and the pairs per person of `privacy`, from what `digit_counts` gave."""
-    changes = privacy.pairs_per_person * (2 if privacy.relation == "replace" else 1)
-    scale = Fraction(changes) / Fraction(epsilon)
+    scale = _scale(privacy, epsilon)
     noisy = [int(count) + discrete_laplace.sample(scale, below) for count in counts[1:]]
-    # P(X >= k) <= e^{-k/scale} for each of the boxes.
-    least = float(scale) * math.log(_BOXES / _FALSE_ALARM)
-    there = [count if count > least else 0 for count in noisy]
+    least = least_seen(privacy, epsilon)
+    there = [count if count >= least else 0 for count in noisy]
     if any(there):
         wanted = quantile * sum(there)
         box = next(i for i, so_far in enumerate(accumulate(there)) if so_far >= wanted)

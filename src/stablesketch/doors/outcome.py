@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from ..plan import Plan
 from ..release import Release
 from ..visible import visible
+from .division import Share
 from .groups import Name
 
 __all__ = ["GroupRelease", "Outcome"]
@@ -36,13 +37,18 @@ class GroupRelease:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was released, by which plan; `skipped` rows only where their number is public: of pairs, under replace."""
+    """What was released, by which plan; `skipped` rows only where their number is public: of pairs, under replace.
+
+    `price` is (ε, δ) of all of it, `shares` what of that went where; both are known also if no group is shown.
+    """
 
     plan: Plan
     releases: list[Release] | list[GroupRelease]
     grouped: bool
     clipped_to: int | None = None
     skipped: int | None = None
+    price: tuple[float, float] | None = None
+    shares: tuple[Share, ...] = ()
 
     def recorded(self, number: int) -> Outcome:
         """The same with the number of its record in a ledger in every release."""

@@ -14,6 +14,7 @@ from ..paying import Paid, current_payment, until_shown
 from ..privacy import Privacy
 from ..privacy.mechanism import Mechanism
 from ..release import Release
+from .division import division
 from .engine import Engine
 from .groups import GroupBudget, Name, selected
 from .local import LocalSource
@@ -69,7 +70,7 @@ class _Run:
             # What is known of plans that depend on the max_value found is (ε, δ) alone.
             whole = task.privacy.epsilon, task.privacy.delta
             mechanism = Mechanism("other", epsilon=whole[0], delta=whole[1])
-            ask = Ask.of_table(f"max_value, {task.statistic}", mechanism, whole, task.privacy)
+            ask = Ask.of_table(f"max_value, {task.statistic}", mechanism, whole, task.privacy, person=task.of_people)
             self._check_fits(ask)
             found = chosen_max_value(self._source.digits(), privacy, share, task.auto.quantile)
             privacy = replace(privacy, max_value=found)
@@ -83,7 +84,8 @@ class _Run:
         clipped = privacy.max_value if task.clips else None
         # A row that is replaced is a row; a whole key may have any number of rows, also of those that are no pairs.
         public = task.on_bad == "skip" and privacy.relation == "replace" and privacy.unit == "pair"
-        return replace(outcome, clipped_to=clipped, skipped=self._source.skipped() if public else None)
+        skipped = self._source.skipped() if public else None
+        return replace(outcome, clipped_to=clipped, skipped=skipped, shares=division(task, outcome.plan))
 
     def _released(self, privacy: Privacy) -> Outcome:
         return (self._grouped if self._task.columns.by else self._single)(privacy)
@@ -105,7 +107,8 @@ class _Run:
             privacy = replace(privacy, pairs=self._some(pairs))
             chosen = task.sizing.like(chosen).plan(task.statistic, privacy)
             collector._decide(chosen)
-        return Outcome(chosen, [self._release(collector)], grouped=False)
+        own = self._release(collector)
+        return Outcome(chosen, [own], grouped=False, price=(own.epsilon, own.delta))
 
     def _some(self, pairs: int) -> int:
         if not pairs:
@@ -117,12 +120,13 @@ class _Run:
 
     def _release(self, collector: Collector) -> Release:
         task = self._task
-        known: dict[str, Any] = {"person": task.columns.person is not None}
+        known: dict[str, Any] = {}
         if task.auto is not None:  # the price of all of it, which is paid in the end
             known |= {"epsilon": task.privacy.epsilon, "delta": task.privacy.delta}
         ledger = self._ledger if task.auto is None else None
         (own,) = released(
             [collector], confidence=task.confidence, ledger=ledger, labels=[self._label] if ledger else None,
+            person=task.of_people,
             finish=lambda release: replace(release, **known), later=self._ledger is not None and ledger is None,
         )  # fmt: skip
         return own
@@ -139,7 +143,7 @@ class _Run:
         ask = None
         if task.auto is None and self._ledger is not None:
             what = f"{task.statistic} by {', '.join(task.columns.by)}"
-            ask = Ask.of_table(what, shares.charge(chosen), (epsilon, delta), task.privacy)
+            ask = Ask.of_table(what, shares.charge(chosen), (epsilon, delta), task.privacy, person=task.of_people)
             self._check_fits(ask)
         releases = []
         # How many names were chosen privately is not shown before it is paid for.
@@ -147,15 +151,17 @@ class _Run:
         if progress is not None:
             progress.begin("releasing", len(names))
         for name, collector in zip(names, collectors, strict=True):
-            (own,) = released([collector], confidence=task.confidence, later=self._ledger is not None)
+            (own,) = released(
+                [collector], confidence=task.confidence, person=task.of_people, later=self._ledger is not None
+            )
             own = replace(
                 own, epsilon=epsilon, delta=delta, relation=privacy.relation,
-                pairs_per_person=privacy.pairs_per_person, person=task.columns.person is not None,
+                pairs_per_person=privacy.pairs_per_person,
             )  # fmt: skip
             releases.append(GroupRelease(name, own))
             if progress is not None:
                 progress.advance(1)
-        outcome = Outcome(chosen, releases, grouped=True)
+        outcome = Outcome(chosen, releases, grouped=True, price=(epsilon, delta))
         return outcome if ask is None else self._paid(outcome, ask)
 
     def _selected(self, shares: GroupBudget) -> list[Name]:

@@ -6,11 +6,15 @@ from dataclasses import dataclass, replace
 
 from ..errors import PlanInfeasible
 from ..plan import Mechanism, Plan, plan
+from ..plan.planner import plan_of_group
+from ..plan.wanted import USUAL_MEMORY
 from ..privacy import Privacy
 from ..statistic import Moment, Statistic
 
 __all__ = ["Sizing"]
 
+_TABLE_MEMORY, _LEAST_SHARE = 64 << 20, 4 << 10  # bytes stored: of all groups of a table, and of one at the least
+_SOME_GROUPS = 1 << 10
 _LONG = 2**40  # pairs: a stream so long needs no floor, so its size is what the error alone asks for
 
 
@@ -23,6 +27,20 @@ class Sizing:
     memory: str | int | None = None
     expected: float | None = None
     mechanism: Mechanism = "sketch"
+    entries_per_key: int | tuple[int, ...] | None = None
+    usual_memory: int = USUAL_MEMORY
+    """Of one group, where nothing is asked for."""
+
+    def in_table(self, groups: int | None) -> Sizing:
+        """The same for each of so many groups: they share 64 MB, if nothing is asked for. Of private names nobody knows
+        how many there are, and a thousand are assumed.
+
+        While pairs are read the sketches take about six times as much.
+        """
+        if self.mechanism != "sketch" or (self.error, self.size, self.memory) != (None, None, None):
+            return self
+        share = _TABLE_MEMORY // (groups or _SOME_GROUPS)
+        return replace(self, usual_memory=min(max(share, _LEAST_SHARE), USUAL_MEMORY))
 
     def plan(self, statistic: Statistic, privacy: Privacy) -> Plan:
         """The plan. Of a bare sketch of which nothing is known, the error asked for is that before the floor.
@@ -51,10 +69,17 @@ class Sizing:
 
     def like(self, chosen: Plan) -> Sizing:
         """The same with the sizes decided, as in this plan; the exact mechanism has none."""
-        return self if self.mechanism == "exact" else replace(self, error=None, memory=None, size=chosen.sizes)
+        if self.mechanism == "exact":
+            return self
+        sized = replace(self, error=None, memory=None, size=chosen.sizes, entries_per_key=chosen.per_key)
+        return replace(sized, usual_memory=USUAL_MEMORY)
 
     def _plan(self, statistic: Statistic, privacy: Privacy) -> Plan:
+        if self.usual_memory != USUAL_MEMORY:
+            return plan_of_group(
+                statistic, privacy, self.usual_memory, expected=self.expected, entries_per_key=self.entries_per_key
+            )
         return plan(
             statistic, privacy, error=self.error, size=self.size, memory=self.memory, expected=self.expected,
-            mechanism=self.mechanism,
+            mechanism=self.mechanism, entries_per_key=self.entries_per_key,
         )  # fmt: skip

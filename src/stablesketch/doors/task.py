@@ -147,6 +147,11 @@ class Task:
                 raise ArgumentError("groups", "...", "a name stands there twice", "List each once")
 
     @property
+    def of_people(self) -> bool:
+        """Whether people are bounded, and so all that one of them did is protected."""
+        return self.columns.person is not None
+
+    @property
     def reads_again(self) -> bool:
         """Whether the data are read more than once: to bound people, to find max_value, to choose groups, to add up."""
         chooses = bool(self.columns.by) and self.groups is None
@@ -204,7 +209,12 @@ class Task:
                 f"private names have none. Pass mechanism='exact', or {instead_of(self.statistic, Shannon())}, or list "
                 "the public names (groups=) and promise pairs= of each."
             )
-        return shares.checked(self.sizing.plan(self.statistic, shares.privacy))
+        return shares.checked(self.table_sizing.plan(self.statistic, shares.privacy))
+
+    @property
+    def table_sizing(self) -> Sizing:
+        """How large the sketch of one group is."""
+        return self.sizing.in_table(None if self.groups is None else len(self.groups))
 
     def planned(self, pairs: int | None = None) -> Plan:
         """The plan of this task before any data are read, with max_value and `pairs` as far as they are known."""

@@ -93,13 +93,13 @@ class Cost:
     @classmethod
     def nothing(cls, relation: str, theta: float | None) -> Cost:
         """Before the first release."""
-        directions = 2 if relation == "add_remove" else 1
+        directions = 2 if _between(relation) == "add_remove" else 1
         return cls((ATOM,) * directions if theta is None else (Moment(theta),) * directions)
 
     @classmethod
     def of(cls, mechanism: Mechanism, relation: str, theta: float | None) -> Cost:
         """One release; composed by its moment at θ, or by its distribution if θ is None."""
-        basic, laws = mechanism.basic(relation), mechanism.laws(relation)
+        basic, laws = mechanism.basic(_between(relation)), mechanism.laws(_between(relation))
         return cls(laws if theta is None else tuple(Moment.of_law(theta, law) for law in laws), basic)
 
     def __add__(self, other: Cost) -> Cost:
@@ -184,6 +184,11 @@ class Cost:
     def total(parts: Sequence[Cost], start: Cost) -> Cost:
         """All of them together."""
         return reduce(Cost.__add__, parts, start)
+
+
+def _between(relation: str) -> str:
+    """What a mechanism sees of the unit: a person who comes or goes is pairs that come or go."""
+    return relation.removesuffix(" of people")
 
 
 def _compose(one: Law | Moment, other: Law | Moment) -> Law | Moment:

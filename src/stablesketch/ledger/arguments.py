@@ -6,7 +6,7 @@ from typing import get_args
 
 from ..errors import ArgumentError, ArgumentTypeError
 from ..privacy import Relation
-from .record import Ask
+from .record import PEOPLE, Ask
 
 __all__ = ["check_count", "check_unit", "checked_label", "checked_part", "checked_probability"]
 
@@ -15,8 +15,10 @@ _MOST = 2**53
 
 def check_unit(relation: object, pairs_per_person: object) -> None:
     known = [f"{each}{unit}" for each in get_args(Relation) for unit in ("", " of keys")]
-    if relation is not None and relation not in known:
-        raise ArgumentError("relation", relation, "there is no such relation", "Pass 'replace' or 'add_remove'")
+    if relation is not None and relation not in (*known, PEOPLE):
+        raise ArgumentError(
+            "relation", relation, "there is no such relation", f"Pass 'replace', 'add_remove' or {PEOPLE!r}"
+        )
     if pairs_per_person is not None:
         check_count("pairs_per_person", pairs_per_person)
 
@@ -47,7 +49,7 @@ def checked_part(part: object, ask: Ask) -> tuple[str, str] | None:
         return None
     if not isinstance(part, tuple) or len(part) != 2 or not all(_is_text(name) and name for name in part):
         raise ArgumentError("part", part, "not a partition and a part", 'Pass a pair such as ("country", "FR")')
-    if ask.relation != "add_remove":
+    if ask.relation not in ("add_remove", PEOPLE):
         raise ArgumentError(
             "part", part, "parts compose in parallel only under add_remove: a replaced pair may change its part",
             "Plan with relation='add_remove', or leave part= out",

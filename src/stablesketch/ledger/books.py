@@ -15,7 +15,7 @@ from . import published
 from .accounting import Cost
 from .composition import Composition, Lane, Stale, forget
 from .preview import Limit
-from .record import Ask, Entry, Record
+from .record import PEOPLE, Ask, Entry, Record
 from .rows import Budget, Head, chained
 from .spent_secrets import Damaged, SpentSecrets
 
@@ -239,15 +239,21 @@ class Books:
         for has, given in ((head.relation, ask.relation), (head.pairs_per_person, ask.pairs_per_person)):
             if has is not None and has != given:
                 raise UnitMismatch(
-                    f"the ledger protects relation={head.relation!r} with pairs_per_person={head.pairs_per_person!r}, "
-                    f"the release relation={ask.relation!r} with pairs_per_person={ask.pairs_per_person!r}. What "
-                    "protects different things does not add up: plan with the unit of the ledger, or keep another one."
+                    f"the ledger protects {_unit(head.relation, head.pairs_per_person)}, the release "
+                    f"{_unit(ask.relation, ask.pairs_per_person)}. What protects different things does not add up: "
+                    f"{_way_out(head.relation, ask.relation)}."
                 )
+
+    def seen_as(self, ask: Ask) -> Ask:
+        """The same, of people where the ledger is: a plan does not know by whom its pairs will be bounded."""
+        return replace(ask, relation=PEOPLE) if (self.head.relation, ask.relation) == (PEOPLE, "add_remove") else ask
 
     def _fix_unit(self, ask: Ask) -> None:
         """The first release fixes the unit, unless the ledger was made with one."""
         self.require_unit(ask)
-        self.head.relation, self.head.pairs_per_person = ask.relation, ask.pairs_per_person
+        self.head.relation = ask.relation
+        if ask.relation != PEOPLE:  # a person is a person, however many pairs of theirs a release takes
+            self.head.pairs_per_person = ask.pairs_per_person
 
     def _checked_time(self) -> str:
         time, last = now(), self.head.last_time
@@ -340,7 +346,8 @@ class Books:
             counts[budget.name] = -budget.releases
         fingerprints: set[bytes] = set()
         for record, ask in self._rows(check=True):
-            if (ask.relation, ask.pairs_per_person) != (self.head.relation, self.head.pairs_per_person):
+            pairs = None if ask.relation == PEOPLE and self.head.pairs_per_person is None else ask.pairs_per_person
+            if (ask.relation, pairs) != (self.head.relation, self.head.pairs_per_person):
                 raise self._damaged(f"release {record.number} is of another unit than the ledger")
             if record.fingerprint is not None:
                 fingerprints.add(bytes.fromhex(record.fingerprint))
@@ -388,6 +395,26 @@ class Books:
         """The records there are now say nothing about what time it can be."""
         self.head.last_time = None
         self.head.write(self._connection)
+
+
+def _unit(relation: str | None, pairs_per_person: int | None) -> str:
+    """What is protected, in the words of the arguments."""
+    if relation == PEOPLE:
+        return (
+            f"all that one person did{'' if pairs_per_person is None else f', {pairs_per_person:,} pairs of it used'}"
+        )
+    return f"relation={relation!r} with pairs_per_person={pairs_per_person!r}"
+
+
+def _way_out(has: str | None, given: str | None) -> str:
+    if has == PEOPLE:
+        return "name the person column (person=) in this release too, or keep another ledger"
+    if given == PEOPLE:
+        return (
+            "keep another ledger for people. Older ledgers did not tell people from pairs: if all that this one has "
+            f"were people, make a new one and record there what was spent, by Ledger.charge(relation={PEOPLE!r}, ...)"
+        )
+    return "plan with the unit of the ledger, or keep another one"
 
 
 def _record(

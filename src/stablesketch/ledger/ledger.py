@@ -46,7 +46,9 @@ class Ledger:
     in one person, as `Privacy` says, and every release of the ledger must see a stream in which that is a difference
     of at most so many pairs, by the same relation (under replace a filter must leave equally many pairs of both). A
     release of another unit is refused (`UnitMismatch`): under replace the number of pairs is public, under add_remove
-    it is protected, and ε for one pair says nothing about a person with twenty. `max_value` is no part of the unit: it
+    it is protected, and ε for one pair says nothing about a person with twenty. People (`person=`) are a unit of their
+    own, relation "add_remove of people": all that one person did, however many of their pairs a release takes. Nor does
+    it add up with a release of pairs, not even if both have pairs_per_person=1. `max_value` is no part of the unit: it
     is how a stream was cut before it came in, and neighbours cut alike are neighbours.
 
     *How it adds up.* By privacy loss distribution, certified from above (privacy/loss_law.py, privacy/mechanism.py,
@@ -159,7 +161,7 @@ class Ledger:
 
     @property
     def pairs_per_person(self) -> int | None:
-        """Of the unit; None until it is fixed."""
+        """Of the unit; None until it is fixed, and for people, of whom a release may take any number of pairs."""
         return self._read(lambda books: books.head.pairs_per_person)
 
     @property
@@ -226,7 +228,7 @@ class Ledger:
 
         def read(books: Books) -> Preview:
             for ask in asks:
-                books.require_unit(ask)
+                books.require_unit(books.seen_as(ask))
             relation = books.head.relation or (asks[0].relation if asks else "replace")
             limits = books.limits(self._name, relation)
             totals = books.totals_if(self._name, asks, times, lane, relation)
@@ -269,7 +271,7 @@ class Ledger:
         wanted = releases
 
         def read(books: Books) -> Schedule:
-            books.require_unit(Ask.of_plan(plan))
+            books.require_unit(books.seen_as(Ask.of_plan(plan)))
             relation = books.head.relation or plan.privacy.protects
             limits = books.limits(self._name, relation)
             thetas = [books.theta(limit.name) for limit in limits]

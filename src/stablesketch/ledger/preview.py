@@ -10,6 +10,7 @@ from ..errors import PlanInfeasible
 from ..plan import Plan
 from ..plan import plan as make_plan
 from ..plan.charge import charge_of
+from ..plan.in_words import error_in_words
 from ..privacy import PrivacyCurve
 from ..privacy.mechanism import Mechanism
 from .accounting import Cost
@@ -93,7 +94,7 @@ class Schedule:
             f"each    ε = {self.epsilon:.6g} at δ = {self.delta:.3g}\n"
             f"spent   ε = {self.spent:.6g}\n"
             f"after   ε = {self.after:.6g}\n"
-            f"error   {self.plan.error:.4g} each{', relative' if self.plan.relative else ''}"
+            f"error   {error_in_words(self.plan)}; of each"
         )
 
 
@@ -135,8 +136,9 @@ def plan_with_epsilon(plan: Plan, epsilon: float) -> Plan:
     expected = plan.expected if plan.expected > 0.0 else None
     size = plan.sizes if plan.mechanism != "exact" else None
     return make_plan(
-        plan.statistic, privacy, size=size, expected=expected, mechanism=plan.mechanism, deletes=plan.deletes
-    )
+        plan.statistic, privacy, size=size, entries_per_key=plan.per_key, expected=expected, mechanism=plan.mechanism,
+        deletes=plan.deletes,
+    )  # fmt: skip
 
 
 def schedule(plan: Plan, releases: int, limits: Sequence[Limit], cost_of: Callable[[Mechanism, int], Cost]) -> Schedule:

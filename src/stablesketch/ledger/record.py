@@ -16,10 +16,20 @@ from ..plan.charge import charge_of
 from ..privacy import Privacy
 from ..privacy.mechanism import Mechanism
 
-__all__ = ["Ask", "Entry", "Record", "records_to_csv", "records_to_json"]
+__all__ = ["PEOPLE", "Ask", "Entry", "Record", "records_to_csv", "records_to_json", "unit_of"]
 
+PEOPLE = "add_remove of people"  # everything that one person did
 _FORMAT = "stablesketch-ledger/1"
 _LONGEST = 1_000_000  # characters that say what is released
+
+
+def unit_of(privacy: Privacy, *, person: bool) -> str:
+    """What a release protects: pairs, whole keys, or people, of whom `pairs_per_person` pairs were used.
+
+    A pair that comes or goes and a person who comes or goes are different neighbours even if one pair of a person is
+    used: with the pair of theirs that was used gone, another takes its place. So ε for one says nothing of the other.
+    """
+    return PEOPLE if person else privacy.protects
 
 
 @dataclass(frozen=True)
@@ -38,15 +48,15 @@ class Ask:
     size: int | None = None
 
     @classmethod
-    def of_plan(cls, plan: Plan) -> Ask:
-        """What a release by this plan asks for."""
+    def of_plan(cls, plan: Plan, *, person: bool = False) -> Ask:
+        """What a release by this plan asks for; of people, if `person`."""
         privacy, mechanism = plan.privacy, charge_of(plan)
         return cls(
             str(plan.statistic),
             mechanism,
             plan.epsilon,
             plan.delta,
-            privacy.protects,
+            unit_of(privacy, person=person),
             privacy.pairs_per_person,
             plan.mechanism,
             privacy.max_value,
@@ -55,9 +65,11 @@ class Ask:
         )
 
     @classmethod
-    def of_table(cls, what: str, mechanism: Mechanism, reached: tuple[float, float], privacy: Privacy) -> Ask:
+    def of_table(
+        cls, what: str, mechanism: Mechanism, reached: tuple[float, float], privacy: Privacy, *, person: bool
+    ) -> Ask:  # fmt: skip
         """What a whole table asks for that reaches this (ε, δ), or another release that is not of one collector."""
-        return cls(what, mechanism, *reached, privacy.protects, privacy.pairs_per_person)
+        return cls(what, mechanism, *reached, unit_of(privacy, person=person), privacy.pairs_per_person)
 
     def to_json(self) -> str:
         """Canonical: the same ask, the same text."""

@@ -16,7 +16,8 @@ Tables:
 - `published`: the values that were released, by the number of their record (published.py).
 - `frontier`, `partitions`, `covered`, `costs`: what all of them cost together; a cache (composition.py).
 
-Version 1 had no `spent`, version 2 no `published`; they are upgraded when they are opened (upgrade.py).
+Version 1 had no `spent`, version 2 no `published`; they are upgraded when they are opened (upgrade.py). Up to
+version 3 people were not told from pairs.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ __all__ = [
 ]
 
 _APPLICATION = 0x53534C47  # "SSLG"
-_VERSION = 3
+_VERSION = 4
 _WAIT = 60.0  # seconds for other processes to finish
 
 _TABLES = """

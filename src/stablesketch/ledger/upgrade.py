@@ -1,7 +1,8 @@
 """A ledger of an older version becomes one of today when it is opened: in one transaction, or not at all.
 
 Version 1 had no rows of spent secrets, no checksum of its cache, and a chain that did not know the budgets. All of that
-follows from the records, which are held to the old chain first. Version 2 kept no values.
+follows from the records, which are held to the old chain first. Version 2 kept no values. Version 3 wrote people as if
+they were pairs: what it wrote stays as it is, and people are refused there from now on (books.py).
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ _FINGERPRINTS = "SELECT fingerprint FROM releases NOT INDEXED WHERE fingerprint 
 def upgrade(connection: sqlite3.Connection, path: Path) -> None:
     """Within the writing transaction at hand."""
     first = store.version(connection) == 1
-    store.create_tables(connection, only=("published",))
+    if store.version(connection) < 3:
+        store.create_tables(connection, only=("published",))
     if first:
         _from_first(connection, path)
         Books(connection, path).rebuild()  # which checks every record

@@ -17,7 +17,7 @@ from ..privacy.sampling import SampledCurve, Sampling
 from ..statistic import Distinct, Shannon
 from .distinct_plan import phantom_number
 from .entropy_plan import entropy_noise
-from .noisy_measure import measure_of
+from .noisy_measure import released_by
 from .plan import Plan
 from .total_plan import is_counted, total_distance
 
@@ -59,13 +59,11 @@ def charge_of(plan: Plan) -> Mechanism:
 
 def _estimate(plan: Plan) -> Mechanism:
     """An estimate with noise, as it is released: Δ and what computing costs are found anew."""
-    p, privacy, measure = plan.statistic.p, plan.privacy, measure_of(plan.statistic.p)
-    change = measure.change(privacy)
-    noise = plan.noise / change * (1.0 - 1e-12)
-    precision = measure.precision(plan.size, privacy, plan.step / plan.noise, plan.cap / change)
+    p, released = plan.statistic.p, released_by(plan)
+    gap, added = 0.5 * released.precision.failures, released.precision.shift(released.noise)
     return Mechanism(
-        "estimate", p=p, size=plan.size, gap=0.5 * precision.failures, epsilon=plan.epsilon, delta=plan.delta,
-        estimate="power" if p < 1.0 else "norm", noise=noise, added=precision.shift(noise), copies=privacy.copies,
+        "estimate", p=p, size=released.entries, gap=gap, epsilon=plan.epsilon, delta=plan.delta,
+        estimate="power" if p < 1.0 else "norm", noise=released.noise, added=added, copies=released.copies,
     )  # fmt: skip
 
 

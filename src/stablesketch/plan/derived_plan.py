@@ -21,11 +21,12 @@ from ..errors import ArgumentError, PlanInfeasible
 from ..privacy import Privacy
 from ..statistic import Derived, Profile, Shannon, Statistic, Total
 from .charge import composed_epsilon
+from .layout import has_buckets
 from .phantoms import Phantoms
 from .plan import Plan
 from .wanted import HEADER_BYTES, Wanted
 
-__all__ = ["derived_plan"]
+__all__ = ["combined", "derived_plan"]
 
 Planner = Callable[[Statistic, Privacy, Wanted], Plan]
 
@@ -40,10 +41,11 @@ _AIM = 0.99
 def derived_plan(statistic: Derived, privacy: Privacy, asked: Wanted, planned: Planner) -> Plan:
     """The parts planned, and their price together."""
     needs = statistic.needs(privacy)
-    if asked.sizes and len(asked.sizes) != len(needs):
-        raise ArgumentError(
-            "size", asked.sizes, f"{statistic} has {len(needs)} parts", "Pass one size for all, or one for each"
-        )
+    for name, each in (("size", asked.sizes), ("entries_per_key", asked.each_per_key)):
+        if each and len(each) != len(needs):
+            raise ArgumentError(
+                name, each, f"{statistic} has {len(needs)} parts", "Pass one number for all, or one for each"
+            )
     shares = _shares(needs, privacy)
     parts = _first_parts(statistic, needs, shares, privacy, asked, planned)
     if len(parts) > 1 and (privacy.max_value > 1 or any(part.floor or part.noise for part in parts)):
@@ -107,9 +109,12 @@ def _first_parts(
             deletes=asked.deletes,
             part_of=statistic,
             parts=count,
+            usual_memory=asked.usual_memory,
+            entries_per_key=asked.entries_per_key if has_buckets(each, asked.mechanism) else None,
         )
         if asked.sizes:
-            want = base.one(asked.sizes[i])
+            per_key = asked.each_per_key[i] if asked.each_per_key else base.entries_per_key or 0
+            want = base.one(asked.sizes[i], per_key)
         elif isinstance(each, Total) or asked.mechanism == "exact":
             want = base
         elif asked.size is not None:
@@ -223,7 +228,9 @@ def _with_shares(
             if part.mechanism == "bare" and not part.floor  # more ε would change nothing
             else planned(
                 part.statistic, _own(privacy, share, count, factor),
-                Wanted(expected=part.expected or None, deletes=part.deletes, mechanism=part.mechanism).one(part.size),
+                Wanted(expected=part.expected or None, deletes=part.deletes, mechanism=part.mechanism).one(
+                    part.size, part.entries_per_key if part.buckets > 1 else 0
+                ),
             )
             for part, share in zip(parts, shares, strict=True)
         ]  # fmt: skip
@@ -237,7 +244,13 @@ def _error(statistic: Derived, parts: Sequence[Plan]) -> float:
     A part whose F_p nothing is known of counts as if that were equal to its floor Λ; N is then at least as much,
     because no value is below 1.
     """
-    return _combined(statistic, parts, [_unit(part, parts, exact=False) * part.error for part in parts])
+    return combined(statistic, parts, [part.error for part in parts])
+
+
+def combined(statistic: Derived, parts: Sequence[Plan], errors: Sequence[float]) -> float:
+    """What a statistic errs by whose parts err by so much."""
+    own = [_unit(part, parts, exact=False) * error for part, error in zip(parts, errors, strict=True)]
+    return _combined(statistic, parts, own)
 
 
 def _exact_error(statistic: Derived, parts: Sequence[Plan]) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ..privacy import Privacy
-from ..statistic import Derived, Distinct, Moment, Profile, Renyi, Shannon, Statistic
+from ..statistic import Derived, Distinct, Moment, Profile, Renyi, Shannon, Simpson, Statistic, Tsallis
 from .bare_words import bare_error, is_bare
 from .exact_plan import expected_moment
 from .noise import is_included, noise_deviation, noise_scale, pairs_for_noise_below
@@ -13,8 +13,8 @@ from .plan import Plan
 from .total_plan import is_counted
 
 __all__ = [
-    "amount", "change", "entries", "error_in_words", "exact_in_words", "measured", "memory", "noise_in_words",
-    "noise_on_top", "percent", "shown_error", "values",
+    "amount", "both_errors", "change", "entries", "error_in_words", "exact_in_words", "measured", "memory",
+    "noise_in_words", "noise_on_top", "percent", "shown_error", "values",
 ]  # fmt: skip
 
 _HELD = "if all keys may be held in memory"
@@ -55,6 +55,8 @@ def entries(part: Plan) -> str:
     """How many numbers a sketch has."""
     if isinstance(part.statistic, Distinct):
         return f"{part.size:,} registers"
+    if part.buckets > 1:
+        return f"{part.size:,} entries in {part.buckets:,} buckets, {part.entries_per_key} a key"
     return f"{part.size:,} {'entry' if part.size == 1 else 'entries'}"
 
 
@@ -81,13 +83,15 @@ def error_in_words(plan: Plan) -> str:
     >>> from stablesketch import plan
     >>> error_in_words(plan(Moment(0.5), Privacy(1.0, 1e-9), size=200))
     '5.03% of F_0.5, and ± 1.88'
+    >>> error_in_words(plan(Moment(0.5), Privacy(1.0, 1e-9)))
+    '0.509% of F_0.5 if no key dominates, 9% if one key holds everything, and ± 2.53'
     """
     if is_bare(plan):
         return bare_error(plan)
     if all(is_included(part) for part in plan.parts or (plan,)):
-        return f"{shown_error(plan.error, plan)}{_at(plan)}{'' if plan.mechanism == 'exact' else ', noise included'}"
+        return f"{both_errors(plan)}{_at(plan)}{'' if plan.mechanism == 'exact' else ', noise included'}"
     if noise := noise_on_top(plan):
-        return f"{shown_error(plan.error, plan)}; the noise {noise}"
+        return f"{both_errors(plan)}; the noise {noise}"
     if plan.parts:
         return _computed_error(plan)
     if isinstance(plan.statistic, Shannon):
@@ -96,7 +100,15 @@ def error_in_words(plan: Plan) -> str:
     if plan.mechanism == "exact":
         return f"{noise}, whatever the stream"
     whole = measured(plan.statistic) if isinstance(plan.statistic, Distinct) else str(plan.statistic)
-    return f"{percent(plan.error)} of {whole}, and {noise}"
+    return f"{both_errors(plan, f' of {whole}')}, and {noise}"
+
+
+def both_errors(plan: Plan, whole: str = "") -> str:
+    """What a sketch errs by; in buckets also if one key holds everything."""
+    error = f"{shown_error(plan.error, plan)}{whole}"
+    if plan.worst_error == plan.error:
+        return error
+    return f"{error} if no key dominates, {shown_error(plan.worst_error, plan, most='')} if one key holds everything"
 
 
 def noise_on_top(plan: Plan) -> str:
@@ -130,9 +142,19 @@ def percent(error: float) -> str:
 
 def shown_error(error: float, plan: Plan, most: str = " at most, at each order") -> str:
     """An error in the unit of the statistic; of a profile it is that of its worst order, and says so."""
-    if plan.statistic.relative:
-        return f"{percent(error)}{most if isinstance(plan.statistic, Profile) else ''}"
+    statistic = plan.statistic
+    if isinstance(statistic, Tsallis) and statistic.order == 1.0:
+        return f"{error:.3g} nats"
+    if statistic.relative:
+        return f"{percent(error)}{_of_shares(statistic)}{most if isinstance(statistic, Profile) else ''}"
     return f"{error:.3g} nats" if isinstance(plan.statistic, Shannon | Renyi) else f"{error:.3g}"
+
+
+def _of_shares(statistic: Statistic) -> str:
+    """What an error is a part of, where that is not the statistic: what it is computed from, s being shares."""
+    if isinstance(statistic, Tsallis):
+        return f" of Σ s^{statistic.order:g}" if statistic.order else " of the number of keys"
+    return " of Σ s^2" if isinstance(statistic, Simpson) and statistic.form == "gini" else ""
 
 
 def _at(plan: Plan) -> str:
@@ -181,7 +203,17 @@ def _more_than(plan: Plan, error: float) -> str:
     if pairs < 2.0:
         return "any length"
     digits = 10.0 ** max(math.floor(math.log10(pairs)) - 1, 0)
-    return f"more than {math.ceil(pairs / digits) * digits:,.0f} {plan.privacy.unit}s"
+    return f"more than {math.ceil(pairs / digits) * digits:,.0f} {plan.privacy.unit}s{_worst(plan)}"
+
+
+def _worst(plan: Plan) -> str:
+    """Whose F_p is the least among streams of so many pairs: the number is for the worst of them (plan/noise.py)."""
+    orders = [part.statistic.p for part in plan.parts or (plan,) if isinstance(part.statistic, Moment)]
+    if plan.privacy.unit == "key" or not orders:
+        return ""  # every key comes once; and the noise of entropy does not depend on the keys
+    if min(orders) > 1.0:
+        return ", even if each has a key of its own"
+    return ", even if all are of one key" if max(orders) <= 1.0 else ", whatever their keys"
 
 
 def memory(plan: Plan) -> str:

@@ -97,8 +97,7 @@ def _part_noise(part: Plan, pairs: float) -> float:
     if is_included(part) or isinstance(statistic, Distinct):
         return 0.0
     if isinstance(statistic, Shannon):
-        deviation = entropy_noise(part).deviation(pairs)
-        return math.sqrt(max(deviation - part.error, 0.0)) * math.sqrt(deviation + part.error)
+        return entropy_noise(part).noise_deviation(pairs)
     if statistic.p > 1.0:  # the noise is on the norm F^(1/p), and F errs by p times as much
         return statistic.p * noise_deviation(part) / math.pow(pairs, 1.0 / statistic.p)
     if isinstance(statistic, Total) or part.privacy.unit == "key":

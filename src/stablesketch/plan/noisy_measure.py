@@ -2,6 +2,10 @@
 
 Either is an estimate X ξ, ξ independent of the stream, plus Laplace noise; they differ in the law of ξ, in how much a
 neighbour can change X, and in what computing costs. Everything here is a function of public numbers.
+
+In buckets X_hat is the sum of their estimates, X_b ξ_b. Its interval needs ‖X_hat‖_2, which moves by no more than X_hat
+does and is released beside it: noise b_T on the one and b_2 on the other are as private as b alone, 1/b = 1/b_T + 1/b_2
+(docs/math-buckets.md). The second needs little, and has a 32nd of the budget.
 """
 
 from __future__ import annotations
@@ -21,8 +25,13 @@ from ..sketch.estimators.norm import norm_law
 from ..sketch.estimators.norm import size_for as norm_size_for
 from ..sketch.estimators.power_sum import power_sum
 from ..sketch.estimators.power_sum import size_for as power_size_for
+from .layout import Layout
+from .plan import Plan
 
-__all__ = ["Measure", "Noise", "measure_of", "most_keys_of", "noise_of_plan"]
+__all__ = [
+    "Measure", "Noise", "Released", "layout_of", "measure_of", "most_keys_of", "noise_of_plan", "released_by",
+    "spread_noise",
+]  # fmt: skip
 
 _TOO_MANY = 1 << 31
 _ENOUGH = 2e3  # times what failures take, for plans of many parts too
@@ -32,6 +41,8 @@ _ROOM = 16.0  # an estimate is cut no lower than at so many times what is expect
 # Of δ, what failures of computing may take. Between orders 1 and 2 errors are the smaller the more may fail, and at an
 # eighth the noise is nearly the least.
 _SHARE_BELOW_TWO, _SHARE_OF_TWO = 1.0 / 8.0, 2.0**-9
+_SPREAD_SHARE = 2.0**-5  # of the budget, what ‖X_hat‖_2 has: b/b_2
+_SPREAD_STEP = 16.0  # the grid of ‖X_hat‖_2, in steps of that of X_hat: b_2 is 31 b_T, so it is finer
 
 
 @dataclass(frozen=True)
@@ -54,16 +65,16 @@ class Measure(Protocol):
         """What is measured where F_p is this."""
 
     def relative_error(self, size: int) -> float:
-        """Of F_p, without noise."""
+        """Of F_p from so many entries, all of which every key touches; without noise."""
 
     def size_for(self, error: float) -> int:
         """The fewest entries with at most this relative error of F_p, without noise."""
 
-    def cap(self, size: int, privacy: Privacy, expected: float) -> float:
+    def cap(self, layout: Layout, privacy: Privacy, expected: float) -> float:
         """Where an estimate is cut, in units of Δ: at the usual place, or with room for what is expected of F_p."""
 
-    def precision(self, size: int, privacy: Privacy, grid: float, cap: float) -> Precision:
-        """What computing costs with this grid, in units of the noise, and this cap."""
+    def precision(self, layout: Layout, privacy: Privacy, grid: float, cap: float) -> Precision:
+        """What computing costs with this grid, in units of the noise on X_hat, and this cap."""
 
     def estimate(self, size: int, copies: int) -> NoisyEstimate | NoisyNorm:
         """The law of the largest of so many ξ, for the certified noise."""
@@ -87,20 +98,22 @@ class _Moment:
     def size_for(self, error: float) -> int:
         return power_size_for(self.p, error)
 
-    def cap(self, size: int, privacy: Privacy, expected: float) -> float:
-        change = self._change(privacy)
+    def cap(self, layout: Layout, privacy: Privacy, expected: float) -> float:
+        change, copies = self._change(privacy), privacy.copies
         try:
-            usual = usual_cap(self.p, size, change, privacy.delta, privacy.copies)
+            usual = usual_cap(self.p, layout.per_key, change, privacy.delta, copies, layout.buckets, layout.norm_share)
         except ArgumentError:
-            failures = precision_of(self.p, size, 1.0, 0.0, change, privacy.copies).failures
+            failures = self.precision(layout, privacy, 0.0, 1.0).failures
             raise PlanInfeasible(
                 f"δ = {privacy.delta:g} is below what computing may fail with. Pass delta={_ENOUGH * failures:.1g}, or "
                 "mechanism='exact', which has δ = 0."
             ) from None
         return max(usual, _power_above(_ROOM * expected / change))
 
-    def precision(self, size: int, privacy: Privacy, grid: float, cap: float) -> Precision:
-        return precision_of(self.p, size, cap, grid, self._change(privacy), privacy.copies)
+    def precision(self, layout: Layout, privacy: Privacy, grid: float, cap: float) -> Precision:
+        return precision_of(
+            self.p, layout.per_key, cap, grid, self._change(privacy), privacy.copies, layout.buckets, layout.norm_share
+        )
 
     def _change(self, privacy: Privacy) -> float:
         """Δ to within a rounding, which does not matter to what computing costs."""
@@ -131,11 +144,12 @@ class _Norm:
         except ArgumentError:
             return _TOO_MANY  # near order 1 an error of a Hill number asks for millions
 
-    def cap(self, size: int, privacy: Privacy, expected: float) -> float:
-        usual = usual_norm_cap(self.p, size, self._failure(privacy), privacy.copies)
+    def cap(self, layout: Layout, privacy: Privacy, expected: float) -> float:
+        usual = usual_norm_cap(self.p, layout.size, self._failure(privacy), privacy.copies)
         return max(usual, _power_above(_ROOM * self.of_moment(expected) / self.change(privacy)))
 
-    def precision(self, size: int, privacy: Privacy, grid: float, cap: float) -> Precision:
+    def precision(self, layout: Layout, privacy: Privacy, grid: float, cap: float) -> Precision:
+        size = layout.size
         change, keys = self.change(privacy), most_keys_of(self.p, size, privacy)
         failure = self._failure(privacy)
         found = norm_precision(self.p, size, cap * change, sensitivity=change, grid=grid, failure=failure, keys=keys)
@@ -161,24 +175,24 @@ def measure_of(p: float) -> Measure:
     return _Moment(p) if p < 1.0 else _Norm(p)
 
 
-def noise_of_plan(p: float, size: int, privacy: Privacy, expected: float) -> Noise:
-    """The least noise, certified, with which an estimate from `size` entries is as private as asked."""
-    measure = measure_of(p)
+def noise_of_plan(p: float, layout: Layout, privacy: Privacy, expected: float) -> Noise:
+    """The least noise, certified, with which an estimate from these entries is as private as asked."""
+    measure, copies = measure_of(p), layout.changed(privacy)
     grid = _GRID * min(1.0, privacy.epsilon) / privacy.copies  # every group that changes is rounded by itself
-    if p > 1.0 and most_keys_of(p, size, privacy) < _LEAST_KEYS:
+    if p > 1.0 and most_keys_of(p, layout.size, privacy) < _LEAST_KEYS:
         raise PlanInfeasible(
-            f"of {size:,} entries of order {p:g} δ = {privacy.delta:g} covers fewer than {_LEAST_KEYS:,} keys. Pass a "
-            "larger delta, or size= with fewer entries, or mechanism='exact'."
+            f"of {layout.size:,} entries of order {p:g} δ = {privacy.delta:g} covers fewer than {_LEAST_KEYS:,} keys. "
+            "Pass a larger delta, or size= with fewer entries, or mechanism='exact'."
         )
-    precision = measure.precision(size, privacy, grid, measure.cap(size, privacy, expected))
+    precision = measure.precision(layout, privacy, grid, measure.cap(layout, privacy, expected))
     if precision.failures > 0.5 * privacy.delta:
         raise PlanInfeasible(
             f"numbers as large as {expected:,.3g} fail to be computed more often than δ = {privacy.delta:g} allows. "
             f"Pass delta={4.0 * precision.failures:.2g} or more, or a smaller expected=."
         )
-    ratio = _ratio(p, size, privacy.epsilon, privacy.delta, privacy.copies, precision)
+    ratio = _ratio(p, layout.per_key, privacy.epsilon, privacy.delta, copies, precision)
     change = measure.change(privacy)
-    scale = ratio * change * (1.0 + 1e-12)
+    scale = ratio * change * (1.0 + 1e-12) / _share_of_sum(layout)
     return Noise(scale, 2.0 ** math.floor(math.log2(scale * grid)), precision.cap * change, precision)
 
 
@@ -186,6 +200,42 @@ def noise_of_plan(p: float, size: int, privacy: Privacy, expected: float) -> Noi
 def _ratio(p: float, size: int, epsilon: float, delta: float, copies: int, precision: Precision) -> float:
     """b/Δ."""
     return measure_of(p).estimate(size, copies).noise(epsilon, delta, precision)
+
+
+def _share_of_sum(layout: Layout) -> float:
+    """b/b_T: what the sum has of the budget."""
+    return 1.0 if layout.buckets == 1 else 1.0 - _SPREAD_SHARE
+
+
+def spread_noise(plan: Plan) -> tuple[float, float, float]:
+    """b_2, the step of the grid of ‖X_hat‖_2 and where it is cut: for plans with buckets."""
+    scale = plan.noise * (1.0 - _SPREAD_SHARE) / _SPREAD_SHARE
+    return scale, plan.step * _SPREAD_STEP, plan.cap * layout_of(plan).norm_share
+
+
+@dataclass(frozen=True)
+class Released:
+    """What the privacy of a release depends on: b in units of Δ, of all that is released together."""
+
+    entries: int
+    copies: int
+    noise: float
+    precision: Precision
+
+
+def layout_of(plan: Plan) -> Layout:
+    """How the entries of a plan are laid out."""
+    return Layout(plan.entries_per_key, plan.buckets)
+
+
+def released_by(plan: Plan) -> Released:
+    """By a plan of a moment, found anew from its noise, grid and cap, whatever it claims."""
+    measure, layout, privacy = measure_of(plan.statistic.p), layout_of(plan), plan.privacy
+    change = measure.change(privacy)
+    # The grid of ‖X_hat‖_2 is finer, in units of its noise.
+    precision = measure.precision(layout, privacy, plan.step / plan.noise, plan.cap / change)
+    noise = plan.noise * _share_of_sum(layout) / change * (1.0 - 1e-12)
+    return Released(layout.per_key, layout.changed(privacy), noise, precision)
 
 
 def _power_above(value: float) -> float:

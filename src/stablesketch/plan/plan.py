@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from ..collector import Collector
     from ..secret import Secret
 
-__all__ = ["LARGEST_SIZE", "Mechanism", "Plan"]
+__all__ = ["LARGEST_IN_ALL", "LARGEST_SIZE", "Mechanism", "Plan"]
 
 Mechanism = Literal["sketch", "exact", "bare"]
 
-LARGEST_SIZE = 10_000  # up to here the certified curve is tested
+LARGEST_SIZE = 10_000  # of entries that one key touches: up to here the certified curve is tested
+LARGEST_IN_ALL = 1 << 22  # of entries in buckets
 _MOST_PARTS = 32  # of a profile: an order each, and the total
 _FORMAT = "stablesketch-plan/2"
 _FIRST_FORMAT = "stablesketch-plan/1"  # its sketches are bare
@@ -41,6 +42,8 @@ class Plan:
     sketch alone, and that of the noise comes on top: `noise` is its scale b, in units of what is measured. Where
     `relative` is False the error is absolute. `bytes` is about what a stored collector takes. `cap` is where an
     estimate is cut before it gets its noise: far beyond all that is to be expected.
+    `size` is the number of all entries. They lie in `buckets`, of which a key has one: it touches `entries_per_key` of
+    them. `error` is then that of a stream in which no key dominates, and `worst_error` if one key holds everything.
     `sampled` says how pairs are sampled and what would be without; None if they are not. `parts` are the plans of what
     the statistic is computed from, where it is not measured itself; `epsilon` and `delta` are those of all together.
     Print a plan to see it as a table.
@@ -65,11 +68,30 @@ class Plan:
     parts: tuple[Plan, ...] = ()
     noise: float = 0.0
     cap: float = 0.0
+    buckets: int = 1
+
+    @property
+    def entries_per_key(self) -> int:
+        """How many entries a key touches: those of its bucket."""
+        return self.size // self.buckets
+
+    @property
+    def worst_error(self) -> float:
+        """`error` if one key holds everything: more than that where entries lie in buckets."""
+        from .worst_error import worst_error
+
+        return worst_error(self)
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """The entries of every part, or of the plan itself if it has none."""
         return tuple(part.size for part in self.parts) or (self.size,)
+
+    @property
+    def per_key(self) -> tuple[int, ...] | None:
+        """Of every part in buckets how many entries a key touches, 0 of the others; None if there are no buckets."""
+        each = tuple(part.entries_per_key if part.buckets > 1 else 0 for part in self.parts or (self,))
+        return each if any(each) else None
 
     @property
     def floor(self) -> float:
@@ -99,13 +121,13 @@ class Plan:
         return Collector(self, secret, shard, shards)
 
     def to_json(self) -> str:
-        """The plan as JSON: the same plan, the same text."""
-        return json.dumps(self._content(), sort_keys=True, separators=(",", ":"), allow_nan=True)
+        """The plan as JSON: the same plan, the same text. Where there is no pure ε it is null."""
+        return _text(_finite(self._content()))
 
     def is_written_as(self, text: str) -> bool:
-        """Whether this is the text of the plan, in today's format or in that of version 0.1.0."""
-        first = json.dumps(_in_first_format(self._content()), sort_keys=True, separators=(",", ":"), allow_nan=True)
-        return text in (self.to_json(), first)
+        """Whether this is its text, as it is written today or as it was, with infinities that are no JSON."""
+        content = self._content()
+        return text in (_text(_finite(content)), _text(content), _text(_in_first_format(content)))
 
     def _content(self) -> dict[str, Any]:
         content = {
@@ -128,6 +150,8 @@ class Plan:
             "noise": self.noise,
             "cap": self.cap,
         }
+        if self.buckets > 1:
+            content["buckets"] = self.buckets
         if self.sampled is not None:
             content["sampled"] = self.sampled.to_dict()
         if self.parts:
@@ -151,10 +175,14 @@ class Plan:
             content = _of_first_format(content)
         if content["format"] != _FORMAT or content["statistic"]["name"] not in STATISTICS:
             raise BlobError("a plan of a format this version does not read. Make the plan again, or upgrade.")
+        if content.get("pure_epsilon", 0.0) is None:
+            content = {**content, "pure_epsilon": math.inf}
         # A dictionary where there is sampling, a list where there are parts, and not there at all elsewhere.
         sampled, parts = content.get("sampled", {}), content.get("parts", [])
+        buckets = content.get("buckets", 1)
         odd = set(content) ^ {"format", "statistic", "privacy", "phantoms", *_PLAIN_FIELDS}
-        odd -= {name for name, there in (("sampled", sampled), ("parts", parts)) if there}
+        there = (("sampled", sampled), ("parts", parts), ("buckets", _is_plain(buckets, int) and buckets > 1))
+        odd -= {name for name, known in there if known}
         odd |= {name for name, kind in _PLAIN_FIELDS.items() if not _is_plain(content.get(name), kind)}
         if content.get("pure_epsilon") == math.inf:  # of entropy, and of sampling without a floor
             odd -= {"pure_epsilon"}
@@ -172,6 +200,7 @@ class Plan:
             **{name: content[name] for name in _PLAIN_FIELDS},
             sampled=Sampled.from_dict(sampled) if sampled else None,
             parts=tuple(cls._from_content(part) for part in parts),
+            buckets=buckets,
         )
         if plan.epsilon > plan.privacy.epsilon or plan.delta > plan.privacy.delta or not (plan.step or plan.parts):
             raise BlobError("a plan that reaches less than it was asked for, or has no grid; nothing writes such.")
@@ -188,16 +217,29 @@ class Plan:
     def _check_size(self) -> None:
         """Refuses a size that nothing is planned with, before anybody allocates so much."""
         measured = self.mechanism != "exact" and not self.parts
-        least, most = (1, LARGEST_SIZE) if measured else (0, 0)
+        least, most = (1, LARGEST_SIZE if self.buckets == 1 else LARGEST_IN_ALL) if measured else (0, 0)
         if self.parts:
             least = most = sum(part.size for part in self.parts)
         if isinstance(self.statistic, Distinct) and measured:
             least = FEWEST
         if not least <= self.size <= most:
             raise BlobError(
-                f"a plan of {self.statistic} has size {self.size}, and plans have {LARGEST_SIZE:,} entries at most. "
+                f"a plan of {self.statistic} has size {self.size}, and plans have {most:,} entries at most. "
                 "Make the plan again with ss.plan."
             )
+        if self.buckets > 1 and (self.parts or not self._has_even_buckets()):
+            raise BlobError(
+                f"a plan of {self.statistic} has {self.size} entries in {self.buckets} buckets; nothing writes such. "
+                "Make the plan again with ss.plan."
+            )
+
+    def _has_even_buckets(self) -> bool:
+        """Equally many entries in each, and an even number, as the kernels make them two at a time."""
+        from .layout import has_buckets
+
+        each, left = divmod(self.size, self.buckets)
+        even = left == 0 and each % 2 == 0 and 6 <= each <= LARGEST_SIZE
+        return even and has_buckets(self.statistic, self.mechanism)
 
     def _check_claim(self) -> None:
         """Refuses parts of another privacy than the whole, and an ε or δ below what the mechanism takes by itself."""
@@ -243,10 +285,21 @@ class Plan:
         return plan_table(self)
 
 
+def _text(content: Mapping[str, Any]) -> str:
+    """Canonical."""
+    return json.dumps(content, sort_keys=True, separators=(",", ":"))
+
+
+def _finite(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The same with null for an infinite pure ε: JSON has no infinities."""
+    own = {**content, "pure_epsilon": None} if content["pure_epsilon"] == math.inf else dict(content)
+    return {**own, "parts": [_finite(part) for part in content["parts"]]} if "parts" in content else own
+
+
 def _of_first_format(content: Mapping[str, Any]) -> dict[str, Any]:
     """A plan of version 0.1.0 as one of today: a sketch of a moment or of entropy was released without noise."""
-    if content["mechanism"] == "bare" or {"noise", "cap"} & set(content):
-        raise BlobError("a plan of version 0.1.0 with a mechanism, noise or cap that it did not have.")
+    if content["mechanism"] == "bare" or {"noise", "cap", "buckets"} & set(content):
+        raise BlobError("a plan of version 0.1.0 with a mechanism, noise, cap or buckets that it did not have.")
     parts = [_of_first_format(part) for part in content.get("parts", [])]
     counts = content["statistic"]["name"] == "distinct"
     bare = any(part["mechanism"] == "bare" for part in parts) if parts else not counts

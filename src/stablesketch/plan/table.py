@@ -8,6 +8,7 @@ from ..privacy import delta_advice
 from ..statistic import Total
 from .bare_words import bare_change, bare_comparison, bare_part, is_bare, sampling_rows
 from .in_words import (
+    both_errors,
     change,
     entries,
     error_in_words,
@@ -15,7 +16,6 @@ from .in_words import (
     memory,
     noise_in_words,
     noise_on_top,
-    shown_error,
 )
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def _rows(plan: Plan) -> list[tuple[str, str]]:
         rows += [("size", f"{size}about {_bytes(plan.bytes)} stored")]
     on_top = noise_on_top(plan) if plan.parts else ""
     rows += [] if plan.parts else [("noise", noise_in_words(plan))]
-    rows += [("error", shown_error(plan.error, plan) if on_top else error_in_words(plan))]
+    rows += [("error", both_errors(plan) if on_top else error_in_words(plan))]
     rows += [("noise", on_top)] if on_top else []
     return rows if plan.mechanism == "exact" else [*rows, ("exact", exact_in_words(plan))]
 

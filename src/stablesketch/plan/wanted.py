@@ -9,11 +9,12 @@ from typing import Any, get_args
 
 from ..errors import ArgumentError, ArgumentTypeError
 from ..statistic import Statistic
-from .plan import LARGEST_SIZE, Mechanism
+from .plan import LARGEST_IN_ALL, LARGEST_SIZE, Mechanism
 
-__all__ = ["HEADER_BYTES", "LARGEST_SIZE", "LEAST_SIZE", "Wanted", "wanted"]
+__all__ = ["HEADER_BYTES", "LARGEST_SIZE", "LEAST_SIZE", "USUAL_MEMORY", "Wanted", "wanted"]
 
 LEAST_SIZE = 5  # with fewer entries the estimate errs by over 10% more than predicted, with two without bound
+USUAL_MEMORY = 256 * 1024
 HEADER_BYTES = 600  # the plan, the shards and the frame of a stored collector, about
 
 
@@ -24,6 +25,9 @@ class Wanted:
     error: float | None = None
     size: int | None = None
     sizes: tuple[int, ...] = ()
+    entries_per_key: int | None = None
+    each_per_key: tuple[int, ...] = ()
+    """Of the parts, as `sizes`; 0 of what has no buckets."""
     memory: int | None = None
     memory_as_given: str | int | None = None
     expected: float | None = None
@@ -35,10 +39,14 @@ class Wanted:
     """What is computed from it, where it is one of several measurements."""
     parts: int = 1
     """Of the same memory."""
+    usual_memory: int = USUAL_MEMORY
+    """Where nothing is asked for, in bytes stored, for all parts together."""
 
-    def one(self, size: int) -> Wanted:
+    def one(self, size: int, per_key: int = 0) -> Wanted:
         """The same with one size, of one part; what has no size is asked for none."""
-        return replace(self, error=None, size=size or None, sizes=(), memory=None)
+        return replace(
+            self, error=None, size=size or None, sizes=(), entries_per_key=per_key or None, each_per_key=(), memory=None
+        )  # fmt: skip
 
     def error_or(self, default: float) -> float:
         """The error to be aimed at."""
@@ -57,10 +65,18 @@ class Wanted:
             )
         return min(fits, LARGEST_SIZE)
 
+    def no_buckets(self, statistic: Statistic) -> None:
+        """Refuses buckets for what cannot have any."""
+        if self.entries_per_key is not None:
+            raise ArgumentError(
+                "entries_per_key", self.entries_per_key, f"every key touches all that {statistic} is measured with",
+                "Leave it out; moments of orders below 1 and entropy have buckets, by mechanism='sketch'",
+            )  # fmt: skip
+
 
 def wanted(
-    *, error: float | None, size: int | Sequence[int] | None, memory: str | int | None, expected: float | None,
-    mechanism: Mechanism, deletes: bool,
+    *, error: float | None, size: int | Sequence[int] | None, memory: str | int | None,
+    entries_per_key: int | Sequence[int] | None, expected: float | None, mechanism: Mechanism, deletes: bool,
 ) -> Wanted:  # fmt: skip
     """The arguments of `ss.plan`, checked."""
     asked = (("error", error), ("size", size), ("memory", memory))
@@ -78,11 +94,23 @@ def wanted(
         (named,) = (name for name in ("size", "memory") if name in given)
         way_out = f"Leave out {named}="
         raise ArgumentError(named, given[named], "the exact mechanism holds every key and has no size", way_out)
+    if mechanism != "sketch" and entries_per_key is not None:
+        raise ArgumentError(
+            "entries_per_key", entries_per_key, f"mechanism {mechanism!r} has no buckets", "Leave out entries_per_key="
+        )
     several = isinstance(size, Sequence) and not isinstance(size, str)
+    each = isinstance(entries_per_key, Sequence) and not isinstance(entries_per_key, str)
+    if each and not several:
+        raise ArgumentError(
+            "entries_per_key", entries_per_key, "these are several, and there is no size for each",
+            "Pass one number, or as many sizes",
+        )  # fmt: skip
     return Wanted(
         error=None if error is None else _checked_error(error),
         size=None if size is None or several else _checked_size(size),
-        sizes=tuple(_checked_size(each, least=0) for each in size) if several else (),  # type: ignore[union-attr]
+        sizes=tuple(_checked_size(own, least=0) for own in size) if several else (),  # type: ignore[union-attr]
+        entries_per_key=None if entries_per_key is None or each else _checked_per_key(entries_per_key),
+        each_per_key=tuple(_checked_per_key(own, least=0) for own in entries_per_key) if each else (),  # type: ignore[union-attr]
         memory=None if memory is None else _memory(memory),
         memory_as_given=memory,
         expected=_checked_expected(expected),
@@ -112,10 +140,21 @@ def _checked_error(error: float) -> float:
 def _checked_size(size: Any, least: int = LEAST_SIZE) -> int:
     if isinstance(size, bool) or not isinstance(size, int):
         raise ArgumentTypeError("size", size, "not a number of entries", "Pass an integer such as 500")
-    if not least <= size <= LARGEST_SIZE:
-        way_out = "Pass size=500 for an error of about 5%, or use mechanism='exact'"
-        raise ArgumentError("size", size, f"it must lie between {LEAST_SIZE} and {LARGEST_SIZE}", way_out)
+    if not least <= size <= LARGEST_IN_ALL:
+        way_out = "Pass size=200, for example, or leave it out"
+        raise ArgumentError("size", size, f"it must lie between {LEAST_SIZE} and {LARGEST_IN_ALL:,}", way_out)
     return size
+
+
+def _checked_per_key(entries: Any, least: int = LEAST_SIZE) -> int:
+    if isinstance(entries, bool) or not isinstance(entries, int):
+        raise ArgumentTypeError("entries_per_key", entries, "not a number of entries", "Pass an even one, such as 16")
+    if not least <= entries <= LARGEST_SIZE or entries % 2:
+        raise ArgumentError(
+            "entries_per_key", entries, f"it must be even, from {LEAST_SIZE + 1} to {LARGEST_SIZE:,}",
+            "Pass 16 for few, or 64",
+        )  # fmt: skip
+    return entries
 
 
 def _memory(memory: str | int) -> int:

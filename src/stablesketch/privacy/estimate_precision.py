@@ -12,6 +12,11 @@ low quantile of ξ, the number of keys n is at most F; of a longer one the estim
   whatever the stream (λ, θ and c as in estimators/power_sum.py);
 - the pseudorandom bits are independent but for (blocks)²/2^129, AES being a permutation;
 - everything else is right to a relative η = 2^-43.
+
+With B buckets (docs/math-buckets.md, "What computing costs") all of this holds for the sum of the estimates and for
+their norm at once, whatever number of buckets changes: errors are relative to the sum, or to the norm. Three numbers
+are different. The norm may be √B times smaller than the sum, so where both are cut at F_max n is at most √B F_max/x;
+no ξ of B may be below x; and a key takes one block more, for its bucket.
 """
 
 from __future__ import annotations
@@ -42,18 +47,42 @@ _MARGIN = 1.02
 _SHARE_OF_NOISE, _SHARE_OF_DELTA = 0.0075, 1.0 / 64.0
 
 
-def precision_of(p: float, size: int, cap: float, grid: float, sensitivity: float = 1.0, outputs: int = 1) -> Precision:
+def precision_of(
+    p: float,
+    size: int,
+    cap: float,
+    grid: float,
+    sensitivity: float = 1.0,
+    outputs: int = 1,
+    buckets: int = 1,
+    norm_share: float = 1.0,
+) -> Precision:
     """η, π and the shortfall of an estimate of `size` entries that is cut at `cap` and rounded to a grid.
 
+    With several buckets these are those of the pair that is released, Σ F_hat_b and ‖F_hat‖_2, both cut, rounded to
+    grids and given noise of their own, where b is their joint scale: 1/b = 1/b_T + 1/b_2. What computing adds to Δ ξ/b
+    is then at most
+
+        (2 η F_max/(1 - η) + κ) (1/b_T + 1/b_2) + 2 h_T/b_T + 2 h_2/b_2.
+
     Args:
+        size: entries of the sketch; with buckets, of each of them.
         cap: F_max, in units of Δ.
-        grid: the step of the grid, in units of the noise b.
+        grid: the step of the grid, in units of the noise of the same output; the larger one of two.
         sensitivity: Δ = c M^p. Totals are integers, so Δ >= 1 and F is at least the number of keys.
-        outputs: how many outputs, each with a sketch of its own, one person can move: 1 but for groups of a table.
+        outputs: how many sketches one person can change: 1 but for groups of a table. How many buckets of a sketch
+            change does not matter here; that is for `copies` of the law.
+        buckets: of one sketch. `grid` of what is returned is twice that which was passed, for the two outputs.
+        norm_share: the norm is cut at this part of the cap. It must be: below 1/√B the norm is cut wherever the sum
+            is, and fewer keys need be counted on.
 
     Raises:
         ArgumentError: a cap beyond what is proved, above 2^60/Δ.
     """
+    if buckets < 1:
+        raise ArgumentError("buckets", buckets, "a sketch has at least one", "Pass 1 or more")
+    if not 0.0 < norm_share <= 1.0:
+        raise ArgumentError("norm_share", norm_share, "a norm is no larger than the sum", "Pass a part of 1")
     if not 2 <= size <= _LARGEST_SIZE:
         raise ArgumentError("size", size, f"errors are bounded for 2 to {_LARGEST_SIZE} entries", "Take as many")
     if not 1.0 <= sensitivity < math.inf:
@@ -61,14 +90,24 @@ def precision_of(p: float, size: int, cap: float, grid: float, sensitivity: floa
     moment = cap * sensitivity
     if not 1.0 <= moment <= _LARGEST_MOMENT:
         raise ArgumentError("cap", cap, f"Δ times it must lie between 1 and 2^60, not be {moment:g}", "Lower it")
-    keys = _MARGIN * moment * math.exp(-log_least_share(p, size, _RARE)) + 1.0
+    uncut = moment * max(1.0, math.sqrt(buckets) * norm_share)
+    keys = _MARGIN * uncut * math.exp(-log_least_share(p, size, _RARE / buckets)) + 1.0
     cut, crowded = most_cut(size, keys)
     missing = share_missing(p, size, math.log(moment), cut, _CUT * math.log(2.0) - math.lgamma(1.0 - p))
-    failure = keys * size * 2.0**-_SMALLEST_X + crowded + switching(size, keys) + 2.0 * _RARE
-    return Precision(ERROR, failure, cap, grid, short=cap * missing, outputs=outputs)
+    failure = keys * size * 2.0**-_SMALLEST_X + crowded + switching(size, keys, buckets) + 2.0 * _RARE
+    published = 1 if buckets == 1 else 2
+    return Precision(ERROR, failure, cap, published * grid, short=cap * missing, outputs=outputs)
 
 
-def usual_cap(p: float, size: int, sensitivity: float = 1.0, delta: float = 1e-9, outputs: int = 1) -> float:
+def usual_cap(
+    p: float,
+    size: int,
+    sensitivity: float = 1.0,
+    delta: float = 1e-9,
+    outputs: int = 1,
+    buckets: int = 1,
+    norm_share: float = 1.0,
+) -> float:
     """The largest power of two, in units of Δ, at which errors and failures raise the noise by less than 1%.
 
     The rule is the same for every ε, since ε b/Δ is at least 1, and for every size. The grid is not counted.
@@ -76,10 +115,10 @@ def usual_cap(p: float, size: int, sensitivity: float = 1.0, delta: float = 1e-9
     Raises:
         ArgumentError: no cap has failures so rare as this δ asks for.
     """
-    precision_of(p, size, 1.0, 0.0, sensitivity, outputs)  # refuses what is wrong whatever the cap
+    precision_of(p, size, 1.0, 0.0, sensitivity, outputs, buckets, norm_share)  # refuses what is wrong whatever the cap
     for doublings in range(math.floor(math.log2(_LARGEST_MOMENT / sensitivity)), -1, -1):
         cap = 2.0**doublings
-        found = precision_of(p, size, cap, 0.0, sensitivity, outputs)
+        found = precision_of(p, size, cap, 0.0, sensitivity, outputs, buckets, norm_share)
         if found.shift(1.0) <= _SHARE_OF_NOISE and found.failures <= _SHARE_OF_DELTA * delta:
             return cap
     raise ArgumentError("delta", delta, "computing fails more often than that", "Raise it, or use fewer entries")
@@ -130,10 +169,11 @@ def share_missing(p: float, size: int, log_moment: float, cut: int, log_end: flo
     return math.expm1(-law.theta * math.log1p(-math.exp(log_rho)))
 
 
-def switching(size: int, keys: float) -> float:
+def switching(size: int, keys: float, buckets: int = 1) -> float:
     """How far outputs of a random permutation of 128 bits are from independent ones: blocks²/2^129.
 
-    A block gives two entries, and one in 2^9 of them is continued by a further block.
+    A block gives two entries, and one in 2^9 of them is continued by a further block. Where there are several buckets
+    one more says which is the key's.
     """
-    blocks = keys * ((size + 1) // 2) * (1.0 + 2.0**-8)
+    blocks = keys * ((size + 1) // 2 + (buckets > 1)) * (1.0 + 2.0**-8)
     return min(blocks**2 * 2.0**-129, 1.0)

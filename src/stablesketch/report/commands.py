@@ -26,6 +26,7 @@ def commands(plan: Plan) -> list[str]:
         *([f"--total {privacy.total}"] if privacy.total else []),
         *([f"--mechanism {plan.mechanism}"] if plan.mechanism != "sketch" else []),
         *([f"--size {','.join(map(str, plan.sizes))}"] if plan.mechanism != "exact" else []),
+        *([f"--entries-per-key {','.join(map(str, plan.per_key))}"] if plan.per_key else []),
         *_expected(plan),
     ]
     again = [f"stablesketch plan {' '.join(words)} -o plan.json"] if made_here else []

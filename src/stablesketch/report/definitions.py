@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import cast
 
+from ..doors.budget import total
+from ..doors.division import Share
 from ..plan import Plan
 from ..plan.bare_words import is_bare
 from ..statistic import (
@@ -25,7 +27,7 @@ from ..statistic import (
 __all__ = ["asked", "change", "defined"]
 
 
-def asked(plan: Plan, grouped: bool) -> list[tuple[str, str]]:
+def asked(plan: Plan, grouped: bool, shares: tuple[Share, ...] = ()) -> list[tuple[str, str]]:
     """The question."""
     privacy = plan.privacy
     keys = privacy.unit == "key"
@@ -38,11 +40,25 @@ def asked(plan: Plan, grouped: bool) -> list[tuple[str, str]]:
     most = f"whole numbers from 1 to {privacy.max_value:,}"
     return [
         ("statistic", f"{plan.statistic}: {defined(plan.statistic)}"),
-        (_whose(plan) if grouped else "privacy asked", f"ε = {privacy.epsilon:.6g}, δ = {privacy.delta:.3g}"),
+        *_price(plan, grouped, shares),
         ("relation", f"{privacy.relation}: {change(plan)}"),
         *([("unit", "key: every key is one person, and comes once with its total")] if keys else []),
         *promised,
         ("totals of keys" if keys else "values", most if privacy.max_value > 1 else f"every {privacy.unit} counts 1"),
+    ]
+
+
+def _price(plan: Plan, grouped: bool, shares: tuple[Share, ...]) -> list[tuple[str, str]]:
+    """The privacy asked for; where it was divided, all of it first."""
+    privacy = plan.privacy
+    own = f"ε = {privacy.epsilon:.6g}, δ = {privacy.delta:.3g}"
+    name = _whose(plan) if grouped else "privacy asked"
+    if len(shares) < 2:
+        return [(name, own)]
+    spent = (total([(getattr(one, part), 1) for one in shares]) for part in ("epsilon", "delta"))
+    return [
+        ("privacy asked", "ε = {:.6g}, δ = {:.3g} in all".format(*spent)),
+        (name if grouped else "of that for the number", own),
     ]
 
 

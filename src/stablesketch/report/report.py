@@ -62,12 +62,12 @@ def report_page(outcome: Outcome, context: Context) -> str:
         headline=escaped(_headline(plan, groups, first, subject)),
         picture=inline_svg(release_picture(outcome.releases), _described(groups, first)),
         groups=tables.group_table(groups) if groups else tables.order_table(first) if first.points else "",
-        cost=escaped(sentences.cost(about, first, len(groups), context.person)),
+        cost=escaped(sentences.cost(about, first, len(groups), context.person, outcome.shares)),
         ledger=f"<p>{escaped(context.ledger)}</p>" if context.ledger else "",
-        protected=tables.items(sentences.protected(about, context.person)),
-        not_protected=tables.items(sentences.not_protected(about, first, context.person, len(groups))),
-        asked=tables.rows(asked(about, bool(groups))),
-        each="; this is the plan of each group" if groups else "",
+        protected=tables.items(sentences.protected(about, context.person, outcome.shares)),
+        not_protected=tables.items(sentences.not_protected(about, first, context.person, len(groups), outcome.shares)),
+        asked=tables.rows(asked(about, bool(groups), outcome.shares)),
+        each=_whose(bool(groups), len(outcome.shares) > 1),
         plan=escaped(str(plan)),
         computed=tables.items(computed(plan)),
         commands=escaped("\n".join(commands(plan))),
@@ -75,6 +75,13 @@ def report_page(outcome: Outcome, context: Context) -> str:
         json=escaped("\n".join(one.to_json() for one in outcome.releases)),
     )
     return document(title, body)
+
+
+def _whose(grouped: bool, divided: bool) -> str:
+    """What the plan is of, where that is not all that was paid for."""
+    if not grouped:
+        return "; this is the plan of the number itself, with its share of ε and δ" if divided else ""
+    return f"; this is the plan of each group{', with their share of ε and δ' if divided else ''}"
 
 
 def _as_asked(plan: Plan, release: Release) -> Plan:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from ..doors.division import Share, in_words
 from ..pictures.words import at_most
 from ..plan import Plan
 from ..release import Release
@@ -11,20 +12,37 @@ from ..release import Release
 __all__ = ["cost", "not_protected", "protected"]
 
 
-def cost(plan: Plan, release: Release, groups: int, person: bool) -> str:
-    """ε and δ, and what they mean."""
+def cost(plan: Plan, release: Release, groups: int, person: bool, shares: tuple[Share, ...] = ()) -> str:
+    """ε and δ, what they were spent on if on several things, and what they mean."""
     whole = " for the whole table" if groups else ""
+    divided = f": {in_words(shares, grouped=bool(groups))}" if len(shares) > 1 else ""
     factor = math.exp(release.epsilon)
     chance = f"but for a chance of {at_most(release.delta, 2)}" if release.delta else "without exception"
     return (
-        f"ε = {at_most(release.epsilon)} and δ = {at_most(release.delta, 3)}{whole}. No conclusion from what is "
-        f"published here is more than {at_most(factor, 3)} times as likely because of {_act(plan, person)}, {chance}. "
-        "Every further release of the same data costs its own ε on top of this."
+        f"ε = {at_most(release.epsilon)} and δ = {at_most(release.delta, 3)}{whole}{divided}. No conclusion from "
+        f"what is published here is more than {at_most(factor, 3)} times as likely because of {_act(plan, person)}, "
+        f"{chance}. Every further release of the same data costs its own ε on top of this."
     )
 
 
-def protected(plan: Plan, person: bool) -> list[str]:
+def protected(plan: Plan, person: bool, shares: tuple[Share, ...] = ()) -> list[str]:
     """What cannot be learnt from the release."""
+    found, purposes = _protected(plan, person), {share.purpose for share in shares}
+    if "names" in purposes:
+        counted = "people" if person else f"{_unit(plan)}s"
+        found.append(
+            f"That a group is there because of them: its name is shown only if a noisy count of its {counted} is large "
+            "enough. Groups that are not shown may exist."
+        )
+    if "max_value" in purposes:
+        found.append(
+            f"That the values are as large as they are because of them: the largest that counts, "
+            f"{plan.privacy.max_value:,}, was found in noisy counts. Larger ones count as that."
+        )
+    return found
+
+
+def _protected(plan: Plan, person: bool) -> list[str]:
     privacy = plan.privacy
     c = privacy.pairs_per_person
     if privacy.unit == "key":
@@ -43,7 +61,7 @@ def protected(plan: Plan, person: bool) -> list[str]:
     return [f"Whether {rows} {'is' if c == 1 else 'are'} in the data at all."]
 
 
-def not_protected(plan: Plan, release: Release, person: bool, groups: int) -> list[str]:
+def not_protected(plan: Plan, release: Release, person: bool, groups: int, shares: tuple[Share, ...] = ()) -> list[str]:
     """What the guarantee is silent about, so that nobody believes more than is true."""
     c, unit = release.pairs_per_person, _unit(plan)
     found = []
@@ -54,8 +72,8 @@ def not_protected(plan: Plan, release: Release, person: bool, groups: int) -> li
     if not person:
         more = f"more than one {unit}" if c == 1 else f"more than {c} {unit}s"
         found.append(f"Somebody with {more}: the more {unit}s, the less they are protected.")
-    if groups:
-        found.append("The names of the groups that are shown.")
+    if groups and not any(share.purpose == "names" for share in shares):
+        found.append("The names of the groups: they were listed, and are public. A group of the list may be empty.")
     found += [
         "What is true of everybody. If the number itself says something about a group, so does this release.",
         "Anything from those who hold the data, or held the secret or the state while it was computed.",

@@ -25,15 +25,17 @@ PHANTOMS = 1
 class Projection:
     """The r × ∞ matrix of i.i.d. p-stable X that a secret stands for; it is computed, never stored.
 
-    `p` is the order of orders.py, which says the law, too: the X of different laws come from independent keys.
+    `p` is the order of orders.py, which says the law, too: the X of different laws come from independent keys. With
+    `buckets` a key has X other than 0 in size/buckets of the rows, those of its bucket (native/buckets.hpp).
     """
 
-    __slots__ = ("_entry_key", "_fingerprinter", "_p", "_size", "secret")  # no vars() to print keys from
+    __slots__ = ("_buckets", "_entry_key", "_fingerprinter", "_p", "_size", "secret")  # no vars() to print keys from
 
-    def __init__(self, p: float, size: int, secret: Secret) -> None:
+    def __init__(self, p: float, size: int, secret: Secret, buckets: int = 1) -> None:
         self.secret = secret
         self._p = p
         self._size = size
+        self._buckets = buckets
         self._entry_key = secret.derive(f"entries/p={p.hex()}", 16)
         self._fingerprinter = Fingerprinter.of(secret)
 
@@ -54,15 +56,21 @@ class Projection:
         ones is not worth a large table; the result does not depend on it.
 
         The rows are shared out in chunks among `threads` workers, each with an accumulator of its own. Only when all
-        rows have been read, and so checked, are the accumulators added: integers, so in whatever order.
+        rows have been read, and so checked, are the accumulators added: integers, so in whatever order. Those of a
+        sketch in buckets share what they sum on the way.
         """
+        first: Accumulator | None = None
         column = self._fingerprinter.column(keys)
         rows = len(column)
         weights = None if values is None else value_column(values, rows, highest=highest)
 
         def start(rows_each: int) -> _Worker:
+            nonlocal first
             expected = 0 if folded else rows_each
-            accumulator = Accumulator(self._p, self._size, self._entry_key, STREAM, expected, TIER)
+            accumulator = Accumulator(
+                self._p, self._size, self._entry_key, STREAM, expected, TIER, self._buckets, first
+            )
+            first = first or accumulator
             return _Worker(accumulator, column, weights, negative)
 
         workers = share(rows, threads, start)
@@ -71,7 +79,7 @@ class Projection:
 
     def add_phantoms(self, entries: Entries, weights: NDArray[np.int64]) -> None:
         """entries + sum of weight × X over phantom keys 0, 1, ..., in a domain that no key of a stream can reach."""
-        accumulator = Accumulator(self._p, self._size, self._entry_key, PHANTOMS, len(weights), TIER)
+        accumulator = Accumulator(self._p, self._size, self._entry_key, PHANTOMS, len(weights), TIER, self._buckets)
         accumulator.add(np.arange(len(weights), dtype=np.uint64), weights, False)
         entries.absorb([accumulator])
 

@@ -25,6 +25,7 @@ __all__ = [
     "ReferenceTable",
     "Variates",
     "aes128_encrypt",
+    "buckets_of",
     "entry_bits",
     "is_one_sided",
     "magnitudes",
@@ -42,14 +43,39 @@ Floats = NDArray[np.float64]
 
 
 def reference_entries(
-    p: float, size: int, secret: Secret, fingerprints: Sequence[int], weights: Iterable[int], domain: int = STREAM
+    p: float,
+    size: int,
+    secret: Secret,
+    fingerprints: Sequence[int],
+    weights: Iterable[int],
+    domain: int = STREAM,
+    buckets: int = 1,
 ) -> list[int]:
     """Entry j is sum_k weight_k X(fingerprint_k, j), in units of 2^-resolution; weights are integers of either sign.
 
-    A p below 0 is the one-sided law of order -p, or entropy's.
+    A p below 0 is the one-sided law of order -p, or entropy's. With buckets there are g = size/buckets entries for
+    each, and those of bucket b, entries bg to bg + g - 1, are the g entries of a sketch of its keys alone.
     """
     key = secret.derive(f"entries/p={float(p).hex()}", 16)
-    return sum_entries(ReferenceTable.of(p), variates(key, domain, fingerprints, size, p), weights)
+    if buckets == 1:
+        return sum_entries(ReferenceTable.of(p), variates(key, domain, fingerprints, size, p), weights)
+    held: list[tuple[list[int], list[int]]] = [([], []) for _ in range(buckets)]
+    for bucket, fingerprint, weight in zip(
+        buckets_of(key, domain, fingerprints, buckets), fingerprints, weights, strict=True
+    ):
+        held[bucket][0].append(int(fingerprint))
+        held[bucket][1].append(int(weight))
+    entries: list[int] = []
+    for some, own in held:
+        drawn = variates(key, domain, some, size // buckets, p)
+        entries += sum_entries(ReferenceTable.of(p), drawn, own)
+    return entries
+
+
+def buckets_of(key: bytes, domain: int, fingerprints: Sequence[int], buckets: int) -> list[int]:
+    """floor(word · buckets / 2^64), word the first 64 bits of the block 0 in a domain of its own."""
+    words = entry_bits(key, domain ^ BUCKET, fingerprints, 1)[:, 0]
+    return [int(word) * buckets >> 64 for word in words]
 
 
 def sum_entries(table: ReferenceTable, drawn: Variates, weights: Iterable[int]) -> list[int]:
@@ -183,6 +209,8 @@ def multiples(table: ReferenceTable, drawn: Variates) -> list[list[int]]:
 
 # Turned in the domain of the block whose bits continue another's, and of the one whose bits continue those.
 CONTINUATION, LAST_CONTINUATION = 1 << 31, 3 << 30
+# And of the block that says the bucket of a key.
+BUCKET = 1 << 30
 
 
 def variates(key: bytes, domain: int, fingerprints: Sequence[int], size: int, p: float = 1.0) -> Variates:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import copy
 import math
-import operator
 import threading
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._native import Entries
 from ..errors import (
@@ -22,15 +22,37 @@ from ..errors import (
 from ..secret import Secret
 from . import wire
 from .columns import MAX_WEIGHT
-from .estimators import DEFAULT_METHOD, Estimate, checked_confidence, estimate, log_estimates, norm, one_sided
+from .entry_values import entry_bytes, integer_entries, log_magnitudes, logs_of
+from .estimators import (
+    DEFAULT_METHOD,
+    Estimate,
+    bucket_sum,
+    checked_confidence,
+    estimate,
+    log_estimates,
+    norm,
+    one_sided,
+)
 from .orders import Law, checked_order, index_of, law_of, order_of
 from .projection import Projection
+from .shape import checked_buckets, checked_size
 from .workers import checked_threads
 
 __all__ = ["Sketch", "entry_bytes", "integer_entries", "log_magnitudes"]
 
-_LARGEST_SIZE = 2**31 - 1
 BEST = "best"
+
+_NOT_POSITIVE = (
+    "an entry of this one-sided sketch is not positive: more of some key was deleted than was there. "
+    'Send the updates it is missing, or sketch signed totals with law="symmetric".'
+)
+
+
+def _owed(pairs: int, total: int) -> NegativeTotal:
+    return NegativeTotal(
+        f"the net stream has {pairs} pairs of total {total}, so more was deleted than was there. "
+        "Send the updates it is missing, or delete only what was updated."
+    )
 
 
 class Sketch:
@@ -44,6 +66,11 @@ class Sketch:
     With law="one-sided", for p up to 0.999, X is the positive p-stable law. No total may then be negative, and the same
     error takes fewer entries: 1.35 times fewer at p = 0.25, 2.85 at 0.5, 11 at 0.75, 69 at 0.9.
 
+    With buckets=B, one-sided entries alone, a secret hash sends a key to one of B buckets of g = size/B entries, and it
+    is added to those alone: an update costs as much as one of g entries, and the relative variance of an estimate is
+    v_g (1/B + S (1 - 1/B)), v_g that of g entries and S = Σ f^{2p}/F_p² the share of the heaviest keys. So 16 entries a
+    key and 32,000 in all give 0.5% where no key dominates, and the error of 16 entries if one key holds everything.
+
     The arithmetic is exact. Any order, batching or sharding of the same net stream gives the same bytes, and a delete
     undoes an update to the last bit.
 
@@ -55,21 +82,25 @@ class Sketch:
     (3, 3)
     """
 
-    def __init__(self, p: float, size: int, secret: Secret | None = None, *, law: Law | None = None) -> None:
+    def __init__(
+        self, p: float, size: int, secret: Secret | None = None, *, law: Law | None = None, buckets: int = 1
+    ) -> None:
         """An empty sketch of order p with `size` entries, under `secret` or a fresh one from the operating system.
 
-        `law` is "symmetric", the default, or "one-sided".
+        `law` is "symmetric" or "one-sided"; left out, it is one-sided wherever there is such a law. `size` counts the
+        entries of all `buckets`, and each has an even number of them.
         """
-        self._open(order_of(p, law), size, secret)
+        self._open(order_of(p, law), size, secret, buckets)
 
-    def _open(self, order: float, size: int, secret: Secret | None) -> None:
+    def _open(self, order: float, size: int, secret: Secret | None, buckets: int) -> None:
         if secret is not None and not isinstance(secret, Secret):
             raise ArgumentTypeError(
                 "secret", type(secret), "not a Secret", "Pass Secret.generate() or Secret.load(path)"
             )
-        entries = _checked_size(size)
+        entries = checked_size(size)
+        parts = checked_buckets(buckets, entries, order)
         held = Secret.generate() if secret is None else secret
-        self._start(Entries(order, entries), held.fingerprint, Projection(order, entries, held), 0, 0)
+        self._start(Entries(order, entries, parts), held.fingerprint, Projection(order, entries, held, parts), 0, 0)
 
     def _start(
         self, entries: Entries, secret_fingerprint: bytes, projection: Projection | None, pairs: int, total: int
@@ -97,8 +128,18 @@ class Sketch:
 
     @property
     def size(self) -> int:
-        """The number of entries."""
+        """The number of entries, of all buckets together."""
         return self._entries.size
+
+    @property
+    def buckets(self) -> int:
+        """The number of buckets; 1 if every key is added to every entry."""
+        return self._entries.buckets
+
+    @property
+    def entries_per_key(self) -> int:
+        """The number of entries that a key is added to: size / buckets."""
+        return self._entries.size // self._entries.buckets
 
     @property
     def pairs(self) -> int:
@@ -149,10 +190,10 @@ class Sketch:
         return self._projection
 
     def merge(self, other: Sketch) -> None:
-        """Adds the stream of `other`, which must have the same p, law, size and secret; `other` is left as it is."""
+        """Adds the stream of `other`, of the same p, law, size, buckets and secret; `other` is left as it is."""
         if not isinstance(other, Sketch):
             raise ArgumentTypeError("other", type(other), "not a Sketch", "Read a blob with Sketch.from_bytes first")
-        for name in ("p", "law", "size"):
+        for name in ("p", "law", "size", "buckets"):
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
                 raise MergeError(f"sketches of {name} = {mine} and {theirs} cannot be merged: build both alike.")
@@ -186,9 +227,19 @@ class Sketch:
     def to_bytes(self) -> bytes:
         """The sketch as bytes: canonical, checksummed, without the secret. The format is docs/wire-format.md."""
         entries, pairs, total = self._snapshot()
-        held = integer_entries(entries)
-        frame = wire.Frame(entries.p, entries.size, entries.resolution, self._secret_fingerprint, pairs, total, held)
-        return wire.encode(frame)
+        return wire.encode(
+            wire.Frame(
+                entries.p,
+                entries.size,
+                entries.resolution,
+                self._secret_fingerprint,
+                pairs,
+                total,
+                wire.PackedIntegers(entries.packed(), entries.size),
+                entries.buckets,
+                wire.PackedIntegers(entries.packed_totals(), wire.totals_of(entries.p, entries.buckets)),
+            )
+        )
 
     @classmethod
     def from_bytes(cls, blob: bytes, secret: Secret | None = None) -> Sketch:
@@ -199,24 +250,25 @@ class Sketch:
             raise ArgumentTypeError("secret", type(secret), "not a Secret", "Pass Secret.load(path), or leave it out")
         frame = wire.decode(bytes(blob))
         try:
-            order, size = cls._checked_order(frame.p), _checked_size(frame.size)
+            order, size = cls._checked_order(frame.p), checked_size(frame.size)
+            buckets = checked_buckets(frame.buckets, size, order)
         except ArgumentError as error:
             raise BlobError(f"a sketch with a header nothing writes: {error}") from None
-        entries = Entries(order, size)
-        width = 4 * entries.digits
+        entries = Entries(order, size, buckets)
         if frame.resolution != entries.resolution:
             raise BlobError(
                 f"a {law_of(order)} sketch of p = {index_of(order)} with resolution {frame.resolution} instead of "
                 f"{entries.resolution}."
             )
         try:
-            entries.load(b"".join(value.to_bytes(width, "little", signed=True) for value in frame.entries))
+            entries.load_packed(wire.PackedIntegers.of(frame.entries).raw)
+            entries.load_packed_totals(wire.PackedIntegers.of(frame.totals).raw)
         except OverflowError:
             raise BlobError("a sketch with an entry larger than any stream can make.") from None
         if secret is not None and secret.fingerprint != frame.secret_fingerprint:
             raise SecretMismatch("this secret is not the one the sketch was made with. Load the one it was made with.")
         self = cls.__new__(cls)
-        projection = None if secret is None else Projection(order, size, secret)
+        projection = None if secret is None else Projection(order, size, secret, buckets)
         self._start(entries, frame.secret_fingerprint, projection, frame.pairs, frame.total)
         return self
 
@@ -224,27 +276,24 @@ class Sketch:
         """F_p with its confidence limits. Not private: see `docs/accuracy.md` for the methods and what each reaches.
 
         "best" is `pitman` for symmetric entries of p up to 1. Above 1 there is one method, `norm`; for one-sided
-        entries one, `power`.
+        entries one, `power`. With buckets the value is the sum of the estimates of all buckets, and the limits are
+        those of a normal law: approximate, and the rougher the more of F_p one key holds (estimators/bucket_sum.py).
 
         Raises:
             NegativeTotal: more was deleted than there was, so the stream has no moment.
             ArgumentError: no such method, or one that does not exist at this p.
         """
         entries, pairs, total = self._snapshot()
+        if self.buckets > 1:
+            return self._bucketed_estimate(entries, pairs, total, method, confidence)
         values = integer_entries(entries)
         empty = not any(values)
         if pairs < 0 or total < 0 or (not empty and total == 0):
-            raise NegativeTotal(
-                f"the net stream has {pairs} pairs of total {total}, so more was deleted than was there. "
-                "Send the updates it is missing, or delete only what was updated."
-            )
+            raise _owed(pairs, total)
         logs, signs = log_magnitudes(entries)
         if self.law == "one-sided":
             if not empty and min(values) <= 0:
-                raise NegativeTotal(
-                    "an entry of this one-sided sketch is not positive: more of some key was deleted than was there. "
-                    'Send the updates it is missing, or sketch signed totals with law="symmetric".'
-                )
+                raise NegativeTotal(_NOT_POSITIVE)
             return one_sided.estimate(None if empty else logs, entries.size, self.p, method, confidence)
         if entries.p > 1.0:
             return norm.estimate(
@@ -256,6 +305,21 @@ class Sketch:
             log_estimates(np.zeros(entries.size), np.ones(entries.size), entries.p, method)  # refuses a wrong method
             return Estimate(0.0, 0.0, 0.0, checked_confidence(confidence), method)
         return estimate(logs, signs, entries.p, method, confidence)
+
+    def _bucketed_estimate(self, entries: Entries, pairs: int, total: int, method: str, confidence: float) -> Estimate:
+        fractions = entries.split()[0].reshape(entries.buckets, -1)
+        occupied = (fractions != 0.0).any(axis=1)
+        if pairs < 0 or total < 0 or (total == 0 and occupied.any()):
+            raise _owed(pairs, total)
+        if (fractions[occupied] <= 0.0).any():
+            raise NegativeTotal(_NOT_POSITIVE)
+        return bucket_sum.estimate(self._bucket_estimates(), self.entries_per_key, self.p, method, confidence)
+
+    def _bucket_estimates(self) -> NDArray[np.float64]:
+        """F_hat of each bucket, exactly 0 of an empty one. No error, and no branch, depends on the entries."""
+        entries, _, _ = self._snapshot()
+        logs = one_sided.log_estimates(logs_of(entries).reshape(entries.buckets, -1), self.p)
+        return np.exp(logs)
 
     def __copy__(self) -> Sketch:
         entries, pairs, total = self._snapshot()
@@ -274,46 +338,5 @@ class Sketch:
             return "<Sketch, not made>"
         held = "" if self._projection is not None else ", without its secret"
         law = " one-sided" if self.law == "one-sided" else ""
-        return f"<Sketch p={self.p:g}{law} size={self.size} pairs={self._pairs} total={self._total}{held}>"
-
-
-def _checked_size(size: object) -> int:
-    if isinstance(size, bool):
-        raise ArgumentTypeError("size", size, "not a number of entries", "Pass an integer such as 50")
-    try:
-        count = operator.index(size)  # type: ignore[arg-type]
-    except TypeError:
-        raise ArgumentTypeError("size", size, "not a number of entries", "Pass an integer such as 50") from None
-    if not 1 <= count <= _LARGEST_SIZE:
-        way_out = "The error is about 1.2/sqrt(size): 500 entries give 5%"
-        raise ArgumentError("size", count, f"a sketch has 1 to {_LARGEST_SIZE} entries", way_out)
-    return count
-
-
-def entry_bytes(p: float, moment: float) -> float:
-    """About how many bytes `to_bytes` takes for an entry of a stream with F_p = `moment`: docs/wire-format.md."""
-    scale = max(0.0, math.log2(moment)) / p
-    return 1.6 + (Entries(p, 1).resolution + scale + 0.83 * (1.0 / p - 1.0)) / 8.0
-
-
-def log_magnitudes(entries: Entries, *, zero: float = 0.5) -> tuple[list[float], list[float]]:
-    """ln|a_j| and the signs. An entry that is exactly zero is read as half the resolution, or as `zero` of it."""
-    log_unit = -entries.resolution * math.log(2.0)
-    nothing = math.log(zero) if zero else -math.inf
-    values = integer_entries(entries)
-    logs = [(math.log(abs(value)) if value else nothing) + log_unit for value in values]
-    return logs, [-1.0 if value < 0 else 1.0 for value in values]
-
-
-def integer_entries(entries: Entries) -> list[int]:
-    """The entries as integers in units of 2^-resolution."""
-    state, width = entries.state(), 4 * entries.digits
-    if entries.digits < 2:
-        return [int.from_bytes(state[i : i + width], "little", signed=True) for i in range(0, len(state), width)]
-    digits = np.frombuffer(state, "<i4").reshape(-1, entries.digits)
-    low = np.ascontiguousarray(digits[:, :2]).view("<i8").ravel()
-    values: list[int] = low.tolist()
-    # Those that take more than 64 bits: what is above them is not the sign alone.
-    for i in np.flatnonzero((digits[:, 2:] != (low >> 63)[:, np.newaxis]).any(axis=1)).tolist():
-        values[i] = int.from_bytes(state[i * width : (i + 1) * width], "little", signed=True)
-    return values
+        buckets = f" buckets={self.buckets}" if self.buckets > 1 else ""
+        return f"<Sketch p={self.p:g}{law} size={self.size}{buckets} pairs={self._pairs} total={self._total}{held}>"

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import overload
 
+from .._native import SKEWED, integers_end
 from ..errors import BlobError, ForeignBlob, UnsupportedVersion
 
 __all__ = [
@@ -20,6 +22,7 @@ __all__ = [
     "VERSION",
     "Frame",
     "IntegerReader",
+    "PackedIntegers",
     "checksum",
     "counts_are_possible",
     "decode",
@@ -27,22 +30,68 @@ __all__ = [
     "encode_integer",
     "opened",
     "prefix",
+    "totals_of",
 ]
 
 MAGIC = b"\x89SSK\r\n\x1a\n"  # not text, and broken by whatever treats it as text
 VERSION = 1
 KIND_SKETCH = 1
+KIND_BUCKETED_SKETCH = 6
 CHECKSUM_BYTES = 8
 MOST_COUNTED = 2**256  # pairs, or total: no stream comes near, a sketch merged with itself again and again might
 
 _PREFIX = struct.Struct("<8sHH")  # magic, version, kind
 PREFIX_BYTES = _PREFIX.size
 _HEADER = struct.Struct("<dIH8s")  # p, size, resolution, fingerprint of the secret
+_BUCKETS = struct.Struct("<I")  # follows, of a sketch in buckets
+
+
+class PackedIntegers(Sequence[int]):
+    """Integers one after the other as the wire has them, which is how the compiled core reads and writes entries.
+
+    They are known to be good: `raw` is as many integers in their shortest form, and nothing else.
+    """
+
+    def __init__(self, raw: bytes, count: int) -> None:
+        self.raw = raw
+        self._count = count
+
+    @classmethod
+    def of(cls, integers: Sequence[int]) -> PackedIntegers:
+        if isinstance(integers, PackedIntegers):
+            return integers
+        return cls(b"".join(map(encode_integer, integers)), len(integers))
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[int]:
+        at = 0
+        for _ in range(self._count):
+            end = at + 1 + self.raw[at]
+            yield int.from_bytes(self.raw[at + 1 : end], "little", signed=True)
+            at = end
+
+    @overload
+    def __getitem__(self, at: int) -> int: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[int]: ...
+    def __getitem__(self, at: int | slice) -> int | Sequence[int]:
+        return list(self)[at]
+
+    def __eq__(self, other: object) -> bool:
+        return list(self) == list(other) if isinstance(other, Sequence) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.raw)
 
 
 @dataclass(frozen=True)
 class Frame:
-    """What a blob holds. Entry j of the sketch is `entries[j]` times 2^-resolution; `p` is the order of orders.py."""
+    """What a blob holds. Entry j of the sketch is `entries[j]` times 2^-resolution; `p` is the order of orders.py.
+
+    Of a sketch in buckets, entry j of bucket b is `entries[b * size // buckets + j]`; that of entropy has `totals`.
+    """
 
     p: float
     size: int
@@ -51,16 +100,25 @@ class Frame:
     pairs: int
     total: int
     entries: Sequence[int]
+    buckets: int = 1
+    totals: Sequence[int] = ()
+
+
+def totals_of(p: float, buckets: int) -> int:
+    """How many totals of buckets a sketch has: one each if it is entropy's, whose estimate needs them."""
+    return buckets if buckets > 1 and p == SKEWED else 0
 
 
 def encode(frame: Frame) -> bytes:
     """The bytes of a frame; equal frames give equal bytes."""
     parts = [
-        prefix(KIND_SKETCH),
+        prefix(KIND_SKETCH if frame.buckets == 1 else KIND_BUCKETED_SKETCH),
         _HEADER.pack(frame.p, frame.size, frame.resolution, frame.secret_fingerprint),
+        b"" if frame.buckets == 1 else _BUCKETS.pack(frame.buckets),
         encode_integer(frame.pairs),
         encode_integer(frame.total),
-        *map(encode_integer, frame.entries),
+        PackedIntegers.of(frame.entries).raw,
+        PackedIntegers.of(frame.totals).raw,
     ]
     body = b"".join(parts)
     return body + checksum(body)
@@ -68,15 +126,28 @@ def encode(frame: Frame) -> bytes:
 
 def decode(blob: bytes) -> Frame:
     """The frame of `blob`, or a typed error: `ForeignBlob`, `UnsupportedVersion` or `BlobError`."""
-    body = opened(blob, KIND_SKETCH, "a sketch", "Sketch", _HEADER.size)
+    in_buckets = blob[len(MAGIC) : _PREFIX.size] == prefix(KIND_BUCKETED_SKETCH)[len(MAGIC) :]
+    if in_buckets:
+        body = opened(blob, KIND_BUCKETED_SKETCH, "a sketch", "Sketch", _HEADER.size + _BUCKETS.size)
+    else:
+        body = opened(blob, KIND_SKETCH, "a sketch", "Sketch", _HEADER.size)
     p, size, resolution, fingerprint = _HEADER.unpack_from(blob, _PREFIX.size)
-    reader = IntegerReader(body, _PREFIX.size + _HEADER.size)
+    at, buckets = _PREFIX.size + _HEADER.size, 1
+    if in_buckets:
+        (buckets,) = _BUCKETS.unpack_from(blob, at)
+        at += _BUCKETS.size
+        if not 1 < buckets <= size:
+            raise BlobError(f"a sketch of {size} entries in {buckets} buckets, which nothing writes.")
+    reader = IntegerReader(body, at)
     if size > len(body):  # every entry has at least its length byte: refuse before allocating
         raise BlobError(f"a sketch of {len(body)} bytes cannot hold {size} entries.")
     pairs, total = reader.counts()
-    entries = [reader.integer() for _ in range(size)]
+    entries = reader.integers(size)
+    totals = reader.integers(totals_of(p, buckets))
     reader.end()
-    return Frame(p, size, resolution, fingerprint, pairs, total, entries)
+    if totals and sum(totals) != total:
+        raise BlobError("a sketch whose buckets have other totals than all of it.")
+    return Frame(p, size, resolution, fingerprint, pairs, total, entries, buckets, totals)
 
 
 def prefix(kind: int) -> bytes:
@@ -123,6 +194,13 @@ def checksum(body: bytes) -> bytes:
     return hashlib.sha256(body).digest()[:CHECKSUM_BYTES]
 
 
+_WRONG = {
+    "missing": "a sketch that ends before its last entry.",
+    "cut": "a sketch that ends within an entry.",
+    "long": "a sketch with an integer that is not in its shortest form.",
+}
+
+
 class IntegerReader:
     """Reads integers one after the other and refuses every encoding but the shortest."""
 
@@ -130,17 +208,17 @@ class IntegerReader:
         self._body = body
         self._position = position
 
+    def integers(self, count: int) -> PackedIntegers:
+        """The next `count` integers."""
+        end, wrong = integers_end(self._body, self._position, count)
+        if wrong:
+            raise BlobError(_WRONG[wrong])
+        raw = self._body[self._position : end]
+        self._position = end
+        return PackedIntegers(raw, count)
+
     def integer(self) -> int:
-        if self._position >= len(self._body):
-            raise BlobError("a sketch that ends before its last entry.")
-        length = self._body[self._position]
-        raw = self._body[self._position + 1 : self._position + 1 + length]
-        if len(raw) != length:
-            raise BlobError("a sketch that ends within an entry.")
-        value = int.from_bytes(raw, "little", signed=True)
-        if len(encode_integer(value)) != length + 1:
-            raise BlobError("a sketch with an integer that is not in its shortest form.")
-        self._position += 1 + length
+        (value,) = self.integers(1)
         return value
 
     def counts(self) -> tuple[int, int]:

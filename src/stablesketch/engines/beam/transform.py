@@ -100,6 +100,7 @@ class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is u
         error: float | None = None,
         size: int | None = None,
         memory: str | int | None = None,
+        entries_per_key: int | None = None,
         expected: float | None = None,
         mechanism: Mechanism = "sketch",
         clip: bool = False,
@@ -114,7 +115,7 @@ class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is u
         if not isinstance(privacy, Privacy):
             raise ArgumentTypeError("privacy", privacy, "not a Privacy", "Pass ss.Privacy(1.0, 1e-9)")
         self._statistic, self._privacy = statistic, privacy
-        self._sizing = Sizing(error, size, memory, expected, mechanism)
+        self._sizing = Sizing(error, size, memory, expected, mechanism, entries_per_key)
         self._groups = None if groups is None else group_names(groups)
         self._by, self._public_windows = by or groups is not None, public_windows
         self._person, self._most_groups = person, groups_per_person
@@ -140,7 +141,7 @@ class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is u
         if self._ledger is not None:
             by = f" by {', '.join(task.columns.by)}" if task.columns.by else ""
             charged = charge_of(plan) if shares is None else shares.charge(plan)
-            ask = Ask.of_table(f"{self._statistic}{by}", charged, spent, self._privacy)
+            ask = Ask.of_table(f"{self._statistic}{by}", charged, spent, self._privacy, person=self._person)
             self._ledger._charge(ask, self._label)
         named = self._named(pcoll, windowed, bounding)
         if self._groups is not None:

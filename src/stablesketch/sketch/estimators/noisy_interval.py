@@ -18,16 +18,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import lru_cache
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import ArgumentError
 from .norm import norm_law
-from .power_sum import power_sum
+from .power_sum import power_sum, size_for
 from .registry import checked_confidence
 
-__all__ = ["NoisyLaw", "noisy_norm_law", "noisy_power_law"]
+__all__ = ["NoisyLaw", "noisy_norm_law", "noisy_power_law", "noisy_sum_law"]
 
 Array = NDArray[np.float64]
 
@@ -40,6 +41,8 @@ _CLOSE = 1e-7  # of a probability and of its complement, or of F
 _FEW, _GRID = 8, 100
 # Pieces that are narrower than this in units of the noise are taken at their middle, which is then exact to 1e-10.
 _NARROW = 1e-4
+# Relative variances that differ by less share a law; below the second a law is taken to be logarithmic normal.
+_ALIKE, _NEARLY_NORMAL = 0.01, 1e-3
 
 
 class NoisyLaw:
@@ -165,6 +168,32 @@ def _checked(released: float, noise: float) -> tuple[float, float]:
 def noisy_power_law(p: float, size: int) -> NoisyLaw:
     """The law of one p and size of one-sided entries, built once."""
     return NoisyLaw(power_sum(p, size).log_quantiles)
+
+
+def noisy_sum_law(p: float, variance: float) -> NoisyLaw:
+    """The law of a sum of estimates F_b ξ_b over its mean F, whose relative variance is known.
+
+    As in `noisy_power_law` for as many entries as have that variance: it is the law itself if one F_b is all of F, and
+    has the right skewness if all are equal, that of the sum of k being 1/sqrt(k) of that of one. The variance is taken
+    to within 1%, so that one law serves many sums.
+    """
+    steps = round(math.log(variance) / math.log1p(_ALIKE))
+    return _sum_law(p, math.exp(steps * math.log1p(_ALIKE)))
+
+
+@lru_cache(maxsize=512)
+def _sum_law(p: float, variance: float) -> NoisyLaw:
+    if variance > _NEARLY_NORMAL:
+        return noisy_power_law(p, size_for(p, math.sqrt(variance)))
+    # Of so many entries the skewness hardly matters, and a logarithmic normal law has nearly that of ξ.
+    spread = math.sqrt(math.log1p(variance))
+    scores = NormalDist()
+
+    def log_quantiles(probability: Array) -> Array:
+        normal = np.array([scores.inv_cdf(each) for each in probability.tolist()])
+        return spread * normal - 0.5 * spread**2
+
+    return NoisyLaw(log_quantiles)
 
 
 @lru_cache(maxsize=64)

@@ -1,0 +1,110 @@
+"""`stablesketch release --dry-run`: plan and price, without a look at the data; and how the price is shared out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import typer
+
+from ..doors import Task
+from ..doors.division import division, in_words
+from ..doors.max_value import least_seen
+from ..plan import Plan
+from ..plan.bare_words import is_bare
+from ..plan.in_words import noise_in_words
+from .screen import console, note, plain_table, print_text
+
+__all__ = ["check_dry", "shares_in_words", "show_plan"]
+
+_EXAMPLES = (1, 15, 255, 4095, 65_535)  # of the max_value that may be found
+
+
+def check_dry(*, stored: bool, plot: Path | None, report: Path | None, output: Path | None) -> None:
+    """Refuses what a dry run would leave out without a word."""
+    if stored:
+        raise typer.BadParameter(
+            "--dry-run is for data. The plan of a stored sketch, which has its price: stablesketch inspect FILE."
+        )
+    way_out = {
+        "--plot": " A plan is drawn by stablesketch plan --plot.",
+        "-o": " A plan is kept by stablesketch plan -o.",
+    }
+    for option, path in (("--plot", plot), ("--report", report), ("-o", output)):
+        if path is not None:
+            raise typer.BadParameter(
+                f"{option} keeps what is released, and --dry-run releases nothing. Leave out one of them."
+                f"{way_out.get(option, '')}"
+            )
+
+
+def show_plan(task: Task, counted: bool, json: bool) -> None:
+    """The plan, as far as it is known before any data are read."""
+    if counted and task.bare:
+        raise typer.BadParameter(
+            "--dry-run reads no data, and a bare sketch needs the number of pairs. Pass --pairs 1e6, for example."
+        )
+    chosen = task.planned()
+    if json:
+        print_text(chosen.to_json())
+    else:
+        console().print(str(chosen), markup=False, soft_wrap=True)
+    if task.auto is not None:
+        note("max_value is found in the data: this is the plan for max_value = 1, and the noise grows with it.")
+        if not json and not is_bare(chosen):
+            _show_noise(task)
+    if not json:
+        for line in shares_in_words(task, chosen):
+            note(line)
+
+
+def _show_noise(task: Task) -> None:
+    """The noise for some of the max_value that may be found."""
+    plans = [replace(task, privacy=replace(task.privacy, max_value=most)).planned() for most in _EXAMPLES]
+    parts = plans[0].parts or (plans[0],)
+    names = [f"noise on {part.statistic}" for part in parts]
+    rows = [
+        [f"{most:,}", *(noise_in_words(part) for part in plan.parts or (plan,))]
+        for most, plan in zip(_EXAMPLES, plans, strict=True)
+    ]
+    plain_table(["max_value", *names], rows, numbers=1 + len(names))
+
+
+def shares_in_words(task: Task, plan: Plan) -> list[str]:
+    """What of the price goes where, beyond the values themselves."""
+    shares = division(task, plan)
+    found = []
+    if len(shares) > 1:
+        divided = in_words(shares, grouped=bool(task.columns.by))
+        found.append(f"of ε = {task.privacy.epsilon:.4g}, δ = {task.privacy.delta:.3g}: {divided}")
+    if task.auto is not None:
+        least = least_seen(task.privacy, task.shares()[0])
+        found.append(
+            f"max_value is aimed at what {task.auto.quantile:.0%} of the values do not pass; sizes of values, in "
+            f"powers of two, that fewer than about {least:,} have are not told from noise, so in small data more may "
+            "be clipped"
+        )
+    return found + (_in_groups(task) if task.columns.by else [])
+
+
+def _in_groups(task: Task) -> list[str]:
+    """What it takes that a neighbour can change several groups, and that there are many."""
+    return _in_less_memory(task) + _in_several(task)
+
+
+def _in_less_memory(task: Task) -> list[str]:
+    share = task.table_sizing.usual_memory
+    if share == task.sizing.usual_memory:
+        return []
+    many = "how many groups there are is not known" if task.groups is None else f"there are {len(task.groups):,} groups"
+    return [f"{many}, so each has {share / 1024:,.3g} KB, and not 256; --memory 256K gives every group as much"]
+
+
+def _in_several(task: Task) -> list[str]:
+    if task.touched == 1:
+        return []
+    if task.bare:
+        return [f"a neighbour can change {task.touched} groups, so each has 1/{task.touched} of the rest"]
+    if task.privacy.relation == "replace":
+        return ["a replaced pair counts as one removed and one added, perhaps in another group"]
+    return [f"one person can change {task.touched:,} groups: the price is that of all of them together"]

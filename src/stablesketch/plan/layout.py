@@ -1,0 +1,93 @@
+"""How entries are laid out: all for every key, or in buckets of which each key has one.
+
+A key touches the g entries of its bucket, of g B in all. With ξ of g entries, of relative variance v, the sum of the
+estimates of all buckets has
+
+    v (1/B + S (1 - 1/B)),      S = Σ f^{2p}/F_p²,
+
+one over B where no key dominates (S is one over the number of keys, if all are alike), and v if one key holds
+everything: then only its own g entries count. Plans tell both. What it costs in noise: privacy/noisy_estimate.py, for
+g entries and for as many buckets as one person can change; docs/math-buckets.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ..errors import ArgumentError
+from ..privacy import Privacy
+from ..statistic import Moment, Shannon, Statistic
+from .plan import LARGEST_SIZE
+
+__all__ = [
+    "FEW_PER_KEY",
+    "LARGEST_FLAT",
+    "TYPICAL_MOMENT",
+    "USUAL_ENTRIES",
+    "Layout",
+    "has_buckets",
+    "laid_out",
+]
+
+LARGEST_FLAT = 512
+"""Up to so many entries every key touches all of them: the error is then the same for every stream."""
+
+FEW_PER_KEY = 16
+"""What a key touches where an error is asked for: fewer entries take several times the noise."""
+
+USUAL_ENTRIES = 20_000
+"""In all, where nothing is asked for: more hardly show beside the noise, and beside what heavy keys err by."""
+
+TYPICAL_MOMENT = 2.0**20
+"""F_p for the bytes of an entry, where nobody expects another."""
+
+
+def has_buckets(statistic: Statistic, mechanism: str) -> bool:
+    """Whether what measures it can lie in buckets: moments of orders below 1, and entropy."""
+    below_one = isinstance(statistic, Moment) and statistic.p < 1.0
+    return mechanism == "sketch" and (below_one or isinstance(statistic, Shannon))
+
+
+@dataclass(frozen=True)
+class Layout:
+    """g entries in each of B buckets."""
+
+    per_key: int
+    buckets: int = 1
+
+    @property
+    def size(self) -> int:
+        """All entries."""
+        return self.per_key * self.buckets
+
+    @property
+    def norm_share(self) -> float:
+        """Of where the sum of the estimates is cut, where their norm is, a power of two of at most 1/√B: so that the
+        norm is cut wherever the sum is (docs/math-buckets.md, "What computing costs")."""
+        return 2.0 ** -math.ceil(0.5 * math.log2(self.buckets))
+
+    def changed(self, privacy: Privacy) -> int:
+        """How many estimates one person can change at most: a pair that is added changes one, one that is replaced the
+        bucket that it leaves and the one it comes to. Without buckets it is one in every group of a table."""
+        if self.buckets == 1:
+            return privacy.copies
+        moved = 2 if privacy.relation == "replace" else 1
+        return min(moved * privacy.pairs_per_person, self.buckets * privacy.copies)
+
+
+def laid_out(size: int, per_key: int | None, usual: int) -> Layout:
+    """So many entries with so many per key, checked; by default all of them, or `usual` where that is too many."""
+    if per_key is None:
+        per_key = size if size <= LARGEST_SIZE else usual
+    if per_key >= size:
+        if per_key > size:
+            raise ArgumentError(
+                "entries_per_key", per_key, f"there are only {size:,} entries", "Pass fewer, or a larger size="
+            )
+        return Layout(size)
+    buckets, left = divmod(size, per_key)
+    if left:
+        near = f"size={buckets * per_key} or size={(buckets + 1) * per_key}"
+        raise ArgumentError("size", size, f"not a multiple of the {per_key} entries that a key touches", f"Pass {near}")
+    return Layout(per_key, buckets)

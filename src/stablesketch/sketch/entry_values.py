@@ -1,0 +1,57 @@
+"""What the entries of a sketch are, read as Python integers, as logarithms or as floats."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._native import Entries
+
+__all__ = ["entry_bytes", "integer_entries", "log_magnitudes", "logs_of", "quotients"]
+
+
+def entry_bytes(p: float, moment: float) -> float:
+    """About how many bytes `to_bytes` takes for an entry of a stream with F_p = `moment`: docs/wire-format.md."""
+    scale = max(0.0, math.log2(moment)) / p
+    return 1.6 + (Entries(p, 1).resolution + scale + 0.83 * (1.0 / p - 1.0)) / 8.0
+
+
+def log_magnitudes(entries: Entries, *, zero: float = 0.5) -> tuple[list[float], list[float]]:
+    """ln|a_j| and the signs. An entry that is exactly zero is read as half the resolution, or as `zero` of it."""
+    log_unit = -entries.resolution * math.log(2.0)
+    nothing = math.log(zero) if zero else -math.inf
+    values = integer_entries(entries)
+    logs = [(math.log(abs(value)) if value else nothing) + log_unit for value in values]
+    return logs, [-1.0 if value < 0 else 1.0 for value in values]
+
+
+def integer_entries(entries: Entries) -> list[int]:
+    """The entries as integers in units of 2^-resolution."""
+    state, width = entries.state(), 4 * entries.digits
+    if entries.digits < 2:
+        return [int.from_bytes(state[i : i + width], "little", signed=True) for i in range(0, len(state), width)]
+    digits = np.frombuffer(state, "<i4").reshape(-1, entries.digits)
+    low = np.ascontiguousarray(digits[:, :2]).view("<i8").ravel()
+    values: list[int] = low.tolist()
+    # Those that take more than 64 bits: what is above them is not the sign alone.
+    for i in np.flatnonzero((digits[:, 2:] != (low >> 63)[:, np.newaxis]).any(axis=1)).tolist():
+        values[i] = int.from_bytes(state[i * width : (i + 1) * width], "little", signed=True)
+    return values
+
+
+def logs_of(entries: Entries) -> NDArray[np.float64]:
+    """ln|a_j|, -∞ for an entry of 0, of all entries at once: ln|fraction| + exponent ln 2, each entry first rounded to
+    the nearest float. The relative error of a_j is a few units in the last place of its logarithm, as it is of
+    `log_magnitudes`."""
+    fraction, exponent = entries.split()
+    with np.errstate(divide="ignore"):
+        logs: NDArray[np.float64] = np.log(np.abs(fraction)) + exponent * math.log(2.0)
+    return logs
+
+
+def quotients(entries: Entries, divisors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """a_j over its divisor: two roundings, of a_j to the nearest float and of the quotient."""
+    fraction, exponent = entries.split()
+    return np.ldexp(fraction / divisors, exponent.astype(np.int32))

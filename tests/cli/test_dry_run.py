@@ -1,0 +1,103 @@
+"""A dry run says what is known before data are read, and refuses what it would not do; prices are told whole."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from cli_helpers import PRIVATE, SMALL, Shell
+
+import stablesketch as ss
+
+RELEASE = ["release", "events.csv", "--key", "app", *SMALL]
+AUTO = ["--value", "n", "--max-value", "auto"]
+
+
+def test_noise_that_depends_on_what_is_found_is_shown_for_several(shell: Shell) -> None:
+    shown = shell(*RELEASE, *AUTO, "--dry-run")
+    assert shown.code == 0
+    assert "this is the plan for max_value = 1, and the noise grows with it" in shown.err
+    noise = {int(m.replace(",", "")): b for m, b in re.findall(r"^ *([\d,]+) +b = ([\d.,]+)$", shown.out, re.MULTILINE)}
+    for most, told in noise.items():
+        plan = ss.plan(ss.Moment(0.5), ss.Privacy(1.8, 1e-6, max_value=most), size=50)
+        assert float(told) == pytest.approx(plan.noise, rel=5e-3)
+    assert sorted(noise) == [1, 15, 255, 4095, 65535]
+    assert "of ε = 2, δ = 1e-06: ε = 0.2 to find max_value; ε = 1.8, δ = 1e-06 for the number itself" in shown.err
+
+
+def test_of_what_is_computed_every_noise_is_shown(shell: Shell) -> None:
+    shown = shell(
+        "release", "events.csv", "--key", "app", "--statistic", "hill", "--order", "0.5", "--epsilon", "2", "--delta",
+        "1e-6", "--size", "50", *AUTO, "--dry-run",
+    )  # fmt: skip
+    assert re.search(r"^max_value +noise on F_0.5 +noise on total$", shown.out, re.MULTILINE), shown.out
+
+
+def test_json_of_a_dry_run_is_a_plan_with_a_note(shell: Shell) -> None:
+    shown = shell(*RELEASE, *AUTO, "--dry-run", "--json")
+    assert ss.Plan.from_json(shown.out).privacy.max_value == 1
+    assert "max_value is found in the data" in shown.err
+
+
+def test_the_share_of_values_that_is_clipped_is_not_promised(shell: Shell) -> None:
+    """An eighth of the values is 2 or more, each eighth of a size of its own: fewer than 86 each, so 1 is found."""
+    rows = ["k,v"] + [f"a{i},{1 if i % 8 else 2 ** (1 + i // 8 % 30)}" for i in range(4000)]
+    shell.write("skewed.csv", "\n".join(rows) + "\n")
+    private = ("--key", "k", "--value", "v", "--max-value", "auto", "--p", "0.5", "--epsilon", "1", "--delta", "1e-6")
+    shown = shell("release", "skewed.csv", *private, "--size", "50")
+    assert "values above 1 were clipped to it" in shown.err
+    assert "aimed at what 99% of the values do not pass" in shown.err
+    assert "that fewer than about 86 have are not told from noise, so in small data more may be clipped" in shown.err
+
+
+@pytest.mark.parametrize("option", ["--plot", "--report", "-o"])
+def test_what_a_dry_run_would_not_write_is_refused(shell: Shell, option: str) -> None:
+    name = {"--plot": "a.svg", "--report": "a.html", "-o": "a.json"}[option]
+    shown = shell(*RELEASE, "--dry-run", option, name)
+    assert (shown.code, shown.out) == (2, "")
+    assert f"{option} keeps what is released, and --dry-run releases nothing" in shown.err
+    assert not (shell.folder / name).exists()
+
+
+def test_a_dry_run_of_a_stored_sketch_does_not_spend_it(shell: Shell) -> None:
+    shell("secret", "new", "s.key")
+    shell("plan", *SMALL, "-o", "plan.json")
+    made = ("--plan", "plan.json", "--secret", "s.key", "--shard", "all", "-o", "a.ssk")
+    assert shell("sketch", "events.csv", "--key", "app", *made).code == 0
+    shown = shell("release", "a.ssk", "--secret", "s.key", "--dry-run")
+    assert (shown.code, shown.out) == (2, "")
+    assert "stablesketch inspect FILE" in shown.err
+    assert shell("release", "a.ssk", "--secret", "s.key", "--json").code == 0
+
+
+def test_no_group_has_its_price_too(shell: Shell) -> None:
+    tiny = ["release", "events.csv", "--key", "app", "--by", "user", *SMALL]
+    for how in ([], ["--json"]):
+        shown = shell(*tiny, *how)
+        assert shown.code == 0
+        assert "no group is large enough" in shown.err
+        assert "that was paid for all the same: ε = 2, δ = 1e-06" in shown.err
+    assert json.loads(shown.out) == []
+
+
+def test_a_report_tells_the_whole_price_and_how_it_was_divided(shell: Shell) -> None:
+    by = ["release", "events.csv", "--key", "app", *PRIVATE, "--size", "50", *AUTO, "--by", "country"]
+    assert shell(*by, "--report", "a.html").code == 0
+    page = (shell.folder / "a.html").read_text()
+    divided = (
+        "ε = 0.2 to find max_value; ε = 0.18, δ = 1e-07 to choose the names of the groups; "
+        "ε = 1.62, δ = 9e-07 for the numbers of the groups"
+    )
+    assert f"ε = 2 and δ = 1e-06 for the whole table: {divided}" in page
+    assert "ε = 2, δ = 1e-06 in all" in page
+    assert "with their share of ε and δ" in page
+    assert "they were listed, and are public" not in page
+    assert "its name is shown only if a noisy count of its rows is large enough" in page
+    assert "the largest that counts, 7, was found in noisy counts" in page
+    shell.write("groups.txt", "FR\nDE\n")
+    shell(*RELEASE, "--by", "country", "--groups", "groups.txt", "--report", "b.html")
+    listed = (shell.folder / "b.html").read_text()
+    assert "they were listed, and are public" in listed
+    assert "noisy count" not in listed
+    assert "in all" not in listed.split("<h2>")[0]
