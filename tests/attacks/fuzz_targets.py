@@ -81,6 +81,10 @@ def plans() -> list[ss.Plan]:
         ss.plan(ss.Hill(0.5), removed, size=6),
         ss.plan(ss.Profile([0, 0.5]), removed, size=64),
         ss.plan(ss.Atkinson(0.5), people, size=6),
+        ss.plan(ss.Moment(0.5), removed, size=32, entries_per_key=8),
+        ss.plan(ss.Moment(0.9), values, size=12, entries_per_key=6, deletes=True),
+        ss.plan(ss.Shannon(), ss.Privacy(4.0, 1e-6, 300, relation="replace"), size=64, entries_per_key=16),
+        ss.plan(ss.Profile([0, 0.5]), removed, size=64, entries_per_key=16),
     ]  # fmt: skip
 
 
@@ -95,6 +99,8 @@ def sketches() -> list[bytes]:
         ss.Sketch(0.05, 2, secret(), law="one-sided"),
         ss.Sketch(0.999, 3, secret(), law="one-sided"),
         ss.Sketch(2.0, 3, secret(), law="symmetric"),
+        ss.Sketch(0.5, 16, secret(), buckets=4),
+        ss.Sketch(0.95, 6, secret(), buckets=3),
     ):
         sketch.update(["ape", "bee", "ape"], [1, 2**53, 3])
         found.append(sketch.to_bytes())
@@ -103,9 +109,10 @@ def sketches() -> list[bytes]:
 
 @functools.cache
 def entropy_sketches() -> list[bytes]:
-    sketch = EntropySketch(5, secret())
-    sketch.update(["ape", "bee", "ape"], [1, 2, 3])
-    return [sketch.to_bytes()]
+    found = [EntropySketch(5, secret()), EntropySketch(12, secret(), buckets=3)]
+    for sketch in found:
+        sketch.update(["ape", "bee", "ape"], [1, 2, 3])
+    return [sketch.to_bytes() for sketch in found]
 
 
 @functools.cache
