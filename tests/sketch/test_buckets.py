@@ -17,6 +17,7 @@ from sketch_helpers import SECRET, entries_of, native_sums, numbered_secret
 
 from stablesketch import ArgumentError, MergeError, NegativeTotal, Sketch
 from stablesketch._native import SKEWED, Accumulator, Entries, aes128_encrypt, buckets_of, tier_names
+from stablesketch.doors.fold import Fold
 from stablesketch.sketch.entropy_sketch import EntropySketch
 from stablesketch.sketch.entry_values import integer_entries, log_magnitudes, logs_of
 from stablesketch.sketch.estimators.one_sided import log_estimates
@@ -260,7 +261,16 @@ def test_a_sketch_without_buckets_is_as_it_was() -> None:
 
 def test_the_float_of_an_entry_is_the_nearest() -> None:
     """Against Python's exact division, for entries of every length, both signs, and on the verge of rounding."""
-    near = [2**60 + 128, 2**60 + 129, 2**60 + 127, 2**60 + 384, 2**200 + 2**147, 2**200 + 2**147 + 1, 2**64 - 1, 2**96 - 1]
+    near = [
+        2**60 + 128,
+        2**60 + 129,
+        2**60 + 127,
+        2**60 + 384,
+        2**200 + 2**147,
+        2**200 + 2**147 + 1,
+        2**64 - 1,
+        2**96 - 1,
+    ]
     rng = np.random.default_rng(7)
     more = [int.from_bytes(rng.bytes(1 + i % 40), "little") for i in range(400)]
     values = [0, 1, -1, *near, *(-value for value in near), *more, *(-value for value in more)]
@@ -359,3 +369,20 @@ def test_locations_of_buckets_are_those_of_their_sketches() -> None:
             np.testing.assert_allclose(alone.bucket_locations()[0], alone.locations(), rtol=2.0**-51)
         else:
             assert not any(integer_entries(alone._entries))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_stream_that_was_folded_gives_the_same_bytes(threads: int) -> None:
+    """As doors and engines add it: fingerprints with totals, most of them once, some again."""
+    rng = np.random.default_rng(10)
+    keys, values = rng.integers(0, 60_000, 200_000), rng.integers(1, 2**26, 200_000)
+    whole, folded = Sketch(0.5, 120, SECRET, buckets=20), Sketch(0.5, 120, SECRET, buckets=20)
+    whole.update(keys, values)
+
+    def sink(code: int, found: np.ndarray, totals: np.ndarray) -> None:
+        folded._apply("update", found.view(np.int64), totals, threads, negative=False, folded=True)
+
+    fold = Fold(sink, grouped=False, lines=10)
+    fold.add(keys.view(np.uint64), values)
+    fold.finish()
+    assert (folded.total, entries_of(folded)) == (whole.total, entries_of(whole))
