@@ -1,4 +1,4 @@
-"""Sketches in buckets as bytes: kind 6, which older readers refuse, read back to the byte and refused when it is wrong."""
+"""Sketches in buckets as bytes: kind 6, which older readers refuse, read back to the byte, or refused."""
 
 from __future__ import annotations
 
@@ -19,6 +19,10 @@ from stablesketch.sketch.entropy_sketch import EntropySketch
 HEAD = 12 + 22 + 4  # bytes: magic, version and kind; p, size, resolution and fingerprint; buckets
 
 
+COUNTS = b"\x01\x01\x01\x07"  # one pair, of value 7
+LARGE = b"\x10" + b"\x7f" * 16 + b"\x10" + b"\x88" + b"\x80" * 15  # two totals beyond 2^120 that sum to 7
+
+
 def sealed(body: bytes) -> bytes:
     return body + hashlib.sha256(body).digest()[:8]
 
@@ -34,7 +38,7 @@ def forged(
     size: int = 4,
     resolution: int = 54,
     buckets: int = 2,
-    integers: bytes = b"\x01\x01\x01\x07" + b"\x01\x05" * 4 + b"\x01\x03\x01\x04",
+    integers: bytes = COUNTS + b"\x01\x05" * 4 + b"\x01\x03\x01\x04",
     kind: int = 6,
 ) -> bytes:
     """Spelt out field by field; the default is accepted: one pair of value 7, four entries, totals 3 and 4."""
@@ -78,22 +82,19 @@ def test_the_forger_of_these_tests_writes_good_blobs() -> None:
         (forged(buckets=1), "1 buckets"),
         (forged(buckets=0), "0 buckets"),
         (forged(buckets=3), "same even number|ends before"),
-        (forged(buckets=4, integers=b"\x01\x01\x01\x07" + b"\x01\x05" * 4 + b"\x01\x03\x01\x04\0\0"), "same even number"),
+        (forged(buckets=4, integers=COUNTS + b"\x01\x05" * 4 + b"\x01\x03\x01\x04\0\0"), "same even number"),
         (forged(buckets=5), "5 buckets"),
         (forged(buckets=2**32 - 1), "4294967295 buckets"),
         (forged(size=2**22 + 2, buckets=2**21 + 1), "cannot hold"),
         (forged(size=6), "ends before"),
         (forged(resolution=53), "resolution 53 instead of 54"),
-        (forged(p=0.5, resolution=53, integers=b"\x01\x01\x01\x07" + b"\x01\x05" * 4), "not a sketch of entropy"),
-        (forged(integers=b"\x01\x01\x01\x07" + b"\x01\x05" * 4), "ends before"),
-        (forged(integers=b"\x01\x01\x01\x07" + b"\x01\x05" * 4 + b"\x01\x03"), "ends before"),
-        (forged(integers=b"\x01\x01\x01\x07" + b"\x01\x05" * 4 + b"\x01\x03\x01\x05"), "other totals"),
-        (forged(integers=b"\x01\x01\x01\x07" + b"\x01\x05" * 4 + b"\x02\x03\0\x01\x04"), "shortest"),
-        (forged(integers=b"\x01\x01\x01\x07" + b"\x01\x05" * 4 + b"\x01\x03\x01\x04\0"), "1 bytes after"),
-        (
-            forged(integers=b"\x01\x01\x01\x07" + b"\x01\x05" * 4 + b"\x10" + b"\x7f" * 16 + b"\x10" + b"\x88" + b"\x80" * 15),
-            "larger than any stream",
-        ),
+        (forged(p=0.5, resolution=53, integers=COUNTS + b"\x01\x05" * 4), "not a sketch of entropy"),
+        (forged(integers=COUNTS + b"\x01\x05" * 4), "ends before"),
+        (forged(integers=COUNTS + b"\x01\x05" * 4 + b"\x01\x03"), "ends before"),
+        (forged(integers=COUNTS + b"\x01\x05" * 4 + b"\x01\x03\x01\x05"), "other totals"),
+        (forged(integers=COUNTS + b"\x01\x05" * 4 + b"\x02\x03\0\x01\x04"), "shortest"),
+        (forged(integers=COUNTS + b"\x01\x05" * 4 + b"\x01\x03\x01\x04\0"), "1 bytes after"),
+        (forged(integers=COUNTS + b"\x01\x05" * 4 + LARGE), "larger than any stream"),
         (forged(kind=1), "."),
         (forged(kind=7), "kind 7"),
         (sealed(forged()[: HEAD - 2]), "truncated"),
@@ -105,7 +106,7 @@ def test_forged_blobs_are_refused(blob: bytes, message: str) -> None:
 
 
 def test_symmetric_entries_in_buckets_are_refused() -> None:
-    blob = forged(p=0.5, resolution=53, integers=b"\x01\x01\x01\x07" + b"\x01\x05" * 4)
+    blob = forged(p=0.5, resolution=53, integers=COUNTS + b"\x01\x05" * 4)
     with pytest.raises(BlobError, match="symmetric entries have no buckets"):
         Sketch.from_bytes(blob)
 
