@@ -104,7 +104,7 @@ def test_a_bucket_is_a_sketch_of_its_keys(p: float, tier: str) -> None:
 
 @pytest.mark.parametrize("p", [-0.5, SKEWED])
 def test_a_long_update_is_summed_on_the_way(p: float) -> None:
-    """Keys wait, up to 2^17 of them; then they are sorted, and the sums wait. Weights are of one, two or three pieces."""
+    """Keys wait, up to 2^17 of them; then they are sorted, and the sums wait. Weights have one to three pieces."""
     keys, weights = random_keys(2, 140_000), random_weights(3, 140_000)
     expected = one_by_one(p, 12, 3, keys, weights)
     for tier in TIERS if p == -0.5 else TIERS[:1]:
