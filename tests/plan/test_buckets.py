@@ -35,7 +35,7 @@ def test_an_error_takes_as_few_entries_a_key_as_there_are() -> None:
 
 
 def test_few_entries_are_in_one_bucket() -> None:
-    """Up to 256: then the error is the same for every stream."""
+    """Up to 512: then the error is the same for every stream."""
     plan = ss.plan(ss.Moment(0.5), PRIVACY, error=0.05)
     assert (plan.size, plan.buckets) == (203, 1)
     assert plan.worst_error == plan.error

@@ -108,7 +108,7 @@ def test_the_report_says_what_it_can_catch() -> None:
     assert honest.passed
     assert honest.catches is not None
     assert 0.7 <= honest.catches <= 0.95
-    assert f"catches noise or floors below about {honest.catches:.2g}" in str(honest)
+    assert f"noise, or a floor, below about {honest.catches:.2g} of what the claim needs" in str(honest)
     assert sum(not audited(honest.catches - 0.1).passed for _ in range(10)) >= 9
 
 

@@ -141,7 +141,7 @@ def _checked_size(size: Any, least: int = LEAST_SIZE) -> int:
     if isinstance(size, bool) or not isinstance(size, int):
         raise ArgumentTypeError("size", size, "not a number of entries", "Pass an integer such as 500")
     if not least <= size <= LARGEST_IN_ALL:
-        way_out = "Pass size=200 for an error of about 5%, or leave it out"
+        way_out = "Pass size=200, for example, or leave it out"
         raise ArgumentError("size", size, f"it must lie between {LEAST_SIZE} and {LARGEST_IN_ALL:,}", way_out)
     return size
 
