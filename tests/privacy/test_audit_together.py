@@ -151,6 +151,27 @@ def test_p_values_are_never_too_small(epsilon: float, delta: float) -> None:
             assert float(chance[found <= math.log(alpha)].sum()) <= alpha
 
 
+@pytest.mark.parametrize("within", [(0.0, 1.0), (0.05, 0.2), (0.3, 0.9)])
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 3.0])
+@pytest.mark.parametrize("delta", [0.0, 1e-6, 0.2])
+def test_p_values_are_those_of_a_search_through_all_other_chances(
+    delta: float, epsilon: float, within: tuple[float, float]
+) -> None:
+    """Chernoff's bound at 2,000 λ, each over 2,001 P' up to where P is 1: no derivative is asked for."""
+    trials, factor = 1_000, math.exp(epsilon)
+    most = max(min(within[1], (1.0 - delta) / factor), within[0])
+    other, rate = np.linspace(within[0], most, 2_001), np.geomspace(1e-6, 30.0, 2_000)[:, np.newaxis]
+    own = np.minimum(delta + factor * other, 1.0)
+    with np.errstate(divide="ignore"):  # P' = 1, and no event
+        logs = (np.log1p(own * np.expm1(rate)) + np.log1p(other * np.expm1(-factor * rate))).max(axis=1)
+    for counts in ((990, 1), (300, 10), (40, 0)):
+        seen = (counts[0] - factor * counts[1]) / trials
+        searched = min(0.0, trials * float((logs - rate[:, 0] * seen).min()))
+        if seen <= delta:
+            searched = 0.0  # nothing was seen that the claim would not have
+        assert log_p_value(counts, trials, epsilon, delta, within) == pytest.approx(searched, rel=2e-4, abs=2e-3)
+
+
 def test_p_values_are_about_as_small_as_a_normal_test_would_have_them() -> None:
     counts, trials = (5_600, 4_400), 10_000
     score = (0.56 - 0.44 - 0.05) / math.sqrt((0.56 * 0.44 * 2) / trials)

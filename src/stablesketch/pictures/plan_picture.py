@@ -33,6 +33,7 @@ __all__ = ["Neighbourhood", "drawn_part", "neighbourhood", "plan_picture"]
 
 Curve = list[tuple[float, float]]
 _SIZES = (20, 50, 200, 1_000, 5_000, 10_000)
+_SIZES_IN_BUCKETS = (200, 1_000, 5_000, 20_000, 100_000, 1_000_000)
 _STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # of ε around the one that is asked for
 _COMPARED = 200  # entries, beside a plan of the exact mechanism
 _LENGTH = 10_000  # pairs of a stream of which nothing is known, for the noise of entropy
@@ -81,7 +82,7 @@ def neighbourhood(chosen: Plan) -> Neighbourhood:
     fewest = FEWEST if isinstance(chosen.statistic, Distinct) else 0
     sketch = _of_a_length(chosen) if chosen.size else _planned(chosen, asked, max(_COMPARED, fewest))
     by_epsilon = [(step * asked, _planned(sketch, step * asked, sketch.size)) for step in _STEPS]
-    sizes = sorted({*_SIZES, sketch.size})
+    sizes = sorted({*_other_sizes(sketch), sketch.size})
     by_size = [(one, _planned(sketch, asked, one)) for one in sizes if one >= fewest]
     return Neighbourhood(
         sketch,
@@ -143,7 +144,8 @@ def _against_size(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
     if chosen.size:
         axes.plot([chosen.size], [chosen.error], "o", color=INK, markersize=10, label="this plan", zorder=5)
     kind = "registers" if isinstance(chosen.statistic, Distinct) else "entries"
-    axes.set(xscale="log", yscale="log", xlabel=f"{kind} of the sketch", ylabel=_error_label(chosen))
+    touched = f", {chosen.entries_per_key} of them a key" if chosen.buckets > 1 else ""
+    axes.set(xscale="log", yscale="log", xlabel=f"{kind} of the sketch{touched}", ylabel=_error_label(chosen))
     axes.set_title("What the size buys")
     axes.legend()
     plain_ticks(axes, x=True)
@@ -184,13 +186,28 @@ def _of_a_length(chosen: Plan) -> Plan:
     privacy = chosen.privacy
     if not isinstance(chosen.statistic, Shannon) or privacy.pairs or privacy.total:
         return chosen
-    return plan(chosen.statistic, replace(privacy, pairs=_LENGTH), size=chosen.size)
+    return plan(chosen.statistic, replace(privacy, pairs=_LENGTH), size=chosen.size, entries_per_key=_per_key(chosen))
+
+
+def _per_key(like: Plan) -> int | None:
+    return like.entries_per_key if like.buckets > 1 else None
+
+
+def _other_sizes(like: Plan) -> list[int]:
+    """In buckets of as many entries, if there are several."""
+    if like.buckets == 1:
+        return list(_SIZES)
+    per_key = like.entries_per_key
+    return [per_key * max(size // per_key, 2) for size in _SIZES_IN_BUCKETS]
 
 
 def _planned(like: Plan, epsilon: float, size: int) -> Plan:
     """A sketch with noise is there for every ε and every size."""
     try:
-        return plan(like.statistic, replace(like.privacy, epsilon=epsilon), size=size, expected=like.expected or None)
+        return plan(
+            like.statistic, replace(like.privacy, epsilon=epsilon), size=size, entries_per_key=_per_key(like),
+            expected=like.expected or None,
+        )  # fmt: skip
     except PlanInfeasible as error:
         raise ArgumentError(
             "plan", str(like.statistic), f"there is none to draw at ε = {epsilon:g} ({error})", "Draw another"

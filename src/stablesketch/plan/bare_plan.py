@@ -31,7 +31,7 @@ def bare_plan(statistic: Moment, privacy: Privacy, wanted: Wanted) -> Plan:
     not_above_one([statistic])
     guess = expected_moment(statistic, privacy, wanted.expected)
     if wanted.size is not None or wanted.memory is not None:
-        size = wanted.size_within(entry_bytes(statistic.p, max(guess, 1.0)))
+        size = wanted.size_within(entry_bytes(statistic.p, max(guess, 1.0), "symmetric"))
         return _plan(statistic, privacy, size, guess, wanted)
     return _plan_for_error(statistic, privacy, wanted, guess)
 
@@ -136,7 +136,7 @@ def _plan(statistic: Moment, privacy: Privacy, size: int, guess: float, wanted: 
         error=grid.spread * (1.0 + mass / guess) if guess > 0.0 else grid.spread * mass,
         relative=guess > 0.0,
         expected=guess,
-        bytes=HEADER_BYTES + math.ceil(size * entry_bytes(p, max(guess, 1.0))),
+        bytes=HEADER_BYTES + math.ceil(size * entry_bytes(p, max(guess, 1.0), "symmetric")),
         exact_error=exact_deviation(p, privacy) / (guess if guess > 0.0 else 1.0),
         deletes=wanted.deletes,
     )

@@ -105,6 +105,8 @@ def _planned(statistic: Statistic, privacy: Privacy, asked: Wanted) -> Plan:
     if isinstance(statistic, Moment):
         return moment_plan(statistic, privacy, asked)
     if isinstance(statistic, Shannon):
+        if asked.mechanism != "sketch":
+            asked.no_buckets(statistic)
         ways = {"sketch": entropy_plan, "exact": exact_entropy_plan, "bare": bare_entropy_plan}
         return ways[asked.mechanism](statistic, privacy, asked)
     asked.no_buckets(statistic)
