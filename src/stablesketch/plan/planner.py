@@ -45,9 +45,9 @@ def plan(
     and everything else the error of the statistic (`Statistic.default_error`).
 
     Beyond 256 entries these lie in buckets, of which a key touches one. `entries_per_key` says how many that is: by
-    default 16 where an error is asked for, else as many as know one key alone to 10%. A `size` of up to 10,000 that
-    comes alone is one bucket. A statistic that is computed from several sketches gives each of them `size` entries, or
-    takes a list with one for each (`Plan.sizes`), and shares out `memory`.
+    default 64 of entropy, and of moments 16 where an error is asked for, else as many as know one key alone to 10%. A
+    `size` of up to 10,000 that comes alone is one bucket. A statistic that is computed from several sketches gives each
+    of them `size` entries, or takes a list with one for each (`Plan.sizes`), and shares out `memory`.
 
     The (ε, δ) of a plan never depends on `expected`, but its size and noise do and are published: take `expected` from
     public knowledge, never from the data. `deletes` promises that every delete undoes an earlier update, and allows
