@@ -25,6 +25,7 @@ import stablesketch as ss
 from stablesketch.collector import Collector
 from stablesketch.doors import Columns, Input
 from stablesketch.doors.exact import exact_values
+from stablesketch.plan.entropy_plan import entropy_noise
 from stablesketch.plan.plan import Mechanism
 from stablesketch.statistic import Derived, Profile, Statistic
 
@@ -198,8 +199,9 @@ def _error_of(stream: Stream, part: ss.Plan, even: bool, noise: bool) -> float:
         alone = part.error * math.sqrt(1.0 + (0.0 if even else stream.spread(part.statistic.p)) * (part.buckets - 1))
         if not noise:
             return alone
-        if isinstance(part.statistic, ss.Shannon):  # the noise is on N H
-            return math.hypot(alone, math.sqrt(2.0) * part.noise / float(stream.totals.sum()))
+        if isinstance(part.statistic, ss.Shannon):  # the noise is on N H, and on N
+            entropy = None if even else truth
+            return math.hypot(alone, entropy_noise(part).noise_deviation(float(stream.totals.sum()), entropy))
         order = max(part.statistic.p, 1.0)  # above 1 it is on the norm F^(1/p)
         return math.hypot(alone, order * math.sqrt(2.0) * part.noise / truth ** (1.0 / order))
     asked = replace(part.privacy, pairs=stream.pairs) if isinstance(part.statistic, ss.Shannon) else part.privacy
