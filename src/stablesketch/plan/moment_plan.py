@@ -92,8 +92,7 @@ def _within(statistic: Moment, privacy: Privacy, wanted: Wanted, most: int) -> L
 
 def _entry_bytes(statistic: Moment, privacy: Privacy, wanted: Wanted, buckets: int) -> float:
     guess = expected_moment(statistic, privacy, wanted.expected) or TYPICAL_MOMENT
-    order = -statistic.p if statistic.p < 1.0 else statistic.p  # one-sided entries below 1
-    return entry_bytes(order, max(guess / buckets, 1.0))
+    return entry_bytes(statistic.p, max(guess / buckets, 1.0))
 
 
 def _for_error(statistic: Moment, privacy: Privacy, wanted: Wanted, error: float) -> Plan:

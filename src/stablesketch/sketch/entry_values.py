@@ -12,14 +12,10 @@ from .._native import Entries
 __all__ = ["entry_bytes", "integer_entries", "log_magnitudes", "logs_of", "quotients"]
 
 
-def entry_bytes(order: float, moment: float) -> float:
-    """About how many bytes `to_bytes` takes for an entry of a stream with F_p = `moment`: docs/wire-format.md.
-
-    `order` is p, or -p for one-sided entries, which have a finer resolution (orders.py). E log2|X| is 0.83 (1/p - 1).
-    """
-    p = abs(order)
+def entry_bytes(p: float, moment: float) -> float:
+    """About how many bytes `to_bytes` takes for an entry of a stream with F_p = `moment`: docs/wire-format.md."""
     scale = max(0.0, math.log2(moment)) / p
-    return 1.6 + (Entries(order, 1).resolution + scale + 0.83 * (1.0 / p - 1.0)) / 8.0
+    return 1.6 + (Entries(p, 1).resolution + scale + 0.83 * (1.0 / p - 1.0)) / 8.0
 
 
 def log_magnitudes(entries: Entries, *, zero: float = 0.5) -> tuple[list[float], list[float]]:
