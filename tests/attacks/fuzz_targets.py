@@ -95,6 +95,8 @@ def sketches() -> list[bytes]:
         ss.Sketch(0.05, 2, secret(), law="one-sided"),
         ss.Sketch(0.999, 3, secret(), law="one-sided"),
         ss.Sketch(2.0, 3, secret(), law="symmetric"),
+        ss.Sketch(0.5, 12, secret(), buckets=3),
+        ss.Sketch(0.05, 4, secret(), buckets=2),
     ):
         sketch.update(["ape", "bee", "ape"], [1, 2**53, 3])
         found.append(sketch.to_bytes())
@@ -103,9 +105,11 @@ def sketches() -> list[bytes]:
 
 @functools.cache
 def entropy_sketches() -> list[bytes]:
-    sketch = EntropySketch(5, secret())
-    sketch.update(["ape", "bee", "ape"], [1, 2, 3])
-    return [sketch.to_bytes()]
+    found = []
+    for sketch in (EntropySketch(5, secret()), EntropySketch(12, secret(), 3)):
+        sketch.update(["ape", "bee", "ape"], [1, 2, 3])
+        found.append(sketch.to_bytes())
+    return found
 
 
 @functools.cache
@@ -261,6 +265,7 @@ def read_entropy_sketch(blob: bytes) -> None:
     sketch = EntropySketch.from_bytes(blob)
     _shown(sketch)
     _same(sketch.to_bytes(), blob)
+    sketch.bucket_locations()
 
 
 def read_registers(blob: bytes) -> None:

@@ -93,7 +93,7 @@ def saves(folder: Path, known: dict[str, ss.Plan], wanted: int, until: float) ->
         if time.monotonic() > until:
             break
         plan = known[("sketch", "bare")[number // 2 % 2]]
-        later = rng.uniform(0.0, 0.01)  # as long as a save takes
+        later = rng.uniform(0.0, 0.003)  # about as long as a save takes
         seen[saved_while_released(plan, folder / "saves", number, twin=("", "merged")[number % 2], later=later)] += 1
     return seen
 

@@ -12,12 +12,16 @@ import itertools
 import math
 from collections.abc import Iterator
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 from scipy.special import gammaln
 from scipy.stats import chi2
 
+import stablesketch as ss
+from stablesketch.plan.noisy_measure import layout_of, spread_noise
 from stablesketch.privacy.noisy_estimate import NoisyEstimate, noise_for
 
 P = 0.5
@@ -287,3 +291,94 @@ def test_planned_noise_is_enough_and_not_absurd(size: int) -> None:
         assert worst <= delta
         assert NoisyEstimate(P, size, copies).delta(epsilon, noise) <= delta
         assert max(sum_divergences(pair, law, 0.4 * noise, (epsilon,))[0] for pair in pairs) > delta
+
+
+def worst_divergence(size: int, noise: float, moments: tuple[float, ...]) -> float:
+    """The largest, at ε = 1, of F ξ + noise against (F + 1) ξ + noise at p = 1/2, both ways, for these F. On a lattice
+    of 80 points in a unit of noise; ξ is a density, so that nothing tells it but the release itself."""
+    logs = np.linspace(-1.2, 2.5 if size > 30 else 5.0, 8_000)
+    squares = np.exp(2.0 * (levy_tail(size) - logs))
+    masses = squares * chi2.pdf(squares, size)
+    masses /= masses.sum()
+    step, ends = noise / 80.0, 80 * 30
+    fall = math.exp(-step / noise)
+
+    def law(f: float, count: int) -> np.ndarray:
+        place = np.minimum(f * np.exp(logs) / step, count - 2 * ends - 2) + ends
+        index = place.astype(np.int64)
+        share = place - index
+        at = np.bincount(index, masses * (1.0 - share), count) + np.bincount(index + 1, masses * share, count)
+        right, left = lfilter([1.0], [1.0, -fall], at), lfilter([1.0], [1.0, -fall], at[::-1])[::-1]
+        out: np.ndarray = (right + left - at) * (1.0 - fall) / (1.0 + fall)
+        return out
+
+    worst = 0.0
+    for f in moments:
+        count = int(6.0 * (f + 1.0) / step) + 2 * ends + 2
+        worst = max(worst, excess(law(f, count), law(f + 1.0, count), 1.0))
+    return worst
+
+
+@pytest.mark.parametrize(("size", "low", "high"), [(16, 2.15, 2.35), (64, 1.38, 1.46)])
+def test_how_near_the_bound_is_to_the_truth(size: int, low: float, high: float) -> None:
+    """docs/math-buckets.md, "How near the bound is to the truth": the least noise for δ = 1e-9 lies between these if
+    one pair is added. The bound is for an observer who sees ξ. An empty bucket is not the worst one."""
+    moments = (8.0, 10.0, 11.0, 12.2, 13.5, 15.0, 20.0) if size == 16 else (26.0, 30.0, 33.0, 36.0, 40.0)
+    assert worst_divergence(size, low, moments) > 1e-9
+    assert worst_divergence(size, high, moments) < 1e-9
+    assert worst_divergence(size, low, (0.0, 1.0)) < 1e-12
+    assert high < noise_for(P, size, 1.0, 1e-9) < 1.9 * low
+
+
+PLANNED = [
+    ss.Privacy(1.0, 1e-9),
+    ss.Privacy(1.0, 1e-9, relation="replace"),
+    ss.Privacy(0.5, 1e-6, 0, 9, "replace", 2),
+    ss.Privacy(2.0, 1e-7, 0, 4, "add_remove", 3, groups=2),
+    ss.Privacy(1.0, 1e-8, 0, 4, "replace", 3, "key"),
+]
+
+
+@pytest.mark.parametrize("privacy", PLANNED, ids=str)
+@pytest.mark.parametrize("buckets", [2, 40])
+def test_plans_are_as_private_as_they_say(privacy: ss.Privacy, buckets: int) -> None:
+    """At p = 1/2, from the two scales and steps of a plan, by E f in closed form: δ is reached, and not by far."""
+    size = 16
+    plan = ss.plan(ss.Moment(P), privacy, size=size * buckets, entries_per_key=size)
+    c, moved = privacy.pairs_per_person, 2 if privacy.relation == "replace" else 1
+    copies = min(moved * c, buckets * privacy.groups)
+    scale, step, cap = spread_noise(plan)
+    assert (plan.buckets, layout_of(plan).changed(privacy)) == (buckets, copies)
+    assert cap <= plan.cap / math.sqrt(buckets)
+    rate = 1.0 / plan.noise + 1.0 / scale
+    errors = 2.0**-42 * plan.cap * rate + 2.0 * (plan.step / plan.noise + step / scale)
+    added = min(privacy.groups, c) * errors
+    change = c * math.sqrt(privacy.max_value)
+    s = privacy.epsilon + np.linspace(0.0, 5.0, 2_001) ** 2
+
+    def bound(factor: float) -> float:
+        """∫ f'(s) P(Δ max ξ rate + added > s) ds."""
+        one = chi2.cdf(np.exp(2.0 * levy_tail(size)) * (change * rate * factor / (s - added)) ** 2, size)
+        values = -np.expm1(copies * np.log1p(-one)) * 0.5 * np.exp(0.5 * (privacy.epsilon - s))
+        return float(np.sum(0.5 * (values[1:] + values[:-1]) * np.diff(s)))
+
+    assert bound(1.0) <= plan.delta < bound(1.03)
+
+
+@pytest.mark.slow
+def test_the_tables_of_the_page() -> None:
+    """docs/math-buckets.md, "The numbers": b/Δ for one copy and for two, rounded up."""
+    page = Path(__file__).parents[2] / "docs" / "math-buckets.md"
+    lines = page.read_text().partition("## The numbers")[2].splitlines()
+    copies, sizes, seen = 0, [], 0
+    for line in lines:
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("| p | 8 entries"):
+            copies, sizes = copies + 1, [8, *(int(cell) for cell in cells[2:])]
+        elif copies and sizes and cells[0].startswith("0."):
+            for size, shown in zip(sizes, cells[1:], strict=True):
+                assert float(shown) - 0.01001 <= noise_for(float(cells[0]), size, 1.0, 1e-9, copies) <= float(shown)
+                seen += 1
+        elif line.startswith("##"):
+            break
+    assert seen == 2 * 6 * 7
