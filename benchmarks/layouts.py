@@ -131,7 +131,8 @@ def study(streams: Sequence[Stream], releases: int) -> list[dict[str, object]]:
 
 def noise_of(p: float, layout: Layout) -> float:
     """Over that of the exact mechanism, M^p/ε."""
-    return noise_of_plan(p, layout, PRIVACY, 0.0).scale * PRIVACY.epsilon / float(PRIVACY.max_value) ** p
+    scale: float = noise_of_plan(p, layout, PRIVACY, 0.0).scale
+    return scale * PRIVACY.epsilon / math.pow(PRIVACY.max_value, p)
 
 
 def table(found: Sequence[dict[str, str]]) -> str:
