@@ -1,6 +1,7 @@
 """How to lay out the entries of a moment: the study behind the default plans.
 
     python benchmarks/layouts.py FOLDER [--releases 500]
+    python benchmarks/layouts.py --times
 
 FOLDER has Parquet files with columns `key` and `value`. A key touches g entries of all there are. For g from 8 to 128
 and 5,000, 20,000 and 80,000 entries in all: the error of the sketch alone on every stream, by the formula
@@ -11,7 +12,7 @@ with S from the exact totals of the stream; the same if one key holds everything
 exact mechanism; the bytes of a stored sketch; and the time of an update beside that of an exact group-by of the same
 keys by polars, both as processor time, the least of several turns. The formula is checked by sketches of the two
 streams with the fewest keys. Results go to docs/layouts.csv and as tables into docs/accuracy.md; `--markdown` prints
-them and measures nothing. benchmarks/layout_picture.py draws them.
+them and measures nothing, `--times` measures times alone. benchmarks/layout_picture.py draws them.
 """
 
 from __future__ import annotations
@@ -80,8 +81,9 @@ def measured_error(stream: Stream, p: float, layout: Layout, releases: int) -> f
     return math.sqrt(statistics.fmean(error**2 for error in found))
 
 
-def times(p: float, layouts: Sequence[Layout]) -> dict[Layout, float]:
+def times(p: float) -> dict[Layout, float]:
     """Processor time of an update with distinct keys, over that of polars' group-by of the same keys."""
+    layouts = [layout_for(per_key, USUAL) for per_key in PER_KEY] + [Layout(size) for size in FLAT if p == 0.5]
     keys = np.random.default_rng(1).integers(0, 2**62, KEYS, dtype=np.int64)
     frame = pl.DataFrame({"key": keys})
     best, exact = dict.fromkeys(layouts, math.inf), math.inf
@@ -91,6 +93,18 @@ def times(p: float, layouts: Sequence[Layout]) -> dict[Layout, float]:
             sketch = ss.Sketch(p, layout.size, buckets=layout.buckets)
             best[layout] = min(best[layout], spent(partial(sketch.update, keys, threads=1)))
     return {layout: taken / exact for layout, taken in best.items()}
+
+
+def timed_again(found: Sequence[dict[str, str]]) -> list[dict[str, object]]:
+    """The same with times of today."""
+    taken = {
+        (p, layout.per_key, USUAL if layout.buckets > 1 else layout.size): share
+        for p in ORDERS
+        for layout, share in times(p).items()
+    }
+    return [
+        {**row, "time": taken.get((float(row["p"]), int(row["per_key"]), int(row["entries"])), "")} for row in found
+    ]
 
 
 def spent(work: Callable[[], object]) -> float:
@@ -104,11 +118,10 @@ def study(streams: Sequence[Stream], releases: int) -> list[dict[str, object]]:
     found: list[dict[str, object]] = []
     few = [stream for stream in streams if len(stream.totals) < 20_000]
     for p in ORDERS:
-        timed = [layout_for(per_key, USUAL) for per_key in PER_KEY] + [Layout(size) for size in FLAT if p == 0.5]
-        taken = times(p, timed)
+        taken = times(p)
         found += [{"p": p, "per_key": one.per_key, "entries": one.size, "worst": measure_of(p).relative_error(one.size),
                    "noise": noise_of(p, one), "time": taken[one], "stream": "any",
-                   "error": measure_of(p).relative_error(one.size)} for one in timed if one.buckets == 1]  # fmt: skip
+                   "error": measure_of(p).relative_error(one.size)} for one in taken if one.buckets == 1]  # fmt: skip
         for entries in TOTALS:
             for per_key in PER_KEY:
                 layout = layout_for(per_key, entries)
@@ -174,13 +187,16 @@ def check(found: Sequence[dict[str, str]]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--releases", type=int, default=500)
     parser.add_argument("--csv", type=Path, default=DOCS / "layouts.csv")
+    parser.add_argument("--times", action="store_true", help="measure the times again, and nothing else")
     parser.add_argument("--markdown", action="store_true", help="print the CSV as tables and measure nothing")
     asked = parser.parse_args()
     if not asked.markdown:
-        found = study(streams_of(asked.folder), asked.releases)
+        if not asked.times and asked.folder is None:
+            parser.error("FOLDER is missing")
+        found = timed_again(rows(asked.csv)) if asked.times else study(streams_of(asked.folder), asked.releases)
         with asked.csv.open("w", newline="") as file:
             writer = csv.DictWriter(file, FIELDS)
             writer.writeheader()
