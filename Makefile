@@ -76,13 +76,17 @@ $(VENV)-beam/.ready: pyproject.toml $(VENV)/.extra-test
 	  || { cat $(VENV)-beam/log >&2; exit 1; }
 	@touch $@
 
+# What Python compiles it keeps, whatever the environment says: the tests start hundreds of processes, and every pytest
+# would rewrite nine thousand tests again.
+COMPILED_ONCE := PYTHONDONTWRITEBYTECODE=
+
 test: lint $(VENV)-beam/.ready
-	@$(BIN)/python -m pytest -q -n auto --dist worksteal
-	@$(VENV)-beam/bin/python -m pytest -q -n auto --dist worksteal tests/engines/beam
+	@$(COMPILED_ONCE) $(BIN)/python -m pytest -q -n auto --dist worksteal
+	@$(COMPILED_ONCE) $(VENV)-beam/bin/python -m pytest -q -n auto --dist worksteal tests/engines/beam
 
 test-slow: $(VENV)/.extra-test $(VENV)-beam/.ready
-	@$(BIN)/python -m pytest -q -n auto --dist worksteal -m slow
-	@$(VENV)-beam/bin/python -m pytest -q -n auto --dist worksteal tests/engines/beam tests/docs/test_pages_run.py -m slow -k beam
+	@$(COMPILED_ONCE) $(BIN)/python -m pytest -q -n auto --dist worksteal -m slow
+	@$(COMPILED_ONCE) $(VENV)-beam/bin/python -m pytest -q -n auto --dist worksteal tests/engines/beam tests/docs/test_pages_run.py -m slow -k beam
 
 # Every warning is an error: a link that leads nowhere, a page that is in no menu, a docstring that cannot be read.
 docs: $(VENV)/.extra-docs

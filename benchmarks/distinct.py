@@ -87,7 +87,11 @@ def small_moment(keys: int, size: int) -> tuple[float, float]:
     """(predicted relative deviation, bias) of F_0.05 as an estimate of F_0."""
     moment = float(np.sum((1.0 + np.floor(keys / (10.0 * np.arange(1, keys + 1)))) ** 0.05))
     plan = ss.plan(
-        ss.Moment(0.05), PRIVACY, size=int(size / entry_bytes(0.05, moment)), expected=moment, mechanism="bare"
+        ss.Moment(0.05),
+        PRIVACY,
+        size=int(size / entry_bytes(0.05, moment, "symmetric")),
+        expected=moment,
+        mechanism="bare",
     )
     return plan.error, moment / keys - 1.0
 

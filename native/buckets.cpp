@@ -15,12 +15,6 @@ constexpr std::uint32_t blocks_between_settling = 4096;
 constexpr std::size_t keys_a_bucket = 128, fewest_keys = std::size_t(1) << 17, most_keys = std::size_t(1) << 21;
 constexpr int level_bits = 23;
 static_assert(block_weight_limit == std::int64_t(1) << level_bits);
-
-int128 sum_of(const std::int64_t* weights, std::size_t n) {
-    int128 sum = 0;
-    for (std::size_t i = 0; i < n; ++i) sum += weights[i];
-    return sum;
-}
 }  // namespace
 
 void buckets_of(const Aes128& key, std::uint32_t domain, Encrypt encrypt, const std::uint64_t* fingerprints, std::size_t n,
@@ -78,18 +72,13 @@ void BucketStage::add(const std::uint64_t* fingerprints, const std::int64_t* wei
 void BucketStage::sort() {
     const std::size_t n = key_.size();
     bucket_.resize(n);
-    sorted_key_.resize(n);
-    sorted_weight_.resize(n);
+    sorted_.resize(n);
     end_.assign(buckets_, 0);
     buckets_of(*job_.key, job_.domain, encrypt_, key_.data(), n, buckets_, bucket_.data());
     for (std::size_t i = 0; i < n; ++i) ++end_[bucket_[i]];
     std::uint32_t before = 0;
     for (std::uint32_t& end : end_) before += std::exchange(end, before);
-    for (std::size_t i = 0; i < n; ++i) {
-        const std::uint32_t to = end_[bucket_[i]]++;
-        sorted_key_[to] = key_[i];
-        sorted_weight_[to] = weight_[i];
-    }
+    for (std::size_t i = 0; i < n; ++i) sorted_[end_[bucket_[i]]++] = {key_[i], weight_[i]};
     key_.clear();
     weight_.clear();
 }
@@ -98,14 +87,15 @@ void BucketStage::flush() {
     sort();
     BucketSums& to = *shared_;
     to.reserve();
+    KeyBlock block;
     for (std::uint32_t i = 0; i < buckets_; ++i) {
         const std::uint32_t b = i < buckets_ - start_ ? start_ + i : i - (buckets_ - start_);
-        const std::size_t from = begin(b), n = end_[b] - from;
-        if (n == 0) continue;
+        if (end_[b] == begin(b)) continue;
         const std::lock_guard<std::mutex> held(to.lock(b));
         if (to.blocks(b) == 0) to.blocks(b) = 1;
-        run(to.of(b), to.blocks(b), &sorted_key_[from], &sorted_weight_[from], n);
-        to.total(b) += sum_of(&sorted_weight_[from], n);
+        if (b + 1 < buckets_) prefetch(to.of(b + 1));
+        to.total(b) += fill(block, b, *this, to.of(b), to.blocks(b));
+        run(block, to.of(b), to.blocks(b));
     }
 }
 
@@ -114,87 +104,102 @@ void BucketStage::finish(const std::vector<BucketStage*>& together, std::size_t 
     std::vector<BucketSums*> sums;
     for (BucketStage* each : together)
         if (std::find(sums.begin(), sums.end(), each->shared_.get()) == sums.end()) sums.push_back(each->shared_.get());
-    const auto edge = [&](std::size_t part) { return static_cast<std::uint32_t>(std::uint64_t(self.buckets_) * part / together.size()); };
-    std::uint64_t keys[block_keys];
-    std::int64_t weights[block_keys];
-    for (std::uint32_t b = edge(i); b < edge(i + 1); ++b) {
+    const auto edge = [&](std::size_t part) {
+        return static_cast<std::uint32_t>(std::uint64_t(self.buckets_) * part / together.size());
+    };
+    const auto occupied = [&](std::uint32_t b) {
+        return std::any_of(together.begin(), together.end(), [b](const BucketStage* each) {
+            return each->end_[b] != each->begin(b) || each->shared_->touched(b);
+        });
+    };
+    KeyBlock block;
+    const std::uint32_t end = edge(i + 1);
+    for (std::uint32_t b = edge(i); b < end; ++b) {
+        if (!occupied(b)) continue;
         std::int64_t* to = entries + b * self.stride_;
-        std::uint32_t blocks = 1;
+        if (b + 1 < end && occupied(b + 1)) self.prefetch(to + self.stride_);
+        int128 total = 0;
         for (BucketSums* each : sums) {
             if (!each->touched(b)) continue;
             for (std::size_t k = 0; k < self.stride_; ++k) to[k] += each->of(b)[k];
             self.settle_bucket(to);
-            if (totals) totals[b] += each->total(b);
+            total += each->total(b);
         }
         // Blocks are filled from all workers, since full ones cost less a key.
-        std::size_t filled = 0;
-        for (BucketStage* each : together) {
-            std::size_t at = each->begin(b);
-            const std::size_t end = each->end_[b];
-            if (totals) totals[b] += sum_of(each->sorted_weight_.data() + at, end - at);
-            while (at < end) {
-                const std::size_t few = std::min(end - at, block_keys - filled);
-                std::copy_n(each->sorted_key_.data() + at, few, keys + filled);
-                std::copy_n(each->sorted_weight_.data() + at, few, weights + filled);
-                at += few;
-                filled += few;
-                if (filled < block_keys) break;
-                self.run(to, blocks, keys, weights, filled);
-                filled = 0;
-            }
-        }
-        self.run(to, blocks, keys, weights, filled);
-        if (blocks > 1) self.settle_bucket(to);
+        std::uint32_t blocks = 0;
+        for (const BucketStage* each : together) total += each->fill(block, b, self, to, blocks);
+        self.run(block, to, blocks);
+        if (blocks > 0) self.settle_bucket(to);
+        if (totals) totals[b] += total;
     }
 }
 
 void BucketStage::clear() {
-    sorted_key_.clear();
-    sorted_weight_.clear();
+    sorted_.clear();
     shared_->clear();
 }
 
-// Any number of keys of one bucket.
-void BucketStage::run(std::int64_t* sums, std::uint32_t& blocks, const std::uint64_t* keys, const std::int64_t* weights,
-                      std::size_t n) {
-    for (std::size_t done = 0; done < n; done += block_keys) {
-        run_block(sums, keys + done, weights + done, std::min(n - done, block_keys));
-        if (++blocks < blocks_between_settling) continue;
-        settle_bucket(sums);
-        blocks = 1;
+int128 BucketStage::fill(KeyBlock& block, std::uint32_t bucket, BucketStage& runs, std::int64_t* sums,
+                         std::uint32_t& blocks) const {
+    int128 total = 0;
+    for (std::size_t at = begin(bucket), end = end_[bucket]; at < end;) {
+        const std::size_t few = std::min(end - at, block_keys - block.filled);
+        for (std::size_t i = 0; i < few; ++i) {
+            const auto [key, weight] = sorted_[at + i];
+            block.key[block.filled + i] = key;
+            block.weight[block.filled + i] = weight;
+            total += weight;
+        }
+        block.filled += few;
+        at += few;
+        if (block.filled == block_keys) runs.run(block, sums, blocks);
     }
+    return total;
 }
 
-// Weights of 2^23 and more are cut into pieces of 23 bits (accumulator.hpp); those above the lowest are summed apart, and
-// the sums are added, shifted.
-void BucketStage::run_block(std::int64_t* sums, const std::uint64_t* keys, const std::int64_t* weights, std::size_t n) {
+// The sums of the next bucket are on their way while those of this one are worked on.
+void BucketStage::prefetch(const std::int64_t* sums) const {
+    for (std::size_t at = 0; at < stride_; at += 8) __builtin_prefetch(sums + at, 1);
+}
+
+// Adds a block of keys of one bucket, and empties it.
+void BucketStage::run(KeyBlock& block, std::int64_t* sums, std::uint32_t& blocks) {
+    if (block.filled == 0) return;
     constexpr auto bound = static_cast<std::uint64_t>(block_weight_limit - 1);
     std::uint64_t signs = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        const auto w = static_cast<std::uint64_t>(weights[i]);
+    for (std::size_t i = 0; i < block.filled; ++i) {
+        const auto w = static_cast<std::uint64_t>(block.weight[i]);
         signs |= (w + bound) | (bound - w);  // one is negative if w is outside -bound..bound
     }
-    job_.sums = sums;
-    if (signs >> 63 == 0) return add_block_(job_, keys, weights, n);
+    if (signs >> 63 != 0) {
+        run_heavy(block, sums);
+    } else {
+        job_.sums = sums;
+        add_block_(job_, block.key, block.weight, block.filled);
+    }
+    block.filled = 0;
+    if (++blocks < blocks_between_settling) return;
+    settle_bucket(sums);
+    blocks = 1;
+}
+
+// Weights of 2^23 and more are cut into pieces of 23 bits (accumulator.hpp). Those above the lowest are summed apart, and
+// the sums are added, shifted.
+void BucketStage::run_heavy(const KeyBlock& block, std::int64_t* sums) {
     for (int l = 0; l * level_bits < 64; ++l) {
-        std::uint64_t some[block_keys];
-        std::int64_t piece[block_keys];
-        std::size_t count = 0;
-        for (std::size_t i = 0; i < n; ++i) {
-            const auto w = static_cast<std::uint64_t>(weights[i]), size = weights[i] < 0 ? ~w + 1 : w;
-            const auto part = static_cast<std::int64_t>(size >> l * level_bits & bound);
-            some[count] = keys[i];
-            piece[count] = weights[i] < 0 ? -part : part;
-            count += part != 0;
+        KeyBlock pieces;
+        for (std::size_t i = 0; i < block.filled; ++i) {
+            const auto w = static_cast<std::uint64_t>(block.weight[i]), size = block.weight[i] < 0 ? ~w + 1 : w;
+            const auto piece = static_cast<std::int64_t>(size >> (l * level_bits) & (block_weight_limit - 1));
+            pieces.key[pieces.filled] = block.key[i];
+            pieces.weight[pieces.filled] = block.weight[i] < 0 ? -piece : piece;
+            pieces.filled += piece != 0;
         }
-        if (count == 0) continue;
-        if (l == 0) {
-            add_block_(job_, some, piece, count);
-            continue;
-        }
-        std::fill(scratch_.begin(), scratch_.end(), 0);
-        job_.sums = scratch_.data();
-        add_block_(job_, some, piece, count);
+        if (pieces.filled == 0) continue;
+        if (l > 0) std::fill(scratch_.begin(), scratch_.end(), 0);
+        job_.sums = l > 0 ? scratch_.data() : sums;
+        add_block_(job_, pieces.key, pieces.weight, pieces.filled);
+        if (l == 0) continue;
         settle_bucket(scratch_.data());
         for (std::size_t at = 0; at < stride_; at += job_.digits)
             add_scaled(sums + at, &scratch_[at], job_.digits, l * level_bits);

@@ -54,6 +54,13 @@ class BucketSums {
     std::uint32_t workers_ = 0;
 };
 
+// A block of keys for the kernel.
+struct KeyBlock {
+    std::uint64_t key[block_keys];
+    std::int64_t weight[block_keys];
+    std::size_t filled = 0;
+};
+
 // The keys of one worker.
 class BucketStage {
   public:
@@ -74,9 +81,12 @@ class BucketStage {
   private:
     void flush();
     std::size_t begin(std::uint32_t bucket) const { return bucket == 0 ? 0 : end_[bucket - 1]; }
-    void run(std::int64_t* sums, std::uint32_t& blocks, const std::uint64_t* keys, const std::int64_t* weights, std::size_t n);
-    void run_block(std::int64_t* sums, const std::uint64_t* keys, const std::int64_t* weights, std::size_t n);
+    // Moves the keys of a bucket into blocks, and to its sums each block that is full. Returns their total.
+    int128 fill(KeyBlock& block, std::uint32_t bucket, BucketStage& runs, std::int64_t* sums, std::uint32_t& blocks) const;
+    void run(KeyBlock& block, std::int64_t* sums, std::uint32_t& blocks);
+    void run_heavy(const KeyBlock& block, std::int64_t* sums);
     void settle_bucket(std::int64_t* sums) const;
+    void prefetch(const std::int64_t* sums) const;
 
     KernelJob job_;
     AddBlock add_block_;
@@ -85,9 +95,14 @@ class BucketStage {
     std::size_t stride_, limit_;
     std::shared_ptr<BucketSums> shared_;
     std::uint32_t start_;
-    std::vector<std::uint64_t> key_, sorted_key_;
-    std::vector<std::int64_t> weight_, sorted_weight_, scratch_;
+    struct Keyed {
+        std::uint64_t key;
+        std::int64_t weight;
+    };
+    std::vector<std::uint64_t> key_;
+    std::vector<std::int64_t> weight_, scratch_;
     std::vector<std::uint32_t> bucket_, end_;
+    std::vector<Keyed> sorted_;  // both together, since each is written to a place of its own
 };
 
 }  // namespace stablesketch

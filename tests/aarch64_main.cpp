@@ -1,6 +1,6 @@
 // The compiled core without Python, for machines that can only be emulated here; test_aarch64.py builds and runs it.
 //
-//     aarch64_main p size key(32 hexadecimal digits) domain rows(expected) < steps > answer
+//     aarch64_main p size key(32 hexadecimal digits) domain rows(expected) buckets < steps > answer
 //
 // Input: steps of int64 sign, uint64 n, n fingerprints, n weights (int64). Output: int32 bin_bits, resolution and shift,
 // the rows of the table as doubles, then the settled entries as 32-bit digits. All in the order of the machine's bytes.
@@ -30,7 +30,7 @@ void write(const T* from, std::size_t n) {
 }  // namespace
 
 int main(int count, char** words) {
-    if (count != 6 || std::strlen(words[3]) != 32) return 2;
+    if (count != 7 || std::strlen(words[3]) != 32) return 2;
     const double p = std::strtod(words[1], nullptr);
     const auto size = static_cast<std::uint32_t>(std::strtoul(words[2], nullptr, 10));
     std::uint8_t key[16];
@@ -40,10 +40,11 @@ int main(int count, char** words) {
     }
     const auto domain = static_cast<std::uint32_t>(std::strtoul(words[4], nullptr, 10));
     const auto rows = static_cast<std::size_t>(std::strtoull(words[5], nullptr, 10));
+    const auto buckets = static_cast<std::uint32_t>(std::strtoul(words[6], nullptr, 10));
 
     const Tier& tier = tiers().front();
     std::fprintf(stderr, "%s\n", tier.name.c_str());
-    Accumulator accumulator(p, size, key, domain, rows, tier);
+    Accumulator accumulator(p, size, key, domain, rows, tier, buckets);
     std::int64_t sign = 0;
     while (read(&sign, 1)) {
         std::uint64_t n = 0;
@@ -53,7 +54,7 @@ int main(int count, char** words) {
         if (!read(fingerprints.data(), n) || !read(weights.data(), n)) return 3;
         accumulator.add(fingerprints.data(), weights.data(), n, sign);
     }
-    Entries entries(p, size);
+    Entries entries(p, size, buckets);
     Accumulator::finish({&accumulator}, entries);
 
     const StableTable& table = entries.table();

@@ -2,10 +2,14 @@
 
 So a statistical test passes always or never. What its docstring says of false alarms is about another seed. Processes
 that a test starts, and those it forks, have the operating system's randomness.
+
+And what was imported and collected is taken out of the garbage collector's sight: nine thousand tests and their modules
+stay until the end, and would be looked through again and again.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import secrets
@@ -26,6 +30,16 @@ os.register_at_fork(after_in_child=_back)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Before the fixtures of the test, those that are shared too."""
     secrets._sysrand = random.Random(item.nodeid)  # type: ignore[attr-defined]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest test is begun first: begun last, it would be waited for with the other processors idle."""
+    items.sort(key=lambda item: item.path.name != "test_sanitizers.py")  # all others as they were
+
+
+def pytest_collection_finish() -> None:
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_unconfigure() -> None:

@@ -55,19 +55,22 @@ def steps() -> list[Step]:
     return [(1, keys, weights), (-1, keys[500:2_500], weights[500:2_500]), (1, np.full(1_100, 3, np.uint64), heavy)]
 
 
-@pytest.mark.parametrize("p", [0.05, 0.0512, 0.1, 0.2, 1 / 3, 0.5, 0.75, 0.9, 0.95, 1.0, -0.05, -0.5, -0.9, -0.999])
-def test_the_same_bits(program: Path, p: float) -> None:
-    size, expected_rows = 5, 4_000
-    accumulator = _native.Accumulator(p, size, KEY, DOMAIN, expected_rows, _native.tier_names()[0])
+ORDERS = [0.05, 0.0512, 0.1, 0.2, 1 / 3, 0.5, 0.75, 0.9, 0.95, 1.0, -0.05, -0.5, -0.9, -0.999]
+
+
+@pytest.mark.parametrize(("p", "buckets"), [*((p, 1) for p in ORDERS), (-0.5, 3), (-0.9, 50), (_native.SKEWED, 7)])
+def test_the_same_bits(program: Path, p: float, buckets: int) -> None:
+    size, expected_rows = 5 if buckets == 1 else 4 * buckets, 4_000
+    accumulator = _native.Accumulator(p, size, KEY, DOMAIN, expected_rows, _native.tier_names()[0], buckets)
     given = b""
     for sign, keys, weights in steps():
         accumulator.add(keys, weights, sign < 0)
         given += np.int64(sign).tobytes() + np.uint64(len(keys)).tobytes() + keys.tobytes() + weights.tobytes()
-    entries = _native.Entries(p, size)
+    entries = _native.Entries(p, size, buckets)
     entries.absorb([accumulator])
     rows, *numbers = _native.table(p)
 
-    words = [p.hex(), str(size), KEY.hex(), str(DOMAIN), str(expected_rows)]
+    words = [p.hex(), str(size), KEY.hex(), str(DOMAIN), str(expected_rows), str(buckets)]
     ran = subprocess.run([EMULATOR, program, *words], input=given, capture_output=True, check=True)
     assert ran.stderr == b"plain\n"
     table = rows.tobytes() + _native.deep_rows(p).tobytes()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import subprocess
 import sys
@@ -31,6 +32,7 @@ LEVELS = {
     "plan": 4,
     "release": 5,
     "ledger": 5,
+    "audit_streams": 5,
     "collector": 6,
     "audit": 7,
     "doors": 7,
@@ -65,9 +67,16 @@ def name_of(path: Path) -> tuple[str, ...]:
     return parts[:-1] if parts[-1] == "__init__" else parts
 
 
+@functools.cache
+def parts_of(source: Path) -> set[str]:
+    """Found once for each folder of sources, not once for each file in it."""
+    assert source == SOURCE
+    return {name_of(other)[0] for other in modules() if name_of(other)} | FOR_ALL
+
+
 def imported(path: Path) -> Iterator[tuple[int, str, bool]]:
     """(line, part, indented) for every import of a part of this package in the file, wherever it stands."""
-    parts = {name_of(other)[0] for other in modules() if name_of(other)} | FOR_ALL
+    parts = parts_of(SOURCE)
     folder = name_of(path) if path.name == "__init__.py" else name_of(path)[:-1]
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):

@@ -1,12 +1,15 @@
-"""`audit`: runs the real release path on the worst neighbours of a plan and tests the whole claimed curve.
+"""`audit`: runs the real release path on neighbours of a plan and tests the whole claimed curve.
 
-The worst neighbours are the two streams that attain the sensitivity (privacy/neighbours.py), so they are as easy to
+The first neighbours are the two streams that attain the sensitivity (privacy/neighbours.py), so they are as easy to
 tell apart as any: if their releases do not contradict the curve, no pair's would by more than sampling error. Where an
-estimate gets noise, they are those whose own spread hides the difference least: the empty stream and c new keys. Every
-number that is published is looked at (the value, its limits, the points of a profile), each alone and all of them
+estimate gets noise, they are those whose own spread hides the difference least: the empty stream and c new keys. Other
+pairs follow, with fewer trials, for faults that do not show there (audit_streams.py).
+
+Every number that is published is looked at (the value, its limits, the points of a profile), each alone and all of them
 together. A release that is less private than claimed (a seed somebody knows, a floor left out, a wrong theorem) is
 caught with the stated confidence if it is far enough from the claim, and the report says how far that is; a sound one
-fails with probability at most 1 - confidence. Passing proves nothing, the proofs do that.
+fails with probability at most 1 - confidence: half of that is for the first pair, half is shared out among the others.
+Passing proves nothing, the proofs do that.
 """
 
 from __future__ import annotations
@@ -15,17 +18,17 @@ import math
 import sys
 import time
 from collections.abc import Callable
+from functools import cache, partial
 
-import numpy as np
-from numpy.typing import NDArray
-
+from .audit_streams import Neighbours, neighbours_of, worst_streams
 from .collector import Collector
 from .errors import ArgumentError, ArgumentTypeError
 from .plan import Plan
 from .plan.charge import charge_of
 from .plan.noisy_measure import measure_of, released_by
 from .privacy import PrivacyCurve
-from .privacy.auditing import AuditReport, audit_samples
+from .privacy.audit_report import AuditReport, joined
+from .privacy.auditing import LEAST_TRIALS, audit_samples, checked_confidence
 from .privacy.neighbours import worst_neighbours
 from .privacy.precision import rounding_delta
 from .privacy.sampling import SampledCurve
@@ -34,10 +37,7 @@ from .statistic import Moment
 
 __all__ = ["audit", "claimed_curve", "claimed_delta", "published", "worst_streams"]
 
-Stream = tuple[NDArray[np.int64], NDArray[np.int64]]
-
 _LEAST_EPSILON = 1e-9  # of the bound for sampling
-_MOST_SHARED = 20_000_000  # pairs of one key per trial: more would make an audit take days
 
 
 def audit(
@@ -48,7 +48,9 @@ def audit(
     open_collector: Callable[[Plan], Collector] | None = None,
     progress: bool | None = None,
 ) -> AuditReport:
-    """Tests the claim of `plan` on `trials` releases of each of its worst neighbours, both directions, δ(0) included.
+    """Tests the claim of `plan` on releases of its neighbours, both directions, δ(0) included.
+
+    Each of the two worst neighbours is released `trials` times; other pairs share half as many trials.
 
     `open_collector` stands in for `plan.open`, to audit a collector that somebody made otherwise. With `progress` (by
     default on a terminal) a line on standard error shows how far it is.
@@ -58,34 +60,73 @@ def audit(
     """
     if not isinstance(plan, Plan):
         raise ArgumentTypeError("plan", plan, "it must be a Plan", "Pass what ss.plan(...) gives")
-    if isinstance(trials, bool) or not isinstance(trials, int) or trials < 100:
-        raise ArgumentError("trials", trials, "an audit needs at least 100 trials", "Pass 3000 or more")
-    streams = worst_streams(plan)
+    if isinstance(trials, bool) or not isinstance(trials, int) or trials < LEAST_TRIALS:
+        raise ArgumentError("trials", trials, f"an audit needs at least {LEAST_TRIALS} trials", "Pass 3000 or more")
+    confidence = checked_confidence(confidence)
+    worst, *others = neighbours_of(plan)
+    others = others[: trials // (2 * LEAST_TRIALS)]  # half as many trials for all of them together
     opened = Plan.open if open_collector is None else open_collector
-    shown = sys.stderr.isatty() if progress is None else progress
-    began = time.monotonic()
+    shown = _Shown(trials + trials // 2 if others else trials, sys.stderr.isatty() if progress is None else progress)
+    curve = cache(claimed_curve(plan))
+    reports = []
+    for neighbours in (worst, *others):
+        first = neighbours is worst
+        share = 1.0 if not others else 0.5 if first else 0.5 / len(others)
+        names, samples = _outputs(
+            neighbours, trials if first else trials // (2 * len(others)), partial(opened, plan), shown
+        )
+        reports.append(
+            audit_samples(
+                samples[0],
+                samples[1],
+                curve,
+                delta=plan.delta,
+                confidence=1.0 - share * (1.0 - confidence),
+                names=names,
+                weaker=(lambda share: claimed_curve(plan, share)) if first else None,
+                neighbours=neighbours.name,
+            )
+        )
+    shown.end()
+    return joined(reports, confidence, plan.epsilon)
+
+
+def _outputs(
+    neighbours: Neighbours, trials: int, opened: Callable[[], Collector], shown: _Shown
+) -> tuple[tuple[str, ...], tuple[list[list[float]], list[list[float]]]]:
+    """The names of what is published, and so many outputs of either."""
     names: tuple[str, ...] = ()
     samples: tuple[list[list[float]], list[list[float]]] = ([], [])
-    for trial in range(trials):
-        for (keys, values), sample in zip(streams, samples, strict=True):
-            collector = opened(plan)
-            collector.update(keys, values)
-            numbers = published(collector.release())
+    for _ in range(trials):
+        for streams, sample in zip((neighbours.first, neighbours.second), samples, strict=True):
+            numbers: dict[str, float] = {}
+            for group, (keys, values) in enumerate(streams, 1):
+                collector = opened()
+                collector.update(keys, values)
+                of = f" of group {group}" if len(streams) > 1 else ""
+                numbers |= {f"{name}{of}": number for name, number in published(collector.release()).items()}
             names = tuple(numbers)
             sample.append(list(numbers.values()))
-        if shown and (trial % 16 == 15 or trial + 1 == trials):
-            left = (time.monotonic() - began) / (trial + 1) * (trials - trial - 1)
-            end = "\n" if trial + 1 == trials else ""
-            print(f"\raudit: {trial + 1:,} of {trials:,} trials, {left:.0f} s left   ", end=end, file=sys.stderr)
-    return audit_samples(
-        samples[0],
-        samples[1],
-        claimed_curve(plan),
-        delta=plan.delta,
-        confidence=confidence,
-        names=names,
-        weaker=lambda share: claimed_curve(plan, share),
-    )
+        shown.advance()
+    return names, samples
+
+
+class _Shown:
+    """A line on a terminal: how far it is."""
+
+    def __init__(self, trials: int, wanted: bool) -> None:
+        self._trials, self._wanted, self._done, self._began = trials, wanted, 0, time.monotonic()
+
+    def advance(self) -> None:
+        self._done += 1
+        if self._wanted and self._done % 16 == 0:
+            left = (time.monotonic() - self._began) / self._done * max(self._trials - self._done, 0)
+            text = f"\raudit: {self._done:,} of {self._trials:,} trials, {left:.0f} s left   "
+            print(text, end="", file=sys.stderr)
+
+    def end(self) -> None:
+        if self._wanted:
+            print(f"\raudit: {self._done:,} trials                        ", file=sys.stderr)
 
 
 def published(release: Release) -> dict[str, float]:
@@ -145,61 +186,3 @@ def _noisy_curve(plan: Plan, share: float) -> Callable[[float], float]:
         return min(1.0, estimate.delta(above, noise, precision) + rest)
 
     return delta
-
-
-def _least_hidden(plan: Plan) -> int:
-    """How many pairs neighbours have in common, all on one key, where the difference shows best: (F - F')/deviation.
-
-    None, where pairs are added or removed. A replaced pair changes F by less if there is little it can be added to.
-    Above order 1 it is the norm that has noise, and differs most where all pairs are of one key.
-    """
-    p, privacy = plan.statistic.p, plan.privacy
-    count, most = privacy.pairs_per_person, privacy.max_value
-    if privacy.relation == "add_remove" or privacy.unit == "key" or p > 1.0:
-        return 0
-
-    def shows(shared: int) -> float:
-        one = math.pow(shared, p) + count * math.pow(most, p)
-        other = math.pow(shared + count, p)
-        relative = plan.error if not plan.expected else 0.0
-        return (one - other) / math.hypot(math.sqrt(2.0) * plan.noise, relative * one)
-
-    return max((0, *(1 << i for i in range(16))), key=shows)
-
-
-def worst_streams(plan: Plan) -> tuple[Stream, Stream]:
-    """The two neighbours that attain the sensitivity, as (keys, values): the larger F_p first.
-
-    All that is shared is on one key, and what differs on new keys: that is the worst for moments (neighbours.py), for
-    entropy where every pair counts 1 (entropy_neighbours.py), and changes the number of keys the most.
-    """
-    privacy = plan.privacy
-    shared = max(privacy.pairs - (privacy.pairs_per_person if privacy.relation == "replace" else 0), 0)
-    moments = [part for part in plan.parts or (plan,) if isinstance(part.statistic, Moment)]
-    noisy = moments == [plan] and plan.mechanism == "sketch"
-    if noisy:
-        shared = _least_hidden(plan)
-    elif moments and moments[0].mechanism == "bare":
-        shared = worst_neighbours(moments[0].statistic.p, privacy, moments[0].floor).shared
-    count, most = privacy.pairs_per_person, privacy.max_value
-    own = privacy.unit == "key"  # every pair has a key of its own
-    # Both streams keep the promised total, of pairs of value 1 where that is possible.
-    needed = 0 if noisy else max(privacy.total - (count if privacy.relation == "replace" else 0), 0)
-    shared = max(shared, -(-needed // most) if own else needed)
-    if shared > _MOST_SHARED:
-        raise ArgumentError(
-            "plan", f"{shared:,} shared pairs", "its worst neighbours are too long to be streamed once a trial",
-            f"Audit the same size and floor at pairs={_MOST_SHARED:,} or fewer",
-        )  # fmt: skip
-    common = -np.arange(1, shared + 1) if own else np.zeros(shared, dtype=np.int64)
-    larger = np.concatenate([common, np.arange(1, count + 1)])
-    shared_values = np.ones(shared, dtype=np.int64)
-    if own and needed > shared:  # keys come once: what is missing is on as few of them as can hold it
-        full, rest = divmod(needed - shared, most - 1)
-        shared_values[:full] = most
-        shared_values[full : full + 1] += rest
-    larger_values = np.concatenate([shared_values, np.full(count, most)])
-    more = count if privacy.relation == "replace" else 0
-    smaller = np.concatenate([common, np.arange(1, more + 1) if own else np.zeros(more, dtype=np.int64)])
-    smaller_values = np.concatenate([shared_values, np.ones(more, dtype=np.int64)])
-    return (larger, larger_values), (smaller, smaller_values)

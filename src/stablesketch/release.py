@@ -120,11 +120,29 @@ class Release:
             raise BlobError(f"this is not the JSON of a release: {error}. Pass what Release.to_json() gave.") from None
 
     def __str__(self) -> str:
+        price = (
+            f"ε = {self.epsilon:.4g}, δ = {self.delta:.3g}, {self.relation}"
+            f"{', for all that one person did' if self.person else ''}"
+        )
+        if self.points:
+            return _table(self.points, f"{self.statistic}  ({price})", self.confidence)
         return (
             f"{self.statistic} = {self.value:,.6g}  ({100 * self.confidence:g}% between {self.low:,.6g} and "
-            f"{self.high:,.6g}; ε = {self.epsilon:.4g}, δ = {self.delta:.3g}, {self.relation}"
-            f"{', for all that one person did' if self.person else ''})"
+            f"{self.high:,.6g}; {price})"
         )
+
+
+def _table(points: tuple[Point, ...], title: str, confidence: float) -> str:
+    """The orders of a profile under each other, each with its limits, and with those of the band if there is one."""
+    sure = f"{100 * confidence:g}%"
+    banded = all(point.band_low is not None for point in points)
+    rows = [["order", "value", f"{sure} from", "to", *([f"{sure} at once from", "to"] if banded else [])]]
+    for point in points:
+        band = [point.band_low or 0.0, point.band_high or 0.0] if banded else []
+        rows.append([f"{point.order:g}", *(f"{limit:,.6g}" for limit in (point.value, point.low, point.high, *band))])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+    return "\n".join([title, *lines])
 
 
 def _written_if_true(fields: Fields, name: str) -> bool:

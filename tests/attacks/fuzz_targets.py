@@ -6,6 +6,7 @@ A decoder gives a typed error, or an object that prints in bounds and is written
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import sqlite3
 import struct
@@ -72,6 +73,14 @@ def plans() -> list[ss.Plan]:
         ss.plan(ss.Moment(0.5), promised, size=5, mechanism="bare"),
         ss.plan(ss.Moment(0.5), counts, size=5, sampling=0.5, mechanism="bare"),
         ss.plan(ss.Moment(0.5), counts, size=5, sampling=ss.Sampling(0.5, per="entry"), mechanism="bare"),
+        ss.plan(ss.Moment(1.5), values, size=5),
+        ss.plan(ss.Moment(2.0), removed, size=5),
+        ss.plan(ss.Shannon(), ss.Privacy(4.0, 1e-6, 300, relation="replace"), size=16),
+        ss.plan(ss.Distinct(), removed),
+        ss.plan(ss.Total(), values),
+        ss.plan(ss.Hill(0.5), removed, size=6),
+        ss.plan(ss.Profile([0, 0.5]), removed, size=64),
+        ss.plan(ss.Atkinson(0.5), people, size=6),
     ]  # fmt: skip
 
 
@@ -86,6 +95,8 @@ def sketches() -> list[bytes]:
         ss.Sketch(0.05, 2, secret(), law="one-sided"),
         ss.Sketch(0.999, 3, secret(), law="one-sided"),
         ss.Sketch(2.0, 3, secret(), law="symmetric"),
+        ss.Sketch(0.5, 12, secret(), buckets=3),
+        ss.Sketch(0.05, 4, secret(), buckets=2),
     ):
         sketch.update(["ape", "bee", "ape"], [1, 2**53, 3])
         found.append(sketch.to_bytes())
@@ -94,9 +105,11 @@ def sketches() -> list[bytes]:
 
 @functools.cache
 def entropy_sketches() -> list[bytes]:
-    sketch = EntropySketch(5, secret())
-    sketch.update(["ape", "bee", "ape"], [1, 2, 3])
-    return [sketch.to_bytes()]
+    found = []
+    for sketch in (EntropySketch(5, secret()), EntropySketch(12, secret(), 3)):
+        sketch.update(["ape", "bee", "ape"], [1, 2, 3])
+        found.append(sketch.to_bytes())
+    return found
 
 
 @functools.cache
@@ -154,7 +167,7 @@ def _state_mutant(rng: Random, state: bytes) -> bytes:
 def checkpoints() -> list[bytes]:
     return [
         checkpoint._encode(checkpoint.Checkpoint(3, offset, blob))
-        for offset, blob in zip((None, 17, {"file": "a", "at": [1, 2]}), collectors(), strict=False)
+        for offset, blob in zip(itertools.cycle((None, 17, {"file": "a", "at": [1, 2]})), collectors(), strict=False)
     ]
 
 
@@ -252,6 +265,7 @@ def read_entropy_sketch(blob: bytes) -> None:
     sketch = EntropySketch.from_bytes(blob)
     _shown(sketch)
     _same(sketch.to_bytes(), blob)
+    sketch.bucket_locations()
 
 
 def read_registers(blob: bytes) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -76,8 +77,8 @@ def test_a_fork_releases_from_a_file_that_was_there(home: Path, plan: ss.Plan) -
         collector.release()
 
 
-def saved_while_released(plan: ss.Plan, folder: Path, number: int, *, twin: str = "") -> str:
-    """One thread saves, the other releases. What the saved file is afterwards."""
+def saved_while_released(plan: ss.Plan, folder: Path, number: int, *, twin: str = "", later: float = 0.0) -> str:
+    """One thread saves, the other releases, some seconds later. What the saved file is afterwards."""
     collector = filled(plan)
     target = folder / f"key {number}"
     saving = collector.secret
@@ -94,6 +95,7 @@ def saved_while_released(plan: ss.Plan, folder: Path, number: int, *, twin: str 
     thread = threading.Thread(target=save)
     thread.start()
     gate.wait()
+    time.sleep(later)
     collector.release()
     thread.join()
     return "none" if not target.exists() else "spent" if ss.Secret.inspect(target).spent else "fresh"

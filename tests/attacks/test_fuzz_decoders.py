@@ -6,14 +6,20 @@ STABLESKETCH_FUZZ_INPUTS=1000000 with the slow tests.
 
 from __future__ import annotations
 
+import itertools
+import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fuzz_decoders import corpus, judged
-from fuzz_targets import TARGETS, Target
+from fuzz_targets import BY_NAME, TARGETS, Target, collectors, plans
+
+from stablesketch.collector import wire
 
 SCRIPT = Path(__file__).with_name("fuzz_decoders.py")
 
@@ -46,3 +52,49 @@ def test_the_seeds_themselves_are_read(target: Target) -> None:
     found = [judged(target, seed) for seed in target.seeds()]
     assert "accepted" in found
     assert all(each in (None, "accepted") for each in found)
+
+
+ENDS = (5e-324, 1e-200, 1e200, 1.7e308)
+ONCE_BROKEN = {("F_0.5", "bare"), ("Hill number of order 0.5", "sketch")}
+
+
+def test_numbers_of_a_plan_at_the_ends_of_what_floats_hold() -> None:
+    """Noise of 1e225 once overflowed when the plan was printed, and a bare grid of 5e-324 when it was released."""
+    chosen = {(str(plan.statistic), plan.mechanism): number for number, plan in enumerate(plans())}
+    assert chosen.keys() >= ONCE_BROKEN
+    check_ends([chosen[each] for each in ONCE_BROKEN])
+
+
+@pytest.mark.slow
+def test_every_number_of_every_plan_at_the_ends_of_what_floats_hold() -> None:
+    check_ends(range(len(plans())))
+
+
+def check_ends(chosen: Iterable[int]) -> None:
+    """Plans of fuzz_targets.py with one number changed are refused with a typed error, or printed and released."""
+    for number in chosen:
+        text = plans()[number].to_json()
+        _, shards, expected, state = wire.decode(collectors()[number])
+        for place, end in itertools.product(_floats(json.loads(text)), ENDS):
+            changed = _with(text, place, end)
+            blob = wire.encode(changed, shards, expected, state)
+            for target, raw in (("plan", changed.encode()), ("released", blob)):
+                assert judged(BY_NAME[target], raw) in (None, "accepted"), (plans()[number].statistic, place, end)
+
+
+def _floats(tree: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The way to each float of a tree of JSON."""
+    if isinstance(tree, float):
+        yield at
+    elif isinstance(tree, dict | list):
+        for key in tree if isinstance(tree, dict) else range(len(tree)):
+            yield from _floats(tree[key], (*at, key))
+
+
+def _with(text: str, place: tuple[Any, ...], number: float) -> str:
+    tree = json.loads(text)
+    holder = tree
+    for key in place[:-1]:
+        holder = holder[key]
+    holder[place[-1]] = number
+    return json.dumps(tree, sort_keys=True, separators=(",", ":"))

@@ -37,6 +37,7 @@ class Cut:
         secret.save(home / "secret.key")
         self.fingerprint = secret.fingerprint.hex()
         (tmp_path / "collector.ssk").write_bytes(filled(plan, secret).to_bytes())
+        self.values: set[float] = set()
         self.before, self.after = tmp_path / "before", tmp_path / "after"
         shutil.copytree(home, self.before)
         try:
@@ -67,6 +68,11 @@ class Cut:
             assert self.fingerprint in recorded
         if printed:
             assert about.spent
+        for record in ledger.records():
+            if record.fingerprint == self.fingerprint:  # what was paid for is there, and always the same
+                release = ss.Release.from_json(ledger.published(record.number) or "")
+                self.values.add(release.value)
+                assert len(self.values) == 1
         return "paid and spent" if about.spent else "paid only" if self.fingerprint in recorded else "nothing"
 
 

@@ -171,7 +171,8 @@ def test_a_weaker_claim_is_a_smaller_curve() -> None:
 
 def test_the_report_says_what_was_looked_at_and_what_would_have_shown() -> None:
     report = ss.audit(PROMISED[0], 100, open_collector=opener(9), progress=False)
-    assert "value, low, high, alone and together" in str(report)
-    assert "power" in str(report)
+    assert "value, low, high, each alone and all together" in str(report)
+    assert "would catch" in str(report)
+    assert "would miss" in str(report)
     assert report.numbers == ("value", "low", "high")
     assert report.catches is not None

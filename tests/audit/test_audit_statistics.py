@@ -70,3 +70,20 @@ def test_too_little_noise_on_exact_entropy_is_caught(privacy: ss.Privacy) -> Non
     assert ss.audit(plan, 300, open_collector=opener(5), progress=False).passed
     report = ss.audit(plan, 1_000, open_collector=opener(4, quiet), progress=False)
     assert not report.passed, str(report)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "privacy", [ss.Privacy(1.0, 1e-6, 5, relation="replace"), ss.Privacy(1.0, 1e-6, 5, 3, "add_remove")], ids=str
+)
+def test_too_little_noise_on_entropy_in_buckets_is_caught(privacy: ss.Privacy) -> None:
+    """As above, from 16 entries a key in eight buckets: 0.06 of the noise is caught, the right amount passes."""
+    plan = ss.plan(ss.Shannon(), privacy, size=128, entries_per_key=16)
+    assert plan.buckets == 8
+
+    def quiet(plan: ss.Plan) -> ss.Plan:
+        return dataclasses.replace(plan, privacy=dataclasses.replace(plan.privacy, epsilon=16.0 * privacy.epsilon))
+
+    assert ss.audit(plan, 300, open_collector=opener(5), progress=False).passed
+    report = ss.audit(plan, 1_000, open_collector=opener(4, quiet), progress=False)
+    assert not report.passed, str(report)

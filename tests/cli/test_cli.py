@@ -96,7 +96,7 @@ def test_values(shell: Shell) -> None:
     assert not re.search(r"\d{2,} values", shown.err)  # how many is private
     auto = shell("release", "events.csv", "--key", "app", "--value", "n", "--max-value", "auto", *SMALL)
     assert auto.code == 0
-    assert "10% of ε chooses max_value" in auto.err
+    assert "ε = 0.2 to find max_value" in auto.err
 
 
 def test_groups(shell: Shell) -> None:

@@ -65,15 +65,20 @@ def noise_table() -> str:
 def error_table() -> str:
     values = (10, 30, 100, 1_000)
     lines = [
-        "| p | entries | error of the sketch | noise | " + " | ".join(f"F = {value:,}" for value in values) + " |",
+        "| p | entries, of them a key | error of the sketch | noise | "
+        + " | ".join(f"F = {value:,}" for value in values)
+        + " |",
         "|---" * 8 + "|",
     ]
     for p in ORDERS:
         usual = ss.plan(ss.Moment(p), ASKED)
-        plans = [ss.plan(ss.Moment(p), ASKED, size=usual.size, expected=value) for value in values]
+        size, per_key = usual.size, usual.entries_per_key
+        plans = [
+            ss.plan(ss.Moment(p), ASKED, size=size, entries_per_key=per_key, expected=value) for value in values
+        ]
         errors = " | ".join(f"{100 * plan.error:.2g}%" for plan in plans)
         noise = math.sqrt(2.0) * usual.noise
-        lines.append(f"| {p:g} | {usual.size} | {100 * usual.error:.1f}% | ± {noise:.2f} | {errors} |")
+        lines.append(f"| {p:g} | {size:,}, {per_key} | {100 * usual.error:.2f}% | ± {noise:.2f} | {errors} |")
     return "\n".join(lines)
 
 

@@ -10,7 +10,6 @@ import pytest
 
 import stablesketch as ss
 from stablesketch import Moment, Privacy, plan
-from stablesketch.plan.sizing import relative_deviation
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -32,20 +31,25 @@ def test_every_order_is_there() -> None:
 
 @pytest.mark.parametrize("row", ACCURACY, ids=lambda row: f"p={row[0]}")
 def test_the_accuracy_table(row: list[str]) -> None:
-    """Bytes are those of a stream whose F_p is a million, rounded to hundreds."""
-    p, *errors, entries, stored, noise, before = row
-    statistic = Moment(float(p))
-    usual = plan(statistic, ASKED)
-    assert errors == [f"{100 * plan(statistic, ASKED, size=size).error:.1f}%" for size in (50, 500, 5_000)]
-    assert int(entries) == usual.size
-    assert int(stored.replace(",", "")) == round(plan(statistic, ASKED, expected=1e6, size=usual.size).bytes, -2)
-    assert noise == f"± {math.sqrt(2.0) * usual.noise:.2f}"
-    assert relative_deviation(float(p), int(before)) <= 0.05 < relative_deviation(float(p), int(before) - 1)
+    p, *told = row
+    usual = plan(Moment(float(p)), ASKED)
+    exact = plan(Moment(float(p)), ASKED, mechanism="exact")
+    assert told == [
+        f"{usual.entries_per_key}",
+        f"{usual.size:,}",
+        f"{usual.bytes / 1024:.0f} KB",
+        f"{100 * usual.error:.2f}%",
+        f"{100 * usual.worst_error:.1f}%",
+        f"± {math.sqrt(2.0) * usual.noise:.2f}",
+        f"± {exact.exact_error:.2f}",
+    ]
 
 
-def test_entries_for_one_percent() -> None:
-    (claimed,) = re.findall(r"1% at p = 0\.5 takes ([\d,]+) entries", README)
-    assert int(claimed.replace(",", "")) == plan(Moment(0.5), ASKED, error=0.01).size
+def test_entries_for_a_tenth_of_a_percent() -> None:
+    ((claimed, megabytes),) = re.findall(r"0\.1% at p = 0\.5 takes ([\d,]+) entries, ([\d.]+) MB", README)
+    found = plan(Moment(0.5), ASKED, error=0.001)
+    assert (claimed, megabytes) == (f"{found.size:,}", f"{found.bytes / 2**20:.1f}")
+    assert found.entries_per_key == 16
 
 
 def test_the_plan_of_the_example() -> None:

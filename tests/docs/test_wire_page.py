@@ -13,6 +13,7 @@ import pytest
 
 import stablesketch as ss
 from stablesketch._native import Entries
+from stablesketch.sketch import entry_bytes
 
 PAGE = (Path(__file__).parents[2] / "docs" / "wire-format.md").read_text(encoding="utf-8")
 ORDERS = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
@@ -94,3 +95,19 @@ def test_bytes_an_entry_of_real_keys(p: float) -> None:
     sketch.update(np.arange(1_000))
     overhead = 34 + 3 + 3 + 8
     assert (len(sketch.to_bytes()) - overhead) / 400 == pytest.approx(table()[p][1][1], abs=1.0)
+
+
+@pytest.mark.parametrize("pairs", [10**3, 10**5, 10**7])
+@pytest.mark.parametrize(("p", "q"), [(0.25, 68), (0.5, 56), (0.75, 52)])
+def test_bytes_an_entry_that_is_one_sided(p: float, q: int, pairs: int) -> None:
+    """The formula of the page and of plans, against sketches of a skewed stream. Not random: the secret is fixed."""
+    assert f"{q}" in re.search(r"have more of them: ([\d, and]+) at p = 0.25, 0.5 and 0.75", PAGE)[1]  # type: ignore[index]
+    assert Entries(-p, 1).resolution == q
+    shares = 1.0 / np.arange(1, int(pairs**0.7))
+    totals = np.maximum(1, (pairs * shares / shares.sum()).astype(np.int64))
+    sketch = ss.Sketch(p=p, size=200, secret=ss.Secret.from_bytes(bytes(32)), law="one-sided")
+    sketch.update(np.arange(len(totals)), totals)
+    moment = float(np.sum(totals.astype(np.float64) ** p))
+    formula = 1.6 + (q + math.log2(moment) / p + 0.83 * (1.0 / p - 1.0)) / 8.0
+    assert entry_bytes(p, moment) == pytest.approx(formula, rel=1e-12)
+    assert (len(sketch.to_bytes()) - 34 - 6 - 8) / 200 == pytest.approx(formula, rel=0.03)

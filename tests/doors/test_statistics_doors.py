@@ -77,7 +77,7 @@ def test_whole_keys_are_added_up_before_they_are_counted(events: Path) -> None:
     counts = np.unique(KEYS, return_counts=True)[1]
     assert isinstance(exact, ss.Release)
     assert exact.value == pytest.approx(np.sum(counts**0.5), abs=40 * np.sqrt(most) / 5.0)
-    with pytest.raises(ss.DataError, match=f"the total of a key is {most:,}, above the promised max_value"):
+    with pytest.raises(ss.DataError, match="the total of a key is above the promised max_value"):
         ss.release(
             events,
             ss.Atkinson(0.5),

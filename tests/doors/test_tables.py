@@ -175,7 +175,7 @@ def test_entropy_by_sketch(whose: str) -> None:
             step, centre = float(noise.step(bound)), float(noise.centre(bound))
             units = [
                 [math.floor((entropy_mass(own) + sum(own) * (zeta - centre)) / step + 0.5) for own in (here, there)]
-                for zeta in (-noise.reach, 0.0, noise.reach)
+                for zeta in (-noise.reaches[1], 0.0, noise.reaches[0])
             ]
             moves += max(abs(b - a) for a, b in units)
         most = max(most, moves)
@@ -183,7 +183,7 @@ def test_entropy_by_sketch(whose: str) -> None:
     assert noise.mass_scale == Fraction(mass.distance) / Fraction(mass.epsilon)
     assert counted.distance == privacy.pairs_per_person * MOST
     # In every group that changes, ζ may be beyond its reach, and T too small.
-    assert mass.gap >= privacy.copies * noise._each * 2 * (1 - 1e-6)
+    assert mass.gap >= privacy.copies * noise._each(privacy.copies) * 2 * (1 - 1e-6)
     assert (1.0 + math.exp(mass.epsilon)) * mass.gap <= privacy.delta
 
 

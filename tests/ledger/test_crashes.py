@@ -4,6 +4,7 @@ Children are forked, do the real release on real files, and write the value into
 then looks at what is left, as the next process would. What must hold, whatever the moment:
 
 - every value that was printed is in the ledger, and its secret is spent;
+- what is in the ledger has its value there, and that is the value of the stream and the secret, bit for bit;
 - the ledger is within its budget, and every record, page and composition of it is right;
 - the secret file is fresh or spent, and nothing else; if it is spent, the ledger has it.
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import secrets
 import select
 import signal
 import sys
@@ -20,7 +22,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
 
@@ -36,7 +38,8 @@ class Bench:
         folder.mkdir()
         self.folder, self.plan = folder, plan
         self.budget, self.secret, self.blob = (folder / name for name in ("budget.db", "secret.key", "collector.ssk"))
-        self.printed: set[str] = set()
+        self.printed: dict[str, float] = {}  # by the fingerprint of the secret, as are
+        self.expected: dict[str, float] = {}  # what a release gives
         self.found = {"nothing": 0, "paid only": 0, "paid and spent": 0}
         self.renew_ledger()
         self.renew_secret()
@@ -48,16 +51,19 @@ class Bench:
         for file in self.folder.glob("budget.db*"):
             file.unlink()
         ss.Ledger(self.budget, epsilon=BUDGET, delta=1e-6)
-        self.printed = set()
+        self.printed.clear()
 
     def renew_secret(self) -> None:
         for file in (self.secret, self.blob):
             file.unlink(missing_ok=True)
-        secret = ss.Secret.generate()
+        bits = secrets.token_bytes(32)
+        secret = ss.Secret.from_bytes(bits)
         secret.save(self.secret)
         collector = self.plan.open(secret)
         collector.update(range(30))
         self.blob.write_bytes(collector.to_bytes())
+        twin = ss.Collector.from_bytes(self.blob.read_bytes(), ss.Secret.from_bytes(bits))
+        self.expected[secret.fingerprint.hex()] = twin.release().value
 
     def release(self) -> str:
         """What the killed process does, from its first file to its value."""
@@ -67,17 +73,26 @@ class Bench:
         release = collector.release(ledger=ss.Ledger(self.budget))
         return json.dumps({"fingerprint": fingerprint, "value": release.value})
 
+    def saw(self, said: dict[str, Any]) -> None:
+        """What a child printed."""
+        assert said["fingerprint"] not in self.printed, "released twice"
+        self.printed[said["fingerprint"]] = said["value"]
+
     def check(self) -> None:
         """After a child is gone: all that the head of this file says; then the next one is made ready."""
         ledger = ss.Ledger(self.budget)
         recorded = {record.fingerprint for record in ledger.records()}
-        assert self.printed <= recorded
+        assert self.printed.keys() <= recorded
         assert len(recorded) == len(ledger)
         assert ledger.spent() <= BUDGET * (1.0 + 1e-9)
         for record in ledger.records():  # what was paid for is there, whoever was killed
             published = ledger.published(record.number)
             assert published is not None
-            assert ss.Release.from_json(published).record == record.number
+            release = ss.Release.from_json(published)
+            assert release.record == record.number
+            assert record.fingerprint is not None
+            assert release.value == self.expected[record.fingerprint]
+            assert release.value == self.printed.get(record.fingerprint, release.value)
         about = ss.Secret.inspect(self.secret)  # an error if the file is neither fresh nor spent
         if about.spent or about.fingerprint in self.printed:
             assert about.spent
@@ -126,7 +141,17 @@ def printed_by(child: int, reading: int) -> dict[str, Any]:
     return found
 
 
-def killed_at_random(bench: Bench, times: int, seed: int) -> dict[str, int]:
+class Killable(Protocol):
+    """Something to release, whose process is killed, and what must hold then."""
+
+    def release(self) -> str: ...
+
+    def saw(self, said: dict[str, Any]) -> None: ...
+
+    def check(self) -> None: ...
+
+
+def killed_at_random(bench: Killable, times: int, seed: int) -> dict[str, int]:
     """`times` releases, each killed after a time drawn over the whole length of a release and a little more."""
     rng = random.Random(seed)
     length, counted = 0.0, {"printed": 0, "killed": 0, "refused": 0}
@@ -140,7 +165,7 @@ def killed_at_random(bench: Bench, times: int, seed: int) -> dict[str, int]:
         said = printed_by(child, reading)
         if "value" in said:
             counted["printed"] += 1
-            bench.printed.add(said["fingerprint"])
+            bench.saw(said)
             length += (0.1 if length else 1.0) * (took - length)
         else:
             counted["refused" if said else "killed"] += 1
@@ -204,7 +229,7 @@ def calls_of_a_release(bench: Bench) -> int:
     calls = 0
     for _ in range(4):
         said = printed_by(*child_of(lambda pipe: trapped(bench, 0, pipe)))
-        bench.printed.add(said["fingerprint"])
+        bench.saw(said)
         bench.check()
         calls = max(calls, int(said["calls"]))
     return calls
@@ -231,7 +256,7 @@ def kill_at(bench: Bench, moments: range) -> None:
     for at in moments:
         said = printed_by(*child_of(lambda pipe, at=at: trapped(bench, at, pipe)))  # type: ignore[misc]
         if "value" in said:
-            bench.printed.add(said["fingerprint"])
+            bench.saw(said)
         bench.check()
     assert min(bench.found.values()) >= 1  # before the commit, between the commit and the mark, and after it
 
@@ -261,7 +286,7 @@ def check_race(bench: Bench, processes: int, rounds: int) -> None:
         winners = [one for one in said if "value" in one]
         assert len(winners) == 1, said
         assert [one["refused"] for one in said if "value" not in one] == ["SecretSpent"] * (processes - 1)
-        bench.printed.add(winners[0]["fingerprint"])
+        bench.saw(winners[0])
         bench.check()
 
 

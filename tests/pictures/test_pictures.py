@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
 import re
 import shlex
@@ -139,13 +140,43 @@ def test_many_groups_are_all_there_without_names() -> None:
 def test_a_profile_shows_every_order_with_its_limits() -> None:
     (axes,) = release_picture([profile()]).axes
     assert axes.lines[0].get_xydata().tolist() == [[0.0, 900.0], [0.5, 500.0], [1.0, 100.0]]
-    bars = [path.vertices[:, 1].tolist() for path in axes.collections[1].get_paths()]
+    (collection,) = axes.collections  # it has no band
+    bars = [path.vertices[:, 1].tolist() for path in collection.get_paths()]
     assert bars == [pytest.approx([0.9 * v, 1.2 * v]) for v in (900.0, 500.0, 100.0)]
     assert {text.get_text() for text in axes.texts} == {"900", "500", "100"}
     assert axes.get_yscale() == "log"  # it spans more than a decade
     assert "at each order by itself" in axes.get_xlabel()
     (few,) = release_picture([profile(orders=(0.0, 0.5))]).axes
     assert few.get_yscale() == "linear"
+
+
+def test_the_band_is_that_of_all_orders_at_once() -> None:
+    without = profile()
+    points = tuple(replace(point, band_low=0.7 * point.value, band_high=1.5 * point.value) for point in without.points)
+    (axes,) = release_picture([replace(without, points=points)]).axes
+    heights = {round(y) for y in axes.collections[0].get_paths()[0].vertices[:, 1].tolist()}
+    assert heights == {round(share * v) for share in (0.7, 1.5) for v in (900.0, 500.0, 100.0)}
+    assert "bars: at each order by itself; band: at all orders at once" in axes.get_xlabel()
+    low, high = axes.get_ylim()
+    assert low < 0.7 * 100.0 < 1.5 * 900.0 < high
+    endless = tuple(replace(point, band_high=math.inf) for point in points)
+    (axes,) = release_picture([replace(without, points=endless)]).axes
+    assert axes.get_ylim()[1] < 2_000.0
+
+
+def test_a_profile_is_printed_with_all_its_orders() -> None:
+    without = profile()
+    lines = str(without).splitlines()
+    assert lines[0].startswith("Hill numbers of orders 0, 0.5, 1  (ε = ")
+    assert [line.split() for line in lines[1:]] == [
+        ["order", "value", "95%", "from", "to"], ["0", "900", "810", "1,080"], ["0.5", "500", "450", "600"],
+        ["1", "100", "90", "120"],
+    ]  # fmt: skip
+    points = tuple(replace(point, band_low=0.5 * point.value, band_high=math.inf) for point in without.points)
+    lines = str(replace(without, points=points)).splitlines()
+    assert lines[1].split("  ")[-2:] == ["95% at once from", " to"]
+    assert lines[2].split() == ["0", "900", "810", "1,080", "450", "inf"]
+    assert len(set(map(len, lines[1:]))) == 1
 
 
 def test_a_few_profiles_are_curves_with_their_names_and_many_show_the_first_order() -> None:
@@ -159,8 +190,20 @@ def test_a_few_profiles_are_curves_with_their_names_and_many_show_the_first_orde
 
 
 def test_numbers_below_a_thousand_keep_their_decimals() -> None:
-    said = [words.short(x) for x in (7.7201, 0.19707, 93.44, 281.31, 999.96, 1_000.4, -3.0, 0.0, 12_345.6, 2e6)]
-    assert said == ["7.72", "0.1971", "93.44", "281.3", "1,000", "1,000", "-3", "0", "12,346", "2 million"]
+    said = [words.short(x) for x in (7.7201, 0.19707, 93.44, 281.31, 999.96, 1_000.4, -3.0, 0.0, 12_345.6, 2e6, 9e12)]
+    assert said == [
+        "7.72",
+        "0.1971",
+        "93.44",
+        "281.3",
+        "1,000",
+        "1,000",
+        "-3",
+        "0",
+        "12,346",
+        "2 million",
+        "9 trillion",
+    ]
     entropies = [GroupRelease((name,), release(h, h - 0.1, h + 0.1)) for name, h in (("a", 7.72), ("b", 7.41))]
     (axes,) = release_picture(entropies).axes
     assert [text.get_text() for text in axes.texts] == ["7.72  (7.62 to 7.82)", "7.41  (7.31 to 7.51)"]
@@ -265,6 +308,25 @@ def test_counts_have_registers_and_the_noise_of_the_exact_table() -> None:
     left, middle, _ = plan_picture(chosen, around).axes
     assert left.get_ylabel() == "noise on the number of keys, standard deviation"
     assert middle.get_xlabel() == "registers of the sketch"
+
+
+@pytest.mark.parametrize("pairs", [0, 500])
+def test_entropy_has_its_noise_in_a_stream_of_some_length(pairs: int) -> None:
+    """Of which nothing else than what is predicted depends: the noise is private for every stream."""
+    chosen = ss.plan(ss.Shannon(), ss.Privacy(1.0, 1e-6, pairs), size=100)
+    around = neighbourhood(chosen)
+    length = pairs or 10_000
+    expected = ss.plan(ss.Shannon(), ss.Privacy(1.0, 1e-6, length), size=100)
+    assert (around.sketch.noise or 0.0, around.sketch.error) == (expected.noise, expected.error)
+    assert (1.0, expected.error) in around.by_epsilon
+    assert (1.0, expected.exact_error) in around.exact_by_epsilon
+    assert all(error > 0.0 for _, error in around.by_epsilon)
+    left, middle = plan_picture(chosen, around).axes
+    for axes, at in ((left, 1.0), (middle, 100.0)):
+        assert axes.get_ylabel() == f"error in nats, in a stream of {length:,} pairs"
+        assert [at, expected.error] in [
+            line.get_xydata().tolist()[0] for line in axes.lines if len(line.get_xydata()) == 1
+        ]
 
 
 def test_bare_entropy_has_two_panels_of_plans() -> None:

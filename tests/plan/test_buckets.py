@@ -35,7 +35,7 @@ def test_an_error_takes_as_few_entries_a_key_as_there_are() -> None:
 
 
 def test_few_entries_are_in_one_bucket() -> None:
-    """Up to 256: then the error is the same for every stream."""
+    """Up to 512: then the error is the same for every stream."""
     plan = ss.plan(ss.Moment(0.5), PRIVACY, error=0.05)
     assert (plan.size, plan.buckets) == (203, 1)
     assert plan.worst_error == plan.error
@@ -129,6 +129,10 @@ def test_plans_in_buckets_are_read_back_and_checked() -> None:
         (ss.Moment(0.5), {"entries_per_key": [64]}, "no size for each"),
         (ss.Profile([0.25, 0.5]), {"entries_per_key": [64], "size": [640, 640, 0]}, "3 parts"),
         (ss.Moment(0.5), {"size": 2**22 + 64}, "4,194,304"),
+        (ss.Moment(2.0), {"size": 20_000}, "10,000 at most"),
+        (ss.Distinct(), {"size": 20_000}, "10,000 at most"),
+        (ss.Moment(0.5), {"size": 20_000, "mechanism": "bare"}, "10,000 at most"),
+        (ss.Shannon(), {"size": 20_000, "mechanism": "bare"}, "10,000 at most"),
     ],
 )
 def test_what_cannot_be_is_refused(statistic: Statistic, asked: dict[str, object], said: str) -> None:

@@ -89,7 +89,7 @@ def test_a_hill_number_says_from_which_length_on_its_noise_is_less() -> None:
     assert table["total"] == "one counter, noise b = 10"
     assert table["exact"] == f"the noise alone, {HELD}"
     assert table["error"] == f"{100 * plan.error:.3g}%"
-    said = re.fullmatch(r"adds less in streams of more than ([\d,]+) pairs", table["noise"])
+    said = re.fullmatch(r"adds less in streams of more than ([\d,]+) pairs, even if all are of one key", table["noise"])
     assert said is not None
     n = float(said[1].replace(",", ""))
     # At n pairs of one key F = n^q; errors of F and N grow by 1/(1-q) and q/(1-q).
@@ -104,7 +104,8 @@ def test_one_sketch_needs_no_sum_of_sizes() -> None:
     assert table["size"].startswith("120 entries in all, about ")
     assert table["distinct keys"].startswith("70 registers, noise b = ")
     assert table["error"].endswith("% at most, at each order")
-    assert re.fullmatch(r"adds less in streams of more than [\d,]+ pairs; ± 3.14 on the number of keys", table["noise"])
+    length = r"adds less in streams of more than [\d,]+ pairs, even if all are of one key"
+    assert re.fullmatch(rf"{length}; ± 3.14 on the number of keys", table["noise"])
 
 
 @pytest.mark.parametrize(
@@ -112,7 +113,16 @@ def test_one_sketch_needs_no_sum_of_sizes() -> None:
     [
         (ss.Distinct(), ANY, "4.12% of the number of keys, and ± 1.41", f"± 1.41, {HELD}"),
         (ss.Hill(0), ANY, "4.12%, and ± 1.41 on the number of keys", f"± 1.41 on the number of keys, {HELD}"),
-        (ss.Renyi(0.5), ANY, rf"0.1\d+ nats; {LESS} \d+ pairs", f"the noise alone, {HELD}"),
+        (ss.Renyi(0.5), ANY, rf"0.1\d+ nats; {LESS} \d+ pairs, even if all are of one key", f"the noise alone, {HELD}"),
+        (ss.Simpson(), ANY, rf"1\d.\d%; {LESS} [\d,]+ pairs, even if each has a key of its own",
+         f"the noise alone, {HELD}"),
+        (ss.Simpson("gini"), ANY, rf"1\d.\d% of Σ s\^2; {LESS} [\d,]+ pairs, even if .*", f"the noise alone, {HELD}"),
+        (ss.Tsallis(0.5), ANY, rf"\d.\d+% of Σ s\^0.5; {LESS} [\d,]+ pairs, even if .*", f"the noise alone, {HELD}"),
+        (ss.Tsallis(0), ANY, "4.12% of the number of keys, and ± 1.41 on the number of keys",
+         f"± 1.41 on the number of keys, {HELD}"),
+        (ss.Tsallis(1), ANY, rf"0.\d+ nats; {LESS} [\d,]+ pairs", f"the noise alone, {HELD}"),
+        (ss.Profile([0.5, 2]), ANY, rf"\d\d.*% at most, at each order; {LESS} [\d,]+ pairs, whatever their keys",
+         f"the noise alone, {HELD}"),
         (ss.Atkinson(0.5), PEOPLE, rf"0.\d+; {LESS} \d+ keys", f"the noise alone, {HELD}"),
     ],
     ids=str,
@@ -128,7 +138,7 @@ def test_the_error_and_the_comparison(statistic: Statistic, privacy: ss.Privacy,
 
 def test_exact_statistics_say_from_which_length_on_they_are_good() -> None:
     hill = rows(ss.plan(ss.Hill(0.5), ANY, mechanism="exact"))
-    assert re.fullmatch(r"less than 4% in streams of more than [\d,]+ pairs", hill["error"])
+    assert re.fullmatch(r"less than 4% in streams of more than [\d,]+ pairs, even if all are of one key", hill["error"])
     entropy = rows(ss.plan(ss.Shannon(), ANY, mechanism="exact"))
     assert re.fullmatch(r"less than 0.04 nats in streams of more than [\d,]+ pairs", entropy["error"])
     assert entropy["noise"] == "b grows with the logarithm of the total"

@@ -100,7 +100,7 @@ def test_a_plan_is_what_the_library_says(server: PlannerServer) -> None:
         ({"p": "many"}, "not a number"),
         ({"p": "nan"}, "p = nan"),
         ({"pairs": "1.5"}, "not a whole number"),
-        ({"size": "3"}, "between 5 and 10000"),
+        ({"size": "3"}, "between 5 and 4,194,304"),
         ({"relation": "other"}, "no such relation"),
         ({"epsilon": "0"}, "epsilon"),
         ({"pairs": "-1"}, "pairs = -1"),

@@ -231,14 +231,15 @@ def test_report_can_be_read() -> None:
     rng = np.random.default_rng(11)
     report = audit_samples(rng.laplace(0, 1, 4_000), rng.laplace(2, 1, 4_000), laplace_curve(1.0), delta=1e-9)
     text = str(report)
-    assert "FAILED: the claimed privacy is refuted" in text
-    assert "4,000 outputs for each neighbour" in text
-    assert f"ε below {report.strongest_epsilon:.4g} at δ = 1e-09" in text
+    assert text.startswith("FAILED: the releases contradict the claim.")
+    assert "4,000 releases of each of two data sets" in text
+    assert f"ε is at least {report.strongest_epsilon:.4g} at δ = 1e-09 (99% confidence)" in text
+    assert "at most 1 in 100 audits of a correct mechanism fails" in text
     assert report.worst.event in text
     assert report.worst.refutes
     assert report.worst.observed > report.worst.claimed
     honest = audit_samples(rng.laplace(0, 1, 4_000), rng.laplace(1, 1, 4_000), laplace_curve(1.0), delta=1e-9)
-    assert "passed: no violation found" in str(honest)
+    assert str(honest).startswith("Passed: nothing contradicts the claim.")
     assert not honest.worst.refutes
 
 

@@ -30,10 +30,10 @@ from stablesketch.privacy.estimate_precision import (
     usual_cap,
 )
 from stablesketch.privacy.noisy_estimate import Precision, noise_for
+from stablesketch.sketch.entry_values import logs_of
 from stablesketch.sketch.estimators.one_sided import log_estimates
 from stablesketch.sketch.estimators.power_sum import power_sum
 from stablesketch.sketch.reference import ReferenceTable, Variates, magnitudes, sum_entries
-from stablesketch.sketch.sketch import log_magnitudes
 
 # What is measured is to be less than an eighth of what is claimed.
 LIMIT = ERROR / 8.0
@@ -78,7 +78,7 @@ def computed_log_estimate(p: float, sums: list[int]) -> float:
     """As a sketch does it, from the integers on."""
     entries = Entries(-p, len(sums))
     entries.load(b"".join(a.to_bytes(4 * entries.digits, "little", signed=True) for a in sums))
-    return float(log_estimates(log_magnitudes(entries)[0], p))
+    return float(log_estimates(logs_of(entries), p))
 
 
 def measured_error(p: float, bits: Bits, weights: list[int]) -> float:

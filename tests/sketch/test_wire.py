@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sketch_helpers import SECRET, entries_of
-from wire_fixtures import EXPECTED, FIXTURES, FOLDER, describe, make
+from wire_fixtures import EXPECTED, FIXTURES, FOLDER, describe, make, read
 
 from stablesketch import (
     BlobError,
@@ -115,7 +115,7 @@ def test_bytearrays_and_memoryviews_are_read_too() -> None:
 @pytest.mark.parametrize("name", FIXTURES)
 def test_old_blobs_are_read(name: str) -> None:
     blob = (FOLDER / f"{name}.ssk").read_bytes()
-    sketch = Sketch.from_bytes(blob, SECRET)
+    sketch = read(name, blob, SECRET)
     expected, found = json.loads(EXPECTED.read_text())[name], describe(sketch)
     moment = expected.pop("geometric_mean")
     assert found.pop("geometric_mean") == (None if moment is None else pytest.approx(moment, rel=1e-9))
@@ -127,12 +127,12 @@ def test_format_1_is_written_as_it_was(name: str) -> None:
     """The same stream under the same secret gives the same bytes as when the fixture was made, on any machine."""
     blob = (FOLDER / f"{name}.ssk").read_bytes()
     assert make(name).to_bytes() == blob
-    assert Sketch.from_bytes(blob).to_bytes() == blob
+    assert read(name, blob).to_bytes() == blob
 
 
 @pytest.mark.parametrize("name", [name for name, (p, _, _) in FIXTURES.items() if p < 1.0])
 def test_an_old_blob_takes_updates_and_merges(name: str) -> None:
-    old = Sketch.from_bytes((FOLDER / f"{name}.ssk").read_bytes(), SECRET)
+    old = read(name, (FOLDER / f"{name}.ssk").read_bytes(), SECRET)
     new = make(name)
     old.update(["later"], [9])
     new.update(["later"], [9])

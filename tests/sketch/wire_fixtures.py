@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from stablesketch import NegativeTotal, Secret, Sketch
+from stablesketch.sketch.entropy_sketch import EntropySketch
 from stablesketch.sketch.sketch import integer_entries
 
 FOLDER = Path(__file__).parents[1] / "data" / "wire" / "v1"
@@ -81,14 +82,40 @@ FIXTURES: dict[str, tuple[float, int, Callable[[Sketch], None]]] = {
     "one-sided-every-type-0.999": (-0.999, 7, every_type),
     "one-sided-heavy-0.1": (-0.1, 5, heavy),
     "one-sided-owed-0.25": (-0.25, 3, owed),
+    "buckets-nothing-0.5": (-0.5, 12, nothing),
+    "buckets-words-0.05": (-0.05, 24, words),
+    "buckets-squares-0.5": (-0.5, 160, squares),
+    "buckets-heavy-0.25": (-0.25, 12, heavy),
+    "buckets-owed-0.75": (-0.75, 18, owed),
+    "buckets-entropy-words": (-1.0, 24, words),
+    "buckets-entropy-every-type": (-1.0, 12, every_type),
+    "buckets-entropy-owed": (-1.0, 6, owed),
+}
+# Of those in buckets, how many; -1 in the place of p is entropy.
+BUCKETS = {
+    "buckets-nothing-0.5": 3,
+    "buckets-words-0.05": 4,
+    "buckets-squares-0.5": 20,
+    "buckets-heavy-0.25": 6,
+    "buckets-owed-0.75": 9,
+    "buckets-entropy-words": 3,
+    "buckets-entropy-every-type": 6,
+    "buckets-entropy-owed": 3,
 }
 
 
 def make(name: str) -> Sketch:
-    p, size, fill = FIXTURES[name]
-    sketch = Sketch(abs(p), size, SECRET, law="one-sided" if p < 0.0 else "symmetric")
+    (p, size, fill), buckets = FIXTURES[name], BUCKETS.get(name, 1)
+    if p == -1.0:
+        sketch: Sketch = EntropySketch(size, SECRET, buckets)
+    else:
+        sketch = Sketch(abs(p), size, SECRET, law="one-sided" if p < 0.0 else "symmetric", buckets=buckets)
     fill(sketch)
     return sketch
+
+
+def read(name: str, blob: bytes, secret: Secret | None = None) -> Sketch:
+    return (EntropySketch if FIXTURES[name][0] == -1.0 else Sketch).from_bytes(blob, secret)
 
 
 def describe(sketch: Sketch) -> dict[str, object]:
@@ -97,6 +124,10 @@ def describe(sketch: Sketch) -> dict[str, object]:
     Of one-sided entries it is taken as it is, to the power p.
     """
     moment: float | None
+    shape = {"buckets": sketch.buckets} if sketch.buckets > 1 else {}
+    if isinstance(sketch, EntropySketch):
+        totals = [str(total) for total in sketch.bucket_totals().tolist()]
+        return {"totals": totals, "p": -1.0, "size": sketch.size, **shape, **_counts(sketch), "geometric_mean": None}
     if sketch.law == "one-sided":
         values = integer_entries(sketch._entries)
         unit = sketch._entries.resolution * math.log(2.0)
@@ -110,10 +141,15 @@ def describe(sketch: Sketch) -> dict[str, object]:
     return {
         "p": sketch.p if sketch.law == "symmetric" else -sketch.p,
         "size": sketch.size,
-        "pairs": str(sketch.pairs),  # as text: JSON's numbers are floats to many readers
-        "total": str(sketch.total),
+        **shape,
+        **_counts(sketch),
         "geometric_mean": moment,
     }
+
+
+def _counts(sketch: Sketch) -> dict[str, object]:
+    """As text: JSON's numbers are floats to many readers."""
+    return {"pairs": str(sketch.pairs), "total": str(sketch.total)}
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""`stablesketch audit`: the claim of a plan, tested on its worst neighbours."""
+"""`stablesketch audit`: the claim of a plan, tested on its neighbours."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ __all__ = ["audit"]
 
 def audit(
     plan: Annotated[Path, typer.Argument(help="A plan: stablesketch plan ... -o plan.json.")],
-    trials: Annotated[int, typer.Option(help="Releases of each neighbour.")] = 3_000,
+    trials: Annotated[int, typer.Option(help="Releases of each of the two worst neighbours; other neighbours share half as many.")] = 3_000,
     confidence: Annotated[float, typer.Option(help="A sound plan passes with at least this probability.")] = 0.99,
     json: options.Json = False,
 ) -> None:
-    """Runs the real release on the two streams that are easiest to tell apart, and tests the whole claimed curve."""
+    """Release neighbouring data sets many times and test whether they differ by more than the plan claims."""
     chosen = options.read_plan(plan)
     report = audit_plan(chosen, trials, confidence=confidence)
     print_text(json_module.dumps(asdict(report), sort_keys=True) if json else str(report))

@@ -83,6 +83,7 @@ def in_options(message: str) -> str:
     """
     message = re.sub(rf"(--[a-z-]+(?: skip)?), (?:{_OPTIONS}|clip)=(?:True|'skip')?(?=\))", r"\1", message)
     message = re.sub(r"\bss\.([A-Z]\w*)\(([\d., \[\]]*)\)", _statistic, message)
+    message = re.sub(r"^(aversion|orders) = ", "order = ", message)  # there is one option for all of them
     message = re.sub(rf"^({_OPTIONS}) = ", lambda m: f"{_option(m[1])} = ", message)
     message = re.sub(rf"\b({_OPTIONS})=['\"]?([\w.+-]*\w)['\"]?", lambda m: f"{_option(m[1])} {m[2]}", message)
     message = re.sub(rf"\b({_OPTIONS})=(?=[ ,.;)]|$)", lambda m: _option(m[1]), message)

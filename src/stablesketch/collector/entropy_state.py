@@ -24,7 +24,7 @@ class EntropyState(SketchState):
 
     @staticmethod
     def _opened(plan: Plan, secret: Secret | None) -> Sketch:
-        return EntropySketch(plan.size, secret)
+        return EntropySketch(plan.size, secret, buckets=plan.buckets)
 
     @staticmethod
     def _read(blob: bytes, secret: Secret | None) -> Sketch:
@@ -34,9 +34,14 @@ class EntropyState(SketchState):
         check_promise(self._plan, self.pairs, self.total)
 
     def measure(self, confidence: float) -> Measured:
-        """H = (N H with noise)/(N with noise), from what `EntropyNoise.measure` may publish."""
+        """H = (N H with noise)/(N with noise), from what `EntropyNoise` may publish."""
         assert isinstance(self._sketch, EntropySketch)
-        noise = entropy_noise(self._plan)
-        locations = self._sketch.locations() if self.total > 0 else None
-        found = noise.measure(self.total, locations, noise_of(self.secret, self._plan.statistic))
+        noise, below = entropy_noise(self._plan), noise_of(self.secret, self._plan.statistic)
+        sketch = self._sketch
+        if noise.buckets > 1:
+            found = noise.measure_buckets(
+                self.total, lambda: (sketch.bucket_totals(), sketch.bucket_locations()), below
+            )  # fmt: skip
+        else:
+            found = noise.measure(self.total, sketch.locations() if self.total > 0 else None, below)
         return measured_entropy(found, noise, confidence).within(*self._plan.range(self.pairs))

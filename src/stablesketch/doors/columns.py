@@ -70,10 +70,9 @@ class BadRow:
             return item is None
         return item is not None and bool(item < self.below if self.below is not None else item > self.above)
 
-    def told(self, source: str, row: int | None, column: str, number: float | None = None) -> DataError:
-        """The error; it names the number that stands there. Text may be anything, so it is not shown."""
-        problem = self.problem if number is None else self.problem.replace("is ", f"is {number}, ", 1)
-        return DataError(source, problem, self.way_out, row=row, column=column)
+    def told(self, source: str, row: int | None, column: str) -> DataError:
+        """The error. What stands there is somebody's, and messages end in logs: it is not shown."""
+        return DataError(source, self.problem, self.way_out, row=row, column=column)
 
 
 @dataclass(frozen=True)
@@ -218,9 +217,9 @@ def bad_rows(columns: Columns, *, text: bool, largest: int | None) -> list[BadRo
     return found
 
 
-def total_above(source: str, total: int, largest: int) -> DataError:
-    """Where whole keys are protected, and one has more than was promised."""
+def total_above(source: str, largest: int) -> DataError:
+    """Where whole keys are protected, and one has more than was promised; how much is not shown."""
     return DataError(
-        source, f"the total of a key is {total:,}, above the promised max_value = {largest:,}",
+        source, f"the total of a key is above the promised max_value = {largest:,}",
         "Clip totals to it (clip=True), or promise a larger one (max_value=)",
     )  # fmt: skip

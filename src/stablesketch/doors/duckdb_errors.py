@@ -2,6 +2,7 @@
 
 DuckDB's messages quote the line or value at fault, which may be somebody's data. So of those about values only what is
 known to be DuckDB's own words is kept; those about a query (names, syntax, types) are shown: the query is the user's.
+What it proposes instead is not: a file without a header has a row for names.
 """
 
 from __future__ import annotations
@@ -105,4 +106,6 @@ def _bad_value(source: str, text: str) -> DataError | None:
 
 
 def _other(source: str, text: str) -> DataError:
-    return DataError(source, in_one_line(text.split("\n\n")[0]), "Repair the input, or the query")
+    # Names like the one that is not there may come from a file without a header, and be data.
+    said = re.split(r"\n\n|\s*Candidate bindings:|\s*Did you mean", text)[0]
+    return DataError(source, in_one_line(said), "Repair the input, or the query")

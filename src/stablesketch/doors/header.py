@@ -140,7 +140,7 @@ def column_names(first: FirstRow, source: str, *, header: bool) -> list[str]:
     return names
 
 
-Doubt = Literal["", "header", "fields"]
+Doubt = Literal["", "header", "fields", "query"]
 """Why the names of columns may be data: a row was taken for a header, or objects map people to numbers; "" for sure."""
 
 _DOUBTS = {
@@ -148,6 +148,10 @@ _DOUBTS = {
         "a file without a header begins with a row",
         "Look at its first line yourself; if that is no header, pass --no-header (header=False) and name column0, "
         "column1 and so on",
+    ),
+    "query": (
+        "a query over a file without a header takes a row for one",
+        "Name in the query what it selects: select ... as ...",
     ),
     "fields": ("an object may map people to numbers", "Look at its first object yourself"),
 }
@@ -160,10 +164,11 @@ def missing_column(source: str, name: str, have: Sequence[str], asked: Iterable[
         shown = ", ".join(list(have)[:20]) + (f" and {len(have) - 20:,} more" if len(have) > 20 else "")
         return DataError(source, "there is no such column", f"The columns are: {shown}", column=name)
     why, way_out = _DOUBTS[doubt]
+    whole = "query" if doubt == "query" else "file"
     return DataError(
         source,
-        f"there is no such column among the {len(have):,} of this file. None of its names is shown, because they could "
-        f"be data: {why}",
+        f"there is no such column among the {len(have):,} of this {whole}. None of its names is shown, because they "
+        f"could be data: {why}",
         way_out,
         column=name,
     )

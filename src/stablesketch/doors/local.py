@@ -69,7 +69,7 @@ class LocalSource:
         if largest is not None:
             (most,) = table.engine.rows(f"select max(v) from ({added})", table.name)[0]
             if most is not None and most > largest:
-                raise total_above(table.name, int(most), largest)
+                raise total_above(table.name, largest)
         return f"select {', '.join(keys)}, cast(least(v, {MAX_WEIGHT}) as bigint) as v{names} from ({added})"
 
     @property

@@ -45,7 +45,7 @@ class BadBatch(Exception):
     ) -> DataError:
         """The same as an error that names the source, the row, if rows have numbers, and the column.
 
-        `names` are those of the batch. A number is shown, text is not.
+        `names` are those of the batch. What stands there is not shown.
         """
         way_out = "Drop such rows first, or skip them (--on-bad skip, on_bad='skip')"
         for mark, name, column in zip(self.batch.schema.names, names, self.batch.columns, strict=True):
@@ -53,17 +53,16 @@ class BadBatch(Exception):
                 row = None if first_row is None else place + first_row
                 if row is not None and placed is not None:
                     source, row = placed(row)
-                shown = f"is {item}, " if isinstance(item, int | float) else "is "
                 if item is None:
                     return DataError(source, "is empty or null", way_out, row=row, column=name)
                 if mark == "v" and not (str(item).isdecimal() and 1 <= int(item) <= MAX_WEIGHT):
-                    return DataError(source, f"{shown}not a whole number from 1 to 2^53", way_out, row=row, column=name)
+                    return DataError(source, "is not a whole number from 1 to 2^53", way_out, row=row, column=name)
                 if mark == "v" and largest is not None and int(item) > largest:
                     return DataError(
-                        source, f"{shown}above the promised max_value = {largest:,}, which the guarantee rests on",
+                        source, f"is above the promised max_value = {largest:,}, which the guarantee rests on",
                         f"Clip values to {largest:,} (clip=True)", row=row, column=name,
                     )  # fmt: skip
-        return DataError(source, str(self.error), "Repair the input")
+        return DataError(source, "a batch has what is no pair", "Repair the input")
 
 
 def pour(

@@ -46,6 +46,7 @@ def open_query(engine: Engine, query: str, columns: Columns, database: str | os.
     engine.close_off(_named_files(engine, text))
     engine.rows(f"create temp view asked as\n{text}", _NAME)
     table = Table(engine, _NAME, "temp.asked", engine.types("select * from temp.asked", _NAME))
+    table.doubt = "query"
     table.check(columns)
     return table
 

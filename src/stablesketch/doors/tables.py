@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import DataError
-from .columns import BadRow, Cast, Columns, OnBad, bad_rows, checked_types, quoted, selection
+from .columns import BadRow, Cast, Columns, OnBad, bad_rows, checked_types, selection
 from .engine import Engine
 from .header import Doubt
 
@@ -95,19 +95,17 @@ class Table:
         if not self.engine.rows(f"select 1 from {self.origin} where {any_bad} limit 1", self.name):
             return None  # the usual case, without the cost of numbering rows
         which = " ".join(f"when coalesce({one.condition}, false) then {i}" for i, one in enumerate(bad))
-        number = quoted(columns.value) if columns.value is not None and not self.text else "null"
         with self.engine.in_order():
             for part in self.parts or [Part(self.name, self.origin)]:
                 found = self.engine.rows(
-                    f"select row, bad, number from (select row_number() over () as row, case {which} end as bad, "
-                    f"{number} as number from {part.origin}) where bad is not null order by row limit 1",
+                    f"select row, bad from (select row_number() over () as row, case {which} end as bad "
+                    f"from {part.origin}) where bad is not null order by row limit 1",
                     part.name,
                 )
                 if found:
-                    row, which_one, value = found[0]
+                    row, which_one = found[0]
                     one: BadRow = bad[which_one]
-                    shown = int(value) if one.column == columns.value and value is not None else None
                     row += self.first_row - 1
                     name, row = self.place(row) if self.place is not None else (part.name, row)
-                    return one.told(name, row, one.column, shown)
+                    return one.told(name, row, one.column)
         return None

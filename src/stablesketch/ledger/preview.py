@@ -10,6 +10,7 @@ from ..errors import PlanInfeasible
 from ..plan import Plan
 from ..plan import plan as make_plan
 from ..plan.charge import charge_of
+from ..plan.in_words import error_in_words
 from ..privacy import PrivacyCurve
 from ..privacy.mechanism import Mechanism
 from .accounting import Cost
@@ -93,7 +94,7 @@ class Schedule:
             f"each    ε = {self.epsilon:.6g} at δ = {self.delta:.3g}\n"
             f"spent   ε = {self.spent:.6g}\n"
             f"after   ε = {self.after:.6g}\n"
-            f"error   {self.plan.error:.4g} each{', relative' if self.plan.relative else ''}"
+            f"error   {error_in_words(self.plan)}; of each"
         )
 
 

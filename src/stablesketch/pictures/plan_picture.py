@@ -3,7 +3,8 @@
 Every corner of a curve is a plan of its own, made by `stablesketch.plan`. Where a value is expected, errors are
 relative to it and include the noise. Elsewhere noise and error stand by themselves, which is true of every stream. A
 statistic that is computed from one sketch has the picture of that sketch; a bare plan has one of its own
-(bare_plan_picture.py).
+(bare_plan_picture.py). The noise of entropy depends on the length of the stream: where none is expected, the picture is
+for one of 10,000 pairs, and says so.
 """
 
 from __future__ import annotations
@@ -32,8 +33,10 @@ __all__ = ["Neighbourhood", "drawn_part", "neighbourhood", "plan_picture"]
 
 Curve = list[tuple[float, float]]
 _SIZES = (20, 50, 200, 1_000, 5_000, 10_000)
+_SIZES_IN_BUCKETS = (200, 1_000, 5_000, 20_000, 100_000, 1_000_000)
 _STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # of ε around the one that is asked for
 _COMPARED = 200  # entries, beside a plan of the exact mechanism
+_LENGTH = 10_000  # pairs of a stream of which nothing is known, for the noise of entropy
 _EXACT = "exact table + noise"
 
 
@@ -77,14 +80,14 @@ def neighbourhood(chosen: Plan) -> Neighbourhood:
     chosen = drawn_part(chosen)
     asked = chosen.privacy.epsilon
     fewest = FEWEST if isinstance(chosen.statistic, Distinct) else 0
-    sketch = chosen if chosen.size else _planned(chosen, asked, max(_COMPARED, fewest))
+    sketch = _of_a_length(chosen) if chosen.size else _planned(chosen, asked, max(_COMPARED, fewest))
     by_epsilon = [(step * asked, _planned(sketch, step * asked, sketch.size)) for step in _STEPS]
-    sizes = sorted({*_SIZES, sketch.size})
+    sizes = sorted({*_other_sizes(sketch), sketch.size})
     by_size = [(one, _planned(sketch, asked, one)) for one in sizes if one >= fewest]
     return Neighbourhood(
         sketch,
-        [(epsilon, made.error if made.expected else noise_deviation(made)) for epsilon, made in by_epsilon],
-        [(epsilon, made.exact_error if made.expected else _exact_noise(made)) for epsilon, made in by_epsilon],
+        [(epsilon, made.error if _with_noise(made) else noise_deviation(made)) for epsilon, made in by_epsilon],
+        [(epsilon, made.exact_error if _with_noise(made) else _exact_noise(made)) for epsilon, made in by_epsilon],
         [(one, made.error) for one, made in by_size],
         [(one, _alone(made)) for one, made in by_size],
     )
@@ -102,8 +105,9 @@ def plan_picture(chosen: Plan, around: Neighbourhood | BareNeighbourhood | None 
     figure, (left, middle, *rest) = canvas(
         *((11.0, 5.2, 2) if isinstance(chosen.statistic, Shannon) else (16.0, 5.2, 3))
     )
-    _against_epsilon(left, chosen, around)
-    _against_size(middle, chosen, around)
+    drawn = around.sketch if isinstance(chosen.statistic, Shannon) else chosen
+    _against_epsilon(left, drawn, around)
+    _against_size(middle, drawn, around)
     for right in rest:
         _against_value(right, chosen, around)
     privacy = chosen.privacy
@@ -117,10 +121,10 @@ def plan_picture(chosen: Plan, around: Neighbourhood | BareNeighbourhood | None 
 def _against_epsilon(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
     axes.plot(*zip(*around.by_epsilon, strict=True), color=BLUE, linewidth=3.5, label=_sketch(around))
     axes.plot(*zip(*around.exact_by_epsilon, strict=True), color=VERMILION, linestyle="--", label=_EXACT)
-    at = chosen.error if chosen.expected else noise_deviation(chosen)
+    at = chosen.error if _with_noise(chosen) else noise_deviation(chosen)
     axes.plot([chosen.privacy.epsilon], [at], "o", color=INK, markersize=10, label="this plan", zorder=5)
     axes.set(xscale="log", yscale="log", xlabel="ε", ylabel=_error_label(chosen))
-    if not chosen.expected:
+    if not _with_noise(chosen):
         axes.set_ylabel(f"noise on {measured(chosen.statistic)}, standard deviation")
     axes.set_title("What privacy costs")
     axes.legend()
@@ -134,12 +138,14 @@ def _against_size(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
         alone = [error for _, error in around.by_size_alone]
         axes.fill_between(sizes, alone, errors, color=BLUE, alpha=0.15, linewidth=0, label="what the noise adds")
         axes.plot(sizes, alone, color=GREY, linestyle=":", label="sketch without noise")
+    if _with_noise(chosen):
         axes.axhline(chosen.exact_error, color=VERMILION, linestyle="--", label=_EXACT)
     axes.plot(sizes, errors, color=BLUE, linewidth=3.5, label=_sketch(around, "sketch with noise"))
     if chosen.size:
         axes.plot([chosen.size], [chosen.error], "o", color=INK, markersize=10, label="this plan", zorder=5)
     kind = "registers" if isinstance(chosen.statistic, Distinct) else "entries"
-    axes.set(xscale="log", yscale="log", xlabel=f"{kind} of the sketch", ylabel=_error_label(chosen))
+    touched = f", {chosen.entries_per_key} of them a key" if chosen.buckets > 1 else ""
+    axes.set(xscale="log", yscale="log", xlabel=f"{kind} of the sketch{touched}", ylabel=_error_label(chosen))
     axes.set_title("What the size buys")
     axes.legend()
     plain_ticks(axes, x=True)
@@ -170,10 +176,38 @@ def _against_value(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
     plain_ticks(axes, y=True, percent=True)
 
 
+def _with_noise(made: Plan) -> bool:
+    """Whether the error has that of the noise in it; of entropy it has (`_of_a_length`)."""
+    return made.expected > 0.0 or isinstance(made.statistic, Shannon)
+
+
+def _of_a_length(chosen: Plan) -> Plan:
+    """The plan itself; that of entropy for a stream of some length, which changes what is predicted, nothing else."""
+    privacy = chosen.privacy
+    if not isinstance(chosen.statistic, Shannon) or privacy.pairs or privacy.total:
+        return chosen
+    return plan(chosen.statistic, replace(privacy, pairs=_LENGTH), size=chosen.size, entries_per_key=_per_key(chosen))
+
+
+def _per_key(like: Plan) -> int | None:
+    return like.entries_per_key if like.buckets > 1 else None
+
+
+def _other_sizes(like: Plan) -> list[int]:
+    """In buckets of as many entries, if there are several."""
+    if like.buckets == 1:
+        return list(_SIZES)
+    per_key = like.entries_per_key
+    return [per_key * max(size // per_key, 2) for size in _SIZES_IN_BUCKETS]
+
+
 def _planned(like: Plan, epsilon: float, size: int) -> Plan:
     """A sketch with noise is there for every ε and every size."""
     try:
-        return plan(like.statistic, replace(like.privacy, epsilon=epsilon), size=size, expected=like.expected or None)
+        return plan(
+            like.statistic, replace(like.privacy, epsilon=epsilon), size=size, entries_per_key=_per_key(like),
+            expected=like.expected or None,
+        )  # fmt: skip
     except PlanInfeasible as error:
         raise ArgumentError(
             "plan", str(like.statistic), f"there is none to draw at ε = {epsilon:g} ({error})", "Draw another"
@@ -218,13 +252,14 @@ def _exact_noise(made: Plan) -> float:
 
 def _sketch(around: Neighbourhood, otherwise: str = "") -> str:
     if otherwise:
-        return otherwise if around.sketch.expected else "sketch without noise"
+        return otherwise if _with_noise(around.sketch) else "sketch without noise"
     return f"sketch of {around.sketch.size:,}"
 
 
 def _error_label(chosen: Plan) -> str:
     if chosen.expected:
         return f"error at {chosen.statistic} = {short(chosen.expected)}, noise included"
-    if not chosen.statistic.relative:
-        return f"error of {chosen.statistic}, without noise"
+    if isinstance(chosen.statistic, Shannon):
+        length = max(chosen.privacy.pairs, chosen.privacy.total)
+        return f"error in nats, in a stream of {short(length)} {chosen.privacy.unit}s"
     return f"error, part of {measured(chosen.statistic)}"

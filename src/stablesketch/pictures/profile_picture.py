@@ -1,11 +1,12 @@
 """The picture of a profile: Hill numbers against their order, with the limits of each; a few groups in one picture.
 
-The limits are those of each order by itself. That all of them hold at once is less likely than that one does, and
-the picture says so.
+Bars are the limits of each order by itself. The band holds all orders at once; mostly it is wider, but it also knows
+that the curve falls. Between the orders it is drawn straight. Releases of version 0.1.0 have none.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -37,10 +38,10 @@ def profile(release: Release) -> Figure:
     """One curve with its band, and every value beside its point."""
     figure, (axes,) = canvas(10.0, 5.0)
     points = release.points
-    orders = [point.order for point in points]
-    axes.fill_between(
-        orders, [point.low for point in points], [point.high for point in points], color=SKY, alpha=0.35, linewidth=0
-    )
+    band = [(point.order, *_band(point)) for point in points if point.band_low is not None]
+    if band:
+        orders, low, high = zip(*band, strict=True)
+        axes.fill_between(orders, low, high, color=SKY, alpha=0.35, linewidth=0)
     _curve(axes, points, BLUE, "-", 0.0)
     for point in points:
         axes.annotate(short(float(f"{point.value:.3g}")), (point.order, point.value), xytext=(10, 8),
@@ -67,6 +68,13 @@ def _curve(axes: Axes, points: Sequence[Point], colour: str, line: str, shift: f
     axes.plot(orders, values, color=colour, linestyle=line, marker="o", markersize=8, zorder=3)
 
 
+def _band(point: Point) -> tuple[float, float]:
+    """Its limits within the band, or its own where there is none or it has no end."""
+    low = point.low if point.band_low is None else point.band_low
+    high = point.high if point.band_high is None or math.isinf(point.band_high) else point.band_high
+    return low, high
+
+
 def _names(axes: Axes, ordered: Sequence[GroupRelease]) -> None:
     """At the right, as high as the curves end, pushed apart where they would meet."""
     wanted = sorted(
@@ -91,14 +99,17 @@ def _dressed(axes: Axes, releases: Sequence[Release], title: str) -> None:
     points = [point for release in releases for point in release.points]
     orders = sorted({point.order for point in points})
     axes.set_title(title, color=INK)
+    banded = len(releases) == 1 and points[0].band_low is not None
+    which = "\nbars: at each order by itself; band: at all orders at once" if banded else ", at each order by itself"
     axes.set_xlabel(
         "order: 0 counts every key alike; the higher it is, the more common keys weigh\n"
-        f"{price_line(releases[0])}, at each order by itself"
+        f"{price_line(releases[0]).replace('bars hold', 'bars and band hold' if banded else 'bars hold')}{which}"
     )
     axes.set_ylabel("keys in effect")
     axes.set_xticks(orders, [f"{order:g}" for order in orders])
-    axes.set_xlim(orders[0] - 0.04, orders[-1] + 0.1)
-    low, high = min(point.low for point in points), max(point.high for point in points)
+    axes.set_xlim(orders[0] - 0.04, orders[-1] + 0.04 + 0.06 * max(orders[-1] - orders[0], 0.5))
+    ends = [(point.low, point.high) for point in points] + [_band(point) for point in points if banded]
+    low, high = min(low for low, _ in ends), max(high for _, high in ends)
     if high > 10.0 * low:
         axes.set_yscale("log")
         room = (high / low) ** 0.1

@@ -12,10 +12,10 @@ __all__ = ["at_most", "capital", "price_line", "short", "shortened"]
 
 
 def short(value: float) -> str:
-    """0.1971, 7.72, 10,000, 2 million, 3 billion; beyond that, powers. Four digits below a thousand."""
+    """0.1971, 7.72, 10,000, 2 million, 3 billion, 9 trillion; beyond that, powers. Four digits below a thousand."""
     if abs(value) < 999.95:
         return f"{value:.4g}"
-    for unit, name in ((1e9, "billion"), (1e6, "million")):
+    for unit, name in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
         if unit <= abs(value) < 1000 * unit:
             return f"{value / unit:,.3g} {name}"
     return f"{value:,.0f}" if abs(value) < 1e6 else f"{value:.0e}".replace("e+", "e")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..errors import ArgumentError, PlanInfeasible
@@ -10,7 +11,7 @@ from ..privacy import Privacy, PrivacyCurve
 from ..privacy.neighbours import log_sensitivity
 from ..privacy.precision import STEPS_PER_DEVIATION, coarse_enough_step, rounded_deviation, rounding_delta
 from ..sketch import entry_bytes
-from ..statistic import Moment
+from ..statistic import Moment, Statistic
 from .exact_plan import expected_moment
 from .phantoms import Phantoms
 from .plan import Plan
@@ -18,7 +19,7 @@ from .sizing import exact_deviation, floor_for, gaussian_guide, largest_log_rho,
 from .wanted import HEADER_BYTES, LARGEST_SIZE, LEAST_SIZE, Wanted
 from .ways_out import a_larger_error, either
 
-__all__ = ["bare_plan", "one_group"]
+__all__ = ["bare_plan", "not_above_one", "one_group"]
 
 _PRECISION_SHARE = 0.75  # of δ, which finite precision may take at most
 _LARGEST_EPSILON = 20.0  # to be suggested: finite precision costs too much soon after
@@ -27,16 +28,22 @@ _LARGEST_EPSILON = 20.0  # to be suggested: finite precision costs too much soon
 def bare_plan(statistic: Moment, privacy: Privacy, wanted: Wanted) -> Plan:
     """By the size asked for, the memory, or the error."""
     one_group(privacy)
-    if statistic.p > 1.0:
-        raise ArgumentError(
-            "mechanism", wanted.mechanism, f"nothing is proved of bare entries of an order above 1, as {statistic} has",
-            "Pass mechanism='sketch', or mechanism='exact'",
-        )  # fmt: skip
+    not_above_one([statistic])
     guess = expected_moment(statistic, privacy, wanted.expected)
     if wanted.size is not None or wanted.memory is not None:
-        size = wanted.size_within(entry_bytes(statistic.p, max(guess, 1.0)))
+        size = wanted.size_within(entry_bytes(statistic.p, max(guess, 1.0), "symmetric"))
         return _plan(statistic, privacy, size, guess, wanted)
     return _plan_for_error(statistic, privacy, wanted, guess)
+
+
+def not_above_one(measured: Sequence[Statistic]) -> None:
+    """Refuses moments of orders above 1, before anything is advised of what is measured beside them."""
+    for one in measured:
+        if isinstance(one, Moment) and one.p > 1.0:
+            raise ArgumentError(
+                "mechanism", "bare", f"nothing is proved of bare entries of an order above 1, as {one} has",
+                "Pass mechanism='sketch', or mechanism='exact'",
+            )  # fmt: skip
 
 
 def one_group(privacy: Privacy) -> None:
@@ -129,7 +136,7 @@ def _plan(statistic: Moment, privacy: Privacy, size: int, guess: float, wanted: 
         error=grid.spread * (1.0 + mass / guess) if guess > 0.0 else grid.spread * mass,
         relative=guess > 0.0,
         expected=guess,
-        bytes=HEADER_BYTES + math.ceil(size * entry_bytes(p, max(guess, 1.0))),
+        bytes=HEADER_BYTES + math.ceil(size * entry_bytes(p, max(guess, 1.0), "symmetric")),
         exact_error=exact_deviation(p, privacy) / (guess if guess > 0.0 else 1.0),
         deletes=wanted.deletes,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ..privacy import Privacy
-from ..statistic import Derived, Distinct, Moment, Profile, Renyi, Shannon, Statistic
+from ..statistic import Derived, Distinct, Moment, Profile, Renyi, Shannon, Simpson, Statistic, Tsallis
 from .bare_words import bare_error, is_bare
 from .exact_plan import expected_moment
 from .noise import is_included, noise_deviation, noise_scale, pairs_for_noise_below
@@ -142,9 +142,19 @@ def percent(error: float) -> str:
 
 def shown_error(error: float, plan: Plan, most: str = " at most, at each order") -> str:
     """An error in the unit of the statistic; of a profile it is that of its worst order, and says so."""
-    if plan.statistic.relative:
-        return f"{percent(error)}{most if isinstance(plan.statistic, Profile) else ''}"
+    statistic = plan.statistic
+    if isinstance(statistic, Tsallis) and statistic.order == 1.0:
+        return f"{error:.3g} nats"
+    if statistic.relative:
+        return f"{percent(error)}{_of_shares(statistic)}{most if isinstance(statistic, Profile) else ''}"
     return f"{error:.3g} nats" if isinstance(plan.statistic, Shannon | Renyi) else f"{error:.3g}"
+
+
+def _of_shares(statistic: Statistic) -> str:
+    """What an error is a part of, where that is not the statistic: what it is computed from, s being shares."""
+    if isinstance(statistic, Tsallis):
+        return f" of Σ s^{statistic.order:g}" if statistic.order else " of the number of keys"
+    return " of Σ s^2" if isinstance(statistic, Simpson) and statistic.form == "gini" else ""
 
 
 def _at(plan: Plan) -> str:
@@ -193,7 +203,17 @@ def _more_than(plan: Plan, error: float) -> str:
     if pairs < 2.0:
         return "any length"
     digits = 10.0 ** max(math.floor(math.log10(pairs)) - 1, 0)
-    return f"more than {math.ceil(pairs / digits) * digits:,.0f} {plan.privacy.unit}s"
+    return f"more than {math.ceil(pairs / digits) * digits:,.0f} {plan.privacy.unit}s{_worst(plan)}"
+
+
+def _worst(plan: Plan) -> str:
+    """Whose F_p is the least among streams of so many pairs: the number is for the worst of them (plan/noise.py)."""
+    orders = [part.statistic.p for part in plan.parts or (plan,) if isinstance(part.statistic, Moment)]
+    if plan.privacy.unit == "key" or not orders:
+        return ""  # every key comes once; and the noise of entropy does not depend on the keys
+    if min(orders) > 1.0:
+        return ", even if each has a key of its own"
+    return ", even if all are of one key" if max(orders) <= 1.0 else ", whatever their keys"
 
 
 def memory(plan: Plan) -> str:

@@ -30,7 +30,7 @@ __all__ = [
     "laid_out",
 ]
 
-LARGEST_FLAT = 256
+LARGEST_FLAT = 512
 """Up to so many entries every key touches all of them: the error is then the same for every stream."""
 
 FEW_PER_KEY = 16

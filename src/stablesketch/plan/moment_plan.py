@@ -36,7 +36,7 @@ from .total_plan import total_plan
 from .wanted import HEADER_BYTES, LARGEST_SIZE, Wanted
 from .ways_out import a_larger_error
 
-__all__ = ["moment_plan"]
+__all__ = ["moment_plan", "usual_per_key"]
 
 _FEWEST = 12  # where nobody says how many: fewer would save nothing, and take several times the noise
 _WORST = 0.1  # what one key alone is known to, where nobody says how many entries it touches
@@ -56,7 +56,7 @@ def moment_plan(statistic: Moment, privacy: Privacy, wanted: Wanted) -> Plan:
     if wanted.mechanism == "bare":
         return bare_plan(statistic, privacy, wanted)
     if wanted.size is not None:
-        layout = laid_out(wanted.size, wanted.entries_per_key, _usual_per_key(statistic.p))
+        layout = laid_out(wanted.size, wanted.entries_per_key, usual_per_key(statistic.p))
     elif wanted.memory is not None:
         layout = _within(statistic, privacy, wanted, LARGEST_IN_ALL)
     elif statistic.p < 1.0 and (wanted.error is None or wanted.usual):
@@ -68,7 +68,7 @@ def moment_plan(statistic: Moment, privacy: Privacy, wanted: Wanted) -> Plan:
 
 
 @lru_cache(maxsize=64)
-def _usual_per_key(p: float) -> int:
+def usual_per_key(p: float) -> int:
     """As few as know one key alone to 10%, in steps of 16: 112, 96, 64, 32 and 16 for p = 0.1, 0.25, 0.5, 0.75, 0.9."""
     measure, entries = measure_of(p), _STEP
     while p < 1.0 and measure.relative_error(entries) > _WORST:
@@ -78,7 +78,7 @@ def _usual_per_key(p: float) -> int:
 
 def _within(statistic: Moment, privacy: Privacy, wanted: Wanted, most: int) -> Layout:
     """As many entries as fit into the memory, and no more than `most`; few of them in one bucket."""
-    per_key = wanted.entries_per_key or _usual_per_key(statistic.p)
+    per_key = wanted.entries_per_key or usual_per_key(statistic.p)
     flat = wanted.size_within(_entry_bytes(statistic, privacy, wanted, 1))
     if not has_buckets(statistic, "sketch") or (wanted.entries_per_key is None and flat <= LARGEST_FLAT):
         return Layout(flat)

@@ -85,7 +85,8 @@ def _noise_at(plan: Plan, pairs: float) -> float:
 
 
 def _combined(statistic: Derived, parts: Sequence[Plan], pairs: float) -> float:
-    return math.sqrt(math.fsum((statistic.factor(part.statistic) * _part_noise(part, pairs)) ** 2 for part in parts))
+    # Not as a sum of squares: a square may be more than a float holds, and then Python raises.
+    return math.hypot(*(statistic.factor(part.statistic) * _part_noise(part, pairs) for part in parts))
 
 
 def _part_noise(part: Plan, pairs: float) -> float:
@@ -96,7 +97,7 @@ def _part_noise(part: Plan, pairs: float) -> float:
     if is_included(part) or isinstance(statistic, Distinct):
         return 0.0
     if isinstance(statistic, Shannon):
-        return math.sqrt(max(entropy_noise(part).deviation(pairs) ** 2 - part.error**2, 0.0))
+        return entropy_noise(part).noise_deviation(pairs)
     if statistic.p > 1.0:  # the noise is on the norm F^(1/p), and F errs by p times as much
         return statistic.p * noise_deviation(part) / math.pow(pairs, 1.0 / statistic.p)
     if isinstance(statistic, Total) or part.privacy.unit == "key":

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from ..checked_json import MOST_WHOLE, JsonError, parsed
 from ..errors import ArgumentError, BlobError, shortened
 from ..privacy import Privacy
+from ..privacy.precision import ENTROPY_ERROR, NUMERICAL_ERROR, rounding_delta
 from ..sketch.distinct import FEWEST
-from ..statistic import STATISTICS, Derived, Distinct, Known, Moment, Statistic, from_dict
+from ..statistic import STATISTICS, Derived, Distinct, Known, Moment, Shannon, Statistic, from_dict
 from .phantoms import Phantoms
 from .sampled import Sampled
 
@@ -209,6 +210,7 @@ class Plan:
             raise BlobError(f"a plan of {plan.statistic} with other parts than it needs; nothing writes such.")
         plan._check_size()
         plan._check_noise()
+        plan._check_grid()
         plan._check_claim()
         return plan
 
@@ -259,6 +261,17 @@ class Plan:
             raise BlobError(
                 f"a plan of {self.statistic} by mechanism {self.mechanism!r} with noise = {self.noise:g}, step = "
                 f"{self.step:g} and cap = {self.cap:g}; nothing writes such. Make the plan again with ss.plan."
+            )
+
+    def _check_grid(self) -> None:
+        """Refuses a grid of bare estimates that is too fine: what finite precision costs alone is more than δ."""
+        if self.mechanism != "bare" or not isinstance(self.statistic, Moment | Shannon):
+            return
+        error = ENTROPY_ERROR if isinstance(self.statistic, Shannon) else NUMERICAL_ERROR
+        if rounding_delta(self.epsilon, self.step, error) > self.delta * (1.0 + 1e-9):
+            raise BlobError(
+                f"a plan of {self.statistic} with step = {self.step:g}, which is too fine for δ = {self.delta:g}; "
+                "nothing writes such. Make the plan again with ss.plan."
             )
 
     def __repr__(self) -> str:

@@ -11,7 +11,7 @@ from ..privacy.neighbours import log_sensitivity
 from ..privacy.sampling import Sampling
 from ..statistic import Derived, Distinct, Moment, Shannon, Statistic, Total
 from .bare_entropy_plan import bare_entropy_plan
-from .bare_plan import bare_plan
+from .bare_plan import bare_plan, not_above_one
 from .derived_plan import derived_plan
 from .distinct_plan import distinct_plan
 from .entropy_plan import entropy_plan
@@ -44,10 +44,10 @@ def plan(
     entropies and indices it is absolute. Without any of the three, moments of orders below 1 and entropy have 256 KB,
     and everything else the error of the statistic (`Statistic.default_error`).
 
-    Beyond 256 entries these lie in buckets, of which a key touches one. `entries_per_key` says how many that is: by
-    default 16 where an error is asked for, else as many as know one key alone to 10%. A `size` of up to 10,000 that
-    comes alone is one bucket. A statistic that is computed from several sketches gives each of them `size` entries, or
-    takes a list with one for each (`Plan.sizes`), and shares out `memory`.
+    Beyond 512 entries these lie in buckets, of which a key touches one. `entries_per_key` says how many that is: by
+    default 64 of entropy, and of moments 16 where an error is asked for, else as many as know one key alone to 10%. A
+    `size` of up to 10,000 that comes alone is one bucket. A statistic that is computed from several sketches gives each
+    of them `size` entries, or takes a list with one for each (`Plan.sizes`), and shares out `memory`.
 
     The (ε, δ) of a plan never depends on `expected`, but its size and noise do and are published: take `expected` from
     public knowledge, never from the data. `deletes` promises that every delete undoes an earlier update, and allows
@@ -95,6 +95,8 @@ def plan_of_group(
 
 def _planned(statistic: Statistic, privacy: Privacy, asked: Wanted) -> Plan:
     if isinstance(statistic, Derived):
+        if asked.mechanism == "bare":
+            not_above_one(statistic.needs(privacy))
         return derived_plan(statistic, privacy, asked, _planned)
     if asked.sizes:
         if len(asked.sizes) > 1:
@@ -103,6 +105,8 @@ def _planned(statistic: Statistic, privacy: Privacy, asked: Wanted) -> Plan:
     if isinstance(statistic, Moment):
         return moment_plan(statistic, privacy, asked)
     if isinstance(statistic, Shannon):
+        if asked.mechanism != "sketch":
+            asked.no_buckets(statistic)
         ways = {"sketch": entropy_plan, "exact": exact_entropy_plan, "bare": bare_entropy_plan}
         return ways[asked.mechanism](statistic, privacy, asked)
     asked.no_buckets(statistic)

@@ -66,7 +66,10 @@ class Wanted:
         return min(fits, LARGEST_SIZE)
 
     def no_buckets(self, statistic: Statistic) -> None:
-        """Refuses buckets for what cannot have any."""
+        """Refuses buckets, and more entries than one bucket may have, for what cannot have any."""
+        if self.size is not None and self.size > LARGEST_SIZE:
+            way_out = f"Pass {LARGEST_SIZE} or fewer, or leave it out"
+            raise ArgumentError("size", self.size, f"{statistic} is measured with {LARGEST_SIZE:,} at most", way_out)
         if self.entries_per_key is not None:
             raise ArgumentError(
                 "entries_per_key", self.entries_per_key, f"every key touches all that {statistic} is measured with",
@@ -141,7 +144,7 @@ def _checked_size(size: Any, least: int = LEAST_SIZE) -> int:
     if isinstance(size, bool) or not isinstance(size, int):
         raise ArgumentTypeError("size", size, "not a number of entries", "Pass an integer such as 500")
     if not least <= size <= LARGEST_IN_ALL:
-        way_out = "Pass size=200 for an error of about 5%, or leave it out"
+        way_out = "Pass size=200, for example, or leave it out"
         raise ArgumentError("size", size, f"it must lie between {LEAST_SIZE} and {LARGEST_IN_ALL:,}", way_out)
     return size
 

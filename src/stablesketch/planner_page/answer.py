@@ -15,6 +15,8 @@ from .. import paper
 from ..errors import ArgumentError, StablesketchError
 from ..plan import Plan, plan
 from ..plan.in_words import measured
+from ..plan.layout import LARGEST_FLAT, has_buckets
+from ..plan.moment_plan import usual_per_key
 from ..plan.noise import noise_deviation, noise_scale
 from ..privacy import Privacy, Relation
 from ..statistic import Moment
@@ -39,9 +41,17 @@ def answer(asked: Mapping[str, str]) -> dict[str, Any]:
             pairs_per_person=_whole("pairs_per_person", asked),
         )
         pairs = replace(privacy, pairs=_whole("pairs", asked)).pairs  # which checks it
-        return _told(plan(Moment(_real("p", asked)), privacy, size=_whole("size", asked)), pairs)
+        return _told(_planned(Moment(_real("p", asked)), privacy, _whole("size", asked)), pairs)
     except StablesketchError as error:
         return {"problem": str(error)}
+
+
+def _planned(statistic: Moment, privacy: Privacy, size: int) -> Plan:
+    """Few entries in one bucket; of more as many as fill buckets of the usual size: a slider need not be exact."""
+    if size <= LARGEST_FLAT or not has_buckets(statistic, "sketch"):
+        return plan(statistic, privacy, size=size)
+    per_key = usual_per_key(statistic.p)
+    return plan(statistic, privacy, size=size // per_key * per_key, entries_per_key=per_key)
 
 
 def _told(made: Plan, pairs: int) -> dict[str, Any]:
@@ -51,6 +61,8 @@ def _told(made: Plan, pairs: int) -> dict[str, Any]:
         "statistic": str(made.statistic),
         "measured": measured(made.statistic),
         "size": made.size,
+        "worst_error": made.worst_error if made.size else 0.0,
+        "buckets": made.buckets,
         "error": made.error if made.size else 0.0,  # a counter has none
         "noise": noise_scale(made),
         "deviation": noise_deviation(made),
@@ -64,6 +76,7 @@ def _told(made: Plan, pairs: int) -> dict[str, Any]:
             f"stablesketch plan --p {made.statistic.p!r} --epsilon {privacy.epsilon!r} --delta {privacy.delta!r} "
             f"--max-value {privacy.max_value} --relation {privacy.relation} --pairs-per-person "
             f"{privacy.pairs_per_person}{f' --size {made.size}' if made.size else ''}"
+            f"{f' --entries-per-key {made.entries_per_key}' if made.buckets > 1 else ''}"
         ),
     }
 

@@ -62,7 +62,7 @@ function tell(plan) {
   const on = plan.measured === plan.statistic ? "" : ` on ${plan.measured}`;
   byId("error").textContent = plan.size ? `${percent(plan.error)} and ${noise}` : noise;
   byId("error-at").textContent = plan.size
-    ? `of ${plan.statistic}: the sketch errs by the first, the noise${on} by the second.`
+    ? `of ${plan.statistic}: the sketch errs by the first${plan.buckets > 1 ? ` if no key dominates (by ${percent(plan.worst_error)} if one key holds everything)` : ""}, the noise${on} by the second.`
     : `on ${plan.statistic}, the total: one counter, no sketch.`;
   byId("least").textContent = plan.least > 0
     ? `${plan.measured} of ${byId("pairs-shown").textContent} pairs is at least ${number(plan.least)}: the noise is ${percent(plan.deviation / plan.least)} of it, or less.`

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -33,16 +33,17 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import ArgumentError, ArgumentTypeError
 from .audit_difference import DifferenceTest
 from .audit_events import Event, pick_events, tail_events
+from .audit_report import AuditedNeighbours, AuditFinding, AuditReport, severity
 from .audit_scores import Score, make_scores
 from .binomial import lower_limit, upper_limit
 
-__all__ = ["AuditFinding", "AuditReport", "audit_samples"]
+__all__ = ["LEAST_TRIALS", "AuditFinding", "AuditReport", "audit_samples", "checked_confidence"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Curve = Callable[[float], float]
 
-_LEAST_TRIALS = 100
+LEAST_TRIALS = 100
 # The parts of the trials that train scores and pick events, and that say which of these are the most promising: an
 # event that was fitted to some outputs promises too much on them. Both need few; the tests want all they can get.
 _TRAINING, _CHOOSING = 0.2, 0.1
@@ -52,80 +53,6 @@ _FRACTIONS = tuple(i / 16 for i in range(16))
 _DIRECT = 6
 _LIMITS = 8
 _SHARES = 20
-
-
-@dataclass(frozen=True)
-class AuditFinding:
-    """One inequality and what the samples say of it.
-
-    With the audit's confidence, P(event) - e^epsilon P'(event) is at least `observed`, where the claim is at most
-    `claimed`; P belongs to the first sample in the direction "first over second", and to the second in the other.
-    """
-
-    event: str
-    direction: str
-    epsilon: float
-    observed: float
-    claimed: float
-
-    @property
-    def refutes(self) -> bool:
-        """Whether the claim is false here, if the limits hold."""
-        return self.observed > self.claimed
-
-
-@dataclass(frozen=True)
-class AuditReport:
-    """What an audit found.
-
-    `strongest_epsilon`: with the stated confidence the mechanism is not (ε, at_delta)-private for any ε below this; 0
-    if nothing can be refuted. `events` were judged on `trials` outputs for each neighbour, some of which picked them.
-    `worst` is the inequality that comes nearest to being broken, or is broken most, by observed/claimed. `numbers` are
-    the names of what was published and looked at.
-
-    `catches` is a share c: the same outputs refute a claim of c times the change between neighbours. So noise, or a
-    floor, of less than about c of what the claim needs would have been noticed; more than that would not. 0 if only
-    outright leaks would have been, None if it was not asked.
-    """
-
-    passed: bool
-    strongest_epsilon: float
-    at_delta: float
-    confidence: float
-    trials: int
-    events: int
-    worst: AuditFinding
-    numbers: tuple[str, ...] = ("value",)
-    catches: float | None = None
-
-    def __str__(self) -> str:
-        verdict = "passed: no violation found" if self.passed else "FAILED: the claimed privacy is refuted"
-        relation = "<=" if self.worst.observed <= self.worst.claimed else "> "
-        lines = [
-            f"audit            {verdict}",
-            f"trials           {self.trials:,} outputs for each neighbour, {self.events} events",
-            f"numbers          {self._named()}",
-            f"confidence       {self.confidence:.6g}",
-            f"refuted          ε below {self.strongest_epsilon:.4g} at δ = {self.at_delta:.3g}",
-            f"worst at ε       {self.worst.epsilon:.4g}: δ at least {self.worst.observed:.3g} "
-            f"{relation} {self.worst.claimed:.3g} claimed",
-            f"worst event      {self.worst.event} ({self.worst.direction})",
-        ]
-        return "\n".join([*lines, *self._power()])
-
-    def _named(self) -> str:
-        more = f" and {len(self.numbers) - 3} more" if len(self.numbers) > 3 else ""
-        return ", ".join(self.numbers[:3]) + more + (", alone and together" if len(self.numbers) > 1 else "")
-
-    def _power(self) -> Iterator[str]:
-        """What so many trials can see and what not."""
-        if self.catches is None or not self.passed:
-            return
-        if self.catches > 0.0:
-            yield f"power            catches noise or floors below about {self.catches:.2g} of what the claim needs"
-            yield "                 does not catch what is nearer to the claim, or shows on other streams only"
-        else:
-            yield "power            catches outright leaks only: noise that is too small does not show in so few trials"
 
 
 def audit_samples(
@@ -138,6 +65,7 @@ def audit_samples(
     epsilons: Sequence[float] | None = None,
     names: Sequence[str] = ("value",),
     weaker: Callable[[float], Curve] | None = None,
+    neighbours: str = "",
 ) -> AuditReport:
     """Test the claimed curve on the outputs of one mechanism for two neighbours.
 
@@ -145,7 +73,7 @@ def audit_samples(
     `names` has several names, rows of as many numbers. `claimed(ε)` is the claimed δ. `delta` is that at which the
     strongest refuted ε is stated. ε = 0 is always tested, and `epsilons`; by default 16 values up to the largest at
     which the samples can contradict anything. `weaker(c)` is the curve that would be claimed if neighbours differed c
-    times as much; with it the report says what was caught.
+    times as much; with it the report says what was caught. `neighbours` says in words what the two data sets are.
     """
     samples = _sample("first", first, len(names)), _sample("second", second, len(names))
     trials = len(samples[0])
@@ -154,22 +82,22 @@ def audit_samples(
             "second", len(samples[1]), f"the first sample has {trials} outputs", "Pass as many of each neighbour"
         )
     delta = _within("delta", delta, 0.0, 1.0, "Pass the δ of the claim")
-    confidence = _within("confidence", confidence, 0.5, 1.0, "Pass a number such as 0.99")
-    if confidence == 0.5:
-        raise ArgumentError("confidence", confidence, "it must be above 0.5", "Pass a number such as 0.99")
+    confidence = checked_confidence(confidence)
     given = None if epsilons is None else [_epsilon(epsilon) for epsilon in epsilons]
     judged = _Judged.of(samples, names, cache(lambda epsilon: _claim(claimed, epsilon)), delta, confidence, given)
-    findings = judged.findings(judged.claim)
+    findings = [replace(finding, neighbours=neighbours) for finding in judged.findings(judged.claim)]
+    passed, strongest = not any(finding.refutes for finding in findings), max(t.refuted(delta) for t in judged.tests)
     return AuditReport(
-        passed=not any(finding.refutes for finding in findings),
-        strongest_epsilon=max(test.refuted(delta) for test in judged.tests),
+        passed=passed,
+        strongest_epsilon=strongest,
         at_delta=delta,
         confidence=confidence,
         trials=trials,
         events=len(judged.tests) + len(judged.direct),
-        worst=max(findings, key=_severity),
+        worst=max(findings, key=severity),
         numbers=tuple(names),
         catches=None if weaker is None else judged.catches(weaker),
+        neighbours=(AuditedNeighbours(neighbours, trials, passed, strongest),) if neighbours else (),
     )
 
 
@@ -339,12 +267,6 @@ def _limits(candidate: _Candidate, counts: tuple[int, int], trials: int, failure
     return _Test(str(candidate), candidate.direction, lower, upper)
 
 
-def _severity(finding: AuditFinding) -> tuple[float, float]:
-    if finding.observed == 0.0:
-        return 0.0, 0.0
-    return (finding.observed / finding.claimed if finding.claimed > 0.0 else math.inf), finding.observed
-
-
 def _sample(name: str, values: ArrayLike, width: int) -> Floats:
     array = np.asarray(values)
     if width == 1 and array.ndim == 1:
@@ -354,10 +276,8 @@ def _sample(name: str, values: ArrayLike, width: int) -> Floats:
             name, values, f"{np.ndim(values)}-dimensional {array.dtype} is no sample of {width} number(s) a trial",
             "Pass a list of numbers, one a trial, or rows of one for each name",
         )  # fmt: skip
-    if len(array) < _LEAST_TRIALS:
-        raise ArgumentError(
-            name, len(array), "too few outputs to tell anything", f"Make {_LEAST_TRIALS} trials or more"
-        )
+    if len(array) < LEAST_TRIALS:
+        raise ArgumentError(name, len(array), "too few outputs to tell anything", f"Make {LEAST_TRIALS} trials or more")
     floats = array.astype(np.float64)
     if np.isnan(floats).any():
         raise ArgumentError(name, values, "some outputs are NaN", "Let ∞ stand for a refusal")
@@ -370,6 +290,14 @@ def _within(name: str, value: float, low: float, high: float, way_out: str) -> f
     if not low <= value < high:
         raise ArgumentError(name, value, f"it must be at least {low:g} and below {high:g}", way_out)
     return float(value)
+
+
+def checked_confidence(confidence: float) -> float:
+    """The confidence of an audit, between 0.5 and 1."""
+    found = _within("confidence", confidence, 0.5, 1.0, "Pass a number such as 0.99")
+    if found == 0.5:
+        raise ArgumentError("confidence", found, "it must be above 0.5", "Pass a number such as 0.99")
+    return found
 
 
 def _epsilon(value: float) -> float:

@@ -110,10 +110,19 @@ def _entropy(part: Plan) -> list[str]:
             "The total was given discrete Laplace noise first. Entropy, less a number that follows from that, times "
             f"the total {grid}. Entropy follows from both."
         )
+    law = "with secret random weights of the skewed stable law of order 1"
+    if part.buckets > 1:
+        return [
+            f"The stream was folded into {part.size:,} numbers in {part.buckets:,} buckets. A secret hash gave every "
+            f"key one bucket of {part.entries_per_key:,} numbers, each a sum of the totals of its keys {law}. Every "
+            "bucket has its total. Entropy was estimated from them. No key was stored.",
+            noise,
+            "How evenly the buckets are filled was given discrete Laplace noise too, for a sixteenth of ε: the "
+            "interval depends on it.",
+        ]
     return [
-        f"The stream was folded into {part.size:,} numbers, each a sum of the totals of all keys with secret random "
-        "weights of the skewed stable law of order 1, and into the total. Entropy was estimated from them. No key was "
-        "stored.",
+        f"The stream was folded into {part.size:,} numbers, each a sum of the totals of all keys {law}, and into the "
+        "total. Entropy was estimated from them. No key was stored.",
         noise,
     ]
 

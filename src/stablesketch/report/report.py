@@ -67,14 +67,22 @@ def report_page(outcome: Outcome, context: Context) -> str:
         protected=tables.items(sentences.protected(about, context.person, outcome.shares)),
         not_protected=tables.items(sentences.not_protected(about, first, context.person, len(groups), outcome.shares)),
         asked=tables.rows(asked(about, bool(groups), outcome.shares)),
+        known=_known(outcome),
         each=_whose(bool(groups), len(outcome.shares) > 1),
         plan=escaped(str(plan)),
-        computed=tables.items(computed(plan)),
+        computed=tables.items([*sentences.chosen(outcome.shares, context.person), *computed(plan)]),
         commands=escaped("\n".join(commands(plan))),
         plan_json=escaped(plan.to_json()),
         json=escaped("\n".join(one.to_json() for one in outcome.releases)),
     )
     return document(title, body)
+
+
+def _known(outcome: Outcome) -> str:
+    """What the plan was made from."""
+    if any(share.purpose == "max_value" for share in outcome.shares):
+        return "Made from public numbers and from the max_value that was found privately"
+    return "Made from public numbers, before any data were read"
 
 
 def _whose(grouped: bool, divided: bool) -> str:

@@ -9,7 +9,7 @@ from ..pictures.words import at_most
 from ..plan import Plan
 from ..release import Release
 
-__all__ = ["cost", "not_protected", "protected"]
+__all__ = ["chosen", "cost", "not_protected", "protected"]
 
 
 def cost(plan: Plan, release: Release, groups: int, person: bool, shares: tuple[Share, ...] = ()) -> str:
@@ -28,15 +28,16 @@ def cost(plan: Plan, release: Release, groups: int, person: bool, shares: tuple[
 def protected(plan: Plan, person: bool, shares: tuple[Share, ...] = ()) -> list[str]:
     """What cannot be learnt from the release."""
     found, purposes = _protected(plan, person), {share.purpose for share in shares}
+    whom = "that person" if person or plan.privacy.pairs_per_person > 1 else f"that {_unit(plan)}"
     if "names" in purposes:
         counted = "people" if person else f"{_unit(plan)}s"
         found.append(
-            f"That a group is there because of them: its name is shown only if a noisy count of its {counted} is large "
-            "enough. Groups that are not shown may exist."
+            f"That a group is there because of {whom}: its name is shown only if a noisy count of its {counted} is "
+            "large enough. Groups that are not shown may exist."
         )
     if "max_value" in purposes:
         found.append(
-            f"That the values are as large as they are because of them: the largest that counts, "
+            f"That the values are as large as they are because of {whom}: the largest that counts, "
             f"{plan.privacy.max_value:,}, was found in noisy counts. Larger ones count as that."
         )
     return found
@@ -59,6 +60,18 @@ def _protected(plan: Plan, person: bool) -> list[str]:
             f"Whether any one person is in the data at all, however many rows they had: {c} of them at most were used."
         ]
     return [f"Whether {rows} {'is' if c == 1 else 'are'} in the data at all."]
+
+
+def chosen(shares: tuple[Share, ...], person: bool) -> list[str]:
+    """How what was chosen before the release was chosen."""
+    noise = "was given discrete Laplace noise, drawn exactly, from the operating system"
+    ways = {
+        "max_value": f"How many values have so many binary digits was counted; every count {noise}, and max_value "
+        "taken from them. Larger values count as that.",
+        "names": f"The {'people' if person else 'rows'} of every group were counted; every count {noise}, and names of "
+        "groups whose count is small are not shown.",
+    }
+    return [ways[share.purpose] for share in shares if share.purpose in ways]
 
 
 def not_protected(plan: Plan, release: Release, person: bool, groups: int, shares: tuple[Share, ...] = ()) -> list[str]:

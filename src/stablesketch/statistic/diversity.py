@@ -21,7 +21,7 @@ import numpy as np
 from .known import Known
 from .measured import Distinct, Shannon
 from .moment import Moment, Total
-from .statistic import ANY, Array, Derived, Statistic, checked_order
+from .statistic import ANY, LEAST_ORDER, Array, Derived, Statistic, checked_order
 
 if TYPE_CHECKING:
     from ..privacy import Privacy
@@ -80,7 +80,7 @@ class Diversity(Derived):
     def __post_init__(self) -> None:
         order = checked_order("order", self.order, 0.0, 2.0, ends=True, way_out=_WAY_OUT)
         if order not in (0.0, 1.0):
-            Moment(order)  # which refuses an order too small
+            checked_order("order", self.order, LEAST_ORDER, 2.0, ends=True, way_out=_WAY_OUT)
         object.__setattr__(self, "order", order)
 
     @property

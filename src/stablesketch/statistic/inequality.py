@@ -23,7 +23,7 @@ import numpy as np
 from ..errors import ArgumentError
 from .known import Known
 from .moment import Moment, Total
-from .statistic import ANY, Array, Derived, Statistic, checked_order
+from .statistic import ANY, LEAST_ORDER, Array, Derived, Statistic, checked_order
 
 if TYPE_CHECKING:
     from ..privacy import Privacy
@@ -109,8 +109,9 @@ class GeneralisedEntropy(_Inequality):
 
     def __post_init__(self) -> None:
         way_out = "Pass an order such as 0.5"
-        object.__setattr__(self, "order", checked_order("order", self.order, 0.0, 1.0, ends=False, way_out=way_out))
-        Moment(self.order)
+        order = checked_order("order", self.order, 0.0, 1.0, ends=False, way_out=way_out)
+        checked_order("order", order, LEAST_ORDER, 1.0, ends=True, way_out=way_out)
+        object.__setattr__(self, "order", order)
 
     @property
     def p(self) -> float:

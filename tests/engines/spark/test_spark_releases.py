@@ -165,13 +165,13 @@ def test_groups_under_secrets_of_their_own_are_released_side_by_side(frame: Any,
 BAD = {
     "null key": ("nullif(id, 777)", "1", "column k: is null"),
     "null value": ("id", "nullif(1, if(id = 777, 1, 0))", "column n: is null"),
-    "too large": ("id", "if(id = 777, 6, 1)", "column n: is 6, above the promised max_value = 5"),
+    "too large": ("id", "if(id = 777, 6, 1)", "column n: is above the promised max_value = 5"),
     "beyond 32 bits": (
-        "id", "if(id = 777, 1L << 40, 1L)", "column n: is 1099511627776, above the promised max_value = 5",
+        "id", "if(id = 777, 1L << 40, 1L)", "column n: is above the promised max_value = 5",
     ),
-    "zero": ("id", "if(id = 777, 0, 1)", "column n: is 0, below 1"),
+    "zero": ("id", "if(id = 777, 0, 1)", "column n: is below 1"),
     "a decimal beyond all": (
-        "id", "cast(if(id = 777, 1e25, 1) as decimal(30, 0))", "is 10000000000000000000000000, above 2",
+        "id", "cast(if(id = 777, 1e25, 1) as decimal(30, 0))", "is above 2",
     ),
 }  # fmt: skip
 
@@ -216,7 +216,7 @@ def test_rows_that_are_no_pairs_are_skipped_and_counted_if_asked(spark: Any) -> 
     rows_left = sum(1 for i in range(1000) if i % 50 != 7 and i % 7 != 0)
     assert isinstance(released, ss.Release)
     assert released.pairs == rows_left
-    with pytest.raises(ss.DataError, match="is 6, above the promised"):
+    with pytest.raises(ss.DataError, match="is above the promised"):
         release(frame, ss.Moment(0.5), privacy, key="k", value="n", count_pairs=True, on_bad="skip", size=30)
 
 

@@ -95,7 +95,7 @@ class Reader:
             if bad is not None and self.on_bad == "skip" and bad in _bad_items(None)[column]:
                 return None
             if bad is not None:
-                raise bad.told(NAME, None, column, item)
+                raise bad.told(NAME, None, column)
         return Pair(
             _plain(person) if self.persons else None,
             tuple(map(str, groups)),
@@ -121,10 +121,7 @@ def _check_type(column: str, item: Any) -> None:
     of: type = type(item)
     kind, called = _kind(of), of.__name__
     if column == "value" and kind != "whole number":
-        shown = f"is {item}, " if isinstance(item, float) else "is "  # text may be anything, so it is not shown
-        raise DataError(
-            NAME, no_value(called).replace("is ", shown, 1), "Round it, or map it to an int, first", column=column
-        )
+        raise DataError(NAME, no_value(called), "Round it, or map it to an int, first", column=column)
     if kind is None:
         raise DataError(NAME, no_key(called), _MAP_IT, column=column)
     if column == "group" and kind in ("bytes", "time"):

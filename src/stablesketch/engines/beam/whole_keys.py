@@ -38,5 +38,5 @@ class WholeKey:
         """One key."""
         _, (key, added) = element
         if self._largest is not None and added > self._largest:
-            raise total_above(NAME, added, self._largest)
+            raise total_above(NAME, self._largest)
         return (), ((), key, min(added, MAX_WEIGHT))

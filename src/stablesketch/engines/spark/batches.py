@@ -13,6 +13,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from typing import Any
 
 from ...doors.libraries import need
@@ -52,7 +53,10 @@ def large_batches(frame: Any, names: tuple[str, ...]) -> Iterator[None]:
                     configuration.set(name, old)
 
 
+@cache
 def keep_imports() -> None:
-    """In a worker, once: what is there at its first task stays, and is not looked through for garbage any more."""
-    if not gc.get_freeze_count():
-        gc.freeze()
+    """In a worker, once: what is there at its first task stays, and is not looked through for garbage any more.
+
+    The garbage collector is not asked whether that was done: it would count all that it keeps, for every task.
+    """
+    gc.freeze()

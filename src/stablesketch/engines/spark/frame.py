@@ -141,12 +141,9 @@ class Pairs:
             return None
         raw = self._raw if text is None else self._marked(text.located())
         which = functions.expr(f"case {' '.join(cases)} end")
-        numbers = self.columns.value is not None and text is None
-        number = functions.col("v").cast("string") if numbers else functions.lit(None)
         places = ["file", "start", "line", "wrong", "fatal"] if text is not None else []
         found = (
-            raw.select(functions.monotonically_increasing_id().alias("place"), which.alias("bad"),
-                       number.alias("number"), *places)
+            raw.select(functions.monotonically_increasing_id().alias("place"), which.alias("bad"), *places)
             .where("bad is not null").orderBy("place").limit(1).collect()
         )  # fmt: skip
         return self._told(found[0]) if found else None
@@ -162,9 +159,8 @@ class Pairs:
             way_out = "or read it on one machine (--engine local)" if found.fatal else skipped
             return DataError(source, found.wrong, f"Repair it, {way_out}", row=row)
         one: BadRow = self._bad[found.bad]
-        shown = int(found.number) if one.column == "v" and found.number is not None else None
         name = next(name for name, mark in self._marks if mark == one.column)
-        return one.told(source, row, name, shown)
+        return one.told(source, row, name)
 
     def bounded(self, bound: Callable[[Iterator[Any]], Iterator[Any]]) -> DataFrame:
         """The rows that are kept of each person, whose rows have to meet for that: they are shuffled by person."""
@@ -183,7 +179,7 @@ class Pairs:
         if largest is not None:
             most = totals.agg(functions.max("v")).collect()[0][0]
             if most is not None and most > largest:
-                raise total_above(self.name, int(most), largest)
+                raise total_above(self.name, largest)
         return totals.selectExpr(*keys, f"cast(least(v, {MAX_WEIGHT}) as bigint) as v", *groups)
 
     @staticmethod

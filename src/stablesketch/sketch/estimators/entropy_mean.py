@@ -114,11 +114,15 @@ class EntropyMeanLaw:
         self._table: tuple[Array, Array] | None = None
 
     def reach(self, probability: float) -> float:
-        """z with P(|ζ| >= z) <= probability, certified: the two bounds above, half of it each."""
+        """z with P(|ζ| >= z) <= probability, certified."""
+        return max(self.reaches(probability))
+
+    def reaches(self, probability: float) -> tuple[float, float]:
+        """z⁺ and z⁻ with P(ζ >= z⁺ or ζ <= -z⁻) <= probability, certified: the two bounds above, half of it each."""
         if not 0.0 < probability < 1.0:
             raise ArgumentError("probability", probability, "it must lie between 0 and 1", "Pass one such as 1e-9")
         above, below = (self._at(self._place(0.5 * probability, side)) for side in (1.0, -1.0))
-        return max(above, -below) * (1.0 + 1e-12) + 1e-12
+        return max(above, 0.0) * (1.0 + 1e-12) + 1e-12, max(-below, 0.0) * (1.0 + 1e-12) + 1e-12
 
     def tails(self, x: ArrayLike) -> tuple[Array, Array]:
         """P(ζ <= x) and P(ζ > x), to about 1e-10 of the smaller one: the integral above."""

@@ -1,0 +1,188 @@
+"""The neighbours an audit tries: the pair that attains the sensitivity first, then others that a fault may show on.
+
+The first pair is as easy to tell apart as any if the plan is what it claims to be. A fault need not show there: noise
+for one group where a person is in several, a norm that is worst where all pairs of a person are of one key, an
+estimator that leaks only beside many keys. So other pairs are tried too. A claim holds for all neighbours, so each of
+them may refute it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import ArgumentError
+from .plan import Plan
+from .privacy import Privacy
+from .privacy.neighbours import worst_neighbours
+from .statistic import Moment
+
+__all__ = ["Neighbours", "Stream", "neighbours_of", "worst_streams"]
+
+Integers = NDArray[np.int64]
+Stream = tuple[Integers, Integers]
+
+_MOST_SHARED = 20_000_000  # pairs of one key per trial: more would make an audit take days
+_VARIED = 100  # keys of the others, where they have many
+_BUSY = 50  # pairs of the key that the person joins
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """Two data sets that differ by one person. Either is a stream, or several: one for each group the person is in."""
+
+    name: str
+    first: tuple[Stream, ...]
+    second: tuple[Stream, ...]
+
+
+def worst_streams(plan: Plan) -> tuple[Stream, Stream]:
+    """The two neighbours that attain the sensitivity, or nearly, as (keys, values): the larger F_p first.
+
+    All that is shared is on one key, and what differs on new keys: that is the worst for moments (neighbours.py), for
+    entropy where every pair counts 1 (entropy_neighbours.py), and changes the number of keys the most. Above order 1 it
+    is the norm that has noise: it changes most where all pairs of a person are of one key, and if they are replaced,
+    where many others are of that key (privacy/noisy_norm.py).
+    """
+    worst = neighbours_of(plan)[0]
+    return worst.first[0], worst.second[0]
+
+
+def neighbours_of(plan: Plan) -> list[Neighbours]:
+    """What an audit tries, the worst first."""
+    privacy, shared = plan.privacy, _shared(plan)
+    count, own = privacy.pairs_per_person, privacy.unit == "key"
+    words, new, there = _Words(privacy), np.arange(1, count + 1), len(shared[0])
+    others = f"beside {there:,} other {'keys' if own else 'pairs of one key'}" if there else "in an empty stream"
+    usual = _alone(words.differ(words.new_keys, words.common_key, others), _apart(privacy, shared, new))
+    together = _alone(
+        words.differ("all on one new key", words.common_key, others), _apart(privacy, shared, np.ones_like(new))
+    )
+    found = [usual]
+    if privacy.copies > 1:
+        parts = [_apart(privacy, shared, keys) for keys in np.array_split(new, privacy.copies)]
+        name = words.differ(f"on new keys, spread over {privacy.copies} groups", words.common_key, others)
+        found.append(Neighbours(name, tuple(part[0] for part in parts), tuple(part[1] for part in parts)))
+    if count > 1 and not own:
+        found.append(together)
+    if not own or there < _VARIED:
+        name = words.differ(words.new_keys, words.common_key, f"beside {_VARIED} or more other keys")
+        found.append(_alone(name, _apart(privacy, _varied(shared), new)))
+    if not own:
+        found.append(_busy(privacy, shared))
+    if isinstance(plan.statistic, Moment) and plan.statistic.p > 1.0 and not own:
+        worst = found[-1] if privacy.relation == "replace" else together
+        found = [worst, *(each for each in found if each is not worst)]
+    return found
+
+
+def _busy(privacy: Privacy, shared: Stream) -> Neighbours:
+    """The pairs of the person are of a key that has many already."""
+    new = np.arange(1, privacy.pairs_per_person + 1)
+    busy = _followed(shared, np.zeros(max(_BUSY - len(shared[0]), 0), dtype=np.int64), 1)
+    first = _followed(busy, np.zeros_like(new), privacy.max_value)
+    second = _followed(busy, new, 1) if privacy.relation == "replace" else busy
+    others = f"beside {len(busy[0]):,} other pairs of that key"
+    return _alone(_Words(privacy).differ("on the most common key", "on new keys with value 1", others), (first, second))
+
+
+@dataclass(frozen=True)
+class _Words:
+    """How neighbours are named in a report."""
+
+    privacy: Privacy
+
+    @property
+    def who(self) -> str:
+        count, unit = self.privacy.pairs_per_person, self.privacy.unit
+        return f"one {unit}" if count == 1 else f"{count:,} {unit}s of one person"
+
+    @property
+    def new_keys(self) -> str:
+        if self.privacy.unit == "key":
+            return f"with value {self.privacy.max_value:,}"
+        return "on a new key" if self.privacy.pairs_per_person == 1 else "on new keys"
+
+    @property
+    def common_key(self) -> str:
+        return "with value 1" if self.privacy.unit == "key" else "on the most common key with value 1"
+
+    def differ(self, how: str, instead: str, beside: str) -> str:
+        if self.privacy.relation == "replace":
+            return f"{self.who} {how}, or {instead}, {beside}"
+        return f"with and without {self.who} {how}, {beside}"
+
+
+def _alone(name: str, streams: tuple[Stream, Stream]) -> Neighbours:
+    return Neighbours(name, (streams[0],), (streams[1],))
+
+
+def _apart(privacy: Privacy, shared: Stream, keys: Integers) -> tuple[Stream, Stream]:
+    """The shared pairs with the largest values on these keys; and without them, or with pairs that show the least."""
+    first = _followed(shared, keys, privacy.max_value)
+    if privacy.relation == "add_remove":
+        return first, shared
+    return first, _followed(shared, keys if privacy.unit == "key" else np.zeros_like(keys), 1)
+
+
+def _followed(stream: Stream, keys: Integers, value: int) -> Stream:
+    return np.concatenate([stream[0], keys]), np.concatenate([stream[1], np.full(len(keys), value)])
+
+
+def _varied(shared: Stream) -> Stream:
+    """At least so many shared pairs, the first of them on keys of their own."""
+    stream = _followed(shared, np.zeros(max(_VARIED - len(shared[0]), 0), dtype=np.int64), 1)
+    keys = stream[0].copy()
+    keys[:_VARIED] = -np.arange(1, _VARIED + 1)
+    return keys, stream[1]
+
+
+def _shared(plan: Plan) -> Stream:
+    """The pairs that the worst neighbours have in common: all on one key, or if keys come once, each on its own."""
+    privacy = plan.privacy
+    shared = max(privacy.pairs - (privacy.pairs_per_person if privacy.relation == "replace" else 0), 0)
+    moments = [part for part in plan.parts or (plan,) if isinstance(part.statistic, Moment)]
+    noisy = moments == [plan] and plan.mechanism == "sketch"
+    if noisy:
+        shared = _least_hidden(plan)
+    elif moments and moments[0].mechanism == "bare":
+        shared = worst_neighbours(moments[0].statistic.p, privacy, moments[0].floor).shared
+    count, most = privacy.pairs_per_person, privacy.max_value
+    own = privacy.unit == "key"  # every pair has a key of its own
+    # Both streams keep the promised total, of pairs of value 1 where that is possible.
+    needed = 0 if noisy else max(privacy.total - (count if privacy.relation == "replace" else 0), 0)
+    shared = max(shared, -(-needed // most) if own else needed)
+    if shared > _MOST_SHARED:
+        raise ArgumentError(
+            "plan", f"{shared:,} shared pairs", "its worst neighbours are too long to be streamed once a trial",
+            f"Audit the same size and floor at pairs={_MOST_SHARED:,} or fewer",
+        )  # fmt: skip
+    values = np.ones(shared, dtype=np.int64)
+    if own and needed > shared:  # keys come once: what is missing is on as few of them as can hold it
+        full, rest = divmod(needed - shared, most - 1)
+        values[:full] = most
+        values[full : full + 1] += rest
+    return -np.arange(1, shared + 1) if own else np.zeros(shared, dtype=np.int64), values
+
+
+def _least_hidden(plan: Plan) -> int:
+    """How many pairs neighbours have in common, all on one key, where the difference shows best: (F - F')/deviation.
+
+    None, where pairs are added or removed. A replaced pair changes F by less if there is little it can be added to.
+    Above order 1 it is the norm that has noise, and differs most where all pairs are of one key.
+    """
+    p, privacy = plan.statistic.p, plan.privacy
+    count, most = privacy.pairs_per_person, privacy.max_value
+    if privacy.relation == "add_remove" or privacy.unit == "key" or p > 1.0:
+        return 0
+
+    def shows(shared: int) -> float:
+        one = math.pow(shared, p) + count * math.pow(most, p)
+        other = math.pow(shared + count, p)
+        relative = plan.error if not plan.expected else 0.0
+        return (one - other) / math.hypot(math.sqrt(2.0) * plan.noise, relative * one)
+
+    return max((0, *(1 << i for i in range(16))), key=shows)

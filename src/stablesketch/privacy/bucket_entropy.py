@@ -1,0 +1,47 @@
+"""Entropy from buckets: a secret hash sends each key to one of B buckets, each with g entries and its exact total N_b.
+
+With Ĥ_b = H_b + ζ_b the estimate of a bucket, N_b H_b = N_b ln N_b - Σ f ln f over its keys, so
+
+    N ln N - Σ_b N_b (ln N_b - Ĥ_b) = N H + Σ_b N_b ζ_b,
+
+and the ζ_b are independent of the stream, of the hash and of each other. What may be released of it, with which noise:
+noisy_entropy.py; the proofs are in docs/math-bucket-entropy.md.
+
+**What computing costs.** A term N_b (ln N_b - Ĥ_b) is computed from that bucket alone, in floats, and the terms are
+added exactly. So buckets that hold the same in both streams have the same computed terms, whatever their errors, and
+errors count in buckets that differ alone. There, for N_b <= 2^53 and |ζ_b| <= 500, a term is off by at most N_b (η +
+`TERM_ERROR`), η being the error of Ĥ_b: ln N_b < 37 is off by 4 roundings at most (2^-45), the difference is below
+1,024 and rounded once (2^-44), and so is the product (2^-44 N_b). N ln N is off by 2^-46 N. All of it together is less
+than (η + 2^-42) N in either stream.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..sketch.estimators.entropy_mean import entropy_mean
+
+__all__ = ["TERM_ERROR", "bucket_mass", "bucket_norm"]
+
+TERM_ERROR = 2.0**-42
+"""By how much of N what is added to the Ĥ_b may be off."""
+
+
+def bucket_mass(totals: NDArray[np.int64], locations: NDArray[np.float64]) -> Fraction:
+    """N ln N - Σ N_b (ln N_b - Ĥ_b), from N_b and the y of every bucket, shape (B, g). Empty buckets add nothing."""
+    held = totals > 0
+    own = totals[held].astype(np.float64)
+    terms = own * (np.log(own) - entropy_mean(locations[held])) if held.any() else own
+    total = sum(totals[held].tolist())
+    whole = total * Fraction(math.log(total)) if total else Fraction(0)
+    return whole - sum(map(Fraction, terms.tolist()), Fraction(0))
+
+
+def bucket_norm(totals: NDArray[np.int64]) -> int:
+    """‖N‖ = sqrt(Σ N_b²), rounded down. It rises with every pair, by no more than the value of the pair, and so does
+    the rounded one, values being whole."""
+    return math.isqrt(sum(own * own for own in totals.tolist()))

@@ -1,0 +1,125 @@
+"""Entropy with noise: which share of ε and of δ each of the released numbers has.
+
+Released are N where it is private, its mass N H, and ‖N‖ of buckets (noisy_entropy.py). Their ε add up to that of the
+plan. δ is for what may fail: that the bound T from the noisy N is too small in a group that changes, δ_T each, and that
+ζ of a sketch, or of a bucket, that changes is beyond z⁺ or -z⁻, δ_z each. Both kinds have the same part of it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from ..errors import ArgumentError
+from ..sketch.estimators.entropy_mean import entropy_mean_law
+from .exact_entropy import failure
+from .privacy import Privacy
+
+__all__ = ["NORM_SHARE", "EntropyShares"]
+
+# Of ε, for N where it is private. To first order H errs by (noise of G + |H - β| noise of N)/N, so the best share rises
+# with |H - β|/β, from a quarter at 0.2 to a half at 1. Three eighths of a round ε lie on the lattice of loss_law.py.
+_TOTAL_SHARE = 0.375
+NORM_SHARE = 0.0625
+"""Of ε, for ‖N‖ of buckets: a sixteenth of a round ε lies on that lattice too."""
+_FARTHEST = 500.0
+
+
+@dataclass(frozen=True)
+class EntropyShares:
+    """Of entropy from `size` entries in so many `buckets`, 0 for exact totals; `copies` is the number of groups a
+    person's pairs may lie in, each with a release of its own. `share` of ε goes to N where it is private."""
+
+    privacy: Privacy
+    size: int
+    copies: int = 1
+    share: float = _TOTAL_SHARE
+    buckets: int = 1
+
+    def __post_init__(self) -> None:
+        if self.copies < 1:
+            raise ArgumentError("copies", self.copies, "there is at least one group", "Pass 1 or more")
+        if not 0.0 < self.share <= 0.9:
+            raise ArgumentError("share", self.share, "it must lie between 0 and 0.9", "Pass one such as 0.375")
+        if self.copies > 1 and self.privacy.relation == "replace":
+            raise ArgumentError(
+                "copies", self.copies, "under replace a pair may change its group, and that moves two of them",
+                "Use relation='add_remove' with twice the pairs_per_person",
+            )  # fmt: skip
+        if self.size < 0:
+            raise ArgumentError("size", self.size, "a sketch has some entries", "Pass 16 or more, or 0: exact totals")
+        if self.buckets < 1 or self.size % self.buckets or (self.buckets > 1 and not self.size):
+            raise ArgumentError(
+                "buckets", self.buckets, f"{self.size} entries cannot be shared out to them evenly", "Pass a divisor"
+            )
+        if self.reach > _FARTHEST:
+            raise ArgumentError(
+                "size", self.size, f"at δ = {self.privacy.delta:.3g} so few entries can err by {self.reach:.3g} nats",
+                f"Use {16 * self.buckets:,} entries or more",
+            )  # fmt: skip
+
+    @property
+    def total_is_public(self) -> bool:
+        return self.total_distance == 0
+
+    @property
+    def total_distance(self) -> int:
+        """By how much neighbours can differ in N: c M, c (M - 1) under replace."""
+        privacy = self.privacy
+        return privacy.pairs_per_person * (privacy.max_value - (privacy.relation == "replace"))
+
+    @property
+    def total_epsilon(self) -> float:
+        return 0.0 if self.total_is_public else self.share * self.privacy.epsilon
+
+    @property
+    def norm_epsilon(self) -> float:
+        return NORM_SHARE * self.privacy.epsilon if self.buckets > 1 else 0.0
+
+    @property
+    def mass_epsilon(self) -> float:
+        """The rest, rounded down: all three add up to no more than ε."""
+        whole, others = self.privacy.epsilon, (self.total_epsilon, self.norm_epsilon)
+        rest = whole - others[0] - others[1]
+        while Fraction(rest) + sum(map(Fraction, others)) > Fraction(whole):
+            rest = math.nextafter(rest, 0.0)
+        return rest
+
+    @property
+    def lost(self) -> float:
+        """With what probability the outcome may not be the ideal one: δ_T for every group and δ_z for every bucket that
+        change, 0 if there is neither. The composition of mechanism.py makes (1 + e^ε) times as much of it, and a little
+        more where ε is not on its lattice."""
+        return 0.9 * failure(self.mass_epsilon, self.privacy.delta) if self._failures else 0.0
+
+    @property
+    def _failures(self) -> int:
+        """How many kinds of things may fail: ζ of a sketch, and T where N is private. Each has the same part of it."""
+        return (self.size > 0) + (not self.total_is_public)
+
+    @property
+    def changed_buckets(self) -> int:
+        """How many of them a neighbour can change, in all groups: a pair that comes or goes changes one."""
+        sides = 2 if self.privacy.relation == "replace" else 1
+        return min(sides * self.privacy.pairs_per_person, self.copies * self.buckets)
+
+    def _each(self, count: int) -> float:
+        """δ_T or δ_z, where one of so many may fail."""
+        return self.lost / (count * self._failures) * (1.0 - 1e-9)
+
+    @property
+    def entries(self) -> int:
+        """g: those of a bucket."""
+        return self.size // self.buckets
+
+    @cached_property
+    def reaches(self) -> tuple[float, float]:
+        """z⁺ and z⁻: ζ lies between -z⁻ and z⁺ but with probability δ_z."""
+        return entropy_mean_law(self.entries).reaches(self._each(self.changed_buckets)) if self.size else (0.0, 0.0)
+
+    @property
+    def reach(self) -> float:
+        """The larger of the two."""
+        return max(self.reaches)
