@@ -61,10 +61,10 @@ def test_json_has_the_fields_of_a_release_and_nothing_else_is_printed(shell: She
     assert abs(release.value - truth) < 10 * truth / 6 + 30 * release.noise  # ten deviations, thirty scales
 
 
-def test_the_default_error_is_five_percent_and_is_stated(shell: Shell) -> None:
+def test_the_default_error_is_half_a_percent_and_is_stated(shell: Shell) -> None:
     plan = json.loads(shell("plan", *PRIVATE, "--json").out)
-    assert 0.045 < plan["error"] <= 0.05
-    assert "4.99%" in shell("plan", *PRIVATE).out
+    assert 0.005 < plan["error"] <= 0.0055
+    assert "0.509% of F_0.5 if no key dominates, 9% if one key holds everything" in shell("plan", *PRIVATE).out
 
 
 def test_where_five_percent_is_out_of_reach_the_release_says_what_is_reached(shell: Shell) -> None:

@@ -73,9 +73,7 @@ def error_table() -> str:
     for p in ORDERS:
         usual = ss.plan(ss.Moment(p), ASKED)
         size, per_key = usual.size, usual.entries_per_key
-        plans = [
-            ss.plan(ss.Moment(p), ASKED, size=size, entries_per_key=per_key, expected=value) for value in values
-        ]
+        plans = [ss.plan(ss.Moment(p), ASKED, size=size, entries_per_key=per_key, expected=value) for value in values]
         errors = " | ".join(f"{100 * plan.error:.2g}%" for plan in plans)
         noise = math.sqrt(2.0) * usual.noise
         lines.append(f"| {p:g} | {size:,}, {per_key} | {100 * usual.error:.2f}% | ± {noise:.2f} | {errors} |")
