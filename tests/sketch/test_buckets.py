@@ -154,7 +154,7 @@ def test_accumulators_are_added(rows: tuple[int, ...], together: bool) -> None:
 @pytest.mark.parametrize("together", [True, False])
 def test_large_sums_are_shared(together: bool) -> None:
     """Beyond 4 MiB, where workers beside each other have one set of sums; all of them have more keys than can wait."""
-    size, buckets = 53_248, 512  # of ten digits or more
+    size, buckets = 61_440, 512
     keys, weights = random_keys(6, 210_000), random_weights(7, 210_000, 30.0)
     first = Accumulator(SKEWED, size, KEY, DOMAIN, 0, TIER, buckets)
     rest = [Accumulator(SKEWED, size, KEY, DOMAIN, 0, TIER, buckets, first if together else None) for _ in range(2)]
