@@ -226,6 +226,19 @@ def test_the_ledger(shell: Shell) -> None:
     assert "budget" in shown.err
 
 
+def test_a_ledger_for_people(shell: Shell) -> None:
+    new = ("ledger", "new", "budget.db", "--epsilon", "9", "--delta", "1e-5", "--people")
+    assert shell(*new, "--relation", "replace").code == 2
+    assert shell(*new).code == 0
+    release = ("release", "events.csv", "--key", "app", *SMALL, "--ledger", "budget.db")
+    refused = shell(*release)
+    assert refused.code == 5
+    assert "name the person column (--person) in this release too, or keep another ledger" in refused.err
+    for rows in ("1", "5"):
+        assert shell(*release, "--person", "user", "--pairs-per-person", rows).code == 0
+    assert "add_remove of people" in shell("ledger", "show", "budget.db").out
+
+
 def test_audit(shell: Shell) -> None:
     shell("plan", *PRIVATE, "--pairs", "20", "--size", "10", "-o", "plan.json")
     shown = shell("audit", "plan.json", "--trials", "100", "--confidence", "0.999999", "--json")
