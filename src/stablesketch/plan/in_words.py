@@ -108,8 +108,8 @@ def both_errors(plan: Plan, whole: str = "") -> str:
     error = f"{shown_error(plan.error, plan)}{whole}"
     if plan.worst_error == plan.error:
         return error
-    comma = "," if error.endswith("order") else ""
-    return f"{error}{comma} if no key dominates, {shown_error(plan.worst_error, plan, most='')} if one key holds everything"
+    comma, worst = "," if error.endswith("order") else "", shown_error(plan.worst_error, plan, most="")
+    return f"{error}{comma} if no key dominates, {worst} if one key holds everything"
 
 
 def noise_on_top(plan: Plan) -> str:

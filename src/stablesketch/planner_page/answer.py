@@ -17,8 +17,8 @@ from ..plan import Plan, plan
 from ..plan.in_words import measured
 from ..plan.layout import LARGEST_FLAT, has_buckets
 from ..plan.moment_plan import usual_per_key
-from ..plan.plan import LARGEST_SIZE
 from ..plan.noise import noise_deviation, noise_scale
+from ..plan.plan import LARGEST_SIZE
 from ..privacy import Privacy, Relation
 from ..statistic import Moment
 
