@@ -106,14 +106,17 @@ accuracy: $(INSTALLED)
 studies: $(VENV)/.extra-bench $(VENV)/.extra-cli
 	@$(BIN)/python benchmarks/paper_settings.py
 	@$(BIN)/python benchmarks/groups.py
+	@$(BIN)/python benchmarks/made_streams.py
 	@test -n "$(DATA)" || { echo "DATA=folder of Parquet files with columns key and value" >&2; exit 1; }
 	@rm -f docs/real-streams.csv docs/statistics-on-streams.csv
 	@$(BIN)/python benchmarks/real_streams.py $(DATA)
 	@$(BIN)/python benchmarks/statistics_on_streams.py $(DATA)
+	@$(BIN)/python benchmarks/layouts.py $(DATA)
 
 picture: $(VENV)/.extra-bench $(VENV)/.extra-cli
 	@$(BIN)/python benchmarks/readme_picture.py
 	@$(BIN)/python benchmarks/error_picture.py
+	@$(BIN)/python benchmarks/layout_picture.py
 	@$(BIN)/python benchmarks/doc_pictures.py
 
 paper: $(VENV)/.extra-paper

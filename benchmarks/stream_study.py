@@ -22,8 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import stablesketch as ss
+from stablesketch.collector import Collector
 from stablesketch.doors import Columns, Input
 from stablesketch.doors.exact import exact_values
+from stablesketch.plan.entropy_plan import entropy_noise
 from stablesketch.plan.plan import Mechanism
 from stablesketch.statistic import Derived, Profile, Statistic
 
@@ -31,11 +33,11 @@ __all__ = ["EPSILON", "NUMBERS", "Stream", "measured", "pasted", "rows", "stream
 
 EPSILON, DELTA = 1.0, 1e-9
 FIELDS = (
-    "file", "statistic", "order", "pairs", "keys", "max_value", "size", "bytes", "noise", "epsilon", "truth",
-    "releases", "predicted", "error", "bias", "covered", "width", "at_old_size", "exact_error", "refused",
+    "file", "statistic", "order", "pairs", "keys", "max_value", "size", "per_key", "bytes", "noise", "epsilon", "truth",
+    "releases", "planned", "sketch", "predicted", "error", "bias", "covered", "width", "exact_error", "refused",
 )  # fmt: skip
 # Those that every row has, if it was not refused.
-NUMBERS = tuple(name for name in FIELDS if name not in ("file", "statistic", "at_old_size", "exact_error", "refused"))
+NUMBERS = tuple(name for name in FIELDS if name not in ("file", "statistic", "exact_error", "refused"))
 Item = TypeVar("Item")
 
 
@@ -51,6 +53,10 @@ class Stream:
         connection: Any = duckdb.connect()
         query = f"select key, cast(sum(value) as bigint) as total from read_parquet('{self.path}') group by key"
         return connection.sql(query).to_arrow_table()
+
+    @cached_property
+    def keys(self) -> Any:
+        return self.table.column("key").combine_chunks()
 
     @cached_property
     def totals(self) -> NDArray[np.int64]:
@@ -80,13 +86,17 @@ class Stream:
             return float(self.totals.sum())
         return float(np.sum(self.totals.astype(float) ** statistic.p))
 
-    def release(self, plan: ss.Plan) -> tuple[ss.Release, int]:
-        """Under a fresh secret, and the bytes of the state before."""
+    def spread(self, p: float) -> float:
+        """Σ f^{2p}/F_p², one over the number of keys that count."""
+        powers = self.totals.astype(float) ** p
+        return float(np.sum(powers**2) / np.sum(powers) ** 2)
+
+    def collected(self, plan: ss.Plan) -> Collector:
+        """Under a fresh secret."""
         collector = plan.open()
-        prints = collector._fingerprints(self.table.column("key").combine_chunks())
+        prints = collector._fingerprints(self.keys)
         collector._add_totals(prints, self.totals, self.pairs)
-        stored = len(collector.to_bytes())
-        return collector.release(), stored
+        return collector
 
 
 def streams_of(folder: Path) -> list[Stream]:
@@ -112,9 +122,8 @@ def measured(
     privacy: ss.Privacy | None = None,
     mechanism: Mechanism = "sketch",
     size: int | None = None,
-    old_size: int = 0,
 ) -> list[dict[str, object]]:
-    """A row, or of a profile a row for every order; with what is planned for `old_size` entries, if not 0."""
+    """A row, or of a profile a row for every order."""
     truths = stream.truths(statistic)
     row: dict[str, object] = {
         "file": stream.path.stem, "statistic": statistic.name, "pairs": stream.pairs, "keys": len(stream.totals),
@@ -124,17 +133,13 @@ def measured(
         plan = ss.plan(statistic, privacy or privacy_for(stream, statistic), mechanism=mechanism, size=size)
     except ss.PlanInfeasible as error:
         return [{**row, "order": statistic.p, "truth": truths[0], "refused": str(error)}]
-    found, stored = [], 0
-    for _ in bar(range(releases), f"{stream.path.stem}, {statistic}"):
-        release, stored = stream.release(plan)
-        found.append(release)
+    stored = len(stream.collected(plan).to_bytes())
+    found = [stream.collected(plan).release() for _ in bar(range(releases), f"{stream.path.stem}, {statistic}")]
     row |= {
-        "size": plan.size, "bytes": stored, "epsilon": plan.epsilon, "releases": releases, "noise": found[0].noise,
+        "size": plan.size, "per_key": touched(plan), "bytes": stored, "epsilon": plan.epsilon, "releases": releases,
+        "noise": found[0].noise,
     }  # fmt: skip
     if not isinstance(statistic, Profile):
-        if old_size:
-            again = ss.plan(statistic, plan.privacy, size=old_size)
-            row["at_old_size"] = predicted(stream, statistic, again)
         values = [(one.value, one.low, one.high) for one in found]
         return [{**row, **_told(stream, statistic, plan, truths[0], values)}]
     return [
@@ -152,39 +157,53 @@ def _told(
     stream: Stream, statistic: Statistic, plan: ss.Plan, truth: float, found: list[tuple[float, float, float]]
 ) -> dict[str, object]:
     scale = truth if statistic.relative else 1.0
+    if isinstance(statistic, ss.Tsallis):  # relative to Σ s^q
+        scale = 1.0 + (1.0 - statistic.p) * truth
     errors = [(value - truth) / scale for value, _, _ in found]
     exact = math.sqrt(2.0) * stream.largest**statistic.p / EPSILON / truth if isinstance(statistic, ss.Moment) else ""
     return {
-        "order": statistic.p, "truth": truth, "predicted": predicted(stream, statistic, plan),
+        "order": statistic.p, "truth": truth, "planned": predicted(stream, statistic, plan, even=True),
+        "sketch": predicted(stream, statistic, plan, noise=False), "predicted": predicted(stream, statistic, plan),
         "error": math.sqrt(statistics.fmean(error**2 for error in errors)), "bias": statistics.fmean(errors),
         "covered": sum(low <= truth <= high for _, low, high in found),
         "width": statistics.fmean((high - low) / scale for _, low, high in found), "exact_error": exact,
     }  # fmt: skip
 
 
-def predicted(stream: Stream, statistic: Statistic, plan: ss.Plan) -> float:
-    """The error that the plan says at what the stream really has; of several parts, added up in squares."""
+def touched(plan: ss.Plan) -> int:
+    """Entries that one pair changes, in all parts; of the registers of a distinct count it is one."""
+    parts = [part for part in plan.parts or (plan,) if part.size]
+    return sum(1 if isinstance(part.statistic, ss.Distinct) else part.entries_per_key for part in parts)
+
+
+def predicted(stream: Stream, statistic: Statistic, plan: ss.Plan, *, even: bool = False, noise: bool = True) -> float:
+    """The error to expect of what the stream really has, by the formula of the plan; of several parts, added up in
+    squares. `even` as if no key dominated; without `noise` that of the sketches alone.
+    """
     needed = statistic.needs(plan.privacy) if isinstance(statistic, Derived) else (statistic,)
     squares = 0.0
     for part in plan.parts or (plan,):
         if part.statistic in needed:
             factor = statistic.factor(part.statistic) if isinstance(statistic, Derived) else 1.0
-            squares += (factor * _error_of(stream, part)) ** 2
+            squares += (factor * _error_of(stream, part, even, noise)) ** 2
     return math.sqrt(squares)
 
 
-def _error_of(stream: Stream, part: ss.Plan) -> float:
-    """Of a sketch with noise sqrt(v + 2 b²/F²): a plan that expects nothing states sqrt(v), and b."""
+def _error_of(stream: Stream, part: ss.Plan, even: bool, noise: bool) -> float:
+    """Of a sketch with noise sqrt(v (1/B + S (1 - 1/B)) + 2 b²/F²): a plan that expects nothing states sqrt(v/B), and
+    b. S = Σ f^{2p}/F_p², and for entropy Σ f²/N²: how much of the square of the whole is that of single keys."""
     truth = stream.exact(part.statistic)
-    if isinstance(part.statistic, ss.Moment) and part.mechanism == "exact":
-        return part.error * (part.expected or 1.0) / truth
-    if isinstance(part.statistic, ss.Total):
-        return part.error * (part.expected or 1.0) / truth
+    if (part.mechanism == "exact" and isinstance(part.statistic, ss.Moment)) or isinstance(part.statistic, ss.Total):
+        return part.error * (part.expected or 1.0) / truth if noise else 0.0
     if part.noise and not part.expected:
-        if isinstance(part.statistic, ss.Shannon):  # the noise is on N H
-            return math.hypot(part.error, math.sqrt(2.0) * part.noise / float(stream.totals.sum()))
+        alone = part.error * math.sqrt(1.0 + (0.0 if even else stream.spread(part.statistic.p)) * (part.buckets - 1))
+        if not noise:
+            return alone
+        if isinstance(part.statistic, ss.Shannon):  # the noise is on N H, and on N
+            entropy = None if even else truth
+            return math.hypot(alone, entropy_noise(part).noise_deviation(float(stream.totals.sum()), entropy))
         order = max(part.statistic.p, 1.0)  # above 1 it is on the norm F^(1/p)
-        return math.hypot(part.error, order * math.sqrt(2.0) * part.noise / truth ** (1.0 / order))
+        return math.hypot(alone, order * math.sqrt(2.0) * part.noise / truth ** (1.0 / order))
     asked = replace(part.privacy, pairs=stream.pairs) if isinstance(part.statistic, ss.Shannon) else part.privacy
     expected = truth if part.statistic.relative else None
     return ss.plan(part.statistic, asked, size=part.size, mechanism=part.mechanism, expected=expected).error
