@@ -23,15 +23,19 @@ def text() -> str:
 
 def made() -> str:
     rows = [
-        "| pairs | sketch of 203: error | sketch of 2,000: error | exact table: error | its size, keys all different |",
+        "| F_0.5 | planned for 1%: error | default plan: error | exact table: error | its size, keys all different |",
         "|---|---|---|---|---|",
     ]
     asked, half = ss.Privacy(1.0, 1e-9), ss.Moment(0.5)
-    for pairs in (100, 10**3, 10**4, 10**5, 10**6, 10**9):
-        plans = [ss.plan(half, asked, size=size, expected=pairs**0.5) for size in (203, 2_000)]
-        plans += [ss.plan(half, asked, mechanism="exact", expected=pairs**0.5)]
+    usual = [ss.plan(half, asked, error=0.01), ss.plan(half, asked)]
+    for moment in (100, 10**3, 10**4, 10**5, 10**6, 10**9):
+        plans = [
+            ss.plan(half, asked, expected=moment, size=plan.size, entries_per_key=plan.entries_per_key)
+            for plan in usual
+        ]
+        plans += [ss.plan(half, asked, mechanism="exact", expected=moment)]
         errors = " | ".join(f"{100 * plan.error:.2g}%" for plan in plans)
-        rows.append(f"| {pairs:,} | {errors} | {pairs / 100:,.0f} KB |")
+        rows.append(f"| {moment:,} | {errors} | {moment / 100:,.0f} KB |")
     return "\n".join(rows)
 
 
@@ -47,11 +51,13 @@ def test_what_a_key_takes_in_the_exact_table() -> None:
     assert len(exact.to_bytes()) / 20_000 == pytest.approx(10, abs=0.5)
 
 
-def test_entries_for_one_percent() -> None:
-    claimed = re.findall(r"1% at p = 0\.5 takes ([\d,]+) entries, at p = 0\.25 ([\d,]+)", text())[0]
-    asked = ss.Privacy(1.0, 1e-9)
-    sizes = [ss.plan(ss.Moment(p), asked, error=0.01).size for p in (0.5, 0.25)]
-    assert [int(one.replace(",", "")) for one in claimed] == sizes
+def test_entries_for_an_error() -> None:
+    (claimed,) = re.findall(
+        r"at p = 0\.5 1% takes ([\d,]+) of them, 0\.1% ([\d,]+), and a key still touches 16", text()
+    )
+    plans = [ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9), error=error) for error in (0.01, 0.001)]
+    assert [int(one.replace(",", "")) for one in claimed] == [plan.size for plan in plans]
+    assert [plan.entries_per_key for plan in plans] == [16, 16]
 
 
 if __name__ == "__main__":

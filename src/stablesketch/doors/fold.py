@@ -24,7 +24,8 @@ Codes = NDArray[np.int32]
 
 _LINES = 19  # log2: lines of 64 bytes, of four keys each, or of three with groups
 _PART = 1 << 16  # rows
-_SENT = 1 << 19  # keys that wait before they are sent: many, so that each bucket of a sketch has some of them
+_SENT = 1 << 18  # keys that wait before they are sent: many, so that each bucket of a sketch has some of them
+_SENT_OF_GROUPS = 1 << 19  # more, since those of each group are sent by themselves
 
 
 class Fold:
@@ -39,7 +40,7 @@ class Fold:
     ) -> None:
         self._sink = sink
         self._grouped = grouped
-        self._most = _SENT
+        self._most = _SENT_OF_GROUPS if grouped else _SENT
         self._fold = StreamFold(lines, grouped, TIER)
 
     def add(self, keys: Fingerprints, values: Totals | None = None, codes: Codes | None = None) -> None:
