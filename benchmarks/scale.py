@@ -35,7 +35,7 @@ OPEN = 1 << 13  # collectors that a worker keeps open at once: engines/spark/wor
 class Measured:
     """Seconds of one core, and bytes."""
 
-    size: int
+    shape: str
     repeated: float  # per pair, Zipf over 10^6 keys
     distinct: float  # per pair, all keys different
     grouped: float  # per pair, in groups
@@ -48,13 +48,17 @@ class Measured:
     resident: int  # bytes of an open collector
 
 
+def planned() -> ss.Plan:
+    """F_0.5 within 1%, values up to 5."""
+    return ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9, max_value=5), error=0.01)
+
+
 def measure() -> Measured:
     at_most(1)
     rng = np.random.default_rng(1)
     weights = 1.0 / np.arange(1, 10**6 + 1)
     zipf = np.searchsorted(np.cumsum(weights) / weights.sum(), rng.random(1 << 22)).astype(np.int64)
-    privacy = ss.Privacy(1.0, 1e-9, pairs=10**5, max_value=5, relation="replace")
-    plan = ss.plan(ss.Moment(0.5), privacy, mechanism="bare")
+    plan = planned()
     key = ss.Secret.generate()
 
     def rate(keys: np.ndarray) -> float:
@@ -102,8 +106,9 @@ def measure() -> Measured:
     for one in ready[1:]:
         one.release()
     released = (time.process_time() - begin) / (len(ready) - 1)
+    shape = f"{plan.size:,} entries, {plan.entries_per_key} a key"
     return Measured(
-        plan.size, repeated, distinct, grouped, opened, stored, read, merged, released, message, resident,
+        shape, repeated, distinct, grouped, opened, stored, read, merged, released, message, resident,
     )  # fmt: skip
 
 
@@ -113,7 +118,7 @@ def _resident() -> int:
 
 
 def show_measured(found: Measured) -> None:
-    print(f"One core of this machine, load {os.getloadavg()[0]:.1f}, a sketch of {found.size} entries (error 5%):\n")
+    print(f"One core of this machine, load {os.getloadavg()[0]:.1f}, {found.shape} (error 1%):\n")
     print("| what | cost |")
     print("| --- | ---: |")
     for name, seconds in (
@@ -195,8 +200,7 @@ def simulate(found: Measured, transfer: float) -> None:
 
 def tree(found: Measured, states: int = 2048) -> None:
     """A real tree: states with the same integer root to one, then all to one; the result is that of one collector."""
-    privacy = ss.Privacy(1.0, 1e-9, pairs=10**5, max_value=5, relation="replace")
-    plan = ss.plan(ss.Moment(0.5), privacy, mechanism="bare")
+    plan = planned()
     key = ss.Secret.generate()
     blobs = []
     for i in range(states):

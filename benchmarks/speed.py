@@ -4,7 +4,7 @@
 
 Needs what `make bench` brings. Contestants take turns and the best round of each counts; docs/performance.md says what
 is timed in each row. The table goes to standard output, to performance.csv and, as a plot, to images/performance.svg
-and .png in the output folder (docs), and into performance.md there. A full run takes about five minutes and needs a
+and .png in the output folder (docs), and into performance.md there. A full run takes about eight minutes and needs a
 quiet machine. --quick is a smoke run of some seconds on small streams: its ratios mean nothing, and it writes files
 only if told where.
 """
@@ -20,9 +20,10 @@ import time
 from pathlib import Path
 
 import speed_instructions
-from speed_peers import machine, versions  # first: it settles how many threads polars has
-from speed_race import progress
-from speed_rows import AVX2, BEST, Scale, all_rows
+from speed_ours import AVX2, BEST
+from speed_peers import machine, versions  # before polars: it settles how many threads that has
+from speed_race import Scale, progress
+from speed_rows import all_rows
 from speed_table import Row, markdown, paste, read, text, write
 
 BUSY = ", so it was busy and the ratios are provisional"

@@ -9,10 +9,23 @@ import gc
 import sys
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
-__all__ = ["cpu_of_this_thread", "progress", "race", "wall"]
+__all__ = ["Scale", "cpu_of_this_thread", "progress", "race", "wall"]
 
 Clock = Callable[[], int]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much is measured."""
+
+    rows: int = 10**7  # of the group-bys
+    keys: int = 10**6  # behind the Zipf law, and distinct ones where single variates are measured
+    items: int = 2 * 10**5  # of the Python loops
+    rounds: int = 15  # of the short races
+    long_rounds: int = 7  # of the group-bys and the loops
+    openings: int = 41
 
 
 def wall() -> int:

@@ -2,74 +2,22 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
 
 import import_time
-from speed_peers import THREADS, chambers_mallows_stuck, group_by, loops
-from speed_race import cpu_of_this_thread, progress, race, wall
-from speed_streams import distinct_keys, text_column, uniform_keys, zipf_keys
+from speed_group_by import group_by_rows
+from speed_ours import AVX2, BEST, SECRET, SIZE, updating, with_avx2
+from speed_peers import chambers_mallows_stuck, loops
+from speed_race import Scale, cpu_of_this_thread, progress, race, wall
+from speed_streams import distinct_keys, text_column
 from speed_table import Row
-from stablesketch import Secret, Sketch
-from stablesketch._native import tier_names
-from stablesketch.sketch import projection
+from stablesketch import Sketch
 
-__all__ = ["Scale", "all_rows"]
-
-SECRET = Secret.from_bytes(bytes(range(32)))  # the same keys cost the same under any secret
-BEST = tier_names()[0]
-AVX2 = "avx2" if "avx2" in tier_names() else None
-SIZE = 50
-
-
-@dataclass(frozen=True)
-class Scale:
-    """How much is measured."""
-
-    rows: int = 10**7  # of the group-bys
-    keys: int = 10**6  # behind the Zipf law, and distinct ones where single variates are measured
-    items: int = 2 * 10**5  # of the Python loops
-    rounds: int = 15  # of the short races
-    long_rounds: int = 7  # of the group-bys and the loops
-    openings: int = 41
-
-
-@contextmanager
-def forced(tier: str) -> Iterator[None]:
-    """What STABLESKETCH_TIER does at import, done in between, so that the tiers can take turns in one process."""
-    names = vars(projection)
-    before, names["TIER"] = names["TIER"], tier
-    try:
-        yield
-    finally:
-        names["TIER"] = before
-
-
-def updating(
-    tier: str, keys: object, values: object = None, *, p: float = 0.5, size: int = SIZE, threads: int = 1
-) -> Callable[[], object]:
-    """A fresh sketch that takes one update."""
-
-    def run() -> object:
-        with forced(tier):
-            sketch = Sketch(p, size, SECRET)
-            sketch.update(keys, values, threads=threads)
-            return sketch
-
-    return run
-
-
-def with_avx2(contestants: dict[str, Callable[[], object]], avx2: Callable[[str], Callable[[], object]]) -> None:
-    if AVX2 is not None:
-        contestants["ours, AVX2 tier"] = avx2(AVX2)
+__all__ = ["all_rows"]
 
 
 def all_rows(scale: Scale) -> list[Row]:
@@ -77,8 +25,7 @@ def all_rows(scale: Scale) -> list[Row]:
         *per_variate(scale),
         two_threads(scale),
         larger_sketch(scale),
-        *integer_columns(scale),
-        text_from_arrow(scale),
+        *group_by_rows(scale),
         *python_loops(scale),
         opening(scale),
         importing(scale),
@@ -161,47 +108,6 @@ def larger_sketch(scale: Scale) -> Row:
         target=1 / 1.3,
         share_avx2=1.0,
     )
-
-
-def against_group_by(
-    name: str, keys: NDArray[np.int64] | pa.Array, scale: Scale, target: float, stretch: float | None
-) -> Row:
-    """Time on the wall, two threads each, keys and values of 1 in columns: the fastest group-by against an update."""
-    values = np.ones(len(keys), np.int64)
-    peers = group_by(keys, values)
-    contestants: dict[str, Callable[[], object]] = {**peers, "ours": updating(BEST, keys, values, threads=THREADS)}
-    with_avx2(contestants, lambda tier: updating(tier, keys, values, threads=THREADS))
-    best = race(name, contestants, scale.long_rounds, wall)
-    fastest = min(peers, key=lambda peer: best[peer])
-    avx2 = best.get("ours, AVX2 tier")
-    return Row(
-        name=name,
-        peer=f"{fastest}, exact group-by",
-        unit="ms",
-        theirs=1e3 * best[fastest],
-        ours=1e3 * best["ours"],
-        avx2=None if avx2 is None else 1e3 * avx2,
-        target=target,
-        stretch=stretch,
-    )
-
-
-def power(number: int) -> str:
-    """10⁷ for 10**7."""
-    return "10" + f"{math.log10(number):.0f}".translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
-
-
-def integer_columns(scale: Scale) -> Iterator[Row]:
-    rows, keys, many = scale.rows, scale.keys, f"{power(scale.rows)} integers"
-    zipf = f"{many}, Zipf(1.1) over {power(keys)}"
-    yield against_group_by(zipf, zipf_keys(rows, keys), scale, 1 / 0.8, 1 / 0.5)
-    yield against_group_by(f"{many}, uniform over 1,000", uniform_keys(rows, 1_000), scale, 1 / 0.6, 1 / 0.3)
-    yield against_group_by(f"{many}, all distinct", distinct_keys(rows), scale, 1 / 1.2, 1 / 0.7)
-
-
-def text_from_arrow(scale: Scale) -> Row:
-    name = f"{power(scale.rows)} texts of 15 bytes, Zipf(1.1)"
-    return against_group_by(name, text_column(scale.rows, scale.keys), scale, 1 / 0.8, None)
 
 
 def python_loops(scale: Scale) -> Iterator[Row]:

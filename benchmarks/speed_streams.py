@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as compute
 from numpy.typing import NDArray
 
-__all__ = ["distinct_keys", "text_column", "uniform_keys", "zipf_keys"]
+__all__ = ["distinct_keys", "distinct_texts", "text_column", "uniform_keys", "zipf_keys"]
 
 Keys = NDArray[np.int64]
 _SPREAD = 0x2545F4914F6CDD1D  # odd, so that multiplying by it modulo 2^64 is one to one
@@ -47,3 +48,10 @@ def text_column(rows: int, keys: int) -> pa.Array:
     rng = np.random.default_rng(4)
     names = pa.array([f"user-{number:010d}" for number in (7_919 * rng.permutation(keys)).tolist()])
     return names.take(pa.array(_zipf_ranks(rows, keys, rng)))
+
+
+def distinct_texts(rows: int) -> pa.Array:
+    """The same texts, each of them once."""
+    numbers = pa.array(7_919 * np.random.default_rng(8).permutation(rows))
+    digits = compute.utf8_lpad(numbers.cast(pa.string()), 10, "0")
+    return compute.binary_join_element_wise(pa.scalar("user-"), digits, "")

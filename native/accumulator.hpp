@@ -19,7 +19,7 @@ namespace stablesketch {
 class Accumulator {
   public:
     // `rows` is how many keys are expected, which only sizes the fold; `tier` as kernel.hpp lists them. With `buckets` above
-    // 1, of an even number of entries each, it shares what it sums on the way with the accumulator `beside` it, if there is one.
+    // 1, of an even number of entries each, it may share what it sums on the way with the accumulator `beside` it.
     Accumulator(double p, std::uint32_t size, const std::uint8_t (&key)[16], std::uint32_t domain, std::size_t rows,
                 const Tier& tier, std::uint32_t buckets = 1, const Accumulator* beside = nullptr);
 

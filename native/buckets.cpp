@@ -11,8 +11,11 @@ namespace {
 constexpr std::size_t slice = 1024;  // keys whose bits fit in the first-level cache
 // A digit takes 2^31 additions of 32 bits, a block makes at most some thousand to each: settle long before.
 constexpr std::uint32_t blocks_between_settling = 4096;
-// Keys that wait before they are sorted: for each bucket so many, and in all within these.
-constexpr std::size_t keys_a_bucket = 128, fewest_keys = std::size_t(1) << 17, most_keys = std::size_t(1) << 21;
+// Keys that wait before they are sorted: for each bucket so many, and in all within these. (Half of the fewest, or twice as
+// many, cost some 5% more a key.)
+constexpr std::size_t keys_a_bucket = 128, fewest_keys = std::size_t(1) << 16, most_keys = std::size_t(1) << 21;
+// Sums up to so many digits, 4 MiB, a worker has for itself: shared ones go from the cache of one to that of the other.
+constexpr std::size_t most_of_its_own = std::size_t(1) << 19;
 constexpr int level_bits = 23;
 static_assert(block_weight_limit == std::int64_t(1) << level_bits);
 }  // namespace
@@ -53,7 +56,8 @@ BucketStage::BucketStage(const KernelJob& job, const Tier& tier, std::uint32_t b
       buckets_(buckets),
       stride_(std::size_t(2 * job.pairs) * job.digits),
       limit_(std::clamp(keys_a_bucket * buckets, fewest_keys, most_keys)),
-      shared_(shared ? std::move(shared) : std::make_shared<BucketSums>(buckets, stride_)),
+      shared_(shared && buckets * stride_ > most_of_its_own ? std::move(shared)
+                                                            : std::make_shared<BucketSums>(buckets, stride_)),
       start_(shared_->next_start()),
       scratch_(stride_) {}
 

@@ -25,7 +25,8 @@ inline constexpr std::uint32_t bucket_domain = 0x40000000u;
 void buckets_of(const Aes128& key, std::uint32_t domain, Encrypt encrypt, const std::uint64_t* fingerprints, std::size_t n,
                 std::uint32_t buckets, std::uint32_t* out);
 
-// Sums of a long update, shared by all its workers: each bucket is changed under a lock. Memory is asked for when it is needed.
+// Sums of a long update, of one worker, or where they are large shared by all: each bucket is changed under a lock. Memory is
+// asked for when it is needed.
 class BucketSums {
   public:
     BucketSums(std::uint32_t buckets, std::size_t stride) : buckets_(buckets), stride_(stride) {}
@@ -64,7 +65,7 @@ struct KeyBlock {
 // The keys of one worker.
 class BucketStage {
   public:
-    // `job` says all but where the sums are; its pairs are those of one bucket.
+    // `job` says all but where the sums are; its pairs are those of one bucket. `shared` are the sums of another worker.
     BucketStage(const KernelJob& job, const Tier& tier, std::uint32_t buckets, std::shared_ptr<BucketSums> shared);
 
     // Adds sign * weight for n keys; null `weights` are 1 each.

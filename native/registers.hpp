@@ -22,6 +22,7 @@ using Encrypt = void (*)(const Aes128& key, std::uint32_t domain, const std::uin
 void encrypt_plain(const Aes128&, std::uint32_t, const std::uint64_t*, std::size_t, std::uint64_t*);
 #if defined(__x86_64__)
 void encrypt_aesni(const Aes128&, std::uint32_t, const std::uint64_t*, std::size_t, std::uint64_t*);
+void encrypt_avx512(const Aes128&, std::uint32_t, const std::uint64_t*, std::size_t, std::uint64_t*);
 #endif
 
 // Adds n keys to `count` registers.

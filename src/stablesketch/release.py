@@ -156,7 +156,7 @@ def _written_if_true(fields: Fields, name: str) -> bool:
 def _limits(fields: Fields) -> tuple[float, float, float]:
     """Value, low and high. What is computed from moments can be beyond the largest float."""
     value, low, high = (_limit(fields, name) for name in ("value", "low", "high"))
-    if low > high or math.inf in (-value, -low):
+    if low > high or math.inf in (-value, -low) or high < value == math.inf:
         raise JsonError("its limits are not in order")
     return value, low, high
 

@@ -38,7 +38,7 @@ def plans() -> dict[str, ss.Plan]:
     asked = ss.Privacy(0.5, 1e-9, 0, relation="replace")
     found = {
         "bare": ss.plan(ss.Moment(0.5), replace(asked, epsilon=1.0), size=20, mechanism="bare"),
-        "sketch": ss.plan(ss.Moment(0.5), asked, size=20),
+        "sketch": ss.plan(ss.Moment(0.5), asked, size=32, entries_per_key=16),  # in buckets
         "exact": ss.plan(ss.Moment(0.5), replace(asked, epsilon=0.1), mechanism="exact"),
         "part": ss.plan(ss.Moment(0.5), replace(asked, epsilon=0.4), size=20),
     }
@@ -53,7 +53,7 @@ def kills(folder: Path, known: dict[str, ss.Plan], wanted: int, until: float) ->
     `check` of a bench raises if a value is not recorded, a record has no value, or a secret is released twice.
     """
     benches = {
-        "one release, noise on a sketch": Bench(folder / "sketch", known["sketch"]),
+        "one release, sketch in buckets with noise": Bench(folder / "sketch", known["sketch"]),
         "one release, bare sketch": Bench(folder / "bare", known["bare"]),
         "three together": Together(folder / "together", known["part"]),
         "a table of groups": Table(folder / "table"),

@@ -74,7 +74,7 @@ def test_the_neighbours_of_several_pairs_are_in_several_buckets() -> None:
     "plan",
     [
         PLAN,
-        SEVERAL,
+        pytest.param(SEVERAL, marks=pytest.mark.slow),
         pytest.param(WIDE, marks=pytest.mark.slow),
         pytest.param(
             ss.plan(ss.Moment(0.5), ss.Privacy(2.0, 1e-6, 0, 3, "replace", 2), size=64, entries_per_key=16),
@@ -110,7 +110,7 @@ def test_four_fifths_of_the_noise_are_caught() -> None:
 
 def test_noise_for_one_pair_where_three_were_meant_is_caught() -> None:
     """Though the three may fall into one bucket, or two, or three."""
-    report = ss.audit(SEVERAL, 300, open_collector=opener(3, quieter(1.0 / 3.0)), progress=False)
+    report = ss.audit(SEVERAL, 200, open_collector=opener(3, quieter(1.0 / 3.0)), progress=False)
     assert not report.passed, str(report)
     assert report.strongest_epsilon > SEVERAL.epsilon
 
@@ -166,11 +166,11 @@ def test_an_estimate_that_is_not_equivariant_in_a_bucket_is_caught(monkeypatch: 
         return np.where(np.isneginf(found), found, np.logaddexp(found, 0.0))
 
     monkeypatch.setattr(one_sided, "log_estimates", corrected)
-    report = ss.audit(PLAN, 300, open_collector=opener(5), progress=False)
+    report = ss.audit(PLAN, 200, open_collector=opener(5), progress=False)
     assert not report.passed, str(report)
 
 
-@pytest.mark.parametrize("secrets", [1, 6])
+@pytest.mark.parametrize("secrets", [1, pytest.param(6, marks=pytest.mark.slow)])
 def test_a_secret_used_again_is_caught(secrets: int) -> None:
     """One for all releases, or six in turn: hash, ξ and noise are the same on both streams, and come again."""
     numbers = itertools.cycle(range(secrets))
@@ -178,5 +178,5 @@ def test_a_secret_used_again_is_caught(secrets: int) -> None:
     def reused(plan: ss.Plan) -> ss.Collector:
         return plan.open(ss.Secret.from_bytes(next(numbers).to_bytes(32, "little")))  # anew: a release destroys it
 
-    report = ss.audit(PLAN, 300, open_collector=reused, progress=False)
+    report = ss.audit(PLAN, 200, open_collector=reused, progress=False)
     assert not report.passed, str(report)

@@ -16,7 +16,7 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.audit import claimed_curve, worst_streams
-from stablesketch.collector import noisy_state
+from stablesketch.sketch.estimators import one_sided
 from stablesketch.sketch.estimators.one_sided import log_estimates
 
 # At this p and size ξ is hardly ever far from 1, so that the claim is nearly attained.
@@ -127,7 +127,7 @@ def test_an_estimator_that_is_not_equivariant_is_caught(monkeypatch: pytest.Monk
         found = log_estimates(logs, p)
         return np.where(np.isneginf(found), found, np.logaddexp(found, 0.0))
 
-    monkeypatch.setattr(noisy_state, "log_estimates", corrected)
+    monkeypatch.setattr(one_sided, "log_estimates", corrected)
     report = ss.audit(PLAN, 300, open_collector=opener(4), progress=False)
     assert not report.passed, str(report)
 

@@ -61,10 +61,10 @@ def test_json_has_the_fields_of_a_release_and_nothing_else_is_printed(shell: She
     assert abs(release.value - truth) < 10 * truth / 6 + 30 * release.noise  # ten deviations, thirty scales
 
 
-def test_the_default_error_is_five_percent_and_is_stated(shell: Shell) -> None:
+def test_the_default_error_is_half_a_percent_and_is_stated(shell: Shell) -> None:
     plan = json.loads(shell("plan", *PRIVATE, "--json").out)
-    assert 0.045 < plan["error"] <= 0.05
-    assert "4.99%" in shell("plan", *PRIVATE).out
+    assert 0.005 < plan["error"] <= 0.0055
+    assert "0.509% of F_0.5 if no key dominates, 9% if one key holds everything" in shell("plan", *PRIVATE).out
 
 
 def test_where_five_percent_is_out_of_reach_the_release_says_what_is_reached(shell: Shell) -> None:
@@ -224,6 +224,19 @@ def test_the_ledger(shell: Shell) -> None:
         spent += 1
     assert shown.code == 4
     assert "budget" in shown.err
+
+
+def test_a_ledger_for_people(shell: Shell) -> None:
+    new = ("ledger", "new", "budget.db", "--epsilon", "9", "--delta", "1e-5", "--people")
+    assert shell(*new, "--relation", "replace").code == 2
+    assert shell(*new).code == 0
+    release = ("release", "events.csv", "--key", "app", *SMALL, "--ledger", "budget.db")
+    refused = shell(*release)
+    assert refused.code == 5
+    assert "name the person column (--person) in this release too, or keep another ledger" in refused.err
+    for rows in ("1", "5"):
+        assert shell(*release, "--person", "user", "--pairs-per-person", rows).code == 0
+    assert "add_remove of people" in shell("ledger", "show", "budget.db").out
 
 
 def test_audit(shell: Shell) -> None:

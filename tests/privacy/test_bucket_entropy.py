@@ -17,7 +17,7 @@ import stablesketch as ss
 from stablesketch.collector.measured_entropy import _weights
 from stablesketch.law.skewed import SkewedLaw
 from stablesketch.privacy import discrete_laplace
-from stablesketch.privacy.bucket_entropy import TERM_ERROR, bucket_mass, bucket_norm
+from stablesketch.privacy.bucket_entropy import TERM_ERROR, _exact_sum, bucket_mass, bucket_norm
 from stablesketch.privacy.noisy_entropy import MOST_TOTAL, NORM_SHARE, EntropyNoise, NoisyMass
 from stablesketch.sketch.estimators.entropy_mean import entropy_mean
 
@@ -335,6 +335,15 @@ def test_computing_is_as_good_as_is_charged() -> None:
         off = bucket_mass(totals, y) - reference(totals, entropy_mean(y))
         worst = max(worst, abs(float(off)) / float(totals.sum()))
     assert worst < 0.5 * TERM_ERROR
+
+
+def test_terms_are_added_exactly() -> None:
+    """Of any size and sign, the smallest floats among them."""
+    rng = np.random.default_rng(9)
+    terms = rng.standard_normal(500) * 2.0 ** rng.integers(-60, 60, 500)
+    terms = np.concatenate([terms, [0.0, -0.0, 5e-324, -1e300, 1e300, 2.0**-1022]])
+    assert _exact_sum(terms) == sum(map(Fraction, terms.tolist()))
+    assert _exact_sum(np.zeros(0)) == 0
 
 
 def test_buckets_that_hold_the_same_cancel_exactly() -> None:

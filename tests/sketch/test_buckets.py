@@ -151,6 +151,23 @@ def test_accumulators_are_added(rows: tuple[int, ...], together: bool) -> None:
     assert entries.state() == expected.state()
 
 
+@pytest.mark.parametrize("together", [True, False])
+def test_large_sums_are_shared(together: bool) -> None:
+    """Beyond 4 MiB, where workers beside each other have one set of sums; all of them have more keys than can wait."""
+    size, buckets = 61_440, 512
+    keys, weights = random_keys(6, 210_000), random_weights(7, 210_000, 30.0)
+    first = Accumulator(SKEWED, size, KEY, DOMAIN, 0, TIER, buckets)
+    rest = [Accumulator(SKEWED, size, KEY, DOMAIN, 0, TIER, buckets, first if together else None) for _ in range(2)]
+    for i, accumulator in enumerate([first, *rest]):
+        part = slice(70_000 * i, 70_000 * (i + 1))
+        accumulator.add(keys[part], weights[part], False)
+    entries = Entries(SKEWED, size, buckets)
+    assert size * entries.digits > 1 << 19
+    entries.absorb([first, *rest])
+    expected = summed(SKEWED, size, buckets, keys, weights)
+    assert (entries.state(), entries.packed_totals()) == (expected.state(), expected.packed_totals())
+
+
 def test_one_key_past_what_64_bits_hold() -> None:
     """The fold lets go of it at 2^61, and the total of its bucket is beyond 2^63."""
     keys, weights = np.full(3_000, 12_345, np.uint64), np.full(3_000, 2**53)

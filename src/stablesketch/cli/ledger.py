@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from ..ledger import Ledger
+from ..ledger.record import PEOPLE
 from . import options
 from .screen import fact_table, note, plain_table, print_text, write_new
 
@@ -28,6 +29,9 @@ def new(
     delta: Annotated[float, typer.Option(help="δ that all releases together may cost.")],
     relation: options.Relation = None,
     pairs_per_person: Annotated[int | None, typer.Option(help="Of the unit that is protected.")] = None,
+    people: Annotated[
+        bool, typer.Option("--people", help="For releases with --person: each protects all that one person did.")
+    ] = False,
     adaptive: Annotated[
         bool, typer.Option("--adaptive", help="Allow plans that are chosen after a look at earlier values.")
     ] = False,
@@ -35,11 +39,15 @@ def new(
     """Makes a ledger. Then pass it to every release: --ledger budget.db."""
     if file.exists():
         raise typer.BadParameter(f"{file} exists already. Look at it: stablesketch ledger show {file}")
+    if people and relation == "replace":
+        raise typer.BadParameter(
+            "--people come and go: their relation is add_remove. Leave out --relation, or --people."
+        )
     Ledger(
         file,
         epsilon=epsilon,
         delta=delta,
-        relation=relation,
+        relation=PEOPLE if people else relation,
         pairs_per_person=pairs_per_person,
         adaptive=adaptive,
     )

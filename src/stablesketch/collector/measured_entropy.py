@@ -68,7 +68,7 @@ def _weights(found: NoisyMass, noise: EntropyNoise) -> tuple[float, float]:
         return float(noise.size > 0), 0.0
     buckets = noise.buckets
     n = max(float(found.bound if found.total is None else found.total), 1.0)
-    square = min(max(max(found.norm / n, 0.0) ** 2, 1.0 / buckets + (1.0 - 1.0 / buckets) / n), 1.0)
+    square = min(max(min(max(found.norm / n, 0.0), 1.0) ** 2, 1.0 / buckets + (1.0 - 1.0 / buckets) / n), 1.0)
     # a² B/(B - 1) - 2a/(B - 1) + 1/(B - 1) - square = 0, the larger root.
     one = (1.0 + math.sqrt((buckets - 1) * max(buckets * square - 1.0, 0.0))) / buckets
     return one, math.sqrt(max(square - one * one, 0.0))

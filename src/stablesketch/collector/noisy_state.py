@@ -91,7 +91,11 @@ class MomentState(_NoisyState):
         scale, step, cap = spread_noise(plan)
         norm = math.sqrt(math.fsum(estimates**2))  # estimates are at most 2^140
         shown = self._noisy(min(norm, cap), scale, step, f"spread of {exact_name(plan.statistic)}")
-        square = (max(shown + 0.5 * scale, 0.0) ** 2 + 2.0 * scale**2) / max(released, plan.noise) ** 2
+        least = max(released, plan.noise)
+        seen, spread = max(shown + 0.5 * scale, 0.0) / least, scale / least
+        square = (
+            seen * seen + 2.0 * spread * spread
+        )  # whatever the noise, its own square may be more than a float holds
         variance = power_sum(plan.statistic.p, plan.entries_per_key).relative_variance
         square = min(square, 1.0) if shown < _NEARLY * cap else 1.0  # nothing is known of a norm that was cut
         share = max(square / (1.0 + variance * (1.0 - square)), 1.0 / plan.buckets)

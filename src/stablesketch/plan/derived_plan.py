@@ -271,18 +271,16 @@ def _unit(part: Plan, parts: Sequence[Plan], *, exact: bool) -> float:
 def _combined(statistic: Derived, parts: Sequence[Plan], errors: Sequence[float]) -> float:
     if isinstance(statistic, Profile):  # the worst of its orders
         return max(
-            math.sqrt(
-                math.fsum(
-                    (point.factor(part.statistic) * error) ** 2
+            math.hypot(
+                *(
+                    point.factor(part.statistic) * error
                     for part, error in zip(parts, errors, strict=True)
                     if part.statistic in point.needs(parts[0].privacy)
                 )
             )
             for point in statistic.points
         )
-    return math.sqrt(
-        math.fsum((statistic.factor(p.statistic) * error) ** 2 for p, error in zip(parts, errors, strict=True))
-    )
+    return math.hypot(*(statistic.factor(p.statistic) * error for p, error in zip(parts, errors, strict=True)))
 
 
 def _expected(statistic: Derived, parts: Sequence[Plan], privacy: Privacy) -> float:

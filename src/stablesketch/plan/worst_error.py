@@ -26,4 +26,4 @@ def worst_error(plan: Plan) -> float:
     entries = plan.entries_per_key
     shannon = isinstance(plan.statistic, Shannon)
     one = entropy_mean_deviation(entries) if shannon else measure_of(plan.statistic.p).relative_error(entries)
-    return math.sqrt(plan.error**2 + one**2 * (1.0 - 1.0 / plan.buckets))
+    return math.hypot(plan.error, one * math.sqrt(1.0 - 1.0 / plan.buckets))

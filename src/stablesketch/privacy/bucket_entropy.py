@@ -38,10 +38,22 @@ def bucket_mass(totals: NDArray[np.int64], locations: NDArray[np.float64]) -> Fr
     terms = own * (np.log(own) - entropy_mean(locations[held])) if held.any() else own
     total = sum(totals[held].tolist())
     whole = total * Fraction(math.log(total)) if total else Fraction(0)
-    return whole - sum(map(Fraction, terms.tolist()), Fraction(0))
+    return whole - _exact_sum(terms)
 
 
 def bucket_norm(totals: NDArray[np.int64]) -> int:
     """‖N‖ = sqrt(Σ N_b²), rounded down. It rises with every pair, by no more than the value of the pair, and so does
     the rounded one, values being whole."""
     return math.isqrt(sum(own * own for own in totals.tolist()))
+
+
+def _exact_sum(terms: NDArray[np.float64]) -> Fraction:
+    """Without rounding: floats are whole numbers times powers of two, and as many places behind the point as any of
+    them has are enough for all."""
+    if not len(terms):
+        return Fraction(0)
+    mantissas, exponents = np.frexp(terms)
+    lowest = int(exponents.min())
+    wholes = np.ldexp(mantissas, 53).astype(np.int64).tolist()
+    total = sum(own << up for own, up in zip(wholes, (exponents - lowest).tolist(), strict=True))
+    return Fraction(total) * Fraction(2) ** (lowest - 53)

@@ -57,7 +57,7 @@ class Projection:
 
         The rows are shared out in chunks among `threads` workers, each with an accumulator of its own. Only when all
         rows have been read, and so checked, are the accumulators added: integers, so in whatever order. Those of a
-        sketch in buckets share what they sum on the way.
+        large sketch in buckets share what they sum on the way.
         """
         first: Accumulator | None = None
         column = self._fingerprinter.column(keys)

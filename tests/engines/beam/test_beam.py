@@ -195,7 +195,8 @@ def test_the_ledger_is_charged_what_the_releases_say(
     found = result(Parts(elements, 2), Applied(), tmp_path)
     (record,) = ledger.records()
     assert {(one["epsilon"], one["delta"]) for one in found} == {(record.epsilon, record.delta)}
-    assert (record.label, record.relation, record.pairs_per_person) == ("beam", asked.relation, asked.pairs_per_person)
+    unit = "add_remove of people" if "person" in options else asked.relation
+    assert (record.label, record.relation, record.pairs_per_person) == ("beam", unit, asked.pairs_per_person)
     assert record.statistic == str(ss.Moment(0.5)) + (" by group 0" if "groups" in options else "")
     assert 0 < record.epsilon <= asked.epsilon
 
