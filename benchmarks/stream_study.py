@@ -157,8 +157,8 @@ def _told(
     stream: Stream, statistic: Statistic, plan: ss.Plan, truth: float, found: list[tuple[float, float, float]]
 ) -> dict[str, object]:
     scale = truth if statistic.relative else 1.0
-    if isinstance(statistic, ss.Tsallis):  # relative to Σ s^q
-        scale = 1.0 + (1.0 - statistic.p) * truth
+    if isinstance(statistic, ss.Tsallis):  # that of Σ s^q = 1 + (1-q) T, relative to it
+        scale = truth + 1.0 / (1.0 - statistic.p)
     errors = [(value - truth) / scale for value, _, _ in found]
     exact = math.sqrt(2.0) * stream.largest**statistic.p / EPSILON / truth if isinstance(statistic, ss.Moment) else ""
     return {
