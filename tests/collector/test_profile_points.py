@@ -66,3 +66,11 @@ def test_a_released_profile_falls_and_is_read_back() -> None:
     assert values == sorted(values, reverse=True)
     assert ss.Release.from_json(release.to_json()) == release
     assert each_confidence(0.95, 5) == 0.99
+
+
+def test_an_order_that_noise_carried_away_leaves_the_others_where_they_are() -> None:
+    """Both its limits are then at the end of what can be, and meet: as narrow as they look, they know nothing."""
+    good, lost = (1_000.0, 960.0, 1_040.0), (9e15, 9e15, 9e15)
+    first, second = profile_points([0.0, 1.0], [good, lost], [good, lost])
+    assert abs(first.value / 1_000.0 - 1.0) < 1e-3
+    assert second.value == first.value

@@ -24,6 +24,7 @@ __all__ = ["each_confidence", "falling", "profile_points"]
 
 Limits = tuple[float, float, float]  # value, low, high
 _MOST_LOG = 709.0  # of what a float holds
+_LEAST_WIDTH = 1e-6  # of limits, in logarithms: noise leaves no narrower ones
 
 
 def each_confidence(confidence: float, orders: int) -> float:
@@ -63,6 +64,10 @@ def falling(values: Sequence[float], weights: Sequence[float]) -> list[float]:
 
 
 def _weight(low: float, high: float) -> float:
-    """About one over the variance of the logarithm."""
+    """About one over the variance of the logarithm.
+
+    Limits that meet have both been moved to an end of what can be, where noise carried them: nothing is known of such
+    an order, and it must not pull at others.
+    """
     width = math.log(high) - math.log(low) if 0.0 < low <= high < math.inf else _MOST_LOG
-    return 1.0 / max(width, 1e-9) ** 2
+    return 1.0 / (width if width > _LEAST_WIDTH else _MOST_LOG) ** 2
