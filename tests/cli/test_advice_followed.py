@@ -42,7 +42,7 @@ def followed(shell: Shell, asked: list[str]) -> int:
         (["--statistic", "hill", "--order", "2", "--mechanism", "bare"], 2),
         (["--statistic", "shannon", "--mechanism", "bare"], 3),
         (["--p", "0.5", "--size", "1"], 1),
-        (["--p", "0.5", "--size", "1000000"], 1),
+        (["--p", "0.5", "--size", "5000000"], 1),
     ],
     ids=lambda one: " ".join(one) if isinstance(one, list) else "",
 )

@@ -10,7 +10,9 @@ import pyarrow as pa
 import pytest
 
 import stablesketch as ss
-from stablesketch.doors.run import _Run
+from stablesketch.doors import Task, checked_columns
+from stablesketch.doors.run import _Run, run
+from stablesketch.doors.sizing import Sizing
 
 TABLE = pa.table(
     {
@@ -77,3 +79,28 @@ def test_what_does_not_fit_is_refused_before_the_data_are_read_again(tmp_path: P
         with pytest.raises(ss.BudgetExceeded):
             ss.release(TABLE, ss.Moment(0.5), ASKED, key="app", size=20, ledger=small, **more)  # type: ignore[arg-type]
     assert len(small) == 0
+
+
+class _Seen:
+    """A progress bar that remembers what it was told."""
+
+    def __init__(self) -> None:
+        self.totals: dict[str, int | None] = {}
+
+    def begin(self, what: str, total: int | None) -> None:
+        self.totals[what] = total
+
+    def advance(self, count: int) -> None:
+        pass
+
+
+@pytest.mark.parametrize("auto", [None, ss.AutoMaxValue()])
+def test_how_many_names_were_chosen_is_not_shown_before_it_is_paid_for(
+    ledger: ss.Ledger, auto: ss.AutoMaxValue | None
+) -> None:
+    privacy = ss.Privacy(1.0, 1e-6, max_value=1 if auto else 7)
+    task = Task(ss.Moment(0.5), privacy, checked_columns("app", "n", "country"), Sizing(size=20), auto=auto)
+    seen = _Seen()
+    outcome = run(task, TABLE, ledger=ledger, progress=seen)
+    assert len(outcome.releases) == 2
+    assert "releasing" not in seen.totals

@@ -173,3 +173,11 @@ def test_other_errors_are_shown(capfd: pytest.CaptureFixture[str]) -> None:
             except (OSError, KeyError):
                 server.handle_error(None, ("127.0.0.1", 1))
             assert bool(capfd.readouterr().err) is shown
+
+
+@pytest.mark.parametrize(("p", "entries"), [("0.5", 19_968), ("0.9", 20_000), ("1", 0), ("1.5", 10_000), ("2", 10_000)])
+def test_where_the_sliders_begin_there_is_a_plan_of_every_order(p: str, entries: int) -> None:
+    """20,000 entries: in buckets below order 1, none for the total, and as many as there may be above."""
+    told = answer({**ASKED, "p": p, "size": "20000"})
+    assert "problem" not in told
+    assert told["size"] == entries

@@ -97,7 +97,8 @@ def _in_less_memory(task: Task) -> list[str]:
     if share == task.sizing.usual_memory:
         return []
     many = "how many groups there are is not known" if task.groups is None else f"there are {len(task.groups):,} groups"
-    return [f"{many}, so each has {share / 1024:,.3g} KB, and not 256; --memory 256K gives every group as much"]
+    most = f"{many}, so each has at most {share / 1024:,.3g} KB when it is stored"
+    return [f"{most}; --memory gives every group more, and takes ten times as much in all while data are read"]
 
 
 def _in_several(task: Task) -> list[str]:

@@ -137,7 +137,8 @@ MaxValue = Annotated[
 Relation = Annotated[
     Literal["replace", "add_remove"] | None,
     typer.Option(
-        help="add_remove, or replace: the number of pairs is then public. Both cost the same.", rich_help_panel=_PRIVACY
+        help="add_remove, or replace: the number of pairs is then public. Without --by both cost the same.",
+        rich_help_panel=_PRIVACY,
     ),
 ]
 PairsPerPerson = Annotated[

@@ -132,9 +132,9 @@ class Collector:
         """Puts another plan in the place of this one, for a stream whose number of pairs is known only at its end.
 
         Phantoms, grid and accounting come in at the release alone, so two plans have the same state if they agree on
-        the statistic, the mechanism, the size, the largest value and deletions; only such a plan is taken.
+        the statistic, the mechanism, the size and its layout, the largest value and deletions; only such is taken.
         """
-        same = ("statistic", "mechanism", "sizes", "deletes", "sampled")
+        same = ("statistic", "mechanism", "sizes", "per_key", "deletes", "sampled")
         if any(getattr(plan, name, None) != getattr(self._plan, name, None) for name in same) or (
             plan.privacy.max_value != self._plan.privacy.max_value
         ):

@@ -147,7 +147,7 @@ class _Run:
             self._check_fits(ask)
         releases = []
         # How many names were chosen privately is not shown before it is paid for.
-        progress = None if ask is not None and task.groups is None else self._progress
+        progress = None if self._ledger is not None and task.groups is None else self._progress
         if progress is not None:
             progress.begin("releasing", len(names))
         for name, collector in zip(names, collectors, strict=True):

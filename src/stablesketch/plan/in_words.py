@@ -56,7 +56,7 @@ def entries(part: Plan) -> str:
     if isinstance(part.statistic, Distinct):
         return f"{part.size:,} registers"
     if part.buckets > 1:
-        return f"{part.size:,} entries in {part.buckets:,} buckets, {part.entries_per_key} a key"
+        return f"{part.size:,} entries in {part.buckets:,} buckets, {part.entries_per_key:,} a key"
     return f"{part.size:,} {'entry' if part.size == 1 else 'entries'}"
 
 
@@ -108,7 +108,8 @@ def both_errors(plan: Plan, whole: str = "") -> str:
     error = f"{shown_error(plan.error, plan)}{whole}"
     if plan.worst_error == plan.error:
         return error
-    return f"{error} if no key dominates, {shown_error(plan.worst_error, plan, most='')} if one key holds everything"
+    comma, worst = "," if error.endswith("order") else "", shown_error(plan.worst_error, plan, most="")
+    return f"{error}{comma} if no key dominates, {worst} if one key holds everything"
 
 
 def noise_on_top(plan: Plan) -> str:

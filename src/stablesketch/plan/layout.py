@@ -76,10 +76,15 @@ class Layout:
         return min(moved * privacy.pairs_per_person, self.buckets * privacy.copies)
 
 
+def _dividing(size: int, usual: int) -> int:
+    """As many entries per key as usual, or the next more, up to twice as many, that divide the size; else as usual."""
+    return next((each for each in range(usual, 2 * usual + 1, 2) if size % each == 0), usual)
+
+
 def laid_out(size: int, per_key: int | None, usual: int) -> Layout:
     """So many entries with so many per key, checked; by default all of them, or `usual` where that is too many."""
     if per_key is None:
-        per_key = size if size <= LARGEST_SIZE else usual
+        per_key = size if size <= LARGEST_SIZE else _dividing(size, usual)
     if per_key >= size:
         if per_key > size:
             raise ArgumentError(

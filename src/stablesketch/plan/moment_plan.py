@@ -41,7 +41,7 @@ __all__ = ["moment_plan", "usual_per_key"]
 _FEWEST = 12  # where nobody says how many: fewer would save nothing, and take several times the noise
 _WORST = 0.1  # what one key alone is known to, where nobody says how many entries it touches
 _STEP = 16  # of the number of entries that a key touches: kernels make eight at a time, or sixteen
-_MANY_PER_KEY = (16, 32, 64, 128, 256, 512)  # tried where the noise must be less
+_MANY_PER_KEY = (16, 32, 64, 128, 256, 512, 2_048, 8_192)  # tried where the noise must be less
 
 
 def moment_plan(statistic: Moment, privacy: Privacy, wanted: Wanted) -> Plan:

@@ -18,6 +18,7 @@ from ..plan.in_words import measured
 from ..plan.layout import LARGEST_FLAT, has_buckets
 from ..plan.moment_plan import usual_per_key
 from ..plan.noise import noise_deviation, noise_scale
+from ..plan.plan import LARGEST_SIZE
 from ..privacy import Privacy, Relation
 from ..statistic import Moment
 
@@ -48,7 +49,9 @@ def answer(asked: Mapping[str, str]) -> dict[str, Any]:
 
 def _planned(statistic: Moment, privacy: Privacy, size: int) -> Plan:
     """Few entries in one bucket; of more as many as fill buckets of the usual size: a slider need not be exact."""
-    if size <= LARGEST_FLAT or not has_buckets(statistic, "sketch"):
+    if not has_buckets(statistic, "sketch"):
+        return plan(statistic, privacy, size=min(size, LARGEST_SIZE))
+    if size <= LARGEST_FLAT:
         return plan(statistic, privacy, size=size)
     per_key = usual_per_key(statistic.p)
     return plan(statistic, privacy, size=size // per_key * per_key, entries_per_key=per_key)

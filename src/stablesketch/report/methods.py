@@ -80,12 +80,21 @@ def _measured(part: Plan) -> list[str]:
 
 def _moment(part: Plan) -> list[str]:
     law = "positive" if part.statistic.p < 1.0 else "symmetric"
+    places, whose, spread = "", "all keys", []
+    if part.buckets > 1:
+        places = f", in {part.buckets:,} buckets, of which a secret hash gave each key one"
+        whose = "the keys of its bucket"
+        spread = [
+            "How evenly the buckets are filled was given discrete Laplace noise too, for a 32nd of the budget: the "
+            "interval depends on it."
+        ]
     return [
-        f"The stream was folded into {part.size:,} numbers, each a sum of the totals of all keys with secret random "
-        f"weights of the {law} stable law of order {part.statistic.p:g}. {measured(part.statistic)} was estimated from "
-        "them. No key was stored.",
+        f"The stream was folded into {part.size:,} numbers{places}: each a sum of the totals of {whose} with secret "
+        f"random weights of the {law} stable law of order {part.statistic.p:g}. {measured(part.statistic)} was "
+        "estimated from them. No key was stored.",
         f"Noise was drawn exactly, on a public grid, from the discrete Laplace law of scale {amount(part.noise)}, and "
         "added to the estimate.",
+        *spread,
     ]
 
 

@@ -69,8 +69,8 @@ def release(
     driver can follow. What it leads to is never used itself: each release derives its own from it and from 128 random
     bits, so one reference serves any number of releases.
 
-    A worker keeps at most about `open_groups` groups in memory, some 50 kB each at the usual size. If it meets more, it
-    gives their states away and begins again, which is right but slow: docs/scale.md.
+    A worker keeps at most about `open_groups` groups in memory, some 350 kB each at the usual size. If it meets more,
+    it gives their states away and begins again, which is right but slow: docs/scale.md.
 
     Raises:
         DataError: a row is no pair; it names partition, row and column. Nothing is released.

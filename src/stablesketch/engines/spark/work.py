@@ -36,7 +36,7 @@ STATES = "bucket int, name string, state binary, pairs bigint, failure string"
 MERGED = "name string, state binary, pairs bigint, failure string"
 DIGITS = "counts array<bigint>, failure string"
 
-OPEN_GROUPS = 1 << 13  # collectors that a worker keeps open, before it gives away their states and opens others
+OPEN_GROUPS = 1 << 11  # collectors that a worker keeps open, before it gives away their states and opens others
 
 
 @dataclass(frozen=True)

@@ -74,8 +74,9 @@ def test_an_error_with_the_noise_of_an_expected_value() -> None:
 def test_a_size_alone_is_one_bucket_up_to_ten_thousand() -> None:
     assert ss.plan(ss.Moment(0.5), PRIVACY, size=2_000).buckets == 1
     assert ss.plan(ss.Moment(0.5), PRIVACY, size=12_800).buckets == 200
+    assert ss.plan(ss.Moment(0.5), PRIVACY, size=20_000).entries_per_key == 80  # which divides it, as 64 does not
     with pytest.raises(ss.ArgumentError, match=r"size=19968 or size=20032"):
-        ss.plan(ss.Moment(0.5), PRIVACY, size=20_000)
+        ss.plan(ss.Moment(0.5), PRIVACY, size=20_002)
 
 
 @pytest.mark.parametrize(
