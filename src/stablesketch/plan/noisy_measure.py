@@ -182,7 +182,8 @@ def noise_of_plan(p: float, layout: Layout, privacy: Privacy, expected: float) -
     if p > 1.0 and most_keys_of(p, layout.size, privacy) < _LEAST_KEYS:
         raise PlanInfeasible(
             f"of {layout.size:,} entries of order {p:g} δ = {privacy.delta:g} covers fewer than {_LEAST_KEYS:,} keys. "
-            "Pass a larger delta, or size= with fewer entries, or mechanism='exact'."
+            "Pass a larger delta, or size= with fewer entries, or leave out size= and memory= and pass "
+            "mechanism='exact'."
         )
     precision = measure.precision(layout, privacy, grid, measure.cap(layout, privacy, expected))
     if precision.failures > 0.5 * privacy.delta:
