@@ -14,7 +14,7 @@ constexpr std::uint32_t blocks_between_settling = 4096;
 // Keys that wait before they are sorted: for each bucket so many, and in all within these. (Half of the fewest, or twice as
 // many, cost some 5% more a key.)
 constexpr std::size_t keys_a_bucket = 128, fewest_keys = std::size_t(1) << 16, most_keys = std::size_t(1) << 21;
-// Sums up to so many digits, 4 MiB, a worker has for itself: shared ones go from the cache of one to that of the other.
+// Sums up to so many digits, 4 MiB, a worker has for itself; larger ones are shared, which saves memory.
 constexpr std::size_t most_of_its_own = std::size_t(1) << 19;
 constexpr int level_bits = 23;
 static_assert(block_weight_limit == std::int64_t(1) << level_bits);

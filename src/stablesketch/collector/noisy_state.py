@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MomentState", "NormState"]
 
-_NEARLY = 0.99
+_NEARLY = 0.99  # of its cap: a norm so large has probably been cut
 
 
 class _NoisyState(SketchState):
@@ -36,7 +36,7 @@ class _NoisyState(SketchState):
 
     def check(self, confidence: float) -> None:
         check_promise(self._plan, self.pairs, self.total)
-        check_noise(Fraction(self._plan.noise) / Fraction(self._plan.step), Fraction(self._plan.step))
+        check_noise(self._scale(), Fraction(self._plan.step))
 
     def _scale(self) -> Fraction:
         """Of the noise, in units of the grid."""
@@ -93,9 +93,7 @@ class MomentState(_NoisyState):
         shown = self._noisy(min(norm, cap), scale, step, f"spread of {exact_name(plan.statistic)}")
         least = max(released, plan.noise)
         seen, spread = max(shown + 0.5 * scale, 0.0) / least, scale / least
-        square = (
-            seen * seen + 2.0 * spread * spread
-        )  # whatever the noise, its own square may be more than a float holds
+        square = seen * seen + 2.0 * spread * spread  # divided first: a square of the noise may be beyond the floats
         variance = power_sum(plan.statistic.p, plan.entries_per_key).relative_variance
         square = min(square, 1.0) if shown < _NEARLY * cap else 1.0  # nothing is known of a norm that was cut
         share = max(square / (1.0 + variance * (1.0 - square)), 1.0 / plan.buckets)

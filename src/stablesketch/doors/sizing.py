@@ -35,7 +35,7 @@ class Sizing:
         """The same for each of so many groups: they share 64 MB, if nothing is asked for. Of private names nobody knows
         how many there are, and a thousand are assumed.
 
-        While pairs are read the sketches take about six times as much.
+        While pairs are read the sketches take about ten times as much.
         """
         if self.mechanism != "sketch" or (self.error, self.size, self.memory) != (None, None, None):
             return self

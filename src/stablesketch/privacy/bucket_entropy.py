@@ -11,8 +11,11 @@ noisy_entropy.py; the proofs are in docs/math-bucket-entropy.md.
 added exactly. So buckets that hold the same in both streams have the same computed terms, whatever their errors, and
 errors count in buckets that differ alone. There, for N_b <= 2^53 and |ζ_b| <= 500, a term is off by at most N_b (η +
 `TERM_ERROR`), η being the error of Ĥ_b: ln N_b < 37 is off by 4 roundings at most (2^-45), the difference is below
-1,024 and rounded once (2^-44), and so is the product (2^-44 N_b). N ln N is off by 2^-46 N. All of it together is less
+574 and rounded once (2^-44), and so is the product (2^-43.8 N_b). N ln N is off by 2^-46 N. All of it together is less
 than (η + 2^-42) N in either stream.
+
+"The same computed terms" rests on numpy giving a number the same bits wherever it stands in an array, since rows move
+when a bucket before them fills; tests/privacy/test_same_bits_anywhere.py holds that.
 """
 
 from __future__ import annotations
