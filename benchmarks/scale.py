@@ -20,9 +20,9 @@ import numpy as np
 import pyarrow as pa
 
 import stablesketch as ss
-from stablesketch.doors.group_collectors import ListedGroups
-from stablesketch.doors.groups import group_secret
-from stablesketch.doors.pour import pour, pour_groups
+from stablesketch.bounding.groups import group_secret
+from stablesketch.engines.local.group_collectors import ListedGroups
+from stablesketch.engines.local.pour import pour, pour_groups
 from stablesketch.sketch.workers import at_most
 
 PAIRS = 10**12

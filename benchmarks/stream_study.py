@@ -1,7 +1,7 @@
 """What the studies of real streams have in common: many releases of one stream, and how good they were.
 
 Each release has a collector and a secret of its own. The totals of keys are added up once for all of them, which leaves
-every state as it is, to the last bit (tests/doors/test_fold.py).
+every state as it is, to the last bit (tests/engines/local/test_fold.py).
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from numpy.typing import NDArray
 
 import stablesketch as ss
 from stablesketch.collector import Collector
-from stablesketch.doors import Columns, Input
-from stablesketch.doors.exact import exact_values
+from stablesketch.engines.local.exact import exact_values
 from stablesketch.plan.entropy_plan import entropy_noise
 from stablesketch.plan.plan import Mechanism
+from stablesketch.reading.columns import Columns
+from stablesketch.reading.sources import Input
 from stablesketch.statistic import Derived, Profile, Statistic
 
 __all__ = ["EPSILON", "NUMBERS", "Stream", "measured", "pasted", "rows", "streams_of", "verdict", "write"]

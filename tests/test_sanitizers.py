@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-WATCHED = ["tests/sketch", "tests/keys", "tests/doors/test_fold.py", "tests/test_bad_input.py"]
+WATCHED = ["tests/sketch", "tests/keys", "tests/engines/local/test_fold.py", "tests/test_bad_input.py"]
 # Statistics and mpmath say nothing about memory, and take their time.
 LEFT_OUT = ["tests/sketch/test_register_law.py", "tests/sketch/test_statistics.py", "tests/sketch/test_table.py"]
 

@@ -9,8 +9,9 @@ True
 
 from . import errors, paper
 from .audit import audit
+from .bounding.max_value import AutoMaxValue
 from .collector import Collector, release_all
-from .doors import AutoMaxValue, GroupRelease, release
+from .engines.local import release
 from .errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -45,7 +46,8 @@ from .law import StableLaw
 from .ledger import Ledger, Preview, Record, Schedule
 from .plan import Plan, plan
 from .privacy import Privacy, PrivacyCurve, Sampling, sensitivity
-from .release import Point, Release
+from .published import Point, Release
+from .release.outcome import GroupRelease
 from .secret import Secret
 from .sketch import Estimate, Sketch
 from .statistic import (

@@ -32,7 +32,7 @@ from .privacy.auditing import LEAST_TRIALS, audit_samples, checked_confidence
 from .privacy.neighbours import worst_neighbours
 from .privacy.precision import rounding_delta
 from .privacy.sampling import SampledCurve
-from .release import Release
+from .published import Release
 from .statistic import Moment
 
 __all__ = ["audit", "claimed_curve", "claimed_delta", "published", "worst_streams"]

@@ -3,7 +3,7 @@
 Needs the extra `beam`. How to use it: docs/how-to/beam.md.
 """
 
-from .doors.libraries import need
+from .reading.libraries import need
 
 need("apache_beam", "beam")
 need("pyarrow", "beam")

@@ -3,7 +3,7 @@
 Needs the extra `spark` and Java 17. How to use it: docs/how-to/spark.md.
 """
 
-from .doors.libraries import need
+from .reading.libraries import need
 
 need("pyspark", "spark")
 need("pyarrow", "spark")

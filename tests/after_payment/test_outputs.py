@@ -17,8 +17,8 @@ from paid_commands import DATA
 
 import stablesketch as ss
 from stablesketch.cli.app import run
-from stablesketch.doors.engine import Engine
 from stablesketch.paying import until_shown
+from stablesketch.reading.duckdb_engine import Engine
 
 COMMAND = [sys.executable, "-c", "from stablesketch.cli import main; main()"]
 PAID = [*DATA, "--ledger", "budget.db"]

@@ -9,8 +9,8 @@ import pytest
 from browser_helpers import Window, brightness
 
 import stablesketch as ss
-from stablesketch.doors import GroupRelease, Outcome
 from stablesketch.pictures import picture_bytes, release_picture
+from stablesketch.release.outcome import GroupRelease, Outcome
 from stablesketch.report import Context, report_page
 
 pytestmark = pytest.mark.slow

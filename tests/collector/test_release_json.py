@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 import stablesketch as ss
-from stablesketch.release import Point
+from stablesketch.published import Point
 
 PLAIN = ss.Release(
     value=2.0, low=1.0, high=3.0, confidence=0.95, statistic="Renyi", p=0.5, epsilon=1.0, delta=1e-9,

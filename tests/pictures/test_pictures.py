@@ -18,10 +18,10 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.cli.app import run
-from stablesketch.doors import GroupRelease
 from stablesketch.pictures import drawn_part, picture_bytes, plan_picture, release_picture, style, words
 from stablesketch.pictures.bare_plan_picture import BareNeighbourhood, bare_neighbourhood
 from stablesketch.pictures.plan_picture import Neighbourhood, neighbourhood
+from stablesketch.release.outcome import GroupRelease
 
 PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6), size=50)
 AT = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6), size=50, expected=400.0)

@@ -12,8 +12,8 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.cli.app import run
-from stablesketch.doors import GroupRelease, Outcome
 from stablesketch.pictures.words import at_most
+from stablesketch.release.outcome import GroupRelease, Outcome
 from stablesketch.report import Context, report_page
 from stablesketch.report.commands import commands
 from stablesketch.report.headlines import effective

@@ -11,7 +11,7 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.cli.app import run
-from stablesketch.doors import GroupRelease, Outcome
+from stablesketch.release.outcome import GroupRelease, Outcome
 from stablesketch.report import Context, report_page
 from stablesketch.report.commands import commands
 from stablesketch.report.headlines import _SENTENCES

@@ -17,7 +17,7 @@ from sketch_helpers import SECRET, entries_of, native_sums, numbered_secret
 
 from stablesketch import ArgumentError, MergeError, NegativeTotal, Sketch
 from stablesketch._native import SKEWED, Accumulator, Entries, aes128_encrypt, buckets_of, tier_names
-from stablesketch.doors.fold import Fold
+from stablesketch.engines.local.fold import Fold
 from stablesketch.sketch.entropy_sketch import EntropySketch
 from stablesketch.sketch.entry_values import integer_entries, log_magnitudes, logs_of
 from stablesketch.sketch.estimators.one_sided import log_estimates

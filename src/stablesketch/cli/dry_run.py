@@ -7,12 +7,12 @@ from pathlib import Path
 
 import typer
 
-from ..doors import Task
-from ..doors.division import division, in_words
-from ..doors.max_value import least_seen
+from ..bounding.max_value import least_seen
 from ..plan import Plan
 from ..plan.bare_words import is_bare
 from ..plan.in_words import noise_in_words
+from ..release.division import division, in_words
+from ..release.task import Task
 from .screen import console, note, plain_table, print_text
 
 __all__ = ["check_dry", "shares_in_words", "show_plan"]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..doors import Input, checked_columns
-from ..doors.exact import exact_values
+from ..engines.local.exact import exact_values
+from ..reading.columns import checked_columns
+from ..reading.sources import Input
 from ..statistic import Profile
 from . import options
 from .screen import fact_table, json_text, note, number, plain_table, print_text

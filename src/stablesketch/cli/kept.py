@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import __version__
-from ..doors import Outcome, Task
 from ..durable import Reserved
 from ..errors import ArgumentError
 from ..page import check_page_path
@@ -21,6 +20,8 @@ from ..pictures import check_picture_path, drawn_part, picture_bytes, plan_pictu
 from ..pictures.style import need_matplotlib
 from ..pictures.words import at_most
 from ..plan import Plan
+from ..release.outcome import Outcome
+from ..release.task import Task
 from ..report import Context, report_page
 from ..statistic import Shannon
 from .screen import note, write_new

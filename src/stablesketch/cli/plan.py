@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from ..doors import Sizing
 from ..pictures import drawn_part
+from ..release.sizing import Sizing
 from . import options
 from .kept import check_new, keep_plan
 from .screen import console, note, print_text, write_new

@@ -11,9 +11,10 @@ from typing import Annotated, Literal
 import typer
 from rich.text import Text
 
+from ..bounding.max_value import AutoMaxValue
 from ..collector import Collector
-from ..doors import AutoMaxValue, GroupRelease, Input, Outcome, Sizing, Task, checked_columns, run
 from ..durable import Reserved
+from ..engines.local import run
 from ..engines.spark.files import run_files
 from ..errors import DataError
 from ..ledger import Ledger
@@ -23,7 +24,12 @@ from ..plan.bare_words import is_bare
 from ..plan.in_words import change, entries, error_in_words, noise_in_words, values
 from ..plan.total_plan import is_counted
 from ..privacy import Privacy, delta_advice
-from ..release import Release
+from ..published import Release
+from ..reading.columns import checked_columns
+from ..reading.sources import Input
+from ..release.outcome import GroupRelease, Outcome
+from ..release.sizing import Sizing
+from ..release.task import Task
 from ..secret import Secret
 from ..statistic import Shannon
 from . import options

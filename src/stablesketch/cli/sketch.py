@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
-from ..doors import Input, checked_columns, collect
+from ..engines.local import collect
+from ..reading.columns import checked_columns
+from ..reading.sources import Input
 from ..secret import Secret
 from . import options
 from .screen import note, progress, write_new

@@ -30,7 +30,7 @@ from ..ledger.arguments import checked_label, checked_part
 from ..ledger.record import Ask, Entry
 from ..paying import Paid, Payment, until_shown
 from ..plan import Plan
-from ..release import Release
+from ..published import Release
 from ..secret import Secret
 from . import checkpoint, wire
 from .sampled_state import SampledState

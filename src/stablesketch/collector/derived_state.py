@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BlobError
-from ..release import Release
+from ..published import Release
 from ..secret import Secret
 from ..sketch.columns import KeyColumn
 from ..statistic import Derived, Profile, Statistic

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..errors import ArgumentError, BlobError
 from ..plan.distinct_plan import phantom_number
 from ..privacy.distinct import distinct_deviation, distinct_limits
-from ..release import Release
+from ..published import Release
 from ..secret import Secret
 from ..sketch.columns import KeyColumn, value_column
 from ..sketch.distinct import DistinctRegisters

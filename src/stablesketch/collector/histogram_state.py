@@ -19,7 +19,7 @@ from ..plan.charge import exact_distance
 from ..privacy import discrete_laplace
 from ..privacy.exact_moment import moment_units
 from ..privacy.exact_norm import norm_units
-from ..release import Release
+from ..published import Release
 from ..secret import Secret
 from ..sketch.columns import KeyColumn, value_column
 from ..sketch.projection import Projection

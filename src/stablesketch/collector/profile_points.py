@@ -18,7 +18,7 @@ import itertools
 import math
 from collections.abc import Sequence
 
-from ..release import Point
+from ..published import Point
 
 __all__ = ["each_confidence", "falling", "profile_points"]
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArgumentError, BlobError, MergeError
-from ..release import Release
+from ..published import Release
 from ..secret import Secret
 from ..sketch import Sketch
 from ..sketch.columns import value_column

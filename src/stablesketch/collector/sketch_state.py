@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BlobError, NegativeTotal
-from ..release import Point, Release
+from ..published import Point, Release
 from ..secret import Secret
 from ..sketch import Sketch
 from ..sketch.columns import KeyColumn

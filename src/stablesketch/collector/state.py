@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..release import Release
+from ..published import Release
 from ..secret import Secret
 from ..sketch.columns import KeyColumn
 from .measured import Measured

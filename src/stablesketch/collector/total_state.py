@@ -14,7 +14,7 @@ from ..errors import BlobError, MergeError, PlanInfeasible, SecretMismatch
 from ..plan.total_plan import total_scale
 from ..privacy import discrete_laplace
 from ..privacy.keyed_integers import KeyedIntegers
-from ..release import Release
+from ..published import Release
 from ..secret import Secret
 from ..sketch.columns import KeyColumn, value_column
 from ..sketch.projection import Projection

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
-from ..doors.groups import Name
+from ..bounding.groups import Name
 from ..errors import ArgumentError, ArgumentTypeError, SecretMissing, SecretSpent
 from ..secret import Secret
 from ..secret_bits import SECRET_BYTES, Bits

@@ -10,8 +10,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..doors import GroupRelease
-from ..release import Point, Release
+from ..published import Point, Release
+from ..release.outcome import GroupRelease
 from .style import BLUE, GREEN, INK, LINES, SKY, VERMILION, canvas, plain_ticks
 from .words import price_line, short, shortened
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..doors import GroupRelease
-from ..release import Release
+from ..published import Release
+from ..release.outcome import GroupRelease
 from .profile_picture import MOST_CURVES, group_profiles, profile, shown_name
 from .style import BLUE, GREY, INK, SKY, canvas, in_style
 from .words import capital, price_line, short, shortened

@@ -6,7 +6,7 @@ from decimal import ROUND_CEILING, Context, Decimal
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..release import Release
+    from ..published import Release
 
 __all__ = ["at_most", "capital", "price_line", "short", "shortened"]
 

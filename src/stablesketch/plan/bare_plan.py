@@ -47,7 +47,7 @@ def not_above_one(measured: Sequence[Statistic]) -> None:
 
 
 def one_group(privacy: Privacy) -> None:
-    """Refuses tables: several groups of bare entries cost more together than one does (doors/groups.py)."""
+    """Refuses tables: several groups of bare entries cost more together than one does (bounding/groups.py)."""
     if privacy.groups > 1:
         raise ArgumentError(
             "groups", privacy.groups, "entries that are private by themselves have no price for several groups at once",

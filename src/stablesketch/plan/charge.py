@@ -29,7 +29,7 @@ _MOST_EPSILON = 1e6
 def charge_of(plan: Plan) -> Mechanism:
     """What is charged for a release by this plan. ρ is found anew from the statistic, the privacy and the phantoms.
 
-    Of the plan of a group (`privacy.groups` above 1) it is the charge of the whole table, once: doors/groups.py.
+    Of the plan of a group (`privacy.groups` above 1) it is the charge of the whole table, once: bounding/groups.py.
     """
     p, privacy, statistic = plan.statistic.p, plan.privacy, plan.statistic
     if len(plan.parts) == 1:

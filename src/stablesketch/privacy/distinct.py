@@ -33,13 +33,13 @@ well, because c >= 1. ∎ The first bound is attained with j = c by the set of a
 <= k) - e^ε' P(L <= k - c): the noise is log-concave, so half lines tell best, and less than c tells less
 (privacy/mechanism.py). For ε' > ε it stays at δ: that is what an observer sees who finds fewer keys than n'.
 
-**In a table** (doors/groups.py) every group has registers, a secret and phantoms of its own, and neighbours differ in
-at most k groups, by j_g >= 1 keys in group g and c in all. Step 3 for each group says: the law of T_g on one neighbour
-is at most e^(j_g/b) times that on the other, but for a part of it that weighs at most δ₁ = P(L <= c - 1 - z₀). The law
-of all groups is the product. What is left of the factors after those parts are taken off is at most e^(Σ j_g/b) <= e^ε
-times the other, and what is taken off weighs 1 - Π(1 - ...) <= k δ₁ in all. So the table is (ε, k δ₁)-private: the
-noise is that of c keys, and the failures count k times. For other ε' likewise H(e^ε') + k δ₁: shifts j_g of discrete
-noise together tell no more than one shift of Σ j_g (doors/groups.py).
+**In a table** (bounding/groups.py) every group has registers, a secret and phantoms of its own, and neighbours differ
+in at most k groups, by j_g >= 1 keys in group g and c in all. Step 3 for each group says: the law of T_g on one
+neighbour is at most e^(j_g/b) times that on the other, but for a part of it that weighs at most δ₁ = P(L <= c - 1 -
+z₀). The law of all groups is the product. What is left of the factors after those parts are taken off is at most e^(Σ
+j_g/b) <= e^ε times the other, and what is taken off weighs 1 - Π(1 - ...) <= k δ₁ in all. So the table is (ε, k
+δ₁)-private: the noise is that of c keys, and the failures count k times. For other ε' likewise H(e^ε') + k δ₁: shifts
+j_g of discrete noise together tell no more than one shift of Σ j_g (bounding/groups.py).
 
 **What it rests on.** AES-128 is a pseudorandom permutation and HMAC-SHA256 a pseudorandom function: the guarantee is
 computational, like that of every release here. The registers are integers and the permutation is exact, so there is no

@@ -12,7 +12,7 @@ in the same interval. Removing one person's pairs and adding another's move F_p 
 the larger of the two moves and not their sum. Add or remove attains it, with c values M on keys of their own; replace
 comes as near as one likes for p < 1, if the other person's pairs go to a key that already has a large total.
 
-In a table (doors/groups.py) every group has an F_p, a grid and a U of its own. If c_g of the c pairs are in group g,
+In a table (bounding/groups.py) every group has an F_p, a grid and a U of its own. If c_g of the c pairs are in group g,
 that group's F_p moves by at most c_g M^p, and the moves add up to c M^p; but every U that changes was rounded by
 itself.
 """

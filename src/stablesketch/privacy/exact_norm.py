@@ -3,8 +3,8 @@
 Why the norm and not F_p: a pair of value v raises one total, and by the triangle inequality the norm by at most v, so
 neighbours that differ by c pairs of values up to M have norms at most c M apart; F_p itself can move by any amount. The
 norm rises with every total, so that holds for replace too: both neighbours are the shared stream with up to c pairs
-added, and both norms lie between its norm and that plus c M. In a table (doors/groups.py) the moves of all groups add
-up to c M, and every group is rounded by itself.
+added, and both norms lie between its norm and that plus c M. In a table (bounding/groups.py) the moves of all groups
+add up to c M, and every group is rounded by itself.
 
 Powers are taken with so many decimals that the norm is right to a tiny part of a unit; squares are whole numbers.
 """

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import cast
 
-from ..doors.budget import total
-from ..doors.division import Share
+from ..bounding.budget import total
 from ..plan import Plan
 from ..plan.bare_words import is_bare
+from ..release.division import Share
 from ..statistic import (
     HHI,
     Atkinson,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from ..pictures.words import short
-from ..release import Release
+from ..published import Release
 from ..statistic import (
     HHI,
     Atkinson,

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from importlib import resources
 from string import Template
 
-from ..doors import GroupRelease, Outcome
 from ..errors import ArgumentError
 from ..page import document, escaped
 from ..pictures import release_picture
@@ -16,7 +15,8 @@ from ..pictures.save import inline_svg
 from ..pictures.words import short
 from ..plan import Plan
 from ..privacy import Relation
-from ..release import Release
+from ..published import Release
+from ..release.outcome import GroupRelease, Outcome
 from . import headlines, sentences, tables
 from .commands import commands
 from .definitions import asked

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..doors import GroupRelease
 from ..page import escaped
 from ..pictures.words import short
-from ..release import Release
+from ..published import Release
+from ..release.outcome import GroupRelease
 
 __all__ = ["group_table", "items", "order_table", "rows"]
 

@@ -19,7 +19,7 @@ from engine_streams import BITS, local_bytes, plan, rows, secret
 
 import stablesketch as ss
 from stablesketch.beam import CollectFn, Release, SecretFrom, Sketch
-from stablesketch.doors.groups import GroupBudget
+from stablesketch.bounding.groups import GroupBudget
 from stablesketch.engines.secret_from import TheSecret
 
 

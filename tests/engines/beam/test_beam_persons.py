@@ -15,13 +15,13 @@ from engine_streams import rows, secret
 
 import stablesketch as ss
 from stablesketch.beam import Release, SecretFrom
-from stablesketch.doors.columns import Columns
-from stablesketch.doors.engine import Engine
-from stablesketch.doors.persons import bounded
+from stablesketch.bounding.in_one_pass import Bounding
+from stablesketch.bounding.persons import bounded
 from stablesketch.engines.beam.elements import Pair
 from stablesketch.engines.beam.persons import BoundFn
-from stablesketch.engines.bounding import Bounding
 from stablesketch.engines.secret_from import TheSecret
+from stablesketch.reading.columns import Columns
+from stablesketch.reading.duckdb_engine import Engine
 
 Row = tuple[str, str, int, int]  # group, key, value, person
 ROWS: list[Row] = [(row[3], row[0], row[1], row[4]) for row in rows()]

@@ -20,12 +20,14 @@ def main() -> None:
     from pyspark.sql import SparkSession
 
     import stablesketch.spark
-    from stablesketch.doors import Sizing, Task, checked_columns
     from stablesketch.engines.secret_from import TheSecret
     from stablesketch.engines.spark import files
     from stablesketch.engines.spark.frame import is_remote
     from stablesketch.engines.spark.release import run_frame
     from stablesketch.engines.spark.work import STATES, Recipe
+    from stablesketch.reading.columns import checked_columns
+    from stablesketch.release.sizing import Sizing
+    from stablesketch.release.task import Task
     from stablesketch.spark import SecretFrom
 
     session = SparkSession.builder.remote("local[2]").config("spark.ui.enabled", "false").getOrCreate()

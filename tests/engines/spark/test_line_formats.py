@@ -11,9 +11,9 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from stablesketch.doors.lines import LONGEST_LINE
 from stablesketch.engines.spark.line_formats import Malformed, json_reader
 from stablesketch.engines.spark.text_files import Lines
+from stablesketch.reading.lines import LONGEST_LINE
 
 Rows = list[tuple[str | None, ...]]
 

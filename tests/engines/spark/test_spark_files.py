@@ -17,15 +17,15 @@ from engine_streams import secret
 
 import stablesketch as ss
 from stablesketch.cli.app import run
-from stablesketch.doors.columns import checked_columns
-from stablesketch.doors.engine import Engine
-from stablesketch.doors.local import LocalSource
-from stablesketch.doors.sizing import Sizing
-from stablesketch.doors.sources import Input
-from stablesketch.doors.task import Task
+from stablesketch.engines.local.source import LocalSource
 from stablesketch.engines.spark import files
 from stablesketch.engines.spark.source import SparkSource
 from stablesketch.engines.spark.stages import stages_shown
+from stablesketch.reading.columns import checked_columns
+from stablesketch.reading.duckdb_engine import Engine
+from stablesketch.reading.sources import Input
+from stablesketch.release.sizing import Sizing
+from stablesketch.release.task import Task
 from stablesketch.spark import SecretFrom
 
 pytestmark = pytest.mark.slow
@@ -67,7 +67,7 @@ class Both:
         """The number of pairs, after a look at states and skipped rows."""
         task, there = self._there(paths, key, value, more)
         own = there.secret._living()._together()
-        self._patch.setattr("stablesketch.doors.local.Secret.generate", lambda: ss.Secret.from_bytes(own))
+        self._patch.setattr("stablesketch.engines.local.source.Secret.generate", lambda: ss.Secret.from_bytes(own))
         with Engine() as engine:
             here = LocalSource(engine, task, paths)
             chosen = task.planned()

@@ -13,15 +13,15 @@ import pytest
 from engine_streams import BITS, SCHEMA, local_bytes, plan, rows, secret
 
 import stablesketch as ss
-from stablesketch.doors.columns import checked_columns
-from stablesketch.doors.engine import Engine
-from stablesketch.doors.local import LocalSource
-from stablesketch.doors.sizing import Sizing
-from stablesketch.doors.task import Task
+from stablesketch.engines.local.source import LocalSource
 from stablesketch.engines.spark import source
 from stablesketch.engines.spark.frame import quiet
 from stablesketch.engines.spark.job import fresh_secret
 from stablesketch.engines.spark.source import SparkSource
+from stablesketch.reading.columns import checked_columns
+from stablesketch.reading.duckdb_engine import Engine
+from stablesketch.release.sizing import Sizing
+from stablesketch.release.task import Task
 from stablesketch.spark import SecretFrom, merged, release, sketch, sketch_by
 
 pytestmark = pytest.mark.slow
@@ -64,7 +64,7 @@ def pair_of_sources(
         secret().save(key)
     there = SparkSource(task, frame, SecretFrom.file(key))
     own = there.secret._living()._together()
-    monkeypatch.setattr("stablesketch.doors.local.Secret.generate", lambda: ss.Secret.from_bytes(own))
+    monkeypatch.setattr("stablesketch.engines.local.source.Secret.generate", lambda: ss.Secret.from_bytes(own))
     return LocalSource(engine, task, path), there
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...doors.libraries import need
 from ...errors import DataError
+from ...reading.libraries import need
 from .elements import NAME, bad_item, kinds
 
 __all__ = ["batch_of", "columns_of", "look_through", "same_sorts", "sorts_of"]

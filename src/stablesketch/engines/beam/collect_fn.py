@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from ...bounding.groups import Name, group_secret
 from ...collector import Collector
-from ...doors.groups import Name, group_secret
-from ...doors.libraries import need
-from ...doors.pour import BadBatch, pour
 from ...errors import ArgumentError, DataError
 from ...plan import Plan
+from ...reading.libraries import need
 from ...secret import Secret
+from ..local.pour import BadBatch, pour
 from ..secret_from import TheSecret, child_name
 from .batches import batch_of, columns_of, look_through, same_sorts, sorts_of
 from .elements import NAME

@@ -2,7 +2,7 @@
 
 Every element is looked at here, before anything is combined, as the doors look at every row. So a bad one fails the
 pipeline before a runner that works in stages has released anything, whether or not the pair would have been kept. What
-is wrong is said in the words of doors/columns.py.
+is wrong is said in the words of reading/columns.py.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...doors.columns import BadRow, Columns, OnBad, bad_rows, no_key, no_value
-from ...doors.groups import Name
+from ...bounding.groups import Name
 from ...errors import ArgumentError, ArgumentTypeError, DataError
+from ...reading.columns import BadRow, Columns, OnBad, bad_rows, no_key, no_value
 from ...sketch.columns import MAX_WEIGHT
 
 __all__ = ["NAME", "Pair", "Reader", "bad_item", "kinds"]

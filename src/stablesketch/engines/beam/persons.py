@@ -1,7 +1,7 @@
 """`BoundFn`: all pairs of a person into those that are kept, as Beam combines things.
 
-Accumulators hold the candidates of `engines/bounding.py` and nothing else. So a person with a billion pairs costs no
-worker more than one with a hundred, a runner bounds as much as it can before anything travels, and what comes out is
+Accumulators hold the candidates of `bounding/in_one_pass.py` and nothing else. So a person with a billion pairs costs
+no worker more than one with a hundred, a runner bounds as much as it can before anything travels, and what comes out is
 the same however pairs were spread, combined and tried again: a function of the person's pairs and of the secret.
 
 **Who is one person.** People are keyed by their id as text. If an id were text in one place and a number in another,
@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ...doors.groups import Name
-from ...doors.libraries import need
+from ...bounding.groups import Name
+from ...bounding.in_one_pass import Bounding, Candidates, Rule, text_of
 from ...errors import DataError
-from ..bounding import Bounding, Candidates, Rule, text_of
+from ...reading.libraries import need
 from ..secret_from import TheSecret
 from .elements import NAME, Pair, kinds
 

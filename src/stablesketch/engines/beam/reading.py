@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ...doors.libraries import need
 from ...errors import ArgumentError, ArgumentTypeError
+from ...reading.libraries import need
 from ..secret_from import SecretFrom, check_absent
 from .elements import Pair, Reader
 

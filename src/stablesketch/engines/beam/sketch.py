@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...bounding.groups import Name
 from ...collector import Collector
-from ...doors.collect import check_pairs
-from ...doors.columns import OnBad
-from ...doors.groups import Name
-from ...doors.libraries import need
 from ...errors import ArgumentTypeError
 from ...plan import Plan
+from ...reading.columns import OnBad
+from ...reading.libraries import need
+from ..local.collect import check_pairs
 from ..secret_from import SecretFrom, TheSecret
 from .collect_fn import CollectFn, secret_of
 from .elements import Reader

@@ -1,15 +1,15 @@
 """`Release`: a transform from pairs to private numbers.
 
 **Windows and groups.** A window is a group that is named by its time: each has a secret of its own, is planned like a
-group, and which of them are shown is chosen privately, as groups are (doors/groups.py), since that a window or a group
-has a release at all tells that it has pairs. In the global window, a list of public `groups` all have a release, also
-those without pairs. `public_windows` promises that which windows have pairs is known anyway. A pair in k windows at
-once, as sliding windows have it, changes k of them: it counts as k pairs in k groups.
+group, and which of them are shown is chosen privately, as groups are (bounding/groups.py), since that a window or a
+group has a release at all tells that it has pairs. In the global window, a list of public `groups` all have a release,
+also those without pairs. `public_windows` promises that which windows have pairs is known anyway. A pair in k windows
+at once, as sliding windows have it, changes k of them: it counts as k pairs in k groups.
 
 **People** (`person=True`). Every element says whose it is, and of each person at most `privacy.pairs_per_person` pairs
 are kept, in at most L = `groups_per_person` groups (`persons.py`). What is kept is a function of that person's elements
 and of the secret, so a person more or less changes at most L groups, by so many pairs in all, and the count of people
-by which a group is chosen by at most one in each: what doors/groups.py needs.
+by which a group is chosen by at most one in each: what bounding/groups.py needs.
 
 With windows the same must hold for all windows together: a person kept in L groups of *every* window would change as
 many releases as there are windows, which no ε says. So pairs are named by their window first, a pair in k windows
@@ -33,22 +33,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ...bounding.groups import GroupBudget, Name, selected
+from ...bounding.in_one_pass import Bounding
 from ...collector import Collector
-from ...doors.columns import Columns, OnBad
-from ...doors.groups import GroupBudget, Name, selected
-from ...doors.libraries import need
-from ...doors.outcome import GroupRelease
-from ...doors.release import group_names
-from ...doors.sizing import Sizing
-from ...doors.task import Task
 from ...errors import ArgumentError, ArgumentTypeError
 from ...ledger.record import Ask
 from ...plan import Mechanism, Plan
 from ...plan.charge import charge_of
 from ...privacy import Privacy
-from ...release import Release as Released
+from ...published import Release as Released
+from ...reading.columns import Columns, OnBad
+from ...reading.libraries import need
+from ...release.outcome import GroupRelease
+from ...release.sizing import Sizing
+from ...release.task import Task
 from ...statistic import Statistic
-from ..bounding import Bounding
+from ..local.release import group_names
 from ..secret_from import SecretFrom, TheSecret
 from .collect_fn import CountedFn, secret_of
 from .elements import Reader

@@ -1,4 +1,4 @@
-"""Whole keys: every key once, with its whole total, as unit="key" promises and doors/local.py does it."""
+"""Whole keys: every key once, with its whole total, as unit="key" promises and engines/local/source.py does it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from ...doors.columns import total_above
+from ...bounding.in_one_pass import text_of
+from ...reading.columns import total_above
 from ...sketch.columns import MAX_WEIGHT
-from ..bounding import text_of
 from .elements import NAME, Pair, kinds
 
 __all__ = ["WholeKey", "by_key", "total"]

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any
 
-from ...doors.libraries import need
+from ...reading.libraries import need
 
 __all__ = ["keep_imports", "large_batches"]
 

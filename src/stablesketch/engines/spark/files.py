@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote
 
-from ...doors.files import file_format
-from ...doors.libraries import need
-from ...doors.outcome import Outcome
-from ...doors.task import Task
 from ...errors import ArgumentError, DataError, LibraryMissing, in_one_line
+from ...reading.files import file_format
+from ...reading.libraries import need
+from ...release.outcome import Outcome
+from ...release.task import Task
 from ..secret_from import SecretFrom
 from .frame import DataFrame, TextFrame, quiet, shown_path
 from .release import run_frame
@@ -24,8 +24,8 @@ from .stages import stages_shown
 from .text_files import checked_delimiter, text_frame
 
 if TYPE_CHECKING:
-    from ...doors.pour import Progress
     from ...ledger import Ledger
+    from ...release.progress import Progress
 
 __all__ = ["VARIABLE", "need_java", "run_files"]
 

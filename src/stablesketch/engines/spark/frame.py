@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
-from ...doors.columns import BadRow, Cast, Columns, bad_rows, checked_types, total_above
-from ...doors.libraries import need
-from ...doors.task import Task
 from ...errors import ArgumentTypeError, DataError
+from ...reading.columns import BadRow, Cast, Columns, bad_rows, checked_types, total_above
+from ...reading.libraries import need
+from ...release.task import Task
 from ...sketch.columns import MAX_WEIGHT
 
 __all__ = ["NAME", "DataFrame", "Pairs", "TextFrame", "back_quoted", "is_remote", "quiet", "shown_path"]
@@ -56,7 +56,7 @@ class TextFrame:
 
 
 class Pairs:
-    """A DataFrame with the columns of a task: k0, ..., v, g0, ..., u, as in doors/columns.py."""
+    """A DataFrame with the columns of a task: k0, ..., v, g0, ..., u, as in reading/columns.py."""
 
     def __init__(
         self, frame: DataFrame | TextFrame, columns: Columns, largest: int | None, *, skip: bool, checked: bool = False
@@ -211,7 +211,7 @@ def _numbered(letter: str, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _type(kind: str) -> str:
-    """The type as doors/columns.py calls it. A collated text stays what it is: its equal values may differ in bits."""
+    """The type as reading/columns.py calls it. A collated text stays what it is: equal values may differ in bits."""
     if kind.startswith(("varchar(", "char(")):
         return "VARCHAR"
     return _TYPES.get(kind, kind.upper())

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...collector import Collector
-from ...doors.libraries import need
 from ...errors import ArgumentError, ArgumentTypeError, DataError, StablesketchError
+from ...reading.libraries import need
 from ...secret import Secret
 from .. import failure
 from ..secret_from import SecretFrom, TheSecret, check_absent

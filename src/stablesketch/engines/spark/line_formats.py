@@ -1,4 +1,4 @@
-"""One line of text to the cells of a row, as `doors/files.py` has them of the same file on one machine.
+"""One line of text to the cells of a row, as `reading/files.py` has them of the same file on one machine.
 
 There DuckDB reads CSV and JSON; here workers see lines, in no particular order. What both would read alike is read;
 whatever they would not, or what only its neighbours could decide, is refused in words. A test holds the two against

@@ -6,17 +6,17 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ...doors.columns import OnBad, checked_columns
-from ...doors.max_value import AutoMaxValue
-from ...doors.outcome import GroupRelease, Outcome
-from ...doors.release import group_names
-from ...doors.run import run_source
-from ...doors.sizing import Sizing
-from ...doors.task import Task
+from ...bounding.max_value import AutoMaxValue
 from ...plan import Mechanism
 from ...privacy import Privacy
-from ...release import Release
+from ...published import Release
+from ...reading.columns import OnBad, checked_columns
+from ...release.outcome import GroupRelease, Outcome
+from ...release.run import run_source
+from ...release.sizing import Sizing
+from ...release.task import Task
 from ...statistic import Statistic
+from ..local.release import group_names
 from ..secret_from import SecretFrom
 from .batches import large_batches
 from .frame import DataFrame, TextFrame
@@ -24,8 +24,8 @@ from .source import SparkSource
 from .work import OPEN_GROUPS
 
 if TYPE_CHECKING:
-    from ...doors.pour import Progress
     from ...ledger import Ledger
+    from ...release.progress import Progress
 
 __all__ = ["as_frame", "release", "run_frame"]
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...collector import Collector
-from ...doors.collect import check_pairs
-from ...doors.columns import OnBad, checked_columns
-from ...doors.libraries import need
 from ...errors import ArgumentError, ArgumentTypeError, DataError
 from ...plan import Plan
+from ...reading.columns import OnBad, checked_columns
+from ...reading.libraries import need
+from ..local.collect import check_pairs
 from ..secret_from import SecretFrom, TheSecret
 from . import job
 from .batches import large_batches

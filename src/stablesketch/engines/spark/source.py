@@ -8,13 +8,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...bounding.groups import Name, group_secret
+from ...bounding.in_one_pass import Bounding
+from ...bounding.max_value import DigitCounts
 from ...collector import Collector
-from ...doors.groups import Name, group_secret
-from ...doors.libraries import need
-from ...doors.max_value import DigitCounts
-from ...doors.task import Task
 from ...plan import Plan
-from ..bounding import Bounding
+from ...reading.libraries import need
+from ...release.task import Task
 from ..secret_from import SecretFrom
 from . import job
 from .frame import DataFrame, Pairs, TextFrame

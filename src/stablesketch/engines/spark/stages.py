@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ...doors.pour import Progress
+    from ...release.progress import Progress
 
 __all__ = ["stages_shown"]
 

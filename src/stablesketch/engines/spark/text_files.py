@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from ...doors.columns import Columns, checked_types
-from ...doors.files import Format
-from ...doors.header import Doubt, FirstRow, column_names, first_row
-from ...doors.libraries import need
-from ...doors.lines import LONGEST_LINE
-from ...doors.sources import Input
 from ...errors import ArgumentError, DataError
+from ...reading.columns import Columns, checked_types
+from ...reading.files import Format
+from ...reading.header import Doubt, FirstRow, column_names, first_row
+from ...reading.libraries import need
+from ...reading.lines import LONGEST_LINE
+from ...reading.sources import Input
 from .batches import keep_imports
 from .frame import DataFrame, TextFrame, back_quoted, quiet
 from .line_formats import Cells, Malformed, csv_reader, decoded, json_reader, line_reader
@@ -205,7 +205,7 @@ def _bytes(line: str | bytes) -> bytes:
 
 
 def _header(line: str, delimiter: str, source: str) -> FirstRow:
-    """The names of a header, read as `doors/files.py` reads them."""
+    """The names of a header, read as `reading/files.py` reads them."""
     return first_row(BytesIO(line.encode()).read, source, delimiter)
 
 

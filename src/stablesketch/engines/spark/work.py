@@ -15,18 +15,18 @@ from itertools import islice
 from math import isqrt
 from typing import Any
 
+from ...bounding.groups import Name, group_secret
+from ...bounding.in_one_pass import Bounding, kept_rows
+from ...bounding.max_value import digit_counts
 from ...collector import Collector
-from ...doors.group_collectors import ListedGroups, MetGroups
-from ...doors.groups import Name, group_secret
-from ...doors.libraries import need
-from ...doors.max_value import digit_counts
-from ...doors.pour import BadBatch, pour, pour_groups
 from ...errors import ArgumentError, StablesketchError
 from ...plan import Plan
+from ...reading.libraries import need
 from ...secret import Secret
 from ...sketch.workers import at_most
 from .. import failure
-from ..bounding import Bounding, kept_rows
+from ..local.group_collectors import ListedGroups, MetGroups
+from ..local.pour import BadBatch, pour, pour_groups
 from ..secret_from import TheSecret, child_name
 from .batches import keep_imports
 

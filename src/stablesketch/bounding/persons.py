@@ -1,0 +1,46 @@
+"""Bounding what one person contributes, before anything else sees the pairs.
+
+**What it buys.** Of every person at most `groups` groups are kept, and of what is left at most `pairs` pairs. What is
+kept of a person is a function of that person's own pairs and of the secret: it does not depend on anybody else, on the
+order of the rows, or on chance beyond the secret. So if one person's rows are added or removed, however many, the
+bounded stream changes by at most `pairs` pairs, all of that person, in at most `groups` groups: the neighbours of
+`Privacy(relation="add_remove", pairs_per_person=pairs)`. How many pairs are left is private, as whether somebody has
+2 or 2,000 is theirs to hide; so is how many were dropped, which nothing here tells.
+
+**Which are kept** is drawn under the secret: the groups, then the pairs, with the smallest
+SHA-256(salt, person, what the pair is), the salt being derived from the secret; so no key or group is favoured over
+another. Pairs of one person that are alike in key, value and group have the same hash, and it does not matter which of
+them stays.
+"""
+
+from __future__ import annotations
+
+from ..errors import ArgumentError
+from ..reading.columns import Columns
+from ..reading.duckdb_engine import Engine
+from ..secret import Secret
+
+__all__ = ["bounded"]
+
+
+def bounded(engine: Engine, query: str, columns: Columns, *, pairs: int, groups: int, secret: Secret) -> str:
+    """The pairs of `query` (k0, ..., v, g0, ..., u) that are kept, as SQL."""
+    if not 1 <= groups <= 2**31:
+        raise ArgumentError("groups_per_person", groups, "at least one group", "Pass 1, or a few")
+    engine.let("salt", secret.derive("bounding persons").hex())
+    marks = [f"g{i}" for i in range(len(columns.by))]
+    if marks:
+        query = _first(query, groups, "dense_rank", "group", marks)
+    names = [f"k{i}" for i in range(len(columns.key))] + (["v"] if columns.value is not None else []) + marks
+    return _first(query, pairs, "row_number", "pair", names)
+
+
+def _first(query: str, most: int, rank: str, purpose: str, names: list[str]) -> str:
+    """The rows whose hash is among the `most` smallest of their person."""
+    # chr(31) between the parts; the columns themselves decide between rows that it does not keep apart.
+    text = " || chr(31) || ".join(f"cast({name} as varchar)" for name in ["u", *names])
+    order = ", ".join([f"sha256(getvariable('salt') || '{purpose}' || {text})", *names])
+    return (
+        f"select * exclude (place) from (select *, {rank}() over (partition by u order by {order}) as place "
+        f"from ({query})) where place <= {most}"
+    )

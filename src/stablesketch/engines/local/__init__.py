@@ -1,0 +1,7 @@
+"""This machine as an engine: DuckDB reads and bounds, this process fingerprints and collects."""
+
+from .collect import collect
+from .release import release
+from .run import run
+
+__all__ = ["collect", "release", "run"]

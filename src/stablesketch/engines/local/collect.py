@@ -1,0 +1,84 @@
+"""Data into a collector that is stored, merged and released elsewhere; and where a bad row was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+from ...collector import Collector
+from ...errors import ArgumentError
+from ...plan import Plan
+from ...reading.columns import Columns, OnBad
+from ...reading.duckdb_engine import Engine
+from ...reading.sources import Input, opened
+from ...reading.streams import Stream
+from ...reading.tables import Table
+from ...release.progress import Progress
+from ...secret import Secret
+from .pour import BadBatch, pour
+
+__all__ = ["check_pairs", "collect", "told"]
+
+Result = TypeVar("Result")
+
+
+def collect(
+    data: object,
+    plan: Plan,
+    secret: Secret,
+    shard: str | None,
+    columns: Columns,
+    *,
+    how: Input | None = None,
+    clip: bool = False,
+    on_bad: OnBad = "error",
+    progress: Progress | None = None,
+) -> Collector:
+    """A collector of these data, as one shard among others: to be stored, merged and released elsewhere."""
+    check_pairs(plan)
+    collector = plan.open(secret, shard)
+    with Engine() as engine:
+        source = opened(engine, data, columns, how or Input(), on_bad)
+        if isinstance(source, Stream) and on_bad == "skip":
+            source = source.kept(engine, columns, on_bad)
+        batches = (
+            source.batches(columns) if isinstance(source, Stream) else source.batches(source.query(columns, on_bad))
+        )
+        if progress is not None:
+            progress.begin("reading", source.known_rows() if isinstance(source, Table) else None)
+        largest = None if clip else plan.privacy.max_value
+        told(
+            source, columns, largest, on_bad, batches,
+            lambda read: pour(read, collector, keys=len(columns.key), clip=clip, progress=progress),
+        )  # fmt: skip
+    return collector
+
+
+def check_pairs(plan: Plan) -> None:
+    """Refuses plans about whole keys: a part of the data cannot know what else its keys have."""
+    if plan.privacy.unit == "key":
+        raise ArgumentError(
+            "plan", "unit='key'", "every key must come once, with its whole total, and a part of the data has not all",
+            "Release from all of the data at once, or add it up by key and update a collector with that",
+        )  # fmt: skip
+
+
+def told(
+    source: Table | Stream,
+    columns: Columns,
+    largest: int | None,
+    on_bad: OnBad,
+    batches: Iterator[Any],
+    work: Callable[[Iterator[Any]], Result],
+) -> Result:
+    """Does the work on the batches; a row that is no pair is looked up, and named by file, row and column."""
+    try:
+        return work(batches)
+    except BadBatch as bad:
+        batches.close()  # type: ignore[attr-defined]  # a generator; a table cannot be asked while it is read
+        found = source.first_bad(columns, largest, on_bad) if isinstance(source, Table) else None
+        if found is None:
+            first = source.first_row if isinstance(source, Stream) else 1
+            names = [*columns.key, *([columns.value] if columns.value else []), *columns.by]
+            found = bad.told(source.name, first, names, largest, source.place if isinstance(source, Stream) else None)
+        raise found from None

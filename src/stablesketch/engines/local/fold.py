@@ -1,0 +1,71 @@
+"""Folding a long stream: equal keys are added up over many batches before they cost a column of the projection.
+
+The sketch is linear, so a key that comes a million times may be counted once with a million. `update` does that within
+one call; here it is done across calls, in a table of bounded size (native/stream_fold.hpp): of the keys that share a
+line of it the lightest leaves first, and the heavy ones stay. Where hardly any key comes again, rows go past the table.
+The state of the collector is the same to the last bit, whatever the order, the batches or the room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._native import StreamFold
+from ...sketch.tier import TIER
+
+__all__ = ["Fold"]
+
+Fingerprints = NDArray[np.uint64]
+Totals = NDArray[np.int64]
+Codes = NDArray[np.int32]
+
+_LINES = 19  # log2: lines of 64 bytes, of four keys each, or of three with groups
+_PART = 1 << 16  # rows
+_SENT = 1 << 18  # keys that wait before they are sent: many, so that each bucket of a sketch has some of them
+_SENT_OF_GROUPS = 1 << 19  # more, since those of each group are sent by themselves
+
+
+class Fold:
+    """Pairs in by `add`, totals of keys out through `sink(code, fingerprints, totals)`; `finish` sends what is left.
+
+    `code` is the number of a group, 0 where there are none. Values are from 1 to 2^53, and so are totals. A key may be
+    sent more than once.
+    """
+
+    def __init__(
+        self, sink: Callable[[int, Fingerprints, Totals], None], *, grouped: bool, lines: int = _LINES
+    ) -> None:
+        self._sink = sink
+        self._grouped = grouped
+        self._most = _SENT_OF_GROUPS if grouped else _SENT
+        self._fold = StreamFold(lines, grouped, TIER)
+
+    def add(self, keys: Fingerprints, values: Totals | None = None, codes: Codes | None = None) -> None:
+        """Counts pairs: fingerprints, their values (1 each if None) and the groups they are in."""
+        for begin in range(0, len(keys), _PART):
+            part = slice(begin, begin + _PART)
+            self._fold.add(keys[part], None if values is None else values[part], None if codes is None else codes[part])
+            if self._fold.waiting >= self._most:
+                self._send()
+
+    def finish(self) -> None:
+        """Sends all that is held to the sink."""
+        while self._fold.drain(self._most):
+            self._send()
+        self._send()
+
+    def _send(self) -> None:
+        keys, totals, codes = self._fold.take()
+        if not len(keys):
+            return
+        if not self._grouped:
+            self._sink(0, keys, totals)
+            return
+        order = np.argsort(codes, kind="stable")
+        keys, totals, codes = keys[order], totals[order], codes[order]
+        begins = np.flatnonzero(np.diff(codes, prepend=-1))
+        for begin, end in zip(begins.tolist(), [*begins[1:].tolist(), len(codes)], strict=True):
+            self._sink(int(codes[begin]), keys[begin:end], totals[begin:end])

@@ -1,0 +1,152 @@
+"""The collectors of groups while pairs are poured: opened when the first pair of a group comes, and not before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...bounding.groups import Name
+from ...collector import Collector
+from ...errors import ArgumentError
+from ...plan import Plan
+from ...reading.libraries import need
+from ...sketch.columns.refusals import Shown
+
+__all__ = ["MOST_BYTES", "GroupCollectors", "ListedGroups", "MetGroups", "check_room"]
+
+MOST_BYTES = 4 << 30
+"""Of the sketches of listed groups together, which are in memory while pairs are poured."""
+_ENTRY_BYTES = 64  # of an entry while it is added to; measured
+
+_BETWEEN = "\x1f"  # between the parts of a name that has several
+
+
+def check_room(names: Sequence[Name], plan: Plan) -> None:
+    """Refuses more listed groups than memory is allowed for, before anything is read.
+
+    Raises:
+        ArgumentError: their sketches would take more than `MOST_BYTES`.
+    """
+    each = _ENTRY_BYTES * sum(plan.sizes)
+    if each * len(names) > MOST_BYTES:
+        raise ArgumentError(
+            "groups", Shown(f"<{len(names):,} names>"),
+            f"the sketch of each takes {each:,} bytes while data are read, all of them "
+            f"{each * len(names) / 1e9:.1f} GB, and at most {MOST_BYTES / 1e9:.1f} GB are allowed",
+            f"List at most {MOST_BYTES // each:,} groups at a time, or choose a smaller size (--size, size=)",
+        )  # fmt: skip
+
+
+class GroupCollectors(Protocol):
+    """Names to codes, and codes to collectors."""
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of every group."""
+
+    def codes(self, names: Any) -> Any:
+        """The codes of a column of names, as Arrow; null for a group that is left out."""
+
+    def fingerprints(self, keys: Any, codes: NDArray[np.int32]) -> NDArray[np.uint64]:
+        """The fingerprints of a column of keys, whose groups have these codes."""
+
+    def __getitem__(self, code: int) -> Collector:
+        """The collector of a group, opened if it was not."""
+
+
+class ListedGroups:
+    """Groups that are listed; all others are left out. `opened` makes the collector of a name.
+
+    Keys are fingerprinted once, under the first group's secret, whatever their group. The group is in the projection:
+    every collector has a secret, and so an AES key, of its own.
+    """
+
+    def __init__(self, names: Sequence[Name], plan: Plan, opened: Callable[[Name], Collector]) -> None:
+        self.names, self.plan = names, plan
+        self._opened = opened
+        self._collectors: dict[int, Collector] = {}
+        pa = need("pyarrow")
+        self._index_in = need("pyarrow.compute").index_in
+        self._listed = pa.array([_BETWEEN.join(name) for name in names], pa.string())
+
+    def __getitem__(self, code: int) -> Collector:
+        found = self._collectors.get(code)
+        if found is None:
+            found = self._collectors[code] = self._opened(self.names[code])
+        return found
+
+    def taken(self, code: int) -> Collector:
+        """The collector of a group, which is not held any longer: of many groups one is in memory when it releases."""
+        found = self[code]
+        del self._collectors[code]
+        return found
+
+    def codes(self, names: Any) -> Any:
+        """See `GroupCollectors`."""
+        return self._index_in(names, self._listed)
+
+    def fingerprints(self, keys: Any, codes: NDArray[np.int32]) -> NDArray[np.uint64]:
+        """See `GroupCollectors`."""
+        return self[0]._fingerprints(keys)
+
+    def met(self) -> Iterator[tuple[int, Collector]]:
+        """The codes and collectors of groups that have pairs here."""
+        return ((code, one) for code, one in sorted(self._collectors.items()) if _has_pairs(one))
+
+
+class MetGroups:
+    """Whatever groups are met, each fingerprinted under the secret of its own collector, as `update` would do it."""
+
+    def __init__(self, plan: Plan, parts: int, opened: Callable[[Name], Collector], *, alike: bool) -> None:
+        self.plan = plan
+        self._parts, self._opened, self._alike = parts, opened, alike  # alike: all have the same secret
+        self._codes: dict[str, int] = {}
+        self._collectors: list[Collector] = []
+        self._names: list[Name] = []
+
+    def __getitem__(self, code: int) -> Collector:
+        return self._collectors[code]
+
+    def codes(self, names: Any) -> Any:
+        """See `GroupCollectors`."""
+        pa = need("pyarrow")
+        encoded = names.dictionary_encode()
+        codes = np.array([self._code(text) for text in encoded.dictionary.to_pylist()], np.int32)
+        return pa.array(codes[encoded.indices.to_numpy(zero_copy_only=False)], pa.int32())
+
+    def _code(self, text: str) -> int:
+        code = self._codes.get(text)
+        if code is None:
+            name = tuple(text.split(_BETWEEN)) if self._parts > 1 else (text,)
+            if len(name) != self._parts:
+                raise ArgumentError("by", "...", "the name of a group has the character U+001F", "Rename the group")
+            self._collectors.append(self._opened(name))
+            self._names.append(name)
+            code = self._codes[text] = len(self._codes)
+        return code
+
+    def fingerprints(self, keys: Any, codes: NDArray[np.int32]) -> NDArray[np.uint64]:
+        """See `GroupCollectors`."""
+        if not len(codes):
+            return np.empty(0, np.uint64)
+        if self._alike:
+            return self._collectors[int(codes[0])]._fingerprints(keys)
+        pa = need("pyarrow")
+        found = np.empty(len(codes), np.uint64)
+        for code in np.unique(codes).tolist():
+            rows = codes == code
+            mask = pa.array(rows)
+            own = tuple(one.filter(mask) for one in keys) if isinstance(keys, tuple) else keys.filter(mask)
+            found[rows] = self._collectors[code]._fingerprints(own)
+        return found
+
+    def met(self) -> Iterator[tuple[Name, Collector]]:
+        """The names and collectors of groups, in the order in which they were met."""
+        return zip(self._names, self._collectors, strict=True)
+
+
+def _has_pairs(collector: Collector) -> bool:
+    return collector._held().pairs > 0

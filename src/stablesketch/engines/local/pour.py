@@ -1,0 +1,158 @@
+"""Pouring batches of pairs into collectors: values checked and clipped, equal keys folded, groups kept apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...collector import Collector
+from ...errors import ArgumentError, DataError
+from ...reading.libraries import need
+from ...reading.numbers import numbers
+from ...release.progress import Progress
+from ...sketch.columns import MAX_WEIGHT
+from .fold import Fold
+from .group_collectors import GroupCollectors
+
+__all__ = ["BadBatch", "pour", "pour_groups"]
+
+
+class BadBatch(Exception):
+    """A row of the stream is no pair: the number of rows before its batch, the batch, and what was wrong with it."""
+
+    def __init__(self, before: int, batch: Any, error: ArgumentError) -> None:
+        super().__init__(str(error))
+        self.before, self.batch, self.error = before, batch, error
+
+    def told(
+        self,
+        source: str,
+        first_row: int | None,
+        names: Sequence[str],
+        largest: int | None,
+        placed: Callable[[int], tuple[str, int]] | None = None,
+    ) -> DataError:
+        """The same as an error that names the source, the row, if rows have numbers, and the column.
+
+        `names` are those of the batch. What stands there is not shown.
+        """
+        way_out = "Drop such rows first, or skip them (--on-bad skip, on_bad='skip')"
+        for mark, name, column in zip(self.batch.schema.names, names, self.batch.columns, strict=True):
+            for place, item in enumerate(column.to_pylist(), start=self.before):
+                row = None if first_row is None else place + first_row
+                if row is not None and placed is not None:
+                    source, row = placed(row)
+                if item is None:
+                    return DataError(source, "is empty or null", way_out, row=row, column=name)
+                if mark == "v" and not (str(item).isdecimal() and 1 <= int(item) <= MAX_WEIGHT):
+                    return DataError(source, "is not a whole number from 1 to 2^53", way_out, row=row, column=name)
+                if mark == "v" and largest is not None and int(item) > largest:
+                    return DataError(
+                        source, f"is above the promised max_value = {largest:,}, which the guarantee rests on",
+                        f"Clip values to {largest:,} (clip=True)", row=row, column=name,
+                    )  # fmt: skip
+        return DataError(source, "a batch has what is no pair", "Repair the input")
+
+
+def pour(
+    batches: Iterable[Any], collector: Collector, *, keys: int, clip: bool = False, progress: Progress | None = None
+) -> int:
+    """Counts every pair of the batches (columns k0, ..., v); returns how many there were."""
+    highest = collector.plan.privacy.max_value
+    sampled = collector.plan.sampled is not None  # then each pair has a coin of its own
+    fold: Fold | None = None
+    pairs = 0
+    for batch in batches:
+        try:
+            column: Any = tuple(batch.column(i) for i in range(keys)) if keys > 1 else batch.column(0)
+            weighted = batch.num_columns > keys
+            values = numbers(batch.column(keys), highest, clip) if weighted else None
+            if sampled:
+                collector.update(column, values)
+            else:
+                if fold is None:
+                    fold = Fold(lambda _, found, totals: collector._add_totals(found, totals, 0), grouped=False)
+                fold.add(collector._fingerprints(column), values)
+        except ArgumentError as error:
+            raise BadBatch(pairs, batch, error) from None
+        pairs += batch.num_rows
+        if progress is not None:
+            progress.advance(batch.num_rows)
+    if fold is not None:
+        fold.finish()
+        collector._add_totals(_NO_KEYS, _NO_TOTALS, pairs)
+    return pairs
+
+
+_NO_KEYS = np.empty(0, np.uint64)
+_NO_TOTALS = np.empty(0, np.int64)
+
+
+def pour_groups(
+    batches: Iterable[Any],
+    groups: GroupCollectors,
+    *,
+    keys: int,
+    parts: int,
+    clip: bool = False,
+    progress: Progress | None = None,
+    most: int | None = None,
+) -> bool:
+    """The same for groups: columns k0, ..., v, g0, ...; a pair goes to the collector of its group, if that has one.
+
+    With `most` it stops after the batch with which so many groups have been met, and returns whether it did.
+    """
+    compute = need("pyarrow.compute")
+    highest = groups.plan.privacy.max_value
+    sampled = groups.plan.sampled is not None  # then each pair has a coin of its own
+    fold: Fold | None = None
+    counts = np.zeros(0, np.int64)
+    done = 0
+    stopped = False
+    for batch in batches:
+        try:
+            weighted = batch.num_columns > keys + parts
+            names = [batch.column(batch.num_columns - parts + i) for i in range(parts)]
+            joined = names[0] if parts == 1 else compute.binary_join_element_wise(*names, "\x1f")
+            if joined.null_count:
+                raise ArgumentError("by", None, "a row has no group", "Drop such rows first, or skip them")
+            found = groups.codes(joined)
+            there = found.is_valid()
+            column: Any = (
+                tuple(batch.column(i).filter(there) for i in range(keys)) if keys > 1 else batch.column(0).filter(there)
+            )
+            values = numbers(batch.column(keys).filter(there), highest, clip) if weighted else None
+            group = found.drop_null().to_numpy().astype(np.int32)
+            prints = groups.fingerprints(column, group)
+            here = np.bincount(group, minlength=len(counts))
+            here[: len(counts)] += counts
+            if sampled:
+                _update_each(groups, prints, values, group)
+            else:
+                if fold is None:
+                    fold = Fold(lambda code, found, totals: groups[code]._add_totals(found, totals, 0), grouped=True)
+                fold.add(prints, values, group)
+            counts = here
+        except ArgumentError as error:
+            raise BadBatch(done, batch, error) from None
+        done += batch.num_rows
+        if progress is not None:
+            progress.advance(batch.num_rows)
+        if most is not None and np.count_nonzero(counts) >= most:
+            stopped = True
+            break
+    if fold is not None:
+        fold.finish()
+        for code in np.flatnonzero(counts).tolist():
+            groups[code]._add_totals(_NO_KEYS, _NO_TOTALS, int(counts[code]))
+    return stopped
+
+
+def _update_each(groups: GroupCollectors, prints: NDArray[np.uint64], values: Any, group: NDArray[np.int32]) -> None:
+    """Pairs that cannot be added up beforehand: each group's rows go to its collector as they are."""
+    for code in np.unique(group).tolist():
+        rows = group == code
+        groups[code].update(prints[rows].view(np.int64), None if values is None else values[rows])

@@ -1,0 +1,85 @@
+"""Queries of users: one SELECT each, over files that it names or over one database; it can read, and nothing else.
+
+A query is the user's own, so what has to be kept out is what somebody slips into one: a second statement, a file
+written, a database attached or made writable, an extension, the network. So
+
+- DuckDB's own parser must find exactly one statement in the text by itself, a SELECT;
+- the text then becomes a view, and everything after that asks the view: no text of a query is put between parentheses
+  that it could close;
+- files that it may read are those whose names or patterns stand in it, as its syntax tree has them; any other access to
+  files, extensions and the network is off, and the configuration is locked, before a row is read. Functions that would
+  change the configuration (enable_profiling and enable_logging write files) are refused by the lock.
+"""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+from collections.abc import Iterator
+
+from ..errors import ArgumentError, DataError
+from .columns import Columns
+from .duckdb_engine import Engine, text_literal
+from .files import resolved
+from .tables import Table
+
+__all__ = ["open_query"]
+
+_NAME = "the query"
+_EXAMPLE = "Pass exactly one SELECT, such as: select app from 'events/*.parquet'"
+
+
+def open_query(engine: Engine, query: str, columns: Columns, database: str | os.PathLike[str] | None = None) -> Table:
+    """The table that a query is, over files named in it or over a DuckDB database, which is opened for reading only.
+
+    Raises:
+        DataError: the text is not one SELECT, or DuckDB refuses it.
+    """
+    if not query.strip(" \t\r\n;"):
+        raise ArgumentError("sql", query, "the query is empty", _EXAMPLE)
+    text = _one_select(engine, query)
+    if database is not None:
+        path = resolved([database])[0]
+        engine.rows(f"attach {text_literal(str(path))} as data (read_only)", str(path))
+        engine.rows("use data", str(path))
+    engine.close_off(_named_files(engine, text))
+    engine.rows(f"create temp view asked as\n{text}", _NAME)
+    table = Table(engine, _NAME, "temp.asked", engine.types("select * from temp.asked", _NAME))
+    table.doubt = "query"
+    table.check(columns)
+    return table
+
+
+def _one_select(engine: Engine, query: str) -> str:
+    found = engine.statements(query, _NAME)
+    if len(found) != 1:
+        raise DataError(_NAME, f"has {len(found)} statements", _EXAMPLE)
+    text, kind = found[0]
+    if kind != "SELECT":
+        raise DataError(_NAME, f"is a statement of kind {kind}, not a SELECT", _EXAMPLE)
+    return text
+
+
+def _named_files(engine: Engine, text: str) -> list[str]:
+    """The local files and patterns that stand in a query: every text in its syntax tree that matches one."""
+    tree = engine.rows(f"select json_serialize_sql({text_literal(text)})", _NAME)[0][0]
+    found: dict[str, None] = {}
+    for one in _texts(json.loads(tree)):
+        matches = (
+            [one] if os.path.isfile(one) else [path for path in glob.glob(one, recursive=True) if os.path.isfile(path)]
+        )
+        if matches:
+            found |= dict.fromkeys([one, *matches])
+    return list(found)
+
+
+def _texts(node: object) -> Iterator[str]:
+    if isinstance(node, dict):
+        for value in node.values():
+            yield from _texts(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from _texts(value)
+    elif isinstance(node, str) and node and "\0" not in node:
+        yield node

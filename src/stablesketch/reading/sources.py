@@ -1,0 +1,136 @@
+"""Whatever somebody passes as data, opened: a table that can be read again, or a stream that cannot."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ..errors import ArgumentError, ArgumentTypeError, DataError
+from .columns import FRAME_CAST, Columns, OnBad
+from .duckdb_engine import Engine
+from .files import FORMATS, open_files, resolved
+from .libraries import need
+from .queries import open_query
+from .sqlite import sqlite_stream
+from .streams import Stream, arrow_stream, csv_stream
+from .tables import Table
+from .text_lines import line_stream
+
+__all__ = ["Input", "opened"]
+
+_SQLITE = b"SQLite format 3\x00"
+
+
+@dataclass(frozen=True)
+class Input:
+    """How data are to be read that do not say it themselves: the format of files, their header, a query."""
+
+    format: str | None = None
+    header: bool = True
+    delimiter: str | None = None
+    sql: str | None = None
+    stdin: BinaryIO | None = None
+
+
+def opened(engine: Engine, data: object, columns: Columns, how: Input, on_bad: OnBad) -> Table | Stream:
+    """The data: a path, a pattern or several, "-" for standard input, a data frame, a reader, a relation of DuckDB.
+
+    With `how.sql` the data are the database that the query is over, or None where it names files itself.
+    """
+    if on_bad not in ("error", "skip"):
+        raise ArgumentError("on_bad", on_bad, "there is no such choice", "Pass 'error' or 'skip'")
+    if how.sql is not None:
+        return _queried(engine, data, columns, how.sql)
+    if isinstance(data, str | os.PathLike):
+        data = [data]
+    if _is_paths(data):
+        paths = [os.fspath(path) for path in data]  # type: ignore[attr-defined]  # just checked
+        if not paths:
+            raise ArgumentError("data", data, "no file is named", "Name a file, a pattern, or - for standard input")
+        if "-" in paths:
+            return _standard_input(paths, columns, how)
+        if len(paths) == 1 and os.path.isfile(paths[0]) and _database_kind(Path(paths[0])):
+            raise DataError(paths[0], "this is a database", "Say what to read from it: --sql 'select ...'")
+        return open_files(
+            engine, paths, columns, format=how.format, header=how.header, delimiter=how.delimiter, on_bad=on_bad
+        )
+    return _frame(engine, data, columns)
+
+
+def _is_paths(data: object) -> bool:
+    return isinstance(data, Sequence) and all(isinstance(path, str | os.PathLike) for path in data)
+
+
+def _queried(engine: Engine, data: object, columns: Columns, sql: str) -> Table | Stream:
+    if data is None or (isinstance(data, Sequence) and not data):
+        return open_query(engine, sql, columns)
+    paths = [data] if isinstance(data, str | os.PathLike) else data
+    if not _is_paths(paths) or len(paths) != 1:  # type: ignore[arg-type]
+        raise ArgumentError("sql", sql, "a query is over one database, or names its files itself", "Name one database")
+    path = resolved(paths)[0]  # type: ignore[arg-type]
+    kind = _database_kind(path)
+    if kind is None:
+        raise DataError(str(path), "this is no database", f"Name the file in the query: select ... from '{path}'")
+    if kind == "sqlite":
+        stream = sqlite_stream(path, sql)
+        stream.check(columns)
+        return stream
+    return open_query(engine, sql, columns, path)
+
+
+def _database_kind(path: Path) -> str | None:
+    """What the first bytes of a file say it is."""
+    with path.open("rb") as file:
+        head = file.read(16)
+    return "sqlite" if head == _SQLITE else "duckdb" if head[8:12] == b"DUCK" else None
+
+
+def _standard_input(paths: Sequence[str], columns: Columns, how: Input) -> Stream:
+    if len(paths) > 1:
+        raise ArgumentError("data", list(paths), "standard input is read alone", "Pass - or files, not both")
+    file = how.stdin if how.stdin is not None else sys.stdin.buffer
+    kind = how.format or "lines"
+    if kind == "lines":
+        stream = line_stream(file, "standard input")
+    elif kind in ("csv", "tsv"):
+        delimiter = how.delimiter or ("\t" if kind == "tsv" else ",")
+        stream = csv_stream(file, "standard input", header=how.header, delimiter=delimiter)
+    elif kind in FORMATS:
+        raise ArgumentError("format", kind, "standard input is lines, csv or tsv", "Save it to a file first")
+    else:
+        raise ArgumentError("format", kind, "there is no such format", "Pass lines, csv or tsv")
+    stream.check(columns)
+    return stream
+
+
+def _frame(engine: Engine, data: Any, columns: Columns) -> Table | Stream:
+    """A data frame becomes an Arrow table, mostly without a copy; a reader or a relation stays a stream."""
+    pa = need("pyarrow")
+    if isinstance(data, pa.RecordBatchReader):
+        stream = arrow_stream(data, "the reader")
+        stream.check(columns)
+        return stream
+    if hasattr(data, "to_arrow_reader"):  # a relation of DuckDB, which belongs to another connection
+        stream = arrow_stream(data.to_arrow_reader(1 << 16), "the relation")
+        stream.check(columns)
+        return stream
+    if hasattr(data, "collect") and hasattr(data, "lazy"):
+        raise ArgumentTypeError("data", type(data), "a lazy frame has no rows yet", "Pass frame.collect()")
+    if not hasattr(data, "__arrow_c_stream__"):
+        raise ArgumentTypeError(
+            "data", type(data), "not a path, a data frame or a reader",
+            "Pass a path, or a frame of pandas, polars, pyarrow or DuckDB",
+        )  # fmt: skip
+    frame = pa.table(data) if not isinstance(data, pa.Table) else data
+    missing = [name for name in columns.names if name not in frame.column_names]
+    if not missing:
+        frame = frame.select(list(columns.names))
+    engine.connection.register("frame", frame)
+    types = engine.types("select * from frame", "the frame")
+    table = Table(engine, "the frame", "frame", types, cast=FRAME_CAST, counted=True)
+    table.check(columns)
+    return table

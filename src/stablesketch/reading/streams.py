@@ -1,0 +1,191 @@
+"""Streams that are read from front to back: CSV of standard input, readers of Arrow batches; lines: text_lines.py."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from ..errors import DataError
+from .columns import FRAME_CAST, Cast, Columns, OnBad, checked_types
+from .duckdb_engine import Engine, prefetched
+from .header import Doubt, column_names, first_row
+from .libraries import need
+from .lines import LONGEST_LINE, too_long
+from .packed import HEAD, check_bytes
+from .tables import Table
+
+__all__ = ["Readable", "Stream", "arrow_stream", "begun", "csv_stream"]
+
+
+class Readable(Protocol):
+    """What bytes are read from, so many a call; none at the end."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
+@dataclass
+class Stream:
+    """Record batches by the names they came with. `text` says that all columns are text as written, `doubt` why the
+    names may be data (header.py), `quotes` that cells in quotes may have several lines; the first row of data is
+    row `first_row` of the input."""
+
+    name: str
+    names: list[str]
+    open: Callable[[], Iterator[Any]]
+    text: bool = False
+    doubt: Doubt = ""
+    quotes: bool = False
+    first_row: int = 1
+    cast: Cast = field(default_factory=Cast)
+    rows: Callable[[], int] | None = None  # how many there are, where they can be read again
+    begins: list[tuple[int, str]] = field(default_factory=list)  # the files of it, and how many rows were before each
+
+    def place(self, row: int) -> tuple[str, int]:
+        """The file of a row of the input, and its number there."""
+        before, name = next((begin for begin in reversed(self.begins) if begin[0] < row), (0, self.name))
+        return name, row - before
+
+    def check(self, columns: Columns) -> None:
+        """Refuses columns that are not there."""
+        checked_types(self.name, columns, dict.fromkeys(self.names, "VARCHAR"), text=True, doubt=self.doubt)
+
+    def batches(self, columns: Columns) -> Iterator[Any]:
+        """The pairs: k0, ..., v, g0, ... as text."""
+        pa, compute = need("pyarrow"), need("pyarrow.compute")
+        names = [f"k{i}" for i in range(len(columns.key))]
+        names += ["v"] if columns.value is not None else []
+        wanted = [*columns.key, *([columns.value] if columns.value is not None else [])]
+        for batch in prefetched(self.open()):
+            arrays = [batch.column(name) for name in wanted]
+            groups = [compute.cast(batch.column(name), pa.string()) for name in columns.by]
+            yield pa.RecordBatch.from_arrays(
+                [*arrays, *groups], names=[*names, *(f"g{i}" for i in range(len(columns.by)))]
+            )
+
+    def kept(self, engine: Engine, columns: Columns, on_bad: OnBad) -> Table:
+        """The same as a table that can be read again, spilled to disk where it does not fit."""
+        pa = need("pyarrow")
+        rows = _of_one_line(self.open(), self.name) if self.quotes and on_bad == "skip" else self.open()
+        batches = (batch.select(list(columns.names)) for batch in rows)
+        first = next(batches, None)
+        if first is None:
+            schema = pa.schema([(name, pa.string()) for name in columns.names])
+            reader = pa.RecordBatchReader.from_batches(schema, [])
+        else:
+            reader = pa.RecordBatchReader.from_batches(first.schema, _chained(first, batches))
+        engine.keep("kept", reader)
+        table = Table(engine, self.name, "kept", engine.types("select * from kept", self.name), self.text)
+        table.first_row, table.cast, table.place = self.first_row, self.cast, self.place
+        table.check(columns)
+        return table
+
+
+def _of_one_line(batches: Iterator[Any], name: str) -> Iterator[Any]:
+    """The same batches of text. Where rows are skipped each must be one line, or it could take others with it:
+    whole_lines.py. A pipe is read once, so this is asked of all rows."""
+    compute = need("pyarrow.compute")
+    for batch in batches:
+        for cells in batch.columns:
+            if compute.any(compute.match_substring_regex(cells, "[\r\n]")).as_py():
+                raise DataError(
+                    name, "a quoted field does not end on its line, so that what follows could be a part of it",
+                    "Repair it: rows are skipped only where each is one line",
+                )  # fmt: skip
+        yield batch
+
+
+def _chained(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
+    yield first
+    yield from rest
+
+
+def csv_stream(file: Readable, name: str, *, header: bool, delimiter: str) -> Stream:
+    """CSV from a pipe, all columns as text as they are written."""
+    pa, csv = need("pyarrow"), need("pyarrow.csv")
+    file = begun(file, name)
+    first = first_row(file.read, name, delimiter)
+    names = column_names(first, name, header=header)
+    mark = secrets.token_hex(16)
+
+    def read() -> Iterator[Any]:
+        end = delimiter.join([mark] * len(names)).encode()
+        try:
+            batches = csv.open_csv(
+                pa.PythonFile(_Rest(file, first.rest if header else first.row + first.rest, end), mode="r"),
+                read_options=csv.ReadOptions(column_names=names, block_size=LONGEST_LINE, use_threads=False),
+                parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+                convert_options=csv.ConvertOptions(
+                    column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=True, null_values=[""]
+                ),
+            )
+            yield from _up_to(mark, batches, name)
+        except pa.ArrowInvalid as error:
+            # What else the message has is the row itself.
+            if "straddl" in str(error):
+                raise too_long(name, None) from None
+            where = re.search(r"Row #(\d+): (Expected \d+ columns, got \d+)", str(error))
+            row = int(where[1]) + header if where else None
+            problem = where[2] if where else str(error).split(": ")[0]
+            raise DataError(name, problem, "Repair the input, or state the --delimiter", row=row) from None
+
+    return Stream(
+        name, names, read, text=True, doubt="header" if header else "", quotes=True, first_row=2 if header else 1
+    )
+
+
+def _up_to(mark: str, batches: Iterator[Any], name: str) -> Iterator[Any]:
+    """All rows but the last, which is the mark.
+
+    Arrow takes a quoted field that does not end for one that ends with the input: all rows that follow would be in it,
+    without a word. The mark is then in it too, and is missed.
+    """
+    held = None
+    for batch in batches:
+        if batch.num_rows:
+            if held is not None:
+                yield held
+            held = batch
+    if held is None or {column[-1].as_py() for column in held.columns} != {mark}:
+        raise DataError(name, "a quoted field does not end", "Repair the input, or state the --delimiter")
+    if held.num_rows > 1:
+        yield held.slice(0, held.num_rows - 1)
+
+
+class _Rest:
+    """A file of which something was read already, which comes once more; after its last line may come another."""
+
+    closed = False
+
+    def __init__(self, file: Readable, first: bytes, last: bytes = b"") -> None:
+        self._file = file
+        self._first = first
+        self._last = b"\n" + last + b"\n" if last else b""
+
+    def read(self, size: int, /) -> bytes:
+        """So many bytes, and fewer only at the end: Arrow takes a short read for a block of its own."""
+        parts: list[bytes] = []
+        while size > 0:
+            found, self._first = self._first[:size], self._first[size:]
+            found = found or self._file.read(size)
+            if not found:
+                self._first, self._last = self._last, b""
+                if not self._first:
+                    break
+            parts.append(found)
+            size -= len(found)
+        return b"".join(parts)
+
+
+def begun(file: Readable, name: str) -> Readable:
+    """The same file, if it begins as text does."""
+    head = file.read(HEAD)
+    check_bytes(head, name)
+    return _Rest(file, head)
+
+
+def arrow_stream(reader: Any, name: str) -> Stream:
+    """A pyarrow RecordBatchReader, or anything that gives one batch after the other."""
+    return Stream(name, list(reader.schema.names), lambda: iter(reader), cast=FRAME_CAST)

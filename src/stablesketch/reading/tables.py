@@ -1,0 +1,111 @@
+"""A table of events that SQL can read as often as needed: files, a query, a data frame, a stream that was kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import DataError
+from .columns import BadRow, Cast, Columns, OnBad, bad_rows, checked_types, selection
+from .duckdb_engine import Engine
+from .header import Doubt
+
+__all__ = ["Part", "Table"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part that rows are counted within, such as a file: its name, and the SQL that reads it."""
+
+    name: str
+    origin: str
+
+
+@dataclass
+class Table:
+    """`origin` is SQL that can stand after FROM. `text` says that all columns are text as written (CSV, JSON)."""
+
+    engine: Engine
+    name: str
+    origin: str
+    types: dict[str, str]
+    text: bool = False
+    parts: list[Part] = field(default_factory=list)
+    first_row: int = 1  # of data, in the parts: 2 where there is a header
+    doubt: Doubt = ""  # why the names of columns may be data, if they may
+    cast: Cast = field(default_factory=Cast)
+    place: Callable[[int], tuple[str, int]] | None = None  # of a row, where several files became one table
+    counted: bool = False  # whether the number of rows stands somewhere, and need not be counted
+
+    def check(self, columns: Columns) -> None:
+        """Refuses columns that are not there, or that cannot be what they are said to be."""
+        checked_types(self.name, columns, self.types, text=self.text, doubt=self.doubt, cast=self.cast)
+
+    def query(self, columns: Columns, on_bad: OnBad) -> str:
+        """The pairs as SQL: k0, ..., v, g0, ..., u. With "skip", only rows that are pairs."""
+        skip = on_bad == "skip"
+        query = f"select {selection(columns, text=self.text, checked=skip)} from {self.origin}"
+        return f"{query} where {self._good(columns)}" if skip else query
+
+    def _good(self, columns: Columns) -> str:
+        return " and ".join(
+            f"not coalesce({bad.condition}, false)" for bad in bad_rows(columns, text=self.text, largest=None)
+        )
+
+    def count(self, columns: Columns, on_bad: OnBad) -> int:
+        """The number of pairs."""
+        where = f" where {self._good(columns)}" if on_bad == "skip" else ""
+        return int(self.engine.rows(f"select count(*) from {self.origin}{where}", self.name)[0][0])
+
+    def known_rows(self) -> int | None:
+        """How many rows there are, if that is known without reading them."""
+        return int(self.engine.rows(f"select count(*) from {self.origin}", self.name)[0][0]) if self.counted else None
+
+    def skipped(self, columns: Columns) -> int:
+        """How many rows are not pairs, those that a reader could not make out included."""
+        every, good = self.count(columns, "error"), self.count(columns, "skip")
+        return every - good + self.rejected()
+
+    def rejected(self) -> int:
+        """How many lines a reader could not make a row of, among those read so far."""
+        made = "select count(*) from duckdb_tables() where table_name = 'reject_errors'"
+        if not self.engine.rows(made, self.name)[0][0]:
+            return 0
+        lines = (
+            "select count(*) from (select distinct file_path, line from reject_errors "
+            "join reject_scans using (scan_id, file_id))"
+        )
+        return int(self.engine.rows(lines, self.name)[0][0])
+
+    def batches(self, query: str) -> Iterator[Any]:
+        """The result of a query over this table, in Arrow batches."""
+        return self.engine.stream(query, self.name)
+
+    def first_bad(self, columns: Columns, largest: int | None, on_bad: OnBad = "error") -> DataError | None:
+        """The first row that is no pair, with its file, row and column; None if there is none.
+
+        With "skip", the first that is not skipped: a value above the promised one.
+        """
+        skipped = bad_rows(columns, text=self.text, largest=None) if on_bad == "skip" else []
+        bad = [one for one in bad_rows(columns, text=self.text, largest=largest) if one not in skipped]
+        if not bad:
+            return None
+        any_bad = " or ".join(f"coalesce({one.condition}, false)" for one in bad)
+        if not self.engine.rows(f"select 1 from {self.origin} where {any_bad} limit 1", self.name):
+            return None  # the usual case, without the cost of numbering rows
+        which = " ".join(f"when coalesce({one.condition}, false) then {i}" for i, one in enumerate(bad))
+        with self.engine.in_order():
+            for part in self.parts or [Part(self.name, self.origin)]:
+                found = self.engine.rows(
+                    f"select row, bad from (select row_number() over () as row, case {which} end as bad "
+                    f"from {part.origin}) where bad is not null order by row limit 1",
+                    part.name,
+                )
+                if found:
+                    row, which_one = found[0]
+                    one: BadRow = bad[which_one]
+                    row += self.first_row - 1
+                    name, row = self.place(row) if self.place is not None else (part.name, row)
+                    return one.told(name, row, one.column)
+        return None

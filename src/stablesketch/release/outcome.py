@@ -1,0 +1,65 @@
+"""What comes out of a task: releases, and what else may be said of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+
+from ..bounding.groups import Name
+from ..plan import Plan
+from ..published import Release
+from ..visible import visible
+from .division import Share
+
+__all__ = ["GroupRelease", "Outcome"]
+
+
+@dataclass(frozen=True)
+class GroupRelease:
+    """The private number of one group. ε and δ of its release are those of the whole table it is part of."""
+
+    group: Name
+    release: Release
+
+    @property
+    def name(self) -> str:
+        """The name of the group for people, with what is not seen written out; `group` is exact."""
+        return visible(", ".join(self.group))
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.release}"
+
+    def to_json(self) -> str:
+        """The release as versioned JSON, with the name of its group: a text, or a list of them."""
+        name = self.group[0] if len(self.group) == 1 else list(self.group)
+        return json.dumps({"group": name, **json.loads(self.release.to_json())}, sort_keys=True)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was released, by which plan; `skipped` rows only where their number is public: of pairs, under replace.
+
+    `price` is (ε, δ) of all of it, `shares` what of that went where; both are known also if no group is shown.
+    """
+
+    plan: Plan
+    releases: list[Release] | list[GroupRelease]
+    grouped: bool
+    clipped_to: int | None = None
+    skipped: int | None = None
+    price: tuple[float, float] | None = None
+    shares: tuple[Share, ...] = ()
+
+    def recorded(self, number: int) -> Outcome:
+        """The same with the number of its record in a ledger in every release."""
+        if self.grouped:
+            groups = [one for one in self.releases if isinstance(one, GroupRelease)]
+            tabled = [replace(one, release=replace(one.release, record=number)) for one in groups]
+            return replace(self, releases=tabled)
+        single = [replace(one, record=number) for one in self.releases if isinstance(one, Release)]
+        return replace(self, releases=single)
+
+    def to_json(self) -> str:
+        """The release, or a list with one for each group."""
+        texts = [one.to_json() for one in self.releases]
+        return f"[{', '.join(texts)}]" if self.grouped else texts[0]

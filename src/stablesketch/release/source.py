@@ -1,0 +1,53 @@
+"""`Source`: what a release asks of data, wherever they are: this machine (`local.py`) or a cluster (`engines/`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from ..bounding.groups import Name
+from ..collector import Collector
+from ..plan import Plan
+from ..secret import Secret
+
+if TYPE_CHECKING:
+    from ..bounding.max_value import DigitCounts
+
+__all__ = ["Source"]
+
+
+class Source(Protocol):
+    """The pairs of one task: read, checked, people bounded, under one secret of its own.
+
+    Whatever is wrong with a row is raised as a `DataError` by the method that meets it, and nothing is given out.
+    """
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+
+    @property
+    def secret(self) -> Secret:
+        """The secret of the release, known to nobody else; the source collects under it."""
+
+    @property
+    def countable(self) -> bool:
+        """Whether pairs can be counted before they are collected; a pipe is read once."""
+
+    def count(self) -> int:
+        """The number of pairs."""
+
+    def skipped(self) -> int | None:
+        """How many rows are not pairs, where that is known and was asked for."""
+
+    def digits(self) -> DigitCounts:
+        """How many values have 0, 1, 2, ... binary digits."""
+
+    def group_counts(self) -> Iterator[tuple[Name, int]]:
+        """How many people each group has, or pairs where there is no person column."""
+
+    def collected(self, plan: Plan) -> tuple[Collector, int]:
+        """A collector of all pairs, and how many they are."""
+
+    def collected_groups(self, plan: Plan, names: Sequence[Name]) -> Iterator[Collector]:
+        """The collectors of these groups, in this order, under `group_secret`. All pairs are read before it returns."""

@@ -1,0 +1,131 @@
+"""People are bounded on a cluster as on one machine: the same rows, whatever the batches."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import random
+from collections import Counter
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from engine_streams import rows, secret
+
+import stablesketch as ss
+from stablesketch.bounding.in_one_pass import Bounding, Candidates, Rule, _texts, kept_rows, text_of
+from stablesketch.bounding.persons import bounded
+from stablesketch.reading.columns import Columns
+from stablesketch.reading.duckdb_engine import Engine
+
+COLUMNS = Columns(("app", "day"), "n", ("country",), "who")
+
+
+def table() -> pa.Table:
+    named = zip(["k0", "v", "k1", "g0", "u"], zip(*rows(), strict=True), strict=True)
+    found = pa.table({name: list(column) for name, column in named})
+    return found.select(["k0", "k1", "v", "g0", "u"]).sort_by("u")
+
+
+def kept_by_sql(pairs: int, groups: int) -> Counter[tuple[object, ...]]:
+    """The rule as it is written in SQL, which shares no line with the one under test."""
+    with Engine() as engine:
+        engine.connection.register("frame", table())
+        query = bounded(engine, "select * from frame", COLUMNS, pairs=pairs, groups=groups, secret=secret())
+        return Counter(engine.rows(query, "test"))
+
+
+def kept_here(batch: int, pairs: int, groups: int, key: ss.Secret) -> Counter[tuple[object, ...]]:
+    batches = table().to_batches(max_chunksize=batch)
+    found = kept_rows(batches, Bounding(pairs, groups, 1), key)
+    return Counter(tuple(row.values()) for one in found for row in one.to_pylist())
+
+
+@pytest.mark.parametrize(("pairs", "groups"), [(1, 1), (5, 1), (5, 2), (1000, 2)])
+def test_the_same_rows_as_on_one_machine(pairs: int, groups: int) -> None:
+    wanted = kept_by_sql(pairs, groups)
+    for batch in (1, 7, 64, 10_000):
+        assert kept_here(batch, pairs, groups, secret()) == wanted
+
+
+def test_nobody_has_more_than_allowed_and_the_secret_decides() -> None:
+    first = kept_here(50, 4, 1, secret())
+    for person in {row[-1] for row in first}:
+        own = [row for row in first.elements() if row[-1] == person]
+        assert len(own) == 4
+        assert len({row[3] for row in own}) == 1
+    assert kept_here(50, 4, 1, ss.Secret.from_bytes(bytes(32))) != first
+
+
+def test_one_person_does_not_depend_on_others() -> None:
+    alone = table().filter(pa.compute.equal(table()["u"], 17)).to_batches(max_chunksize=3)
+    own = Counter(
+        tuple(row.values()) for one in kept_rows(alone, Bounding(3, 1, 1), secret()) for row in one.to_pylist()
+    )
+    everybody = kept_here(64, 3, 1, secret())
+    assert own == Counter(row for row in everybody.elements() if row[-1] == 17)
+
+
+def test_groups_per_person_is_checked() -> None:
+    for wrong in (0, True, 1.5):
+        with pytest.raises(ss.ArgumentError, match=f"groups_per_person = {wrong}"):
+            Bounding(1, wrong, 1)  # type: ignore[arg-type]
+
+
+def test_there_is_nothing_to_keep_of_nothing(tmp_path: Path) -> None:
+    assert list(kept_rows([], Bounding(1, 1, 0), secret())) == []
+
+
+def hashed(purpose: str, *texts: str) -> bytes:
+    salt = secret().derive("bounding persons").hex()
+    return hashlib.sha256((salt + purpose + "\x1f".join(texts)).encode()).digest()
+
+
+def brute_force(rows: list[tuple[str, str]], pairs: int, groups: int) -> list[tuple[str, str]]:
+    """The definition: the groups with the smallest hashes, and of their pairs those with the smallest."""
+    chosen = sorted({group for group, _ in rows}, key=lambda group: hashed("group", "me", group))[:groups]
+    left = [row for row in rows if row[0] in chosen]
+    return sorted(left, key=lambda row: hashed("pair", "me", row[1], row[0]))[:pairs]
+
+
+@pytest.mark.parametrize(("pairs", "groups"), [(1, 1), (1, 3), (2, 1), (3, 2), (7, 5), (50, 50)])
+def test_candidates_of_one_person_merge_in_any_order(pairs: int, groups: int) -> None:
+    """Random rows, dealt to random heaps, merged in random order: what is kept is what the definition keeps."""
+    dice = random.Random(f"{pairs} {groups}")
+    rule = Rule(Bounding(pairs, groups), secret())
+    for _ in range(60):
+        rows = [(f"group {dice.randrange(9)}", f"key {dice.randrange(6)}") for _ in range(dice.randrange(1, 50))]
+        heaps: list[Candidates[tuple[str, str]]] = [Candidates() for _ in range(dice.randrange(1, 8))]
+        for group, key in rows:
+            rule.take(dice.choice(heaps), "me", (key, group), (group,), (group, key))
+        while len(heaps) > 1:
+            taken = heaps.pop(dice.randrange(len(heaps)))
+            rule.merge(dice.choice(heaps), taken)
+            assert all(len(one.groups) <= groups for one in heaps)
+            assert all(len(ones) <= 4 * pairs for one in heaps for _, ones in one.groups.values())
+        kept = rule.kept(heaps[0])
+        assert kept == brute_force(rows, pairs, groups)
+        assert len(kept) <= pairs
+        assert len({group for group, _ in kept}) <= groups
+
+
+def test_merging_leaves_the_other_as_it_was() -> None:
+    rule = Rule(Bounding(2, 2), secret())
+    one, other = Candidates[str](), Candidates[str]()
+    for i in range(6):
+        rule.take(other, "me", (f"key {i}", "group"), ("group",), f"row {i}")
+    before = list(other.rows())
+    rule.merge(one, other)
+    rule.take(one, "me", ("another", "group"), ("group",), "row")
+    assert list(other.rows()) == before
+
+
+def test_texts_are_those_of_columns() -> None:
+    """A cell of Python is written as the same cell of Arrow is, so engines with either keep the same rows."""
+    zone = datetime.timezone(datetime.timedelta(hours=5))
+    cells = [
+        ("é", pa.string()), (-7, pa.int64()), (b"\x00\xff", pa.binary()), (datetime.date(1969, 2, 3), pa.date32()),
+        (datetime.datetime(1969, 2, 3, 4, 5, 6, 7), pa.timestamp("us")),
+        (datetime.datetime(2026, 2, 3, 4, 5, 6, 7, zone), pa.timestamp("us", "UTC")),
+    ]  # fmt: skip
+    assert [text_of(cell) for cell, _ in cells] == [_texts(pa.array([cell], kind))[0] for cell, kind in cells]
