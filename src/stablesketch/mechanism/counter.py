@@ -43,7 +43,7 @@ class TotalState(CountingState):
 
     def add(self, keys: object, values: object, threads: int | None, negative: bool) -> None:
         checked_threads(threads)
-        count = len(self._fingerprints(keys))
+        count = len(self._fingerprinter.column(keys))
         weights = value_column(values, count, highest=self._plan.privacy.max_value)
         chunks = (weights.weights(start, min(start + _CHUNK, count)) for start in range(0, count, _CHUNK))
         total = sum(_sum(chunk) for chunk in chunks)
@@ -51,7 +51,7 @@ class TotalState(CountingState):
         self._pairs += sign * count
         self._total += sign * total
 
-    def add_totals(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
+    def add_folded(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
         self._pairs += pairs
         self._total += _sum(totals)
 

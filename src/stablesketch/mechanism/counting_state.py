@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..errors import MergeError, SecretMismatch
 from ..secret import Secret
-from ..sketch.columns import KeyColumn
-from ..sketch.projection import Projection
+from ..sketch.columns import Fingerprinter
 from .state import MeasuringState
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ class CountingState(MeasuringState):
     def __init__(self, plan: Plan, secret: Secret | None) -> None:
         self._plan = plan
         self._secret = Secret.generate() if secret is None else secret
-        self._fingerprints = Projection(plan.statistic.p, 1, self._secret).fingerprints
+        self._fingerprinter = Fingerprinter.of(self._secret)
         self._pairs = 0
 
     @property
@@ -35,8 +37,8 @@ class CountingState(MeasuringState):
     def secret(self) -> Secret:
         return self._secret
 
-    def fingerprints(self, keys: object) -> KeyColumn:
-        return self._fingerprints(keys)
+    def fingerprint(self, keys: object) -> NDArray[np.uint64]:
+        return self._fingerprinter.fingerprint(keys)
 
     def _check_secret_of(self, other: Self) -> None:
         if other._secret != self._secret:

@@ -42,7 +42,7 @@ class HistogramState(CountingState):
 
     def add(self, keys: object, values: object, threads: int | None, negative: bool) -> None:
         checked_threads(threads)  # one is enough here, but a wrong argument is wrong whatever the mechanism
-        column = self._fingerprints(keys)
+        column = self._fingerprinter.column(keys)
         weights = value_column(values, len(column), highest=self._plan.privacy.max_value)
         sign = -1 if negative else 1
         change: dict[int, int] = {}
@@ -61,7 +61,7 @@ class HistogramState(CountingState):
                 self._totals.pop(key, None)
         self._pairs += pairs
 
-    def add_totals(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
+    def add_folded(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
         self._apply(dict(_group(fingerprints, totals)), pairs)
 
     def merge(self, other: HistogramState) -> None:

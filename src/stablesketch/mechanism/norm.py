@@ -49,7 +49,7 @@ class NormState(NoisyState):
             )
 
     def _estimate(self) -> float:
-        entries, _, _ = self._sketch._snapshot()
+        entries = self._sketch.entries()
         unit = -entries.resolution
         values = np.array([math.ldexp(float(value), unit) for value in integer_entries(entries)])
         return float(norms(values, self._plan.statistic.p))

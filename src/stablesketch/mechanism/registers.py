@@ -41,16 +41,14 @@ class RegistersState(CountingState):
 
     def add(self, keys: object, values: object, threads: int | None, negative: bool) -> None:
         assert not negative  # the plan allows no deletes
-        column = self._fingerprints(keys)
+        column = self._fingerprinter.column(keys)
         weights = value_column(values, len(column), highest=self._plan.privacy.max_value)
         weights.weights(0, len(column))  # values do not matter, but a wrong one is wrong all the same
         self._registers.add(keys, threads=threads)
         self._pairs += len(column)
 
-    def add_totals(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
-        # An integer is its own fingerprint, so a fingerprint passed as an integer is the key it came from.
-        if len(fingerprints):
-            self._registers.add(fingerprints.view(np.int64))
+    def add_folded(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
+        self._registers.add_fingerprints(fingerprints)
         self._pairs += pairs
 
     def merge(self, other: RegistersState) -> None:

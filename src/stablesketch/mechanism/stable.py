@@ -43,7 +43,7 @@ class StableState(NoisyState):
     def measure(self, confidence: float) -> Measured:
         """F_p with noise, and limits that invert the law of F ξ + noise."""
         plan = self._plan
-        estimates = self._sketch._bucket_estimates()
+        estimates = self._sketch.bucket_estimates()
         released = self._published(math.fsum(estimates))
         law = noisy_power_law(plan.statistic.p, plan.size) if plan.buckets == 1 else self._sum_law(estimates, released)
         found = believed(released, plan.noise, law, confidence)

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from ..errors import NegativeTotal
 from ..published import Point, Release
 from ..secret import Secret
-from ..sketch.columns import KeyColumn
 from .measured import Measured
 
 if TYPE_CHECKING:
@@ -42,11 +41,12 @@ class State(ABC):
         """All of the pairs, or none and an error."""
 
     @abstractmethod
-    def fingerprints(self, keys: object) -> KeyColumn: ...
+    def fingerprint(self, keys: object) -> NDArray[np.uint64]:
+        """What the state knows a column of keys by."""
 
     @abstractmethod
-    def add_totals(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
-        """Pairs that were checked and added up by key; the state is as `add` leaves it."""
+    def add_folded(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
+        """Pairs that were checked (collector/folded.py) and added up by key; the state is as `add` leaves it."""
 
     def in_shard(self, shard: str) -> None:  # noqa: B027  # to most it does not matter
         """Says to which shard the pairs belong that come from now on."""

@@ -95,7 +95,7 @@ class _Run:
             # The number of pairs is public, and known only now; the floor that it needs is added at the release.
             privacy = replace(privacy, pairs=self._some(pairs))
             chosen = task.sizing.like(chosen).plan(task.statistic, privacy)
-            collector._decide(chosen)
+            collector.replan(chosen)
         own = self._release(collector)
         return Outcome(chosen, [own], grouped=False, price=(own.epsilon, own.delta))
 
