@@ -7,7 +7,7 @@ import math
 from ..privacy import Privacy
 from ..statistic import Derived, Distinct, Moment, Profile, Renyi, Shannon, Simpson, Statistic, Tsallis
 from .bare_words import bare_error, is_bare
-from .exact_plan import expected_moment
+from .exact_plan import least_moment
 from .noise import is_included, noise_deviation, noise_scale, pairs_for_noise_below
 from .plan import Plan
 from .total_plan import is_counted
@@ -165,7 +165,7 @@ def _at(plan: Plan) -> str:
     if not plan.expected:  # of entropy, of which a length is
         return f" if there are {max(plan.privacy.pairs, plan.privacy.total):,} {plan.privacy.unit}s"
     statistic, privacy = plan.statistic, plan.privacy
-    least = isinstance(statistic, Moment) and plan.expected == expected_moment(statistic, privacy, None)
+    least = isinstance(statistic, Moment) and plan.expected == least_moment(statistic.p, privacy)
     said = f", the least that {privacy.pairs:,} {privacy.unit}s can have" if least and privacy.pairs else ""
     value = f"{plan.expected:,.0f}" if plan.expected >= 1_000.0 else f"{plan.expected:.6g}"
     return f" at {statistic} = {value}{said}"
