@@ -24,7 +24,7 @@ from ..statistic import Shannon
 from .asked import HEADER_BYTES, LARGEST_SIZE, LEAST_SIZE, Asked
 from .bare_plan import one_group
 from .exact_entropy_plan import exact_entropy_deviation
-from .plan import Accuracy, Numbers, Plan, Cost
+from .plan import Accuracy, Cost, Numbers, Plan
 from .sizing import gaussian_guide
 from .ways_out import either, instead_of
 

@@ -15,7 +15,7 @@ from ..statistic import Moment, Statistic
 from .asked import HEADER_BYTES, LARGEST_SIZE, LEAST_SIZE, Asked
 from .exact_plan import expected_moment
 from .phantoms import Phantoms
-from .plan import Accuracy, Numbers, Plan, Cost
+from .plan import Accuracy, Cost, Numbers, Plan
 from .sizing import exact_deviation, floor_for, gaussian_guide, largest_log_rho, relative_deviation
 from .ways_out import a_larger_error, either
 

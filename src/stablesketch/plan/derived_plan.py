@@ -23,7 +23,7 @@ from ..statistic import Derived, Profile, Shannon, Statistic, Total
 from .asked import HEADER_BYTES, Asked, Measurement
 from .charge import composed_epsilon
 from .layout import has_buckets
-from .plan import Accuracy, Numbers, Plan, Cost
+from .plan import Accuracy, Cost, Numbers, Plan
 
 __all__ = ["combined", "derived_plan"]
 

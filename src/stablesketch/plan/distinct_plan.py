@@ -14,7 +14,7 @@ from ..sketch.distinct import FEWEST, blob_bytes
 from .asked import HEADER_BYTES, LARGEST_SIZE, Asked
 from .noise_plan import noise_plan
 from .phantoms import Phantoms
-from .plan import Accuracy, Numbers, Plan, Cost
+from .plan import Accuracy, Cost, Numbers, Plan
 from .ways_out import a_larger_error, instead_of
 
 __all__ = ["distinct_plan", "phantom_number"]

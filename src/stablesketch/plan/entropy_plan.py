@@ -24,7 +24,7 @@ from ..sketch.estimators.entropy_mean import entropy_mean_deviation
 from .asked import HEADER_BYTES, LARGEST_IN_ALL, Asked
 from .exact_entropy_plan import exact_entropy_deviation
 from .layout import LARGEST_FLAT, TYPICAL_MOMENT, USUAL_ENTRIES, Layout, laid_out
-from .plan import Accuracy, Numbers, Plan, Cost
+from .plan import Accuracy, Cost, Numbers, Plan
 from .ways_out import a_larger_error
 
 __all__ = ["entropy_noise", "entropy_plan"]

@@ -28,7 +28,7 @@ from .layout import (
     laid_out,
 )
 from .noisy_measure import measure_of, noise_of_plan
-from .plan import Accuracy, Numbers, Plan, Cost
+from .plan import Accuracy, Cost, Numbers, Plan
 from .sizing import exact_moment_error
 from .total_plan import total_plan
 from .ways_out import a_larger_error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .asked import Asked
-from .plan import Accuracy, Numbers, Plan, Cost
+from .plan import Accuracy, Cost, Numbers, Plan
 
 __all__ = ["noise_plan"]
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..collector import Collector
     from ..secret import Secret
 
-__all__ = ["Accuracy", "Numbers", "Plan", "Cost"]
+__all__ = ["Accuracy", "Cost", "Numbers", "Plan"]
 
 
 @dataclass(frozen=True)

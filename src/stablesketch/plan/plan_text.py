@@ -18,7 +18,7 @@ from ..statistic import STATISTICS, Derived, Distinct, Moment, Shannon, from_dic
 from .asked import LARGEST_IN_ALL, LARGEST_SIZE, Asked, MechanismName
 from .layout import has_buckets
 from .phantoms import Phantoms
-from .plan import Accuracy, Numbers, Plan, Cost
+from .plan import Accuracy, Cost, Numbers, Plan
 from .sampled import Sampled
 
 __all__ = ["is_written_as", "read", "written"]
