@@ -30,7 +30,7 @@ def in_turn(secrets: int) -> Opener:
 
 def quieter(factor: float) -> Change:
     """Less noise on the estimate; of buckets, on the sum and on the norm."""
-    return lambda plan: dataclasses.replace(plan, noise=factor * plan.noise)
+    return lambda plan: dataclasses.plan.altered(noise=factor * plan.noise)
 
 
 def caught(plan: ss.Plan, trials: int, opened: Opener) -> ss.AuditReport:

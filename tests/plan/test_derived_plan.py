@@ -119,4 +119,4 @@ def test_plans_that_nothing_writes_are_refused(change: object, says: str) -> Non
 def test_a_forged_price_is_found_out_by_who_charges_it() -> None:
     plan = ss.plan(ss.Hill(0.5), VALUES, size=50, mechanism="bare")
     with pytest.raises(ss.LedgerError, match="do not give that"):
-        charge_of(dataclasses.replace(plan, epsilon=plan.epsilon / 3.0)).basic()
+        charge_of(dataclasses.plan.altered(epsilon=plan.epsilon / 3.0)).basic()

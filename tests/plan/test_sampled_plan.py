@@ -97,7 +97,7 @@ def test_a_ledger_takes_the_certified_epsilon(sampling: ss.Sampling) -> None:
     mechanism = charge_of(plan)
     assert (mechanism.kind, mechanism.epsilon, mechanism.delta) == ("other", plan.epsilon, plan.delta)
     with pytest.raises(ss.LedgerError, match="do not give that"):
-        charge_of(dataclasses.replace(plan, epsilon=plan.epsilon / 3.0))
+        charge_of(dataclasses.plan.altered(epsilon=plan.epsilon / 3.0))
 
 
 def test_bad_calls_say_what_to_do() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BlobError, MergeError
-from ..plan.exact_plan import expected_moment
+from ..plan.exact_plan import least_moment
 from ..plan.plan import Plan
 from ..plan.total_plan import total_distance, total_scale
 from ..sketch.columns import value_column
@@ -110,7 +110,7 @@ class Counter(ExactNumber):
 
     def expects_least(self, plan: Plan) -> bool:
         statistic = plan.statistic
-        return isinstance(statistic, Moment) and plan.expected == expected_moment(statistic, plan.privacy, None)
+        return isinstance(statistic, Moment) and plan.expected == least_moment(1.0, plan.privacy)
 
     def memory(self) -> str:
         return "one counter"

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from fractions import Fraction
 from functools import partial
 
-from ..plan.exact_plan import expected_moment
+from ..plan.exact_plan import least_moment
 from ..plan.plan import Plan
 from ..plan.sizing import exact_deviation
 from ..privacy import discrete_laplace
@@ -93,8 +93,7 @@ class ExactMoment(ExactNumber):
         return max(plan.statistic.p, 1.0)
 
     def expects_least(self, plan: Plan) -> bool:
-        assert isinstance(plan.statistic, Moment)
-        return plan.expected == expected_moment(plan.statistic, plan.privacy, None)
+        return plan.expected == least_moment(plan.statistic.p, plan.privacy)
 
     def measured(self, plan: Plan) -> str:
         return norm_in_words(plan.statistic.p)

@@ -6,14 +6,13 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from ..plan.exact_plan import expected_moment
+from ..plan.exact_plan import least_moment
 from ..plan.mechanism import Mechanism
 from ..plan.noisy_measure import measure_of, released_by
 from ..plan.plan import Plan
 from ..privacy import discrete_laplace
 from ..privacy.charge import Charge
 from ..sketch.estimators.noisy_interval import NoisyLaw
-from ..statistic import Moment
 from .laplace_noise import check_noise, noise_of
 from .measured import Measured
 from .sketch_state import SketchState
@@ -89,5 +88,4 @@ class NoisyEstimate(Mechanism):
         return delta
 
     def expects_least(self, plan: Plan) -> bool:
-        assert isinstance(plan.statistic, Moment)
-        return plan.expected == expected_moment(plan.statistic, plan.privacy, None)
+        return plan.expected == least_moment(plan.statistic.p, plan.privacy)

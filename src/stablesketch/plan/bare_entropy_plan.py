@@ -21,12 +21,11 @@ from ..privacy.shift_curve import ShiftCurve
 from ..sketch import entry_bytes
 from ..sketch.estimators.entropy import entropy_deviation
 from ..statistic import Shannon
+from .asked import HEADER_BYTES, LARGEST_SIZE, LEAST_SIZE, Asked
 from .bare_plan import one_group
 from .exact_entropy_plan import exact_entropy_deviation
-from .phantoms import Phantoms
-from .plan import Plan
+from .plan import Accuracy, Cost, Numbers, Plan
 from .sizing import gaussian_guide
-from .wanted import HEADER_BYTES, LARGEST_SIZE, LEAST_SIZE, Wanted
 from .ways_out import either, instead_of
 
 __all__ = ["bare_entropy_plan"]
@@ -35,45 +34,38 @@ _PRECISION_SHARE = 0.75  # of δ, which finite precision may take at most
 _LARGEST_EPSILON = 20.0  # to be suggested
 
 
-def bare_entropy_plan(statistic: Shannon, privacy: Privacy, wanted: Wanted) -> Plan:
+def bare_entropy_plan(asked: Asked) -> Plan:
     """By the size asked for, the memory, or the error; if nobody asks, as near to the usual error as ε allows."""
+    privacy = asked.privacy
     one_group(privacy)
     shift = entropy_sensitivity(privacy, privacy.total or None)
-    if wanted.size is not None or wanted.memory is not None:
-        size = wanted.size_within(_entry_bytes(privacy))
+    if asked.one_size is not None or asked.memory is not None:
+        size = asked.size_within(_entry_bytes(privacy))
         if not _allows(size, shift, privacy):
-            raise _refused(privacy, shift, f"{size} entries are", wanted)
-        return _plan(statistic, privacy, shift, size, wanted.deletes)
-    needed = _size_for(wanted.error_or(statistic.default_error), privacy)
+            raise _refused(privacy, shift, f"{size} entries are", asked)
+        return _plan(asked, shift, size)
+    needed = _size_for(asked.error_or(asked.statistic.default_error), privacy)
     if needed <= LARGEST_SIZE and _allows(needed, shift, privacy):
-        return _plan(statistic, privacy, shift, needed, wanted.deletes)
-    if wanted.error is not None and not wanted.usual:
-        raise _refused(privacy, shift, f"an error of {wanted.error:g} is", wanted)
+        return _plan(asked, shift, needed)
+    if not asked.free_error:
+        raise _refused(privacy, shift, f"an error of {asked.error:g} is", asked)
     size = _largest_size(shift, privacy)
     if not size:
-        raise _refused(privacy, shift, f"{LEAST_SIZE} entries, the fewest, are", wanted)
-    return _plan(statistic, privacy, shift, size, wanted.deletes)
+        raise _refused(privacy, shift, f"{LEAST_SIZE} entries, the fewest, are", asked)
+    return _plan(asked, shift, size)
 
 
-def _plan(statistic: Shannon, privacy: Privacy, shift: float, size: int, deletes: bool) -> Plan:
+def _plan(asked: Asked, shift: float, size: int) -> Plan:
+    privacy = asked.privacy
     step, curve_delta = _grid(size, privacy)
     curve = ShiftCurve(size, shift)
     return Plan(
-        statistic=statistic,
-        privacy=privacy,
-        mechanism="bare",
-        size=size,
-        phantoms=Phantoms(0, 1),
-        step=step,
-        epsilon=min(curve.epsilon(curve_delta), privacy.epsilon),
-        delta=privacy.delta,
-        pure_epsilon=math.inf,  # the right tail of R is lighter than any exponential
-        error=_spread(size, step),
-        relative=False,
-        expected=0.0,
-        bytes=HEADER_BYTES + math.ceil(size * _entry_bytes(privacy)),
-        exact_error=exact_entropy_deviation(privacy),
-        deletes=deletes,
+        asked,
+        "bare",
+        # There is no pure ε: the right tail of R is lighter than any exponential.
+        Cost(min(curve.epsilon(curve_delta), privacy.epsilon), privacy.delta),
+        Accuracy(_spread(size, step), False, 0.0, exact_entropy_deviation(privacy)),
+        Numbers(size, step=step, bytes=HEADER_BYTES + math.ceil(size * _entry_bytes(privacy))),
     )
 
 
@@ -119,13 +111,13 @@ def _largest_size(shift: float, privacy: Privacy) -> int:
     return low
 
 
-def _refused(privacy: Privacy, shift: float, what: str, wanted: Wanted) -> PlanInfeasible:
+def _refused(privacy: Privacy, shift: float, what: str, asked: Asked) -> PlanInfeasible:
     """What would do: a smaller size, a larger ε, a promise of more pairs, or a statistic that has a floor."""
     ways, size = [], 0
-    if math.isfinite(shift) and wanted.part_of is None:  # a part has no size and no ε that could be asked for
+    if math.isfinite(shift) and asked.measurement.of is None:  # a part has no size and no ε that could be asked for
         size = _largest_size(shift, privacy)
         if size:
-            ways.append(f"{_only(wanted)}size={size}, whose error is {_spread(size, _grid(size, privacy)[0]):.2g} nats")
+            ways.append(f"{_only(asked)}size={size}, whose error is {_spread(size, _grid(size, privacy)[0]):.2g} nats")
         else:
             enough = float(f"{1.1 * ShiftCurve(LEAST_SIZE, shift).epsilon(0.2 * privacy.delta):.2g}")
             if enough <= _LARGEST_EPSILON and _allows(LEAST_SIZE, shift, replace(privacy, epsilon=enough)):
@@ -136,7 +128,7 @@ def _refused(privacy: Privacy, shift: float, what: str, wanted: Wanted) -> PlanI
     if pairs and promises:
         ways.append(f"pairs={pairs}, a promise that there are so many or more, from public knowledge")
     ways.append("mechanism='exact', which needs no promise and holds all keys in memory")
-    ways.append(f"{instead_of(wanted.part_of or Shannon(), Shannon())}, which needs no promise either")
+    ways.append(f"{instead_of(asked.measurement.of or Shannon(), Shannon())}, which needs no promise either")
     number = "any number of" if not privacy.pairs else f"at least {privacy.pairs:,}"
     return PlanInfeasible(
         f"{what} out of reach for Shannon's entropy at ε = {privacy.epsilon:.3g}, δ = {privacy.delta:.3g}: one person "
@@ -147,9 +139,9 @@ def _refused(privacy: Privacy, shift: float, what: str, wanted: Wanted) -> PlanI
     )
 
 
-def _only(wanted: Wanted) -> str:
+def _only(asked: Asked) -> str:
     """What must not be passed beside a size."""
-    given = (("error=", wanted.error), ("memory=", wanted.memory))
+    given = (("error=", asked.error), ("memory=", asked.memory))
     return "".join(f"Leave out {name} and pass " for name, value in given if value is not None)
 
 

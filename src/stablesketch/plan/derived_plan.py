@@ -20,15 +20,14 @@ import numpy as np
 from ..errors import ArgumentError, PlanInfeasible
 from ..privacy import Privacy
 from ..statistic import Derived, Profile, Shannon, Statistic, Total
+from .asked import HEADER_BYTES, Asked, Measurement
 from .charge import composed_epsilon
 from .layout import has_buckets
-from .phantoms import Phantoms
-from .plan import Plan
-from .wanted import HEADER_BYTES, Wanted
+from .plan import Accuracy, Cost, Numbers, Plan
 
 __all__ = ["combined", "derived_plan"]
 
-Planner = Callable[[Statistic, Privacy, Wanted], Plan]
+Planner = Callable[[Asked], Plan]
 
 _TOTAL_SHARE = {True: 0.5, False: 0.1}  # of ε, whether values vary
 _TRIALS = 8
@@ -38,8 +37,10 @@ _CLOSE = 0.98
 _AIM = 0.99
 
 
-def derived_plan(statistic: Derived, privacy: Privacy, asked: Wanted, planned: Planner) -> Plan:
+def derived_plan(asked: Asked, planned: Planner) -> Plan:
     """The parts planned, and their price together."""
+    statistic, privacy = asked.statistic, asked.privacy
+    assert isinstance(statistic, Derived)
     needs = statistic.needs(privacy)
     for name, each in (("size", asked.sizes), ("entries_per_key", asked.each_per_key)):
         if each and len(each) != len(needs):
@@ -61,24 +62,20 @@ def derived_plan(statistic: Derived, privacy: Privacy, asked: Wanted, planned: P
     if epsilon > privacy.epsilon:
         raise PlanInfeasible("the shares come to more than what was asked; this is a bug, please report the call.")
     return Plan(
-        statistic=statistic,
-        privacy=privacy,
-        mechanism=asked.mechanism,
-        size=sum(part.size for part in parts),
-        phantoms=Phantoms(0, 1),
-        step=0.0,
-        epsilon=min(composed_epsilon(parts, privacy.relation, delta), privacy.epsilon)
-        if together
-        else parts[0].epsilon,
-        delta=delta,
-        pure_epsilon=math.fsum(part.pure_epsilon for part in parts),
-        error=error,
-        relative=statistic.relative and all(part.relative or not part.statistic.relative for part in parts),
-        expected=_expected(statistic, parts, privacy),
-        bytes=HEADER_BYTES + sum(max(part.bytes - HEADER_BYTES, 0) + HEADER_BYTES for part in parts),
-        exact_error=_exact_error(statistic, parts),
-        deletes=asked.deletes,
-        parts=tuple(parts),
+        asked,
+        asked.mechanism,
+        Cost(epsilon, delta, math.fsum(part.pure_epsilon for part in parts)),
+        Accuracy(
+            error,
+            statistic.relative and all(part.relative or not part.statistic.relative for part in parts),
+            _expected(statistic, parts, privacy),
+            _exact_error(statistic, parts),
+        ),
+        Numbers(
+            sum(part.size for part in parts),
+            bytes=HEADER_BYTES + sum(max(part.bytes - HEADER_BYTES, 0) + HEADER_BYTES for part in parts),
+        ),
+        tuple(parts),
     )
 
 
@@ -93,28 +90,31 @@ def _shares(needs: Sequence[Statistic], privacy: Privacy) -> list[float]:
 
 
 def _first_parts(
-    statistic: Derived, needs: Sequence[Statistic], shares: Sequence[float], privacy: Privacy, asked: Wanted,
+    statistic: Derived, needs: Sequence[Statistic], shares: Sequence[float], privacy: Privacy, asked: Asked,
     planned: Planner,
 ) -> list[Plan]:  # fmt: skip
     """Every part for its share: by its size, by its part of the memory, or by the error that it may have."""
     count = sum(not isinstance(each, Total) for each in needs)
     room = 1.0
+    one_per_key = None if asked.each_per_key else asked.one_per_key
     parts: dict[int, Plan] = {}
     # What the noise of N adds is known first, and leaves so much room for the others.
     for i in sorted(range(len(needs)), key=lambda i: not isinstance(needs[i], Total)):
         each = needs[i]
-        base = Wanted(
+        own = _own(privacy, shares[i], count)
+        base = Asked(
+            each,
+            own,
             expected=_expected_part(statistic, each, asked, privacy),
             mechanism=asked.mechanism,
             deletes=asked.deletes,
-            part_of=statistic,
-            parts=count,
             usual_memory=asked.usual_memory,
-            entries_per_key=asked.entries_per_key if has_buckets(each, asked.mechanism) else None,
+            entries_per_key=one_per_key if has_buckets(each, asked.mechanism) else None,
+            measurement=Measurement(statistic, count),
         )
         if asked.sizes:
-            per_key = asked.each_per_key[i] if asked.each_per_key else base.entries_per_key or 0
-            want = base.one(asked.sizes[i], per_key)
+            per_key = asked.each_per_key[i] if asked.each_per_key else base.one_per_key or 0
+            want = base.with_size(asked.sizes[i], per_key)
         elif isinstance(each, Total) or asked.mechanism == "exact":
             want = base
         elif asked.size is not None:
@@ -124,13 +124,13 @@ def _first_parts(
         elif asked.error is not None:
             want = replace(base, error=room * asked.error / statistic.factor(each))
         elif isinstance(each, Shannon) or asked.mechanism == "sketch":
-            want = replace(base, error=statistic.default_error / statistic.factor(each), usual=True)
+            usual = Measurement(statistic, count, usual=True)
+            want = replace(base, error=statistic.default_error / statistic.factor(each), measurement=usual)
         else:
             # What nobody asked for need not be reached: it only says how many entries there are.
             want = replace(base, size=_usual_size(each, statistic, privacy, planned))
-        own = _own(privacy, shares[i], count)
         try:
-            parts[i] = planned(each, own, want)
+            parts[i] = planned(want)
         except (PlanInfeasible, ArgumentError) as error:
             # What a part says of its own error, or of its share of ε, is no advice to who asks for the whole.
             if asked.error is not None and (isinstance(error, PlanInfeasible) or error.argument == "error"):
@@ -146,7 +146,7 @@ def _first_parts(
     return [parts[i] for i in range(len(needs))]
 
 
-def _out_of_reach(statistic: Derived, privacy: Privacy, asked: Wanted, why: str) -> PlanInfeasible:
+def _out_of_reach(statistic: Derived, privacy: Privacy, asked: Asked, why: str) -> PlanInfeasible:
     return PlanInfeasible(
         f"the error of {statistic} cannot be {asked.error:g} with ε = {privacy.epsilon:g}, δ = {privacy.delta:g}: "
         f"{why}. Leave out error= for the usual size, or pass a larger error, a larger ε, or a smaller max_value."
@@ -162,7 +162,7 @@ def _usual_size(part: Statistic, statistic: Derived, privacy: Privacy, planned: 
     error = statistic.default_error / statistic.factor(part)
     while True:
         try:
-            return planned(part, long, Wanted(error=error, mechanism="bare")).size
+            return planned(Asked(part, long, error=error, mechanism="bare")).size
         except PlanInfeasible:
             if error > _WORST_ERROR:
                 raise
@@ -227,10 +227,10 @@ def _with_shares(
             part
             if part.mechanism == "bare" and not part.floor  # more ε would change nothing
             else planned(
-                part.statistic, _own(privacy, share, count, factor),
-                Wanted(expected=part.expected or None, deletes=part.deletes, mechanism=part.mechanism).one(
-                    part.size, part.entries_per_key if part.buckets > 1 else 0
-                ),
+                Asked(
+                    part.statistic, _own(privacy, share, count, factor), expected=part.expected or None,
+                    deletes=part.deletes, mechanism=part.mechanism,
+                ).with_size(part.size, part.entries_per_key if part.buckets > 1 else 0)
             )
             for part, share in zip(parts, shares, strict=True)
         ]  # fmt: skip
@@ -291,7 +291,7 @@ def _expected(statistic: Derived, parts: Sequence[Plan], privacy: Privacy) -> fl
     return float(statistic.of(found, privacy.pairs))  # type: ignore[arg-type]  # numbers are arrays of no dimension
 
 
-def _expected_part(statistic: Derived, part: Statistic, asked: Wanted, privacy: Privacy) -> float | None:
+def _expected_part(statistic: Derived, part: Statistic, asked: Asked, privacy: Privacy) -> float | None:
     """What is expected of a part if `expected` is that of the statistic, at the least N there can be."""
     if asked.expected is None:
         return None

@@ -9,14 +9,12 @@ from __future__ import annotations
 import math
 
 from ..errors import ArgumentError, PlanInfeasible
-from ..privacy import Privacy
 from ..privacy.distinct import PhantomNumber, distinct_deviation, phantoms_for
 from ..sketch.distinct import FEWEST, blob_bytes
-from ..statistic import Distinct
+from .asked import HEADER_BYTES, LARGEST_SIZE, Asked
 from .noise_plan import noise_plan
 from .phantoms import Phantoms
-from .plan import Plan
-from .wanted import HEADER_BYTES, LARGEST_SIZE, Wanted
+from .plan import Accuracy, Cost, Numbers, Plan
 from .ways_out import a_larger_error, instead_of
 
 __all__ = ["distinct_plan", "phantom_number"]
@@ -30,47 +28,45 @@ def phantom_number(plan: Plan) -> PhantomNumber:
     return PhantomNumber(plan.phantoms.count, privacy.epsilon, privacy.pairs_per_person, privacy.copies)
 
 
-def distinct_plan(statistic: Distinct, privacy: Privacy, wanted: Wanted) -> Plan:
+def distinct_plan(asked: Asked) -> Plan:
     """By the number of registers asked for, the memory, or the error at `expected` keys, by default very many."""
-    if wanted.mechanism == "exact":
-        return _exact(statistic, privacy, wanted)
-    if wanted.deletes:
-        without = instead_of(wanted.part_of or statistic, statistic) or "mechanism='exact'"
+    statistic, privacy = asked.statistic, asked.privacy
+    if asked.mechanism == "exact":
+        return _exact(asked)
+    if asked.deletes:
+        without = instead_of(asked.measurement.of or statistic, statistic) or "mechanism='exact'"
         raise ArgumentError(
             "deletes", True, "registers cannot take back a key that they counted",
             f"Leave out deletes=, or pass {without}",
         )  # fmt: skip
     phantoms = phantoms_for(privacy)
-    keys = wanted.expected or _MANY
-    if wanted.size is not None or wanted.memory is not None:
-        size = wanted.size_within(4.0, FEWEST)
+    keys = asked.expected or _MANY
+    if asked.one_size is not None or asked.memory is not None:
+        size = asked.size_within(4.0, FEWEST)
         if size < FEWEST:
             raise ArgumentError(
                 "size", size, f"a distinct count has at least {FEWEST} registers", f"Pass size={FEWEST} or more"
             )
     else:
-        size = _size_for(wanted, statistic, keys, phantoms)
+        size = _size_for(asked, keys, phantoms)
     return Plan(
-        statistic=statistic,
-        privacy=privacy,
-        mechanism="sketch",
-        size=size,
-        phantoms=Phantoms(phantoms.centre, 1),
-        step=1.0,
-        epsilon=privacy.epsilon,
-        delta=min(phantoms.delta(privacy.epsilon), privacy.delta),
-        pure_epsilon=math.inf,  # of fewer keys than there can be with the phantoms
-        error=distinct_deviation(keys, size, phantoms) / keys,
-        relative=True,
-        expected=wanted.expected or 0.0,
-        bytes=HEADER_BYTES + blob_bytes(size),
-        exact_error=math.sqrt(2.0) * privacy.pairs_per_person / privacy.epsilon / keys,
+        asked,
+        "sketch",
+        # There is no pure ε: a release may be of fewer keys than there can be with the phantoms.
+        Cost(privacy.epsilon, min(phantoms.delta(privacy.epsilon), privacy.delta)),
+        Accuracy(
+            distinct_deviation(keys, size, phantoms) / keys,
+            True,
+            asked.expected or 0.0,
+            math.sqrt(2.0) * privacy.pairs_per_person / privacy.epsilon / keys,
+        ),
+        Numbers(size, step=1.0, phantoms=Phantoms(phantoms.centre, 1), bytes=HEADER_BYTES + blob_bytes(size)),
     )
 
 
-def _size_for(wanted: Wanted, statistic: Distinct, keys: float, phantoms: PhantomNumber) -> int:
+def _size_for(asked: Asked, keys: float, phantoms: PhantomNumber) -> int:
     """The fewest registers with at most this error."""
-    error = wanted.error_or(statistic.default_error)
+    error = asked.error_or(asked.statistic.default_error)
     low, high = FEWEST, LARGEST_SIZE
     if distinct_deviation(keys, high, phantoms) > error * keys:
         best = distinct_deviation(keys, high, phantoms) / keys
@@ -85,7 +81,7 @@ def _size_for(wanted: Wanted, statistic: Distinct, keys: float, phantoms: Phanto
     return low
 
 
-def _exact(statistic: Distinct, privacy: Privacy, wanted: Wanted) -> Plan:
+def _exact(asked: Asked) -> Plan:
     """All keys in memory, and discrete Laplace noise of scale c/ε on their number."""
-    deviation = math.sqrt(2.0) * privacy.pairs_per_person / privacy.epsilon
-    return noise_plan(statistic, privacy, deviation, wanted.expected or 0.0, deletes=wanted.deletes)
+    deviation = math.sqrt(2.0) * asked.privacy.pairs_per_person / asked.privacy.epsilon
+    return noise_plan(asked, deviation, asked.expected or 0.0)

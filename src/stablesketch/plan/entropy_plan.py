@@ -21,12 +21,10 @@ from ..privacy import Privacy
 from ..privacy.noisy_entropy import EntropyNoise, entropy_size_for
 from ..sketch import entry_bytes
 from ..sketch.estimators.entropy_mean import entropy_mean_deviation
-from ..statistic import Shannon
+from .asked import HEADER_BYTES, LARGEST_IN_ALL, Asked
 from .exact_entropy_plan import exact_entropy_deviation
 from .layout import LARGEST_FLAT, TYPICAL_MOMENT, USUAL_ENTRIES, Layout, laid_out
-from .phantoms import Phantoms
-from .plan import LARGEST_IN_ALL, Plan
-from .wanted import HEADER_BYTES, Wanted
+from .plan import Accuracy, Cost, Numbers, Plan
 from .ways_out import a_larger_error
 
 __all__ = ["entropy_noise", "entropy_plan"]
@@ -36,57 +34,51 @@ _PER_KEY = 64
 _TOTAL_BYTES = 8  # of a bucket
 
 
-def entropy_plan(statistic: Shannon, privacy: Privacy, wanted: Wanted) -> Plan:
+def entropy_plan(asked: Asked) -> Plan:
     """By the size asked for, the memory, or the error, which is that of the sketch if no key dominates; the noise comes
     on top."""
-    layout = _layout(privacy, wanted)
+    privacy = asked.privacy
+    layout = _layout(privacy, asked)
     noise, total = _noise(privacy, layout.size, layout.buckets), max(privacy.pairs, privacy.total)
     bound = noise.bound(max(total, 1))
+    error = noise.deviation(total) if total else noise.sketch_deviation
+    entries = math.ceil(layout.buckets * _bucket_bytes(privacy, layout))
     return Plan(
-        statistic=statistic,
-        privacy=privacy,
-        mechanism="sketch",
-        size=layout.size,
-        phantoms=Phantoms(0, 1),
-        step=float(noise.step(bound)),
-        epsilon=privacy.epsilon,
-        delta=privacy.delta,
-        pure_epsilon=math.inf,
-        error=noise.deviation(total) if total else noise.sketch_deviation,
-        relative=False,
-        expected=0.0,
-        bytes=HEADER_BYTES + math.ceil(layout.buckets * _bucket_bytes(privacy, layout)),
-        exact_error=exact_entropy_deviation(privacy),
-        deletes=wanted.deletes,
-        noise=noise.noise(bound),
-        buckets=layout.buckets,
+        asked,
+        "sketch",
+        Cost(privacy.epsilon, privacy.delta),
+        Accuracy(error, False, 0.0, exact_entropy_deviation(privacy)),
+        Numbers(
+            layout.size, layout.buckets, float(noise.step(bound)), noise.noise(bound), bytes=HEADER_BYTES + entries
+        ),
     )
 
 
-def _layout(privacy: Privacy, wanted: Wanted) -> Layout:
-    per_key = wanted.entries_per_key or _PER_KEY
-    if wanted.size is not None:
-        layout = laid_out(wanted.size, wanted.entries_per_key, _PER_KEY)
-    elif wanted.memory is not None:
-        layout = _within(privacy, wanted, wanted.memory, LARGEST_IN_ALL)
-    elif wanted.error is None or wanted.usual:
-        layout = _within(privacy, wanted, wanted.usual_memory // wanted.parts, USUAL_ENTRIES // wanted.parts)
+def _layout(privacy: Privacy, asked: Asked) -> Layout:
+    per_key = asked.one_per_key or _PER_KEY
+    if asked.one_size is not None:
+        layout = laid_out(asked.one_size, asked.one_per_key, _PER_KEY)
+    elif asked.memory is not None:
+        layout = _within(privacy, asked, asked.memory, LARGEST_IN_ALL)
+    elif asked.free_error or asked.error is None:
+        sharing = asked.measurement.sharing
+        layout = _within(privacy, asked, asked.usual_memory // sharing, USUAL_ENTRIES // sharing)
     else:
-        layout = _for_error(privacy, wanted, wanted.error, per_key)
+        layout = _for_error(privacy, asked, asked.error, per_key)
     if layout.per_key < _FEWEST:
-        name, value = ("entries_per_key", layout.per_key) if wanted.entries_per_key else ("size", layout.size)
+        name, value = ("entries_per_key", layout.per_key) if asked.one_per_key else ("size", layout.size)
         reason = f"an estimate of entropy takes at least {_FEWEST} entries"
         raise ArgumentError(name, value, reason, f"Pass {name}={_FEWEST} or more")
     return layout
 
 
-def _within(privacy: Privacy, wanted: Wanted, memory: int, most: int) -> Layout:
+def _within(privacy: Privacy, asked: Asked, memory: int, most: int) -> Layout:
     """As many buckets as fit into the memory, with no more than `most` entries; few entries are in one bucket."""
-    room, per_key = memory - HEADER_BYTES, wanted.entries_per_key or _PER_KEY
+    room, per_key = memory - HEADER_BYTES, asked.one_per_key or _PER_KEY
     flat = math.floor(room / _bucket_bytes(privacy, Layout(1)))
-    if wanted.memory is not None:
-        wanted.size_within(_bucket_bytes(privacy, Layout(1)), wanted.entries_per_key or _FEWEST)  # refuses too little
-    if wanted.entries_per_key is None and flat <= LARGEST_FLAT:
+    if asked.memory is not None:
+        asked.size_within(_bucket_bytes(privacy, Layout(1)), asked.one_per_key or _FEWEST)  # refuses too little
+    if asked.one_per_key is None and flat <= LARGEST_FLAT:
         return Layout(max(flat, _FEWEST))
     low, high = 1, most // per_key + 1
     while high - low > 1:
@@ -96,10 +88,10 @@ def _within(privacy: Privacy, wanted: Wanted, memory: int, most: int) -> Layout:
     return Layout(per_key, low)
 
 
-def _for_error(privacy: Privacy, wanted: Wanted, error: float, per_key: int) -> Layout:
+def _for_error(privacy: Privacy, asked: Asked, error: float, per_key: int) -> Layout:
     """The error of the sketch alone, if no key dominates."""
     flat = entropy_size_for(error, privacy)
-    if flat <= LARGEST_FLAT and wanted.entries_per_key is None:
+    if flat <= LARGEST_FLAT and asked.one_per_key is None:
         return Layout(flat)
     one, most = entropy_mean_deviation(per_key), LARGEST_IN_ALL // per_key
     buckets = max(math.ceil((one / error) ** 2), 1)

@@ -6,33 +6,32 @@ What is released, and why it is private: privacy/noisy_entropy.py.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 from ..errors import PlanInfeasible
 from ..privacy import Privacy
 from ..privacy.noisy_entropy import EntropyNoise
-from ..statistic import Shannon
+from .asked import Asked
 from .noise_plan import noise_plan
 from .plan import Plan
-from .wanted import Wanted
 
 __all__ = ["exact_entropy_deviation", "exact_entropy_plan"]
 
 
-def exact_entropy_plan(statistic: Shannon, privacy: Privacy, wanted: Wanted) -> Plan:
+def exact_entropy_plan(asked: Asked) -> Plan:
     """For streams of any length; the error is that in a stream of as many pairs as are promised."""
+    privacy = asked.privacy
     error = exact_entropy_deviation(privacy)
-    if wanted.error is not None and error > wanted.error:
+    if asked.error is not None and error > asked.error:
         promised = f"among {privacy.pairs:,} pairs" if privacy.pairs else "in a stream of which nothing is promised"
         raise PlanInfeasible(
-            f"the exact mechanism has an error of {error:.3g} nats {promised}, and {wanted.error:g} is asked. Leave "
+            f"the exact mechanism has an error of {error:.3g} nats {promised}, and {asked.error:g} is asked. Leave "
             "out error=, which changes nothing here, or promise more pairs (pairs=)."
         )
     noise = _noise(privacy)
     step = float(noise.step(noise.bound(_least_total(privacy))))
-    planned = noise_plan(statistic, privacy, error, 0.0, step=step, deletes=wanted.deletes)
+    planned = noise_plan(asked, error, 0.0, step=step)
     delta = privacy.delta if noise.lost else 0.0
-    return replace(planned, delta=delta, pure_epsilon=math.inf if noise.lost else privacy.epsilon)
+    return planned.altered(delta=delta, pure_epsilon=math.inf if noise.lost else privacy.epsilon)
 
 
 def exact_entropy_deviation(privacy: Privacy) -> float:

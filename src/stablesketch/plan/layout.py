@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from ..errors import ArgumentError
 from ..privacy import Privacy
 from ..statistic import Moment, Shannon, Statistic
-from .plan import LARGEST_SIZE
+from .asked import LARGEST_SIZE
 
 __all__ = [
     "FEW_PER_KEY",

@@ -228,4 +228,4 @@ def charge_of(plan: Plan) -> Charge:
 
 def needs_promise(plan: Plan) -> bool:
     """Whether the guarantee rests on what is promised of the stream: some of what is released is bare entries."""
-    return any(mechanism_of(part).bare for part in plan.parts or (plan,))
+    return any(mechanism_of(part).bare for part in plan.measurements)

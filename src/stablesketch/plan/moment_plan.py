@@ -14,9 +14,8 @@ from dataclasses import replace
 from functools import lru_cache
 
 from ..errors import PlanInfeasible
-from ..privacy import Privacy
 from ..sketch import entry_bytes
-from ..statistic import Moment
+from .asked import HEADER_BYTES, LARGEST_IN_ALL, LARGEST_SIZE, Asked
 from .bare_plan import bare_plan
 from .exact_plan import exact_plan, expected_moment
 from .layout import (
@@ -29,11 +28,9 @@ from .layout import (
     laid_out,
 )
 from .noisy_measure import measure_of, noise_of_plan
-from .phantoms import Phantoms
-from .plan import LARGEST_IN_ALL, Plan
+from .plan import Accuracy, Cost, Numbers, Plan
 from .sizing import exact_moment_error
 from .total_plan import total_plan
-from .wanted import HEADER_BYTES, LARGEST_SIZE, Wanted
 from .ways_out import a_larger_error
 
 __all__ = ["moment_plan", "usual_per_key"]
@@ -44,27 +41,27 @@ _STEP = 16  # of the number of entries that a key touches: kernels make eight at
 _MANY_PER_KEY = (16, 32, 64, 128, 256, 512, 2_048, 8_192)  # tried where the noise must be less
 
 
-def moment_plan(statistic: Moment, privacy: Privacy, wanted: Wanted) -> Plan:
+def moment_plan(asked: Asked) -> Plan:
     """By the size asked for, the memory, or the error; where a value is expected, the error has that of the noise."""
-    if not has_buckets(statistic, wanted.mechanism):
-        wanted.no_buckets(statistic)
-    if statistic.p == 1.0 and wanted.mechanism != "bare":
-        return total_plan(statistic, privacy, wanted)  # F_1 is the total, for which a counter is enough
-    if wanted.mechanism == "exact":
-        guess = expected_moment(statistic, privacy, wanted.expected)
-        return exact_plan(statistic, privacy, wanted.error, guess, wanted.deletes)
-    if wanted.mechanism == "bare":
-        return bare_plan(statistic, privacy, wanted)
-    if wanted.size is not None:
-        layout = laid_out(wanted.size, wanted.entries_per_key, usual_per_key(statistic.p))
-    elif wanted.memory is not None:
-        layout = _within(statistic, privacy, wanted, LARGEST_IN_ALL)
-    elif statistic.p < 1.0 and (wanted.error is None or wanted.usual):
-        memory = wanted.usual_memory // wanted.parts
-        layout = _within(statistic, privacy, replace(wanted, memory=memory), USUAL_ENTRIES // wanted.parts)
+    if not has_buckets(asked.statistic, asked.mechanism):
+        asked.no_buckets()
+    if asked.statistic.p == 1.0 and asked.mechanism != "bare":
+        return total_plan(asked)  # F_1 is the total, for which a counter is enough
+    if asked.mechanism == "exact":
+        guess = expected_moment(asked)
+        return exact_plan(asked, guess)
+    if asked.mechanism == "bare":
+        return bare_plan(asked)
+    if asked.one_size is not None:
+        layout = laid_out(asked.one_size, asked.one_per_key, usual_per_key(asked.statistic.p))
+    elif asked.memory is not None:
+        layout = _within(asked, LARGEST_IN_ALL)
+    elif asked.statistic.p < 1.0 and asked.free_error:
+        memory = asked.usual_memory // asked.measurement.sharing
+        layout = _within(replace(asked, memory=memory), USUAL_ENTRIES // asked.measurement.sharing)
     else:
-        return _for_error(statistic, privacy, wanted, wanted.error_or(statistic.default_error))
-    return _plan(statistic, privacy, wanted, layout)
+        return _for_error(asked, asked.error_or(asked.statistic.default_error))
+    return _plan(asked, layout)
 
 
 @lru_cache(maxsize=64)
@@ -76,117 +73,109 @@ def usual_per_key(p: float) -> int:
     return entries
 
 
-def _within(statistic: Moment, privacy: Privacy, wanted: Wanted, most: int) -> Layout:
+def _within(asked: Asked, most: int) -> Layout:
     """As many entries as fit into the memory, and no more than `most`; few of them in one bucket."""
-    per_key = wanted.entries_per_key or usual_per_key(statistic.p)
-    flat = wanted.size_within(_entry_bytes(statistic, privacy, wanted, 1))
-    if not has_buckets(statistic, "sketch") or (wanted.entries_per_key is None and flat <= LARGEST_FLAT):
+    per_key = asked.one_per_key or usual_per_key(asked.statistic.p)
+    flat = asked.size_within(_entry_bytes(asked, 1))
+    if not has_buckets(asked.statistic, "sketch") or (asked.one_per_key is None and flat <= LARGEST_FLAT):
         return Layout(flat)
     buckets = 1
     for _ in range(3):  # the more buckets, the less there is in each, and the fewer bytes it takes
-        assert wanted.memory is not None
-        entries = (wanted.memory - HEADER_BYTES) / _entry_bytes(statistic, privacy, wanted, buckets)
+        assert asked.memory is not None
+        entries = (asked.memory - HEADER_BYTES) / _entry_bytes(asked, buckets)
         buckets = max(math.floor(min(entries, most)) // per_key, 1)
     return Layout(per_key, buckets)
 
 
-def _entry_bytes(statistic: Moment, privacy: Privacy, wanted: Wanted, buckets: int) -> float:
-    guess = expected_moment(statistic, privacy, wanted.expected) or TYPICAL_MOMENT
-    return entry_bytes(statistic.p, max(guess / buckets, 1.0))
+def _entry_bytes(asked: Asked, buckets: int) -> float:
+    guess = expected_moment(asked) or TYPICAL_MOMENT
+    return entry_bytes(asked.statistic.p, max(guess / buckets, 1.0))
 
 
-def _for_error(statistic: Moment, privacy: Privacy, wanted: Wanted, error: float) -> Plan:
+def _for_error(asked: Asked, error: float) -> Plan:
     """The fewest entries a key, and in all, with at most this error: of the sketch alone, or noise included where a
     value is expected."""
-    measure = measure_of(statistic.p)
+    measure = measure_of(asked.statistic.p)
     fewest = max(measure.size_for(error), _FEWEST)
-    included = wanted.error is not None and wanted.expected is not None and not wanted.usual
-    in_buckets = has_buckets(statistic, "sketch")
+    included = asked.error is not None and asked.expected is not None and not asked.measurement.usual
+    in_buckets = has_buckets(asked.statistic, "sketch")
     largest = LARGEST_FLAT if in_buckets else LARGEST_SIZE
-    if fewest <= largest and wanted.entries_per_key is None:
-        plan = _plan(statistic, privacy, wanted, Layout(fewest))
+    if fewest <= largest and asked.one_per_key is None:
+        plan = _plan(asked, Layout(fewest))
         if not included or plan.error <= error:
             return plan
-        if _plan(statistic, privacy, wanted, Layout(largest)).error <= error:
-            return _fewest_for(statistic, privacy, wanted, error, fewest, largest)
+        if _plan(asked, Layout(largest)).error <= error:
+            return _fewest_for(asked, error, fewest, largest)
     tried: tuple[int, ...] = _MANY_PER_KEY if included else (FEW_PER_KEY,)
-    if wanted.entries_per_key is not None or not in_buckets:
-        tried = (wanted.entries_per_key,) if wanted.entries_per_key else ()
+    if asked.one_per_key is not None or not in_buckets:
+        tried = (asked.one_per_key,) if asked.one_per_key else ()
     for per_key in tried:
-        made = _in_buckets(statistic, privacy, wanted, error, per_key, included)
+        made = _in_buckets(asked, error, per_key, included)
         if made is not None:
             return made
-    if fewest > LARGEST_SIZE and (wanted.error is None or wanted.usual):
-        return _plan(statistic, privacy, wanted, Layout(LARGEST_SIZE))  # what nobody asked for need not be reached
-    flat = [Layout(LARGEST_SIZE)] if wanted.entries_per_key is None else []
+    if fewest > LARGEST_SIZE and asked.free_error:
+        return _plan(asked, Layout(LARGEST_SIZE))  # what nobody asked for need not be reached
+    flat = [Layout(LARGEST_SIZE)] if asked.one_per_key is None else []
     most = [Layout(each, LARGEST_IN_ALL // each) for each in tried[-1:]]
-    best = min((_plan(statistic, privacy, wanted, layout) for layout in flat + most), key=lambda plan: plan.error)
+    best = min((_plan(asked, layout) for layout in flat + most), key=lambda plan: plan.error)
     if best.error > error or best.buckets > 1:
-        raise _out_of_reach(statistic, wanted, best)
-    return _fewest_for(statistic, privacy, wanted, error, min(fewest, LARGEST_SIZE), LARGEST_SIZE)
+        raise _out_of_reach(asked, best)
+    return _fewest_for(asked, error, min(fewest, LARGEST_SIZE), LARGEST_SIZE)
 
 
-def _in_buckets(
-    statistic: Moment, privacy: Privacy, wanted: Wanted, error: float, per_key: int, included: bool
-) -> Plan | None:
+def _in_buckets(asked: Asked, error: float, per_key: int, included: bool) -> Plan | None:
     """As many buckets as the error takes beside the noise; None if that alone is more, or they would be too many."""
-    one = measure_of(statistic.p).relative_error(per_key)
+    one = measure_of(asked.statistic.p).relative_error(per_key)
     added = 0.0
     if included:
-        assert wanted.expected is not None
-        noise = noise_of_plan(statistic.p, Layout(per_key, 2), privacy, wanted.expected)
-        added = math.sqrt(2.0) * noise.scale / wanted.expected
+        assert asked.expected is not None
+        noise = noise_of_plan(asked.statistic.p, Layout(per_key, 2), asked.privacy, asked.expected)
+        added = math.sqrt(2.0) * noise.scale / asked.expected
     left = error**2 - added**2
     if left <= 0.0 or per_key * one**2 / left > LARGEST_IN_ALL:
         return None
-    return _plan(statistic, privacy, wanted, Layout(per_key, max(math.ceil(one**2 / left), 1)))
+    return _plan(asked, Layout(per_key, max(math.ceil(one**2 / left), 1)))
 
 
-def _fewest_for(statistic: Moment, privacy: Privacy, wanted: Wanted, error: float, low: int, high: int) -> Plan:
+def _fewest_for(asked: Asked, error: float, low: int, high: int) -> Plan:
     """The fewest entries in one bucket, of which `high` are enough."""
-    best = _plan(statistic, privacy, wanted, Layout(high))
+    best = _plan(asked, Layout(high))
     while low < high:
         middle = (low + high) // 2
-        made = _plan(statistic, privacy, wanted, Layout(middle))
+        made = _plan(asked, Layout(middle))
         low, high, best = (low, middle, made) if made.error <= error else (middle + 1, high, best)
     return best
 
 
-def _plan(statistic: Moment, privacy: Privacy, wanted: Wanted, layout: Layout) -> Plan:
-    p, expected = statistic.p, wanted.expected or 0.0
+def _plan(asked: Asked, layout: Layout) -> Plan:
+    p, expected = asked.statistic.p, asked.expected or 0.0
     measure = measure_of(p)
-    noise = noise_of_plan(p, layout, privacy, expected)
+    noise = noise_of_plan(p, layout, asked.privacy, expected)
     relative = measure.relative_error(layout.per_key) / math.sqrt(layout.buckets)
     # F_p = X^k, so its relative error is k times that of X.
     added = max(p, 1.0) * math.sqrt(2.0) * noise.scale / measure.of_moment(expected) if expected else 0.0
     return Plan(
-        statistic=statistic,
-        privacy=privacy,
-        mechanism="sketch",
-        size=layout.size,
-        phantoms=Phantoms(0, 1),
-        step=noise.step,
-        epsilon=privacy.epsilon,
-        delta=privacy.delta,
-        pure_epsilon=math.inf,
-        error=math.hypot(relative, added),
-        relative=True,
-        expected=expected,
-        bytes=HEADER_BYTES + math.ceil(layout.size * _entry_bytes(statistic, privacy, wanted, layout.buckets)),
-        exact_error=exact_moment_error(p, privacy, expected),
-        deletes=wanted.deletes,
-        noise=noise.scale,
-        cap=noise.cap,
-        buckets=layout.buckets,
+        asked,
+        "sketch",
+        Cost(asked.privacy.epsilon, asked.privacy.delta),
+        Accuracy(math.hypot(relative, added), True, expected, exact_moment_error(p, asked.privacy, expected)),
+        Numbers(
+            layout.size,
+            layout.buckets,
+            noise.step,
+            noise.scale,
+            noise.cap,
+            bytes=HEADER_BYTES + math.ceil(layout.size * _entry_bytes(asked, layout.buckets)),
+        ),
     )
 
 
-def _out_of_reach(statistic: Moment, wanted: Wanted, best: Plan) -> PlanInfeasible:
-    at = f" at {statistic} = {wanted.expected:,.6g}, noise included" if wanted.expected else ""
+def _out_of_reach(asked: Asked, best: Plan) -> PlanInfeasible:
+    at = f" at {asked.statistic} = {asked.expected:,.6g}, noise included" if asked.expected else ""
     larger = ", or a larger ε, or a larger expected=" if at else ""
-    more = ", or more entries_per_key=" if wanted.entries_per_key is not None else ""
+    more = ", or more entries_per_key=" if asked.one_per_key is not None else ""
     return PlanInfeasible(
-        f"no sketch of up to {best.size:,} entries, {best.entries_per_key:,} a key, has an error of {wanted.error:g}"
+        f"no sketch of up to {best.size:,} entries, {best.entries_per_key:,} a key, has an error of {asked.error:g}"
         f"{at}: the best is {best.error:.3g}. {a_larger_error(best.error)}{more}, or leave out error= and pass "
         f"mechanism='exact'{larger}."
     )

@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
-from ..privacy import Privacy
-from ..statistic import Statistic
-from .phantoms import Phantoms
-from .plan import Plan
+from .asked import Asked
+from .plan import Accuracy, Cost, Numbers, Plan
 
 __all__ = ["noise_plan"]
 
 
-def noise_plan(
-    statistic: Statistic, privacy: Privacy, deviation: float, expected: float, *, step: float = 1.0, bytes: int = 0,
-    deletes: bool = False,
-) -> Plan:  # fmt: skip
+def noise_plan(asked: Asked, deviation: float, expected: float, *, step: float = 1.0, bytes: int = 0) -> Plan:
     """`deviation` is that of the noise; the error is relative to `expected`, absolute where that is 0."""
     error = deviation / expected if expected > 0.0 else deviation
+    epsilon = asked.privacy.epsilon
     return Plan(
-        statistic=statistic,
-        privacy=privacy,
-        mechanism="exact",
-        size=0,
-        phantoms=Phantoms(0, 1),
-        step=step,
-        epsilon=privacy.epsilon,
-        delta=0.0,
-        pure_epsilon=privacy.epsilon,
-        error=error,
-        relative=expected > 0.0,
-        expected=expected,
-        bytes=bytes,
-        exact_error=error,
-        deletes=deletes,
+        asked,
+        "exact",
+        Cost(epsilon, 0.0, epsilon),
+        Accuracy(error, expected > 0.0, expected, error),
+        Numbers(step=step, bytes=bytes),
     )

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ArgumentError, ArgumentTypeError, PlanInfeasible
+from ..errors import ArgumentError, PlanInfeasible
 from ..privacy.precision import rounding_delta
 from ..privacy.sample_moment import expected_power
 from ..privacy.sampling import SampledCurve, Sampling, sample_log_rho
@@ -23,7 +23,7 @@ from .sizing import largest_log_rho
 if TYPE_CHECKING:
     from .plan import Plan
 
-__all__ = ["Sampled", "checked_sampling", "sampled_plan"]
+__all__ = ["Sampled", "sampled_plan"]
 
 _CLOSE = 0.01
 _FRAME_BYTES = 58  # of each of the sketches of one entry, about
@@ -57,17 +57,6 @@ class Sampled:
         return cls(Sampling(**data["sampling"]), **numbers)
 
 
-def checked_sampling(sampling: object) -> Sampling:
-    """A Sampling, or a rate for sampling per pair."""
-    if isinstance(sampling, Sampling):
-        return sampling
-    if isinstance(sampling, bool) or not isinstance(sampling, int | float):
-        raise ArgumentTypeError(
-            "sampling", sampling, "not a rate", 'Pass 0.02, or ss.Sampling(0.02, per="entry"), or leave it out'
-        )
-    return Sampling(sampling)
-
-
 def sampled_plan(base: Plan, sampling: Sampling, bare_epsilon: float) -> Plan:
     """The plan of the same size with sampling: the least floor, if any, at which the certified bound gives (ε, δ)."""
     p, privacy, size = base.statistic.p, base.privacy, base.size
@@ -95,8 +84,7 @@ def sampled_plan(base: Plan, sampling: Sampling, bare_epsilon: float) -> Plan:
         error = math.sqrt(noise**2 + sample**2 + bias**2)
     else:
         error = spread * mass / scale
-    return replace(
-        base,
+    return base.altered(
         phantoms=phantoms,
         epsilon=min(curve.epsilon(curve_delta), privacy.epsilon),
         pure_epsilon=_pure_epsilon(base, mass),

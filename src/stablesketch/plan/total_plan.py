@@ -8,9 +8,9 @@ from fractions import Fraction
 from ..errors import ArgumentError
 from ..privacy import Privacy, discrete_laplace
 from ..statistic import Moment, Total
+from .asked import Asked
 from .noise_plan import noise_plan
 from .plan import Plan
-from .wanted import Wanted
 from .ways_out import a_larger_error
 
 __all__ = ["is_counted", "total_distance", "total_plan", "total_scale"]
@@ -34,15 +34,16 @@ def total_scale(privacy: Privacy) -> Fraction:
     return Fraction(total_distance(privacy)) / Fraction(privacy.epsilon)
 
 
-def total_plan(statistic: Total | Moment, privacy: Privacy, wanted: Wanted) -> Plan:
+def total_plan(asked: Asked) -> Plan:
     """ε-private; the error is that of the noise, relative to `expected`, by default the promised number of pairs."""
-    expected = wanted.expected or float(max(privacy.pairs, privacy.total))
+    privacy = asked.privacy
+    expected = asked.expected or float(max(privacy.pairs, privacy.total))
     deviation = discrete_laplace.variance(total_scale(privacy)) ** 0.5
     error = deviation / expected if expected else deviation
-    if wanted.error is not None and (not expected or error > wanted.error):
+    if asked.error is not None and (not expected or error > asked.error):
         raise ArgumentError(
-            "error", wanted.error, f"the noise alone is {error:.3g} at a total of {expected:,.6g}",
+            "error", asked.error, f"the noise alone is {error:.3g} at a total of {expected:,.6g}",
             f"{a_larger_error(error if expected else math.inf)}, or a larger ε, or expected=, the total "
             "you expect",
         )  # fmt: skip
-    return noise_plan(statistic, privacy, deviation, expected, bytes=_BYTES, deletes=wanted.deletes)
+    return noise_plan(asked, deviation, expected, bytes=_BYTES)

@@ -14,10 +14,10 @@ from typing import Any, cast
 from .. import paper
 from ..errors import ArgumentError, StablesketchError
 from ..plan import Plan, plan
+from ..plan.asked import LARGEST_SIZE
 from ..plan.layout import LARGEST_FLAT, has_buckets
 from ..plan.mechanism import mechanism_of
 from ..plan.moment_plan import usual_per_key
-from ..plan.plan import LARGEST_SIZE
 from ..privacy import Privacy, Relation
 from ..statistic import Moment
 
