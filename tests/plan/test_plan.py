@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import stablesketch as ss
+from stablesketch.mechanism.floor import relative_deviation
 from stablesketch.plan import Phantoms
-from stablesketch.plan.sizing import relative_deviation
 from stablesketch.privacy.precision import rounding_delta
 
 HALF = ss.Moment(0.5)

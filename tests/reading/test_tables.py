@@ -20,9 +20,9 @@ from scipy import integrate, stats
 
 import stablesketch as ss
 from stablesketch.bounding.groups import GroupBudget
+from stablesketch.mechanism.entropy import entropy_noise
 from stablesketch.mechanism.exact import ExactNumber
-from stablesketch.plan.distinct_plan import phantom_number
-from stablesketch.plan.entropy_plan import entropy_noise
+from stablesketch.mechanism.registers import phantom_number
 from stablesketch.plan.mechanism import charge_of, mechanism_of
 from stablesketch.privacy.charge import Charge
 from stablesketch.privacy.noisy_estimate import Precision

@@ -12,11 +12,9 @@ from typing import Any, get_args
 from ..checked_json import MOST_WHOLE, JsonError, parsed
 from ..errors import ArgumentError, BlobError, shortened
 from ..privacy import Privacy
-from ..privacy.precision import ENTROPY_ERROR, NUMERICAL_ERROR, rounding_delta
-from ..sketch.distinct import FEWEST
-from ..statistic import STATISTICS, Derived, Distinct, Moment, Shannon, from_dict
-from .asked import LARGEST_IN_ALL, LARGEST_SIZE, Asked, MechanismName
-from .layout import has_buckets
+from ..statistic import STATISTICS, from_dict
+from .asked import Asked, MechanismName
+from .mechanism import mechanism_of
 from .phantoms import Phantoms
 from .plan import Accuracy, Cost, Numbers, Plan
 from .sampled import Sampled
@@ -158,78 +156,8 @@ def _checked(plan: Plan) -> Plan:
     """The plan, unless nothing writes such."""
     if plan.epsilon > plan.privacy.epsilon or plan.delta > plan.privacy.delta or not (plan.step or plan.parts):
         raise BlobError("a plan that reaches less than it was asked for, or has no grid; nothing writes such.")
-    if isinstance(plan.statistic, Derived) != bool(plan.parts):
-        raise BlobError(f"a plan of {plan.statistic} that is not made as such plans are; nothing writes such.")
-    if plan.parts and tuple(part.statistic for part in plan.parts) != plan.statistic.needs(plan.privacy):
-        raise BlobError(f"a plan of {plan.statistic} with other parts than it needs; nothing writes such.")
-    _check_size(plan)
-    _check_noise(plan)
-    _check_grid(plan)
-    _check_claim(plan)
+    mechanism_of(plan).check(plan)
     return plan
-
-
-def _check_size(plan: Plan) -> None:
-    """Refuses a size that nothing is planned with, before anybody allocates so much."""
-    measured = plan.mechanism != "exact" and not plan.parts
-    least, most = (1, LARGEST_SIZE if plan.buckets == 1 else LARGEST_IN_ALL) if measured else (0, 0)
-    if plan.parts:
-        least = most = sum(part.size for part in plan.parts)
-    if isinstance(plan.statistic, Distinct) and measured:
-        least = FEWEST
-    if not least <= plan.size <= most:
-        raise BlobError(
-            f"a plan of {plan.statistic} has size {plan.size}, and plans have {most:,} entries at most. "
-            "Make the plan again with ss.plan."
-        )
-    if plan.buckets > 1 and (plan.parts or not _has_even_buckets(plan)):
-        raise BlobError(
-            f"a plan of {plan.statistic} has {plan.size} entries in {plan.buckets} buckets; nothing writes such. "
-            "Make the plan again with ss.plan."
-        )
-
-
-def _has_even_buckets(plan: Plan) -> bool:
-    """Equally many entries in each, and an even number, as the kernels make them two at a time."""
-    each, left = divmod(plan.size, plan.buckets)
-    even = left == 0 and each % 2 == 0 and 6 <= each <= LARGEST_SIZE
-    return even and has_buckets(plan.statistic, plan.mechanism)
-
-
-def _check_claim(plan: Plan) -> None:
-    """Refuses parts of another privacy than the whole, and an ε or δ below what the mechanism takes by itplan."""
-    asked = (plan.privacy.epsilon, plan.privacy.delta)
-    own = replace(plan.privacy, epsilon=1.0, delta=0.5)
-    if any(replace(part.privacy, epsilon=1.0, delta=0.5) != own for part in plan.parts):
-        raise BlobError(f"a plan of {plan.statistic} whose parts protect something else; nothing writes such.")
-    told = (plan.epsilon, plan.delta)
-    less = not plan.parts and plan.mechanism != "bare" and plan.epsilon < asked[0]
-    if less or (len(plan.parts) == 1 and told != (plan.parts[0].epsilon, plan.parts[0].delta)):
-        raise BlobError(f"a plan of {plan.statistic} that claims less than it spends; nothing writes such.")
-
-
-def _check_noise(plan: Plan) -> None:
-    """Refuses an estimate without noise, on a grid too coarse for it or cut to nothing; and noise where none is."""
-    noisy = plan.mechanism == "sketch" and isinstance(plan.statistic, Moment)
-    if (noisy and not (plan.cap and plan.step <= plan.noise * 2.0**-10)) or (
-        plan.mechanism == "bare" and (plan.noise or plan.cap)
-    ):
-        raise BlobError(
-            f"a plan of {plan.statistic} by mechanism {plan.mechanism!r} with noise = {plan.noise:g}, step = "
-            f"{plan.step:g} and cap = {plan.cap:g}; nothing writes such. Make the plan again with ss.plan."
-        )
-
-
-def _check_grid(plan: Plan) -> None:
-    """Refuses a grid of bare estimates that is too fine: what finite precision costs alone is more than δ."""
-    if plan.mechanism != "bare" or not isinstance(plan.statistic, Moment | Shannon):
-        return
-    error = ENTROPY_ERROR if isinstance(plan.statistic, Shannon) else NUMERICAL_ERROR
-    if rounding_delta(plan.epsilon, plan.step, error) > plan.delta * (1.0 + 1e-9):
-        raise BlobError(
-            f"a plan of {plan.statistic} with step = {plan.step:g}, which is too fine for δ = {plan.delta:g}; "
-            "nothing writes such. Make the plan again with ss.plan."
-        )
 
 
 def _text(content: Mapping[str, Any]) -> str:

@@ -5,23 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..errors import ArgumentError, ArgumentTypeError, PlanInfeasible
-from ..privacy import Privacy, PrivacyCurve
-from ..privacy.neighbours import log_sensitivity
+from ..errors import ArgumentError, PlanInfeasible
+from ..privacy import Privacy
 from ..privacy.sampling import Sampling
-from ..statistic import Derived, Distinct, Moment, Shannon, Statistic, Total
+from ..statistic import Statistic
 from .asked import Asked, MechanismName
 from .asked import asked as asked_for
-from .bare_entropy_plan import bare_entropy_plan
-from .bare_plan import not_above_one
-from .derived_plan import derived_plan
-from .distinct_plan import distinct_plan
-from .entropy_plan import entropy_plan
-from .exact_entropy_plan import exact_entropy_plan
-from .moment_plan import moment_plan
+from .mechanism import find, mechanism_for
 from .plan import Plan
-from .sampled import sampled_plan
-from .total_plan import total_plan
 
 __all__ = ["plan", "planned", "planned_for_data", "planned_long"]
 
@@ -71,7 +62,23 @@ def plan(
 
 def planned(asked: Asked) -> Plan:
     """The plan that answers this question."""
-    return _measured(asked) if asked.sampling is None else _sampled(asked, asked.sampling)
+    statistic, sampling = asked.statistic, asked.sampling
+    way = find(statistic, asked.mechanism, sampled=sampling is not None)
+    if sampling is not None and (way is None or (asked.size is None and asked.memory is None)):
+        raise ArgumentError(
+            "sampling", sampling.rate, "sampling is for bare sketches of a moment, of a given size",
+            "Pass ss.Moment(...), mechanism='bare' and size= or memory= with it",
+        )  # fmt: skip
+    way = mechanism_for(statistic, asked.mechanism, sampled=sampling is not None)
+    if way.computes:
+        return way.plan(asked)
+    if asked.sizes:
+        if len(asked.sizes) > 1:
+            raise ArgumentError("size", asked.sizes, f"{statistic} is one sketch", "Pass one size")
+        asked = asked.with_size(asked.sizes[0], *asked.each_per_key)
+    if not way.in_buckets:
+        asked.no_buckets()
+    return way.plan(asked)
 
 
 def planned_for_data(asked: Asked) -> Plan:
@@ -83,7 +90,7 @@ def planned_for_data(asked: Asked) -> Plan:
     if asked.mechanism != "bare" or asked.size is not None or asked.memory is not None:
         return planned(asked)
     # Of statistics other than moments nobody has to guess a value, unless an error is asked for.
-    guessed = asked.error is not None or isinstance(statistic, Moment)
+    guessed = asked.error is not None or mechanism_for(statistic, "bare").guesses
     if not guessed or privacy.pairs > 0 or privacy.total > 0 or asked.expected is not None:
         try:
             return planned(asked)
@@ -99,42 +106,3 @@ def planned_for_data(asked: Asked) -> Plan:
 def planned_long(asked: Asked) -> Plan:
     """The plan of a stream so long that it needs no floor."""
     return planned(replace(asked, privacy=replace(asked.privacy, pairs=_LONG, relation="replace")))
-
-
-def _sampled(asked: Asked, sampling: Sampling) -> Plan:
-    statistic, privacy = asked.statistic, asked.privacy
-    if not isinstance(statistic, Moment) or asked.mechanism != "bare" or (asked.size is None and asked.memory is None):
-        raise ArgumentError(
-            "sampling", sampling.rate, "sampling is for bare sketches of a moment, of a given size",
-            "Pass ss.Moment(...), mechanism='bare' and size= or memory= with it",
-        )  # fmt: skip
-    if privacy.unit == "key":
-        raise ArgumentError("sampling", sampling.rate, "nothing is proved of it for whole keys", "Leave it out")
-    base = _measured(asked)
-    bare = PrivacyCurve.from_log(statistic.p, base.size, min(log_sensitivity(statistic.p, privacy), 700.0))
-    return sampled_plan(base, sampling, bare.epsilon(privacy.delta))
-
-
-def _measured(asked: Asked) -> Plan:
-    statistic = asked.statistic
-    if isinstance(statistic, Derived):
-        if asked.mechanism == "bare":
-            not_above_one(statistic.needs(asked.privacy))
-        return derived_plan(asked, _measured)
-    if asked.sizes:
-        if len(asked.sizes) > 1:
-            raise ArgumentError("size", asked.sizes, f"{statistic} is one sketch", "Pass one size")
-        return _measured(asked.with_size(asked.sizes[0], *asked.each_per_key))
-    if isinstance(statistic, Moment):
-        return moment_plan(asked)
-    if isinstance(statistic, Shannon):
-        if asked.mechanism != "sketch":
-            asked.no_buckets()
-        ways = {"sketch": entropy_plan, "exact": exact_entropy_plan, "bare": bare_entropy_plan}
-        return ways[asked.mechanism](asked)
-    asked.no_buckets()
-    if isinstance(statistic, Distinct):
-        return distinct_plan(asked)
-    if isinstance(statistic, Total):
-        return total_plan(asked)
-    raise ArgumentTypeError("statistic", statistic, "nothing is known of how to plan it", "Pass one of this library's")

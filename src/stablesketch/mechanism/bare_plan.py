@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..errors import ArgumentError, PlanInfeasible
+from ..plan.asked import HEADER_BYTES, LARGEST_SIZE, LEAST_SIZE, Asked
+from ..plan.phantoms import Phantoms
+from ..plan.plan import Accuracy, Cost, Numbers, Plan
+from ..plan.ways_out import a_larger_error, either
 from ..privacy import Privacy, PrivacyCurve
 from ..privacy.neighbours import log_sensitivity
 from ..privacy.precision import STEPS_PER_DEVIATION, coarse_enough_step, rounded_deviation, rounding_delta
 from ..sketch import entry_bytes
 from ..statistic import Moment, Statistic
-from .asked import HEADER_BYTES, LARGEST_SIZE, LEAST_SIZE, Asked
-from .exact_plan import expected_moment
-from .phantoms import Phantoms
-from .plan import Accuracy, Cost, Numbers, Plan
-from .sizing import exact_deviation, floor_for, gaussian_guide, largest_log_rho, relative_deviation
-from .ways_out import a_larger_error, either
+from .floor import floor_for, gaussian_guide, largest_log_rho, relative_deviation
+from .moments import exact_deviation, expected_moment
 
 __all__ = ["bare_plan", "not_above_one", "one_group"]
 

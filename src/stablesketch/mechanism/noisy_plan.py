@@ -14,26 +14,22 @@ from dataclasses import replace
 from functools import lru_cache
 
 from ..errors import PlanInfeasible
+from ..plan.asked import HEADER_BYTES, LARGEST_IN_ALL, LARGEST_SIZE, Asked
+from ..plan.plan import Accuracy, Cost, Numbers, Plan
+from ..plan.ways_out import a_larger_error
 from ..sketch import entry_bytes
-from .asked import HEADER_BYTES, LARGEST_IN_ALL, LARGEST_SIZE, Asked
-from .bare_plan import bare_plan
-from .exact_plan import exact_plan, expected_moment
 from .layout import (
     FEW_PER_KEY,
     LARGEST_FLAT,
     TYPICAL_MOMENT,
     USUAL_ENTRIES,
     Layout,
-    has_buckets,
     laid_out,
 )
+from .moments import exact_moment_error, expected_moment
 from .noisy_measure import measure_of, noise_of_plan
-from .plan import Accuracy, Cost, Numbers, Plan
-from .sizing import exact_moment_error
-from .total_plan import total_plan
-from .ways_out import a_larger_error
 
-__all__ = ["moment_plan", "usual_per_key"]
+__all__ = ["noisy_plan", "usual_per_key"]
 
 _FEWEST = 12  # where nobody says how many: fewer would save nothing, and take several times the noise
 _WORST = 0.1  # what one key alone is known to, where nobody says how many entries it touches
@@ -41,17 +37,8 @@ _STEP = 16  # of the number of entries that a key touches: kernels make eight at
 _MANY_PER_KEY = (16, 32, 64, 128, 256, 512, 2_048, 8_192)  # tried where the noise must be less
 
 
-def moment_plan(asked: Asked) -> Plan:
+def noisy_plan(asked: Asked) -> Plan:
     """By the size asked for, the memory, or the error; where a value is expected, the error has that of the noise."""
-    if not has_buckets(asked.statistic, asked.mechanism):
-        asked.no_buckets()
-    if asked.statistic.p == 1.0 and asked.mechanism != "bare":
-        return total_plan(asked)  # F_1 is the total, for which a counter is enough
-    if asked.mechanism == "exact":
-        guess = expected_moment(asked)
-        return exact_plan(asked, guess)
-    if asked.mechanism == "bare":
-        return bare_plan(asked)
     if asked.one_size is not None:
         layout = laid_out(asked.one_size, asked.one_per_key, usual_per_key(asked.statistic.p))
     elif asked.memory is not None:
@@ -77,7 +64,7 @@ def _within(asked: Asked, most: int) -> Layout:
     """As many entries as fit into the memory, and no more than `most`; few of them in one bucket."""
     per_key = asked.one_per_key or usual_per_key(asked.statistic.p)
     flat = asked.size_within(_entry_bytes(asked, 1))
-    if not has_buckets(asked.statistic, "sketch") or (asked.one_per_key is None and flat <= LARGEST_FLAT):
+    if asked.statistic.p > 1.0 or (asked.one_per_key is None and flat <= LARGEST_FLAT):
         return Layout(flat)
     buckets = 1
     for _ in range(3):  # the more buckets, the less there is in each, and the fewer bytes it takes
@@ -98,7 +85,7 @@ def _for_error(asked: Asked, error: float) -> Plan:
     measure = measure_of(asked.statistic.p)
     fewest = max(measure.size_for(error), _FEWEST)
     included = asked.error is not None and asked.expected is not None and not asked.measurement.usual
-    in_buckets = has_buckets(asked.statistic, "sketch")
+    in_buckets = asked.statistic.p < 1.0
     largest = LARGEST_FLAT if in_buckets else LARGEST_SIZE
     if fewest <= largest and asked.one_per_key is None:
         plan = _plan(asked, Layout(fewest))

@@ -12,22 +12,21 @@ that of F_p are then of one order. Where every pair counts 1 it gets a tenth.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from ..errors import ArgumentError, PlanInfeasible
+from ..plan.asked import HEADER_BYTES, Asked, Measurement
+from ..plan.mechanism import mechanism_for
+from ..plan.plan import Accuracy, Cost, Numbers, Plan
+from ..plan.planner import planned
 from ..privacy import Privacy
 from ..statistic import Derived, Profile, Shannon, Statistic, Total
-from .asked import HEADER_BYTES, Asked, Measurement
-from .charge import composed_epsilon
-from .layout import has_buckets
-from .plan import Accuracy, Cost, Numbers, Plan
+from .together import composed_epsilon
 
 __all__ = ["combined", "derived_plan"]
-
-Planner = Callable[[Asked], Plan]
 
 _TOTAL_SHARE = {True: 0.5, False: 0.1}  # of ε, whether values vary
 _TRIALS = 8
@@ -37,7 +36,7 @@ _CLOSE = 0.98
 _AIM = 0.99
 
 
-def derived_plan(asked: Asked, planned: Planner) -> Plan:
+def derived_plan(asked: Asked) -> Plan:
     """The parts planned, and their price together."""
     statistic, privacy = asked.statistic, asked.privacy
     assert isinstance(statistic, Derived)
@@ -48,9 +47,9 @@ def derived_plan(asked: Asked, planned: Planner) -> Plan:
                 name, each, f"{statistic} has {len(needs)} parts", "Pass one number for all, or one for each"
             )
     shares = _shares(needs, privacy)
-    parts = _first_parts(statistic, needs, shares, privacy, asked, planned)
+    parts = _first_parts(statistic, needs, shares, privacy, asked)
     if len(parts) > 1 and (privacy.max_value > 1 or any(part.floor or part.noise for part in parts)):
-        parts = _raised(parts, shares, privacy, planned)
+        parts = _raised(parts, shares, privacy)
     error = _error(statistic, parts)
     if asked.error is not None and error > asked.error * (1.0 + 1e-9):
         raise _out_of_reach(statistic, privacy, asked, f"it would be {error:.3g}")
@@ -91,7 +90,6 @@ def _shares(needs: Sequence[Statistic], privacy: Privacy) -> list[float]:
 
 def _first_parts(
     statistic: Derived, needs: Sequence[Statistic], shares: Sequence[float], privacy: Privacy, asked: Asked,
-    planned: Planner,
 ) -> list[Plan]:  # fmt: skip
     """Every part for its share: by its size, by its part of the memory, or by the error that it may have."""
     count = sum(not isinstance(each, Total) for each in needs)
@@ -109,7 +107,7 @@ def _first_parts(
             mechanism=asked.mechanism,
             deletes=asked.deletes,
             usual_memory=asked.usual_memory,
-            entries_per_key=one_per_key if has_buckets(each, asked.mechanism) else None,
+            entries_per_key=one_per_key if mechanism_for(each, asked.mechanism).in_buckets else None,
             measurement=Measurement(statistic, count),
         )
         if asked.sizes:
@@ -128,7 +126,7 @@ def _first_parts(
             want = replace(base, error=statistic.default_error / statistic.factor(each), measurement=usual)
         else:
             # What nobody asked for need not be reached: it only says how many entries there are.
-            want = replace(base, size=_usual_size(each, statistic, privacy, planned))
+            want = replace(base, size=_usual_size(each, statistic, privacy))
         try:
             parts[i] = planned(want)
         except (PlanInfeasible, ArgumentError) as error:
@@ -153,7 +151,7 @@ def _out_of_reach(statistic: Derived, privacy: Privacy, asked: Asked, why: str) 
     )
 
 
-def _usual_size(part: Statistic, statistic: Derived, privacy: Privacy, planned: Planner) -> int:
+def _usual_size(part: Statistic, statistic: Derived, privacy: Privacy) -> int:
     """What the usual error takes in a stream so long that nothing it holds can be seen.
 
     Where finite precision leaves no room for that many entries, as many as it leaves room for, nearly.
@@ -176,7 +174,7 @@ def _own(privacy: Privacy, share: float, count: int, factor: float = 1.0) -> Pri
     return replace(privacy, epsilon=epsilon, delta=privacy.delta / count * (1.0 - 1e-12))
 
 
-def _raised(parts: list[Plan], shares: Sequence[float], privacy: Privacy, planned: Planner) -> list[Plan]:
+def _raised(parts: list[Plan], shares: Sequence[float], privacy: Privacy) -> list[Plan]:
     """The same sizes with larger shares of ε, as near to (ε, δ) as a few trials come, and never beyond.
 
     What is reached rises with the factor of all shares, so that it is bracketed: by the largest factor known to stay
@@ -190,7 +188,7 @@ def _raised(parts: list[Plan], shares: Sequence[float], privacy: Privacy, planne
         if good[1] >= _CLOSE * privacy.epsilon or bad[0] < good[0] * 1.002:
             break
         factor = _next_factor(good, bad, privacy.epsilon)
-        trial = _with_shares(parts, shares, privacy, planned, factor)
+        trial = _with_shares(parts, shares, privacy, factor)
         reached = math.inf if trial is None else composed_epsilon(trial, privacy.relation, privacy.delta)
         if trial is None or reached > privacy.epsilon:
             bad = factor, reached
@@ -217,9 +215,7 @@ def _next_factor(good: tuple[float, float], bad: tuple[float, float], epsilon: f
     return low * math.pow(high / low, min(max(share, 0.1), 0.9))
 
 
-def _with_shares(
-    parts: Sequence[Plan], shares: Sequence[float], privacy: Privacy, planned: Planner, factor: float
-) -> list[Plan] | None:
+def _with_shares(parts: Sequence[Plan], shares: Sequence[float], privacy: Privacy, factor: float) -> list[Plan] | None:
     """The parts, of the same sizes, planned for shares so many times as large; None if one has no plan for that."""
     count = sum(not isinstance(part.statistic, Total) for part in parts)
     try:
