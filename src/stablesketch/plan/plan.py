@@ -227,8 +227,8 @@ class Plan:
 
         if not same_size:
             return planned(self.asked.changed(**changes))
-        free = replace(self.asked, expected=self.expected or None, mechanism=self.mechanism)
-        sized = replace(free, error=None) if self.mechanism == "exact" else free.like(self)
+        exact = self.asked.mechanism == "exact"
+        sized = replace(self.asked, error=None) if exact else self.asked.like(self)
         return planned(sized.changed(**changes))
 
     def altered(self, **changes: Any) -> Plan:

@@ -123,7 +123,7 @@ def _read_flat(content: Mapping[str, Any]) -> Plan:
     own = Asked(
         from_dict(content["statistic"]),
         Privacy.from_dict(content["privacy"]),
-        expected=content["expected"] or None,
+        expected=None if parts else content["expected"] or None,
         mechanism=content["mechanism"],
         deletes=content["deletes"],
         sampling=None if known is None else known.sampling,
