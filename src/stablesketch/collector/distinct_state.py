@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArgumentError, BlobError
+from ..framing import Reader, counts_are_possible, encode_integer
 from ..plan.distinct_plan import phantom_number
 from ..privacy.distinct import distinct_deviation, distinct_limits
 from ..published import Release
 from ..secret import Secret
 from ..sketch.columns import Fingerprinter, value_column
 from ..sketch.distinct import DistinctRegisters
-from ..sketch.wire import IntegerReader, counts_are_possible, encode_integer
 from ..statistic import Array
 from .measured import Measured
 from .sketch_state import make_release
@@ -122,7 +122,7 @@ class DistinctState:
 
 
 def _decode(blob: bytes, secret: Secret | None) -> tuple[int, DistinctRegisters]:
-    reader = IntegerReader(blob, 0)
+    reader = Reader("a collector of distinct keys", blob)
     pairs = reader.integer()
     if pairs < 0 or not counts_are_possible(pairs):
         raise BlobError("a distinct count with an impossible number of pairs: corrupt data.")

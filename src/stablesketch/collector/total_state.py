@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BlobError, MergeError, PlanInfeasible, SecretMismatch
+from ..errors import MergeError, PlanInfeasible, SecretMismatch
+from ..framing import Reader, encode_integer
 from ..plan.total_plan import total_scale
 from ..privacy import discrete_laplace
 from ..privacy.keyed_integers import KeyedIntegers
 from ..published import Release
 from ..secret import Secret
 from ..sketch.columns import Fingerprinter, value_column
-from ..sketch.wire import IntegerReader, encode_integer
 from ..sketch.workers import checked_threads
 from ..statistic import Array, Statistic, exact_name
 from .measured import Measured
@@ -156,9 +156,8 @@ def _encode(fingerprint: bytes, pairs: int, total: int) -> bytes:
 
 
 def _decode(blob: bytes) -> tuple[bytes, int, int]:
-    if len(blob) < _HEADER.size:
-        raise BlobError("a collector whose state ends too early.")
-    reader = IntegerReader(blob, _HEADER.size)
+    reader = Reader("a collector of a total", blob)
+    (fingerprint,) = reader.unpack(_HEADER)
     pairs, total = reader.counts()
     reader.end()
-    return _HEADER.unpack_from(blob)[0], pairs, total
+    return fingerprint, pairs, total
