@@ -55,7 +55,7 @@ LOOKS_UP = {
 }
 FOR_ALL = {
     "checked_json", "durable", "errors", "file_identity", "framing", "paying", "secret", "secret_bits", "secret_file",
-    "visible", "_native",
+    "spending", "visible", "_native",
 }  # fmt: skip
 
 
