@@ -24,7 +24,7 @@ from .audit_streams import Neighbours, neighbours_of, worst_streams
 from .collector import Collector
 from .errors import ArgumentError, ArgumentTypeError
 from .plan import Plan
-from .plan.charge import charge_of
+from .plan.mechanism import charge_of
 from .plan.noisy_measure import measure_of, released_by
 from .privacy import PrivacyCurve
 from .privacy.audit_report import AuditReport, joined
