@@ -17,9 +17,10 @@ from stablesketch.errors import shortened
 from stablesketch.ledger.accounting import Cost
 from stablesketch.privacy.mechanism import Mechanism
 from stablesketch.sketch import wire
+from stablesketch.sketch.entry_law import EntryLaw
 
 PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(4.0, 1e-6, 0, relation="add_remove"), size=7, mechanism="bare")
-RESOLUTION = Entries(0.5, 1).resolution
+RESOLUTION = Entries(EntryLaw("symmetric", 0.5), 1).resolution
 
 MANY_ORDERS = """
 import resource

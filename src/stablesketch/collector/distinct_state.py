@@ -14,9 +14,8 @@ from ..plan.distinct_plan import phantom_number
 from ..privacy.distinct import distinct_deviation, distinct_limits
 from ..published import Release
 from ..secret import Secret
-from ..sketch.columns import KeyColumn, value_column
+from ..sketch.columns import Fingerprinter, KeyColumn, value_column
 from ..sketch.distinct import DistinctRegisters
-from ..sketch.projection import Projection
 from ..sketch.wire import IntegerReader, counts_are_possible, encode_integer
 from ..statistic import Array
 from .measured import Measured
@@ -37,7 +36,7 @@ class DistinctState:
     def __init__(self, plan: Plan, secret: Secret | None, registers: DistinctRegisters | None = None) -> None:
         self._plan = plan
         self.secret = Secret.generate() if secret is None else secret
-        self._fingerprints = Projection(plan.statistic.p, 1, self.secret).fingerprints
+        self._fingerprints = Fingerprinter.of(self.secret).column
         self._registers = DistinctRegisters(plan.size, self.secret) if registers is None else registers
         self._pairs = 0
 

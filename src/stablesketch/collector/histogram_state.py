@@ -21,8 +21,7 @@ from ..privacy.exact_moment import moment_units
 from ..privacy.exact_norm import norm_units
 from ..published import Release
 from ..secret import Secret
-from ..sketch.columns import KeyColumn, value_column
-from ..sketch.projection import Projection
+from ..sketch.columns import Fingerprinter, KeyColumn, value_column
 from ..sketch.wire import IntegerReader, counts_are_possible, encode_integer
 from ..sketch.workers import checked_threads
 from ..statistic import Distinct
@@ -45,7 +44,7 @@ class HistogramState:
     def __init__(self, plan: Plan, secret: Secret | None) -> None:
         self._plan = plan
         self.secret = Secret.generate() if secret is None else secret
-        self._fingerprints = Projection(plan.statistic.p, 1, self.secret).fingerprints
+        self._fingerprints = Fingerprinter.of(self.secret).column
         self._totals: dict[int, int] = {}
         self._pairs = 0
 

@@ -16,8 +16,7 @@ from ..privacy import discrete_laplace
 from ..privacy.keyed_integers import KeyedIntegers
 from ..published import Release
 from ..secret import Secret
-from ..sketch.columns import KeyColumn, value_column
-from ..sketch.projection import Projection
+from ..sketch.columns import Fingerprinter, KeyColumn, value_column
 from ..sketch.wire import IntegerReader, encode_integer
 from ..sketch.workers import checked_threads
 from ..statistic import Array, Statistic, exact_name
@@ -76,7 +75,7 @@ class TotalState:
     def __init__(self, plan: Plan, secret: Secret | None, pairs: int = 0, total: int = 0) -> None:
         self._plan = plan
         self.secret = Secret.generate() if secret is None else secret
-        self._fingerprints = Projection(plan.statistic.p, 1, self.secret).fingerprints
+        self._fingerprints = Fingerprinter.of(self.secret).column
         self._pairs = pairs
         self._total = total
 

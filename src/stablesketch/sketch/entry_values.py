@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._native import Entries
-from .orders import Law, order_of
+from .entry_law import Law, checked_law
 
 __all__ = ["entry_bytes", "integer_entries", "log_magnitudes", "logs_of", "quotients"]
 
@@ -19,7 +19,7 @@ def entry_bytes(p: float, moment: float, law: Law | None = None) -> float:
     Both laws have E ln|X| = γ (1/p - 1), but one-sided entries are kept finer: 12 bits more at p = 0.25, 3 at 0.5.
     """
     scale = max(0.0, math.log2(moment)) / p
-    return 1.6 + (Entries(order_of(p, law), 1).resolution + scale + 0.83 * (1.0 / p - 1.0)) / 8.0
+    return 1.6 + (Entries(checked_law(p, law), 1).resolution + scale + 0.83 * (1.0 / p - 1.0)) / 8.0
 
 
 def log_magnitudes(entries: Entries, *, zero: float = 0.5) -> tuple[list[float], list[float]]:

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import overload
 
-from .._native import SKEWED, integers_end
+from .._native import integers_end
 from ..errors import BlobError, ForeignBlob, UnsupportedVersion
+from .entry_law import ENTROPY
 
 __all__ = [
     "CHECKSUM_BYTES",
@@ -88,7 +89,8 @@ class PackedIntegers(Sequence[int]):
 
 @dataclass(frozen=True)
 class Frame:
-    """What a blob holds. Entry j of the sketch is `entries[j]` times 2^-resolution; `p` is the order of orders.py.
+    """What a blob holds. Entry j of the sketch is `entries[j]` times 2^-resolution; `p` is the number of its law
+    (entry_law.py).
 
     Of a sketch in buckets, entry j of bucket b is `entries[b * size // buckets + j]`; that of entropy has `totals`.
     """
@@ -106,7 +108,7 @@ class Frame:
 
 def totals_of(p: float, buckets: int) -> int:
     """How many totals of buckets a sketch has: one each if it is entropy's, whose estimate needs them."""
-    return buckets if buckets > 1 and p == SKEWED else 0
+    return buckets if buckets > 1 and p == ENTROPY.number else 0
 
 
 def encode(frame: Frame) -> bytes:
