@@ -54,8 +54,8 @@ LOOKS_UP = {
     ("plan", "collector"): "plan.open() makes the collector of the plan",
 }
 FOR_ALL = {
-    "checked_json", "durable", "errors", "file_identity", "paying", "secret", "secret_bits", "secret_file", "visible",
-    "_native",
+    "arrays", "checked_json", "durable", "errors", "file_identity", "paying", "secret", "secret_bits", "secret_file",
+    "visible", "_native",
 }  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..plan import plan
 from ..privacy import Privacy
 from ..sketch import Sketch
@@ -45,7 +46,6 @@ from .synthetic import key_chances
 
 __all__ = ["noisy_histogram", "plugged_in", "run"]
 
-Array = NDArray[np.float64]
 
 ORDERS = (0.25, 0.5, 0.75)
 LARGE = 500

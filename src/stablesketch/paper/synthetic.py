@@ -10,15 +10,14 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..privacy.sample_moment import predicted_bias
 from .algorithm import RATE, Stream, generator, library_release, moment, paper_estimate, price
 from .output import COLOURS, GREY, LINES, Output
 
 __all__ = ["ORDERS", "key_chances", "run"]
 
-Array = NDArray[np.float64]
 
 DOMAIN = 1_000
 ORDERS = (0.25, 0.5, 0.75, 1.0)

@@ -32,11 +32,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from .lattice import LatticeLaw
 
 __all__ = ["Composition", "compose", "tilt_for_delta", "tilt_for_epsilon"]
 
-Array = NDArray[np.float64]
 
 _UNIT = 2.0**-53
 _FFT = 16.0

@@ -26,15 +26,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import ArgumentError
 from ..sketch.estimators.power_lattice import log_below, truncated_power
 from ..sketch.estimators.power_sum import power_sum, power_variance
 
 __all__ = ["EXACT", "NoisyEstimate", "Precision", "check_asked", "expected_excess", "noise_for"]
 
-Array = NDArray[np.float64]
 
 # By how much logarithms of probabilities are raised: the table of ln P(Y <= y) errs by less than 1e-9, ln φ by 1e-11.
 _RAISED = 2e-9

@@ -27,7 +27,6 @@ from numpy.typing import NDArray
 
 __all__ = ["expected_power", "expected_sample_moment", "predicted_bias"]
 
-Array = NDArray[np.float64]
 
 _DEVIATIONS = 12.0
 _SERIES_FROM = 4_000.0

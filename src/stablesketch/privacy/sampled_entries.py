@@ -24,8 +24,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from .compose import compose, tilt_for_epsilon
 from .lattice import LatticeLaw, upper_law
 from .loss import loss_cells
@@ -34,7 +34,6 @@ from .sampling import amplified, common_pairs, cut_chances, kept_chance, sample_
 
 __all__ = ["per_entry_delta"]
 
-Array = NDArray[np.float64]
 
 _CELLS = 4096  # of a one-entry curve
 _POINTS = 4096  # of the lattice on one side of 0

@@ -58,15 +58,14 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import ArgumentError, ArgumentTypeError
 from ..law.skewed import SkewedLaw
 from .loss_law import ATOM, Law, either, power, split
 
 __all__ = ["MOST_SHIFT", "SLOPE_ERROR", "VALUE_ERROR", "ShiftCurve", "third_derivative_bound"]
 
-Array = NDArray[np.float64]
 
 VALUE_ERROR = 2e-12
 """|computed - true| of ln h; the largest found is below 3e-13."""

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._native import Entries
+from ..arrays import Array
 from ..errors import ArgumentError, DataError
-from ..law.stable import Array
 from ..secret import Secret
 from .entry_law import ENTROPY, EntryLaw
 from .entry_values import integer_entries, quotients

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._native import Entries
+from ..arrays import Array
 from .entry_law import Law, checked_law
 
 __all__ = ["entry_bytes", "integer_entries", "log_magnitudes", "logs_of", "quotients"]
@@ -45,17 +45,17 @@ def integer_entries(entries: Entries) -> list[int]:
     return values
 
 
-def logs_of(entries: Entries) -> NDArray[np.float64]:
+def logs_of(entries: Entries) -> Array:
     """ln|a_j|, -∞ for an entry of 0, of all entries at once: ln|fraction| + exponent ln 2, each entry first rounded to
     the nearest float. The relative error of a_j is a few units in the last place of its logarithm, as it is of
     `log_magnitudes`."""
     fraction, exponent = entries.split()
     with np.errstate(divide="ignore"):
-        logs: NDArray[np.float64] = np.log(np.abs(fraction)) + exponent * math.log(2.0)
+        logs: Array = np.log(np.abs(fraction)) + exponent * math.log(2.0)
     return logs
 
 
-def quotients(entries: Entries, divisors: NDArray[np.float64]) -> NDArray[np.float64]:
+def quotients(entries: Entries, divisors: Array) -> Array:
     """a_j over its divisor: two roundings, of a_j to the nearest float and of the quotient."""
     fraction, exponent = entries.split()
     return np.ldexp(fraction / divisors, exponent.astype(np.int32))

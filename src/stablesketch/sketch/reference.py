@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from .._native import deep_octaves, deep_rows
 from .._native import table as native_table
+from ..arrays import Array
 from ..secret import Secret
 from .entry_law import EntryLaw
 from .projection import STREAM
@@ -39,7 +40,6 @@ __all__ = [
 
 Bytes = NDArray[np.uint8]
 Bits = NDArray[np.uint64]
-Floats = NDArray[np.float64]
 
 CAUCHY = EntryLaw("symmetric", 1.0)
 
@@ -98,7 +98,7 @@ class Variates:
 
     negative: NDArray[np.bool_]
     side: NDArray[np.intp]
-    t: Floats
+    t: Array
 
     @classmethod
     def of(cls, bits: Bits, more: Bits, last: Bits | None = None, law: EntryLaw = CAUCHY) -> Variates:
@@ -106,7 +106,7 @@ class Variates:
         return cls((bits >> np.uint64(63)).astype(np.bool_), side, uniforms(bits, more, last, law))
 
 
-def uniforms(bits: Bits, more: Bits, last: Bits | None = None, law: EntryLaw = CAUCHY) -> Floats:
+def uniforms(bits: Bits, more: Bits, last: Bits | None = None, law: EntryLaw = CAUCHY) -> Array:
     """t, in units of 2^-63: the lower 62 bits are m, and t = 2m + 1, rounded to a float.
 
     On the upper side, where a small t is a large X, an m below 2^48 is continued by the 64 bits `more`, so that t has a
@@ -139,11 +139,11 @@ class ReferenceTable:
     `deep[row]` are those of the octaves of t below 1, upper side, then lower side, from the smallest t on.
     """
 
-    rows: Floats
+    rows: Array
     bin_bits: int
     resolution: int
     shift: int
-    deep: Floats
+    deep: Array
     deep_octaves: tuple[int, int] = (0, 0)
     symmetric: bool = True
 
@@ -153,7 +153,7 @@ class ReferenceTable:
         return cls(*native_table(law), deep_rows(law), deep_octaves(law), symmetric=law.kind == "symmetric")
 
 
-def position(bin_bits: int, t: Floats) -> tuple[NDArray[np.intp], Floats]:
+def position(bin_bits: int, t: Array) -> tuple[NDArray[np.intp], Array]:
     """The row of the table that t falls into, and the place s in [-1/2, 1/2) within it.
 
     The binary exponent of t and the first `bin_bits` bits of its mantissa are the row; the rest of it is s + 1/2. Of a
@@ -166,7 +166,7 @@ def position(bin_bits: int, t: Floats) -> tuple[NDArray[np.intp], Floats]:
     return row.astype(np.intp), one_to_two - 1.5
 
 
-def magnitudes(table: ReferenceTable, side: int | NDArray[np.intp], t: Floats) -> Floats:
+def magnitudes(table: ReferenceTable, side: int | NDArray[np.intp], t: Array) -> Array:
     """|X| 2^-shift by a polynomial of degree 7. The order of the operations is part of the definition, and each of them
     rounds once."""
     row, s = position(table.bin_bits, t)
@@ -178,7 +178,7 @@ def magnitudes(table: ReferenceTable, side: int | NDArray[np.intp], t: Floats) -
     s2 = s * s
     low = (c[0] + c[1] * s) + (c[2] + c[3] * s) * s2
     high = (c[4] + c[5] * s) + (c[6] + c[7] * s) * s2
-    total: Floats = low + high * (s2 * s2)
+    total: Array = low + high * (s2 * s2)
     return total
 
 

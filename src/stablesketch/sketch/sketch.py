@@ -7,9 +7,9 @@ import math
 import threading
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._native import Entries
+from ..arrays import Array
 from ..errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -319,7 +319,7 @@ class Sketch:
             raise NegativeTotal(_NOT_POSITIVE)
         return bucket_sum.estimate(self._bucket_estimates(), self.entries_per_key, self.p, method, confidence)
 
-    def _bucket_estimates(self) -> NDArray[np.float64]:
+    def _bucket_estimates(self) -> Array:
         """F_hat of each bucket, exactly 0 of an empty one. No error, and no branch, depends on the entries."""
         entries, _, _ = self._snapshot()
         logs = one_sided.log_estimates(logs_of(entries).reshape(entries.buckets, -1), self.p)

@@ -24,8 +24,9 @@ import math
 from functools import cached_property, lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ...arrays import Array
 from ...errors import ArgumentError
 from ...law.above_one import above_one_law
 from .registry import checked_confidence
@@ -33,7 +34,6 @@ from .result import Estimate
 
 __all__ = ["METHOD", "NormLaw", "estimate", "norm_law", "norms", "size_for"]
 
-Array = NDArray[np.float64]
 
 METHOD = "norm"
 

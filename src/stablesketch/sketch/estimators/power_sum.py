@@ -24,8 +24,8 @@ from functools import cached_property, lru_cache
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...errors import ArgumentError
 from ...law.one_sided import one_sided_law
 from ...law.quadrature import gauss_log_exponential
@@ -33,7 +33,6 @@ from .power_lattice import cyclic_power, log_below, truncated_power
 
 __all__ = ["LEAST_SIZE", "PowerSum", "best_power", "power_sum", "power_variance", "size_for"]
 
-Array = NDArray[np.float64]
 
 LEAST_SIZE = 5
 """With fewer entries ξ has so heavy a tail that noise must be many times what the exact value takes."""
