@@ -26,7 +26,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..arrays import Array
-from .compose import compose, tilt_for_epsilon
+from .compose import tilt_for_epsilon, tilted_sum
 from .lattice import LatticeLaw, upper_law
 from .loss import loss_cells
 from .privacy import Privacy
@@ -59,7 +59,9 @@ def per_entry_delta(p: float, size: int, privacy: Privacy, rate: float, floor: f
 def _composed(law: LatticeLaw, size: int, epsilon: float) -> float:
     if epsilon >= size * -law.lowest:
         return 0.0
-    return math.exp(min(0.0, compose(law, size, tilt_for_epsilon(law, size, epsilon)).log_delta(epsilon, upper=True)))
+    return math.exp(
+        min(0.0, tilted_sum(law, size, tilt_for_epsilon(law, size, epsilon)).log_delta(epsilon, upper=True))
+    )
 
 
 @lru_cache(maxsize=64)

@@ -10,9 +10,9 @@ from ..errors import ArgumentError, ArgumentTypeError
 from ..law.one_sided import GREATEST_P, OneSidedLaw
 from ..law.stable import LEAST_P
 
-__all__ = ["ENTROPY", "EntryLaw", "Law", "LawKind", "checked_law"]
+__all__ = ["ENTROPY", "EntryLaw", "LawKind", "SketchLaw", "checked_law"]
 
-Law = Literal["symmetric", "one-sided"]  # of a Sketch
+SketchLaw = Literal["symmetric", "one-sided"]
 LawKind = Literal["symmetric", "one-sided", "entropy"]
 
 _GREATEST_SYMMETRIC_P = 2.0  # the normal law
@@ -46,8 +46,10 @@ def checked_law(p: float, kind: str | None) -> EntryLaw:
     if kind is None:
         known = isinstance(p, int | float | np.integer | np.floating)
         kind = "one-sided" if known and LEAST_P <= p <= GREATEST_P else "symmetric"  # which refuses what is no p
-    if not isinstance(kind, str) or kind not in get_args(Law):
-        raise ArgumentError("law", kind, "there is no such law", f"Choose one of {', '.join(map(repr, get_args(Law)))}")
+    if not isinstance(kind, str) or kind not in get_args(SketchLaw):
+        raise ArgumentError(
+            "law", kind, "there is no such law", f"Choose one of {', '.join(map(repr, get_args(SketchLaw)))}"
+        )
     if kind == "one-sided":
         return EntryLaw("one-sided", OneSidedLaw(p).p)
     return EntryLaw("symmetric", _symmetric_p(p))

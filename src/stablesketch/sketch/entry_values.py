@@ -8,12 +8,12 @@ import numpy as np
 
 from .._native import Entries
 from ..arrays import Array
-from .entry_law import Law, checked_law
+from .entry_law import SketchLaw, checked_law
 
 __all__ = ["entry_bytes", "integer_entries", "log_magnitudes", "logs_of", "quotients"]
 
 
-def entry_bytes(p: float, moment: float, law: Law | None = None) -> float:
+def entry_bytes(p: float, moment: float, law: SketchLaw | None = None) -> float:
     """About how many bytes `to_bytes` takes for an entry of a stream with F_p = `moment`: docs/wire-format.md.
 
     Both laws have E ln|X| = γ (1/p - 1), but one-sided entries are kept finer: 12 bits more at p = 0.25, 3 at 0.5.

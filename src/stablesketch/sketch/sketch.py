@@ -23,7 +23,7 @@ from ..errors import (
 from ..secret import Secret
 from . import wire
 from .columns import MAX_WEIGHT
-from .entry_law import EntryLaw, Law, LawKind, checked_law
+from .entry_law import EntryLaw, LawKind, SketchLaw, checked_law
 from .entry_values import entry_bytes, integer_entries, log_magnitudes, logs_of
 from .estimators import (
     DEFAULT_METHOD,
@@ -84,7 +84,7 @@ class Sketch:
     """
 
     def __init__(
-        self, p: float, size: int, secret: Secret | None = None, *, law: Law | None = None, buckets: int = 1
+        self, p: float, size: int, secret: Secret | None = None, *, law: SketchLaw | None = None, buckets: int = 1
     ) -> None:
         """An empty sketch of order p with `size` entries, under `secret` or a fresh one from the operating system.
 

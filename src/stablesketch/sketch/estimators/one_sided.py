@@ -1,6 +1,6 @@
 """The estimator of one-sided entries: a power mean, unbiased at every size, with limits from its own law.
 
-    F_hat = (mean of entry^{λp})^{1/λ} / c,      λ = best_power(p) < 0,
+    F_hat = (mean of entry^{λp})^{1/λ} / c,      λ = best_one_sided_power(p) < 0,
 
 within 2% of the least variance any estimator can have for p up to 0.95 (power_sum.py has λ, c and the law of F_hat/F).
 It is scale-equivariant, F_hat(s y) = s^p F_hat(y) for every s >= 0, with F_hat(0) = 0: no additive constant, no clamp
