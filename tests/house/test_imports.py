@@ -56,8 +56,8 @@ LOOKS_UP = {
     ("plan", "mechanism"): "the interface names the state that a mechanism opens",
 }
 FOR_ALL = {
-    "checked_json", "durable", "errors", "file_identity", "framing", "paying", "secret", "secret_bits", "secret_file",
-    "spending", "visible", "_native",
+    "arrays", "checked_json", "durable", "errors", "file_identity", "framing", "paying", "secret", "secret_bits",
+    "secret_file", "spending", "visible", "_native",
 }  # fmt: skip
 
 

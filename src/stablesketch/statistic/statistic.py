@@ -13,8 +13,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import ArgumentError, ArgumentTypeError
 from .known import Known
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ANY", "LEAST_ORDER", "Array", "Derived", "Statistic", "checked_order", "exact_name"]
 
-Array = NDArray[np.float64]
 ANY = Known()  # nothing is known of the stream
 LEAST_ORDER = 0.05  # of a moment: below, entries are beyond what numbers hold
 
