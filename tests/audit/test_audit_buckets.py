@@ -48,7 +48,7 @@ def test_the_neighbours_of_several_pairs_are_in_several_buckets() -> None:
     for number in range(20):
         sketch = ss.Sketch(0.9, 160, secret(number), law="one-sided", buckets=4)
         sketch.update(keys)
-        occupied.append(np.count_nonzero(sketch._bucket_estimates()))
+        occupied.append(np.count_nonzero(sketch.bucket_estimates()))
     assert set(occupied) == {1, 2, 3}
 
 
