@@ -380,10 +380,10 @@ def ingest(folder: Path, plan: ss.Plan, batches: int) -> None:
 def killed_ingest(tmp_path: Path, plan: ss.Plan, batches: int, seed: int) -> int:
     secret = ss.Secret.generate()
     secret.save(tmp_path / "secret.key")
-    rng, kills = random.Random(seed), 0
+    rng, kills, patience, reached = random.Random(seed), 0, 0.03, 0
     while True:
         child, reading = child_of(lambda pipe: (ingest(tmp_path, plan, batches), os.write(pipe, b"{}"))[0])
-        ready, _, _ = select.select([reading], [], [], rng.uniform(0.0, 0.03))
+        ready, _, _ = select.select([reading], [], [], rng.uniform(0.0, patience))
         os.kill(child, signal.SIGKILL)
         done = bool(ready) and printed_by(child, reading) == {}
         if not ready:
@@ -391,6 +391,10 @@ def killed_ingest(tmp_path: Path, plan: ss.Plan, batches: int, seed: int) -> int
         resumed = ss.Collector.resume(tmp_path / "state", secret) if (tmp_path / "state").exists() else None
         if resumed is not None and resumed.offset == batches:
             break
+        if resumed is None or resumed.offset == reached:
+            patience *= 1.1  # on a busy machine it would otherwise be killed before it does anything, again and again
+        else:
+            reached = resumed.offset
         kills += 1
         assert kills < 5_000
         assert not done or resumed is not None
