@@ -52,10 +52,11 @@ LEVELS = {
 # The few that look up, each with its reason. They may do so within a function, or for the eyes of the type checker.
 LOOKS_UP = {
     ("plan", "collector"): "plan.open() makes the collector of the plan",
+    ("statistic", "published"): "a statistic says a release of it in one sentence",
 }
 FOR_ALL = {
-    "checked_json", "durable", "errors", "file_identity", "paying", "secret", "secret_bits", "secret_file", "visible",
-    "_native",
+    "checked_json", "durable", "errors", "file_identity", "paying", "secret", "secret_bits", "secret_file", "spoken",
+    "visible", "_native",
 }  # fmt: skip
 
 

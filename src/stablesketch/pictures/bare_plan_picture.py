@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from ..errors import PlanInfeasible
 from ..plan import Plan, plan
 from ..plan.sizing import exact_deviation
+from ..spoken import short
 from ..statistic import Moment, Shannon
 from .style import BLUE, GREEN, GREY, INK, VERMILION, canvas, plain_ticks
-from .words import short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

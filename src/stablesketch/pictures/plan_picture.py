@@ -20,10 +20,10 @@ from ..plan.noise import noise_deviation
 from ..plan.sizing import exact_deviation
 from ..plan.total_plan import is_counted
 from ..sketch.distinct import FEWEST
+from ..spoken import short
 from ..statistic import Distinct, Moment, Shannon, Total
 from .bare_plan_picture import BareNeighbourhood, draw_bare
 from .style import BLUE, GREY, INK, SKY, VERMILION, canvas, in_style, plain_ticks
-from .words import short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..pictures.words import short
 from ..plan import Plan
 from ..plan.in_words import amount, measured
 from ..plan.noise import noise_scale
 from ..plan.total_plan import is_counted
+from ..spoken import short
 from ..statistic import Distinct, Shannon, total_is_public
 
 __all__ = ["computed"]
