@@ -14,7 +14,7 @@ from ..errors import ArgumentError, DataError
 from ..ledger.record import Ask
 from ..paying import Paid, current_payment, until_shown
 from ..privacy import Privacy
-from ..privacy.mechanism import Mechanism
+from ..privacy.charge import Charge
 from ..published import Release
 from .division import division
 from .outcome import GroupRelease, Outcome
@@ -58,7 +58,7 @@ class _Run:
         else:
             # What is known of plans that depend on the max_value found is (ε, δ) alone.
             whole = task.privacy.epsilon, task.privacy.delta
-            mechanism = Mechanism("other", epsilon=whole[0], delta=whole[1])
+            mechanism = Charge("other", epsilon=whole[0], delta=whole[1])
             ask = Ask.of_table(f"max_value, {task.statistic}", mechanism, whole, task.privacy, person=task.of_people)
             self._check_fits(ask)
             found = chosen_max_value(self._source.digits(), privacy, share, task.auto.quantile)
@@ -95,7 +95,7 @@ class _Run:
             # The number of pairs is public, and known only now; the floor that it needs is added at the release.
             privacy = replace(privacy, pairs=self._some(pairs))
             chosen = task.sizing.like(chosen).plan(task.statistic, privacy)
-            collector._decide(chosen)
+            collector.replan(chosen)
         own = self._release(collector)
         return Outcome(chosen, [own], grouped=False, price=(own.epsilon, own.delta))
 
