@@ -30,7 +30,8 @@ LEVELS = {
     "privacy": 2,
     "statistic": 3,
     "plan": 4,
-    "published": 5,
+    "mechanism": 5,
+    "published": 3,
     "ledger": 5,
     "audit_streams": 5,
     "collector": 6,
@@ -53,6 +54,7 @@ LEVELS = {
 LOOKS_UP = {
     ("plan", "collector"): "plan.open() makes the collector of the plan",
     ("statistic", "published"): "a statistic says a release of it in one sentence",
+    ("plan", "mechanism"): "the interface names the state that a mechanism opens",
 }
 FOR_ALL = {
     "checked_json", "durable", "errors", "file_identity", "paying", "secret", "secret_bits", "secret_file", "spoken",

@@ -14,8 +14,8 @@ from scipy.signal import lfilter
 from scipy.special import digamma
 
 import stablesketch as ss
-from stablesketch.collector.measured_entropy import _weights
 from stablesketch.law.skewed import SkewedLaw
+from stablesketch.mechanism.measured_entropy import _weights
 from stablesketch.privacy import discrete_laplace
 from stablesketch.privacy.bucket_entropy import TERM_ERROR, _exact_sum, bucket_mass, bucket_norm
 from stablesketch.privacy.noisy_entropy import MOST_TOTAL, NORM_SHARE, EntropyNoise, NoisyMass

@@ -14,8 +14,8 @@ from scipy.signal import lfilter
 from scipy.special import digamma
 
 import stablesketch as ss
-from stablesketch.collector.measured_entropy import measured_entropy
 from stablesketch.law.skewed import SkewedLaw
+from stablesketch.mechanism.measured_entropy import measured_entropy
 from stablesketch.privacy import discrete_laplace
 from stablesketch.privacy.noisy_entropy import MOST_TOTAL, EntropyNoise, NoisyMass, entropy_size_for, error
 from stablesketch.sketch.entropy_sketch import EntropySketch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..bounding.budget import total
 from ..plan import Plan
-from ..plan.bare_words import is_bare
+from ..plan.mechanism import needs_promise
 from ..release.division import Share
 
 __all__ = ["asked", "change"]
@@ -19,7 +19,7 @@ def asked(plan: Plan, grouped: bool, shares: tuple[Share, ...] = ()) -> list[tup
         if privacy.pairs
         else f"nothing about the number of {privacy.unit}s"
     )
-    promised = [("promised", number)] if is_bare(plan) else []
+    promised = [("promised", number)] if needs_promise(plan) else []
     most = f"whole numbers from 1 to {privacy.max_value:,}"
     return [
         ("statistic", f"{plan.statistic}: {plan.statistic.definition()}"),
@@ -46,7 +46,7 @@ def _price(plan: Plan, grouped: bool, shares: tuple[Share, ...]) -> list[tuple[s
 
 
 def _whose(plan: Plan) -> str:
-    return "for each group" if is_bare(plan) else "for all groups together"
+    return "for each group" if needs_promise(plan) else "for all groups together"
 
 
 def change(plan: Plan) -> str:
