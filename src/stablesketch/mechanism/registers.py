@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArgumentError, BlobError, LedgerError, PlanInfeasible
+from ..framing import Reader, counts_are_possible, encode_integer
 from ..plan.asked import HEADER_BYTES, LARGEST_SIZE, Asked
 from ..plan.in_words import amount, both_errors
 from ..plan.mechanism import Mechanism
@@ -25,7 +26,6 @@ from ..privacy.charge import Charge
 from ..privacy.distinct import PhantomNumber, distinct_deviation, distinct_limits, phantoms_for
 from ..sketch.columns import value_column
 from ..sketch.distinct import FEWEST, DistinctRegisters, blob_bytes
-from ..sketch.wire import IntegerReader, counts_are_possible, encode_integer
 from ..statistic import Array, Distinct, Statistic
 from .counting_state import CountingState
 from .measured import Measured
@@ -211,7 +211,7 @@ def _size_for(asked: Asked, keys: float, phantoms: PhantomNumber) -> int:
 
 
 def _decode(blob: bytes, secret: Secret | None) -> tuple[int, DistinctRegisters]:
-    reader = IntegerReader(blob, 0)
+    reader = Reader("a collector of distinct keys", blob)
     pairs = reader.integer()
     if pairs < 0 or not counts_are_possible(pairs):
         raise BlobError("a distinct count with an impossible number of pairs: corrupt data.")
