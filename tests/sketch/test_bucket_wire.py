@@ -15,6 +15,7 @@ from stablesketch import BlobError, Sketch, StablesketchError
 from stablesketch._native import Entries, integers_end
 from stablesketch.framing import MAGIC, Kind, PackedIntegers, encode_integer, opened
 from stablesketch.sketch.entropy_sketch import EntropySketch
+from stablesketch.sketch.entry_law import EntryLaw
 
 HEAD = 12 + 22 + 4  # bytes: magic, version and kind; p, size, resolution and fingerprint; buckets
 
@@ -150,12 +151,12 @@ def test_blobs_with_bytes_set_inserted_and_removed(edits: list[tuple[int, str, i
 @settings(deadline=None)
 @given(st.lists(st.integers(-(2**400), 2**400), min_size=1, max_size=8))
 def test_the_compiled_core_writes_integers_as_python_does(values: list[int]) -> None:
-    entries = Entries(-0.05, len(values))
+    entries = Entries(EntryLaw("one-sided", 0.05), len(values))
     entries.load(b"".join(value.to_bytes(4 * entries.digits, "little", signed=True) for value in values))
     packed = b"".join(map(encode_integer, values))
     assert entries.packed() == packed
     assert integers_end(packed, 0, len(values)) == (len(packed), "")
-    again = Entries(-0.05, len(values))
+    again = Entries(EntryLaw("one-sided", 0.05), len(values))
     again.load_packed(packed)
     assert again.state() == entries.state()
     assert list(PackedIntegers(packed, len(values))) == values
@@ -165,7 +166,7 @@ def test_the_compiled_core_writes_integers_as_python_does(values: list[int]) -> 
     "value", [0, 1, -1, 127, 128, -128, -129, 255, 256, 2**31, -(2**31), 2**32 - 1, 2**63, -(2**63)]
 )
 def test_integers_at_the_edges_of_a_byte(value: int) -> None:
-    entries = Entries(-0.5, 1)
+    entries = Entries(EntryLaw("one-sided", 0.5), 1)
     entries.load(value.to_bytes(4 * entries.digits, "little", signed=True))
     assert entries.packed() == encode_integer(value)
 

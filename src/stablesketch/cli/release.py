@@ -30,7 +30,6 @@ from ..release.outcome import GroupRelease, Outcome
 from ..release.sizing import Sizing
 from ..release.task import Task
 from ..secret import Secret
-from ..statistic import Shannon
 from . import options
 from .blobs import is_blob, of_file, read_blob
 from .deliver import Delivery, need_standard_output
@@ -38,6 +37,7 @@ from .dry_run import check_dry, shares_in_words, show_plan
 from .exits import Exit
 from .kept import check_new, release_bytes, report_bytes, reserved
 from .screen import fact_lines, json_text, note, number, progress, table_lines
+from .statistic_options import Chosen
 
 __all__ = ["EXAMPLES", "release"]
 
@@ -70,11 +70,8 @@ _PRIVACY = "Privacy"
 
 
 def release(
+    statistic: Chosen,
     files: options.Inputs = None,
-    p: options.Order = None,
-    statistic: options.StatisticName = "moment",
-    order: options.StatisticOrder = None,
-    form: options.StatisticForm = None,
     key: options.Key = None,
     value: options.Value = None,
     max_value: options.MaxValue = None,
@@ -152,8 +149,7 @@ def release(
             "--by": by,
             "--person": person,
             "--sql": sql,
-            "--p": p,
-            "--order": order,
+            **statistic.typed,
             "--unit": unit,
             "--epsilon": epsilon,
             "--pairs": pairs,
@@ -171,7 +167,7 @@ def release(
         )
     if secret is not None:
         raise typer.BadParameter("--secret is for stored sketches. A release from data draws a fresh secret.")
-    wanted = options.statistic_of(statistic, p, order, form)
+    wanted = statistic.made()
     options.need_input(files, sql)
     if key is None and not _is_lines(files, format):
         raise typer.BadParameter("--key is needed: the column whose variety is measured.")
@@ -204,7 +200,7 @@ def release(
         raise typer.BadParameter("--engine spark needs --master: where Spark runs. Try --master 'local[*]'.")
     if engine != "spark" and master is not None:
         raise typer.BadParameter("--master is for --engine spark.")
-    has_delta = mechanism != "exact" or Shannon() in wanted.needs(task.privacy)
+    has_delta = mechanism != "exact" or any(each.exact_has_delta for each in wanted.inputs)
     if has_delta and not counted:
         _advise(task.privacy)
     with reserved(plot=plot, report=report, output=output) as places:

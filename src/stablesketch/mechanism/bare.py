@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -11,8 +12,9 @@ from ..errors import PlanInfeasible, StreamTooShort
 from ..plan.in_words import percent, stored
 from ..plan.mechanism import Mechanism, Row, mechanism_of
 from ..plan.plan import Plan
-from ..privacy import log_sensitivity
+from ..privacy import PrivacyCurve, log_sensitivity
 from ..privacy.charge import Charge
+from ..privacy.neighbours import worst_neighbours
 from ..privacy.precision import is_covered, rounding_delta
 from ..sketch import Sketch
 from ..sketch.estimators import log_estimates
@@ -147,6 +149,12 @@ class BareMoment(Bare):
         # (1 + e^0) g is what finite precision costs at ε = 0.
         gap = 0.5 * rounding_delta(0.0, plan.step)
         return Charge("sketch", p=p, size=plan.size, log_rho=log_rho, gap=gap, epsilon=plan.epsilon, delta=plan.delta)
+
+    def claimed_curve(self, plan: Plan, share: float = 1.0) -> Callable[[float], float]:
+        """The certified curve of the entries, and what finite precision costs."""
+        worst = worst_neighbours(plan.statistic.p, plan.privacy, plan.floor)
+        curve = PrivacyCurve.from_log(plan.statistic.p, plan.size, worst.log_rho * share)
+        return lambda epsilon: min(1.0, curve.delta(epsilon) + rounding_delta(epsilon, plan.step))
 
     def error_in_words(self, plan: Plan) -> str:
         if not plan.relative:

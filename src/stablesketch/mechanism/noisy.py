@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 from ..plan.exact_plan import expected_moment
 from ..plan.mechanism import Mechanism
-from ..plan.noisy_measure import released_by
+from ..plan.noisy_measure import measure_of, released_by
 from ..plan.plan import Plan
 from ..privacy import discrete_laplace
 from ..privacy.charge import Charge
@@ -19,6 +20,8 @@ from .sketch_state import SketchState
 from .state import check_promise
 
 __all__ = ["NoisyEstimate", "NoisyState", "believed"]
+
+_LEAST_EPSILON = 1e-9
 
 
 class NoisyState(SketchState):
@@ -67,6 +70,23 @@ class NoisyEstimate(Mechanism):
             "estimate", p=plan.statistic.p, size=released.entries, gap=gap, epsilon=plan.epsilon, delta=plan.delta,
             estimate=self.estimate, noise=released.noise, added=added, copies=released.copies,
         )  # fmt: skip
+
+    def claimed_curve(self, plan: Plan, share: float = 1.0) -> Callable[[float], float]:
+        """Certified (privacy/noisy_estimate.py), from the noise that the plan has.
+
+        Where ε is below what finite precision shifts, δ at a larger ε serves: P - e^ε Q <= (P - e^x Q) + (e^x - e^ε) Q.
+        """
+        released = released_by(plan)
+        estimate = measure_of(plan.statistic.p).estimate(released.entries, released.copies)
+        noise, precision = released.noise / share, released.precision
+        least = 2.0 * precision.shift(noise) + _LEAST_EPSILON
+
+        def delta(epsilon: float) -> float:
+            above = max(epsilon, least)
+            rest = math.exp(epsilon) * math.expm1(above - epsilon) if epsilon < 700.0 else 0.0
+            return min(1.0, estimate.delta(above, noise, precision) + rest)
+
+        return delta
 
     def expects_least(self, plan: Plan) -> bool:
         assert isinstance(plan.statistic, Moment)

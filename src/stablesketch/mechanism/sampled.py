@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
@@ -42,6 +42,7 @@ __all__ = ["Sampled", "SampledState"]
 
 _HEADER = struct.Struct("<QQQ")  # pairs, total (128 bits)
 _LENGTH = struct.Struct("<Q")
+_LEAST_EPSILON = 1e-9  # of the bound for sampling
 
 
 class SampledState(BareState):
@@ -190,6 +191,17 @@ class Sampled(BareMoment):
                 "do not give that. Make the plan again with ss.plan."
             )
         return Charge("other", epsilon=plan.epsilon, delta=plan.delta)
+
+    def claimed_curve(self, plan: Plan, share: float = 1.0) -> Callable[[float], float]:
+        """Of a weaker claim the loss itself is taken to be less. δ grows by at most e^x - 1 when ε falls by x."""
+        assert plan.sampled is not None
+        bound = SampledCurve(plan.statistic.p, plan.size, plan.privacy, plan.sampled.sampling, plan.floor)
+
+        def delta(epsilon: float) -> float:
+            least = max(epsilon / share, _LEAST_EPSILON)
+            return min(1.0, bound.delta(least) + 2.0 * (least - epsilon / share) + rounding_delta(epsilon, plan.step))
+
+        return delta
 
     def rows(self, plan: Plan) -> list[Row]:
         """How it samples, the bias in that error, and whether a floor alone, or neither, would do better."""

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from ..errors import PlanInfeasible
 from ..plan import Plan, plan
 from ..plan.mechanism import mechanism_for, mechanism_of
+from ..spoken import short
 from .style import BLUE, GREEN, GREY, INK, VERMILION, canvas, plain_ticks
-from .words import short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -17,9 +17,9 @@ from ..errors import ArgumentError, PlanInfeasible
 from ..plan import Plan, plan
 from ..plan.in_words import change
 from ..plan.mechanism import mechanism_for, mechanism_of
+from ..spoken import short
 from .bare_plan_picture import BareNeighbourhood, draw_bare
 from .style import BLUE, GREY, INK, SKY, VERMILION, canvas, in_style, plain_ticks
-from .words import short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

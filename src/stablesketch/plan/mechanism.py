@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from ..errors import ArgumentTypeError
@@ -64,6 +65,13 @@ class Mechanism(ABC):
 
         Of the plan of a group (`privacy.groups` above 1) it is the charge of the whole table, once: bounding/groups.py.
         """
+
+    def claimed_curve(self, plan: Plan, share: float = 1.0) -> Callable[[float], float]:
+        """δ(ε) as it is claimed: by the losses of all that is measured, composed. What is computed from it tells no
+        more. With a `share` below 1, what could be claimed if neighbours differed by that much less."""
+        charge = self.cost(plan)
+        laws = (charge if share == 1.0 else charge.scaled(share)).laws(plan.privacy.relation)
+        return lambda epsilon: min(1.0, max(law.delta(epsilon) for law in laws))
 
     # --- how much it errs by ---
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..pictures.words import short
 from ..plan import Plan
 from ..plan.in_words import amount
 from ..plan.mechanism import mechanism_of
+from ..spoken import short
 from ..statistic import Distinct, Shannon, total_is_public
 
 __all__ = ["computed"]

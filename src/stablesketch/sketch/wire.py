@@ -6,9 +6,9 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .._native import SKEWED
 from ..errors import BlobError
 from ..framing import Kind, PackedIntegers, encode_integer, framed, opened
+from .entry_law import ENTROPY
 
 __all__ = ["Frame", "decode", "encode", "totals_of"]
 
@@ -18,7 +18,8 @@ _BUCKETS = struct.Struct("<I")  # follows, of a sketch in buckets
 
 @dataclass(frozen=True)
 class Frame:
-    """What a blob holds. Entry j of the sketch is `entries[j]` times 2^-resolution; `p` is the order of orders.py.
+    """What a blob holds. Entry j of the sketch is `entries[j]` times 2^-resolution; `p` is the number of its law
+    (entry_law.py).
 
     Of a sketch in buckets, entry j of bucket b is `entries[b * size // buckets + j]`; that of entropy has `totals`.
     """
@@ -36,7 +37,7 @@ class Frame:
 
 def totals_of(p: float, buckets: int) -> int:
     """How many totals of buckets a sketch has: one each if it is entropy's, whose estimate needs them."""
-    return buckets if buckets > 1 and p == SKEWED else 0
+    return buckets if buckets > 1 and p == ENTROPY.number else 0
 
 
 def encode(frame: Frame) -> bytes:
