@@ -40,6 +40,7 @@ class SampledMoment(BareMoment):
     """Bare entries of a sample; the bound of privacy/sampling.py is an (ε, δ), and composed as one."""
 
     state = SampledState
+    folds = False
 
     def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
         return isinstance(statistic, Moment) and name == "bare" and sampled

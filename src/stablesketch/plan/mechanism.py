@@ -57,6 +57,8 @@ class Mechanism(ABC):
     """Whether noise and error depend on the length of the stream, and not on the value."""
     monotone: ClassVar[bool] = True
     """Whether a pair more never lowers what is measured: then phantom keys, a floor, can hide it."""
+    folds: ClassVar[bool] = True
+    """Whether pairs are best added up by key before they are counted: where that saves time, and a pair has no coin."""
     fewest: ClassVar[int] = 1
     """Entries, at least."""
     largest: ClassVar[int] = LARGEST_SIZE
