@@ -12,9 +12,9 @@ import pytest
 
 import stablesketch as ss
 from stablesketch._native import MOST_TABLES, Entries, tables_held
-from stablesketch.collector.total_state import check_noise
 from stablesketch.errors import shortened
 from stablesketch.ledger.accounting import Cost
+from stablesketch.mechanism.laplace_noise import check_noise
 from stablesketch.privacy.charge import Charge
 from stablesketch.sketch import wire
 from stablesketch.sketch.entry_law import EntryLaw

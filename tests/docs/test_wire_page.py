@@ -13,6 +13,7 @@ import pytest
 
 import stablesketch as ss
 from stablesketch._native import Entries
+from stablesketch.framing import NAMES, Kind
 from stablesketch.sketch import entry_bytes
 from stablesketch.sketch.entry_law import EntryLaw
 
@@ -56,6 +57,12 @@ def test_the_annotated_blob_is_what_the_code_writes() -> None:
     assert match is not None
     expected = "".join(f"{text}\n" for text in annotated(blob_of_the_page()))
     assert match.group(1) == expected, f"the block should read\n\n{expected}"
+
+
+def test_the_page_has_every_kind() -> None:
+    rows = re.findall(r"^\| (\d+) \| \[(.*?)\]\(.*?\|.*?\| `(.*?)` \|$", PAGE, re.MULTILINE)
+    assert {Kind(int(number)): (what, read) for number, what, read in rows} == NAMES
+    assert NAMES.keys() == set(Kind)
 
 
 def table() -> dict[float, tuple[int, list[float]]]:

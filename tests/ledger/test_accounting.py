@@ -15,7 +15,7 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.ledger.accounting import Cost, LossMoment, best_theta
-from stablesketch.plan.charge import charge_of
+from stablesketch.plan.mechanism import charge_of
 from stablesketch.privacy.charge import Charge
 from stablesketch.privacy.loss_law import Law
 

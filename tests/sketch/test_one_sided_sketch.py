@@ -224,8 +224,8 @@ def test_bad_arguments(arguments: dict[str, object], kind: type[Exception], mess
 
 def test_a_plan_does_not_take_a_one_sided_sketch_for_its_own() -> None:
     """A collector's blob whose sketch was put in by hand, of the other law, is refused."""
-    from stablesketch.collector.bare_state import BareState
-    from stablesketch.collector.noisy_state import MomentState
+    from stablesketch.mechanism.bare import BareState
+    from stablesketch.mechanism.stable import StableState
 
     plan = ss.plan(
         ss.Moment(0.5), ss.Privacy(epsilon=1.0, delta=1e-8, pairs=1_000, relation="replace"), size=20, mechanism="bare"
@@ -235,7 +235,7 @@ def test_a_plan_does_not_take_a_one_sided_sketch_for_its_own() -> None:
         BareState.from_bytes(plan, one_sided(0.5, 20, secret).to_bytes(), secret)
     noisy = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-8), size=20)
     with pytest.raises(ss.BlobError, match=r"one-sided entries.*symmetric entries"):
-        MomentState.from_bytes(noisy, ss.Sketch(0.5, 20, secret, law="symmetric").to_bytes(), secret)
+        StableState.from_bytes(noisy, ss.Sketch(0.5, 20, secret, law="symmetric").to_bytes(), secret)
 
 
 @pytest.mark.parametrize("method", ["pitman", "median", "", None, ["power"]])

@@ -14,7 +14,7 @@ from ..plan.ways_out import instead_of
 from ..privacy import Privacy
 from ..reading.columns import Columns, OnBad
 from ..reading.sources import Input
-from ..statistic import Shannon, Statistic
+from ..statistic import Statistic
 from .sizing import Sizing
 
 __all__ = ["Task"]
@@ -203,11 +203,12 @@ class Task:
 
     def group_plan(self, shares: GroupBudget) -> Plan:
         """The plan of every group."""
-        if self.bare and self.groups is None and Shannon() in self.statistic.needs(shares.privacy):
+        unpromised = next((each for each in self.statistic.inputs if each.bare_needs_pairs), None)
+        if self.bare and self.groups is None and unpromised is not None:
             raise PlanInfeasible(
                 f"a bare sketch of {self.statistic} by group takes a promise of how many pairs every group has, and "
-                f"private names have none. Pass mechanism='exact', or {instead_of(self.statistic, Shannon())}, or list "
-                "the public names (groups=) and promise pairs= of each."
+                f"private names have none. Pass mechanism='exact', or {instead_of(self.statistic, unpromised)}, or "
+                "list the public names (groups=) and promise pairs= of each."
             )
         return shares.checked(self.table_sizing.plan(self.statistic, shares.privacy))
 

@@ -20,6 +20,7 @@ from ..errors import (
     SecretMismatch,
     SecretMissing,
 )
+from ..framing import PackedIntegers, counts_are_possible
 from ..secret import Secret
 from . import wire
 from .columns import MAX_WEIGHT
@@ -227,7 +228,7 @@ class Sketch:
             raise MergeError("sketches under different secrets cannot be merged: give every shard the same secret.")
         entries, pairs, total = other._snapshot()
         with self._lock:
-            if not wire.counts_are_possible(self._pairs + pairs, self._total + total):
+            if not counts_are_possible(self._pairs + pairs, self._total + total):
                 raise MergeError("both together have more pairs than any stream can have, so one of them is corrupt.")
             try:
                 self._entries.merge(entries)
@@ -268,9 +269,9 @@ class Sketch:
                 self._secret_fingerprint,
                 pairs,
                 total,
-                wire.PackedIntegers(entries.packed(), entries.size),
+                PackedIntegers(entries.packed(), entries.size),
                 entries.buckets,
-                wire.PackedIntegers(entries.packed_totals(), wire.totals_of(self._law.number, entries.buckets)),
+                PackedIntegers(entries.packed_totals(), wire.totals_of(self._law.number, entries.buckets)),
             )
         )
 
@@ -294,8 +295,8 @@ class Sketch:
                 f"{entries.resolution}."
             )
         try:
-            entries.load_packed(wire.PackedIntegers.of(frame.entries).raw)
-            entries.load_packed_totals(wire.PackedIntegers.of(frame.totals).raw)
+            entries.load_packed(PackedIntegers.of(frame.entries).raw)
+            entries.load_packed_totals(PackedIntegers.of(frame.totals).raw)
         except OverflowError:
             raise BlobError("a sketch with an entry larger than any stream can make.") from None
         if secret is not None and secret.fingerprint != frame.secret_fingerprint:

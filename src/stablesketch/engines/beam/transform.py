@@ -39,7 +39,7 @@ from ...collector import Collector
 from ...errors import ArgumentError, ArgumentTypeError
 from ...ledger.record import Ask
 from ...plan import Mechanism, Plan
-from ...plan.charge import charge_of
+from ...plan.mechanism import charge_of
 from ...privacy import Privacy
 from ...published import Release as Released
 from ...reading.columns import Columns, OnBad

@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from ..errors import PlanInfeasible, StreamTooShort
-from ..privacy.precision import is_covered
-from ..secret import Secret
+from ..plan.in_words import percent, stored
+from ..plan.mechanism import Mechanism, Row, mechanism_of
+from ..plan.plan import Plan
+from ..privacy import PrivacyCurve, log_sensitivity
+from ..privacy.charge import Charge
+from ..privacy.neighbours import worst_neighbours
+from ..privacy.precision import is_covered, rounding_delta
 from ..sketch import Sketch
 from ..sketch.estimators import log_estimates
 from ..sketch.estimators.pitman import log_estimate
 from ..sketch.estimators.pivot import PivotLaw, pivot_law
 from ..sketch.sketch import log_magnitudes
-from ..statistic import Array, exact_name
+from ..statistic import Array, Moment, Statistic, exact_name
 from .measured import Measured, uniform_offset
-from .sketch_state import SketchState, check_promise
+from .sketch_state import SketchState
+from .state import check_promise
 
 if TYPE_CHECKING:
-    from ..plan import Plan
+    from ..secret import Secret
 
-__all__ = ["BareState"]
+__all__ = ["Bare", "BareMoment", "BareState", "bare_rows", "short_error"]
 
 
 class BareState(SketchState):
@@ -115,3 +122,76 @@ class BareState(SketchState):
     def _answer(self, value: float, low: float, high: float, confidence: float) -> tuple[float, float, float]:
         """What is said of F_p, from value and limits of what was sketched: here they are the same."""
         return value, low, high
+
+
+class Bare(Mechanism):
+    """Entries that are private by themselves; what is promised of the stream is checked before a release."""
+
+    bare = True
+
+    def rows(self, plan: Plan) -> list[Row]:
+        return bare_rows(plan, self.error_in_words(plan))
+
+
+class BareMoment(Bare):
+    """F_p up to order 1, with a floor."""
+
+    state: ClassVar[type[SketchState]] = BareState
+
+    def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
+        return isinstance(statistic, Moment) and name == "bare" and not sampled
+
+    def cost(self, plan: Plan) -> Charge:
+        """ρ is found anew from the order, the privacy and the phantoms."""
+        p = plan.statistic.p
+        # As in plan/bare_plan.py: the mass is a sum of rounded powers, and taken a little smaller.
+        log_rho = log_sensitivity(p, plan.privacy, plan.floor * (1.0 - 1e-12))
+        # (1 + e^0) g is what finite precision costs at ε = 0.
+        gap = 0.5 * rounding_delta(0.0, plan.step)
+        return Charge("sketch", p=p, size=plan.size, log_rho=log_rho, gap=gap, epsilon=plan.epsilon, delta=plan.delta)
+
+    def claimed_curve(self, plan: Plan, share: float = 1.0) -> Callable[[float], float]:
+        """The certified curve of the entries, and what finite precision costs."""
+        worst = worst_neighbours(plan.statistic.p, plan.privacy, plan.floor)
+        curve = PrivacyCurve.from_log(plan.statistic.p, plan.size, worst.log_rho * share)
+        return lambda epsilon: min(1.0, curve.delta(epsilon) + rounding_delta(epsilon, plan.step))
+
+    def error_in_words(self, plan: Plan) -> str:
+        if not plan.relative:
+            return f"{plan.error:,.4g} absolute: nothing is guaranteed about {plan.statistic}"
+        return f"{percent(plan.error)} at {plan.statistic} = {plan.expected:,.6g}"
+
+
+def bare_rows(plan: Plan, error: str) -> list[Row]:
+    """The table of what is measured by bare entries, or computed from such."""
+    floor = f"{plan.floor:,.6g}" if plan.floor else "none needed"
+    return [
+        ("pure ε", f"{plan.pure_epsilon:.4g} at δ = 0"),
+        *((str(part.statistic), bare_row(part)) for part in plan.parts),
+        ("size", f"{plan.size:,} entries, about {stored(plan.bytes)} stored"),
+        *([] if plan.parts else [("floor", floor)]),
+        ("error", error),
+        ("exact + Laplace", _comparison(plan)),
+    ]
+
+
+def bare_row(part: Plan) -> str:
+    """One of several measurements, some of them bare."""
+    if mechanism_of(part).counter:
+        return f"ε = {part.epsilon:.3g}, noise of {part.error * (part.expected or 1.0):,.4g}"
+    entries = f"{part.size:,} entries, " if part.size else ""
+    return f"{entries}ε = {part.epsilon:.3g}, {f'floor {part.floor:,.4g}' if part.floor else 'no floor'}"
+
+
+def _comparison(plan: Plan) -> str:
+    """How the exact mechanism compares."""
+    if plan.exact_error >= plan.error:
+        return f"no better: {short_error(plan.exact_error, plan)}"
+    ratio = plan.error / plan.exact_error if plan.exact_error > 0 else float("inf")
+    times = f"{ratio:,.0f}" if ratio >= 1_000.0 else f"{ratio:.3g}"
+    return f"{times} times as accurate, if all keys may be held in memory"
+
+
+def short_error(error: float, plan: Plan) -> str:
+    """In the unit that the error of the plan has."""
+    return f"{100 * error:.3g}%" if plan.relative else f"{error:,.4g}"

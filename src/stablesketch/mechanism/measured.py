@@ -6,16 +6,16 @@ All of it is a public function of what was released, so computing with it costs 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
 
-from ..statistic import Array, Derived, Known, Statistic
+from ..statistic import Array
 
-__all__ = ["Measured", "belief", "computed", "in_order", "moment_of", "uniform_offset"]
+__all__ = ["Measured", "belief", "in_order", "moment_of", "uniform_offset"]
 
 _REACH = 6.5  # deviations
 _NODES = 241  # of the measurement that matters most, whose belief is taken to be continuous
@@ -54,28 +54,6 @@ def in_order(value: float, low: float, high: float, least: float, most: float) -
     low = min(max(low, least), most)
     high = max(min(high, most), low)
     return min(max(value, low), high), low, high
-
-
-def computed(
-    statistic: Derived, found: Mapping[Statistic, Measured], known: Known, pairs: int, confidence: float
-) -> tuple[float, float, float]:
-    """(value, low, high) of a statistic at what was measured, within the range it can have where so much is known.
-
-    From one measurement the limits are those of the measurement, put through the function, which is monotone. Several
-    are independent: `belief`.
-    """
-    if len(found) == 1:
-        ((part, measured),) = found.items()
-        at = np.array([measured.value, measured.low, measured.high])
-        value, *ends = statistic.of({part: at}, pairs).tolist()
-        low, high = min(ends), max(ends)
-    else:
-        whole = belief(
-            lambda at: statistic.of(dict(zip(found, at, strict=True)), pairs), tuple(found.values()), confidence
-        )
-        value, low, high = whole.value, whole.low, whole.high
-    value = statistic.likely(value, {part: measured.value for part, measured in found.items()})
-    return in_order(value, low, high, *statistic.range(known))
 
 
 def belief(function: Callable[[tuple[Array, ...]], Array], parts: Sequence[Measured], confidence: float) -> Measured:

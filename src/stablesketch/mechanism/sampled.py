@@ -12,42 +12,48 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ArgumentError, BlobError, MergeError
+from ..errors import ArgumentError, BlobError, LedgerError, MergeError
+from ..framing import Reader
+from ..plan.mechanism import Row
+from ..plan.plan import Plan
+from ..privacy.charge import Charge
+from ..privacy.precision import rounding_delta
+from ..privacy.sampling import SampledCurve
 from ..published import Release
 from ..secret import Secret
 from ..sketch import Sketch
 from ..sketch.columns import value_column
 from ..sketch.workers import checked_threads
-from .bare_state import BareState
+from ..statistic import Moment, Statistic
+from .bare import BareMoment, BareState, short_error
 from .coins import Coins
-from .sketch_state import SketchState
 
 if TYPE_CHECKING:
-    from ..plan import Plan
+    from .sketch_state import SketchState
 
-__all__ = ["SampledState"]
+__all__ = ["Sampled", "SampledState"]
 
 _HEADER = struct.Struct("<QQQ")  # pairs, total (128 bits)
 _LENGTH = struct.Struct("<Q")
+_LEAST_EPSILON = 1e-9  # of the bound for sampling
 
 
 class SampledState(BareState):
     """The sketch of a sample of the stream; `pairs` and `total` are those of the whole stream."""
-
-    shard = ""  # the collector says which
 
     def __init__(self, plan: Plan, secret: Secret | None) -> None:
         assert plan.sampled is not None
         held = Secret.generate() if secret is None else secret
         super().__init__(plan, held)
         self._sampling = plan.sampled.sampling
+        self._shard = ""
         self._pairs = self._total = 0
         p, size = plan.statistic.p, plan.size
         if self._sampling.per == "pair":
@@ -60,25 +66,17 @@ class SampledState(BareState):
     def from_bytes(cls, plan: Plan, blob: bytes, secret: Secret | None) -> Self:
         """Reads what `to_bytes` wrote."""
         self = cls(plan, secret)
-        at = _HEADER.size
-        if len(blob) < at:
-            raise BlobError("a sampled collector that was cut short.")
-        self._pairs, low, high = _HEADER.unpack_from(blob)
+        reader = Reader("a sampled collector", blob)
+        self._pairs, low, high = reader.unpack(_HEADER)
         self._total = low | high << 64
         if not _countable(self._pairs, self._total):
             raise BlobError("a sampled collector of more pairs than any stream can have.")
         for i, part in enumerate(self._parts):
-            if len(blob) < at + _LENGTH.size:
-                raise BlobError("a sampled collector that was cut short.")
-            (length,) = _LENGTH.unpack_from(blob, at)
-            at += _LENGTH.size
-            read = Sketch.from_bytes(blob[at : at + length], part.secret)
+            read = Sketch.from_bytes(reader.sized(_LENGTH), part.secret)
             if (read.p, read.law, read.size) != (part.p, part.law, part.size):
                 raise BlobError("a sampled collector whose sketches are not those of its plan.")
             self._parts[i] = read
-            at += length
-        if at != len(blob):
-            raise BlobError("a sampled collector with bytes that nothing writes.")
+        reader.end()
         if self._sampling.per == "pair":
             self._sketch = self._parts[0]
         return self
@@ -96,6 +94,9 @@ class SampledState(BareState):
     @property
     def total(self) -> int:
         return self._total
+
+    def in_shard(self, shard: str) -> None:
+        self._shard = shard
 
     def add(self, keys: object, values: object, threads: int | None, negative: bool) -> None:
         """All values are checked, also of pairs that are not kept; then the kept ones are counted."""
@@ -118,7 +119,7 @@ class SampledState(BareState):
 
     def _add_pairs(self, fingerprints: NDArray[np.uint64], weights: NDArray[np.int64], threads: int | None) -> None:
         for part, coins in zip(self._parts, self._coins, strict=True):
-            kept = coins.kept(self.shard, self._pairs, len(fingerprints))
+            kept = coins.kept(self._shard, self._pairs, len(fingerprints))
             part.add_folded(fingerprints[kept], weights[kept], len(kept), threads=threads)
         self._pairs += len(fingerprints)
         self._total += int(weights.sum(dtype=object)) if len(weights) else 0
@@ -168,6 +169,56 @@ class SampledState(BareState):
         least = 0.5 * (math.sqrt(spread**2 + 4.0 * max(low, 0.0)) - spread)
         most = 0.5 * (math.sqrt(spread**2 + 4.0 * max(high, 0.0)) + spread)
         return value / rate**p, least**2 / rate**p, most**2 / rate
+
+
+class Sampled(BareMoment):
+    """Bare entries of a sample; the bound of privacy/sampling.py is an (ε, δ), and composed as one."""
+
+    state = SampledState
+
+    def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
+        return isinstance(statistic, Moment) and name == "bare" and sampled
+
+    def cost(self, plan: Plan) -> Charge:
+        """The ε of the plan, checked."""
+        assert plan.sampled is not None
+        floor = plan.floor * (1.0 - 1e-12)
+        curve = SampledCurve(plan.statistic.p, plan.size, plan.privacy, plan.sampled.sampling, floor)
+        if curve.delta(plan.epsilon) + rounding_delta(plan.epsilon, plan.step) > plan.delta * (1.0 + 1e-9):
+            raise LedgerError(
+                f"the plan claims ε = {plan.epsilon:.6g} at δ = {plan.delta:.3g}, and its own size, floor and sampling "
+                "do not give that. Make the plan again with ss.plan."
+            )
+        return Charge("other", epsilon=plan.epsilon, delta=plan.delta)
+
+    def claimed_curve(self, plan: Plan, share: float = 1.0) -> Callable[[float], float]:
+        """Of a weaker claim the loss itself is taken to be less. δ grows by at most e^x - 1 when ε falls by x."""
+        assert plan.sampled is not None
+        bound = SampledCurve(plan.statistic.p, plan.size, plan.privacy, plan.sampled.sampling, plan.floor)
+
+        def delta(epsilon: float) -> float:
+            least = max(epsilon / share, _LEAST_EPSILON)
+            return min(1.0, bound.delta(least) + 2.0 * (least - epsilon / share) + rounding_delta(epsilon, plan.step))
+
+        return delta
+
+    def rows(self, plan: Plan) -> list[Row]:
+        """How it samples, the bias in that error, and whether a floor alone, or neither, would do better."""
+        sampled = plan.sampled
+        assert sampled is not None
+        once = "once for all entries" if sampled.sampling.per == "pair" else "anew for each entry"
+        bias = f"; bias {100 * sampled.bias:.3g}% if all keys are seen equally often" if plan.relative else ""
+        floor = f"a floor of {sampled.unsampled_floor:,.4g}" if sampled.unsampled_floor else "no floor needed"
+        better = "as good, and unbiased" if sampled.unsampled_error <= 1.05 * plan.error else "worse"
+        if sampled.unsampled_error < 0.95 * plan.error:
+            better = "better: leave out sampling"
+        bare = f"ε = {sampled.bare_epsilon:.4g}" if sampled.bare_epsilon < 1000.0 else "no guarantee to speak of"
+        return [
+            *super().rows(plan),
+            ("sampling", f"{100 * sampled.sampling.rate:g}% of pairs, {once}{bias}"),
+            ("without sampling", f"{floor}, error {short_error(sampled.unsampled_error, plan)}: {better}"),
+            ("with neither", bare),
+        ]
 
 
 def _countable(pairs: int, total: int) -> bool:

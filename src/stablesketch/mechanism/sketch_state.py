@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BlobError, NegativeTotal
-from ..published import Point, Release
+from ..errors import BlobError
 from ..secret import Secret
 from ..sketch import Sketch
-from .measured import Measured
+from .state import MeasuringState
 
 if TYPE_CHECKING:
     from ..plan import Plan
 
-__all__ = ["SketchState", "check_promise", "make_release"]
+__all__ = ["SketchState"]
 
 
-class SketchState(ABC):
+class SketchState(MeasuringState):
     """The sketch of one collector. Its entries never leave it but through `release` and `to_bytes`."""
 
     def __init__(self, plan: Plan, secret: Secret | None, sketch: Sketch | None = None) -> None:
@@ -70,9 +69,6 @@ class SketchState(ABC):
     def add_folded(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
         self._sketch.add_folded(fingerprints, totals, pairs)
 
-    def replan(self, plan: Plan) -> None:
-        self._plan = plan
-
     def merge(self, other: SketchState) -> None:
         self._sketch.merge(other._sketch)
 
@@ -81,52 +77,7 @@ class SketchState(ABC):
 
     @classmethod
     def merged(cls, plan: Plan, states: Sequence[bytes]) -> bytes:
-        """The sum of states of one secret, as bytes, without the secret."""
         first, *rest = [cls._read(state, None) for state in states]
         for other in rest:
             first.merge(other)
         return first.to_bytes()
-
-    def release(self, confidence: float) -> Release:
-        """The private value with its limits."""
-        found = self.measure(confidence)
-        return make_release(self._plan, found.value, found.low, found.high, confidence, self.pairs)
-
-    @abstractmethod
-    def measure(self, confidence: float) -> Measured:
-        """What may be published, once."""
-
-
-def check_promise(plan: Plan, pairs: int, total: int) -> None:
-    """Refuses what no stream of values 1 to max_value can be; then some delete undid no update. No key is looked at."""
-    if not 0 <= pairs <= total <= pairs * plan.privacy.max_value:
-        raise NegativeTotal(
-            "the pairs and the total that are left are not those of any stream with the values of the plan, so "
-            "something was deleted that was not there. Send the updates that are missing; every delete must undo one."
-        )
-
-
-def make_release(
-    plan: Plan, value: float, low: float, high: float, confidence: float, pairs: int, points: tuple[Point, ...] = ()
-) -> Release:
-    """The fields of a release that come from the plan; the number of pairs only where it is public."""
-    privacy = plan.privacy
-    return Release(
-        value=value,
-        low=low,
-        high=high,
-        confidence=confidence,
-        statistic=str(plan.statistic),
-        p=plan.statistic.p,
-        epsilon=plan.epsilon,
-        delta=plan.delta,
-        relation=privacy.relation,
-        pairs=pairs if privacy.relation == "replace" else None,
-        pairs_per_person=privacy.pairs_per_person,
-        max_value=privacy.max_value,
-        mechanism=plan.mechanism,
-        size=plan.size,
-        floor=plan.parts[0].floor if plan.parts else plan.floor,
-        noise=plan.parts[0].noise if plan.parts else plan.noise,
-        points=points,
-    )

@@ -1,32 +1,31 @@
-"""Statistics computed from others: the states of all parts side by side, released together, one value computed."""
+"""Statistics computed from others: the states of all side by side, released together, one value computed."""
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BlobError
+from ..framing import Reader
+from ..plan.mechanism import mechanism_of
+from ..plan.plan import Plan
 from ..published import Release
 from ..secret import Secret
-from ..statistic import Derived, Profile, Statistic
-from .measured import Measured, computed
+from ..statistic import Derived, Known, Profile, Statistic
+from .measured import Measured, belief, in_order
 from .profile_points import each_confidence, profile_points
-from .sketch_state import make_release
-from .state import MeasuringState, State
-
-if TYPE_CHECKING:
-    from ..plan import Plan
+from .state import MeasuringState, State, make_release
 
 __all__ = ["DerivedState"]
 
 _LENGTH = struct.Struct("<Q")
 
 
-class DerivedState:
+class DerivedState(State):
     """One state for every part of the plan, all under one secret.
 
     Parts use the secret for different purposes (order of the moment, entropy, registers), so that what they draw is
@@ -34,11 +33,9 @@ class DerivedState:
     """
 
     def __init__(self, plan: Plan, secret: Secret | None, states: Sequence[MeasuringState] | None = None) -> None:
-        from .states import measuring_state_of
-
         held = Secret.generate() if secret is None else secret
         self._plan = plan
-        self._states = [measuring_state_of(part)(part, held) for part in plan.parts] if states is None else states
+        self._states = [_state_of(part)(part, held) for part in plan.parts] if states is None else states
 
     @property
     def pairs(self) -> int:
@@ -73,25 +70,18 @@ class DerivedState:
         return _encode([state.to_bytes() for state in self._states])
 
     @classmethod
-    def from_bytes(cls, plan: Plan, blob: bytes, secret: Secret | None) -> DerivedState:
-        from .states import measuring_state_of
-
+    def from_bytes(cls, plan: Plan, blob: bytes, secret: Secret | None) -> Self:
         blobs = _decode(blob, len(plan.parts))
         held = Secret.generate() if secret is None else secret
-        states = [
-            measuring_state_of(part).from_bytes(part, own, held) for part, own in zip(plan.parts, blobs, strict=True)
-        ]
+        states = [_state_of(part).from_bytes(part, own, held) for part, own in zip(plan.parts, blobs, strict=True)]
         if len({state.pairs for state in states}) > 1:
             raise BlobError("a collector whose parts have counted different streams.")
         return cls(plan, held, states)
 
     @classmethod
     def merged(cls, plan: Plan, states: Sequence[bytes]) -> bytes:
-        """The sum of states of one secret, as bytes, without the secret."""
-        from .states import state_of
-
         columns = zip(*(_decode(state, len(plan.parts)) for state in states), strict=True)
-        return _encode([state_of(part).merged(part, own) for part, own in zip(plan.parts, columns, strict=True)])
+        return _encode([_state_of(part).merged(part, own) for part, own in zip(plan.parts, columns, strict=True)])
 
     def check(self, confidence: float) -> None:
         for state in self._states:
@@ -107,7 +97,7 @@ class DerivedState:
         found = dict(zip((part.statistic for part in plan.parts), measured, strict=True))
 
         def shown(each: Derived, found: Mapping[Statistic, Measured], confidence: float) -> tuple[float, float, float]:
-            return computed(each, {part: found[part] for part in each.needs(plan.privacy)}, known, public, confidence)
+            return _computed(each, {part: found[part] for part in each.needs(plan.privacy)}, known, public, confidence)
 
         if not isinstance(statistic, Profile):
             return make_release(plan, *shown(statistic, found, confidence), confidence, pairs)
@@ -122,18 +112,41 @@ class DerivedState:
         return make_release(plan, first.value, first.low, first.high, confidence, pairs, points)
 
 
+def _state_of(part: Plan) -> type[MeasuringState]:
+    """Of one measurement."""
+    state = mechanism_of(part).state
+    assert issubclass(state, MeasuringState)
+    return state
+
+
+def _computed(
+    statistic: Derived, found: Mapping[Statistic, Measured], known: Known, pairs: int, confidence: float
+) -> tuple[float, float, float]:
+    """(value, low, high) of a statistic at what was measured, within the range it can have where so much is known.
+
+    From one measurement the limits are those of the measurement, put through the function, which is monotone. Several
+    are independent: `belief`.
+    """
+    if len(found) == 1:
+        ((part, measured),) = found.items()
+        at = np.array([measured.value, measured.low, measured.high])
+        value, *ends = statistic.of({part: at}, pairs).tolist()
+        low, high = min(ends), max(ends)
+    else:
+        whole = belief(
+            lambda at: statistic.of(dict(zip(found, at, strict=True)), pairs), tuple(found.values()), confidence
+        )
+        value, low, high = whole.value, whole.low, whole.high
+    value = statistic.likely(value, {part: measured.value for part, measured in found.items()})
+    return in_order(value, low, high, *statistic.range(known))
+
+
 def _encode(states: Sequence[bytes]) -> bytes:
     return b"".join(_LENGTH.pack(len(state)) + state for state in states)
 
 
 def _decode(blob: bytes, count: int) -> list[bytes]:
-    states, position = [], 0
-    for _ in range(count):
-        if position + _LENGTH.size > len(blob):
-            raise BlobError("a collector whose state ends too early.")
-        (length,) = _LENGTH.unpack_from(blob, position)
-        position += _LENGTH.size + length
-        states.append(blob[position - length : position])
-    if position != len(blob):
-        raise BlobError("a collector whose state is not in canonical form.")
+    reader = Reader("a collector of several parts", blob)
+    states = [reader.sized(_LENGTH) for _ in range(count)]
+    reader.end()
     return states

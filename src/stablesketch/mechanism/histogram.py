@@ -1,4 +1,4 @@
-"""The exact mechanism: every key's total in memory, F_p on a public grid, discrete Laplace noise. The honest baseline.
+"""Every key's total in memory: what exact mechanisms hold.
 
 Keys are held as fingerprints under the secret, so the state is no list of keys; but with the secret it is a
 histogram of people's keys at rest, which is what the sketch avoids.
@@ -7,50 +7,39 @@ histogram of people's keys at rest, which is what the sketch avoids.
 from __future__ import annotations
 
 import struct
+from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BlobError, MergeError, NegativeTotal, SecretMismatch
-from ..plan.charge import exact_distance
-from ..privacy import discrete_laplace
-from ..privacy.exact_moment import moment_units
-from ..privacy.exact_norm import norm_units
-from ..published import Release
-from ..secret import Secret
-from ..sketch.columns import Fingerprinter, value_column
-from ..sketch.wire import IntegerReader, counts_are_possible, encode_integer
+from ..errors import BlobError, MergeError, NegativeTotal
+from ..framing import Reader, counts_are_possible, encode_integer
+from ..plan.plan import Plan
+from ..sketch.columns import value_column
 from ..sketch.workers import checked_threads
-from ..statistic import Distinct
-from .measured import Measured, moment_of
-from .sketch_state import check_promise, make_release
-from .total_state import OTHER_SECRET, check_noise, noise_of, noisy
+from .counting_state import OTHER_SECRET, CountingState
+from .laplace_noise import check_noise
+from .state import check_promise
 
 if TYPE_CHECKING:
-    from ..plan import Plan
+    from ..secret import Secret
 
 __all__ = ["HistogramState"]
 
 _CHUNK = 1 << 20
 _HEADER = struct.Struct("<8sQ")  # fingerprint of the secret, number of keys
+_KEY = struct.Struct("<Q")
 
 
-class HistogramState:
+class HistogramState(CountingState):
     """Totals by fingerprint."""
 
     def __init__(self, plan: Plan, secret: Secret | None) -> None:
-        self._plan = plan
-        self.secret = Secret.generate() if secret is None else secret
-        self._fingerprinter = Fingerprinter.of(self.secret)
+        super().__init__(plan, secret)
         self._totals: dict[int, int] = {}
-        self._pairs = 0
-
-    @property
-    def pairs(self) -> int:
-        return self._pairs
 
     def add(self, keys: object, values: object, threads: int | None, negative: bool) -> None:
         checked_threads(threads)  # one is enough here, but a wrong argument is wrong whatever the mechanism
@@ -73,31 +62,21 @@ class HistogramState:
                 self._totals.pop(key, None)
         self._pairs += pairs
 
-    def fingerprint(self, keys: object) -> NDArray[np.uint64]:
-        return self._fingerprinter.fingerprint(keys)
-
     def add_folded(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
         self._apply(dict(_group(fingerprints, totals)), pairs)
 
-    def replan(self, plan: Plan) -> None:
-        self._plan = plan
-
     def merge(self, other: HistogramState) -> None:
-        if other.secret != self.secret:
-            raise MergeError(OTHER_SECRET)
+        self._check_secret_of(other)
         self._apply(other._totals, other._pairs)
 
     def to_bytes(self) -> bytes:
         return _encode(self.secret.fingerprint, self._pairs, self._totals)
 
     @classmethod
-    def from_bytes(cls, plan: Plan, blob: bytes, secret: Secret | None) -> HistogramState:
+    def from_bytes(cls, plan: Plan, blob: bytes, secret: Secret | None) -> Self:
         self = cls(plan, secret)
         fingerprint, self._pairs, self._totals = _decode(blob)
-        if fingerprint != self.secret.fingerprint:
-            raise SecretMismatch(
-                "this secret is not the one the collector was made with. Load the one it was made with."
-            )
+        self._check_made_with(fingerprint)
         return self
 
     def check(self, confidence: float) -> None:
@@ -111,43 +90,17 @@ class HistogramState:
         if any(total < 0 for total in self._totals.values()):
             raise NegativeTotal("some key was deleted more often than it was there. Send the updates it is missing.")
 
-    def release(self, confidence: float) -> Release:
-        """The private value with its limits."""
-        found = self.measure(confidence)
-        return make_release(self._plan, found.value, found.low, found.high, confidence, self._pairs)
-
-    def measure(self, confidence: float) -> Measured:
-        """(units of F_p or its norm, + noise) · step: an integer of sensitivity D with noise of scale D/ε is ε-DP."""
-        plan = self._plan
-        found = noisy(
-            self._units(), self._scale(), Fraction(plan.step), confidence, noise_of(self.secret, plan.statistic)
-        )
-        if self._plan.statistic.p > 1.0:
-            deviation = discrete_laplace.variance(self._scale()) * plan.step**2
-            found = moment_of(found, plan.statistic.p, 0.0, deviation if plan.statistic.p == 2.0 else 0.0)
-        return found.within(*plan.range(self._pairs))
-
+    @abstractmethod
     def _scale(self) -> Fraction:
         """Of the noise, in units of the grid."""
-        return Fraction(exact_distance(self._plan)) / Fraction(self._plan.privacy.epsilon)
-
-    def _units(self) -> int:
-        plan = self._plan
-        if isinstance(plan.statistic, Distinct):
-            return len(self._totals)
-        units = norm_units if plan.statistic.p > 1.0 else moment_units
-        return units(self._totals.values(), plan.statistic.p, Fraction(plan.step))
 
     @classmethod
     def merged(cls, plan: Plan, states: Sequence[bytes]) -> bytes:
-        """The sum of states of one secret, as bytes, without the secret."""
         fingerprint, pairs, totals = _decode(states[0])
         for state in states[1:]:
             other, more, amounts = _decode(state)
             if other != fingerprint:
-                raise MergeError(
-                    "collectors under different secrets cannot be merged: give every shard the same secret."
-                )
+                raise MergeError(OTHER_SECRET)
             pairs += more
             for key, amount in amounts.items():
                 totals[key] = totals.get(key, 0) + amount
@@ -157,23 +110,21 @@ class HistogramState:
 def _encode(fingerprint: bytes, pairs: int, totals: dict[int, int]) -> bytes:
     parts = [_HEADER.pack(fingerprint, len(totals)), encode_integer(pairs)]
     for key in sorted(totals):
-        parts += [struct.pack("<Q", key), encode_integer(totals[key])]
+        parts += [_KEY.pack(key), encode_integer(totals[key])]
     return b"".join(parts)
 
 
 def _decode(blob: bytes) -> tuple[bytes, int, dict[int, int]]:
     """(fingerprint of the secret, pairs, totals), or a typed error."""
-    if len(blob) < _HEADER.size:
-        raise BlobError("a collector whose state ends too early.")
-    fingerprint, count = _HEADER.unpack_from(blob)
-    reader = IntegerReader(blob, _HEADER.size)
+    reader = Reader("a collector of totals by key", blob)
+    fingerprint, count = reader.unpack(_HEADER)
     pairs = reader.integer()
     if not counts_are_possible(pairs):
         raise BlobError("a collector of more pairs than any stream can have.")
     totals: dict[int, int] = {}
     last = -1
     for _ in range(count):
-        (key,) = struct.unpack("<Q", reader.take(8))
+        (key,) = reader.unpack(_KEY)
         total = reader.integer()
         if key <= last or not total or not counts_are_possible(0, total):
             raise BlobError("a collector whose state is not in canonical form.")

@@ -5,18 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..plan.entropy_plan import entropy_noise
-from ..secret import Secret
+from ..plan.in_words import both_errors
+from ..plan.plan import Plan
 from ..sketch.entropy_sketch import EntropySketch
+from ..sketch.estimators.entropy_mean import entropy_mean_deviation
 from ..sketch.sketch import Sketch
+from ..statistic import Shannon, Statistic
+from .entropy import Entropy
+from .laplace_noise import noise_of
 from .measured import Measured
 from .measured_entropy import measured_entropy
-from .sketch_state import SketchState, check_promise
-from .total_state import noise_of
+from .sketch_state import SketchState
+from .stable import in_one_bucket
+from .state import check_promise
 
 if TYPE_CHECKING:
-    from ..plan import Plan
+    from ..secret import Secret
 
-__all__ = ["EntropyState"]
+__all__ = ["EntropyState", "Shift"]
 
 
 class EntropyState(SketchState):
@@ -45,3 +51,25 @@ class EntropyState(SketchState):
         else:
             found = noise.measure(self.total, sketch.locations() if self.total > 0 else None, below)
         return measured_entropy(found, noise, confidence).within(*self._plan.range(self.pairs))
+
+
+class Shift(Entropy):
+    """Entries in buckets or flat; the noise depends on the length of the stream and comes on top of the error."""
+
+    state = EntropyState
+
+    def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
+        return isinstance(statistic, Shannon) and name == "sketch"
+
+    def noise_at(self, plan: Plan, pairs: float) -> float:
+        return 0.0 if self.includes_noise(plan) else entropy_noise(plan).noise_deviation(pairs)
+
+    def worst_error(self, plan: Plan) -> float:
+        return in_one_bucket(plan, entropy_mean_deviation(plan.entries_per_key))
+
+    def error_beside_noise(self, plan: Plan) -> str:
+        noise = f"the noise adds less in streams of {self.more_than(plan, plan.error)}"
+        return f"{both_errors(plan)}; {noise}"
+
+    def exact_beside_noise(self, plan: Plan) -> str:
+        return "the noise alone"

@@ -4,45 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import NormalDist
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ArgumentError, BlobError
+from ..errors import ArgumentError, BlobError, LedgerError
+from ..framing import Reader, counts_are_possible, encode_integer
 from ..plan.distinct_plan import phantom_number
+from ..plan.in_words import amount, both_errors
+from ..plan.mechanism import Mechanism
+from ..plan.plan import Plan
+from ..privacy.charge import Charge
 from ..privacy.distinct import distinct_deviation, distinct_limits
-from ..published import Release
-from ..secret import Secret
-from ..sketch.columns import Fingerprinter, value_column
-from ..sketch.distinct import DistinctRegisters
-from ..sketch.wire import IntegerReader, counts_are_possible, encode_integer
-from ..statistic import Array
+from ..sketch.columns import value_column
+from ..sketch.distinct import FEWEST, DistinctRegisters
+from ..statistic import Array, Distinct, Statistic
+from .counting_state import CountingState
 from .measured import Measured
-from .sketch_state import make_release
 
 if TYPE_CHECKING:
-    from ..plan import Plan
+    from ..secret import Secret
 
-__all__ = ["DistinctState"]
+__all__ = ["Registers", "RegistersState"]
 
 
-class DistinctState:
+class RegistersState(CountingState):
     """The registers of one collector, without phantoms until the release, and how many pairs there were.
 
     Phantoms come from the secret and the plan, so that every shard would have the same and a merge has them once.
     """
 
     def __init__(self, plan: Plan, secret: Secret | None, registers: DistinctRegisters | None = None) -> None:
-        self._plan = plan
-        self.secret = Secret.generate() if secret is None else secret
-        self._fingerprinter = Fingerprinter.of(self.secret)
+        super().__init__(plan, secret)
         self._registers = DistinctRegisters(plan.size, self.secret) if registers is None else registers
-        self._pairs = 0
-
-    @property
-    def pairs(self) -> int:
-        return self._pairs
 
     def add(self, keys: object, values: object, threads: int | None, negative: bool) -> None:
         assert not negative  # the plan allows no deletes
@@ -52,17 +47,11 @@ class DistinctState:
         self._registers.add(keys, threads=threads)
         self._pairs += len(column)
 
-    def fingerprint(self, keys: object) -> NDArray[np.uint64]:
-        return self._fingerprinter.fingerprint(keys)
-
     def add_folded(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
         self._registers.add_fingerprints(fingerprints)
         self._pairs += pairs
 
-    def replan(self, plan: Plan) -> None:
-        self._plan = plan
-
-    def merge(self, other: DistinctState) -> None:
+    def merge(self, other: RegistersState) -> None:
         self._registers.merge(other._registers)
         self._pairs += other._pairs
 
@@ -70,7 +59,7 @@ class DistinctState:
         return encode_integer(self._pairs) + self._registers.to_bytes()
 
     @classmethod
-    def from_bytes(cls, plan: Plan, blob: bytes, secret: Secret | None) -> DistinctState:
+    def from_bytes(cls, plan: Plan, blob: bytes, secret: Secret | None) -> Self:
         pairs, registers = _decode(blob, secret)
         if registers.registers != plan.size:
             raise BlobError(
@@ -82,7 +71,6 @@ class DistinctState:
 
     @classmethod
     def merged(cls, plan: Plan, states: Sequence[bytes]) -> bytes:
-        """The union of states of one secret, as bytes, without the secret."""
         (pairs, first), *rest = [_decode(state, None) for state in states]
         for more, other in rest:
             first.merge(other)
@@ -94,11 +82,6 @@ class DistinctState:
             raise ArgumentError(
                 "confidence", confidence, "so far out the law of the estimate is not known", "Pass 0.95"
             )
-
-    def release(self, confidence: float) -> Release:
-        """The private value with its limits."""
-        found = self.measure(confidence)
-        return make_release(self._plan, found.value, found.low, found.high, confidence, self._pairs)
 
     def measure(self, confidence: float) -> Measured:
         """The registers' estimate of keys and phantoms, less the mean number of phantoms: unbiased inside its range."""
@@ -121,8 +104,48 @@ class DistinctState:
         return Measured(value, low, high, quantiles).within(*plan.range(self._pairs))
 
 
+class Registers(Mechanism):
+    """The noise is in the number of phantoms, so that registers tell only of the number of keys with it."""
+
+    state = RegistersState
+    fewest = FEWEST
+    entries_named = ("register", "registers")
+
+    def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
+        return isinstance(statistic, Distinct) and name != "exact"  # there are no bare ones
+
+    def cost(self, plan: Plan) -> Charge:
+        """Discrete Laplace noise on the number of keys, but for the chance that the phantoms are fewer than none.
+
+        The δ of the plan is that of privacy/distinct.py, computed anew.
+        """
+        phantoms = phantom_number(plan)
+        if plan.epsilon < phantoms.epsilon or phantoms.delta(plan.epsilon) > plan.delta * (1.0 + 1e-9):
+            raise LedgerError(
+                f"the plan claims ε = {plan.epsilon:.6g} at δ = {plan.delta:.3g}, and its own phantoms do not give "
+                "that. Make the plan again with ss.plan."
+            )
+        distance = plan.privacy.pairs_per_person
+        return Charge("exact", epsilon=phantoms.epsilon, delta=plan.delta, distance=distance, gap=phantoms.gap)
+
+    def noise_scale(self, plan: Plan) -> float:
+        return plan.privacy.pairs_per_person / plan.privacy.epsilon
+
+    def noise_at(self, plan: Plan, pairs: float) -> float:
+        return 0.0  # many pairs may be of few keys
+
+    def measured(self, plan: Plan) -> str:
+        return "the number of keys"
+
+    def error_beside_noise(self, plan: Plan) -> str:
+        return f"{both_errors(plan, ' of the number of keys')}, and ± {amount(self.noise_deviation(plan))}"
+
+    def exact_beside_noise(self, plan: Plan) -> str:
+        return f"± {amount(self.noise_deviation(plan))}"
+
+
 def _decode(blob: bytes, secret: Secret | None) -> tuple[int, DistinctRegisters]:
-    reader = IntegerReader(blob, 0)
+    reader = Reader("a collector of distinct keys", blob)
     pairs = reader.integer()
     if pairs < 0 or not counts_are_possible(pairs):
         raise BlobError("a distinct count with an impossible number of pairs: corrupt data.")

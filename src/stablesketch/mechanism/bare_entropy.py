@@ -5,20 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..errors import PlanInfeasible
-from ..privacy.precision import entropy_is_covered
-from ..secret import Secret
+from ..plan.plan import Plan
+from ..privacy.charge import Charge
+from ..privacy.entropy_neighbours import entropy_sensitivity
+from ..privacy.precision import ENTROPY_ERROR, entropy_is_covered, rounding_delta
 from ..sketch.entropy_sketch import EntropySketch
 from ..sketch.estimators.entropy import entropy_estimate, entropy_pivot
 from ..sketch.estimators.pivot import PivotLaw
 from ..sketch.sketch import Sketch
-from ..statistic import Array
-from .bare_state import BareState
+from ..statistic import Array, Shannon, Statistic
+from .bare import Bare, BareState
 from .measured import Measured
 
 if TYPE_CHECKING:
-    from ..plan import Plan
+    from ..secret import Secret
 
-__all__ = ["BareEntropyState"]
+__all__ = ["BareEntropy", "BareEntropyState", "absolute_error"]
 
 
 class BareEntropyState(BareState):
@@ -62,3 +64,26 @@ class BareEntropyState(BareState):
             return rounded - pivot.quantiles(1.0 - probability, plan.step)
 
         return Measured(rounded, rounded - above, rounded - below, quantiles).within(*plan.range(self.pairs))
+
+
+class BareEntropy(Bare):
+    """There is no floor, so privacy decides how many entries there may be."""
+
+    state = BareEntropyState
+    monotone = False
+
+    def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
+        return isinstance(statistic, Shannon) and name == "bare"
+
+    def cost(self, plan: Plan) -> Charge:
+        gap = 0.5 * rounding_delta(0.0, plan.step, ENTROPY_ERROR)
+        shift = entropy_sensitivity(plan.privacy, plan.privacy.total or None)
+        return Charge("shift", size=plan.size, log_rho=shift, gap=gap, epsilon=plan.epsilon, delta=plan.delta)
+
+    def error_in_words(self, plan: Plan) -> str:
+        return absolute_error(plan)
+
+
+def absolute_error(plan: Plan) -> str:
+    """Of a statistic whose errors are absolute; that of entropy is the same whatever the stream."""
+    return f"{plan.error:.3g} absolute{', where everybody has the least' if plan.privacy.unit == 'key' else ''}"
