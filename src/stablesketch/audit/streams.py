@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import ArgumentError
-from .plan import Plan
-from .privacy import Privacy
-from .privacy.neighbours import worst_neighbours
-from .statistic import Moment
+from ..errors import ArgumentError
+from ..plan import Plan
+from ..privacy import Privacy
+from ..privacy.neighbours import worst_neighbours
+from ..statistic import Moment
 
 __all__ = ["Neighbours", "Stream", "neighbours_of", "worst_streams"]
 
