@@ -57,8 +57,8 @@ LOOKS_UP = {
     ("plan", "mechanism"): "the interface names the state that a mechanism opens",
 }
 FOR_ALL = {
-    "checked_json", "durable", "errors", "file_identity", "paying", "secret", "secret_bits", "secret_file", "spoken",
-    "visible", "_native",
+    "arrays", "checked_json", "durable", "errors", "file_identity", "framing", "paying", "secret", "secret_bits",
+    "secret_file", "spending", "spoken", "visible", "_native",
 }  # fmt: skip
 
 

@@ -172,7 +172,7 @@ def _within(plan: Plan) -> Plan:
 
 def group_secret(secret: Secret, name: Name) -> Secret:
     """The secret of one group of a release: derived, so that wherever its pairs are met the same one is found."""
-    return secret._derived(f"group/{json.dumps(name)}")
+    return secret.derive_secret(f"group/{json.dumps(name)}")
 
 
 def selected(

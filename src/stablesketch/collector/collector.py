@@ -34,9 +34,9 @@ from ..plan import Plan
 from ..plan.mechanism import mechanism_of
 from ..published import Release
 from ..secret import Secret
+from ..spending import spending
 from . import checkpoint, wire
 from .folded import check_folded
-from .spending import spending
 
 if TYPE_CHECKING:
     import os
@@ -208,7 +208,7 @@ class Collector:
                     f"shard {again[0]!r} is in already: its pairs would count twice. Merge each shard once."
                 )
             mine.merge(other._held())
-            mine.secret._adopt(other._held().secret)
+            mine.secret.adopt(other._held().secret)
             self._shards |= other._shards
             other._state, other._merged = None, True
 
@@ -301,7 +301,7 @@ class Collector:
     def _open(self) -> State:
         """The state, to take pairs: not after its release was paid for, which is about the pairs there were then."""
         state = self._held()
-        if state.secret._root._paid is not None:
+        if state.secret.paid:
             raise SecretSpent(
                 "the release of this collector has been paid for and could not be finished. It takes no more pairs: "
                 "call release again with the same arguments, which gives the value that was recorded."

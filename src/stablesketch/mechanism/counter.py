@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BlobError, MergeError
+from ..errors import MergeError
+from ..framing import Reader, encode_integer
 from ..plan.exact_plan import expected_moment
 from ..plan.plan import Plan
 from ..plan.total_plan import total_distance, total_scale
 from ..sketch.columns import value_column
-from ..sketch.wire import IntegerReader, encode_integer
 from ..sketch.workers import checked_threads
 from ..statistic import Moment, Statistic, Total
 from .counting_state import OTHER_SECRET, CountingState
@@ -129,9 +129,8 @@ def _encode(fingerprint: bytes, pairs: int, total: int) -> bytes:
 
 
 def _decode(blob: bytes) -> tuple[bytes, int, int]:
-    if len(blob) < _HEADER.size:
-        raise BlobError("a collector whose state ends too early.")
-    reader = IntegerReader(blob, _HEADER.size)
+    reader = Reader("a collector of a total", blob)
+    (fingerprint,) = reader.unpack(_HEADER)
     pairs, total = reader.counts()
     reader.end()
-    return _HEADER.unpack_from(blob)[0], pairs, total
+    return fingerprint, pairs, total

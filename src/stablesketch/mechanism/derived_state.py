@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BlobError
+from ..framing import Reader
 from ..plan.mechanism import mechanism_of
 from ..plan.plan import Plan
 from ..published import Release
@@ -145,13 +146,7 @@ def _encode(states: Sequence[bytes]) -> bytes:
 
 
 def _decode(blob: bytes, count: int) -> list[bytes]:
-    states, position = [], 0
-    for _ in range(count):
-        if position + _LENGTH.size > len(blob):
-            raise BlobError("a collector whose state ends too early.")
-        (length,) = _LENGTH.unpack_from(blob, position)
-        position += _LENGTH.size + length
-        states.append(blob[position - length : position])
-    if position != len(blob):
-        raise BlobError("a collector whose state is not in canonical form.")
+    reader = Reader("a collector of several parts", blob)
+    states = [reader.sized(_LENGTH) for _ in range(count)]
+    reader.end()
     return states

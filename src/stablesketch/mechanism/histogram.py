@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BlobError, MergeError, NegativeTotal
+from ..framing import Reader, counts_are_possible, encode_integer
 from ..plan.plan import Plan
 from ..sketch.columns import value_column
-from ..sketch.wire import IntegerReader, counts_are_possible, encode_integer
 from ..sketch.workers import checked_threads
 from .counting_state import OTHER_SECRET, CountingState
 from .laplace_noise import check_noise
@@ -31,6 +31,7 @@ __all__ = ["HistogramState"]
 
 _CHUNK = 1 << 20
 _HEADER = struct.Struct("<8sQ")  # fingerprint of the secret, number of keys
+_KEY = struct.Struct("<Q")
 
 
 class HistogramState(CountingState):
@@ -109,23 +110,21 @@ class HistogramState(CountingState):
 def _encode(fingerprint: bytes, pairs: int, totals: dict[int, int]) -> bytes:
     parts = [_HEADER.pack(fingerprint, len(totals)), encode_integer(pairs)]
     for key in sorted(totals):
-        parts += [struct.pack("<Q", key), encode_integer(totals[key])]
+        parts += [_KEY.pack(key), encode_integer(totals[key])]
     return b"".join(parts)
 
 
 def _decode(blob: bytes) -> tuple[bytes, int, dict[int, int]]:
     """(fingerprint of the secret, pairs, totals), or a typed error."""
-    if len(blob) < _HEADER.size:
-        raise BlobError("a collector whose state ends too early.")
-    fingerprint, count = _HEADER.unpack_from(blob)
-    reader = IntegerReader(blob, _HEADER.size)
+    reader = Reader("a collector of totals by key", blob)
+    fingerprint, count = reader.unpack(_HEADER)
     pairs = reader.integer()
     if not counts_are_possible(pairs):
         raise BlobError("a collector of more pairs than any stream can have.")
     totals: dict[int, int] = {}
     last = -1
     for _ in range(count):
-        (key,) = struct.unpack("<Q", reader.take(8))
+        (key,) = reader.unpack(_KEY)
         total = reader.integer()
         if key <= last or not total or not counts_are_possible(0, total):
             raise BlobError("a collector whose state is not in canonical form.")

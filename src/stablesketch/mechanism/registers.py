@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArgumentError, BlobError, LedgerError
+from ..framing import Reader, counts_are_possible, encode_integer
 from ..plan.distinct_plan import phantom_number
 from ..plan.in_words import amount, both_errors
 from ..plan.mechanism import Mechanism
@@ -18,7 +19,6 @@ from ..privacy.charge import Charge
 from ..privacy.distinct import distinct_deviation, distinct_limits
 from ..sketch.columns import value_column
 from ..sketch.distinct import FEWEST, DistinctRegisters
-from ..sketch.wire import IntegerReader, counts_are_possible, encode_integer
 from ..statistic import Array, Distinct, Statistic
 from .counting_state import CountingState
 from .measured import Measured
@@ -145,7 +145,7 @@ class Registers(Mechanism):
 
 
 def _decode(blob: bytes, secret: Secret | None) -> tuple[int, DistinctRegisters]:
-    reader = IntegerReader(blob, 0)
+    reader = Reader("a collector of distinct keys", blob)
     pairs = reader.integer()
     if pairs < 0 or not counts_are_possible(pairs):
         raise BlobError("a distinct count with an impossible number of pairs: corrupt data.")

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArgumentError, BlobError, LedgerError, MergeError
+from ..framing import Reader
 from ..plan.mechanism import Row
 from ..plan.plan import Plan
 from ..privacy.charge import Charge
@@ -65,25 +66,17 @@ class SampledState(BareState):
     def from_bytes(cls, plan: Plan, blob: bytes, secret: Secret | None) -> Self:
         """Reads what `to_bytes` wrote."""
         self = cls(plan, secret)
-        at = _HEADER.size
-        if len(blob) < at:
-            raise BlobError("a sampled collector that was cut short.")
-        self._pairs, low, high = _HEADER.unpack_from(blob)
+        reader = Reader("a sampled collector", blob)
+        self._pairs, low, high = reader.unpack(_HEADER)
         self._total = low | high << 64
         if not _countable(self._pairs, self._total):
             raise BlobError("a sampled collector of more pairs than any stream can have.")
         for i, part in enumerate(self._parts):
-            if len(blob) < at + _LENGTH.size:
-                raise BlobError("a sampled collector that was cut short.")
-            (length,) = _LENGTH.unpack_from(blob, at)
-            at += _LENGTH.size
-            read = Sketch.from_bytes(blob[at : at + length], part.secret)
+            read = Sketch.from_bytes(reader.sized(_LENGTH), part.secret)
             if (read.p, read.law, read.size) != (part.p, part.law, part.size):
                 raise BlobError("a sampled collector whose sketches are not those of its plan.")
             self._parts[i] = read
-            at += length
-        if at != len(blob):
-            raise BlobError("a sampled collector with bytes that nothing writes.")
+        reader.end()
         if self._sampling.per == "pair":
             self._sketch = self._parts[0]
         return self

@@ -14,8 +14,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import ArgumentError, ArgumentTypeError
 from ..spoken import percent, short
 from .arguments import Argument, Option, OptionError
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ANY", "LEAST_ORDER", "Array", "Derived", "Measured", "Statistic", "checked_order", "exact_name"]
 
-Array = NDArray[np.float64]
 ANY = Known()  # nothing is known of the stream
 LEAST_ORDER = 0.05  # of a moment: below, entries are beyond what numbers hold
 

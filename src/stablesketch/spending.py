@@ -31,10 +31,10 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 
-from ..errors import ArgumentError, SecretFileError, SecretSpent
-from ..paying import Paid
-from ..secret import Secret
-from ..secret_file import Spending
+from .errors import ArgumentError, SecretFileError, SecretSpent
+from .paying import Paid
+from .secret import Secret
+from .secret_file import Spending
 
 __all__ = ["spending"]
 
@@ -75,7 +75,7 @@ def _roots(secrets: Sequence[Secret]) -> list[Secret]:
     found: dict[bytes, Secret] = {}
     for secret in secrets:
         root = secret._root
-        found.setdefault(root.fingerprint, root)._adopt(root)
+        found.setdefault(root.fingerprint, root).adopt(root)
     return sorted(found.values(), key=lambda root: root.fingerprint)
 
 
