@@ -12,10 +12,11 @@ from typing import ClassVar
 
 from ..errors import BlobError
 from ..plan.asked import Asked, MechanismName
-from ..plan.in_words import amount, both_errors, percent, shown_error, stored
+from ..plan.in_words import amount, both_errors, shown_error, stored
 from ..plan.mechanism import Mechanism, Row, charge_of, mechanism_of, needs_promise
 from ..plan.plan import Plan
 from ..privacy.charge import Charge
+from ..spoken import percent
 from ..statistic import Derived, Distinct, Moment, Profile, Shannon, Statistic
 from .bare import bare_rows
 from .bare_entropy import absolute_error
@@ -35,7 +36,7 @@ class FromSketches(Mechanism):
     name: ClassVar[MechanismName] = "sketch"
     computes = True
 
-    def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
+    def serves(self, statistic: Statistic, name: str) -> bool:
         return isinstance(statistic, Derived) and name == self.name
 
     def plan(self, asked: Asked) -> Plan:
@@ -60,6 +61,13 @@ class FromSketches(Mechanism):
         if len(plan.parts) == 1:
             return charge_of(plan.parts[0])
         return together(plan.parts, plan.epsilon, plan.delta)
+
+    def methods(self, plan: Plan) -> list[str]:
+        names = " and ".join(str(part.statistic) for part in plan.parts)
+        return [
+            f"From {names}, as released, the {plan.statistic} and its limits were computed. That looks at no data, and "
+            "costs no privacy."
+        ]
 
     def includes_noise(self, plan: Plan) -> bool:
         return all(mechanism_of(part).includes_noise(part) for part in plan.parts)
@@ -129,6 +137,13 @@ class FromBare(FromSketches):
     def plan(self, asked: Asked) -> Plan:
         not_above_one(asked.statistic.needs(asked.privacy))
         return super().plan(asked)
+
+    def shared_by_neighbours(self, plan: Plan) -> tuple[int, int]:
+        """Those of the first moment."""
+        moments = [part for part in plan.parts if isinstance(part.statistic, Moment)]
+        if not moments:
+            return super().shared_by_neighbours(plan)
+        return mechanism_of(moments[0]).shared_by_neighbours(moments[0])
 
     def error_in_words(self, plan: Plan) -> str:
         if not needs_promise(plan):

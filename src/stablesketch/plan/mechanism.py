@@ -45,6 +45,8 @@ class Mechanism(ABC):
     """Whether it computes from what others measure."""
     in_buckets: ClassVar[bool] = False
     """Whether entries may lie in buckets."""
+    samples: ClassVar[bool] = False
+    """Whether it measures a sample of the pairs, and not all of them."""
     guesses: ClassVar[bool] = False
     """Whether an error can be aimed at only where a value is expected."""
     bare: ClassVar[bool] = False
@@ -65,8 +67,8 @@ class Mechanism(ABC):
     """One, and several."""
 
     @abstractmethod
-    def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
-        """Whether this is the way to measure it by the mechanism of this name, of a sample of the pairs or of all."""
+    def serves(self, statistic: Statistic, name: str) -> bool:
+        """Whether this is the way to measure it by the mechanism of this name."""
 
     @abstractmethod
     def plan(self, asked: Asked) -> Plan:
@@ -122,6 +124,12 @@ class Mechanism(ABC):
         charge = self.cost(plan)
         laws = (charge if share == 1.0 else charge.scaled(share)).laws(plan.privacy.relation)
         return lambda epsilon: min(1.0, max(law.delta(epsilon) for law in laws))
+
+    def shared_by_neighbours(self, plan: Plan) -> tuple[int, int]:
+        """(pairs, total at least) that neighbours have in common which show a difference best: for audits."""
+        privacy = plan.privacy
+        changed = privacy.pairs_per_person if privacy.relation == "replace" else 0
+        return max(privacy.pairs - changed, 0), max(privacy.total - changed, 0)
 
     # --- how much it errs by ---
 
@@ -237,6 +245,14 @@ class Mechanism(ABC):
             return f"more {unit}s than can be counted"
         return "any length" if pairs < 2.0 else f"more than {rounded_up(pairs):,.0f} {unit}s{worst}"
 
+    @abstractmethod
+    def methods(self, plan: Plan) -> list[str]:
+        """What was done by a release, in sentences."""
+
+    def reason(self, plan: Plan) -> str:
+        """Why it is private, in a sentence, where the methods do not say it."""
+        return ""
+
     def rows(self, plan: Plan) -> list[Row]:
         """What the table of a plan says of it: what is held, the noise, the error, and what the exact mechanism would
         do where this is another one."""
@@ -262,7 +278,7 @@ def register(mechanism: Mechanism) -> None:
 
 def find(statistic: Statistic, name: str, *, sampled: bool) -> Mechanism | None:
     """The same, or None if there is none."""
-    return next((each for each in _MECHANISMS if each.serves(statistic, name, sampled=sampled)), None)
+    return next((each for each in _MECHANISMS if each.samples == sampled and each.serves(statistic, name)), None)
 
 
 def mechanism_for(statistic: Statistic, name: str, *, sampled: bool = False) -> Mechanism:
