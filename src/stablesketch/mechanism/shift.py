@@ -121,9 +121,9 @@ class Shift(Entropy):
         law = "with secret random weights of the skewed stable law of order 1"
         if plan.buckets > 1:
             return [
-                f"The stream was folded into {plan.size:,} numbers in {plan.buckets:,} buckets. A secret hash gave every "
-                f"key one bucket of {plan.entries_per_key:,} numbers, each a sum of the totals of its keys {law}. "
-                "Every bucket has its total. Entropy was estimated from them. No key was stored.",
+                f"The stream was folded into {plan.size:,} numbers in {plan.buckets:,} buckets. A secret hash gave "
+                f"every key one bucket of {plan.entries_per_key:,} numbers, each a sum of the totals of its keys "
+                f"{law}. Every bucket has its total. Entropy was estimated from them. No key was stored.",
                 noise,
                 "How evenly the buckets are filled was given discrete Laplace noise too, for a sixteenth of ε: the "
                 "interval depends on it.",
