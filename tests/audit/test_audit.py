@@ -15,8 +15,8 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.audit import claimed_delta, worst_streams
+from stablesketch.audit.samples import audit_samples
 from stablesketch.plan import Phantoms
-from stablesketch.privacy.auditing import audit_samples
 from stablesketch.sketch.sketch import log_magnitudes
 
 

@@ -190,8 +190,8 @@ class BareMoment(Bare):
         ]
 
     def shared_by_neighbours(self, plan: Plan) -> tuple[int, int]:
-        shared = worst_neighbours(plan.statistic.p, plan.privacy, plan.floor).shared
-        return shared, super().shared_by_neighbours(plan)[1]
+        _, total = super().shared_by_neighbours(plan)
+        return worst_neighbours(plan.statistic.p, plan.privacy, plan.floor).shared, total
 
     def error_in_words(self, plan: Plan) -> str:
         if not plan.relative:

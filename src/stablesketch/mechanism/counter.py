@@ -100,6 +100,7 @@ class Counter(ExactNumber):
 
     state = TotalState
     counter = True
+    folds = False
 
     def serves(self, statistic: Statistic, name: str) -> bool:
         return isinstance(statistic, Total) or (statistic == Moment(1.0) and name != "bare")

@@ -138,13 +138,6 @@ class FromBare(FromSketches):
         not_above_one(asked.statistic.needs(asked.privacy))
         return super().plan(asked)
 
-    def shared_by_neighbours(self, plan: Plan) -> tuple[int, int]:
-        """Those of the first moment."""
-        moments = [part for part in plan.parts if isinstance(part.statistic, Moment)]
-        if not moments:
-            return super().shared_by_neighbours(plan)
-        return mechanism_of(moments[0]).shared_by_neighbours(moments[0])
-
     def error_in_words(self, plan: Plan) -> str:
         if not needs_promise(plan):
             return super().error_in_words(plan)
@@ -160,6 +153,13 @@ class FromBare(FromSketches):
         if all(isinstance(part.statistic, Shannon) for part in plan.parts if not mechanism_of(part).counter):
             return f"{percent(error)} of any stream"
         return f"{percent(error)} at {statistic} = {plan.expected:,.6g}"
+
+    def shared_by_neighbours(self, plan: Plan) -> tuple[int, int]:
+        """Those of its first moment, if it has one."""
+        moments = [part for part in plan.parts if isinstance(part.statistic, Moment)]
+        if not moments:
+            return super().shared_by_neighbours(plan)
+        return mechanism_of(moments[0]).shared_by_neighbours(moments[0])
 
     def rows(self, plan: Plan) -> list[Row]:
         return bare_rows(plan, self.error_in_words(plan)) if needs_promise(plan) else super().rows(plan)

@@ -119,6 +119,7 @@ class Registers(Mechanism):
     name = "sketch"
     state = RegistersState
     fewest = FEWEST
+    folds = False  # a register is faster than the fold
     entries_named = ("register", "registers")
 
     def serves(self, statistic: Statistic, name: str) -> bool:

@@ -40,6 +40,7 @@ class SampledMoment(BareMoment):
 
     state = SampledState
     samples = True
+    folds = False
 
     def plan(self, asked: Asked) -> Plan:
         statistic, privacy, sampling = asked.statistic, asked.privacy, asked.sampling

@@ -59,6 +59,8 @@ class Mechanism(ABC):
     """Whether noise and error depend on the length of the stream, and not on the value."""
     monotone: ClassVar[bool] = True
     """Whether a pair more never lowers what is measured: then phantom keys, a floor, can hide it."""
+    folds: ClassVar[bool] = True
+    """Whether pairs are best added up by key before they are counted: where that saves time, and a pair has no coin."""
     fewest: ClassVar[int] = 1
     """Entries, at least."""
     largest: ClassVar[int] = LARGEST_SIZE
@@ -126,10 +128,10 @@ class Mechanism(ABC):
         return lambda epsilon: min(1.0, max(law.delta(epsilon) for law in laws))
 
     def shared_by_neighbours(self, plan: Plan) -> tuple[int, int]:
-        """(pairs, total at least) that neighbours have in common which show a difference best: for audits."""
-        privacy = plan.privacy
-        changed = privacy.pairs_per_person if privacy.relation == "replace" else 0
-        return max(privacy.pairs - changed, 0), max(privacy.total - changed, 0)
+        """How many pairs the neighbours have in common that are the easiest to tell apart, all on one key if they may
+        be, and which total at least: those that are promised in either."""
+        replaced = plan.privacy.pairs_per_person if plan.privacy.relation == "replace" else 0
+        return max(plan.privacy.pairs - replaced, 0), max(plan.privacy.total - replaced, 0)
 
     # --- how much it errs by ---
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import ArgumentError
-from .plan import Plan
-from .plan.mechanism import mechanism_of
-from .privacy import Privacy
+from ..errors import ArgumentError
+from ..plan import Plan
+from ..plan.mechanism import mechanism_of
+from ..privacy import Privacy
 
 __all__ = ["Neighbours", "Stream", "neighbours_of", "worst_streams"]
 
@@ -71,7 +71,7 @@ def neighbours_of(plan: Plan) -> list[Neighbours]:
         found.append(_alone(name, _apart(privacy, _varied(shared), new)))
     if not own:
         found.append(_busy(privacy, shared))
-    if mechanism_of(plan).exponent(plan) > 1.0 and not own:
+    if plan.statistic.worst_on_one_key and not own:
         worst = found[-1] if privacy.relation == "replace" else together
         found = [worst, *(each for each in found if each is not worst)]
     return found
@@ -140,11 +140,9 @@ def _varied(shared: Stream) -> Stream:
 
 def _shared(plan: Plan) -> Stream:
     """The pairs that the worst neighbours have in common: all on one key, or if keys come once, each on its own."""
-    privacy = plan.privacy
+    most, own = plan.privacy.max_value, plan.privacy.unit == "key"  # then every pair has a key of its own
     # Both streams keep the promised total, of pairs of value 1 where that is possible.
     shared, needed = mechanism_of(plan).shared_by_neighbours(plan)
-    most = privacy.max_value
-    own = privacy.unit == "key"  # every pair has a key of its own
     shared = max(shared, -(-needed // most) if own else needed)
     if shared > _MOST_SHARED:
         raise ArgumentError(
