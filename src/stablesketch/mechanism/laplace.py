@@ -79,7 +79,7 @@ class ExactMoment(ExactNumber):
 
     state = _MomentState
 
-    def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
+    def serves(self, statistic: Statistic, name: str) -> bool:
         return isinstance(statistic, Moment) and statistic.p != 1.0 and name == "exact"
 
     def plan(self, asked: Asked) -> Plan:
@@ -130,7 +130,7 @@ class ExactCount(ExactNumber):
 
     state = _CountState
 
-    def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
+    def serves(self, statistic: Statistic, name: str) -> bool:
         return isinstance(statistic, Distinct) and name == "exact"
 
     def plan(self, asked: Asked) -> Plan:
