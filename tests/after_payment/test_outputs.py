@@ -18,7 +18,7 @@ from paid_commands import DATA
 import stablesketch as ss
 from stablesketch.cli.app import run
 from stablesketch.paying import until_shown
-from stablesketch.reading.duckdb_engine import Engine
+from stablesketch.reading.duckdb import DuckDB
 
 COMMAND = [sys.executable, "-c", "from stablesketch.cli import main; main()"]
 PAID = [*DATA, "--ledger", "budget.db"]
@@ -236,7 +236,7 @@ def test_blocks_within_others_are_part_of_them() -> None:
 
 def test_ctrl_c_within_a_query_is_an_interrupt() -> None:
     """Whether the signal comes before the query begins or within it. Uninterrupted it would take minutes."""
-    with Engine() as engine:
+    with DuckDB() as engine:
         threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
         with pytest.raises(KeyboardInterrupt):
             engine.rows("select sum(range) from range(100000000000) where hash(range) % 7 = 1", "query")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..errors import ArgumentError, BlobError
 from ..plan.distinct_plan import phantom_number
 from ..privacy.distinct import distinct_deviation, distinct_limits
-from ..published import Release
+from ..published import Release, Terms
 from ..secret import Secret
 from ..sketch.columns import KeyColumn, value_column
 from ..sketch.distinct import DistinctRegisters
@@ -98,10 +98,10 @@ class DistinctState:
                 "confidence", confidence, "so far out the law of the estimate is not known", "Pass 0.95"
             )
 
-    def release(self, confidence: float) -> Release:
+    def release(self, terms: Terms) -> Release:
         """The private value with its limits."""
-        found = self.measure(confidence)
-        return make_release(self._plan, found.value, found.low, found.high, confidence, self._pairs)
+        found = self.measure(terms.confidence)
+        return make_release(self._plan, found.value, found.low, found.high, terms, self._pairs)
 
     def measure(self, confidence: float) -> Measured:
         """The registers' estimate of keys and phantoms, less the mean number of phantoms: unbiased inside its range."""

@@ -19,7 +19,7 @@ from ..plan.charge import exact_distance
 from ..privacy import discrete_laplace
 from ..privacy.exact_moment import moment_units
 from ..privacy.exact_norm import norm_units
-from ..published import Release
+from ..published import Release, Terms
 from ..secret import Secret
 from ..sketch.columns import KeyColumn, value_column
 from ..sketch.projection import Projection
@@ -112,10 +112,10 @@ class HistogramState:
         if any(total < 0 for total in self._totals.values()):
             raise NegativeTotal("some key was deleted more often than it was there. Send the updates it is missing.")
 
-    def release(self, confidence: float) -> Release:
+    def release(self, terms: Terms) -> Release:
         """The private value with its limits."""
-        found = self.measure(confidence)
-        return make_release(self._plan, found.value, found.low, found.high, confidence, self._pairs)
+        found = self.measure(terms.confidence)
+        return make_release(self._plan, found.value, found.low, found.high, terms, self._pairs)
 
     def measure(self, confidence: float) -> Measured:
         """(units of F_p or its norm, + noise) · step: an integer of sensitivity D with noise of scale D/ε is ε-DP."""

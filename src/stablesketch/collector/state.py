@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..published import Release
+from ..published import Release, Terms
 from ..secret import Secret
 from ..sketch.columns import KeyColumn
 from .measured import Measured
@@ -56,7 +56,7 @@ class State(Protocol):
     def check(self, confidence: float) -> None:
         """Raises what speaks against a release. Costs nothing and looks at public numbers alone."""
 
-    def release(self, confidence: float) -> Release:
+    def release(self, terms: Terms) -> Release:
         """The private value: the same each time, for its noise comes from the secret."""
 
 

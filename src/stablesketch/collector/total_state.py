@@ -14,7 +14,7 @@ from ..errors import BlobError, MergeError, PlanInfeasible, SecretMismatch
 from ..plan.total_plan import total_scale
 from ..privacy import discrete_laplace
 from ..privacy.keyed_integers import KeyedIntegers
-from ..published import Release
+from ..published import Release, Terms
 from ..secret import Secret
 from ..sketch.columns import KeyColumn, value_column
 from ..sketch.projection import Projection
@@ -138,10 +138,10 @@ class TotalState:
         check_promise(self._plan, self._pairs, self._total)
         check_noise(total_scale(self._plan.privacy), Fraction(1))
 
-    def release(self, confidence: float) -> Release:
+    def release(self, terms: Terms) -> Release:
         """The private value with its limits."""
-        found = self.measure(confidence)
-        return make_release(self._plan, found.value, found.low, found.high, confidence, self._pairs)
+        found = self.measure(terms.confidence)
+        return make_release(self._plan, found.value, found.low, found.high, terms, self._pairs)
 
     def measure(self, confidence: float) -> Measured:
         """N plus noise of scale D/ε, D being by how much neighbours can differ in N: ε-DP."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import DataError
 from .columns import BadRow, Cast, Columns, OnBad, bad_rows, checked_types, selection
-from .duckdb_engine import Engine
+from .duckdb import DuckDB
 from .header import Doubt
 
 __all__ = ["Part", "Table"]
@@ -26,7 +26,7 @@ class Part:
 class Table:
     """`origin` is SQL that can stand after FROM. `text` says that all columns are text as written (CSV, JSON)."""
 
-    engine: Engine
+    duckdb: DuckDB
     name: str
     origin: str
     types: dict[str, str]
@@ -56,11 +56,11 @@ class Table:
     def count(self, columns: Columns, on_bad: OnBad) -> int:
         """The number of pairs."""
         where = f" where {self._good(columns)}" if on_bad == "skip" else ""
-        return int(self.engine.rows(f"select count(*) from {self.origin}{where}", self.name)[0][0])
+        return int(self.duckdb.rows(f"select count(*) from {self.origin}{where}", self.name)[0][0])
 
     def known_rows(self) -> int | None:
         """How many rows there are, if that is known without reading them."""
-        return int(self.engine.rows(f"select count(*) from {self.origin}", self.name)[0][0]) if self.counted else None
+        return int(self.duckdb.rows(f"select count(*) from {self.origin}", self.name)[0][0]) if self.counted else None
 
     def skipped(self, columns: Columns) -> int:
         """How many rows are not pairs, those that a reader could not make out included."""
@@ -70,17 +70,17 @@ class Table:
     def rejected(self) -> int:
         """How many lines a reader could not make a row of, among those read so far."""
         made = "select count(*) from duckdb_tables() where table_name = 'reject_errors'"
-        if not self.engine.rows(made, self.name)[0][0]:
+        if not self.duckdb.rows(made, self.name)[0][0]:
             return 0
         lines = (
             "select count(*) from (select distinct file_path, line from reject_errors "
             "join reject_scans using (scan_id, file_id))"
         )
-        return int(self.engine.rows(lines, self.name)[0][0])
+        return int(self.duckdb.rows(lines, self.name)[0][0])
 
     def batches(self, query: str) -> Iterator[Any]:
         """The result of a query over this table, in Arrow batches."""
-        return self.engine.stream(query, self.name)
+        return self.duckdb.stream(query, self.name)
 
     def first_bad(self, columns: Columns, largest: int | None, on_bad: OnBad = "error") -> DataError | None:
         """The first row that is no pair, with its file, row and column; None if there is none.
@@ -92,12 +92,12 @@ class Table:
         if not bad:
             return None
         any_bad = " or ".join(f"coalesce({one.condition}, false)" for one in bad)
-        if not self.engine.rows(f"select 1 from {self.origin} where {any_bad} limit 1", self.name):
+        if not self.duckdb.rows(f"select 1 from {self.origin} where {any_bad} limit 1", self.name):
             return None  # the usual case, without the cost of numbering rows
         which = " ".join(f"when coalesce({one.condition}, false) then {i}" for i, one in enumerate(bad))
-        with self.engine.in_order():
+        with self.duckdb.in_order():
             for part in self.parts or [Part(self.name, self.origin)]:
-                found = self.engine.rows(
+                found = self.duckdb.rows(
                     f"select row, bad from (select row_number() over () as row, case {which} end as bad "
                     f"from {part.origin}) where bad is not null order by row limit 1",
                     part.name,

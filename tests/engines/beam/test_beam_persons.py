@@ -17,11 +17,11 @@ import stablesketch as ss
 from stablesketch.beam import Release, SecretFrom
 from stablesketch.bounding.in_one_pass import Bounding
 from stablesketch.bounding.persons import bounded
-from stablesketch.engines.beam.elements import Pair
-from stablesketch.engines.beam.persons import BoundFn
+from stablesketch.bounding.persons_on_beam import BoundFn
 from stablesketch.engines.secret_from import TheSecret
 from stablesketch.reading.columns import Columns
-from stablesketch.reading.duckdb_engine import Engine
+from stablesketch.reading.duckdb import DuckDB
+from stablesketch.reading.elements import Pair
 
 Row = tuple[str, str, int, int]  # group, key, value, person
 ROWS: list[Row] = [(row[3], row[0], row[1], row[4]) for row in rows()]
@@ -36,7 +36,7 @@ def kept_by_sql(stream: list[Row], pairs: int, groups: int, key: ss.Secret) -> C
     """The door of one machine, which shares no line with the rule under test."""
     names = ("g0", "k0", "v", "u")
     frame = pa.table(dict(zip(names, map(list, zip(*stream, strict=True)), strict=True))).select(["k0", "v", "g0", "u"])
-    with Engine() as engine:
+    with DuckDB() as engine:
         engine.connection.register("frame", frame)
         columns = Columns(("key",), "value", ("group",), "person")
         query = bounded(engine, "select * from frame", columns, pairs=pairs, groups=groups, secret=key)
@@ -44,7 +44,7 @@ def kept_by_sql(stream: list[Row], pairs: int, groups: int, key: ss.Secret) -> C
 
 
 def bound_fn(path: Path, pairs: int, groups: int) -> BoundFn:
-    return BoundFn(Bounding(pairs, groups), TheSecret(SecretFrom.file(path)), weighted=True)
+    return BoundFn(Bounding(pairs, groups), TheSecret(SecretFrom.file(path)).find, weighted=True)
 
 
 def kept_by(fn: BoundFn, stream: list[Row], dice: random.Random) -> Counter[Row]:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...errors import DataError
+from ...reading.elements import NAME, bad_item, kinds
 from ...reading.libraries import need
-from .elements import NAME, bad_item, kinds
 
 __all__ = ["batch_of", "columns_of", "look_through", "same_sorts", "sorts_of"]
 

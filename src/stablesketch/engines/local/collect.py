@@ -9,8 +9,8 @@ from ...collector import Collector
 from ...errors import ArgumentError
 from ...plan import Plan
 from ...reading.columns import Columns, OnBad
-from ...reading.duckdb_engine import Engine
-from ...reading.sources import Input, opened
+from ...reading.duckdb import DuckDB
+from ...reading.opened import Input, opened
 from ...reading.streams import Stream
 from ...reading.tables import Table
 from ...release.progress import Progress
@@ -37,10 +37,10 @@ def collect(
     """A collector of these data, as one shard among others: to be stored, merged and released elsewhere."""
     check_pairs(plan)
     collector = plan.open(secret, shard)
-    with Engine() as engine:
-        source = opened(engine, data, columns, how or Input(), on_bad)
+    with DuckDB() as duckdb:
+        source = opened(duckdb, data, columns, how or Input(), on_bad)
         if isinstance(source, Stream) and on_bad == "skip":
-            source = source.kept(engine, columns, on_bad)
+            source = source.kept(duckdb, columns, on_bad)
         batches = (
             source.batches(columns) if isinstance(source, Stream) else source.batches(source.query(columns, on_bad))
         )

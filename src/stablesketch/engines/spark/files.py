@@ -16,7 +16,7 @@ from ...errors import ArgumentError, DataError, LibraryMissing, in_one_line
 from ...reading.files import file_format
 from ...reading.libraries import need
 from ...release.outcome import Outcome
-from ...release.task import Task
+from ...release.question import Question
 from ..secret_from import SecretFrom
 from .frame import DataFrame, TextFrame, quiet, shown_path
 from .release import run_frame
@@ -41,7 +41,7 @@ Result = TypeVar("Result")
 
 
 def run_files(
-    task: Task,
+    question: Question,
     files: Sequence[str] | None,
     master: str,
     *,
@@ -49,7 +49,7 @@ def run_files(
     label: str = "",
     progress: Progress | None = None,
 ) -> Outcome:
-    """Carries out a task on files, or on a query of Spark, where `master` leads.
+    """Answers a question on files, or on a query of Spark, where `master` leads.
 
     Files are Parquet, CSV, TSV, JSON lines or plain lines, read as on one machine; folders of them too.
 
@@ -59,9 +59,9 @@ def run_files(
     if progress is not None:
         progress.begin("starting Spark", None)
     with _session(master) as spark, stages_shown(spark, progress) as shown, _unread_told():
-        frame = _frame(spark, files, task)
+        frame = _frame(spark, files, question)
         secret = SecretFrom.environment(VARIABLE) if master.startswith("sc://") else None
-        return run_frame(task, frame, secret=secret, ledger=ledger, label=label, progress=shown)
+        return run_frame(question, frame, secret=secret, ledger=ledger, label=label, progress=shown)
 
 
 @contextlib.contextmanager
@@ -104,8 +104,8 @@ def need_java() -> None:
         )
 
 
-def _frame(spark: Any, files: Sequence[str] | None, task: Task) -> DataFrame | TextFrame:
-    how = task.input
+def _frame(spark: Any, files: Sequence[str] | None, question: Question) -> DataFrame | TextFrame:
+    how = question.input
     if how.sql is not None:
         if files:
             raise ArgumentError("sql", how.sql, "a query of Spark names its files itself", "Leave the files out")
@@ -125,7 +125,7 @@ def _frame(spark: Any, files: Sequence[str] | None, task: Task) -> DataFrame | T
     if kind == "parquet":
         return _told(name, lambda: _looked_at(reader.parquet(*files)))
     lines = reader.option("lineSep", "\n")
-    return _told(name, lambda: text_frame(name, _looked_at(lines.text(list(files))), kind, how, task.columns))
+    return _told(name, lambda: text_frame(name, _looked_at(lines.text(list(files))), kind, how, question.columns))
 
 
 def _listed(spark: Any, files: Sequence[str]) -> list[str]:

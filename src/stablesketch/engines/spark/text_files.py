@@ -23,7 +23,7 @@ from ...reading.files import Format
 from ...reading.header import Doubt, FirstRow, column_names, first_row
 from ...reading.libraries import need
 from ...reading.lines import LONGEST_LINE
-from ...reading.sources import Input
+from ...reading.opened import Input
 from .batches import keep_imports
 from .frame import DataFrame, TextFrame, back_quoted, quiet
 from .line_formats import Cells, Malformed, csv_reader, decoded, json_reader, line_reader

@@ -1,4 +1,4 @@
-"""DuckDB as the embedded engine: bounded memory, spill to a private folder, results as a stream of Arrow batches."""
+"""DuckDB: bounded memory, spill to a private folder, results as a stream of Arrow batches."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ..sketch.workers import checked_threads
 from .duckdb_errors import told
 from .libraries import need
 
-__all__ = ["Engine", "prefetched", "text_literal"]
+__all__ = ["DuckDB", "prefetched", "text_literal"]
 
 _BATCH = 1 << 16
 _MEMORY = "512MB"
 _MOST_THREADS = 4  # each holds some ten megabytes of what it reads
 
 
-class Engine:
+class DuckDB:
     """One connection of its own, closed with its folder of spilled rows. Use it in a `with` block.
 
     What does not fit into memory (people's pairs, groups) is spilled to a folder that only this user may read, and is
@@ -48,7 +48,7 @@ class Engine:
         ):
             self.connection.execute(f"set {name} = {text_literal(value)}")
 
-    def __enter__(self) -> Engine:
+    def __enter__(self) -> DuckDB:
         return self
 
     def __exit__(self, *_: object) -> None:
