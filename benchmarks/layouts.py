@@ -76,7 +76,7 @@ def sketched(stream: Stream, p: float, layout: Layout) -> ss.Sketch:
 def measured_error(stream: Stream, p: float, layout: Layout, releases: int) -> float:
     """Root mean square over as many secrets, with no noise."""
     truth = stream.exact(ss.Moment(p))
-    found = (math.fsum(sketched(stream, p, layout)._bucket_estimates()) / truth - 1.0
+    found = (math.fsum(sketched(stream, p, layout).bucket_estimates()) / truth - 1.0
              for _ in bar(range(releases), f"{stream.path.stem}, p = {p}, {layout}"))  # fmt: skip
     return math.sqrt(statistics.fmean(error**2 for error in found))
 

@@ -95,8 +95,8 @@ class Stream:
     def collected(self, plan: ss.Plan) -> Collector:
         """Under a fresh secret."""
         collector = plan.open()
-        prints = collector._fingerprints(self.keys)
-        collector._add_totals(prints, self.totals, self.pairs)
+        prints = collector.fingerprint(self.keys)
+        collector.add_folded(prints, self.totals, self.pairs)
         return collector
 
 

@@ -1,7 +1,7 @@
 """What is random comes out the same in every run: the generator behind `secrets` is seeded with the name of the test.
 
-So a statistical test passes always or never. What its docstring says of false alarms is about another seed. Processes
-that a test starts, and those it forks, have the operating system's randomness.
+So a statistical test passes always or never, whatever folder it stands in. What its docstring says of false alarms is
+about another seed. Processes that a test starts, and those it forks, have the operating system's randomness.
 
 And what was imported and collected is taken out of the garbage collector's sight: nine thousand tests and their modules
 stay until the end, and would be looked through again and again.
@@ -29,7 +29,7 @@ os.register_at_fork(after_in_child=_back)
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Before the fixtures of the test, those that are shared too."""
-    secrets._sysrand = random.Random(item.nodeid)  # type: ignore[attr-defined]
+    secrets._sysrand = random.Random(item.nodeid.rpartition("/")[2])  # type: ignore[attr-defined]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -26,7 +26,7 @@ from stablesketch.collector.blobs import merge_blobs
 from stablesketch.ledger.accounting import Cost
 from stablesketch.ledger.record import Ask
 from stablesketch.ledger.rows import Budget, Head, _checksum
-from stablesketch.privacy.mechanism import Mechanism
+from stablesketch.privacy.charge import Charge
 from stablesketch.secret_bits import Bits
 from stablesketch.sketch.distinct import DistinctRegisters
 from stablesketch.sketch.entropy_sketch import EntropySketch
@@ -216,7 +216,7 @@ def mechanisms() -> list[bytes]:
 
 @functools.cache
 def costs() -> list[bytes]:
-    some = Mechanism("exact", epsilon=1.0, distance=3)
+    some = Charge("exact", epsilon=1.0, distance=3)
     return [Cost.of(some, "replace", None).to_bytes(), Cost.of(some, "add_remove", 2.0).to_bytes()]
 
 
@@ -336,7 +336,7 @@ def read_ask(text: str) -> None:
 
 
 def read_mechanism(text: str) -> None:
-    mechanism = Mechanism.from_json(text)
+    mechanism = Charge.from_json(text)
     _shown(mechanism)
     _same(mechanism.to_json(), text)
 

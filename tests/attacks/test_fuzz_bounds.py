@@ -15,7 +15,7 @@ from stablesketch._native import MOST_TABLES, Entries, tables_held
 from stablesketch.collector.total_state import check_noise
 from stablesketch.errors import shortened
 from stablesketch.ledger.accounting import Cost
-from stablesketch.privacy.mechanism import Mechanism
+from stablesketch.privacy.charge import Charge
 from stablesketch.sketch import wire
 
 PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(4.0, 1e-6, 0, relation="add_remove"), size=7, mechanism="bare")
@@ -158,7 +158,7 @@ def test_numbers_that_no_float_holds_are_refused_by_name() -> None:
 
 def test_a_cost_of_almost_nothing_has_an_epsilon() -> None:
     """Bisection between neighbouring floats once went on for ever."""
-    cost = Cost.of(Mechanism("other", epsilon=5e-322), "replace", None)
+    cost = Cost.of(Charge("other", epsilon=5e-322), "replace", None)
     assert 0.0 <= cost.epsilon(1e-330 + 5e-324) < 1e-6
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from audit_helpers import caught, opener, quieter, secret
 
 import stablesketch as ss
 from stablesketch.audit_streams import Stream, neighbours_of, worst_streams
@@ -35,10 +36,6 @@ PLANS = [
         size=20, mechanism="bare",
     ),
 ]  # fmt: skip
-
-
-def secret(number: int) -> ss.Secret:
-    return ss.Secret.from_bytes(number.to_bytes(32, "little"))
 
 
 def counted(streams: tuple[Stream, ...]) -> Counter[tuple[int, int, int]]:
@@ -120,21 +117,12 @@ def test_a_fault_of_long_streams_is_caught() -> None:
 
 
 def test_a_third_of_the_noise_on_a_norm_is_caught() -> None:
-    numbers = itertools.count()
-
-    def quiet(plan: ss.Plan) -> ss.Collector:
-        return dataclasses.replace(plan, noise=plan.noise / 3.0).open(secret(next(numbers)))
-
-    assert not ss.audit(NORM, 300, open_collector=quiet, progress=False).passed
+    caught(NORM, 300, opener(0, quieter(1.0 / 3.0)))
 
 
 def test_a_short_audit_tries_fewer_of_them() -> None:
     """Each pair needs a hundred trials to say anything, and all others together have half of those of the first."""
-    numbers = itertools.count()
-
-    def opened(plan: ss.Plan) -> ss.Collector:
-        return plan.open(secret(next(numbers)))
-
+    opened = opener(0)
     for trials, each in ((100, [100]), (200, [200, 100])):
         report = ss.audit(EXACT, trials, open_collector=opened, progress=False)
         assert [tried.trials for tried in report.neighbours] == each

@@ -1,18 +1,16 @@
-"""The audit of estimates with noise: sound plans pass; too little noise, an estimator that is not equivariant, a secret
-used again, and noise for one pair where several were meant are caught.
+"""The audit of estimates with noise, of one sketch or summed over buckets: sound plans pass; too little noise, an
+estimator that is not equivariant, a secret used again, and noise for one pair where several were meant are caught.
 
 Secrets are numbered, and the noise comes from them, so no outcome ever changes.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import itertools
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
+from audit_helpers import caught, in_turn, opener, passed, quieter
 
 import stablesketch as ss
 from stablesketch.audit import claimed_curve, worst_streams
@@ -21,16 +19,9 @@ from stablesketch.sketch.estimators.one_sided import log_estimates
 
 # At this p and size ξ is hardly ever far from 1, so that the claim is nearly attained.
 PLAN = ss.plan(ss.Moment(0.9), ss.Privacy(4.0, 1e-6), size=40)
-
-
-def opener(salt: int, change: Callable[[ss.Plan], ss.Plan] = lambda plan: plan) -> Callable[[ss.Plan], ss.Collector]:
-    """Collectors under secrets that come out the same each time."""
-    numbers = itertools.count(salt << 64)
-    return lambda plan: change(plan).open(ss.Secret.from_bytes(next(numbers).to_bytes(32, "little")))
-
-
-def quieter(factor: float) -> Callable[[ss.Plan], ss.Plan]:
-    return lambda plan: dataclasses.replace(plan, noise=factor * plan.noise)
+SEVERAL = ss.plan(ss.Moment(0.9), ss.Privacy(2.0, 1e-6, pairs_per_person=3), size=40)
+BUCKETS = ss.plan(ss.Moment(0.9), ss.Privacy(4.0, 1e-6), size=160, entries_per_key=40)
+SEVERAL_IN_BUCKETS = ss.plan(ss.Moment(0.9), ss.Privacy(2.0, 1e-6, pairs_per_person=3), size=160, entries_per_key=40)
 
 
 # --- neighbours and claim ---
@@ -82,71 +73,83 @@ def test_the_claim_is_above_that_of_an_estimate_that_does_not_err() -> None:
 # --- what is sound passes ---
 
 
+SOUND = [
+    (PLAN, 400),
+    (BUCKETS, 300),
+    (ss.plan(ss.Moment(0.5), ss.Privacy(2.0, 1e-6, 0, 3, "replace", 2), size=20), 400),
+]
+SOUND_TOO = [
+    (ss.plan(ss.Moment(0.25), ss.Privacy(1.0, 1e-6, 0, 9, "replace"), size=30), 400),
+    (ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, unit="key"), size=8), 400),
+    (SEVERAL_IN_BUCKETS, 300),
+    (ss.plan(ss.Moment(0.5), ss.Privacy(4.0, 1e-6), size=1_024, entries_per_key=16), 300),
+    (ss.plan(ss.Moment(0.5), ss.Privacy(2.0, 1e-6, 0, 3, "replace", 2), size=64, entries_per_key=16), 300),
+    (ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, unit="key"), size=32, entries_per_key=8), 300),
+]
+
+
 @pytest.mark.parametrize(
-    "plan",
-    [
-        PLAN,
-        ss.plan(ss.Moment(0.5), ss.Privacy(2.0, 1e-6, 0, 3, "replace", 2), size=20),
-        pytest.param(ss.plan(ss.Moment(0.25), ss.Privacy(1.0, 1e-6, 0, 9, "replace"), size=30), marks=pytest.mark.slow),
-        pytest.param(ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, unit="key"), size=8), marks=pytest.mark.slow),
-    ],
-    ids=lambda plan: f"{plan.statistic}, {plan.privacy.relation}",
+    ("plan", "trials"),
+    [*SOUND, *(pytest.param(*each, marks=pytest.mark.slow) for each in SOUND_TOO)],
+    ids=lambda given: f"{given.statistic}, {given.privacy}, {given.buckets}" if isinstance(given, ss.Plan) else None,
 )
-def test_sound_plans_pass(plan: ss.Plan) -> None:
-    """False alarm: at most 1%, and the secrets are the same each time."""
-    report = ss.audit(plan, 400, open_collector=opener(1), progress=False)
-    assert report.passed, str(report)
-    assert report.strongest_epsilon <= plan.epsilon
+def test_sound_plans_pass(plan: ss.Plan, trials: int) -> None:
+    passed(plan, trials, opener(1))
 
 
 # --- what is not is caught ---
 
+both = pytest.mark.parametrize("plan", [PLAN, BUCKETS], ids=["one estimate", "buckets"])
 
-def test_half_of_the_noise_is_caught() -> None:
-    report = ss.audit(PLAN, 200, open_collector=opener(2, quieter(0.5)), progress=False)
-    assert not report.passed, str(report)
+
+@both
+def test_half_of_the_noise_is_caught(plan: ss.Plan) -> None:
+    caught(plan, 200, opener(2, quieter(0.5)))
 
 
 @pytest.mark.slow
-def test_four_fifths_of_the_noise_are_caught() -> None:
-    report = ss.audit(PLAN, 2_000, open_collector=opener(2, quieter(0.8)), progress=False)
-    assert not report.passed, str(report)
+@both
+def test_four_fifths_of_the_noise_are_caught(plan: ss.Plan) -> None:
+    caught(plan, 2_000, opener(2, quieter(0.8)))
 
 
-def test_noise_for_one_pair_where_three_were_meant_is_caught() -> None:
-    plan = ss.plan(ss.Moment(0.9), ss.Privacy(2.0, 1e-6, pairs_per_person=3), size=40)
-    report = ss.audit(plan, 300, open_collector=opener(3, quieter(1.0 / 3.0)), progress=False)
-    assert not report.passed, str(report)
-    assert report.strongest_epsilon > plan.epsilon
+@pytest.mark.parametrize(
+    ("plan", "trials"), [(SEVERAL, 300), (SEVERAL_IN_BUCKETS, 200)], ids=["one estimate", "buckets"]
+)
+def test_noise_for_one_pair_where_three_were_meant_is_caught(plan: ss.Plan, trials: int) -> None:
+    """In buckets too, though the three may fall into one, or two, or three."""
+    assert caught(plan, trials, opener(3, quieter(1.0 / 3.0))).strongest_epsilon > plan.epsilon
 
 
-def test_an_estimator_that_is_not_equivariant_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A constant that a sketch gets unless it is empty is as good an estimate, and tells whether there was anything."""
+@pytest.mark.parametrize(
+    ("plan", "trials", "salt"), [(PLAN, 300, 4), (BUCKETS, 200, 5)], ids=["one estimate", "buckets"]
+)
+def test_an_estimator_that_is_not_equivariant_is_caught(
+    plan: ss.Plan, trials: int, salt: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A constant that a sketch, or a bucket, gets unless it is empty is as good an estimate, and tells whether there
+    was anything."""
 
     def corrected(logs: np.ndarray, p: float) -> np.ndarray:
         found = log_estimates(logs, p)
         return np.where(np.isneginf(found), found, np.logaddexp(found, 0.0))
 
     monkeypatch.setattr(one_sided, "log_estimates", corrected)
-    report = ss.audit(PLAN, 300, open_collector=opener(4), progress=False)
-    assert not report.passed, str(report)
+    caught(plan, trials, opener(salt))
 
 
-@pytest.mark.parametrize("secrets", [1, 6])
-def test_a_secret_used_again_is_caught(secrets: int) -> None:
-    """One for all releases, or six in turn: ξ and noise are the same on both streams, and come again."""
-    numbers = itertools.cycle(range(secrets))
-
-    def reused(plan: ss.Plan) -> ss.Collector:
-        return plan.open(ss.Secret.from_bytes(next(numbers).to_bytes(32, "little")))  # anew: a release destroys it
-
-    report = ss.audit(PLAN, 300, open_collector=reused, progress=False)
-    assert not report.passed, str(report)
+@pytest.mark.parametrize(
+    ("plan", "secrets", "trials"),
+    [(PLAN, 1, 300), (PLAN, 6, 300), (BUCKETS, 1, 200), pytest.param(BUCKETS, 6, 200, marks=pytest.mark.slow)],
+    ids=["one", "six", "one, buckets", "six, buckets"],
+)
+def test_a_secret_used_again_is_caught(plan: ss.Plan, secrets: int, trials: int) -> None:
+    """One for all releases, or six in turn: hash, ξ and noise are the same on both streams, and come again."""
+    caught(plan, trials, in_turn(secrets))
 
 
 def test_no_noise_is_caught() -> None:
-    report = ss.audit(PLAN, 200, open_collector=opener(5, quieter(1e-3)), progress=False)
-    assert not report.passed, str(report)
+    caught(PLAN, 200, opener(5, quieter(1e-3)))
 
 
 def test_an_audit_says_the_same_each_time() -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from collections import Counter
 from collections.abc import Callable
 
 import pytest
+from audit_helpers import caught, opener, passed
 
 import stablesketch as ss
 from stablesketch.audit import claimed_curve, published, worst_streams
@@ -20,12 +20,6 @@ HILL = ss.plan(ss.Hill(0.5), ss.Privacy(2.0, 1e-6, 20, max_value=4, relation="re
 HILL_OF_KEYS = ss.plan(
     ss.Hill(0.5), ss.Privacy(2.0, 1e-6, 20, max_value=4, relation="add_remove", unit="key"), size=20, mechanism="bare"
 )
-
-
-def opener(salt: int, change: Callable[[ss.Plan], ss.Plan] = lambda plan: plan) -> Callable[[ss.Plan], ss.Collector]:
-    """Collectors under secrets that come out the same each time."""
-    numbers = itertools.count(salt << 64)
-    return lambda plan: change(plan).open(ss.Secret.from_bytes(next(numbers).to_bytes(32, "little")))
 
 
 def changed_parts(plan: ss.Plan, kind: type, change: Callable[[ss.Plan], ss.Plan]) -> ss.Plan:
@@ -82,25 +76,20 @@ def test_all_that_an_audit_sees_comes_from_the_secrets() -> None:
 
 def test_a_floor_missing_at_another_order_than_the_first_is_caught() -> None:
     """The value of the profile is that of order 0, which has its noise; order 0.5 shows who was there."""
-    report = ss.audit(PROFILE, 200, open_collector=opener(5, without_floor), progress=False)
-    assert not report.passed, str(report)
+    report = caught(PROFILE, 200, opener(5, without_floor))
     assert report.strongest_epsilon > 1.5 * PROFILE.epsilon
 
 
 @pytest.mark.slow
 def test_noise_missing_on_a_total_behind_a_noisy_moment_is_caught() -> None:
     """Value and limits together give the total away, which none of them does alone."""
-    report = ss.audit(HILL_OF_KEYS, 1_000, open_collector=opener(6, without_noise), progress=False)
-    assert not report.passed, str(report)
+    caught(HILL_OF_KEYS, 1_000, opener(6, without_noise))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("plan", [PROFILE, HILL], ids=lambda plan: plan.statistic.name)
 def test_sound_plans_of_several_numbers_pass(plan: ss.Plan) -> None:
-    """False alarm: at most 1% each, and the secrets are the same each time."""
-    report = ss.audit(plan, 1_000, open_collector=opener(7), progress=False)
-    assert report.passed, str(report)
-    assert report.strongest_epsilon <= plan.epsilon
+    passed(plan, 1_000, opener(7))
 
 
 PROMISED = [

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
-from collections.abc import Callable
+from typing import Any
 
 import pytest
+from audit_helpers import Change, caught, opener, passed
 
 import stablesketch as ss
 
 SHANNON = ss.plan(ss.Shannon(), ss.Privacy(4.0, 1e-6, 30, relation="replace"), mechanism="bare")
 DISTINCT = ss.plan(ss.Distinct(), ss.Privacy(1.0, 1e-6, 30, relation="replace"), size=64, mechanism="bare")
 HILL = ss.plan(ss.Hill(0.5), ss.Privacy(2.0, 1e-6, 20, max_value=4, relation="replace"), size=20, mechanism="bare")
-
-
-def opener(salt: int, change: Callable[[ss.Plan], ss.Plan] = lambda plan: plan) -> Callable[[ss.Plan], ss.Collector]:
-    """Collectors under secrets that come out the same each time."""
-    numbers = itertools.count(salt << 64)
-    return lambda plan: change(plan).open(ss.Secret.from_bytes(next(numbers).to_bytes(32, "little")))
 
 
 @pytest.mark.parametrize(
@@ -30,60 +24,41 @@ def opener(salt: int, change: Callable[[ss.Plan], ss.Plan] = lambda plan: plan) 
     ],
 )
 def test_sound_plans_pass(plan: ss.Plan) -> None:
-    """False alarm: at most 1% each, and the secrets are the same each time."""
-    report = ss.audit(plan, 200, open_collector=opener(1), progress=False)
-    assert report.passed, str(report)
-    assert report.strongest_epsilon <= plan.epsilon
+    passed(plan, 200, opener(1))
 
 
 def test_more_entries_of_entropy_than_the_price_allows_are_caught() -> None:
     def larger(plan: ss.Plan) -> ss.Plan:
         return dataclasses.replace(plan, size=40 * plan.size)
 
-    report = ss.audit(SHANNON, 300, open_collector=opener(2, larger), progress=False)
-    assert not report.passed, str(report)
+    caught(SHANNON, 300, opener(2, larger))
+
+
+def claiming(epsilon: float) -> Change:
+    """The noise of another ε than the one that is claimed."""
+    return lambda plan: dataclasses.replace(plan, privacy=dataclasses.replace(plan.privacy, epsilon=epsilon))
 
 
 @pytest.mark.slow
 def test_a_number_of_phantoms_that_does_not_vary_is_caught() -> None:
-    def known(plan: ss.Plan) -> ss.Plan:
-        return dataclasses.replace(plan, privacy=dataclasses.replace(plan.privacy, epsilon=60.0))
-
-    report = ss.audit(DISTINCT, 300, open_collector=opener(3, known), progress=False)
-    assert not report.passed, str(report)
+    caught(DISTINCT, 300, opener(3, claiming(60.0)))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "privacy", [ss.Privacy(1.0, 1e-6, 5, relation="replace"), ss.Privacy(1.0, 1e-6, 5, 3, "add_remove")], ids=str
 )
-def test_too_little_noise_on_exact_entropy_is_caught(privacy: ss.Privacy) -> None:
-    """An eighth of what it must be, with N public and with N private; the right amount passes.
-
-    False alarm: at most 1% of the sound one, and the secrets are the same each time.
-    """
-    plan = ss.plan(ss.Shannon(), privacy, mechanism="exact")
-
-    def quiet(plan: ss.Plan) -> ss.Plan:
-        return dataclasses.replace(plan, privacy=dataclasses.replace(plan.privacy, epsilon=8.0 * privacy.epsilon))
-
-    assert ss.audit(plan, 300, open_collector=opener(5), progress=False).passed
-    report = ss.audit(plan, 1_000, open_collector=opener(4, quiet), progress=False)
-    assert not report.passed, str(report)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    "privacy", [ss.Privacy(1.0, 1e-6, 5, relation="replace"), ss.Privacy(1.0, 1e-6, 5, 3, "add_remove")], ids=str
+    ("asked", "buckets", "epsilon"),
+    [({"mechanism": "exact"}, 1, 8.0), ({"size": 128, "entries_per_key": 16}, 8, 16.0)],
+    ids=["exact", "buckets"],
 )
-def test_too_little_noise_on_entropy_in_buckets_is_caught(privacy: ss.Privacy) -> None:
-    """As above, from 16 entries a key in eight buckets: 0.06 of the noise is caught, the right amount passes."""
-    plan = ss.plan(ss.Shannon(), privacy, size=128, entries_per_key=16)
-    assert plan.buckets == 8
-
-    def quiet(plan: ss.Plan) -> ss.Plan:
-        return dataclasses.replace(plan, privacy=dataclasses.replace(plan.privacy, epsilon=16.0 * privacy.epsilon))
-
-    assert ss.audit(plan, 300, open_collector=opener(5), progress=False).passed
-    report = ss.audit(plan, 1_000, open_collector=opener(4, quiet), progress=False)
-    assert not report.passed, str(report)
+def test_too_little_noise_on_entropy_is_caught(
+    asked: dict[str, Any], buckets: int, epsilon: float, privacy: ss.Privacy
+) -> None:
+    """An eighth of what exact entropy must have, 0.06 of what eight buckets must; the right amount passes. With N
+    public, and with N private."""
+    plan = ss.plan(ss.Shannon(), privacy, **asked)
+    assert plan.buckets == buckets
+    passed(plan, 300, opener(5))
+    caught(plan, 1_000, opener(4, claiming(epsilon)))

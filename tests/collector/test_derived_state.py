@@ -51,7 +51,7 @@ def test_folded_totals_leave_the_state_as_pairs_do() -> None:
     one.update(KEYS, COUNTS)
     found, where = np.unique(KEYS, return_inverse=True)
     totals = np.bincount(where, weights=COUNTS).astype(np.int64)
-    other._add_totals(other._fingerprints(found), totals, len(KEYS))
+    other.add_folded(other.fingerprint(found), totals, len(KEYS))
     assert one.to_bytes() == other.to_bytes()
 
 

@@ -52,7 +52,7 @@ def test_folded_totals_leave_the_state_as_pairs_do(name: str) -> None:
     one, other = PLANS[name].open(secret(), shard="a"), PLANS[name].open(secret(), shard="a")
     one.update(KEYS)
     found, totals = np.unique(KEYS, return_counts=True)
-    other._add_totals(other._fingerprints(found), totals.astype(np.int64), len(KEYS))
+    other.add_folded(other.fingerprint(found), totals.astype(np.int64), len(KEYS))
     assert one.to_bytes() == other.to_bytes()
 
 
@@ -77,7 +77,7 @@ def test_entropy_and_counts_are_in_their_intervals_as_often_as_they_say() -> Non
         plan, releases = PLANS[name], []
         for number in range(300):
             collector = plan.open(secret(number + 1))
-            collector._add_totals(collector._fingerprints(found), counts.astype(np.int64), len(KEYS))
+            collector.add_folded(collector.fingerprint(found), counts.astype(np.int64), len(KEYS))
             releases.append(collector.release())
         assert 270 <= sum(one.low <= truth <= one.high for one in releases) <= 296, name
         if name == "shannon":

@@ -36,7 +36,7 @@ def test_a_release_that_was_paid_and_not_finished_takes_no_more_pairs(
         lambda: collector.update([7]),
         lambda: collector.delete([7]) if PLAN.deletes else collector.update(["x"]),
         lambda: collector.merge(other),
-        lambda: collector._add_totals(collector._fingerprints(["y"]), collector._fingerprints(["y"]).view("i8"), 1),
+        lambda: collector.add_folded(collector.fingerprint(["y"]), collector.fingerprint(["y"]).view("i8"), 1),
     ):
         with pytest.raises(ss.SecretSpent, match="takes no more pairs"):
             act()

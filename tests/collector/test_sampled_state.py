@@ -134,8 +134,8 @@ def test_what_sampling_cannot_do(plan: ss.Plan) -> None:
     collector = plan.open(fresh(), shard="a")
     with pytest.raises(ss.ArgumentError, match="without deletions"):
         collector.delete(["x"])
-    with pytest.raises(ss.ArgumentError, match="pairs one by one"):
-        collector._add_totals(np.zeros(1, np.uint64), np.ones(1, np.int64), 1)
+    with pytest.raises(ss.ArgumentError, match="every pair is a row"):
+        collector.add_folded(np.zeros(1, np.uint64), np.ones(1, np.int64), 2)
     with pytest.raises(ss.StreamTooShort):
         collector.release()
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from engine_streams import QUICK_JAVA
 from page_runner import SETUP, Reader, reader_here, shape
 from test_snippets import FOLLOWED, ROOT, blocks
 
@@ -26,9 +26,6 @@ def test_the_page_runs(name: str, tmp_path: Path) -> None:
     if name.endswith("/spark.md"):
         if shutil.which("java") is None:
             pytest.skip("NO JAVA. Install it: apt-get install openjdk-17-jre-headless")
-        sys.path.insert(0, str(ROOT / "tests" / "engines"))
-        from engine_streams import QUICK_JAVA
-
         reader.environment |= QUICK_JAVA
     reader.follow(ROOT / name)
 

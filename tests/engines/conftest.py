@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
+from engine_streams import QUICK_JAVA, secret
 
 NO_JAVA = (
     "NO JAVA, SO NOTHING ON SPARK WAS TESTED. Install it: apt-get install openjdk-17-jre-headless, or set JAVA_HOME."
@@ -27,8 +26,6 @@ def java() -> None:
 
 @pytest.fixture(scope="session")
 def spark(java: None) -> Iterator[Any]:
-    from engine_streams import QUICK_JAVA
-
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     with warnings.catch_warnings(), pytest.MonkeyPatch.context() as environment:
@@ -52,8 +49,6 @@ def spark(java: None) -> Iterator[Any]:
 
 @pytest.fixture
 def secret_file(tmp_path: Path) -> Path:
-    from engine_streams import secret
-
     path = tmp_path / "s.key"
     secret().save(path)
     return path

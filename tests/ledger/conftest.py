@@ -1,15 +1,12 @@
-"""The integrator of tests/privacy, and small plans that releases are quick with."""
+"""Small plans that releases are quick with."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
 import stablesketch as ss
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "privacy"))
 
 
 @pytest.fixture(scope="session")

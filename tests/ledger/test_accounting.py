@@ -16,17 +16,17 @@ import pytest
 import stablesketch as ss
 from stablesketch.ledger.accounting import Cost, Moment, best_theta
 from stablesketch.plan.charge import charge_of
+from stablesketch.privacy.charge import Charge
 from stablesketch.privacy.loss_law import Law
-from stablesketch.privacy.mechanism import Mechanism
 
 
-def sketch(p: float, size: int, log_rho: float, gap: float = 0.0) -> Mechanism:
+def sketch(p: float, size: int, log_rho: float, gap: float = 0.0) -> Charge:
     # ε = ∞ keeps basic composition out of it.
-    return Mechanism("sketch", p=p, size=size, log_rho=log_rho, gap=gap, epsilon=math.inf, delta=1e-9)
+    return Charge("sketch", p=p, size=size, log_rho=log_rho, gap=gap, epsilon=math.inf, delta=1e-9)
 
 
 ONE = sketch(0.5, 50, 0.004)
-MIXED: dict[str, list[tuple[Mechanism, int]]] = {
+MIXED: dict[str, list[tuple[Charge, int]]] = {
     "one sketch": [(sketch(0.5, 50, 0.02), 1)],
     "many alike": [(ONE, 100)],
     "a year of hours": [(sketch(0.5, 100, 2e-4), 8760)],
@@ -41,16 +41,16 @@ NAMES = [pytest.param(name, marks=[pytest.mark.slow] if name == "small p" else [
 
 
 @lru_cache(maxsize=64)
-def losses(mechanism: Mechanism, count: int, wide_first: bool) -> mixtures.Losses:
+def losses(mechanism: Charge, count: int, wide_first: bool) -> mixtures.Losses:
     size = mechanism.size * count
     return mixtures.entries(mechanism.p, mechanism.log_rho, size, wide_first=wide_first)
 
 
-def truth(parts: list[tuple[Mechanism, int]], wide_first: list[bool]) -> list[mixtures.Losses]:
+def truth(parts: list[tuple[Charge, int]], wide_first: list[bool]) -> list[mixtures.Losses]:
     return [losses(m, count, wide) for (m, count), wide in zip(parts, wide_first, strict=True)]
 
 
-def together(parts: list[tuple[Mechanism, int]], relation: str, theta: float | None = None) -> Cost:
+def together(parts: list[tuple[Charge, int]], relation: str, theta: float | None = None) -> Cost:
     costs = [Cost.of(mechanism, relation, theta).times(count) for mechanism, count in parts]
     return Cost.total(costs, Cost.nothing(relation, theta))
 
@@ -92,7 +92,7 @@ def test_one_direction_for_all_would_be_too_little_under_replace() -> None:
 
 @pytest.mark.parametrize(("epsilon", "distance", "count"), [(0.1, 1500, 1), (0.1, 200, 60), (1.0, 700, 8), (2.0, 3, 4)])
 def test_discrete_laplace_noise(epsilon: float, distance: int, count: int) -> None:
-    mechanism = Mechanism("exact", epsilon=epsilon, distance=distance)
+    mechanism = Charge("exact", epsilon=epsilon, distance=distance)
     cost = Cost.of(mechanism, "replace", None).times(count)
     weight, loss, _ = mixtures.laplace(epsilon, distance, 1)
     for share in (0.0, 0.2, 0.5):

@@ -11,7 +11,7 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.plan.charge import charge_of, composed_epsilon
-from stablesketch.privacy.mechanism import Mechanism
+from stablesketch.privacy.charge import Charge
 
 VALUES = ss.Privacy(1.0, 1e-9, 100_000, max_value=100, relation="replace")
 
@@ -47,10 +47,10 @@ def test_composition_of_a_sketch_and_noise_is_never_below_a_simulation() -> None
     alarm in 10^6), and not more than 3% above."""
     rng, draws, log_rho = np.random.default_rng(5), 1_000_000, math.log(1.4)
     parts = (
-        Mechanism("sketch", p=1.0, size=5, log_rho=log_rho, epsilon=math.inf),
-        Mechanism("exact", epsilon=0.7, distance=7),
+        Charge("sketch", p=1.0, size=5, log_rho=log_rho, epsilon=math.inf),
+        Charge("exact", epsilon=0.7, distance=7),
     )
-    law = Mechanism("all", epsilon=math.inf, parts=parts).laws("add_remove")[0]
+    law = Charge("all", epsilon=math.inf, parts=parts).laws("add_remove")[0]
     x = rng.standard_cauchy((draws, 5))
     wide = math.exp(log_rho)
     loss = np.sum(np.log((wide**2 + x**2) / (1.0 + x**2)) - log_rho, axis=1)

@@ -293,7 +293,7 @@ def test_the_price_is_what_was_asked(relation: str, changed: int, most: int, cop
         spent = (noise.mass_epsilon, noise.total_epsilon, noise.norm_epsilon)
         assert noise.norm_epsilon == NORM_SHARE * epsilon
         assert sum(map(Fraction, spent)) <= Fraction(epsilon)
-        charge = noise.mechanism()
+        charge = noise.charge()
         assert len(charge.parts) == (2 if noise.total_is_public else 3)
         basic, lost = charge.basic(relation)
         assert basic <= epsilon

@@ -14,9 +14,9 @@ from test_noisy_estimate import vertical_tail
 
 from stablesketch import LedgerCorrupt, LedgerError
 from stablesketch.law.one_sided import one_sided_law
+from stablesketch.privacy.charge import Charge
 from stablesketch.privacy.estimate_loss import estimate_law, shifted_law
 from stablesketch.privacy.loss_law import compose, power
-from stablesketch.privacy.mechanism import Mechanism
 from stablesketch.privacy.noisy_estimate import EXACT, NoisyEstimate, Precision, noise_for
 from stablesketch.privacy.upper_atoms import Atoms, power_atoms
 from stablesketch.sketch.estimators.power_sum import power_sum
@@ -233,10 +233,10 @@ def test_heavy_tails_stay_short_when_composed() -> None:
 # --- in the ledger ---
 
 
-def planned(size: int = 205, epsilon: float = 1.0, delta: float = 1e-9, copies: int = 1) -> Mechanism:
+def planned(size: int = 205, epsilon: float = 1.0, delta: float = 1e-9, copies: int = 1) -> Charge:
     precision = Precision(grid=1.0 / 2048.0, failure=1e-15)
     noise = noise_for(0.5, size, epsilon, delta, copies, precision)
-    return Mechanism(
+    return Charge(
         "estimate", p=0.5, size=size, epsilon=epsilon, delta=delta, estimate="power", noise=noise, copies=copies,
         added=precision.shift(noise), gap=precision.failure,
     )  # fmt: skip
@@ -274,20 +274,20 @@ def test_the_laws_of_an_estimate() -> None:
     half = mechanism.scaled(0.5)
     assert (half.noise, half.added, half.epsilon) == (2.0 * mechanism.noise, 0.5 * mechanism.added, math.inf)
     assert least_epsilon(half.laws("replace")[0].delta, 1e-9) == pytest.approx(0.5, rel=0.02)
-    together = Mechanism("all", epsilon=math.inf, delta=1e-9, parts=(mechanism, mechanism))
+    together = Charge("all", epsilon=math.inf, delta=1e-9, parts=(mechanism, mechanism))
     composed = least_epsilon(together.laws("replace")[0].delta, 2e-9)
     assert 1.5 < composed < 2.001
 
 
 def test_json_of_an_estimate_and_of_what_was_there_before() -> None:
     mechanism = planned(copies=3)
-    assert Mechanism.from_json(mechanism.to_json()) == mechanism
-    together = Mechanism("all", epsilon=2.0, delta=1e-9, parts=(mechanism, Mechanism("exact", epsilon=1.0, distance=3)))
-    assert Mechanism.from_json(together.to_json()) == together
+    assert Charge.from_json(mechanism.to_json()) == mechanism
+    together = Charge("all", epsilon=2.0, delta=1e-9, parts=(mechanism, Charge("exact", epsilon=1.0, distance=3)))
+    assert Charge.from_json(together.to_json()) == together
     old = '{"delta":1e-09,"distance":0,"epsilon":1.0,"gap":1e-12,"kind":"sketch","log_rho":0.01,"p":0.5,"size":50}'
-    assert Mechanism.from_json(old).to_json() == old
+    assert Charge.from_json(old).to_json() == old
     for changed in ({"estimate": "none"}, {"noise": 0.0}, {"copies": 0}, {"added": -1.0}, {"p": 2.5}):
         with pytest.raises(LedgerCorrupt):
-            Mechanism.from_json(replace(mechanism, **changed).to_json())
+            Charge.from_json(replace(mechanism, **changed).to_json())
     with pytest.raises(LedgerCorrupt):
-        Mechanism.from_json(old.replace('"p":0.5', '"noise":1.0,"p":0.5'))
+        Charge.from_json(old.replace('"p":0.5', '"noise":1.0,"p":0.5'))

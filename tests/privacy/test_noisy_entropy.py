@@ -291,7 +291,7 @@ def test_the_price_is_what_was_asked(relation: str, changed: int, most: int, cop
     for epsilon in (1.0, 0.7, 3.3, 0.01):
         asked = privacy(relation, changed, most, epsilon)
         noise = EntropyNoise(asked, 500, copies)
-        charge = noise.mechanism()
+        charge = noise.charge()
         spent, lost = charge.basic(relation)
         assert spent <= epsilon
         assert lost <= asked.delta
@@ -302,7 +302,7 @@ def test_the_price_is_what_was_asked(relation: str, changed: int, most: int, cop
 
 
 def test_the_share_of_a_round_epsilon_lies_on_the_lattice() -> None:
-    for law in EntropyNoise(privacy("add_remove", 1, 1), 500).mechanism().laws("add_remove"):
+    for law in EntropyNoise(privacy("add_remove", 1, 1), 500).charge().laws("add_remove"):
         assert law.delta(1.0 + 1e-9) <= 1e-9 * (1.0 + 1e-6)
 
 

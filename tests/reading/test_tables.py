@@ -23,7 +23,7 @@ from stablesketch.bounding.groups import GroupBudget
 from stablesketch.plan.charge import charge_of, exact_distance
 from stablesketch.plan.distinct_plan import phantom_number
 from stablesketch.plan.entropy_plan import entropy_noise
-from stablesketch.privacy.mechanism import Mechanism
+from stablesketch.privacy.charge import Charge
 from stablesketch.privacy.noisy_estimate import Precision
 
 GROUPS, KEYS, MOST = 3, 2, 2
@@ -83,7 +83,7 @@ def together(shifts: tuple[int, ...], scale: float, epsilon: float) -> float:
     return float(masses @ np.maximum(-np.expm1(epsilon - losses), 0.0))
 
 
-def check_noise(shifts: set[tuple[int, ...]], scale: Fraction, charge: Mechanism) -> None:
+def check_noise(shifts: set[tuple[int, ...]], scale: Fraction, charge: Charge) -> None:
     """No neighbours tell more than the whole table is charged, at ε and below it; some tell nearly all of it."""
     worst = max(shifts, key=lambda each: sum(map(abs, each)))
     assert sum(map(abs, worst)) <= charge.distance
@@ -308,7 +308,7 @@ def test_computing_costs_once_for_every_group() -> None:
 @pytest.mark.parametrize("mechanism", ["sketch", "exact"])
 @pytest.mark.parametrize("statistic", [ss.Moment(0.5), ss.Moment(1.0), ss.Distinct(), ss.Hill(0.5)])
 def test_a_person_in_ten_groups_costs_about_as_much_as_one_in_one(
-    statistic: ss.Statistic, mechanism: ss.plan.Mechanism
+    statistic: ss.Statistic, mechanism: ss.plan.Charge
 ) -> None:
     """c = L = 10. Dividing ε by ten makes ten times the noise; with the whole ε for every group it is that of c pairs.
 

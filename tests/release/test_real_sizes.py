@@ -89,7 +89,7 @@ def counted_here(raw: bytes, kind: str) -> Counter[str]:
 
 def wanted(totals: Counter[str], pairs: int) -> tuple[dict[int, int], int]:
     collector = PLAN.open(ss.Secret.from_bytes(SECRET))
-    prints = collector._fingerprints(list(totals)).tolist()
+    prints = collector.fingerprint(list(totals)).tolist()
     return dict(zip(prints, totals.values(), strict=True)), pairs
 
 

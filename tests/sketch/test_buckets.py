@@ -309,10 +309,10 @@ def test_logarithms_are_those_of_the_integers() -> None:
 
 def test_an_empty_bucket_estimates_exactly_nothing() -> None:
     sketch = Sketch(0.5, 400, SECRET, buckets=50)
-    assert sketch._bucket_estimates().tolist() == [0.0] * 50
+    assert sketch.bucket_estimates().tolist() == [0.0] * 50
     assert (sketch.estimate().value, sketch.estimate().low, sketch.estimate().high) == (0.0, 0.0, 0.0)
     sketch.update(["one"], [16])
-    estimates = sketch._bucket_estimates()
+    estimates = sketch.bucket_estimates()
     assert np.count_nonzero(estimates) == 1
     rows = np.array(log_magnitudes(sketch._entries)[0]).reshape(50, 8)[np.flatnonzero(estimates)]
     assert estimates.max() == pytest.approx(math.exp(log_estimates(rows, 0.5)[0]), rel=1e-12)
@@ -322,7 +322,7 @@ def test_an_empty_bucket_estimates_exactly_nothing() -> None:
 def test_an_estimate_is_the_sum_with_the_limits_of_a_normal_law() -> None:
     sketch = Sketch(0.5, 1_600, SECRET, buckets=100)
     sketch.update(np.arange(3_000))
-    found, estimates = sketch.estimate(confidence=0.9), sketch._bucket_estimates()
+    found, estimates = sketch.estimate(confidence=0.9), sketch.bucket_estimates()
     v = power_sum(0.5, 16).relative_variance
     assert found.value == math.fsum(estimates.tolist())
     reach = 1.6448536 * math.sqrt(v / (1.0 + v)) * float(np.linalg.norm(estimates))
@@ -339,7 +339,7 @@ def test_more_deleted_than_there_was_is_no_moment() -> None:
     sketch.update(["b", "c"])
     with pytest.raises(NegativeTotal, match="not positive"):
         sketch.estimate()
-    assert np.isfinite(sketch._bucket_estimates()).all()
+    assert np.isfinite(sketch.bucket_estimates()).all()
 
 
 def test_the_error_is_that_of_the_formula() -> None:
@@ -396,10 +396,10 @@ def test_a_stream_that_was_folded_gives_the_same_bytes(threads: int) -> None:
     whole, folded = Sketch(0.5, 120, SECRET, buckets=20), Sketch(0.5, 120, SECRET, buckets=20)
     whole.update(keys, values)
 
-    def sink(code: int, found: np.ndarray, totals: np.ndarray) -> None:
-        folded._apply("update", found.view(np.int64), totals, threads, negative=False, folded=True)
+    def sink(code: int, found: np.ndarray, totals: np.ndarray, pairs: int) -> None:
+        folded.add_folded(found, totals, pairs, threads=threads)
 
     fold = Fold(sink, grouped=False, lines=10)
     fold.add(keys.view(np.uint64), values)
     fold.finish()
-    assert (folded.total, entries_of(folded)) == (whole.total, entries_of(whole))
+    assert folded.to_bytes() == whole.to_bytes()

@@ -85,7 +85,7 @@ from ..errors import PlanInfeasible
 from ..plan import Plan
 from ..plan.charge import charge_of
 from ..privacy import Privacy, discrete_laplace
-from ..privacy.mechanism import Mechanism
+from ..privacy.charge import Charge
 from ..secret import Secret
 from ..statistic import Shannon
 from .budget import divided, total
@@ -153,16 +153,16 @@ class GroupBudget:
             total([(delta, self.times), (self.selection_delta, 1)]),
         )
 
-    def charge(self, plan: Plan) -> Mechanism:
+    def charge(self, plan: Plan) -> Charge:
         """What a ledger is charged for the whole table: the choice of names, and what the groups do together."""
         epsilon, delta = self.spent(plan.epsilon, plan.delta)
         if self.times > 1:
-            return Mechanism("other", epsilon=epsilon, delta=delta)
+            return Charge("other", epsilon=epsilon, delta=delta)
         charged = charge_of(plan)
         if not self.selection_epsilon:
             return charged
-        chosen = Mechanism("other", epsilon=self.selection_epsilon, delta=self.selection_delta)
-        return Mechanism("all", epsilon=epsilon, delta=delta, parts=(*(charged.parts or (charged,)), chosen))
+        chosen = Charge("other", epsilon=self.selection_epsilon, delta=self.selection_delta)
+        return Charge("all", epsilon=epsilon, delta=delta, parts=(*(charged.parts or (charged,)), chosen))
 
 
 def _within(plan: Plan) -> Plan:

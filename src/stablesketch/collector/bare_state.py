@@ -108,12 +108,9 @@ class BareState(SketchState):
         return self._logs_with_phantoms(self._sketch)
 
     def _logs_with_phantoms(self, sketch: Sketch) -> tuple[list[float], list[float]]:
-        entries, _, _ = sketch._snapshot()
         phantoms = self._plan.phantoms
-        if phantoms.count:
-            weights = np.full(phantoms.count, phantoms.weight, dtype=np.int64)
-            sketch._need_projection("release").add_phantoms(entries, weights)
-        return log_magnitudes(entries)
+        weights = np.full(phantoms.count, phantoms.weight, dtype=np.int64)
+        return log_magnitudes(sketch.entries(phantoms=weights if phantoms.count else None))
 
     def _answer(self, value: float, low: float, high: float, confidence: float) -> tuple[float, float, float]:
         """What is said of F_p, from value and limits of what was sketched: here they are the same."""

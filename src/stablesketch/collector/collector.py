@@ -33,6 +33,7 @@ from ..plan import Plan
 from ..published import Release, Terms
 from ..secret import Secret
 from . import checkpoint, wire
+from .folded import check_folded
 from .sampled_state import SampledState
 from .spending import spending
 from .state import State
@@ -118,17 +119,44 @@ class Collector:
         with self._lock:
             self._open().add(keys, values, threads, negative=False)
 
-    def _fingerprints(self, keys: object) -> NDArray[np.uint64]:
-        """The fingerprints of a column of keys under this secret, for `_add_totals`."""
-        column = self._held().fingerprints(keys)
-        return column.fingerprints(0, len(column))
+    def fingerprint(self, keys: object) -> NDArray[np.uint64]:
+        """What this collector knows a column of keys by, 64 bits each, under its secret: for `add_folded`.
 
-    def _add_totals(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
-        """Counts `pairs` pairs whose values were checked and added up by key; the state is as `update` leaves it."""
+        Takes what `update` takes; an integer key is its own fingerprint, everything else is hashed under the secret.
+        The array may be a read-only view of the caller's own data. Fingerprints are as private as the keys.
+        """
+        return self._held().fingerprint(keys)
+
+    def add_folded(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
+        """Counts `pairs` pairs whose values were added up by key elsewhere; the state is as `update` would leave it.
+
+        Row i says that the key with the fingerprint `fingerprints[i]` has `totals[i]` more. A key may be there in any
+        number of rows and calls, and pairs may be counted in another call than their values: sums alone matter.
+
+        Checked here: the types, and that every total is from 1 to 2^53. What the release checks, without looking at
+        keys: pairs <= total <= pairs · max_value. What the caller promises, and the guarantee rests on: fingerprints
+        are of this collector's secret, every value was from 1 to max_value, and every pair is counted once.
+
+        - unit="key": a pair is a key with its whole total, so no total is above max_value, every key is in one row of
+          all calls together, and `pairs` are the rows.
+        - deletes=True: totals are net, from -2^53 to 2^53, and so are pairs; every delete undoes an earlier update.
+        - sampling: every pair has a coin of its own, so nothing can be added up. Each pair is a row, in the order of
+          the stream, its value at most max_value; `pairs` must be the number of rows.
+
+        Raises:
+            ArgumentError, ArgumentTypeError: the collector is as it was.
+        """
         with self._lock:
-            self._open().add_totals(fingerprints, totals, pairs)
+            state = self._open()
+            check_folded(self._plan, fingerprints, totals, pairs)
+            state.add_folded(fingerprints, totals, pairs)
 
-    def _decide(self, plan: Plan) -> None:
+    @property
+    def pairs(self) -> int:
+        """How many pairs are in, exactly; not to be published but with relation="replace", where it is public."""
+        return self._held().pairs
+
+    def replan(self, plan: Plan) -> None:
         """Puts another plan in the place of this one, for a stream whose number of pairs is known only at its end.
 
         Phantoms, grid and accounting come in at the release alone, so two plans have the same state if they agree on
@@ -143,7 +171,7 @@ class Collector:
             self._held().replan(plan)
             self._plan = plan
 
-    def _rename(self, shard: str) -> None:
+    def rename(self, shard: str) -> None:
         """Takes one name for all that is in: for an engine that has merged every part of a job, of which there may be
         thousands. Merging the whole twice is refused as before; the parts must not be merged anywhere else.
         """

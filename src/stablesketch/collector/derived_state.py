@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from ..errors import BlobError
 from ..published import Release, Terms
 from ..secret import Secret
-from ..sketch.columns import KeyColumn
 from ..statistic import Derived, Profile, Statistic
 from .measured import Measured, computed
 from .profile_points import each_confidence, profile_points
@@ -53,12 +52,12 @@ class DerivedState:
         for state in self._states:
             state.add(keys, values, threads, negative)
 
-    def fingerprints(self, keys: object) -> KeyColumn:
-        return self._states[0].fingerprints(keys)
+    def fingerprint(self, keys: object) -> NDArray[np.uint64]:
+        return self._states[0].fingerprint(keys)
 
-    def add_totals(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
+    def add_folded(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
         for state in self._states:
-            state.add_totals(fingerprints, totals, pairs)
+            state.add_folded(fingerprints, totals, pairs)
 
     def replan(self, plan: Plan) -> None:
         self._plan = plan

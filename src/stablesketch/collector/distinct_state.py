@@ -14,9 +14,8 @@ from ..plan.distinct_plan import phantom_number
 from ..privacy.distinct import distinct_deviation, distinct_limits
 from ..published import Release, Terms
 from ..secret import Secret
-from ..sketch.columns import KeyColumn, value_column
+from ..sketch.columns import Fingerprinter, value_column
 from ..sketch.distinct import DistinctRegisters
-from ..sketch.projection import Projection
 from ..sketch.wire import IntegerReader, counts_are_possible, encode_integer
 from ..statistic import Array
 from .measured import Measured
@@ -37,7 +36,7 @@ class DistinctState:
     def __init__(self, plan: Plan, secret: Secret | None, registers: DistinctRegisters | None = None) -> None:
         self._plan = plan
         self.secret = Secret.generate() if secret is None else secret
-        self._fingerprints = Projection(plan.statistic.p, 1, self.secret).fingerprints
+        self._fingerprinter = Fingerprinter.of(self.secret)
         self._registers = DistinctRegisters(plan.size, self.secret) if registers is None else registers
         self._pairs = 0
 
@@ -47,19 +46,17 @@ class DistinctState:
 
     def add(self, keys: object, values: object, threads: int | None, negative: bool) -> None:
         assert not negative  # the plan allows no deletes
-        column = self._fingerprints(keys)
+        column = self._fingerprinter.column(keys)
         weights = value_column(values, len(column), highest=self._plan.privacy.max_value)
         weights.weights(0, len(column))  # values do not matter, but a wrong one is wrong all the same
         self._registers.add(keys, threads=threads)
         self._pairs += len(column)
 
-    def fingerprints(self, keys: object) -> KeyColumn:
-        return self._fingerprints(keys)
+    def fingerprint(self, keys: object) -> NDArray[np.uint64]:
+        return self._fingerprinter.fingerprint(keys)
 
-    def add_totals(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
-        # An integer is its own fingerprint, so a fingerprint passed as an integer is the key it came from.
-        if len(fingerprints):
-            self._registers.add(fingerprints.view(np.int64))
+    def add_folded(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
+        self._registers.add_fingerprints(fingerprints)
         self._pairs += pairs
 
     def replan(self, plan: Plan) -> None:

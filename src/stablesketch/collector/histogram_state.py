@@ -21,8 +21,7 @@ from ..privacy.exact_moment import moment_units
 from ..privacy.exact_norm import norm_units
 from ..published import Release, Terms
 from ..secret import Secret
-from ..sketch.columns import KeyColumn, value_column
-from ..sketch.projection import Projection
+from ..sketch.columns import Fingerprinter, value_column
 from ..sketch.wire import IntegerReader, counts_are_possible, encode_integer
 from ..sketch.workers import checked_threads
 from ..statistic import Distinct
@@ -45,7 +44,7 @@ class HistogramState:
     def __init__(self, plan: Plan, secret: Secret | None) -> None:
         self._plan = plan
         self.secret = Secret.generate() if secret is None else secret
-        self._fingerprints = Projection(plan.statistic.p, 1, self.secret).fingerprints
+        self._fingerprinter = Fingerprinter.of(self.secret)
         self._totals: dict[int, int] = {}
         self._pairs = 0
 
@@ -55,7 +54,7 @@ class HistogramState:
 
     def add(self, keys: object, values: object, threads: int | None, negative: bool) -> None:
         checked_threads(threads)  # one is enough here, but a wrong argument is wrong whatever the mechanism
-        column = self._fingerprints(keys)
+        column = self._fingerprinter.column(keys)
         weights = value_column(values, len(column), highest=self._plan.privacy.max_value)
         sign = -1 if negative else 1
         change: dict[int, int] = {}
@@ -74,10 +73,10 @@ class HistogramState:
                 self._totals.pop(key, None)
         self._pairs += pairs
 
-    def fingerprints(self, keys: object) -> KeyColumn:
-        return self._fingerprints(keys)
+    def fingerprint(self, keys: object) -> NDArray[np.uint64]:
+        return self._fingerprinter.fingerprint(keys)
 
-    def add_totals(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
+    def add_folded(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
         self._apply(dict(_group(fingerprints, totals)), pairs)
 
     def replan(self, plan: Plan) -> None:

@@ -73,7 +73,7 @@ class MomentState(_NoisyState):
     def measure(self, confidence: float) -> Measured:
         """F_p with noise, and limits that invert the law of F ξ + noise."""
         plan = self._plan
-        estimates = self._sketch._bucket_estimates()
+        estimates = self._sketch.bucket_estimates()
         released = self._published(math.fsum(estimates))
         law = noisy_power_law(plan.statistic.p, plan.size) if plan.buckets == 1 else self._sum_law(estimates, released)
         found = _believed(released, plan.noise, law, confidence)
@@ -123,7 +123,7 @@ class NormState(_NoisyState):
             )
 
     def _estimate(self) -> float:
-        entries, _, _ = self._sketch._snapshot()
+        entries = self._sketch.entries()
         unit = -entries.resolution
         values = np.array([math.ldexp(float(value), unit) for value in integer_entries(entries)])
         return float(norms(values, self._plan.statistic.p))

@@ -101,23 +101,27 @@ class SampledState(BareState):
         """All values are checked, also of pairs that are not kept; then the kept ones are counted."""
         assert not negative  # plans with sampling have no deletes
         checked_threads(threads)
-        column = self.fingerprints(keys)
-        count = len(column)
+        fingerprints = self.fingerprint(keys)
+        count = len(fingerprints)
         weights = value_column(values, count, highest=self._plan.privacy.max_value).weights(0, count)
-        # An integer is its own fingerprint, so a fingerprint passed as an integer is the key it came from.
-        prints = column.fingerprints(0, count).view(np.int64)
-        for part, coins in zip(self._parts, self._coins, strict=True):
-            kept = coins.kept(self.shard, self._pairs, count)
-            if len(kept):
-                part.update(prints[kept], weights[kept], threads=threads)
-        self._pairs += count
-        self._total += int(weights.sum(dtype=object)) if count else 0
+        self._add_pairs(fingerprints, weights, threads)
 
-    def add_totals(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
-        raise ArgumentError(
-            "sampling", self._sampling.rate, "a plan with sampling takes pairs one by one, not totals by key",
-            "Open the collector and update it with the pairs",
-        )  # fmt: skip
+    def add_folded(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
+        """Every pair has a coin of its own, so each is a row, in the order in which `add` would have them."""
+        if pairs != len(fingerprints):
+            raise ArgumentError(
+                "pairs", pairs,
+                f"there are {len(fingerprints)} rows, and with sampling every pair is a row with its own coin",
+                "Pass the pairs as they are, not added up by key",
+            )  # fmt: skip
+        self._add_pairs(fingerprints, totals, None)
+
+    def _add_pairs(self, fingerprints: NDArray[np.uint64], weights: NDArray[np.int64], threads: int | None) -> None:
+        for part, coins in zip(self._parts, self._coins, strict=True):
+            kept = coins.kept(self.shard, self._pairs, len(fingerprints))
+            part.add_folded(fingerprints[kept], weights[kept], len(kept), threads=threads)
+        self._pairs += len(fingerprints)
+        self._total += int(weights.sum(dtype=object)) if len(weights) else 0
 
     def merge(self, other: SketchState) -> None:
         assert isinstance(other, SampledState)  # the collectors have the same plan

@@ -13,7 +13,6 @@ from ..errors import BlobError, NegativeTotal
 from ..published import Point, Release, Terms
 from ..secret import Secret
 from ..sketch import Sketch
-from ..sketch.columns import KeyColumn
 from .measured import Measured
 
 if TYPE_CHECKING:
@@ -62,17 +61,14 @@ class SketchState(ABC):
         return self._sketch.secret
 
     def add(self, keys: object, values: object, threads: int | None, negative: bool) -> None:
-        operation = "delete" if negative else "update"
-        self._sketch._apply(operation, keys, values, threads, negative, self._plan.privacy.max_value)
+        apply = self._sketch.delete if negative else self._sketch.update
+        apply(keys, values, threads=threads, highest=self._plan.privacy.max_value)
 
-    def fingerprints(self, keys: object) -> KeyColumn:
-        return self._sketch._need_projection("update").fingerprints(keys)
+    def fingerprint(self, keys: object) -> NDArray[np.uint64]:
+        return self._sketch.fingerprint(keys)
 
-    def add_totals(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
-        # An integer is its own fingerprint, so a fingerprint passed as an integer is the key it came from.
-        if len(fingerprints):
-            self._sketch._apply("update", fingerprints.view(np.int64), totals, None, negative=False, folded=True)
-        self._sketch._pairs += pairs - len(fingerprints)
+    def add_folded(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
+        self._sketch.add_folded(fingerprints, totals, pairs)
 
     def replan(self, plan: Plan) -> None:
         self._plan = plan

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from ..published import Release, Terms
 from ..secret import Secret
-from ..sketch.columns import KeyColumn
 from .measured import Measured
 
 if TYPE_CHECKING:
@@ -33,10 +32,11 @@ class State(Protocol):
     def add(self, keys: object, values: object, threads: int | None, negative: bool) -> None:
         """All of the pairs, or none and an error."""
 
-    def fingerprints(self, keys: object) -> KeyColumn: ...
+    def fingerprint(self, keys: object) -> NDArray[np.uint64]:
+        """What the state knows a column of keys by."""
 
-    def add_totals(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
-        """Pairs that were checked and added up by key; the state is as `add` leaves it."""
+    def add_folded(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
+        """Pairs that were checked (folded.py) and added up by key; the state is as `add` leaves it."""
 
     def replan(self, plan: Plan) -> None:
         """Another plan of the same state in the place of the one there is."""

@@ -16,8 +16,7 @@ from ..privacy import discrete_laplace
 from ..privacy.keyed_integers import KeyedIntegers
 from ..published import Release, Terms
 from ..secret import Secret
-from ..sketch.columns import KeyColumn, value_column
-from ..sketch.projection import Projection
+from ..sketch.columns import Fingerprinter, value_column
 from ..sketch.wire import IntegerReader, encode_integer
 from ..sketch.workers import checked_threads
 from ..statistic import Array, Statistic, exact_name
@@ -76,7 +75,7 @@ class TotalState:
     def __init__(self, plan: Plan, secret: Secret | None, pairs: int = 0, total: int = 0) -> None:
         self._plan = plan
         self.secret = Secret.generate() if secret is None else secret
-        self._fingerprints = Projection(plan.statistic.p, 1, self.secret).fingerprints
+        self._fingerprinter = Fingerprinter.of(self.secret)
         self._pairs = pairs
         self._total = total
 
@@ -86,7 +85,7 @@ class TotalState:
 
     def add(self, keys: object, values: object, threads: int | None, negative: bool) -> None:
         checked_threads(threads)
-        count = len(self._fingerprints(keys))
+        count = len(self._fingerprinter.column(keys))
         weights = value_column(values, count, highest=self._plan.privacy.max_value)
         # In halves, so that 64 bits suffice.
         total = 0
@@ -97,10 +96,10 @@ class TotalState:
         self._pairs += sign * count
         self._total += sign * total
 
-    def fingerprints(self, keys: object) -> KeyColumn:
-        return self._fingerprints(keys)
+    def fingerprint(self, keys: object) -> NDArray[np.uint64]:
+        return self._fingerprinter.fingerprint(keys)
 
-    def add_totals(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
+    def add_folded(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
         self._pairs += pairs
         self._total += (int(np.sum(totals >> 32)) << 32) + int(np.sum(totals & 0xFFFFFFFF))
 

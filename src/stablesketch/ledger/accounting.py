@@ -38,8 +38,8 @@ from typing import Self, cast
 import numpy as np
 
 from ..errors import BlobError
+from ..privacy.charge import Charge
 from ..privacy.loss_law import ATOM, Law, compose, either, power
-from ..privacy.mechanism import Mechanism
 
 __all__ = ["Cost", "Moment", "best_theta"]
 
@@ -97,7 +97,7 @@ class Cost:
         return cls((ATOM,) * directions if theta is None else (Moment(theta),) * directions)
 
     @classmethod
-    def of(cls, mechanism: Mechanism, relation: str, theta: float | None) -> Cost:
+    def of(cls, mechanism: Charge, relation: str, theta: float | None) -> Cost:
         """One release; composed by its moment at θ, or by its distribution if θ is None."""
         basic, laws = mechanism.basic(_between(relation)), mechanism.laws(_between(relation))
         return cls(laws if theta is None else tuple(Moment.of_law(theta, law) for law in laws), basic)

@@ -27,7 +27,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from ..errors import BlobError
-from ..privacy.mechanism import Mechanism
+from ..privacy.charge import Charge
 from .accounting import Cost
 
 __all__ = ["Composition", "Lane", "Stale", "forget"]
@@ -65,7 +65,7 @@ class Composition:
         self._theta = theta
         self._lanes: dict[Lane, dict[int, bytes]] = {}
         self._changed: set[Lane] = set()
-        self._recipes: dict[bytes, tuple[bytes, bytes] | Mechanism] = {}
+        self._recipes: dict[bytes, tuple[bytes, bytes] | Charge] = {}
         self._found: dict[str, tuple[Cost, set[bytes]]] = {}
 
     def clear(self) -> None:
@@ -94,7 +94,7 @@ class Composition:
         ).fetchone()
         return row[0] if type(row[0]) is int else 0 if row[0] is None else -1
 
-    def add(self, mechanism: Mechanism, lane: Lane) -> None:
+    def add(self, mechanism: Charge, lane: Lane) -> None:
         """One more release in this lane. Nothing is computed or written yet."""
         frontier = self._frontier(lane)
         key, level = self._single(mechanism), 0
@@ -107,11 +107,11 @@ class Composition:
         self._changed.add(lane)
         self._found.pop(lane.partition, None)
 
-    def prepare(self, mechanism: Mechanism) -> None:
+    def prepare(self, mechanism: Charge) -> None:
         """Computes the cost of one release, if nobody has yet, and remembers it in this process."""
         self._cost(self._single(mechanism))
 
-    def _single(self, mechanism: Mechanism) -> bytes:
+    def _single(self, mechanism: Charge) -> bytes:
         key = _hash(b"one", repr((self._relation, self._theta)).encode(), mechanism.digest)
         self._recipes[key] = mechanism
         return key
@@ -123,7 +123,7 @@ class Composition:
             total = total + self._worst(partition)[0]
         return total
 
-    def total_if(self, mechanisms: Sequence[Mechanism], times: int, lane: Lane) -> Cost:
+    def total_if(self, mechanisms: Sequence[Charge], times: int, lane: Lane) -> Cost:
         """The total if each of these were released `times` times more in this lane."""
         nothing = Cost.nothing(self._relation, self._theta)
         more = Cost.total([self._cost(self._single(each)).times(times) for each in mechanisms], nothing)
@@ -172,7 +172,7 @@ class Composition:
                     )
         # Those of single releases stay: the next of its kind need not be computed again, in whatever process.
         for key, recipe in self._recipes.items():
-            if isinstance(recipe, Mechanism):
+            if isinstance(recipe, Charge):
                 self._store(key)
         self._changed, self._found = set(), {}
 
@@ -248,7 +248,7 @@ class Composition:
             row = self._connection.execute("SELECT content, checksum FROM costs WHERE key = ?", (key,)).fetchone()
             if row is not None:
                 cost = _checked(key, row)
-            elif isinstance(recipe, Mechanism):
+            elif isinstance(recipe, Charge):
                 cost = Cost.of(recipe, self._relation, self._theta)
             elif recipe is not None:
                 cost = self._cost(recipe[0]) + self._cost(recipe[1])

@@ -16,7 +16,7 @@ from ..durable import write_over
 from ..errors import ArgumentError, ArgumentTypeError, BudgetExceeded, LedgerCorrupt, LedgerError, LedgerMismatch
 from ..plan import Plan
 from ..privacy import Privacy
-from ..privacy.mechanism import Mechanism
+from ..privacy.charge import Charge
 from . import store
 from .accounting import Cost, best_theta
 from .arguments import check_count, check_unit, checked_label, checked_part, checked_probability
@@ -51,7 +51,7 @@ class Ledger:
     it add up with a release of pairs, not even if both have pairs_per_person=1. `max_value` is no part of the unit: it
     is how a stream was cut before it came in, and neighbours cut alike are neighbours.
 
-    *How it adds up.* By privacy loss distribution, certified from above (privacy/loss_law.py, privacy/mechanism.py,
+    *How it adds up.* By privacy loss distribution, certified from above (privacy/loss_law.py, privacy/charge.py,
     accounting.py); far less
     than the sum of the ε. That supposes that the plans of later releases are not chosen by the values of earlier ones;
     with `adaptive=True` they may be, at a price of some 15% in ε.
@@ -335,7 +335,7 @@ class Ledger:
         Privacy(epsilon, delta or 0.5, 0)
         if not isinstance(statistic, str) or not statistic:
             raise ArgumentError("statistic", statistic, "say what is released", 'Pass a text such as "median value"')
-        mechanism = Mechanism("other", epsilon=float(epsilon), delta=float(delta))
+        mechanism = Charge("other", epsilon=float(epsilon), delta=float(delta))
         ask = Ask(statistic, mechanism, float(epsilon), float(delta), relation, pairs_per_person)
         return self._charge(ask, label, part, published)
 
@@ -386,7 +386,7 @@ class Ledger:
         def read(books: Books) -> float | None:
             limits = books.limits(self._name, ask.relation)
 
-            def fits(like: Mechanism) -> bool:
+            def fits(like: Charge) -> bool:
                 changed = replace(ask, mechanism=like)
                 alike = [entry._replace(ask=changed) for entry in entries]
                 totals = books.totals_with(self._name, alike, ask.relation)

@@ -12,7 +12,7 @@ from ..plan import plan as make_plan
 from ..plan.charge import charge_of
 from ..plan.in_words import error_in_words
 from ..privacy import PrivacyCurve
-from ..privacy.mechanism import Mechanism
+from ..privacy.charge import Charge
 from .accounting import Cost
 
 __all__ = ["Limit", "Preview", "Schedule", "largest_epsilon", "plan_with_epsilon"]
@@ -98,7 +98,7 @@ class Schedule:
         )
 
 
-def largest_epsilon(mechanism: Mechanism, fits: Callable[[Mechanism], bool], *, most: float = math.inf) -> float | None:
+def largest_epsilon(mechanism: Charge, fits: Callable[[Charge], bool], *, most: float = math.inf) -> float | None:
     """About the largest ε (at most `most`, at the mechanism's δ) for which the like of `mechanism` fits, or None.
 
     How much neighbours change is searched, for noise ε itself: less of it is less of everything.
@@ -141,10 +141,10 @@ def plan_with_epsilon(plan: Plan, epsilon: float) -> Plan:
     )  # fmt: skip
 
 
-def schedule(plan: Plan, releases: int, limits: Sequence[Limit], cost_of: Callable[[Mechanism, int], Cost]) -> Schedule:
+def schedule(plan: Plan, releases: int, limits: Sequence[Limit], cost_of: Callable[[Charge, int], Cost]) -> Schedule:
     """The largest ε each at which `releases` releases fit into all limits, planned and checked."""
 
-    def fits(mechanism: Mechanism) -> bool:
+    def fits(mechanism: Charge) -> bool:
         return all(limit.holds(limit.spent + cost_of(mechanism, i).times(releases)) for i, limit in enumerate(limits))
 
     epsilon = largest_epsilon(charge_of(plan), fits)

@@ -14,7 +14,7 @@ from ..errors import LedgerCorrupt
 from ..plan import Plan
 from ..plan.charge import charge_of
 from ..privacy import Privacy
-from ..privacy.mechanism import Mechanism
+from ..privacy.charge import Charge
 
 __all__ = ["PEOPLE", "Ask", "Entry", "Record", "records_to_csv", "records_to_json", "unit_of"]
 
@@ -37,7 +37,7 @@ class Ask:
     """The public facts of a release, and the mechanism that they amount to."""
 
     statistic: str
-    mechanism: Mechanism
+    mechanism: Charge
     epsilon: float
     delta: float
     relation: str
@@ -66,7 +66,7 @@ class Ask:
 
     @classmethod
     def of_table(
-        cls, what: str, mechanism: Mechanism, reached: tuple[float, float], privacy: Privacy, *, person: bool
+        cls, what: str, mechanism: Charge, reached: tuple[float, float], privacy: Privacy, *, person: bool
     ) -> Ask:  # fmt: skip
         """What a whole table asks for that reaches this (ε, δ), or another release that is not of one collector."""
         return cls(what, mechanism, *reached, unit_of(privacy, person=person), privacy.pairs_per_person)
@@ -83,7 +83,7 @@ class Ask:
             fields = Fields(parsed(text, finite=False), "the release")
             ask = cls(
                 statistic=fields.text("statistic", _LONGEST),
-                mechanism=Mechanism.from_dict(fields.any("mechanism")),
+                mechanism=Charge.from_dict(fields.any("mechanism")),
                 epsilon=fields.number("epsilon", 0.0),
                 delta=fields.number("delta", 0.0, 1.0),
                 relation=fields.text("relation"),

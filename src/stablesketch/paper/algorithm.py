@@ -96,7 +96,7 @@ def sampled_estimate(keys: NDArray[np.int64], kept: NDArray[np.int64], p: float,
         return 0.0
     sketch = Sketch(p, SIZE, public_secret(label), law="symmetric")
     sketch.update(keys, kept)
-    logs, signs = log_magnitudes(sketch._entries)
+    logs, signs = log_magnitudes(sketch.entries())
     log_estimate = float(log_estimates(np.array(logs), np.array(signs), p, "geometric_mean"))
     return math.exp(log_estimate - p * math.log(RATE))
 
@@ -110,7 +110,7 @@ def library_plan(p: float, pairs: int, most: int) -> Plan:
 def library_release(stream: Stream, p: float, label: str) -> float:
     """plan → collector → release, the stream added up by key beforehand."""
     collector = library_plan(p, stream.pairs, stream.most).open(public_secret(f"library/{label}"), shard="paper")
-    collector._add_totals(collector._fingerprints(stream.keys), stream.totals, stream.pairs)
+    collector.add_folded(collector.fingerprint(stream.keys), stream.totals, stream.pairs)
     return collector.release().value
 
 

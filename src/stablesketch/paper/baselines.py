@@ -129,7 +129,7 @@ def _large(stream: Stream, p: float, label: str) -> float:
         Moment(p), Privacy(EPSILON, DELTA, stream.pairs, stream.most, relation="replace"), size=LARGE, mechanism="bare"
     )
     collector = chosen.open(public_secret(f"large/{label}"), shard="paper")
-    collector._add_totals(collector._fingerprints(stream.keys), stream.totals, stream.pairs)
+    collector.add_folded(collector.fingerprint(stream.keys), stream.totals, stream.pairs)
     return collector.release().value
 
 

@@ -8,10 +8,10 @@ from fractions import Fraction
 
 from ..errors import LedgerError
 from ..privacy import log_sensitivity
+from ..privacy.charge import Charge
 from ..privacy.entropy_neighbours import entropy_sensitivity
 from ..privacy.exact_moment import units_sensitivity
 from ..privacy.exact_norm import norm_distance
-from ..privacy.mechanism import Mechanism
 from ..privacy.precision import ENTROPY_ERROR, rounding_delta
 from ..privacy.sampling import SampledCurve, Sampling
 from ..statistic import Distinct, Shannon
@@ -26,7 +26,7 @@ __all__ = ["charge_of", "composed_epsilon", "exact_distance"]
 _MOST_EPSILON = 1e6
 
 
-def charge_of(plan: Plan) -> Mechanism:
+def charge_of(plan: Plan) -> Charge:
     """What is charged for a release by this plan. ρ is found anew from the statistic, the privacy and the phantoms.
 
     Of the plan of a group (`privacy.groups` above 1) it is the charge of the whole table, once: bounding/groups.py.
@@ -37,31 +37,31 @@ def charge_of(plan: Plan) -> Mechanism:
     if plan.parts:
         return _together(plan.parts, plan.epsilon, plan.delta)
     if isinstance(statistic, Shannon) and plan.mechanism != "bare":
-        return entropy_noise(plan).mechanism()
+        return entropy_noise(plan).charge()
     if isinstance(statistic, Shannon):
         gap = 0.5 * rounding_delta(0.0, plan.step, ENTROPY_ERROR)
         shift = entropy_sensitivity(privacy, privacy.total or None)
-        return Mechanism("shift", size=plan.size, log_rho=shift, gap=gap, epsilon=plan.epsilon, delta=plan.delta)
+        return Charge("shift", size=plan.size, log_rho=shift, gap=gap, epsilon=plan.epsilon, delta=plan.delta)
     if isinstance(statistic, Distinct) and plan.mechanism == "sketch":
         return _distinct(plan)
     if plan.mechanism == "exact":
-        return Mechanism("exact", epsilon=privacy.epsilon, distance=exact_distance(plan))
+        return Charge("exact", epsilon=privacy.epsilon, distance=exact_distance(plan))
     if plan.mechanism == "sketch":
         return _estimate(plan)
     if plan.sampled is not None:
-        return Mechanism("other", epsilon=_sampled_epsilon(plan, plan.sampled.sampling), delta=plan.delta)
+        return Charge("other", epsilon=_sampled_epsilon(plan, plan.sampled.sampling), delta=plan.delta)
     # As in plan/planner.py: the mass is a sum of rounded powers, and taken a little smaller.
     log_rho = log_sensitivity(p, privacy, plan.floor * (1.0 - 1e-12))
     # (1 + e^0) g is what finite precision costs at ε = 0.
     gap = 0.5 * rounding_delta(0.0, plan.step)
-    return Mechanism("sketch", p=p, size=plan.size, log_rho=log_rho, gap=gap, epsilon=plan.epsilon, delta=plan.delta)
+    return Charge("sketch", p=p, size=plan.size, log_rho=log_rho, gap=gap, epsilon=plan.epsilon, delta=plan.delta)
 
 
-def _estimate(plan: Plan) -> Mechanism:
+def _estimate(plan: Plan) -> Charge:
     """An estimate with noise, as it is released: Δ and what computing costs are found anew."""
     p, released = plan.statistic.p, released_by(plan)
     gap, added = 0.5 * released.precision.failures, released.precision.shift(released.noise)
-    return Mechanism(
+    return Charge(
         "estimate", p=p, size=released.entries, gap=gap, epsilon=plan.epsilon, delta=plan.delta,
         estimate="power" if p < 1.0 else "norm", noise=released.noise, added=added, copies=released.copies,
     )  # fmt: skip
@@ -106,7 +106,7 @@ def composed_epsilon(parts: Sequence[Plan], relation: str, delta: float) -> floa
     return min(high, added)
 
 
-def _distinct(plan: Plan) -> Mechanism:
+def _distinct(plan: Plan) -> Charge:
     """Discrete Laplace noise on the number of keys, but for the chance that the phantoms are fewer than none.
 
     The δ of the plan is that of privacy/distinct.py, computed anew.
@@ -118,14 +118,14 @@ def _distinct(plan: Plan) -> Mechanism:
             "Make the plan again with ss.plan."
         )
     distance = plan.privacy.pairs_per_person
-    return Mechanism("exact", epsilon=phantoms.epsilon, delta=plan.delta, distance=distance, gap=phantoms.gap)
+    return Charge("exact", epsilon=phantoms.epsilon, delta=plan.delta, distance=distance, gap=phantoms.gap)
 
 
-def _together(parts: Sequence[Plan], epsilon: float, delta: float) -> Mechanism:
+def _together(parts: Sequence[Plan], epsilon: float, delta: float) -> Charge:
     """All parts side by side; one that is several itself, as exact entropy is, adds each of them."""
     charges = [charge_of(part) for part in parts]
     each = tuple(one for charge in charges for one in charge.parts or (charge,))
-    return Mechanism("all", epsilon=epsilon, delta=delta, parts=each)
+    return Charge("all", epsilon=epsilon, delta=delta, parts=each)
 
 
 def _sampled_epsilon(plan: Plan, sampling: Sampling) -> float:

@@ -1,7 +1,7 @@
 """Plans of statistics that are computed from others: who measures what, and how ε and δ are shared out.
 
 Every part is planned for a share of ε and δ. To begin with the shares add up to ε and δ, which is private by basic
-composition. Their privacy loss distributions composed (privacy/mechanism.py) may come to less than ε; then all shares
+composition. Their privacy loss distributions composed (privacy/charge.py) may come to less than ε; then all shares
 are raised by one factor, as long as the composed bound stays within (ε, δ). A part that needs no floor costs what it
 costs, and what it leaves is for the others.
 

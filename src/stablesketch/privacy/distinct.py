@@ -31,7 +31,7 @@ well, because c >= 1. ∎ The first bound is attained with j = c by the set of a
 
 **Other ε.** For ε' < ε the same argument gives H(e^ε') + δ, H the curve of L against L + c, which is max over k of P(L
 <= k) - e^ε' P(L <= k - c): the noise is log-concave, so half lines tell best, and less than c tells less
-(privacy/mechanism.py). For ε' > ε it stays at δ: that is what an observer sees who finds fewer keys than n'.
+(privacy/charge.py). For ε' > ε it stays at δ: that is what an observer sees who finds fewer keys than n'.
 
 **In a table** (bounding/groups.py) every group has registers, a secret and phantoms of its own, and neighbours differ
 in at most k groups, by j_g >= 1 keys in group g and c in all. Step 3 for each group says: the law of T_g on one

@@ -128,7 +128,7 @@ def _norm_law(estimate: NormEstimate, noise: float, added: float, failure: float
 
 
 ESTIMATES: Mapping[str, Callable[[float, int, int], Certified]] = {"power": PowerEstimate, "norm": NormEstimate}
-"""Whose ξ is known, by the name in `Mechanism.estimate`: made of p, size and copies, which it refuses with an
+"""Whose ξ is known, by the name in `Charge.estimate`: made of p, size and copies, which it refuses with an
 ArgumentError where there is no such estimate."""
 
 

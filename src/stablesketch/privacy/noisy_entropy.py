@@ -63,10 +63,10 @@ from ..sketch.estimators.entropy_mean import entropy_mean, entropy_mean_deviatio
 from ..sketch.estimators.entropy_mean import size_for as mean_size_for
 from . import discrete_laplace
 from .bucket_entropy import TERM_ERROR, bucket_mass, bucket_norm
+from .charge import Charge
 from .entropy_shares import NORM_SHARE, EntropyShares
 from .exact_entropy import EXACT_ERROR, exact_mass, mass_change, most_total
 from .exact_moment import nearest
-from .mechanism import Mechanism
 from .privacy import Privacy
 
 __all__ = ["MOST_TOTAL", "NORM_SHARE", "EntropyNoise", "NoisyMass", "entropy_size_for", "error"]
@@ -121,20 +121,20 @@ class EntropyNoise(EntropyShares):
             return EXACT_ERROR
         return Fraction(error(self.reach)) + (Fraction(TERM_ERROR) if self.buckets > 1 else 0)
 
-    def mechanism(self) -> Mechanism:
+    def charge(self) -> Charge:
         """What is charged for all groups together: G, N beside it where that is private, and ‖N‖ of buckets."""
-        mass = Mechanism(
+        mass = Charge(
             "exact", epsilon=self.mass_epsilon, delta=self.lost, distance=self.distance, gap=self.lost
         )  # fmt: skip
         parts = [mass]
         if not self.total_is_public:
-            parts.append(Mechanism("exact", epsilon=self.total_epsilon, distance=self.total_distance))
+            parts.append(Charge("exact", epsilon=self.total_epsilon, distance=self.total_distance))
         if self.buckets > 1:
-            parts.append(Mechanism("exact", epsilon=self.norm_epsilon, distance=self.norm_distance))
+            parts.append(Charge("exact", epsilon=self.norm_epsilon, distance=self.norm_distance))
         if len(parts) == 1:
             return mass
         privacy = self.privacy
-        return Mechanism("all", epsilon=privacy.epsilon, delta=privacy.delta, parts=tuple(parts))
+        return Charge("all", epsilon=privacy.epsilon, delta=privacy.delta, parts=tuple(parts))
 
     # --- N, and the bound it gives ---
 

@@ -15,7 +15,7 @@ from ..ledger.record import Ask
 from ..plan import Plan
 from ..plan.ways_out import instead_of
 from ..privacy import Privacy
-from ..privacy.mechanism import Mechanism
+from ..privacy.charge import Charge
 from ..published import Terms
 from ..statistic import Shannon
 from .division import Share
@@ -105,7 +105,7 @@ def _ask(question: Question, plan: Plan, table: GroupBudget | None, spent: tuple
 def whole_ask(question: Question) -> Ask:
     """What a ledger is asked for where max_value is found first: of plans that depend on it (ε, δ) alone is known."""
     whole = question.privacy.epsilon, question.privacy.delta
-    charge = Mechanism("other", epsilon=whole[0], delta=whole[1])
+    charge = Charge("other", epsilon=whole[0], delta=whole[1])
     what = f"max_value, {question.statistic}"
     return Ask.of_table(what, charge, whole, question.privacy, person=question.of_people)
 

@@ -68,7 +68,7 @@ def _collected(question: Question, source: Source, max_value: int | None) -> tup
         first = before_counting(question, max_value)
         collector, pairs = source.collected(first)
         decision = decide(question, max_value=max_value, pairs=_some(pairs, source), like=first)
-        collector._decide(decision.plan)
+        collector.replan(decision.plan)
         return decision, collector
     decision = decide(question, max_value=max_value, pairs=_some(source.count(), source) if counted else None)
     return decision, source.collected(decision.plan)[0]

@@ -6,16 +6,21 @@ the purpose is the domain word of the AES block, the key its 64-bit fingerprint.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from .._native import Accumulator, Entries
 from ..secret import Secret
-from .columns import MAX_WEIGHT, Fingerprinter, KeyColumn, ValueColumn, value_column
+from .columns import MAX_WEIGHT, Fingerprinter, value_column
 from .tier import TIER
 from .workers import share
 
 __all__ = ["PHANTOMS", "STREAM", "Projection"]
+
+Fingerprints = NDArray[np.uint64]
+Totals = NDArray[np.int64]
 
 # The purpose of a block: its domain word.
 STREAM = 0
@@ -40,29 +45,57 @@ class Projection:
         self._fingerprinter = Fingerprinter.of(secret)
 
     def add(
-        self,
-        entries: Entries,
-        keys: object,
-        values: object,
-        negative: bool,
-        threads: int,
-        highest: int = MAX_WEIGHT,
-        *,
-        folded: bool = False,
+        self, entries: Entries, keys: object, values: object, negative: bool, threads: int, highest: int = MAX_WEIGHT
     ) -> tuple[int, int]:
         """entries ± sum of value × X(key); returns (pairs, total). If it raises, `entries` is as it was.
 
-        A value above `highest` is refused. `folded` says that hardly any key is there twice, so that looking for equal
-        ones is not worth a large table; the result does not depend on it.
+        A value above `highest` is refused.
+        """
+        column = self._fingerprinter.column(keys)
+        rows = len(column)
+        weights = None if values is None else value_column(values, rows, highest=highest)
+
+        def read(to: Accumulator, start: int, stop: int) -> int:
+            fingerprints = column.fingerprints(start, stop)
+            if weights is None:
+                to.add(fingerprints, None, negative)
+                return stop - start
+            own = weights.unchecked(start, stop)
+            high, low, outside = to.add(fingerprints, own, negative, weights.highest)
+            if outside >= 0:
+                raise weights.refused(int(own[outside]), start + outside)
+            return (high << 32) + low
+
+        return rows, self._add(entries, rows, threads, read)
+
+    def add_folded(self, entries: Entries, fingerprints: Fingerprints, totals: Totals, threads: int) -> int:
+        """entries + sum of total × X(key); returns the sum of the totals. Nothing is checked: they are within ±2^53."""
+
+        def read(to: Accumulator, start: int, stop: int) -> int:
+            high, low, _ = to.add(fingerprints[start:stop], totals[start:stop], False)
+            return (high << 32) + low
+
+        return self._add(entries, len(totals), threads, read, folded=True)
+
+    def _add(
+        self,
+        entries: Entries,
+        rows: int,
+        threads: int,
+        read: Callable[[Accumulator, int, int], int],
+        *,
+        folded: bool = False,
+    ) -> int:
+        """What `read` adds of each chunk of rows goes to the entries; returns the sum of what it returns.
+
+        `folded` says that hardly any key is there twice, so that looking for equal ones is not worth a large table; the
+        result does not depend on it.
 
         The rows are shared out in chunks among `threads` workers, each with an accumulator of its own. Only when all
         rows have been read, and so checked, are the accumulators added: integers, so in whatever order. Those of a
         large sketch in buckets share what they sum on the way.
         """
         first: Accumulator | None = None
-        column = self._fingerprinter.column(keys)
-        rows = len(column)
-        weights = None if values is None else value_column(values, rows, highest=highest)
 
         def start(rows_each: int) -> _Worker:
             nonlocal first
@@ -71,11 +104,11 @@ class Projection:
                 self._p, self._size, self._entry_key, STREAM, expected, TIER, self._buckets, first
             )
             first = first or accumulator
-            return _Worker(accumulator, column, weights, negative)
+            return _Worker(accumulator, read)
 
         workers = share(rows, threads, start)
         entries.absorb([worker.accumulator for worker in workers])
-        return rows, sum(worker.total for worker in workers)
+        return sum(worker.total for worker in workers)
 
     def add_phantoms(self, entries: Entries, weights: NDArray[np.int64]) -> None:
         """entries + sum of weight × X over phantom keys 0, 1, ..., in a domain that no key of a stream can reach."""
@@ -83,29 +116,18 @@ class Projection:
         accumulator.add(np.arange(len(weights), dtype=np.uint64), weights, False)
         entries.absorb([accumulator])
 
-    def fingerprints(self, keys: object) -> KeyColumn:
-        """The column of keys as fingerprints."""
-        return self._fingerprinter.column(keys)
+    def fingerprint(self, keys: object) -> Fingerprints:
+        """The fingerprints of a column of keys."""
+        return self._fingerprinter.fingerprint(keys)
 
 
 class _Worker:
     """Reads chunks of rows into an accumulator of its own."""
 
-    def __init__(self, accumulator: Accumulator, keys: KeyColumn, weights: ValueColumn | None, negative: bool) -> None:
+    def __init__(self, accumulator: Accumulator, read: Callable[[Accumulator, int, int], int]) -> None:
         self.accumulator = accumulator
         self.total = 0
-        self._keys = keys
-        self._weights = weights
-        self._negative = negative
+        self._read = read
 
     def __call__(self, start: int, stop: int) -> None:
-        fingerprints = self._keys.fingerprints(start, stop)
-        if self._weights is None:
-            self.accumulator.add(fingerprints, None, self._negative)
-            self.total += stop - start
-            return
-        weights = self._weights.unchecked(start, stop)
-        high, low, outside = self.accumulator.add(fingerprints, weights, self._negative, self._weights.highest)
-        if outside >= 0:
-            raise self._weights.refused(int(weights[outside]), start + outside)
-        self.total += (high << 32) + low
+        self.total += self._read(self.accumulator, start, stop)

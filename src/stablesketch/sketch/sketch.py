@@ -156,30 +156,49 @@ class Sketch:
         """The secret, to be saved; an unpickled copy, or one read without it, does not have it."""
         return self._need_projection("secret").secret
 
-    def update(self, keys: object, values: object = None, *, threads: int | None = None) -> None:
+    def update(
+        self, keys: object, values: object = None, *, threads: int | None = None, highest: int = MAX_WEIGHT
+    ) -> None:
         """Counts a column of pairs: `values` are integers from 1 to 2^53, one number for all, or 1 each if left out.
 
         `keys` is a list, a numpy array, a pandas, polars or pyarrow column, or a tuple of columns for composite keys;
         docs/keys.md says what each type becomes. `threads` is how many may work on it, by default one a core; the
-        result is the same bytes. Safe to call from several threads. Bad input raises an `ArgumentError` and leaves
-        the sketch unchanged.
+        result is the same bytes. Safe to call from several threads. Bad input, a value above `highest` too, raises an
+        `ArgumentError` and leaves the sketch unchanged.
         """
-        self._apply("update", keys, values, threads, negative=False)
+        self._apply("update", keys, values, threads, highest, negative=False)
 
-    def delete(self, keys: object, values: object = None, *, threads: int | None = None) -> None:
+    def delete(
+        self, keys: object, values: object = None, *, threads: int | None = None, highest: int = MAX_WEIGHT
+    ) -> None:
         """Takes back a column of pairs: exactly undoes the same `update`, in whatever order the two arrive."""
-        self._apply("delete", keys, values, threads, negative=True)
+        self._apply("delete", keys, values, threads, highest, negative=True)
 
     def _apply(
-        self, operation: str, keys: object, values: object, threads: object, negative: bool,
-        highest: int = MAX_WEIGHT, *, folded: bool = False,
-    ) -> None:  # fmt: skip
+        self, operation: str, keys: object, values: object, threads: object, highest: int, *, negative: bool
+    ) -> None:
         projection, workers = self._need_projection(operation), checked_threads(threads)
         with self._lock:
-            pairs, total = projection.add(self._entries, keys, values, negative, workers, highest, folded=folded)
+            pairs, total = projection.add(self._entries, keys, values, negative, workers, highest)
             sign = -1 if negative else 1
             self._pairs += sign * pairs
             self._total += sign * total
+
+    def fingerprint(self, keys: object) -> NDArray[np.uint64]:
+        """What the sketch knows a column of keys by, 64 bits each: for `add_folded`. May be a view of integer keys."""
+        return self._need_projection("fingerprint").fingerprint(keys)
+
+    def add_folded(
+        self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int, *, threads: int | None = None
+    ) -> None:
+        """Counts `pairs` pairs whose values were added up by key: the same bytes as an `update` with each of them.
+
+        Nothing is checked (`Collector.add_folded` does): totals are from -2^53 to 2^53, a negative one deletes.
+        """
+        projection, workers = self._need_projection("add_folded"), checked_threads(threads)
+        with self._lock:
+            self._total += projection.add_folded(self._entries, fingerprints, totals, workers)
+            self._pairs += pairs
 
     def _need_projection(self, operation: str) -> Projection:
         if self._projection is None:
@@ -219,6 +238,13 @@ class Sketch:
 
     def __radd__(self, other: object) -> Sketch:
         return copy.copy(self) if type(other) is int and other == 0 else NotImplemented  # sum(sketches) starts at 0
+
+    def entries(self, phantoms: NDArray[np.int64] | None = None) -> Entries:
+        """A copy of the entries, exact integers; to it alone are phantom keys of these weights added."""
+        entries, _, _ = self._snapshot()
+        if phantoms is not None:
+            self._need_projection("phantoms").add_phantoms(entries, phantoms)
+        return entries
 
     def _snapshot(self) -> tuple[Entries, int, int]:
         with self._lock:
@@ -313,9 +339,9 @@ class Sketch:
             raise _owed(pairs, total)
         if (fractions[occupied] <= 0.0).any():
             raise NegativeTotal(_NOT_POSITIVE)
-        return bucket_sum.estimate(self._bucket_estimates(), self.entries_per_key, self.p, method, confidence)
+        return bucket_sum.estimate(self.bucket_estimates(), self.entries_per_key, self.p, method, confidence)
 
-    def _bucket_estimates(self) -> NDArray[np.float64]:
+    def bucket_estimates(self) -> NDArray[np.float64]:
         """F_hat of each bucket, exactly 0 of an empty one. No error, and no branch, depends on the entries."""
         entries, _, _ = self._snapshot()
         logs = one_sided.log_estimates(logs_of(entries).reshape(entries.buckets, -1), self.p)

@@ -48,7 +48,7 @@ def test_the_combine_fn_alone(secret_file: Path) -> None:
     assert BITS.hex() not in str([coder.encode(one) for one in travelled])
     merged = fn.merge_accumulators(travelled)
     collector = ss.Collector.from_bytes(fn.extract_output(merged), secret())
-    collector._rename("x")
+    collector.rename("x")
     assert collector.to_bytes() == local_bytes(rows(), "x", plan())
     late = fn.add_input(coder.decode(coder.encode(travelled[0])), ((), "one more", 1))
     again = ss.Collector.from_bytes(fn.extract_output(fn.merge_accumulators([late, travelled[1]])), secret())

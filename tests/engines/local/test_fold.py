@@ -20,9 +20,11 @@ def folded(
     keys: np.ndarray, values: np.ndarray | None, codes: np.ndarray | None, batch: int, lines: int
 ) -> Counter[tuple[int, int]]:
     found: Counter[tuple[int, int]] = Counter()
+    counted: Counter[int] = Counter()
 
-    def sink(code: int, prints: np.ndarray, totals: np.ndarray) -> None:
+    def sink(code: int, prints: np.ndarray, totals: np.ndarray, pairs: int) -> None:
         assert len(prints) == len(totals) > 0
+        counted[code] += pairs
         for key, total in zip(prints.tolist(), totals.tolist(), strict=True):
             found[code, key] += total
 
@@ -31,6 +33,7 @@ def folded(
         part = slice(i, i + batch)
         fold.add(keys[part], None if values is None else values[part], None if codes is None else codes[part])
     fold.finish()
+    assert +counted == Counter([0] * len(keys) if codes is None else codes.tolist())
     return found
 
 
@@ -65,19 +68,19 @@ def test_equal_keys_of_different_groups_stay_apart() -> None:
 
 
 def test_a_fold_that_is_finished_can_begin_again() -> None:
-    sent: list[tuple[list[int], list[int]]] = []
-    fold = Fold(lambda _, prints, totals: sent.append((prints.tolist(), totals.tolist())), grouped=False)
+    sent: list[tuple[list[int], list[int], int]] = []
+    fold = Fold(lambda _, prints, totals, pairs: sent.append((prints.tolist(), totals.tolist(), pairs)), grouped=False)
     for _ in range(2):
         fold.add(np.array([3, 3], np.uint64))
         fold.finish()
-    assert sent == [([3], [2]), ([3], [2])]
+    assert sent == [([3], [2], 2), ([3], [2], 2)]
 
 
 @pytest.mark.parametrize("grouped", [False, True])
 def test_totals_never_outgrow_an_update(grouped: bool) -> None:
     """One update takes values of at most 2^53: a total leaves before it would be larger, and nothing of it is lost."""
     sent: list[int] = []
-    fold = Fold(lambda _, prints, totals: sent.extend(totals.tolist()), grouped=grouped)
+    fold = Fold(lambda _, prints, totals, pairs: sent.extend(totals.tolist()), grouped=grouped)
     values = np.array([2**53, 2**53, 1, 2**52, 2**52, 2**53 - 1, 1, 5], np.int64)
     fold.add(np.zeros(len(values), np.uint64), values, np.zeros(len(values), np.int32) if grouped else None)
     fold.finish()

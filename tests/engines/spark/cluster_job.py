@@ -13,7 +13,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2] / "shared"))
 
 from engine_streams import SCHEMA, plan, rows
 

@@ -6,7 +6,7 @@ import sys
 import warnings
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2] / "shared"))
 
 import pytest
 from engine_streams import BITS, SCHEMA, local_bytes, plan, rows

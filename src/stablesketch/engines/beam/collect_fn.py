@@ -205,4 +205,4 @@ class CountedFn(CollectFn):
     def extract_output(self, accumulator: Accumulator) -> tuple[bytes, int]:  # type: ignore[override]
         """The bytes of the collector, and the number."""
         collector = self.counted(self._mine(accumulator))
-        return collector.to_bytes(), accumulator.people if self._persons else collector._held().pairs
+        return collector.to_bytes(), accumulator.people if self._persons else collector.pairs

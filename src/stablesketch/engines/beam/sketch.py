@@ -61,6 +61,6 @@ def _stored(element: tuple[Name, bytes], secret: TheSecret, shard: str | None) -
     name, blob = element
     if shard is not None:
         collector = Collector.from_bytes(blob, secret_of(secret.find(), name, True))
-        collector._rename(shard)
+        collector.rename(shard)
         blob = collector.to_bytes()
     return blob if not name else (name, blob)

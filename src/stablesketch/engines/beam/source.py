@@ -40,7 +40,7 @@ class BeamSource:
 
     def collected(self, plan: Plan) -> Any:
         """(name, (collector as bytes, how many people or pairs)) of every group and window; of all, without a name."""
-        named, groups = self._named(), self._question.groups
+        named, groups = self.kept(), self._question.groups
         if groups is not None:
             named = named | "Listed" >> beam.Filter(_Listed(groups, self._windowed))
         if not self._windowed and (not self._by or groups is not None):
@@ -50,8 +50,8 @@ class BeamSource:
         fn = CountedFn(plan, self._secret, weighted=self._weighted, clip=self._question.clip, persons=self._people)
         return named | beam.CombinePerKey(fn)
 
-    def _named(self) -> Any:
-        """(name, what `CollectFn` takes), the name being that of the group and of the window."""
+    def kept(self) -> Any:
+        """Pairs, people bounded and keys added up: (name of group and window, what `CollectFn` takes)."""
         if self._people:
             people = self._pcoll | "Read" >> beam.ParDo(Read(self._reader, self._windowed, by_person))
             if self._windowed:

@@ -146,7 +146,8 @@ class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is u
 def _asked(statistic: Statistic | Question, privacy: Privacy | None, by: bool, person: bool, what: What) -> Question:
     """The question. Elements have no columns: those that it names stand for what an element has."""
     if isinstance(statistic, Question):
-        asked = question(statistic, privacy, **what)
+        typed = {name: there for name, there in (("by", by), ("person", person)) if there}
+        asked = question(statistic, privacy, **what, **typed)  # type: ignore[arg-type]  # refused
     elif not isinstance(privacy, Privacy):
         raise ArgumentTypeError("privacy", privacy, "not a Privacy", "Pass ss.Privacy(1.0, 1e-9)")
     else:

@@ -8,7 +8,7 @@ The state of the collector is the same to the last bit, whatever the order, the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from ..._native import StreamFold
 from ...sketch.tier import TIER
 
-__all__ = ["Fold"]
+__all__ = ["Fold", "Unfolded"]
 
 Fingerprints = NDArray[np.uint64]
 Totals = NDArray[np.int64]
 Codes = NDArray[np.int32]
+Sink = Callable[[int, Fingerprints, Totals, int], None]
 
 _LINES = 19  # log2: lines of 64 bytes, of four keys each, or of three with groups
 _PART = 1 << 16  # rows
@@ -29,27 +30,37 @@ _SENT_OF_GROUPS = 1 << 19  # more, since those of each group are sent by themsel
 
 
 class Fold:
-    """Pairs in by `add`, totals of keys out through `sink(code, fingerprints, totals)`; `finish` sends what is left.
+    """Pairs in by `add`, totals of keys out through `sink(code, fingerprints, totals, pairs)`; `finish` sends the rest.
 
     `code` is the number of a group, 0 where there are none. Values are from 1 to 2^53, and so are totals. A key may be
-    sent more than once.
+    sent more than once. `pairs` are those of the group that came since the last call: in the end all of them, because
+    a pair that came since then has its key in the table, or among those that wait, to be sent in a later call.
     """
 
-    def __init__(
-        self, sink: Callable[[int, Fingerprints, Totals], None], *, grouped: bool, lines: int = _LINES
-    ) -> None:
+    def __init__(self, sink: Sink, *, grouped: bool, lines: int = _LINES) -> None:
         self._sink = sink
         self._grouped = grouped
         self._most = _SENT_OF_GROUPS if grouped else _SENT
         self._fold = StreamFold(lines, grouped, TIER)
+        self._pairs = np.zeros(1, np.int64)  # of each group, not sent yet
 
     def add(self, keys: Fingerprints, values: Totals | None = None, codes: Codes | None = None) -> None:
         """Counts pairs: fingerprints, their values (1 each if None) and the groups they are in."""
         for begin in range(0, len(keys), _PART):
             part = slice(begin, begin + _PART)
-            self._fold.add(keys[part], None if values is None else values[part], None if codes is None else codes[part])
+            own = None if codes is None else codes[part]
+            self._fold.add(keys[part], None if values is None else values[part], own)
+            self._count(len(keys[part]), own)
             if self._fold.waiting >= self._most:
                 self._send()
+
+    def _count(self, rows: int, codes: Codes | None) -> None:
+        if codes is None:
+            self._pairs[0] += rows
+            return
+        counted = np.bincount(codes, minlength=len(self._pairs))
+        counted[: len(self._pairs)] += self._pairs
+        self._pairs = counted
 
     def finish(self) -> None:
         """Sends all that is held to the sink."""
@@ -59,13 +70,37 @@ class Fold:
 
     def _send(self) -> None:
         keys, totals, codes = self._fold.take()
-        if not len(keys):
-            return
-        if not self._grouped:
-            self._sink(0, keys, totals)
-            return
-        order = np.argsort(codes, kind="stable")
-        keys, totals, codes = keys[order], totals[order], codes[order]
-        begins = np.flatnonzero(np.diff(codes, prepend=-1))
-        for begin, end in zip(begins.tolist(), [*begins[1:].tolist(), len(codes)], strict=True):
-            self._sink(int(codes[begin]), keys[begin:end], totals[begin:end])
+        for code, own, their in _by_group(keys, totals, codes if self._grouped else None):
+            pairs = int(self._pairs[code])
+            self._pairs[code] = 0
+            self._sink(code, own, their, pairs)
+
+
+class Unfolded:
+    """As `Fold`, where every pair counts by itself and nothing may be added up: rows go on as they come, by group."""
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+
+    def add(self, keys: Fingerprints, values: Totals | None = None, codes: Codes | None = None) -> None:
+        """See `Fold`."""
+        ones = np.ones(len(keys), np.int64) if values is None else values
+        for code, own, their in _by_group(keys, ones, codes):
+            self._sink(code, own, their, len(own))
+
+    def finish(self) -> None:
+        """Nothing is held."""
+
+
+def _by_group(keys: Fingerprints, totals: Totals, codes: Codes | None) -> Iterator[tuple[int, Fingerprints, Totals]]:
+    """The rows of each group that has some, in their order."""
+    if not len(keys):
+        return
+    if codes is None:
+        yield 0, keys, totals
+        return
+    order = np.argsort(codes, kind="stable")
+    keys, totals, codes = keys[order], totals[order], codes[order]
+    begins = np.flatnonzero(np.diff(codes, prepend=-1))
+    for begin, end in zip(begins.tolist(), [*begins[1:].tolist(), len(codes)], strict=True):
+        yield int(codes[begin]), keys[begin:end], totals[begin:end]

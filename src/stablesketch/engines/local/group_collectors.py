@@ -90,11 +90,11 @@ class ListedGroups:
 
     def fingerprints(self, keys: Any, codes: NDArray[np.int32]) -> NDArray[np.uint64]:
         """See `GroupCollectors`."""
-        return self[0]._fingerprints(keys)
+        return self[0].fingerprint(keys)
 
     def met(self) -> Iterator[tuple[int, Collector]]:
         """The codes and collectors of groups that have pairs here."""
-        return ((code, one) for code, one in sorted(self._collectors.items()) if _has_pairs(one))
+        return ((code, one) for code, one in sorted(self._collectors.items()) if one.pairs)
 
 
 class MetGroups:
@@ -133,20 +133,16 @@ class MetGroups:
         if not len(codes):
             return np.empty(0, np.uint64)
         if self._alike:
-            return self._collectors[int(codes[0])]._fingerprints(keys)
+            return self._collectors[int(codes[0])].fingerprint(keys)
         pa = need("pyarrow")
         found = np.empty(len(codes), np.uint64)
         for code in np.unique(codes).tolist():
             rows = codes == code
             mask = pa.array(rows)
             own = tuple(one.filter(mask) for one in keys) if isinstance(keys, tuple) else keys.filter(mask)
-            found[rows] = self._collectors[code]._fingerprints(own)
+            found[rows] = self._collectors[code].fingerprint(own)
         return found
 
     def met(self) -> Iterator[tuple[Name, Collector]]:
         """The names and collectors of groups, in the order in which they were met."""
         return zip(self._names, self._collectors, strict=True)
-
-
-def _has_pairs(collector: Collector) -> bool:
-    return collector._held().pairs > 0

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...collector import Collector
 from ...errors import ArgumentError, DataError
+from ...plan import Plan
 from ...reading.libraries import need
 from ...reading.numbers import numbers
 from ...release.progress import Progress
 from ...sketch.columns import MAX_WEIGHT
-from .fold import Fold
+from .fold import Fold, Sink, Unfolded
 from .group_collectors import GroupCollectors
 
 __all__ = ["BadBatch", "pour", "pour_groups"]
@@ -62,33 +62,26 @@ def pour(
 ) -> int:
     """Counts every pair of the batches (columns k0, ..., v); returns how many there were."""
     highest = collector.plan.privacy.max_value
-    sampled = collector.plan.sampled is not None  # then each pair has a coin of its own
-    fold: Fold | None = None
+    rows = _rows(collector.plan, lambda _, *folded: collector.add_folded(*folded), grouped=False)
     pairs = 0
     for batch in batches:
         try:
             column: Any = tuple(batch.column(i) for i in range(keys)) if keys > 1 else batch.column(0)
             weighted = batch.num_columns > keys
             values = numbers(batch.column(keys), highest, clip) if weighted else None
-            if sampled:
-                collector.update(column, values)
-            else:
-                if fold is None:
-                    fold = Fold(lambda _, found, totals: collector._add_totals(found, totals, 0), grouped=False)
-                fold.add(collector._fingerprints(column), values)
+            rows.add(collector.fingerprint(column), values)
         except ArgumentError as error:
             raise BadBatch(pairs, batch, error) from None
         pairs += batch.num_rows
         if progress is not None:
             progress.advance(batch.num_rows)
-    if fold is not None:
-        fold.finish()
-        collector._add_totals(_NO_KEYS, _NO_TOTALS, pairs)
+    rows.finish()
     return pairs
 
 
-_NO_KEYS = np.empty(0, np.uint64)
-_NO_TOTALS = np.empty(0, np.int64)
+def _rows(plan: Plan, sink: Sink, *, grouped: bool) -> Fold | Unfolded:
+    """With sampling each pair has a coin of its own, and nothing is added up."""
+    return Fold(sink, grouped=grouped) if plan.sampled is None else Unfolded(sink)
 
 
 def pour_groups(
@@ -107,8 +100,7 @@ def pour_groups(
     """
     compute = need("pyarrow.compute")
     highest = groups.plan.privacy.max_value
-    sampled = groups.plan.sampled is not None  # then each pair has a coin of its own
-    fold: Fold | None = None
+    rows = _rows(groups.plan, lambda code, *folded: groups[code].add_folded(*folded), grouped=True)
     counts = np.zeros(0, np.int64)
     done = 0
     stopped = False
@@ -129,12 +121,7 @@ def pour_groups(
             prints = groups.fingerprints(column, group)
             here = np.bincount(group, minlength=len(counts))
             here[: len(counts)] += counts
-            if sampled:
-                _update_each(groups, prints, values, group)
-            else:
-                if fold is None:
-                    fold = Fold(lambda code, found, totals: groups[code]._add_totals(found, totals, 0), grouped=True)
-                fold.add(prints, values, group)
+            rows.add(prints, values, group)
             counts = here
         except ArgumentError as error:
             raise BadBatch(done, batch, error) from None
@@ -144,15 +131,5 @@ def pour_groups(
         if most is not None and np.count_nonzero(counts) >= most:
             stopped = True
             break
-    if fold is not None:
-        fold.finish()
-        for code in np.flatnonzero(counts).tolist():
-            groups[code]._add_totals(_NO_KEYS, _NO_TOTALS, int(counts[code]))
+    rows.finish()
     return stopped
-
-
-def _update_each(groups: GroupCollectors, prints: NDArray[np.uint64], values: Any, group: NDArray[np.int32]) -> None:
-    """Pairs that cannot be added up beforehand: each group's rows go to its collector as they are."""
-    for code in np.unique(group).tolist():
-        rows = group == code
-        groups[code].update(prints[rows].view(np.int64), None if values is None else values[rows])

@@ -39,10 +39,10 @@ def sketch(
     """
     pairs, recipe = _asked(df, plan, key, value, None, secret, shard, clip, on_bad)
     whole = plan.open(recipe.secret.find(), recipe.shard)
-    whole._rename(f"{recipe.shard}/all")  # until all are in
+    whole.rename(f"{recipe.shard}/all")  # until all are in
     with large_batches(df, pairs.columns.names):
         job.collected(pairs, pairs.every, recipe, whole)
-    whole._rename(recipe.shard)
+    whole.rename(recipe.shard)
     return whole
 
 

@@ -139,7 +139,7 @@ class Recipe:
                 for blob in blobs:
                     whole.merge(Collector.from_bytes(blob, secret))
                 if self.names is None and name != "null":  # all parts of the group are in
-                    whole._rename(f"{self.shard}/{name}")
+                    whole.rename(f"{self.shard}/{name}")
                 return _merged(name, whole.to_bytes(), sum(table.column("pairs").to_pylist()), None)
             except StablesketchError as error:
                 return _merged(name, None, 0, failure.told(error))
@@ -175,7 +175,7 @@ def _met(groups: ListedGroups | MetGroups) -> Iterator[Any]:
     """The states of groups, a few at a time: a listed group by its code, another by its name, as JSON."""
     found = groups.met()
     while True:
-        rows = [(json.dumps(name), one.to_bytes(), one._held().pairs) for name, one in islice(found, 256)]
+        rows = [(json.dumps(name), one.to_bytes(), one.pairs) for name, one in islice(found, 256)]
         if not rows:
             return
         names, states, pairs = zip(*rows, strict=True)

@@ -93,6 +93,11 @@ class Fingerprinter:
             return _CategoryKeys(source.codes, categories.fingerprints(0, len(categories)), argument)
         return _ArrayKeys(source, reader(self._hasher, source.dtype, argument), argument)
 
+    def fingerprint(self, keys: object) -> NDArray[np.uint64]:
+        """The fingerprints of a whole column, which may be a read-only view of the caller's own data."""
+        column = self.column(keys)
+        return column.fingerprints(0, len(column))
+
     def _composite(self, columns: tuple[object, ...], argument: str) -> KeyColumn:
         meaning = "a tuple means the columns of a composite key"
         if not columns:

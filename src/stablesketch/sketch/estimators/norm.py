@@ -15,7 +15,7 @@ of computation are large relative to the entry; an order statistic moves by no m
 
 The density of ln ξ is known (a χ law; a Beta law through the distribution function of |X|). Tails and moments are its
 integrals by Gauss's rule over panels that are narrow against its deviation, from where one tail is e^-100 to where the
-other is; they are right to 1e-10 (tests/estimators/test_norm.py has closed forms by other code).
+other is; they are right to 1e-10 (tests/sketch/estimators/test_norm.py has closed forms by other code).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`Mechanism`: what a release did, in the few public numbers that its privacy depends on; and what that costs.
+"""`Charge`: what a release did, in the few public numbers that its privacy depends on; and what that costs.
 
 Six kinds, each with its privacy loss distribution, from what the release did and not from the ε it reports:
 
@@ -61,7 +61,7 @@ from .loss_law import ATOM, Law, bounded, compose, either, power, split
 from .noisy_estimate import Precision
 from .shift_curve import ShiftCurve
 
-__all__ = ["Kind", "Mechanism"]
+__all__ = ["Charge", "Kind"]
 
 Kind = Literal["sketch", "exact", "shift", "estimate", "all", "other"]
 
@@ -82,7 +82,7 @@ _MOST_EPSILON = 1e6
 
 
 @dataclass(frozen=True)
-class Mechanism:
+class Charge:
     """One way of releasing; equal mechanisms cost the same. Fields that a kind has no use for are 0."""
 
     kind: Kind
@@ -93,7 +93,7 @@ class Mechanism:
     epsilon: float = 0.0
     delta: float = 0.0
     distance: int = 0
-    parts: tuple[Mechanism, ...] = ()
+    parts: tuple[Charge, ...] = ()
     estimate: str = ""
     noise: float = 0.0
     added: float = 0.0
@@ -113,12 +113,12 @@ class Mechanism:
         return {**fields, "parts": [part.to_dict() for part in self.parts]} if self.parts else fields
 
     @classmethod
-    def from_dict(cls, fields: Mapping[str, Any]) -> Mechanism:
+    def from_dict(cls, fields: Mapping[str, Any]) -> Charge:
         """Reads what `to_dict` gave; anything else is a JsonError."""
         return cls._read(fields, parts=True)
 
     @classmethod
-    def _read(cls, content: object, *, parts: bool) -> Mechanism:
+    def _read(cls, content: object, *, parts: bool) -> Charge:
         """A mechanism, or one of its parts, which has none itself."""
         fields = Fields(content, "the mechanism")
         inner = fields.any("parts", []) if parts else []
@@ -133,7 +133,7 @@ class Mechanism:
                 "added": fields.number("added", 0.0, sys.float_info.max),
                 "copies": fields.whole("copies", 1, 2**31),
             }
-        mechanism = cls(
+        charge = cls(
             kind=kind,
             p=fields.number("p", 0.0, 2.0 if kind == "estimate" else 1.0),
             size=fields.whole("size", 0, 2**31),
@@ -146,20 +146,20 @@ class Mechanism:
             **own,
         )
         fields.end()
-        return mechanism
+        return charge
 
     @classmethod
-    def from_json(cls, text: str) -> Mechanism:
+    def from_json(cls, text: str) -> Charge:
         """Reads what `to_json` wrote, and nothing else."""
         try:
-            mechanism = cls.from_dict(parsed(text, finite=False))
+            charge = cls.from_dict(parsed(text, finite=False))
         except JsonError as error:
             raise LedgerCorrupt(f"a mechanism in the ledger that cannot be read: {error}.") from None
-        if mechanism.to_json() != text:
+        if charge.to_json() != text:
             raise LedgerCorrupt("a mechanism in the ledger that nothing writes.")
-        return mechanism
+        return charge
 
-    def scaled(self, factor: float) -> Mechanism:
+    def scaled(self, factor: float) -> Charge:
         """The like of it that neighbours change so many times as much; it claims no ε of its own but that of noise."""
         if self.kind in ("exact", "other"):
             return replace(self, epsilon=self.epsilon * factor)
@@ -188,103 +188,101 @@ class Mechanism:
 
 
 @lru_cache(maxsize=256)
-def _laws(mechanism: Mechanism, relation: str) -> tuple[Law, ...]:
-    if mechanism.kind == "all":
-        each = [part.laws(relation) for part in mechanism.parts]
+def _laws(charge: Charge, relation: str) -> tuple[Law, ...]:
+    if charge.kind == "all":
+        each = [part.laws(relation) for part in charge.parts]
         return tuple(reduce(compose, laws) for laws in zip(*each, strict=True))
-    if mechanism.kind == "estimate":
-        law = _known(mechanism).law(mechanism.noise, mechanism.added, mechanism.gap)
+    if charge.kind == "estimate":
+        law = _known(charge).law(charge.noise, charge.added, charge.gap)
         return (law, law) if relation == "add_remove" else (law,)
-    if mechanism.kind == "sketch":
-        removed, added = _entries(mechanism)
-    elif mechanism.kind == "shift":
-        removed = added = ShiftCurve(mechanism.size, mechanism.log_rho).law()
+    if charge.kind == "sketch":
+        removed, added = _entries(charge)
+    elif charge.kind == "shift":
+        removed = added = ShiftCurve(charge.size, charge.log_rho).law()
     else:
         # Both kinds are symmetric: either direction is the other.
-        removed = added = (
-            _noise(mechanism) if mechanism.kind == "exact" else bounded(mechanism.epsilon, mechanism.delta)
-        )
+        removed = added = _noise(charge) if charge.kind == "exact" else bounded(charge.epsilon, charge.delta)
     laws = (removed, added) if relation == "add_remove" else (either(removed, added),)
-    return tuple(replace(law, infinity=law.infinity + _precision(mechanism.gap, law)) for law in laws)
+    return tuple(replace(law, infinity=law.infinity + _precision(charge.gap, law)) for law in laws)
 
 
 @lru_cache(maxsize=256)
-def _certified(mechanism: Mechanism, relation: str) -> float:
+def _certified(charge: Charge, relation: str) -> float:
     """An ε that is certain at the δ of this sketch: its own, where the curve confirms it.
 
     Several together are planned by their composed laws under the relation of the plan (plan/charge.py), and so they are
     confirmed. The curve of one sketch is that of its worse direction, whatever the relation.
     """
-    epsilon, delta = mechanism.epsilon, mechanism.delta
-    if mechanism.kind == "all":
-        for part in mechanism.parts:
+    epsilon, delta = charge.epsilon, charge.delta
+    if charge.kind == "all":
+        for part in charge.parts:
             part.basic(relation)
-        laws = mechanism.laws(relation)
-        if all(law.delta(epsilon) <= delta for law in laws) or _sums_up(mechanism.parts, epsilon, delta):
+        laws = charge.laws(relation)
+        if all(law.delta(epsilon) <= delta for law in laws) or _sums_up(charge.parts, epsilon, delta):
             return epsilon
-        raise _not_given(mechanism)
-    if mechanism.kind == "estimate":
-        return _certified_estimate(mechanism)
+        raise _not_given(charge)
+    if charge.kind == "estimate":
+        return _certified_estimate(charge)
     curve: PrivacyCurve | ShiftCurve
-    if mechanism.kind == "sketch":
-        curve = PrivacyCurve.from_log(mechanism.p, mechanism.size, mechanism.log_rho)
+    if charge.kind == "sketch":
+        curve = PrivacyCurve.from_log(charge.p, charge.size, charge.log_rho)
     else:
-        curve = ShiftCurve(mechanism.size, mechanism.log_rho)
-    left = delta - (1.0 + math.exp(min(epsilon, 700.0))) * mechanism.gap * (1.0 + 1e-12)
+        curve = ShiftCurve(charge.size, charge.log_rho)
+    left = delta - (1.0 + math.exp(min(epsilon, 700.0))) * charge.gap * (1.0 + 1e-12)
     if left >= 0.0 and curve.delta(epsilon) <= left:
         return epsilon
     # A plan may have rounded the other way at the seventh digit; more than that is no rounding.
     if left > 0.0 and curve.epsilon(left) <= epsilon * 1.001:
         return math.inf
-    raise _not_given(mechanism)
+    raise _not_given(charge)
 
 
-def _known(mechanism: Mechanism) -> Certified:
+def _known(charge: Charge) -> Certified:
     """What is known of the ξ of an estimate."""
-    if not mechanism.noise > 0.0:
+    if not charge.noise > 0.0:
         raise LedgerError("the plan is for an estimate without noise. Make the plan again with ss.plan.")
     try:
-        return certified(mechanism.estimate, mechanism.p, mechanism.size, mechanism.copies)
+        return certified(charge.estimate, charge.p, charge.size, charge.copies)
     except (KeyError, ArgumentError) as error:
         raise LedgerError(f"the plan is for an estimate that nothing makes: {error}") from None
 
 
-def _certified_estimate(mechanism: Mechanism) -> float:
+def _certified_estimate(charge: Charge) -> float:
     """As `_certified`: by the bound that plans are made by, or by the law."""
-    known, delta = _known(mechanism), mechanism.delta
+    known, delta = _known(charge), charge.delta
     # Of a `Precision` only the shift at this noise and the failure count: a grid has the one, exactly.
-    precision = Precision(grid=0.5 * mechanism.added, failure=mechanism.gap)
+    precision = Precision(grid=0.5 * charge.added, failure=charge.gap)
 
     def holds(epsilon: float) -> bool:
-        law = known.law(mechanism.noise, mechanism.added, mechanism.gap)  # it is needed anyway
-        return law.delta(epsilon) <= delta or known.delta(epsilon, mechanism.noise, precision) <= delta
+        law = known.law(charge.noise, charge.added, charge.gap)  # it is needed anyway
+        return law.delta(epsilon) <= delta or known.delta(epsilon, charge.noise, precision) <= delta
 
-    if holds(mechanism.epsilon):
-        return mechanism.epsilon
-    if holds(mechanism.epsilon * 1.001):
+    if holds(charge.epsilon):
+        return charge.epsilon
+    if holds(charge.epsilon * 1.001):
         return math.inf
-    raise _not_given(mechanism)
+    raise _not_given(charge)
 
 
-def _sums_up(parts: Sequence[Mechanism], epsilon: float, delta: float) -> bool:
+def _sums_up(parts: Sequence[Charge], epsilon: float, delta: float) -> bool:
     """Whether the parts' own (ε, δ) add up to no more: basic composition, the better bound for two that are pure."""
     each = [part.basic() for part in parts]
     return math.fsum(e for e, _ in each) <= epsilon and math.fsum(d for _, d in each) <= delta
 
 
-def _not_given(mechanism: Mechanism) -> LedgerError:
+def _not_given(charge: Charge) -> LedgerError:
     return LedgerError(
-        f"the plan claims ε = {mechanism.epsilon:.6g} at δ = {mechanism.delta:.3g}, and its own size, floor and "
+        f"the plan claims ε = {charge.epsilon:.6g} at δ = {charge.delta:.3g}, and its own size, floor and "
         "privacy do not give that. Make the plan again with ss.plan."
     )
 
 
-def _entries(mechanism: Mechanism) -> tuple[Law, Law]:
+def _entries(charge: Charge) -> tuple[Law, Law]:
     """The certified laws of one entry, removed and added, `size` times. They live on a lattice of their own, and are
     split onto ours.
     """
-    p, size = mechanism.p, mechanism.size
-    shift = mechanism.log_rho / p
+    p, size = charge.p, charge.size
+    shift = charge.log_rho / p
     if shift == 0.0:
         return ATOM, ATOM
     if shift < _LEAST_SHIFT:
@@ -304,13 +302,13 @@ def _entries(mechanism: Mechanism) -> tuple[Law, Law]:
     return laws[0], laws[1]
 
 
-def _noise(mechanism: Mechanism) -> Law:
+def _noise(charge: Charge) -> Law:
     """z <= 0 has the loss ε and probability 1/(1 + q), z >= D the loss -ε and q^D/(1 + q); between them one by one.
 
     q = e^{-1/b} = e^{-ε/D}. The probabilities of 1..D-1 are (1 - q)/(1 + q) q^z, each rounded a few times; the exponent
     z ε/D is at most ε, so that its rounding is a few units of ε.
     """
-    epsilon, distance = mechanism.epsilon, mechanism.distance
+    epsilon, distance = charge.epsilon, charge.distance
     if epsilon > _MOST_EPSILON:
         return replace(ATOM, infinity=1.0)  # which protects nobody, and has no place on a lattice
     if distance > _MOST_ATOMS:

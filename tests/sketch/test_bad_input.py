@@ -1,6 +1,6 @@
 """A catalogue of wrong calls: the error of each, what it says, and that the sketch is as it was before.
 
-Columns of keys and values have catalogues of their own in tests/keys; here is what a user of `Sketch` meets.
+Columns of keys and values have catalogues of their own in columns/; here is what a user of `Sketch` meets.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ import pytest
 
 from stablesketch import _native
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 COMPILER, EMULATOR = "aarch64-linux-gnu-g++", "qemu-aarch64"
 MISSING = [program for program in (COMPILER, EMULATOR) if shutil.which(program) is None]
 KEY, DOMAIN, ROWS = bytes(range(16)), 7, 9_000

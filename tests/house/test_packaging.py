@@ -15,7 +15,7 @@ import pytest
 
 import stablesketch
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.slow
 
 SMOKE = """

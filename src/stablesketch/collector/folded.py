@@ -1,0 +1,49 @@
+"""What `Collector.add_folded` takes: pairs that were added up by key before they came."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._native import first_outside
+from ..errors import ArgumentError, ArgumentTypeError
+from ..sketch.columns import MAX_WEIGHT
+
+if TYPE_CHECKING:
+    from ..plan import Plan
+
+__all__ = ["check_folded"]
+
+_MOST_PAIRS = 2**63
+
+
+def check_folded(plan: Plan, fingerprints: object, totals: object, pairs: object) -> None:
+    """Refuses what no stream of this plan can add up to; one look at every total, none at the keys."""
+    keys = _column("fingerprints", fingerprints, np.uint64, "Pass what Collector.fingerprint(keys) gave")
+    values = _column("totals", totals, np.int64, "Pass whole numbers, one for each fingerprint")
+    if len(keys) != len(values):
+        raise ArgumentError("len(totals)", len(values), f"there are {len(keys)} fingerprints", "Pass one for each")
+    if isinstance(pairs, bool) or not isinstance(pairs, int):
+        raise ArgumentTypeError("pairs", type(pairs), "not a number of pairs", "Pass an int")
+    fewest = -_MOST_PAIRS if plan.deletes else -1
+    if not fewest < pairs < _MOST_PAIRS:
+        raise ArgumentError("pairs", pairs, "not a number of pairs", "Pass an int from 0 to 2^63 - 1")
+    rows_are_pairs = plan.privacy.unit == "key" or plan.sampled is not None
+    highest = plan.privacy.max_value if rows_are_pairs else MAX_WEIGHT
+    lowest = -highest if plan.deletes else 1
+    outside = first_outside(values, lowest, highest)
+    if outside >= 0:
+        raise ArgumentError(
+            f"totals[{outside}]", int(values[outside]), f"must be from {lowest} to {highest}",
+            "Split a larger total over several rows" if not rows_are_pairs else "Clip values to max_value",
+        )  # fmt: skip
+
+
+def _column(name: str, column: object, dtype: type[np.generic], way_out: str) -> NDArray[Any]:
+    if not isinstance(column, np.ndarray) or column.dtype != dtype or column.ndim != 1:
+        raise ArgumentTypeError(name, type(column), f"must be a one-dimensional array of {np.dtype(dtype)}", way_out)
+    if not column.flags.c_contiguous:
+        raise ArgumentError(name, "a view with gaps", "must be contiguous", "Pass np.ascontiguousarray(...) of it")
+    return column

@@ -1,8 +1,0 @@
-"""The positive stable law in mpmath, which tests/law has."""
-
-from __future__ import annotations
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "law"))
