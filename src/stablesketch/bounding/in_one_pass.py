@@ -43,11 +43,11 @@ Row = TypeVar("Row")  # whatever finds a row again
 
 @dataclass(frozen=True)
 class Bounding:
-    """At most `pairs` pairs of a person, in at most `groups` groups; `parts` columns name a group."""
+    """At most `pairs` pairs of a person, in at most `groups` groups; `group_columns` columns name a group."""
 
     pairs: int
     groups: int
-    parts: int = 0
+    group_columns: int = 0
 
     def __post_init__(self) -> None:
         whole = isinstance(self.groups, int) and not isinstance(self.groups, bool)
@@ -131,7 +131,7 @@ def kept_rows(batches: Iterable[Any], bounding: Bounding, secret: Secret) -> Ite
             if own != person:
                 chosen += rule.kept(found)
                 person, found = own, Candidates()
-            group = tuple(columns[len(columns) - bounding.parts :])
+            group = tuple(columns[len(columns) - bounding.group_columns :])
             rule.take(found, own, tuple(columns), group, (number, row))
         yield from _taken(held, chosen)
         still = {which for which, _ in found.rows()}

@@ -80,7 +80,7 @@ class BadRow:
             return item is None
         return item is not None and bool(item < self.below if self.below is not None else item > self.above)
 
-    def told(self, source: str, row: int | None, column: str) -> DataError:
+    def error(self, source: str, row: int | None, column: str) -> DataError:
         """The error. What stands there is somebody's, and messages end in logs: it is not shown."""
         return DataError(source, self.problem, self.way_out, row=row, column=column)
 

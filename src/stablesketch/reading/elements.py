@@ -99,7 +99,7 @@ class Reader:
             if bad is not None and self.on_bad == "skip" and bad in _bad_items(None)[column]:
                 return None
             if bad is not None:
-                raise bad.told(NAME, None, column)
+                raise bad.error(NAME, None, column)
         return Pair(
             _plain(person) if self.persons else None,
             tuple(map(str, groups)),

@@ -14,7 +14,7 @@ from .duckdb import DuckDB, text_literal
 from .header import column_names, empty, first_row_of
 from .packed import check_file
 from .streams import Stream
-from .tables import Part, Table
+from .tables import File, Table
 from .text_lines import line_files
 from .whole_lines import check_skipped
 
@@ -131,9 +131,9 @@ def open_files(
 
 def _table(duckdb: DuckDB, files: Sequence[Path], reader: str, names: Sequence[str], first_row: int) -> Table:
     """A table of text, read by `reader`, which has {} for the files."""
-    parts = [Part(str(path), reader.format(_literal([path]))) for path in files]
+    each = [File(str(path), reader.format(_literal([path]))) for path in files]
     return Table(
-        duckdb, _name(files), reader.format(_literal(files)), dict.fromkeys(names, "VARCHAR"), True, parts, first_row
+        duckdb, _name(files), reader.format(_literal(files)), dict.fromkeys(names, "VARCHAR"), True, each, first_row
     )
 
 
@@ -179,10 +179,10 @@ def _parquet(duckdb: DuckDB, files: Sequence[Path], columns: Columns) -> Table:
     types = duckdb.types(f"select * from {origin}", _name(files))
     if len(files) > 1:
         _same_types(duckdb, files, columns, types)
-    parts = [Part(str(path), reader.format(_literal([path]))) for path in files]
+    each = [File(str(path), reader.format(_literal([path]))) for path in files]
     read = text_literal(str(files[0])).replace("{", "{{").replace("}", "}}") if len(files) == 1 else "..."
     cast = Cast(f"Cast it in a query instead of naming the file (--sql, sql=): select * replace ({{}}) from {read}")
-    return Table(duckdb, _name(files), origin, types, False, parts, cast=cast, counted=True)
+    return Table(duckdb, _name(files), origin, types, False, each, cast=cast, counted=True)
 
 
 def _same_types(duckdb: DuckDB, files: Sequence[Path], columns: Columns, types: dict[str, str]) -> None:

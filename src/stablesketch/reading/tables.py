@@ -11,12 +11,12 @@ from .columns import BadRow, Cast, Columns, OnBad, bad_rows, checked_types, sele
 from .duckdb import DuckDB
 from .header import Doubt
 
-__all__ = ["Part", "Table"]
+__all__ = ["File", "Table"]
 
 
 @dataclass(frozen=True)
-class Part:
-    """A part that rows are counted within, such as a file: its name, and the SQL that reads it."""
+class File:
+    """A file, within which rows are counted: its name, and the SQL that reads it."""
 
     name: str
     origin: str
@@ -31,8 +31,8 @@ class Table:
     origin: str
     types: dict[str, str]
     text: bool = False
-    parts: list[Part] = field(default_factory=list)
-    first_row: int = 1  # of data, in the parts: 2 where there is a header
+    files: list[File] = field(default_factory=list)
+    first_row: int = 1  # of data, in the files: 2 where there is a header
     doubt: Doubt = ""  # why the names of columns may be data, if they may
     cast: Cast = field(default_factory=Cast)
     place: Callable[[int], tuple[str, int]] | None = None  # of a row, where several files became one table
@@ -96,16 +96,16 @@ class Table:
             return None  # the usual case, without the cost of numbering rows
         which = " ".join(f"when coalesce({one.condition}, false) then {i}" for i, one in enumerate(bad))
         with self.duckdb.in_order():
-            for part in self.parts or [Part(self.name, self.origin)]:
+            for file in self.files or [File(self.name, self.origin)]:
                 found = self.duckdb.rows(
                     f"select row, bad from (select row_number() over () as row, case {which} end as bad "
-                    f"from {part.origin}) where bad is not null order by row limit 1",
-                    part.name,
+                    f"from {file.origin}) where bad is not null order by row limit 1",
+                    file.name,
                 )
                 if found:
                     row, which_one = found[0]
                     one: BadRow = bad[which_one]
                     row += self.first_row - 1
-                    name, row = self.place(row) if self.place is not None else (part.name, row)
-                    return one.told(name, row, one.column)
+                    name, row = self.place(row) if self.place is not None else (file.name, row)
+                    return one.error(name, row, one.column)
         return None

@@ -76,4 +76,4 @@ def look_through(columns: Columns, values: Sequence[Any] | None, largest: int | 
         for item in column:
             bad = bad_item(name, item, largest)
             if bad is not None:
-                raise bad.told(NAME, None, name)
+                raise bad.error(NAME, None, name)

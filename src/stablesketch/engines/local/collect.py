@@ -17,7 +17,7 @@ from ...release.progress import Progress
 from ...secret import Secret
 from .pour import BadBatch, pour
 
-__all__ = ["check_pairs", "collect", "told"]
+__all__ = ["check_pairs", "collect", "naming_bad_rows"]
 
 Result = TypeVar("Result")
 
@@ -47,7 +47,7 @@ def collect(
         if progress is not None:
             progress.begin("reading", source.known_rows() if isinstance(source, Table) else None)
         largest = None if clip else plan.privacy.max_value
-        told(
+        naming_bad_rows(
             source, columns, largest, on_bad, batches,
             lambda read: pour(read, collector, keys=len(columns.key), clip=clip, progress=progress),
         )  # fmt: skip
@@ -63,7 +63,7 @@ def check_pairs(plan: Plan) -> None:
         )  # fmt: skip
 
 
-def told(
+def naming_bad_rows(
     source: Table | Stream,
     columns: Columns,
     largest: int | None,
@@ -80,5 +80,7 @@ def told(
         if found is None:
             first = source.first_row if isinstance(source, Stream) else 1
             names = [*columns.key, *([columns.value] if columns.value else []), *columns.by]
-            found = bad.told(source.name, first, names, largest, source.place if isinstance(source, Stream) else None)
+            found = bad.located(
+                source.name, first, names, largest, source.place if isinstance(source, Stream) else None
+            )
         raise found from None

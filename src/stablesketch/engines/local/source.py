@@ -18,7 +18,7 @@ from ...reading.tables import Table
 from ...release.progress import Progress
 from ...release.question import Question
 from ...secret import Secret
-from .collect import told
+from .collect import naming_bad_rows
 from .group_collectors import ListedGroups, check_room
 from .pour import pour, pour_groups
 
@@ -92,12 +92,12 @@ class LocalSource:
 
     def group_counts(self) -> Iterator[tuple[Name, int]]:
         """How many people, or pairs, each group has."""
-        parts = len(self._question.columns.by)
+        width = len(self._question.columns.by)
         marks = ", ".join(self._question.columns.group_marks)
         counted = "count(distinct u)" if self._question.columns.person else "count(*)"
         for batch in self._table.batches(f"select {marks}, {counted} from ({self._query}) group by {marks}"):
             for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                yield tuple(row[:parts]), int(row[parts])
+                yield tuple(row[:width]), int(row[width])
 
     def collected(self, plan: Plan) -> tuple[Collector, int]:
         """A collector of all pairs, and how many they are."""
@@ -114,11 +114,11 @@ class LocalSource:
         if question.groups is not None:
             check_room(names, plan)
         groups = ListedGroups(names, plan, lambda name: plan.open(group_secret(self.secret, name)))
-        keys, parts = len(question.columns.key), len(question.columns.by)
+        keys, group_columns = len(question.columns.key), len(question.columns.by)
         if names:
             self._poured(
                 lambda read: pour_groups(
-                    read, groups, keys=keys, parts=parts, clip=question.clips, progress=self._progress
+                    read, groups, keys=keys, group_columns=group_columns, clip=question.clips, progress=self._progress
                 )
             )
         return (groups.taken(code) for code in range(len(names)))
@@ -126,7 +126,7 @@ class LocalSource:
     def _poured(self, work: Callable[[Iterator[Any]], Result]) -> Result:
         if self._progress is not None:
             self._progress.begin("reading", self._source.known_rows() if isinstance(self._source, Table) else None)
-        return told(
+        return naming_bad_rows(
             self._source, self._question.columns, self._question.largest, self._question.on_bad, self._batches(), work
         )
 

@@ -150,9 +150,9 @@ class Pairs:
             raw.select(functions.monotonically_increasing_id().alias("place"), which.alias("bad"), *places)
             .where("bad is not null").orderBy("place").limit(1).collect()
         )  # fmt: skip
-        return self._told(found[0]) if found else None
+        return self._error_of(found[0]) if found else None
 
-    def _told(self, found: Any) -> DataError:
+    def _error_of(self, found: Any) -> DataError:
         if self._text is None:
             source, row = f"{NAME}, partition {found.place >> _ROW_BITS}", (found.place & (1 << _ROW_BITS) - 1) + 1
         else:
@@ -164,7 +164,7 @@ class Pairs:
             return DataError(source, found.wrong, f"Repair it, {way_out}", row=row)
         one: BadRow = self._bad[found.bad]
         name = next(name for name, mark in self._marks if mark == one.column)
-        return one.told(source, row, name)
+        return one.error(source, row, name)
 
     @staticmethod
     def of(frame: DataFrame | TextFrame, question: Question) -> Pairs:

@@ -112,12 +112,14 @@ class SparkSource:
         states = job.grouped_states(self._without_person(), recipe, self.secret)
         if len(names) <= _FEW:
             rows = states.collect()
-            job.raised(self._pairs, (row.failure for row in rows))
+            job.raise_failures(self._pairs, (row.failure for row in rows))
             ordered = iter(sorted(rows, key=lambda row: int(json.loads(row.name))))
         else:
             states = states.persist()
             self._held.append(states.unpersist)
-            job.raised(self._pairs, (row.failure for row in states.where("failure is not null").limit(1).collect()))
+            job.raise_failures(
+                self._pairs, (row.failure for row in states.where("failure is not null").limit(1).collect())
+            )
             ordered = states.orderBy(states["name"].cast("int")).toLocalIterator(prefetchPartitions=True)
         return self._in_order(plan, names, ordered)
 
