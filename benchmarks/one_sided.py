@@ -10,14 +10,15 @@ import time
 import numpy as np
 
 from stablesketch._native import Accumulator, tier_names
+from stablesketch.sketch.entry_law import EntryLaw
 
 SIZE, TURNS = 200, 9
 KEYS = {"avx512": 60_000, "avx2": 20_000, "plain": 3_000}
 ORDERS = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99)
 
 
-def nanoseconds(order: float, tier: str, keys: np.ndarray) -> float:
-    accumulator = Accumulator(order, SIZE, bytes(range(16)), 0, 0, tier)
+def nanoseconds(law: EntryLaw, tier: str, keys: np.ndarray) -> float:
+    accumulator = Accumulator(law, SIZE, bytes(range(16)), 0, 0, tier)
     start = time.thread_time()
     accumulator.add(keys, None, False)
     return 1e9 * (time.thread_time() - start) / (len(keys) * SIZE)
@@ -28,7 +29,8 @@ def main() -> None:
     for tier in tier_names():
         keys = np.random.default_rng(1).integers(0, 2**64, KEYS[tier], dtype=np.uint64)
         for p in ORDERS:
-            turns = [(nanoseconds(p, tier, keys), nanoseconds(-p, tier, keys)) for _ in range(TURNS)]
+            laws = EntryLaw("symmetric", p), EntryLaw("one-sided", p)
+            turns = [[nanoseconds(law, tier, keys) for law in laws] for _ in range(TURNS)]
             symmetric, one_sided = map(min, zip(*turns, strict=True))
             print(f"{tier:7} {p:<5} {symmetric:9.2f}  {one_sided:9.2f}  {one_sided / symmetric:.2f}")
 

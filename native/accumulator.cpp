@@ -34,16 +34,16 @@ void in_threads(std::size_t count, Work&& work) {
 }
 }  // namespace
 
-Accumulator::Accumulator(double p, std::uint32_t size, const std::uint8_t (&key)[16], std::uint32_t domain,
+Accumulator::Accumulator(const EntryLaw& law, std::uint32_t size, const std::uint8_t (&key)[16], std::uint32_t domain,
                          std::size_t rows, const Tier& tier, std::uint32_t buckets, const Accumulator* beside)
-    : table_(stable_table(p)),
+    : table_(stable_table(law)),
       view_(view_of(*table_)),
       key_(key),
       domain_(domain),
       size_(size),
       buckets_(buckets),
       pairs_((size / buckets + 1) / 2),
-      digits_(digits_for(p, table_->resolution)),
+      digits_(digits_for(law, table_->resolution)),
       tier_(tier),
       fold_(rows),
       watch_(fold_.slots() / 2, worthwhile),

@@ -18,25 +18,26 @@ namespace stablesketch {
 
 class Accumulator {
   public:
-    // `rows` is how many keys are expected, which only sizes the fold; `tier` as kernel.hpp lists them. With `buckets` above
-    // 1, of an even number of entries each, it may share what it sums on the way with the accumulator `beside` it.
-    Accumulator(double p, std::uint32_t size, const std::uint8_t (&key)[16], std::uint32_t domain, std::size_t rows,
-                const Tier& tier, std::uint32_t buckets = 1, const Accumulator* beside = nullptr);
+    // `rows` is how many keys are expected, which only sizes the fold; `tier` as kernel.hpp lists them. With `buckets`
+    // above 1, of an even number of entries each, it may share what it sums on the way with the accumulator `beside`
+    // it.
+    Accumulator(const EntryLaw& law, std::uint32_t size, const std::uint8_t (&key)[16], std::uint32_t domain,
+                std::size_t rows, const Tier& tier, std::uint32_t buckets = 1, const Accumulator* beside = nullptr);
 
     struct Added {
         std::int64_t high = 0, low = 0;  // the sum of the weights is high * 2^32 + low, which cannot overflow
         std::int64_t outside = -1;       // the first row whose weight is not in 1..highest
     };
-    // Adds sign * weight * X for n fingerprints; null `weights` are 1 each. Given a `highest`, weights are compared with
-    // it as they are read: if one is outside, the accumulator is left half done, and good for nothing any more.
+    // Adds sign * weight * X for n fingerprints; null `weights` are 1 each. Given a `highest`, weights are compared
+    // with it as they are read: if one is outside, the accumulator is left half done, and good for nothing any more.
     Added add(const std::uint64_t* fingerprints, const std::int64_t* weights, std::size_t n, std::int64_t sign,
               std::int64_t highest = 0);
 
-    // Adds everything in these accumulators to entries of the same p, size and buckets. They are then empty again. Each
-    // finishes a part of the folds, and of the buckets, in a thread of its own.
+    // Adds everything in these accumulators to entries of the same law, size and buckets. They are then empty again.
+    // Each finishes a part of the folds, and of the buckets, in a thread of its own.
     static void finish(const std::vector<Accumulator*>& together, Entries& entries);
 
-    double p() const { return table_->p; }
+    const EntryLaw& law() const { return table_->law; }
     std::uint32_t size() const { return size_; }
     std::uint32_t buckets() const { return buckets_; }
 

@@ -24,7 +24,8 @@ constexpr std::array<std::uint8_t, 256> make_sbox() {
         q = static_cast<std::uint8_t>(q ^ (q << 2));
         q = static_cast<std::uint8_t>(q ^ (q << 4));
         if (q & 0x80) q ^= 0x09;
-        box[p] = static_cast<std::uint8_t>(q ^ std::rotl(q, 1) ^ std::rotl(q, 2) ^ std::rotl(q, 3) ^ std::rotl(q, 4) ^ 0x63);
+        box[p] =
+            static_cast<std::uint8_t>(q ^ std::rotl(q, 1) ^ std::rotl(q, 2) ^ std::rotl(q, 3) ^ std::rotl(q, 4) ^ 0x63);
     } while (p != 1);
     box[0] = 0x63;
     return box;

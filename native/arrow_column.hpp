@@ -13,10 +13,10 @@
 
 #include "arrow_read.hpp"
 
-namespace stablesketch::keys {
+namespace stablesketch {
 
 class ArrowColumn {
-public:
+  public:
     // `keys` may be null for a column of plain integers that is never fingerprinted (the weights).
     ArrowColumn(Owned<ArrowArrayStream> stream, std::shared_ptr<const KeySet> keys) : keys_(std::move(keys)) {
         Owned<ArrowSchema> schema;
@@ -80,12 +80,12 @@ public:
         if (!type_->values.is_signed) {
             std::uint64_t any = 0;
             for (std::int64_t i = 0; i < stop - start; ++i) any |= words[i];
-            if (any >= TWO_63) return nullptr;
+            if (any >= two_63) return nullptr;
         }
         return words;
     }
 
-private:
+  private:
     // Fingerprints of a dictionary's values, each computed once; a value that has none only matters if a row uses it.
     struct Table {
         std::vector<std::uint64_t> fingerprints;
@@ -117,7 +117,8 @@ private:
         }
         if (array->length == 0) return;
         const std::int64_t first_row = length_;
-        if (__builtin_add_overflow(length_, array->length, &length_)) throw ArrowBroken{"its chunks have too many rows"};
+        if (__builtin_add_overflow(length_, array->length, &length_))
+            throw ArrowBroken{"its chunks have too many rows"};
         chunks_.push_back(Chunk{std::move(array), first_row, std::move(table)});
     }
 
@@ -198,4 +199,4 @@ private:
     std::int64_t length_ = 0;
 };
 
-}  // namespace stablesketch::keys
+}  // namespace stablesketch

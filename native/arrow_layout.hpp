@@ -13,12 +13,12 @@
 #include "arrow_abi.hpp"
 #include "fingerprint.hpp"
 
-namespace stablesketch::keys {
+namespace stablesketch {
 
 // A struct of the C data interface that is released exactly once, by whoever holds it last.
 template <class T>
 class Owned {
-public:
+  public:
     Owned() noexcept = default;
     // Takes over from the producer's struct, which by the interface's rule of moving is marked released.
     explicit Owned(T& source) noexcept : held_(source) { source.release = nullptr; }
@@ -39,7 +39,7 @@ public:
     const T* operator->() const noexcept { return &held_; }
     bool live() const noexcept { return held_.release != nullptr; }
 
-private:
+  private:
     void reset() noexcept {
         if (held_.release != nullptr) held_.release(&held_);
     }
@@ -190,7 +190,7 @@ struct ColumnType {
         values = resolve(inner.format, extension_name(inner), true);
     }
 
-private:
+  private:
     static Layout resolve(const char* format, const std::string& extension, bool dictionary) {
         const auto layout = layout_of(format, extension);
         if (!layout) throw FormatRefused{format, extension, dictionary};
@@ -198,4 +198,4 @@ private:
     }
 };
 
-}  // namespace stablesketch::keys
+}  // namespace stablesketch

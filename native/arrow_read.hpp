@@ -7,7 +7,7 @@
 
 #include "arrow_layout.hpp"
 
-namespace stablesketch::keys {
+namespace stablesketch {
 
 inline const std::uint8_t* buffer(const ArrowArray& array, std::int64_t index) noexcept {
     return static_cast<const std::uint8_t*>(array.buffers[index]);
@@ -62,7 +62,7 @@ void widen(const std::uint8_t* data, std::int64_t count, std::uint64_t* out, OnB
     for (std::int64_t i = 0; i < count; ++i) {
         const T value = load<T>(data + i * static_cast<std::int64_t>(sizeof(T)));
         if constexpr (sizeof(T) == 8 && T(-1) > T(0)) {
-            out[i] = value < TWO_63 ? value : on_big(i, value);
+            out[i] = value < two_63 ? value : on_big(i, value);
         } else {
             out[i] = static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
         }
@@ -173,4 +173,4 @@ void read_values(const ArrowArray& array, const Layout& layout, const KeySet& ke
     }
 }
 
-}  // namespace stablesketch::keys
+}  // namespace stablesketch

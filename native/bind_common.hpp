@@ -1,4 +1,4 @@
-// What several binding files need: the bytes of a secret key, a tier by its name, and arrays that keep a vector.
+// What several binding files need: the bytes of a key, a law and a tier by their names, arrays that keep a vector.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "entry_law.hpp"
 #include "kernel.hpp"
 
 struct KeyBytes {
@@ -26,6 +27,17 @@ struct KeyBytes {
     KeyBytes& operator=(const KeyBytes&) = delete;
 };
 
+// A law as Python has it, and as the core has it.
+using NamedLaw = std::pair<std::string, double>;
+inline stablesketch::EntryLaw entry_law(const NamedLaw& law) {
+    using stablesketch::LawKind;
+    const auto& [kind, p] = law;
+    if (kind == "symmetric") return {LawKind::symmetric, p};
+    if (kind == "one-sided") return {LawKind::one_sided, p};
+    if (kind == "entropy") return {LawKind::entropy, p};
+    throw nanobind::value_error("no such law");
+}
+
 inline const stablesketch::Tier& tier_named(const std::string& name) {
     for (const stablesketch::Tier& tier : stablesketch::tiers())
         if (tier.name == name) return tier;
@@ -37,5 +49,6 @@ template <class T>
 nanobind::object given(std::vector<T>&& values) {
     auto* kept = new std::vector<T>(std::move(values));
     const nanobind::capsule owner(kept, [](void* held) noexcept { delete static_cast<std::vector<T>*>(held); });
-    return nanobind::cast(nanobind::ndarray<nanobind::numpy, T, nanobind::ndim<1>>(kept->data(), {kept->size()}, owner));
+    return nanobind::cast(
+        nanobind::ndarray<nanobind::numpy, T, nanobind::ndim<1>>(kept->data(), {kept->size()}, owner));
 }

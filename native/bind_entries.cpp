@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -13,7 +14,6 @@
 #include "entries.hpp"
 #include "integers.hpp"
 #include "kernel.hpp"
-#include "variate.hpp"
 
 namespace nb = nanobind;
 using namespace stablesketch;
@@ -34,21 +34,24 @@ void check_buckets(std::uint32_t size, std::uint32_t buckets) {
         throw nb::value_error("an even number of entries in each bucket");
 }
 
-void make_entries(Entries* self, double p, std::uint32_t size, std::uint32_t buckets) {
+void make_entries(Entries* self, const NamedLaw& law, std::uint32_t size, std::uint32_t buckets) {
     check_buckets(size, buckets);
+    const EntryLaw own = entry_law(law);
     nb::gil_scoped_release unlocked;
-    new (self) Entries(p, size, buckets);
+    new (self) Entries(own, size, buckets);
 }
 
-void make_accumulator(Accumulator* self, double p, std::uint32_t size, const nb::bytes& key, std::uint32_t domain,
-                      std::size_t rows, const std::string& tier, std::uint32_t buckets, const Accumulator* beside) {
+void make_accumulator(Accumulator* self, const NamedLaw& law, std::uint32_t size, const nb::bytes& key,
+                      std::uint32_t domain, std::size_t rows, const std::string& tier, std::uint32_t buckets,
+                      const Accumulator* beside) {
     const KeyBytes raw(key);
+    const EntryLaw own = entry_law(law);
     check_buckets(size, buckets);
-    if (beside && (beside->p() != p || beside->size() != size || beside->buckets() != buckets))
-        throw nb::value_error("an accumulator of another p, size or number of buckets");
+    if (beside && (beside->law() != own || beside->size() != size || beside->buckets() != buckets))
+        throw nb::value_error("an accumulator of another law, size or number of buckets");
     const Tier& chosen = tier_named(tier);
     nb::gil_scoped_release unlocked;
-    new (self) Accumulator(p, size, raw.bytes, domain, rows, chosen, buckets, buckets > 1 ? beside : nullptr);
+    new (self) Accumulator(own, size, raw.bytes, domain, rows, chosen, buckets, buckets > 1 ? beside : nullptr);
 }
 
 // Adds the rows and returns (high, low, outside) as accumulator.hpp has them.
@@ -70,8 +73,8 @@ std::int64_t first_outside(const Weights& values, std::int64_t lowest, std::int6
     const std::int64_t* at = values.data();
     const std::size_t rows = values.shape(0);
     nb::gil_scoped_release unlocked;
-    // One of the two differences is negative (modulo 2^64, for bounds of at most 2^62) exactly for a value outside; signs
-    // are gathered without a comparison, which the least processors lack for vectors.
+    // One of the two differences is negative (modulo 2^64, for bounds of at most 2^62) exactly for a value outside;
+    // signs are gathered without a comparison, which the least processors lack for vectors.
     std::uint64_t signs = 0;
     for (std::size_t i = 0; i < rows; ++i) {
         const auto v = static_cast<std::uint64_t>(at[i]);
@@ -85,8 +88,9 @@ std::int64_t first_outside(const Weights& values, std::int64_t lowest, std::int6
 void absorb(Entries& entries, const std::vector<Accumulator*>& accumulators) {
     if (accumulators.empty()) return;
     for (const Accumulator* one : accumulators)
-        if (one == nullptr || one->p() != entries.p() || one->size() != entries.size() || one->buckets() != entries.buckets())
-            throw nb::value_error("an accumulator of another p, size or number of buckets");
+        if (one == nullptr || one->law() != entries.law() || one->size() != entries.size() ||
+            one->buckets() != entries.buckets())
+            throw nb::value_error("an accumulator of another law, size or number of buckets");
     nb::gil_scoped_release unlocked;
     Accumulator::finish(accumulators, entries);
 }
@@ -122,12 +126,15 @@ std::vector<std::uint32_t> unpacked(const nb::bytes& integers, std::size_t count
     if (found.form != Form::good || found.position != integers.size()) throw nb::value_error("not so many integers");
     std::vector<std::uint32_t> words(count * digits);
     for (std::size_t i = 0, at = 0; i < count; ++i, at += 1 + std::size_t(bytes[at]))
-        if (!read_integer(bytes + at, &words[i * digits], digits)) throw std::overflow_error("an integer beyond its width");
+        if (!read_integer(bytes + at, &words[i * digits], digits))
+            throw std::overflow_error("an integer beyond its width");
     return words;
 }
 
 // The entries as the wire has them.
-nb::bytes packed(const Entries& entries) { return packed_integers(entries.state(), static_cast<std::size_t>(entries.digits())); }
+nb::bytes packed(const Entries& entries) {
+    return packed_integers(entries.state(), static_cast<std::size_t>(entries.digits()));
+}
 
 void load_packed(Entries& entries, const nb::bytes& integers) {
     entries.load(unpacked(integers, entries.size(), static_cast<std::size_t>(entries.digits())).data());
@@ -181,8 +188,8 @@ nb::tuple split(const Entries& entries) {
     return nb::make_tuple(given(std::move(fraction)), given(std::move(exponent)));
 }
 
-nb::object buckets_of_keys(const nb::bytes& key, std::uint32_t domain, const Fingerprints& fingerprints, std::uint32_t buckets,
-                           const std::string& tier) {
+nb::object buckets_of_keys(const nb::bytes& key, std::uint32_t domain, const Fingerprints& fingerprints,
+                           std::uint32_t buckets, const std::string& tier) {
     const KeyBytes raw(key);
     const Tier& chosen = tier_named(tier);
     std::vector<std::uint32_t> found(fingerprints.shape(0));
@@ -190,59 +197,11 @@ nb::object buckets_of_keys(const nb::bytes& key, std::uint32_t domain, const Fin
     return given(std::move(found));
 }
 
-// The table as numpy sees it: rows[side, row, coefficient], and the numbers that say how to read it.
-nb::tuple table_of(double p) {
-    std::shared_ptr<const StableTable> table;
-    {
-        nb::gil_scoped_release unlocked;
-        table = stable_table(p);
-    }
-    auto* keep = new std::shared_ptr<const StableTable>(table);
-    const nb::capsule owner(keep, [](void* held) noexcept { delete static_cast<std::shared_ptr<const StableTable>*>(held); });
-    const double* data = table->rows.front().c;
-    nb::ndarray<nb::numpy, const double, nb::ndim<3>> rows(data, {2, table->rows_per_side(), 8}, owner);
-    return nb::make_tuple(rows, table->bin_bits, table->resolution, table->shift);
-}
-
-// The deep octaves of a table, rows[row, coefficient]; some laws have none.
-nb::object deep_rows(double p) {
-    std::shared_ptr<const StableTable> table;
-    {
-        nb::gil_scoped_release unlocked;
-        table = stable_table(p);
-    }
-    auto* keep = new std::shared_ptr<const StableTable>(table);
-    const nb::capsule owner(keep, [](void* held) noexcept { delete static_cast<std::shared_ptr<const StableTable>*>(held); });
-    const double* data = table->deep.empty() ? nullptr : table->deep.front().c;
-    return nb::cast(nb::ndarray<nb::numpy, const double, nb::ndim<2>>(data, {table->deep.size(), 8}, owner));
-}
-
-// |x| 2^-shift of bits that ask for more, as a kernel has it: for the tests, which cannot wait for such bits.
-double fine_magnitude(double p, std::uint64_t bits, std::uint64_t more, std::uint64_t last) {
-    const auto table = stable_table(p);
-    const TableView view = view_of(*table);
-    if ((bits & view.coarse) != 0) throw nb::value_error("these bits ask for no more");
-    return fine_magnitude_of(view, bits, more, last);
-}
-
-nb::bytes aes128_encrypt(const nb::bytes& key, const nb::bytes& block) {
-    if (block.size() != 16) throw nb::value_error("a block has 16 bytes");
-    const KeyBytes raw(key);
-    const auto* in = reinterpret_cast<const std::uint8_t*>(block.c_str());
-    std::uint32_t words[4] = {};
-    for (int i = 0; i < 16; ++i) words[i / 4] |= std::uint32_t(in[i]) << (8 * (i % 4));
-    Aes128(raw.bytes).encrypt(words);
-    std::uint8_t out[16];
-    for (int i = 0; i < 16; ++i) out[i] = static_cast<std::uint8_t>(words[i / 4] >> (8 * (i % 4)));
-    return nb::bytes(out, 16);
-}
-
 }  // namespace
 
 void bind_entries(nb::module_& m) {
     nb::class_<Entries>(m, "Entries")
-        .def("__init__", &make_entries, nb::arg("p"), nb::arg("size"), nb::arg("buckets") = 1)
-        .def_prop_ro("p", &Entries::p)
+        .def("__init__", &make_entries, nb::arg("law"), nb::arg("size"), nb::arg("buckets") = 1)
         .def_prop_ro("size", &Entries::size)
         .def_prop_ro("buckets", &Entries::buckets)
         .def_prop_ro("digits", &Entries::digits)
@@ -259,7 +218,7 @@ void bind_entries(nb::module_& m) {
         .def("load_packed_totals", &load_packed_totals, nb::arg("integers"))
         .def("split", &split);
     nb::class_<Accumulator>(m, "Accumulator")
-        .def("__init__", &make_accumulator, nb::arg("p"), nb::arg("size"), nb::arg("key"), nb::arg("domain"),
+        .def("__init__", &make_accumulator, nb::arg("law"), nb::arg("size"), nb::arg("key"), nb::arg("domain"),
              nb::arg("rows"), nb::arg("tier"), nb::arg("buckets") = 1, nb::arg("beside").none() = nb::none())
         .def("add", &add, nb::arg("fingerprints").noconvert(), nb::arg("weights").noconvert().none(),
              nb::arg("negative"), nb::arg("highest") = nb::none());
@@ -267,13 +226,5 @@ void bind_entries(nb::module_& m) {
     m.def("buckets_of", &buckets_of_keys, nb::arg("key"), nb::arg("domain"), nb::arg("fingerprints").noconvert(),
           nb::arg("buckets"), nb::arg("tier"));
     m.def("first_outside", &first_outside, nb::arg("values").noconvert(), nb::arg("lowest"), nb::arg("highest"));
-    m.attr("SKEWED") = skewed;
     m.def("tier_names", &tier_names);
-    m.def("table", &table_of, nb::arg("p"));
-    m.def("deep_rows", &deep_rows, nb::arg("p"));
-    m.def("fine_magnitude", &fine_magnitude, nb::arg("p"), nb::arg("bits"), nb::arg("more"), nb::arg("last"));
-    m.def("deep_octaves", [](double p) { return nb::make_tuple(deep_octaves(p).upper, deep_octaves(p).lower); }, nb::arg("p"));
-    m.def("tables_held", &tables_held);
-    m.attr("MOST_TABLES") = most_tables;
-    m.def("aes128_encrypt", &aes128_encrypt, nb::arg("key"), nb::arg("block"));
 }

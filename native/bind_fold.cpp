@@ -33,13 +33,16 @@ void make(AnyFold* self, int bits, bool grouped, const std::string& tier) {
 void add(AnyFold& self, const Column<std::uint64_t>& keys, const std::optional<Column<std::int64_t>>& values,
          const std::optional<Column<std::int32_t>>& codes) {
     const std::size_t rows = keys.shape(0);
-    if (codes.has_value() != std::holds_alternative<StreamFold<GroupLine>>(self)) throw nb::value_error("codes go with groups");
+    if (codes.has_value() != std::holds_alternative<StreamFold<GroupLine>>(self))
+        throw nb::value_error("codes go with groups");
     if ((values && values->shape(0) != rows) || (codes && codes->shape(0) != rows))
         throw nb::value_error("columns of different lengths");
     nb::gil_scoped_release unlocked;
-    std::visit([&](auto& fold) {
-        fold.add(keys.data(), values ? values->data() : nullptr, codes ? codes->data() : nullptr, rows);
-    }, self);
+    std::visit(
+        [&](auto& fold) {
+            fold.add(keys.data(), values ? values->data() : nullptr, codes ? codes->data() : nullptr, rows);
+        },
+        self);
 }
 
 bool drain(AnyFold& self, std::size_t room) {
@@ -60,9 +63,9 @@ void bind_fold(nb::module_& m) {
         .def("__init__", &make, nb::arg("bits"), nb::arg("grouped"), nb::arg("tier"))
         .def("add", &add, nb::arg("keys").noconvert(), nb::arg("values").noconvert().none(),
              nb::arg("codes").noconvert().none())
-        .def_prop_ro("waiting", [](const AnyFold& self) {
-            return std::visit([](const auto& fold) { return fold.waiting(); }, self);
-        })
+        .def_prop_ro(
+            "waiting",
+            [](const AnyFold& self) { return std::visit([](const auto& fold) { return fold.waiting(); }, self); })
         .def("drain", &drain, nb::arg("room"))
         .def("take", &take);
 }

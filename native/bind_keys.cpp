@@ -13,10 +13,9 @@
 #include "fingerprint.hpp"
 
 namespace nb = nanobind;
+using namespace stablesketch;
 
 namespace {
-
-using namespace stablesketch::keys;
 
 using Out = nb::ndarray<std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Unsigned = nb::ndarray<const std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -51,10 +50,10 @@ void translate(const std::exception_ptr& thrown, void*) {
         std::rethrow_exception(thrown);
     } catch (const RowRefused& e) {
         set_error(row_error, Py_BuildValue("(LsK)", static_cast<long long>(e.row), words(e.reason),
-                                             static_cast<unsigned long long>(e.value)));
+                                           static_cast<unsigned long long>(e.value)));
     } catch (const FormatRefused& e) {
-        set_error(format_error, Py_BuildValue("(ssO)", e.format.c_str(), e.extension.c_str(),
-                                                e.dictionary ? Py_True : Py_False));
+        set_error(format_error,
+                  Py_BuildValue("(ssO)", e.format.c_str(), e.extension.c_str(), e.dictionary ? Py_True : Py_False));
     } catch (const ArrowBroken& e) {
         set_error(arrow_error, Py_BuildValue("(s)", e.problem.c_str()));
     }
@@ -113,9 +112,9 @@ bool fingerprint_known(const KeySet& keys, PyObject* item, std::vector<std::uint
 }
 
 class KeyHasher {
-public:
+  public:
     explicit KeyHasher(const nb::bytes& material) {
-        if (material.size() != MATERIAL_BYTES) throw nb::value_error("the key material has the wrong length");
+        if (material.size() != material_bytes) throw nb::value_error("the key material has the wrong length");
         keys_ = std::make_shared<const KeySet>(reinterpret_cast<const std::uint8_t*>(material.c_str()));
     }
 
@@ -178,13 +177,14 @@ public:
             const auto pair = nb::cast<nb::tuple>(form);
             const auto domain = nb::cast<std::size_t>(pair[0]);
             const auto bytes = nb::cast<nb::bytes>(pair[1]);
-            if (pair.size() != 2 || domain >= DOMAINS) throw nb::value_error("canonical() gave no domain and bytes");
+            if (pair.size() != 2 || domain >= domain_count)
+                throw nb::value_error("canonical() gave no domain and bytes");
             result = keys_->bytes(static_cast<Domain>(domain), reinterpret_cast<const std::uint8_t*>(bytes.c_str()),
                                   bytes.size());
         }
     }
 
-private:
+  private:
     std::shared_ptr<const KeySet> keys_;
 };
 
@@ -286,7 +286,7 @@ void bind_keys(nb::module_& m) {
     arrow_error = new_exception(m, "ArrowError", "stablesketch._native.ArrowError");
     nb::register_exception_translator(translate);
 
-    m.attr("FINGERPRINT_KEY_BYTES") = MATERIAL_BYTES;
+    m.attr("FINGERPRINT_KEY_BYTES") = material_bytes;
     m.def("siphash13", &siphash13_of, nb::arg("key"), nb::arg("message"));
     m.def("list_integers", &list_integers, nb::arg("items"), nb::arg("low"), nb::arg("high"), nb::arg("other"),
           nb::arg("out").noconvert());

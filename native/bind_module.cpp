@@ -7,6 +7,7 @@ void bind_entries(nb::module_& m);
 void bind_fold(nb::module_& m);
 void bind_keys(nb::module_& m);
 void bind_registers(nb::module_& m);
+void bind_table(nb::module_& m);
 
 NB_MODULE(_native, m) {
     nb::set_leak_warnings(false);  // objects alive at exit are the interpreter's business, not a message to users
@@ -15,4 +16,5 @@ NB_MODULE(_native, m) {
     bind_fold(m);
     bind_keys(m);
     bind_registers(m);
+    bind_table(m);
 }

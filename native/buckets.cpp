@@ -11,8 +11,8 @@ namespace {
 constexpr std::size_t slice = 1024;  // keys whose bits fit in the first-level cache
 // A digit takes 2^31 additions of 32 bits, a block makes at most some thousand to each: settle long before.
 constexpr std::uint32_t blocks_between_settling = 4096;
-// Keys that wait before they are sorted: for each bucket so many, and in all within these. (Half of the fewest, or twice as
-// many, cost some 5% more a key.)
+// Keys that wait before they are sorted: for each bucket so many, and in all within these. (Half of the fewest, or
+// twice as many, cost some 5% more a key.)
 constexpr std::size_t keys_a_bucket = 128, fewest_keys = std::size_t(1) << 16, most_keys = std::size_t(1) << 21;
 // Sums up to so many digits, 4 MiB, a worker has for itself; larger ones are shared, which saves memory.
 constexpr std::size_t most_of_its_own = std::size_t(1) << 19;
@@ -20,8 +20,8 @@ constexpr int level_bits = 23;
 static_assert(block_weight_limit == std::int64_t(1) << level_bits);
 }  // namespace
 
-void buckets_of(const Aes128& key, std::uint32_t domain, Encrypt encrypt, const std::uint64_t* fingerprints, std::size_t n,
-                std::uint32_t buckets, std::uint32_t* out) {
+void buckets_of(const Aes128& key, std::uint32_t domain, Encrypt encrypt, const std::uint64_t* fingerprints,
+                std::size_t n, std::uint32_t buckets, std::uint32_t* out) {
     std::uint64_t bits[2 * slice];
     for (std::size_t done = 0; done < n; done += slice) {
         const std::size_t few = std::min(n - done, slice);
@@ -40,16 +40,15 @@ void BucketSums::reserve() {
     if (sums_ == nullptr) throw std::bad_alloc();
 }
 
-void BucketSums::clear() {
-    std::free(std::exchange(sums_, nullptr));
-}
+void BucketSums::clear() { std::free(std::exchange(sums_, nullptr)); }
 
 std::uint32_t BucketSums::next_start() {
     const std::lock_guard<std::mutex> held(reserving_);
     return static_cast<std::uint32_t>(std::uint64_t(workers_++) * 2654435769u % buckets_);
 }
 
-BucketStage::BucketStage(const KernelJob& job, const Tier& tier, std::uint32_t buckets, std::shared_ptr<BucketSums> shared)
+BucketStage::BucketStage(const KernelJob& job, const Tier& tier, std::uint32_t buckets,
+                         std::shared_ptr<BucketSums> shared)
     : job_(job),
       add_block_(tier.add_block),
       encrypt_(tier.encrypt),
@@ -61,7 +60,8 @@ BucketStage::BucketStage(const KernelJob& job, const Tier& tier, std::uint32_t b
       start_(shared_->next_start()),
       scratch_(stride_) {}
 
-void BucketStage::add(const std::uint64_t* fingerprints, const std::int64_t* weights, std::size_t n, std::int64_t sign) {
+void BucketStage::add(const std::uint64_t* fingerprints, const std::int64_t* weights, std::size_t n,
+                      std::int64_t sign) {
     for (std::size_t done = 0; done < n;) {
         const std::size_t held = key_.size(), few = std::min(n - done, limit_ - held);
         key_.insert(key_.end(), fingerprints + done, fingerprints + done + few);
@@ -103,7 +103,8 @@ void BucketStage::flush() {
     }
 }
 
-void BucketStage::finish(const std::vector<BucketStage*>& together, std::size_t i, std::int64_t* entries, int128* totals) {
+void BucketStage::finish(const std::vector<BucketStage*>& together, std::size_t i, std::int64_t* entries,
+                         int128* totals) {
     BucketStage& self = *together[i];
     std::vector<BucketSums*> sums;
     for (BucketStage* each : together)
@@ -187,8 +188,8 @@ void BucketStage::run(KeyBlock& block, std::int64_t* sums, std::uint32_t& blocks
     blocks = 1;
 }
 
-// Weights of 2^23 and more are cut into pieces of 23 bits (accumulator.hpp). Those above the lowest are summed apart, and
-// the sums are added, shifted.
+// Weights of 2^23 and more are cut into pieces of 23 bits (accumulator.hpp). Those above the lowest are summed apart,
+// and the sums are added, shifted.
 void BucketStage::run_heavy(const KeyBlock& block, std::int64_t* sums) {
     for (int l = 0; l * level_bits < 64; ++l) {
         KeyBlock pieces;

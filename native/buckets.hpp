@@ -1,10 +1,11 @@
 // Buckets: a key adds to the entries of its bucket alone, and the kernel wants many keys of one bucket at a time.
 //
-// The bucket of a key is floor(word * buckets / 2^64), word the first 64 bits of AES(fingerprint, 0, domain ^ bucket_domain).
-// The blocks that entries draw from have other domains (variate.hpp), so the bucket is independent of every X. Entry j of
-// bucket b is entry b * g + j of all; its X is that of entry j of a sketch of g entries.
+// The bucket of a key is floor(word * buckets / 2^64), word the first 64 bits of AES(fingerprint, 0, domain ^
+// bucket_domain). The blocks that entries draw from have other domains (variate.hpp), so the bucket is independent of
+// every X. Entry j of bucket b is entry b * g + j of all; its X is that of entry j of a sketch of g entries.
 //
-// Keys wait here until there are some hundred for each bucket. Then they are sorted by bucket and go to the kernel in blocks.
+// Keys wait here until there are some hundred for each bucket. Then they are sorted by bucket and go to the kernel in
+// blocks.
 #pragma once
 
 #include <array>
@@ -22,11 +23,11 @@ namespace stablesketch {
 inline constexpr std::uint32_t bucket_domain = 0x40000000u;
 
 // The buckets of n keys.
-void buckets_of(const Aes128& key, std::uint32_t domain, Encrypt encrypt, const std::uint64_t* fingerprints, std::size_t n,
-                std::uint32_t buckets, std::uint32_t* out);
+void buckets_of(const Aes128& key, std::uint32_t domain, Encrypt encrypt, const std::uint64_t* fingerprints,
+                std::size_t n, std::uint32_t buckets, std::uint32_t* out);
 
-// Sums of a long update, of one worker, or where they are large shared by all: each bucket is changed under a lock. Memory is
-// asked for when it is needed.
+// Sums of a long update, of one worker, or where they are large shared by all: each bucket is changed under a lock.
+// Memory is asked for when it is needed.
 class BucketSums {
   public:
     BucketSums(std::uint32_t buckets, std::size_t stride) : buckets_(buckets), stride_(stride) {}
@@ -65,15 +66,16 @@ struct KeyBlock {
 // The keys of one worker.
 class BucketStage {
   public:
-    // `job` says all but where the sums are; its pairs are those of one bucket. `shared` are the sums of another worker.
+    // `job` says all but where the sums are; its pairs are those of one bucket. `shared` are the sums of another
+    // worker.
     BucketStage(const KernelJob& job, const Tier& tier, std::uint32_t buckets, std::shared_ptr<BucketSums> shared);
 
     // Adds sign * weight for n keys; null `weights` are 1 each.
     void add(const std::uint64_t* fingerprints, const std::int64_t* weights, std::size_t n, std::int64_t sign);
     // Sorts the keys that are here; `finish` takes them so.
     void sort();
-    // Adds all that these workers of one update hold to the entries of the i-th part of the buckets, and to their totals if
-    // there are any. Different parts may be finished by different threads; then each is emptied.
+    // Adds all that these workers of one update hold to the entries of the i-th part of the buckets, and to their
+    // totals if there are any. Different parts may be finished by different threads; then each is emptied.
     static void finish(const std::vector<BucketStage*>& together, std::size_t i, std::int64_t* entries, int128* totals);
     void clear();
 
@@ -83,7 +85,8 @@ class BucketStage {
     void flush();
     std::size_t begin(std::uint32_t bucket) const { return bucket == 0 ? 0 : end_[bucket - 1]; }
     // Moves the keys of a bucket into blocks, and to its sums each block that is full. Returns their total.
-    int128 fill(KeyBlock& block, std::uint32_t bucket, BucketStage& runs, std::int64_t* sums, std::uint32_t& blocks) const;
+    int128 fill(KeyBlock& block, std::uint32_t bucket, BucketStage& runs, std::int64_t* sums,
+                std::uint32_t& blocks) const;
     void run(KeyBlock& block, std::int64_t* sums, std::uint32_t& blocks);
     void run_heavy(const KeyBlock& block, std::int64_t* sums);
     void settle_bucket(std::int64_t* sums) const;

@@ -9,7 +9,9 @@
 namespace stablesketch {
 
 static inline std::uint64_t more_bits(const KernelJob& job, std::uint64_t fingerprint, std::uint32_t entry) {
-    const auto round_key = [&](int r) { return _mm_load_si128(reinterpret_cast<const __m128i*>(job.key->round_key[r])); };
+    const auto round_key = [&](int r) {
+        return _mm_load_si128(reinterpret_cast<const __m128i*>(job.key->round_key[r]));
+    };
     const std::uint64_t name = std::uint64_t(job.domain ^ continuation) << 32 | entry / 2;
     __m128i block = _mm_set_epi64x(static_cast<long long>(name), static_cast<long long>(fingerprint));
     block = _mm_xor_si128(block, round_key(0));

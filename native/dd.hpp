@@ -1,8 +1,9 @@
 // Double-double arithmetic: a number as the unevaluated sum of two doubles, about 31 digits.
 //
-// The table of the stable law (stable_table.cpp) must come out with the same bits on every machine. libm does not promise
-// that: its exp and log differ in the last place between processors. Here everything is built from IEEE additions,
-// multiplications, divisions and square roots, whose results are fixed, and the error is far below the last place kept.
+// The table of the stable law (stable_table.cpp) must come out with the same bits on every machine. libm does not
+// promise that: its exp and log differ in the last place between processors. Here everything is built from IEEE
+// additions, multiplications, divisions and square roots, whose results are fixed, and the error is far below the last
+// place kept.
 //
 // The error-free transformations are Knuth's two-sum and Dekker's product.
 #pragma once

@@ -11,13 +11,13 @@ constexpr std::int64_t roomy_top = std::int64_t(1) << 30;
 constexpr int128 largest_total = int128(1) << 120;
 }  // namespace
 
-Entries::Entries(double p, std::uint32_t size, std::uint32_t buckets)
-    : table_(stable_table(p)),
+Entries::Entries(const EntryLaw& law, std::uint32_t size, std::uint32_t buckets)
+    : table_(stable_table(law)),
       size_(size),
       buckets_(buckets),
-      digits_(digits_for(p, table_->resolution)),
+      digits_(digits_for(law, table_->resolution)),
       sums_(std::size_t(size) * digits_, 0),
-      totals_(buckets > 1 && p == skewed ? buckets : 0, 0) {}
+      totals_(buckets > 1 && law.entropy() ? buckets : 0, 0) {}
 
 Entries::Entries(const Entries& other)
     : table_(other.table_), size_(other.size_), buckets_(other.buckets_), digits_(other.digits_) {
@@ -48,8 +48,8 @@ void Entries::absorb_locked(const std::vector<std::int64_t>& sums) {
 }
 
 void Entries::merge(const Entries& other) {
-    if (other.p() != p() || other.size_ != size_ || other.buckets_ != buckets_)
-        throw std::invalid_argument("entries of different p, size or buckets");
+    if (other.law() != law() || other.size_ != size_ || other.buckets_ != buckets_)
+        throw std::invalid_argument("entries of different laws, size or buckets");
     std::vector<std::int64_t> theirs;
     std::vector<int128> totals;
     {
@@ -60,7 +60,8 @@ void Entries::merge(const Entries& other) {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (std::size_t b = 0; b < totals.size(); ++b) {
         totals[b] += totals_[b];
-        if (totals[b] > largest_total || totals[b] < -largest_total) throw std::overflow_error("a total beyond its width");
+        if (totals[b] > largest_total || totals[b] < -largest_total)
+            throw std::overflow_error("a total beyond its width");
     }
     absorb_locked(theirs);
     totals_ = std::move(totals);
@@ -110,7 +111,8 @@ void Entries::split(double* fraction, std::int64_t* exponent) const {
         fraction[j] = 0.0;
         exponent[j] = 0;
         if (digits[top] == 0) continue;
-        // The first 64 bits; where any is set below them the last of these is set, too, so that it rounds as the whole does.
+        // The first 64 bits; where any is set below them the last of these is set, too, so that it rounds as the whole
+        // does.
         const int zeros = std::countl_zero(static_cast<std::uint32_t>(digits[top]));
         const uint128 window = static_cast<uint128>(digit(top) << 32 | digit(top - 1)) << 64 | digit(top - 2) << 32;
         std::uint64_t lead = static_cast<std::uint64_t>(window >> (64 - zeros));

@@ -3,12 +3,12 @@
 // X(key, j) is a pseudorandom function. One AES-128 block
 //     plaintext  = fingerprint (8 bytes) | j / 2 (4 bytes) | domain (4 bytes), little-endian
 //     ciphertext = 64 bits for entry 2 (j/2) | 64 bits for entry 2 (j/2) + 1
-// and, for the one X in 2^15 that asks for more bits (variate.hpp), the block with the highest bit of the domain turned. Of a
-// one-sided law one in 2^10 asks for more, and one in 2^62 for the block with the two highest bits turned, besides.
-// The bits become X by the table of stable_table.hpp, rounded to the nearest multiple of 2^-resolution (ties to even).
-// The rounding moves an entry by at most 2^-(q+1) sum_k f_k <= 2^-(q+1) F_p^{1/p}: the l_1 norm of the totals is at most
-// their l_p norm for p <= 1, so it is small against the scale of the entry whatever the stream. For p > 1 it is not, but the
-// errors have signs of their own and cancel as the terms do: see privacy/norm_precision.py.
+// and, for the one X in 2^15 that asks for more bits (variate.hpp), the block with the highest bit of the domain
+// turned. Of a one-sided law one in 2^10 asks for more, and one in 2^62 for the block with the two highest bits turned,
+// besides. The bits become X by the table of stable_table.hpp, rounded to the nearest multiple of 2^-resolution (ties
+// to even). The rounding moves an entry by at most 2^-(q+1) sum_k f_k <= 2^-(q+1) F_p^{1/p}: the l_1 norm of the totals
+// is at most their l_p norm for p <= 1, so it is small against the scale of the entry whatever the stream. For p > 1 it
+// is not, but the errors have signs of their own and cancel as the terms do: see privacy/norm_precision.py.
 #pragma once
 
 #include <cstddef>
@@ -25,18 +25,18 @@ namespace stablesketch {
 
 class Entries {
   public:
-    // With `buckets` (buckets.hpp) above 1 a key adds to size / buckets of the entries, and of the law of entropy the totals of
-    // the buckets are kept, too.
-    explicit Entries(double p, std::uint32_t size, std::uint32_t buckets = 1);
+    // With `buckets` (buckets.hpp) above 1 a key adds to size / buckets of the entries, and of the law of entropy the
+    // totals of the buckets are kept, too.
+    Entries(const EntryLaw& law, std::uint32_t size, std::uint32_t buckets = 1);
     Entries(const Entries& other);
 
-    double p() const { return table_->p; }
+    const EntryLaw& law() const { return table_->law; }
     std::uint32_t size() const { return size_; }
     std::uint32_t buckets() const { return buckets_; }
     int digits() const { return digits_; }
     const StableTable& table() const { return *table_; }
 
-    // Adds the settled sums of an accumulator of the same p and size: an even number of entries of digits() digits.
+    // Adds the settled sums of an accumulator of the same law and size: an even number of entries of digits() digits.
     // An entry beyond its width throws std::overflow_error and changes nothing; so does merge.
     void absorb(const std::vector<std::int64_t>& sums);
     void merge(const Entries& other);
@@ -56,7 +56,8 @@ class Entries {
     // The totals of the buckets, if they are kept; within 2^120 either way.
     std::vector<int128> totals() const;
     void load_totals(std::vector<int128> totals);
-    // Each entry, its resolution counted, as fraction * 2^exponent, the nearest double to it: |fraction| in [1/2, 1), or 0.
+    // Each entry, its resolution counted, as fraction * 2^exponent, the nearest double to it: |fraction| in [1/2, 1),
+    // or 0.
     void split(double* fraction, std::int64_t* exponent) const;
 
   private:
@@ -67,7 +68,8 @@ class Entries {
     int digits_;
     std::vector<std::int64_t> sums_;  // settled between calls
     std::vector<int128> totals_;
-    bool roomy_ = true;  // far from their width: an update, below 2^127 times the largest X, carries at most 1 into the last digit
+    bool roomy_ = true;  // far from their width: an update, below 2^127 times the largest X, carries at most 1 into the
+                         // last digit
     mutable std::mutex mutex_;
 };
 

@@ -1,26 +1,26 @@
 // Exact sums: an entry as one wide fixed-point integer, in units of 2^-resolution.
 //
-// The integer is kept in digits of base 2^32, each in its own 64-bit word, so that additions carry nothing: a word takes
-// 2^31 additions of one digit before `settle` must move the carries up. Integer addition is associative, so the settled
-// digits depend only on the set of terms: not on order, batching, threads or shards, and a deletion is exact.
+// The integer is kept in digits of base 2^32, each in its own 64-bit word, so that additions carry nothing: a word
+// takes 2^31 additions of one digit before `settle` must move the carries up. Integer addition is associative, so the
+// settled digits depend only on the set of terms: not on order, batching, threads or shards, and a deletion is exact.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
-#include "stable_table.hpp"
+#include "entry_law.hpp"
 
 namespace stablesketch {
 
 using uint128 = unsigned __int128;
 using int128 = __int128;
 
-// How many digits an entry of this p needs: X below 2^(64/p), or 2^((64 + d)/p) with d deep octaves above, with `resolution`
-// bits below the point, times a weight below 2^63, summed 2^64 times, and a sign. Nothing that could ever be counted overflows it.
-static inline int digits_for(double p, int resolution) {
-    // The skewed law (stable_table.hpp) has the tail of p = 1.
-    const double bits = (64.0 + deep_octaves(p).upper) / (p < 0.0 ? -p : p);
+// How many digits an entry of this law needs: X below 2^(64/p), or 2^((64 + d)/p) with d deep octaves above, with
+// `resolution` bits below the point, times a weight below 2^63, summed 2^64 times, and a sign. Nothing that could ever
+// be counted overflows it.
+static inline int digits_for(const EntryLaw& law, int resolution) {
+    const double bits = (64.0 + deep_octaves(law).upper) / law.p;
     int largest = static_cast<int>(bits);
     if (largest < bits) ++largest;
     return (resolution + largest + 63 + 64 + 1) / 32 + 2;
@@ -47,7 +47,8 @@ static inline void add_shifted(std::int64_t* digits, uint128 magnitude, bool neg
 
 // digits += value * 2^position for a signed 64-bit value.
 static inline void add_signed(std::int64_t* digits, std::int64_t value, int position) {
-    const std::uint64_t magnitude = value < 0 ? ~static_cast<std::uint64_t>(value) + 1 : static_cast<std::uint64_t>(value);
+    const std::uint64_t magnitude =
+        value < 0 ? ~static_cast<std::uint64_t>(value) + 1 : static_cast<std::uint64_t>(value);
     add_shifted(digits, magnitude, value < 0, position);
 }
 

@@ -10,14 +10,14 @@
 
 #include "siphash.hpp"
 
-namespace stablesketch::keys {
+namespace stablesketch {
 
 // The order is that of the key material, 16 bytes each; it is part of what a key becomes (docs/keys.md) and stays.
 enum class Domain : std::uint8_t { big, text, bytes, date, naive, instant, uuid, tuple };
-inline constexpr std::size_t DOMAINS = 8;
-inline constexpr std::size_t MATERIAL_BYTES = 16 * DOMAINS;
+inline constexpr std::size_t domain_count = 8;
+inline constexpr std::size_t material_bytes = 16 * domain_count;
 
-inline constexpr std::uint64_t TWO_63 = 1ULL << 63;
+inline constexpr std::uint64_t two_63 = 1ULL << 63;
 
 // Why a row has no fingerprint. The binding turns these into words, the Python side into an error with a way out.
 enum class Reason : std::uint8_t { none, null, part_of_day, malformed, not_unicode, too_large };
@@ -30,15 +30,15 @@ struct RowRefused {
 };
 
 class KeySet {
-public:
+  public:
     explicit KeySet(const std::uint8_t* material) noexcept {
-        for (std::size_t i = 0; i < DOMAINS; ++i)
+        for (std::size_t i = 0; i < domain_count; ++i)
             keys_[i] = {load_word(material + 16 * i), load_word(material + 16 * i + 8)};
     }
     // The keys are derived from the secret: they are wiped, not left behind for the next owner of the memory.
     ~KeySet() {
         volatile std::uint64_t* words = &keys_[0].k0;
-        for (std::size_t i = 0; i < 2 * DOMAINS; ++i) words[i] = 0;
+        for (std::size_t i = 0; i < 2 * domain_count; ++i) words[i] = 0;
     }
     KeySet(const KeySet&) = delete;
     KeySet& operator=(const KeySet&) = delete;
@@ -49,7 +49,7 @@ public:
         return siphash13((*this)[domain], message, length);
     }
     std::uint64_t integer(std::uint64_t value) const noexcept {
-        return value < TWO_63 ? value : siphash13_word((*this)[Domain::big], value);
+        return value < two_63 ? value : siphash13_word((*this)[Domain::big], value);
     }
     std::uint64_t day(std::int64_t days) const noexcept {
         return siphash13_word((*this)[Domain::date], static_cast<std::uint64_t>(days));
@@ -63,8 +63,8 @@ public:
         return siphash13_words((*this)[domain], low, high);
     }
 
-private:
-    std::array<SipKey, DOMAINS> keys_{};
+  private:
+    std::array<SipKey, domain_count> keys_{};
 };
 
 // UTF-8 of `length` code points held as units of 1, 2 or 4 bytes (Python's and numpy's own storage, where a unit is
@@ -134,4 +134,4 @@ inline void fingerprint_tuples(const KeySet& keys, const std::vector<const std::
     }
 }
 
-}  // namespace stablesketch::keys
+}  // namespace stablesketch

@@ -1,10 +1,10 @@
 // Folding: the sketch is linear, so equal keys are added up before they cost a column of X.
 //
-// A bounded table of cache lines, each holding four keys and their weights, or three where keys are of groups. A key has
-// one line; when its line is full, the lightest of them leaves the table (it goes on, to the kernel, and nothing is lost)
-// and the new key takes its place, so heavy keys stay. A slot of weight 0 is free: it adds nothing, whatever its key. The
-// hash is a multiplication by an odd number, random in each process, so nobody can aim keys at one line; the result does
-// not depend on it.
+// A bounded table of cache lines, each holding four keys and their weights, or three where keys are of groups. A key
+// has one line; when its line is full, the lightest of them leaves the table (it goes on, to the kernel, and nothing is
+// lost) and the new key takes its place, so heavy keys stay. A slot of weight 0 is free: it adds nothing, whatever its
+// key. The hash is a multiplication by an odd number, random in each process, so nobody can aim keys at one line; the
+// result does not depend on it.
 #pragma once
 
 #include <cstddef>
@@ -56,9 +56,11 @@ struct Evicted {  // what one call of a fold loop pushed out of the table: at mo
 // Adds n <= Evicted::capacity keys with weights sign * weights[i] (1 each if null); returns how many were in the table.
 using FoldAdd = std::size_t (*)(const FoldTable&, const std::uint64_t* keys, const std::int64_t* weights, std::size_t n,
                                 std::int64_t sign, Evicted& out);
-std::size_t fold_add_plain(const FoldTable&, const std::uint64_t*, const std::int64_t*, std::size_t, std::int64_t, Evicted&);
+std::size_t fold_add_plain(const FoldTable&, const std::uint64_t*, const std::int64_t*, std::size_t, std::int64_t,
+                           Evicted&);
 #if defined(__x86_64__)
-std::size_t fold_add_avx2(const FoldTable&, const std::uint64_t*, const std::int64_t*, std::size_t, std::int64_t, Evicted&);
+std::size_t fold_add_avx2(const FoldTable&, const std::uint64_t*, const std::int64_t*, std::size_t, std::int64_t,
+                          Evicted&);
 #endif
 // The same for keys of groups; weights must be positive.
 std::size_t fold_add_groups(const GroupTable&, const std::uint64_t* keys, const std::int64_t* weights,
@@ -85,7 +87,8 @@ class FoldOf {
 #if defined(__linux__)
         // A large table is met at random: without large pages nearly every key would wait for the page table.
         constexpr std::uintptr_t large = std::uintptr_t(1) << 21;
-        const std::uintptr_t begin = (first + large - 1) & ~(large - 1), end = (first + count_ * sizeof(Line)) & ~(large - 1);
+        const std::uintptr_t begin = (first + large - 1) & ~(large - 1),
+                             end = (first + count_ * sizeof(Line)) & ~(large - 1);
         if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
 #endif
     }
@@ -126,8 +129,8 @@ class Fold : public FoldOf<FoldLine> {
     // Room for about `rows` keys, within 2^6 to 2^16 lines: 4 KiB to 4 MiB.
     explicit Fold(std::size_t rows) : FoldOf(bits_for(rows), std::int64_t(1) << 61) {}
 
-    // Moves some lines of others with as many lines into those of this table: a key has the same line in all of them, so
-    // it is added up once more. What finds no room goes to take(key, weight).
+    // Moves some lines of others with as many lines into those of this table: a key has the same line in all of them,
+    // so it is added up once more. What finds no room goes to take(key, weight).
     template <class Take>
     void join(const std::vector<Fold*>& others, std::size_t begin, std::size_t end, Take&& take) {
         for (Fold* other : others) {

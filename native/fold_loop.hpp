@@ -36,8 +36,7 @@ inline unsigned matches(const FoldLine& line, std::uint64_t key, std::int32_t) {
 
 [[maybe_unused]] inline unsigned matches(const GroupLine& line, std::uint64_t key, std::int32_t code) {
     unsigned found = 0;
-    for (int k = 0; k < GroupLine::slots; ++k)
-        found |= unsigned(line.key[k] == key && line.code[k] == code) << k;
+    for (int k = 0; k < GroupLine::slots; ++k) found |= unsigned(line.key[k] == key && line.code[k] == code) << k;
     return found;
 }
 

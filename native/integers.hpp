@@ -1,5 +1,5 @@
-// The integers of the wire format (docs/wire-format.md): a length byte, then the fewest bytes of little-endian two's complement.
-// Zero is the length byte 0 alone.
+// The integers of the wire format (docs/wire-format.md): a length byte, then the fewest bytes of little-endian two's
+// complement. Zero is the length byte 0 alone.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,8 @@ struct IntegersEnd {
 };
 
 // Where `count` integers end; or the beginning of the first that is missing, cut off or not in its shortest form.
-inline IntegersEnd integers_end(const std::uint8_t* bytes, std::size_t length, std::size_t position, std::size_t count) {
+inline IntegersEnd integers_end(const std::uint8_t* bytes, std::size_t length, std::size_t position,
+                                std::size_t count) {
     for (; count > 0; --count) {
         if (position >= length) return {position, Form::missing};
         const std::size_t own = bytes[position];

@@ -7,8 +7,8 @@ const std::vector<Tier>& tiers() {
         std::vector<Tier> found;
 #if defined(__x86_64__)
         __builtin_cpu_init();
-        // VAES is asked for by itself: some AVX-512 machines lack it, some AVX2 machines have it. Those that have both have
-        // the rest of this list, too.
+        // VAES is asked for by itself: some AVX-512 machines lack it, some AVX2 machines have it. Those that have both
+        // have the rest of this list, too.
         if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
             __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
             __builtin_cpu_supports("avx512ifma") && __builtin_cpu_supports("avx512vbmi") &&

@@ -25,14 +25,14 @@ struct TableView {
     const Row* rows;
     std::size_t rows_per_side;
     int bin_bits, resolution, shift;
-    double fine_from = 0.0;  // every X that asks for more bits is above this, as the rows hold it
-    std::uint64_t sign_bit = 0;  // the bit that is the sign of X, if one is
-    std::uint64_t coarse = 0;    // bits that ask for more if none of these is set (variate.hpp)
-    bool wide = false;       // whether a window of three limbs pays (kernel_outliers.hpp)
-    double tail = 1.0;       // P(|X| > x) falls like x^-tail
-    const Row* marked = nullptr;  // marked_rows.hpp, or the rows
-    const Row* direct = nullptr;  // direct_rows.hpp
-    const Row* deep = nullptr;    // the octaves of t below 2^-63, if there are any
+    double fine_from = 0.0;        // every X that asks for more bits is above this, as the rows hold it
+    std::uint64_t sign_bit = 0;    // the bit that is the sign of X, if one is
+    std::uint64_t coarse = 0;      // bits that ask for more if none of these is set (variate.hpp)
+    bool wide = false;             // whether a window of three limbs pays (kernel_outliers.hpp)
+    double tail = 1.0;             // P(|X| > x) falls like x^-tail
+    const Row* marked = nullptr;   // marked_rows.hpp, or the rows
+    const Row* direct = nullptr;   // direct_rows.hpp
+    const Row* deep = nullptr;     // the octaves of t below 2^-63, if there are any
     int deep_octaves[2] = {0, 0};  // how many on each side
 };
 TableView view_of(const StableTable& table);
@@ -59,8 +59,8 @@ struct Tier {
 
 // The tiers this machine can run, best first; "plain" is always the last.
 const std::vector<Tier>& tiers();
-// sums += weight * X for one entry whose bits ask for `more` (variate.hpp). The fingerprint is there for the one in 2^62 that
-// asks for still more.
+// sums += weight * X for one entry whose bits ask for `more` (variate.hpp). The fingerprint is there for the one in
+// 2^62 that asks for still more.
 void add_fine_variate(const KernelJob&, std::uint64_t fingerprint, std::uint32_t entry, std::uint64_t bits,
                       std::uint64_t more, std::int64_t weight);
 void add_block_plain(const KernelJob&, const std::uint64_t*, const std::int64_t*, std::size_t);

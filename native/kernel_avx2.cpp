@@ -1,7 +1,8 @@
 // AVX2 with AES-NI: two AES blocks, and so four variates, at a time. Lanes hold two keys times two entries.
 //
 // AVX2 lacks conversions between 64-bit integers and doubles. Both directions go through numbers whose unit in the last
-// place is one: adding 2^52 to a small integer puts it into the low bits of a double, exactly, and rounds to nearest even.
+// place is one: adding 2^52 to a small integer puts it into the low bits of a double, exactly, and rounds to nearest
+// even.
 #include "kernel.hpp"
 
 #if defined(__x86_64__)
@@ -33,14 +34,14 @@ template <int B>
 inline void draw(const KernelJob& job, const std::uint64_t* fingerprints, std::size_t padded, std::uint32_t j,
                  Drawn& drawn) {
     __m128i round_key[11];
-    for (int r = 0; r < 11; ++r)
-        round_key[r] = _mm_load_si128(reinterpret_cast<const __m128i*>(job.key->round_key[r]));
+    for (int r = 0; r < 11; ++r) round_key[r] = _mm_load_si128(reinterpret_cast<const __m128i*>(job.key->round_key[r]));
     const __m128i first =
         _mm_xor_si128(round_key[0], _mm_set_epi64x(static_cast<long long>(std::uint64_t(job.domain) << 32 | j), 0));
     const __m256i side_bytes = all(job.table.rows_per_side * sizeof(Row));
     const __m256i one = all(1), low_word = all(0xffffffff), high_word = all(0x7fffffff);
     const __m256i two52 = all(0x4330000000000000), two84 = all(0x4530000000000000);
-    const __m256i row_mask = all(~std::uint64_t(63)), fraction = all(0x000fffffffffffff), one_bits = all(0x3ff0000000000000);
+    const __m256i row_mask = all(~std::uint64_t(63)), fraction = all(0x000fffffffffffff),
+                  one_bits = all(0x3ff0000000000000);
     const __m256d two84_52 = _mm256_set1_pd(19342813118337666422669312.0);  // 2^84 + 2^52
     const __m256d centre = _mm256_set1_pd(1.5);
     for (std::size_t i = 0; i < padded; i += 8) {
@@ -58,8 +59,8 @@ inline void draw(const KernelJob& job, const std::uint64_t* fingerprints, std::s
             const __m256i twice = _mm256_slli_epi64(u, 1), m = _mm256_or_si256(twice, one);
             const __m256d upper = _mm256_sub_pd(
                 as_double(_mm256_or_si256(_mm256_and_si256(_mm256_srli_epi64(m, 32), high_word), two84)), two84_52);
-            const __m256i t = as_integer(
-                _mm256_add_pd(upper, as_double(_mm256_or_si256(_mm256_and_si256(m, low_word), two52))));
+            const __m256i t =
+                as_integer(_mm256_add_pd(upper, as_double(_mm256_or_si256(_mm256_and_si256(m, low_word), two52))));
             const __m256i side = _mm256_and_si256(_mm256_srai_epi32(_mm256_shuffle_epi32(twice, 0xf5), 31), side_bytes);
             _mm256_store_si256(reinterpret_cast<__m256i*>(drawn.offset + at),
                                _mm256_add_epi64(_mm256_and_si256(_mm256_srli_epi64(t, 46 - B), row_mask), side));
@@ -86,10 +87,10 @@ inline void load_coefficients(const char* rows, const std::uint64_t* offset, __m
 template <int B, bool wide>  // log2 of the bins per octave; three limbs or two
 void run(const KernelJob& job, const std::uint64_t* fingerprints, const std::int64_t* weights, std::size_t padded) {
     const TableView& table = job.table;
-    const char* rows = reinterpret_cast<const char*>(
-        reinterpret_cast<std::uintptr_t>(table.marked) - (std::uintptr_t(1023) << B) * sizeof(Row));
+    const char* rows = reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(table.marked) -
+                                                     (std::uintptr_t(1023) << B) * sizeof(Row));
     const __m256i sign_bit = all(table.sign_bit);
-    const __m256d round_to_one = _mm256_set1_pd(6755399441055744.0);         // 1.5 * 2^52
+    const __m256d round_to_one = _mm256_set1_pd(6755399441055744.0);  // 1.5 * 2^52
     const __m256d limit = _mm256_set1_pd(window_limit(table));
     const __m256d scale = _mm256_set1_pd(units_scale(table));
     const __m256d split = _mm256_set1_pd(2147483648.0), inverse_split = _mm256_set1_pd(1.0 / 2147483648.0);

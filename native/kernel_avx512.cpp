@@ -1,8 +1,8 @@
 // AVX-512 with VAES: four AES blocks, and so eight variates, to a register. Lanes hold four keys times two entries, so
 // a pair of entries keeps its sums in registers over the whole block.
 //
-// What bounds the loops are two ports for arithmetic on 512 bits, and loads: one a cycle where they fill a register of 512
-// bits, two where they are short. Every step is written for few of both (docs/performance.md has the count).
+// What bounds the loops are two ports for arithmetic on 512 bits, and loads: one a cycle where they fill a register of
+// 512 bits, two where they are short. Every step is written for few of both (docs/performance.md has the count).
 #include "kernel.hpp"
 
 #if defined(__x86_64__)
@@ -24,14 +24,14 @@ struct Lanes {
     alignas(64) std::uint64_t started[2 * block_keys];  // what the fingerprint gives to the first round of AES
     alignas(64) std::uint64_t weight[2 * block_keys];   // each |weight| twice
     alignas(64) std::uint64_t key[block_keys + 8], size[block_keys + 8];  // fingerprint and |weight|
-    std::size_t count, groups;        // of keys, and of registers of eight variates
-    std::uint64_t total, any_weight;  // the sum and the union of the |weights|
+    std::size_t count, groups;                                            // of keys, and of registers of eight variates
+    std::uint64_t total, any_weight;                                      // the sum and the union of the |weights|
     bool negative;
 };
 
 // Takes the keys of one sign out of n.
 void gather(Lanes& lanes, const KernelJob& job, const std::uint64_t* fingerprints, const std::int64_t* weights,
-                   std::size_t n, bool negative) {
+            std::size_t n, bool negative) {
     const __m512i zero = _mm512_setzero_si512();
     __m512i total = zero, any_weight = zero;
     std::size_t count = 0;
@@ -54,7 +54,8 @@ void gather(Lanes& lanes, const KernelJob& job, const std::uint64_t* fingerprint
     lanes.negative = negative;
 
     const __m512i twice = _mm512_setr_epi64(0, 0, 1, 1, 2, 2, 3, 3), none = _mm512_set1_epi8(no_byte);
-    const __m512i whiten = _mm512_broadcast_i32x4(_mm_load_si128(reinterpret_cast<const __m128i*>(job.key->round_key[0])));
+    const __m512i whiten =
+        _mm512_broadcast_i32x4(_mm_load_si128(reinterpret_cast<const __m128i*>(job.key->round_key[0])));
     for (std::size_t i = 0; i < (count + 15) / 16 * 16; i += 4) {  // whole turns of `draw`; weight 0 adds nothing
         const auto some = static_cast<__mmask8>(i + 4 <= count ? 15 : i < count ? (1 << (count - i)) - 1 : 0);
         const __m512i key = _mm512_castsi256_si512(_mm256_maskz_loadu_epi64(some, lanes.key + i));
@@ -74,11 +75,11 @@ struct Drawn {
 };
 
 // Four chains of AES at once: a round takes three cycles to come back, and a new one can start every cycle. Meanwhile
-// the other port turns bits into rows. Offsets go through memory and are read much later: taken out of a register one by
-// one they would need the very ports that are the bottleneck, and read back at once they would wait for the store.
+// the other port turns bits into rows. Offsets go through memory and are read much later: taken out of a register one
+// by one they would need the very ports that are the bottleneck, and read back at once they would wait for the store.
 //
-// The first round of AES is linear once the bytes are substituted, and fingerprint and entry are different bytes. So what
-// each gives is computed once for all entries (Lanes) and once for all keys (`entry`); here they are only added.
+// The first round of AES is linear once the bytes are substituted, and fingerprint and entry are different bytes. So
+// what each gives is computed once for all entries (Lanes) and once for all keys (`entry`); here they are only added.
 template <int B>
 inline void draw(const Lanes& lanes, const __m512i (&round_key)[11], __m512i entry, Drawn& drawn) {
     const __m512i one = _mm512_set1_epi64(1), sign = _mm512_set1_epi64(static_cast<long long>(std::uint64_t(1) << 63));
@@ -111,9 +112,9 @@ inline void draw(const Lanes& lanes, const __m512i (&round_key)[11], __m512i ent
 
 inline __m512d madd(__m512d a, __m512d b, __m512d c) { return _mm512_add_pd(a, _mm512_mul_pd(b, c)); }
 
-// The polynomials are evaluated while their rows are being turned from one row a register to one coefficient a register:
-// each level halves what is left to turn. First level: c0 + c1 s, c2 + c3 s, c4 + c5 s, c6 + c7 s, in this order, of
-// lanes 2i and 2i + 1 by turns.
+// The polynomials are evaluated while their rows are being turned from one row a register to one coefficient a
+// register: each level halves what is left to turn. First level: c0 + c1 s, c2 + c3 s, c4 + c5 s, c6 + c7 s, in this
+// order, of lanes 2i and 2i + 1 by turns.
 template <int B>
 inline __m512d first_level(const char* rows, const Drawn& drawn, std::size_t g, std::size_t i) {
     const auto row = [&](std::size_t lane) {
@@ -126,7 +127,8 @@ inline __m512d first_level(const char* rows, const Drawn& drawn, std::size_t g, 
 
 // Second level, of half a group: the lower four coefficients of four lanes, then the upper four.
 inline __m512d second_level(__m512d a, __m512d b, const double* s2) {
-    const __m512i evens = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13), odds = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
+    const __m512i evens = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13),
+                  odds = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
     return madd(_mm512_permutex2var_pd(a, evens, b), _mm512_permutex2var_pd(a, odds, b),
                 _mm512_broadcast_f64x4(_mm256_load_pd(s2)));
 }
@@ -145,8 +147,7 @@ inline void add_light_outliers(std::int64_t* digits, const Outliers& out, const 
         const __m512i raw = _mm512_castpd_si512(_mm512_load_pd(out.x + i)), w = _mm512_load_si512(out.weight + i);
         const __m512i mantissa = _mm512_ternarylogic_epi64(raw, fraction, implicit, 0xea);  // (a&b)|c
         const __m512i product = _mm512_mullo_epi64(mantissa, _mm512_abs_epi64(w));
-        const __m512i position =
-            _mm512_add_epi64(_mm512_and_si512(_mm512_srli_epi64(raw, 52), exponent), base);
+        const __m512i position = _mm512_add_epi64(_mm512_and_si512(_mm512_srli_epi64(raw, 52), exponent), base);
         const __m512i s = _mm512_and_si512(position, _mm512_set1_epi64(31));
         const __mmask8 negative = _mm512_movepi64_mask(_mm512_xor_si512(raw, w));
         alignas(64) std::int64_t d[3][8], index[8];
@@ -185,17 +186,17 @@ __mmask8 add_fine(const KernelJob& job, const Lanes& lanes, std::uint32_t j, std
 }
 
 // X in units of 2^-resolution, cut into limbs of so many bits, each rounded to nearest, from the top down; what is left
-// after each is exact. Adding 2^52 + 2^(bits - 1), in units of the limb, leaves the limb plus a bias of 2^(bits - 1), an
-// integer from 0 to 2^bits, in the low 52 bits of a double: there the 52-bit multiplication takes it. Weights are below
-// 2^(52 - bits), so products have 52 bits and those of a block 60. The bias is taken off the sums.
+// after each is exact. Adding 2^52 + 2^(bits - 1), in units of the limb, leaves the limb plus a bias of 2^(bits - 1),
+// an integer from 0 to 2^bits, in the low 52 bits of a double: there the 52-bit multiplication takes it. Weights are
+// below 2^(52 - bits), so products have 52 bits and those of a block 60. The bias is taken off the sums.
 struct Limbs {
     int count, bits;
 };
 
 Limbs limbs_for(const TableView& table, std::uint64_t any_weight) {
     Limbs limbs{2, __builtin_clzll(any_weight) - 12};
-    // As many as leave one X in 64 outside, roughly: that costs as much as another limb would. (So the window ends above
-    // 64 at p = 1, and the skewed law, whose left tail ends before -5, has no X below it.)
+    // As many as leave one X in 64 outside, roughly: that costs as much as another limb would. (So the window ends
+    // above 64 at p = 1, and the skewed law, whose left tail ends before -5, has no X below it.)
     while (limbs.count < 6 && table.tail * (limbs.count * limbs.bits - 1 - table.resolution) < 6.0) ++limbs.count;
     return limbs;
 }
@@ -207,15 +208,15 @@ void run(const KernelJob& job, const Lanes& lanes, int limb_size) {
     for (int r = 0; r < 11; ++r)
         round_key[r] = _mm512_broadcast_i32x4(_mm_load_si128(reinterpret_cast<const __m128i*>(job.key->round_key[r])));
     // Offsets have half a row too many.
-    const char* rows =
-        reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(table.direct) - sizeof(Row) / 2);
+    const char* rows = reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(table.direct) - sizeof(Row) / 2);
     const __m512i sign_bit = _mm512_set1_epi64(static_cast<long long>(table.sign_bit));
     const int unit = -(table.shift + table.resolution);
     const double end = power_of_two(limbs * limb_size - 1 + unit);
     const __m512d limit = _mm512_set1_pd(end < table.fine_from ? end : table.fine_from);
     __m512d biased[limbs];
     for (int l = 0; l < limbs; ++l)
-        biased[l] = _mm512_set1_pd((power_of_two(52) + power_of_two(limb_size - 1)) * power_of_two(l * limb_size + unit));
+        biased[l] =
+            _mm512_set1_pd((power_of_two(52) + power_of_two(limb_size - 1)) * power_of_two(l * limb_size + unit));
     const std::uint64_t bias = lanes.total << (limb_size - 1);
     const auto add_rest = lanes.any_weight < 2048 ? add_light_outliers : add_outliers;
     const __m512i negated = _mm512_set1_epi64(static_cast<long long>(std::uint64_t(lanes.negative) << 63));

@@ -1,5 +1,5 @@
-// What the vector tiers share: X outside the window that they sum in registers, added one by one; and the window of AVX2.
-// (That of AVX-512 is cut for 52-bit products, in kernel_avx512.cpp.)
+// What the vector tiers share: X outside the window that they sum in registers, added one by one; and the window of
+// AVX2. (That of AVX-512 is cut for 52-bit products, in kernel_avx512.cpp.)
 //
 // An |X| below 2^61 units (one unit is 2^-resolution) is an integer of 62 bits. Cut at bit 31, its two limbs times a
 // weight are summed in two 64-bit lanes, and only the sums of a block go to the wide digits. For the middle range of p,
@@ -42,7 +42,7 @@ static inline void add_outliers(std::int64_t* digits, const Outliers& out, const
         const int position = static_cast<int>((raw >> 52) & 0x7ff) + base;
         const std::uint64_t mantissa = (raw & 0x000fffffffffffffULL) | 0x0010000000000000ULL;
         const uint128 product = static_cast<uint128>(mantissa) * static_cast<std::uint64_t>((w ^ (w >> 63)) - (w >> 63))
-                                << (position & 31);
+                             << (position & 31);
         std::int64_t* d = digits + (position >> 5);
         const auto low = static_cast<std::uint64_t>(product), high = static_cast<std::uint64_t>(product >> 64);
         d[0] += (static_cast<std::int64_t>(low & 0xffffffff) ^ sign) - sign;

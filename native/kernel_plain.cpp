@@ -18,27 +18,26 @@ Pair encrypt(const KernelJob& job, std::uint64_t fingerprint, std::uint32_t pair
 
 TableView view_of(const StableTable& table) {
     TableView view{table.rows.data(), table.rows_per_side(), table.bin_bits, table.resolution, table.shift};
-    view.sign_bit = table.symmetric ? std::uint64_t(1) << 63 : 0;
-    const bool positive = one_sided(table.p);
+    view.sign_bit = table.law.symmetric() ? std::uint64_t(1) << 63 : 0;
+    const bool positive = table.law.one_sided();
     view.coarse = positive ? one_sided_coarse_bits : coarse_bits;
     // X falls with t, to within the error of its polynomials.
     const std::uint64_t first_enough = std::uint64_t(1) << (positive ? one_sided_fine_bits : 48);
     view.fine_from = magnitude_of(view, 0, uniform_of(first_enough)) * (1.0 - 0x1p-30);
-    view.tail = std::fabs(table.p);  // the skewed law has the tail of p = 1
+    view.tail = table.law.p;
     view.wide = view.tail >= 0.15 && view.tail <= 0.9;
     view.marked = table.marked.empty() ? view.rows : table.marked.data();
     view.direct = table.direct.data();
     view.deep = table.deep.empty() ? nullptr : table.deep.data();
-    for (const std::size_t side : {0, 1}) view.deep_octaves[side] = deep_octaves(table.p).of(side);
+    for (const std::size_t side : {0, 1}) view.deep_octaves[side] = deep_octaves(table.law).of(side);
     return view;
 }
 
 void add_fine_variate(const KernelJob& job, std::uint64_t fingerprint, std::uint32_t entry, std::uint64_t bits,
                       std::uint64_t more, std::int64_t weight) {
-    const std::uint64_t last =
-        asks_for_last(job.table, bits)
-            ? encrypt(job, fingerprint, entry / 2, job.domain ^ last_continuation).bits[entry % 2]
-            : 0;
+    const std::uint64_t last = asks_for_last(job.table, bits)
+                                 ? encrypt(job, fingerprint, entry / 2, job.domain ^ last_continuation).bits[entry % 2]
+                                 : 0;
     add_variate(job.sums + std::size_t(entry) * job.digits, job.table, bits,
                 fine_magnitude_of(job.table, bits, more, last), weight);
 }

@@ -2,13 +2,13 @@
 //
 // Lower tail. With Kanter's a(u) = (sin pu/sin u)^{p/(1-p)} sin((1-p)u)/sin u and c = p/(1-p),
 //     P(X <= e^y) = (1/pi) integral over (0, pi) of exp(-a(u) e^{-cy}) du.
-// With u = pi tanh(s/2) the integrand is even in s and falls doubly exponentially, so the trapezoid rule converges like an
-// exponential: measured below 1e-25 at steps of 0.08 for p <= 1/2 and 0.03 above, for all tails up to 0.8.
+// With u = pi tanh(s/2) the integrand is even in s and falls doubly exponentially, so the trapezoid rule converges like
+// an exponential: measured below 1e-25 at steps of 0.08 for p <= 1/2 and 0.03 above, for all tails up to 0.8.
 //
 // Upper tail. With zeta = x^{-p},
 //     P(X > x) = sum over k >= 1 of c_k zeta^k,    c_k = Gamma(pk) sin(pi (1-p) k) / (pi k!),
-// a series that converges everywhere and, up to the median, hardly cancels. (Proof: expand (1 - exp(-s^p))/s, whose inverse
-// Laplace transform the tail is, in powers of s.) It takes some 14/(1-p) terms at the median, few in the tail.
+// a series that converges everywhere and, up to the median, hardly cancels. (Proof: expand (1 - exp(-s^p))/s, whose
+// inverse Laplace transform the tail is, in powers of s.) It takes some 14/(1-p) terms at the median, few in the tail.
 #pragma once
 
 #include <cmath>
@@ -20,7 +20,8 @@
 namespace stablesketch {
 namespace {
 
-// ln Gamma(x), x > 0: Stirling's series from 32 on, where its twelve terms leave less than 1e-31, and the recurrence below.
+// ln Gamma(x), x > 0: Stirling's series from 32 on, where its twelve terms leave less than 1e-31, and the recurrence
+// below.
 inline dd log_gamma(dd x) {
     static const double numerator[12] = {1, -1, 1, -1, 1, -691, 1, -3617, 43867, -174611, 77683, -236364091};
     static const double denominator[12] = {12,  360,    1260,   1680,   1188, 360360,
@@ -90,11 +91,14 @@ class OneSidedUpper {
   public:
     explicit OneSidedUpper(double p) : p_(p), q_(dd(1.0) - dd(p)) {}
 
-    // ln zeta at eight tails, each given as its logarithm, largest x first. Calls must go from the tail to the median: each
-    // starts from where the last one ended. Newton in double, then once in double-double from a start good to 1e-13.
+    // ln zeta at eight tails, each given as its logarithm, largest x first. Calls must go from the tail to the median:
+    // each starts from where the last one ended. Newton in double, then once in double-double from a start good to
+    // 1e-13.
     void solve(const dd (&log_tail)[8], dd (&log_zeta)[8]) {
-        if (at_ == 0.0) at_ = log_tail[0].hi + log_gamma(q_).hi;  // far out the tail is zeta/Gamma(1-p)
-        else at_ += (log_tail[0].hi - log_tail_) / slope_;
+        if (at_ == 0.0)
+            at_ = log_tail[0].hi + log_gamma(q_).hi;  // far out the tail is zeta/Gamma(1-p)
+        else
+            at_ += (log_tail[0].hi - log_tail_) / slope_;
         eight y;
         for (int i = 0; i < 8; ++i) y[i] = at_ + (log_tail[i].hi - log_tail[0].hi) / slope_;
         eight slope{};

@@ -21,7 +21,8 @@ void encrypt_aesni(const Aes128& key, std::uint32_t domain, const std::uint64_t*
         for (int r = 1; r < 10; ++r)
             for (int k = 0; k < chains; ++k) chain[k] = _mm_aesenc_si128(chain[k], round_key[r]);
         for (int k = 0; k < chains; ++k)
-            _mm_storeu_si128(reinterpret_cast<__m128i*>(bits + 2 * (i + k)), _mm_aesenclast_si128(chain[k], round_key[10]));
+            _mm_storeu_si128(reinterpret_cast<__m128i*>(bits + 2 * (i + k)),
+                             _mm_aesenclast_si128(chain[k], round_key[10]));
     }
     encrypt_plain(key, domain, fingerprints + i, n - i, bits + 2 * i);
 }

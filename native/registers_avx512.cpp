@@ -19,7 +19,8 @@ void encrypt_avx512(const Aes128& key, std::uint32_t domain, const std::uint64_t
         __m512i chain[chains];
         for (int k = 0; k < chains; ++k) {
             const __m256i four = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(fingerprints + i + 4 * k));
-            chain[k] = _mm512_xor_si512(first, _mm512_maskz_permutexvar_epi64(0x55, twice, _mm512_castsi256_si512(four)));
+            chain[k] =
+                _mm512_xor_si512(first, _mm512_maskz_permutexvar_epi64(0x55, twice, _mm512_castsi256_si512(four)));
         }
         for (int r = 1; r < 10; ++r)
             for (int k = 0; k < chains; ++k) chain[k] = _mm512_aesenc_epi128(chain[k], round_key[r]);

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace stablesketch::keys {
+namespace stablesketch {
 
 struct SipKey {
     std::uint64_t k0;
@@ -36,7 +36,7 @@ inline std::uint64_t load_word(const std::uint8_t* from) noexcept { return littl
 // The state of one hash. Words go in by `absorb`; the last one carries the message length in its top byte.
 template <int COMPRESS, int FINISH>
 class SipState {
-public:
+  public:
     explicit SipState(SipKey key) noexcept
         : v0_(key.k0 ^ 0x736f6d6570736575ULL),
           v1_(key.k1 ^ 0x646f72616e646f6dULL),
@@ -56,7 +56,7 @@ public:
         return v0_ ^ v1_ ^ v2_ ^ v3_;
     }
 
-private:
+  private:
     void round() noexcept {
         v0_ += v1_;
         v2_ += v3_;
@@ -117,4 +117,4 @@ inline std::uint64_t siphash13_words(SipKey key, std::uint64_t low, std::uint64_
     return state.finish(0, 16);
 }
 
-}  // namespace stablesketch::keys
+}  // namespace stablesketch

@@ -10,19 +10,19 @@ namespace stablesketch {
 
 namespace {
 
-std::shared_ptr<const StableTable> built(double p) {
+std::shared_ptr<const StableTable> built(const EntryLaw& law) {
     auto table = std::make_shared<StableTable>();
-    static_cast<TableShape&>(*table) = table_shape(p);
-    table->p = p;
+    static_cast<TableShape&>(*table) = table_shape(law);
+    table->law = law;
     table->rows.assign(2 * table->rows_per_side(), Row{});
     auto fill = fill_table_plain;
 #if defined(__x86_64__)
     __builtin_cpu_init();
     if (__builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2")) fill = fill_table_fma;
 #endif
-    table->deep.assign(std::size_t(deep_octaves(p).both()) << table->bin_bits, Row{});
-    fill(p, *table, table->rows.data(), table->deep.data());
-    if (one_sided(p)) table->marked = marked_rows(*table);
+    table->deep.assign(std::size_t(deep_octaves(law).both()) << table->bin_bits, Row{});
+    fill(law, *table, table->rows.data(), table->deep.data());
+    if (law.one_sided()) table->marked = marked_rows(*table);
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512f")) table->direct = direct_rows(*table);
 #endif
@@ -36,14 +36,14 @@ std::list<std::shared_ptr<const StableTable>> known;
 
 }  // namespace
 
-std::shared_ptr<const StableTable> stable_table(double p) {
+std::shared_ptr<const StableTable> stable_table(const EntryLaw& law) {
     const std::lock_guard<std::mutex> lock(mutex);
     for (auto at = known.begin(); at != known.end(); ++at) {
-        if ((*at)->p != p) continue;
+        if ((*at)->law != law) continue;
         known.splice(known.begin(), known, at);
         return known.front();
     }
-    known.push_front(built(p));
+    known.push_front(built(law));
     if (known.size() > most_tables) known.pop_back();  // whoever still uses it holds it
     return known.front();
 }

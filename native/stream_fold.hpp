@@ -1,7 +1,8 @@
 // Folding across updates: a long stream comes in batches, and equal keys are added up over all of them.
 //
-// As within one update (fold.hpp), with a larger table that lives as long as the stream. What leaves it waits here until it
-// is taken. Keys may be of groups; then a group is an integer code, and equal keys of different groups stay apart.
+// As within one update (fold.hpp), with a larger table that lives as long as the stream. What leaves it waits here
+// until it is taken. Keys may be of groups; then a group is an integer code, and equal keys of different groups stay
+// apart.
 #pragma once
 
 #include <cstddef>

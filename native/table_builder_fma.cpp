@@ -2,6 +2,8 @@
 #include "table_builder.hpp"
 
 namespace stablesketch {
-void fill_table_fma(double p, const TableShape& shape, Row* rows, Row* deep) { Builder(p, shape, rows, deep).fill(); }
+void fill_table_fma(const EntryLaw& law, const TableShape& shape, Row* rows, Row* deep) {
+    Builder(law, shape, rows, deep).fill();
+}
 }  // namespace stablesketch
 #endif

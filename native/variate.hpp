@@ -1,13 +1,14 @@
-// Random bits -> t -> X, as every tier must compute it: a table row, a polynomial of degree 7, two roundings an operation.
+// Random bits -> t -> X, as every tier must compute it: a table row, a polynomial of degree 7, two roundings an
+// operation.
 //
-// 64 bits are the sign (bit 63), the side (bit 62) and m (62 bits). t = 2m + 1 as a double, in units of 2^-63, is uniform
-// in (0, 1]. On the upper side a small t is a large X, and what matters is its relative precision: the largest of n keys
-// has t near 1/n. So where m < 2^48 another 64 bits continue m, and t has a full mantissa however small it is. (On the
-// lower side X is proportional to t and what matters is its absolute precision, which 62 bits give.) Of the positive stable
-// law both tails matter relatively, to the last bit (docs/math-noisy-estimate.md): there an m < 2^52 is continued on both
-// sides, so that t always is a uniform number rounded to 53 bits. Where m = 0 and the table has deep octaves (stable_table.hpp:
-// that law, and symmetric ones of 1 < p < 2) all bits of t come from those that follow, a last 64 included, and t goes on
-// down into them.
+// 64 bits are the sign (bit 63), the side (bit 62) and m (62 bits). t = 2m + 1 as a double, in units of 2^-63, is
+// uniform in (0, 1]. On the upper side a small t is a large X, and what matters is its relative precision: the largest
+// of n keys has t near 1/n. So where m < 2^48 another 64 bits continue m, and t has a full mantissa however small it
+// is. (On the lower side X is proportional to t and what matters is its absolute precision, which 62 bits give.) Of the
+// positive stable law both tails matter relatively, to the last bit (docs/math-noisy-estimate.md): there an m < 2^52 is
+// continued on both sides, so that t always is a uniform number rounded to 53 bits. Where m = 0 and the table has deep
+// octaves (stable_table.hpp: that law, and symmetric ones of 1 < p < 2) all bits of t come from those that follow, a
+// last 64 included, and t goes on down into them.
 #pragma once
 
 #include <bit>
@@ -35,8 +36,8 @@ static inline std::uint64_t uniform_of(std::uint64_t bits) {
     return std::bit_cast<std::uint64_t>(static_cast<double>(static_cast<std::int64_t>(odd)));
 }
 
-// The bits of t for m < 2^52 with 64 more bits after m. Where there are no deep octaves all of m = 0 goes to the lowest one,
-// [2^-63, 2^-62): a t below it is moved up by 2^-63.
+// The bits of t for m < 2^52 with 64 more bits after m. Where there are no deep octaves all of m = 0 goes to the lowest
+// one, [2^-63, 2^-62): a t below it is moved up by 2^-63.
 static inline std::uint64_t fine_uniform_of(std::uint64_t bits, std::uint64_t more) {
     const std::uint64_t m = bits & 0x3fffffffffffffffULL;
     const int length = 64 - std::countl_zero(m);  // 0..52
@@ -77,7 +78,8 @@ static inline bool asks_for_last(const TableView& table, std::uint64_t bits) {
 }
 
 // magnitude_of where m < 2^52: with 64 more bits, and the last 64 if they are asked for.
-static inline double fine_magnitude_of(const TableView& table, std::uint64_t bits, std::uint64_t more, std::uint64_t last) {
+static inline double fine_magnitude_of(const TableView& table, std::uint64_t bits, std::uint64_t more,
+                                       std::uint64_t last) {
     const std::size_t side = (bits >> 62) & 1;
     if (!asks_for_last(table, bits)) return magnitude_of(table, side, fine_uniform_of(bits, more));
     const int b = table.bin_bits, octaves = table.deep_octaves[side];

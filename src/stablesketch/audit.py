@@ -14,7 +14,6 @@ Passing proves nothing, the proofs do that.
 
 from __future__ import annotations
 
-import math
 import sys
 import time
 from collections.abc import Callable
@@ -24,20 +23,12 @@ from .audit_streams import Neighbours, neighbours_of, worst_streams
 from .collector import Collector
 from .errors import ArgumentError, ArgumentTypeError
 from .plan import Plan
-from .plan.charge import charge_of
-from .plan.noisy_measure import measure_of, released_by
-from .privacy import PrivacyCurve
+from .plan.mechanism import mechanism_of
 from .privacy.audit_report import AuditReport, joined
 from .privacy.auditing import LEAST_TRIALS, audit_samples, checked_confidence
-from .privacy.neighbours import worst_neighbours
-from .privacy.precision import rounding_delta
-from .privacy.sampling import SampledCurve
 from .published import Release
-from .statistic import Moment
 
 __all__ = ["audit", "claimed_curve", "claimed_delta", "published", "worst_streams"]
-
-_LEAST_EPSILON = 1e-9  # of the bound for sampling
 
 
 def audit(
@@ -141,7 +132,7 @@ def published(release: Release) -> dict[str, float]:
 
 
 def claimed_delta(plan: Plan, epsilon: float) -> float:
-    """The δ(ε) that a plan claims: the certified curve of its entries and what finite precision costs."""
+    """The δ(ε) that a plan claims."""
     return claimed_curve(plan)(epsilon)
 
 
@@ -149,40 +140,4 @@ def claimed_curve(plan: Plan, share: float = 1.0) -> Callable[[float], float]:
     """The whole curve that a plan claims. With a `share` below 1, what could be claimed if neighbours differed by that
     much less: if ln ρ, or ε of the noise, were so many times what it is.
     """
-    if plan.sampled is not None:
-        bound = SampledCurve(plan.statistic.p, plan.size, plan.privacy, plan.sampled.sampling, plan.floor)
-
-        def sampled(epsilon: float) -> float:
-            # Of a weaker claim the loss itself is taken to be less. δ grows by at most e^x - 1 when ε falls by x.
-            least = max(epsilon / share, _LEAST_EPSILON)
-            return min(1.0, bound.delta(least) + 2.0 * (least - epsilon / share) + rounding_delta(epsilon, plan.step))
-
-        return sampled
-    if not isinstance(plan.statistic, Moment) or plan.mechanism == "exact":
-        # The losses of all that is measured, composed; what is computed from it tells no more.
-        charge = charge_of(plan)
-        laws = (charge if share == 1.0 else charge.scaled(share)).laws(plan.privacy.relation)
-        return lambda epsilon: min(1.0, max(law.delta(epsilon) for law in laws))
-    if plan.mechanism == "sketch":
-        return _noisy_curve(plan, share)
-    worst = worst_neighbours(plan.statistic.p, plan.privacy, plan.floor)
-    curve = PrivacyCurve.from_log(plan.statistic.p, plan.size, worst.log_rho * share)
-    return lambda epsilon: min(1.0, curve.delta(epsilon) + rounding_delta(epsilon, plan.step))
-
-
-def _noisy_curve(plan: Plan, share: float) -> Callable[[float], float]:
-    """δ(ε) of an estimate with noise, certified (privacy/noisy_estimate.py), from the noise that the plan has.
-
-    Where ε is below what finite precision shifts, δ at a larger ε serves: P - e^ε Q <= (P - e^x Q) + (e^x - e^ε) Q.
-    """
-    released = released_by(plan)
-    estimate = measure_of(plan.statistic.p).estimate(released.entries, released.copies)
-    noise, precision = released.noise / share, released.precision
-    least = 2.0 * precision.shift(noise) + _LEAST_EPSILON
-
-    def delta(epsilon: float) -> float:
-        above = max(epsilon, least)
-        rest = math.exp(epsilon) * math.expm1(above - epsilon) if epsilon < 700.0 else 0.0
-        return min(1.0, estimate.delta(above, noise, precision) + rest)
-
-    return delta
+    return mechanism_of(plan).claimed_curve(plan, share)

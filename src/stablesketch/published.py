@@ -10,7 +10,6 @@ from typing import Any, get_args
 
 from .checked_json import Fields, JsonError, parsed
 from .errors import ArgumentError, BlobError
-from .plan import Plan
 from .privacy import Relation
 
 __all__ = ["Point", "Release", "Terms"]
@@ -40,12 +39,6 @@ class Terms:
         if isinstance(given, bool) or not isinstance(given, int | float) or not 0.0 < given < 1.0:
             raise ArgumentError("confidence", given, "not a probability between 0 and 1", "Pass 0.95, for example")
         object.__setattr__(self, "confidence", float(given))
-
-    @classmethod
-    def of_plan(cls, plan: Plan, *, person: bool = False, confidence: float = 0.95) -> Terms:
-        """Those of a release that is by itself: what its plan costs and protects."""
-        privacy = plan.privacy
-        return cls(plan.epsilon, plan.delta, privacy.relation, privacy.pairs_per_person, person, confidence)
 
 
 @dataclass(frozen=True)

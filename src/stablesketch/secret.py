@@ -92,7 +92,7 @@ class Secret:
     @classmethod
     def generate(cls) -> Secret:
         """A fresh secret from the operating system's random number generator."""
-        return cls._of(Bits.fresh())
+        return cls.of_bits(Bits.fresh())
 
     @classmethod
     def from_bytes(cls, bits: bytes) -> Secret:
@@ -103,14 +103,15 @@ class Secret:
         """
         kind, length = type(bits), len(bits) if isinstance(bits, bytes) else 0
         if kind is bytes and length == SECRET_BYTES:
-            return cls._of(Bits(lambda: bits))  # noqa: F821  it is deleted on the other way
+            return cls.of_bits(Bits(lambda: bits))  # noqa: F821  it is deleted on the other way
         del bits  # whatever was given: a report of this error must not have it
         if not issubclass(kind, bytes):
             raise ArgumentTypeError("bits", kind, "a secret is bytes", "Pass 32 random bytes.")
         raise ArgumentError("len(bits)", length, "a secret is 32 bytes", "Use Secret.generate().")
 
     @classmethod
-    def _of(cls, bits: Bits) -> Secret:
+    def of_bits(cls, bits: Bits) -> Secret:
+        """A fresh secret that holds these bits."""
         self = object.__new__(cls)
         self._bits = bits
         self._files = []
@@ -195,7 +196,7 @@ class Secret:
             raise SecretSpent(
                 f"the secret in {path} had its one release at {content.about.time}. Collect anew under a fresh secret."
             )
-        self = cls._of(content.bits)
+        self = cls.of_bits(content.bits)
         self._take_file(source)
         return self
 
@@ -219,7 +220,7 @@ class Secret:
         if not isinstance(name, str) or not name:
             raise ArgumentError("name", name, "a group has a name", 'Pass a text such as "FR"')
         try:
-            child = self._derived(f"child/{name}")
+            child = self.derive_secret(f"child/{name}")
         except UnicodeEncodeError:
             raise ArgumentError("name", name, "not a text that UTF-8 can write", "Pass another name") from None
         child._parent = self
@@ -231,9 +232,9 @@ class Secret:
             raise ArgumentError("length", length, "a derived key has 1 to 32 bytes", "Derive two of them")
         return self._living().derive(purpose)[:length]
 
-    def _derived(self, purpose: str) -> Secret:
-        """The key of one purpose, as a secret of its own."""
-        return Secret._of(self._living().child(purpose))
+    def derive_secret(self, purpose: str) -> Secret:
+        """The key of one purpose, as a secret of its own, which is spent by itself; `child` is not."""
+        return Secret.of_bits(self._living().child(purpose))
 
     @property
     def fingerprint(self) -> bytes:
@@ -246,6 +247,15 @@ class Secret:
         return self._root._spent
 
     @property
+    def paid(self) -> bool:
+        """Whether its release has been paid for and is not finished yet."""
+        return self._root._paid is not None
+
+    def is_in(self, sent: bytes) -> bool:
+        """Whether these bytes hold the secret, as it is or as text."""
+        return self._living().are_in(sent)
+
+    @property
     def _root(self) -> Secret:
         return self if self._parent is None else self._parent._root
 
@@ -254,7 +264,7 @@ class Secret:
             raise SecretSpent(_SPENT)
         return self._bits
 
-    def _adopt(self, other: Secret) -> None:
+    def adopt(self, other: Secret) -> None:
         """Another object with the same bits, whose collector was merged: they are claimed and spent together."""
         mine, theirs = self._root, other._root
         if theirs == mine and not any(theirs is each for each in mine._together()):
@@ -288,7 +298,7 @@ class Secret:
 
     @contextlib.contextmanager
     def _claimed(self) -> Iterator[list[Spending]]:
-        """This root secret for one release, all of its files locked and ready to be marked: see collector/spending.py.
+        """This root secret for one release, all of its files locked and ready to be marked: see spending.py.
 
         If the block raises while there are bits, it is fresh again.
         """

@@ -23,6 +23,7 @@ import stablesketch as ss
 from stablesketch import secret_file
 from stablesketch.collector import checkpoint, wire
 from stablesketch.collector.blobs import merge_blobs
+from stablesketch.framing import MAGIC, Kind, framed
 from stablesketch.ledger.accounting import Cost
 from stablesketch.ledger.record import Ask
 from stablesketch.ledger.rows import Budget, Head, _checksum
@@ -145,21 +146,21 @@ def collector_mutant(rng: Random, blob: bytes) -> bytes:
         shards = rng.choice(([], ["a", "a"], ["b", "a"], [""], ["é" * 30_000], [*"abc"], shards * 2))
     else:
         state = _state_mutant(rng, state)
-    raw, names = plan.encode("utf-8", "surrogatepass"), [wire._encode_names(shards)]
+    raw, names = plan.encode("utf-8", "surrogatepass"), [wire.encode_names(shards)]
     if expected is not None:
-        names.append(wire._encode_names(expected))
-    kind = wire.KIND_COLLECTOR if expected is None else wire.KIND_COLLECTOR_OF_LISTED
+        names.append(wire.encode_names(expected))
+    kind = Kind.COLLECTOR if expected is None else Kind.COLLECTOR_OF_LISTED
     length = struct.pack("<Q", len(state))
-    return sealed(b"".join((wire.prefix(kind), struct.pack("<I", len(raw)), raw, *names, length, state)))
+    return framed(kind, struct.pack("<I", len(raw)), raw, *names, length, state)
 
 
 def _state_mutant(rng: Random, state: bytes) -> bytes:
     """Of a state that has blobs within, one of them changed as a blob."""
-    at = state.find(wire.MAGIC)
+    at = state.find(MAGIC)
     if at < 0 or rng.random() < 0.3:
         return bytes_mutant(rng, state)
-    inner = rng.choice([i for i in range(len(state)) if state.startswith(wire.MAGIC, i)])
-    end = state.find(wire.MAGIC, inner + 1)
+    inner = rng.choice([i for i in range(len(state)) if state.startswith(MAGIC, i)])
+    end = state.find(MAGIC, inner + 1)
     framed = inner >= 8 and int.from_bytes(state[inner - 8 : inner], "little") <= len(state) - inner
     length = int.from_bytes(state[inner - 8 : inner], "little") if framed else (end if end > 0 else len(state)) - inner
     changed = sealed(bytes_mutant(rng, unsealed(state[inner : inner + length])))
@@ -187,8 +188,9 @@ def checkpoint_mutant(rng: Random, blob: bytes) -> bytes:
     else:
         collector = collector_mutant(rng, collector)
     raw = offset.encode("utf-8", "surrogatepass")
-    head = wire.prefix(wire.KIND_CHECKPOINT) + struct.pack("<QI", number, len(raw)) + raw
-    return sealed(head + struct.pack("<Q", len(collector)) + collector)
+    return framed(
+        Kind.CHECKPOINT, struct.pack("<QI", number, len(raw)), raw, struct.pack("<Q", len(collector)), collector
+    )
 
 
 @functools.cache

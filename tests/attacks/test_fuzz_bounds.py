@@ -12,14 +12,15 @@ import pytest
 
 import stablesketch as ss
 from stablesketch._native import MOST_TABLES, Entries, tables_held
-from stablesketch.collector.total_state import check_noise
 from stablesketch.errors import shortened
 from stablesketch.ledger.accounting import Cost
+from stablesketch.mechanism.laplace_noise import check_noise
 from stablesketch.privacy.charge import Charge
 from stablesketch.sketch import wire
+from stablesketch.sketch.entry_law import EntryLaw
 
 PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(4.0, 1e-6, 0, relation="add_remove"), size=7, mechanism="bare")
-RESOLUTION = Entries(0.5, 1).resolution
+RESOLUTION = Entries(EntryLaw("symmetric", 0.5), 1).resolution
 
 MANY_ORDERS = """
 import resource

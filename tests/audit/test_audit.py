@@ -47,7 +47,7 @@ def test_the_worst_neighbours_attain_the_sensitivity(plan) -> None:
     assert totals[0] / totals[1] == pytest.approx(ss.sensitivity(0.5, plan.privacy, plan.floor), rel=1e-12)
 
 
-@pytest.mark.parametrize("relation", ["replace", "add_remove"])
+@pytest.mark.parametrize("relation", [pytest.param("replace", marks=pytest.mark.slow), "add_remove"])
 def test_a_sound_plan_passes(relation: str) -> None:
     """False alarm: at most 1%."""
     privacy = ss.Privacy(epsilon=4.0, delta=1e-6, pairs=5, relation=relation, max_value=3, pairs_per_person=2)

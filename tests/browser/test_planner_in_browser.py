@@ -10,8 +10,8 @@ import pytest
 from browser_helpers import Window
 
 import stablesketch as ss
-from stablesketch.pictures.words import at_most
 from stablesketch.planner_page import PlannerServer
+from stablesketch.spoken import at_most
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stablesketch.collector.measured import Measured, belief
+from stablesketch.mechanism.measured import Measured, belief
 from stablesketch.sketch.estimators.noisy_interval import noisy_power_law
 from stablesketch.statistic import Moment, Total
 from stablesketch.statistic.diversity import log_hill

@@ -80,7 +80,7 @@ def test_blobs_that_are_cut_or_turned_are_refused(name: str) -> None:
     for place in range(0, len(blob), 37):
         with pytest.raises(ss.StablesketchError):
             ss.Collector.from_bytes(blob[:place], secret())
-    from stablesketch.collector.derived_state import _decode, _encode
+    from stablesketch.mechanism.derived_state import _decode, _encode
 
     states = [b"one", b"two"]
     assert _decode(_encode(states), 2) == states

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import stablesketch as ss
-from stablesketch.collector.measured_entropy import measured_entropy
 from stablesketch.law.skewed import SkewedLaw
+from stablesketch.mechanism.measured_entropy import measured_entropy
 from stablesketch.plan.entropy_plan import entropy_noise
 from stablesketch.privacy.noisy_entropy import EntropyNoise
 

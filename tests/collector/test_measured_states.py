@@ -10,7 +10,7 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.collector.blobs import merge_blobs
-from stablesketch.plan.charge import charge_of
+from stablesketch.plan.mechanism import charge_of
 
 RNG = np.random.default_rng(21)
 KEYS = RNG.zipf(1.4, 4_000) % 400

@@ -29,10 +29,10 @@ def test_every_number_has_a_key_of_its_own(
         made(self, key)
 
     monkeypatch.setattr(KeyedIntegers, "__init__", watched)
-    for secret, privacy in itertools.product((1, 2), ASKED):
+    plans = [ss.plan(statistic, privacy, mechanism=mechanism) for privacy in ASKED]  # type: ignore[arg-type]
+    for secret, plan in itertools.product((1, 2), plans):
         keys.clear()
         for group in ("a", "b"):
-            plan = ss.plan(statistic, privacy, mechanism=mechanism)  # type: ignore[arg-type]
             collector = plan.open(ss.Secret.from_bytes(bytes([secret]) * 32).child(group))
             collector.update(range(30))
             collector.release()

@@ -20,7 +20,7 @@ from collector_helpers import filled, fresh, plan_for
 from scipy import stats
 
 import stablesketch as ss
-from stablesketch.collector.total_state import noise_of
+from stablesketch.mechanism.laplace_noise import noise_of
 from stablesketch.privacy import discrete_laplace
 
 KEYS = [math.isqrt(2 * i) for i in range(600)]

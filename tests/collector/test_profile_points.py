@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import stablesketch as ss
-from stablesketch.collector.profile_points import each_confidence, falling, profile_points
+from stablesketch.mechanism.profile_points import each_confidence, falling, profile_points
 
 VALUES = st.lists(st.floats(1.0, 1e12), min_size=1, max_size=8)
 

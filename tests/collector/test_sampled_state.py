@@ -9,7 +9,7 @@ import pytest
 from collector_helpers import fresh
 
 import stablesketch as ss
-from stablesketch.collector.coins import Coins
+from stablesketch.mechanism.coins import Coins
 
 PAIRS = 3_000
 
@@ -141,7 +141,7 @@ def test_what_sampling_cannot_do(plan: ss.Plan) -> None:
 
 
 def test_damaged_bytes_are_refused(plan: ss.Plan) -> None:
-    from stablesketch.collector.sampled_state import SampledState
+    from stablesketch.mechanism.sampled import SampledState
 
     collector = plan.open(fresh(), shard="a")
     collector.update(KEYS, VALUES)

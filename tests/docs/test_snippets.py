@@ -111,19 +111,6 @@ def test_links_lead_somewhere(name: str) -> None:
             assert (page.parent / target).exists(), target
 
 
-def test_the_map_of_the_house_is_right() -> None:
-    """Every name in the tree of CONTRIBUTING.md is there."""
-    (tree,) = [block.text for block in blocks(ROOT / "CONTRIBUTING.md") if block.language == "text"]
-    folders: list[Path] = []
-    for line in tree.splitlines():
-        depth = (len(line) - len(line.lstrip())) // 2
-        names = re.split(r"\s{2,}", line.strip())[0]
-        here = folders[depth - 1] if depth else ROOT
-        for name in names.split(", "):
-            assert any(here.glob(name.rstrip("/"))), f"{here}/{name}"
-        folders[depth:] = [here / names.rstrip("/")]
-
-
 def modules() -> list[str]:
     """All of them; those about Beam only in the environment that has it."""
     left_out = ["._native", *([] if importlib.util.find_spec("apache_beam") else [".beam"])]

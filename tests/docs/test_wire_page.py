@@ -13,7 +13,9 @@ import pytest
 
 import stablesketch as ss
 from stablesketch._native import Entries
+from stablesketch.framing import NAMES, Kind
 from stablesketch.sketch import entry_bytes
+from stablesketch.sketch.entry_law import EntryLaw
 
 PAGE = (Path(__file__).parents[2] / "docs" / "wire-format.md").read_text(encoding="utf-8")
 ORDERS = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
@@ -57,6 +59,12 @@ def test_the_annotated_blob_is_what_the_code_writes() -> None:
     assert match.group(1) == expected, f"the block should read\n\n{expected}"
 
 
+def test_the_page_has_every_kind() -> None:
+    rows = re.findall(r"^\| (\d+) \| \[(.*?)\]\(.*?\|.*?\| `(.*?)` \|$", PAGE, re.MULTILINE)
+    assert {Kind(int(number)): (what, read) for number, what, read in rows} == NAMES
+    assert NAMES.keys() == set(Kind)
+
+
 def table() -> dict[float, tuple[int, list[float]]]:
     """The table of sizes: p to (q, mean bytes at 1, 10^3, 10^6 and 10^9 keys)."""
     rows = re.findall(r"^\| ([\d.]+) \| (\d+) \|((?: [\d.]+ \|){4})$", PAGE, re.MULTILINE)
@@ -70,7 +78,7 @@ def test_the_table_has_every_order() -> None:
 @pytest.mark.parametrize("p", ORDERS)
 def test_resolution(p: float) -> None:
     formula = 54 + math.floor((1.0 / p) * (-math.log(p) - 1.0) / math.log(2.0))
-    assert table()[p][0] == Entries(p, 1).resolution == formula
+    assert table()[p][0] == Entries(EntryLaw("symmetric", p), 1).resolution == formula
 
 
 @pytest.mark.parametrize("p", ORDERS)
@@ -102,7 +110,7 @@ def test_bytes_an_entry_of_real_keys(p: float) -> None:
 def test_bytes_an_entry_that_is_one_sided(p: float, q: int, pairs: int) -> None:
     """The formula of the page and of plans, against sketches of a skewed stream. Not random: the secret is fixed."""
     assert f"{q}" in re.search(r"have more of them: ([\d, and]+) at p = 0.25, 0.5 and 0.75", PAGE)[1]  # type: ignore[index]
-    assert Entries(-p, 1).resolution == q
+    assert Entries(EntryLaw("one-sided", p), 1).resolution == q
     shares = 1.0 / np.arange(1, int(pairs**0.7))
     totals = np.maximum(1, (pairs * shares / shares.sum()).astype(np.int64))
     sketch = ss.Sketch(p=p, size=200, secret=ss.Secret.from_bytes(bytes(32)), law="one-sided")

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +24,7 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.cli.app import run
-from stablesketch.cli.options import StatisticName
+from stablesketch.cli.statistic_options import offered
 from stablesketch.errors import StablesketchError
 from stablesketch.privacy import discrete_laplace
 from stablesketch.statistic import STATISTICS, Derived, Known, Profile, Statistic
@@ -74,10 +74,10 @@ def usual(name: str) -> Statistic:
 
 def cells(*, shell: bool = False) -> list[Any]:
     """Every cell; of those that a command can be typed for, if it is `shell`."""
-    offered = get_args(get_args(StatisticName)[0]) if shell else STATISTICS
+    names = [kind.name for kind in offered()] if shell else STATISTICS
     return [
         pytest.param(usual(name), situation, id=f"{name}, {situation}")
-        for name in offered
+        for name in names
         for situation, options in SITUATIONS.items()
         if not (shell and "deletes" in options)
     ]

@@ -7,8 +7,20 @@ the law is normal.
 
 from __future__ import annotations
 
+import functools
+
 import mpmath
-from mpmath import mpf
+from mpmath import mpc, mpf
+
+STEP = mpf(1) / 24
+
+
+@functools.cache
+def _place(p: float, k: int) -> tuple[mpf, mpc]:
+    """u and 1 - e^{-t^p} at step k of the path, which are the same for every x."""
+    with mpmath.workdps(45):
+        u = mpmath.exp(k * STEP)
+        return u, -mpmath.expm1(-(u ** mpf(p)) * mpmath.expj(mpmath.pi / 4))
 
 
 def upper_tail(p: float, x: float) -> tuple[mpf, mpf]:
@@ -18,15 +30,15 @@ def upper_tail(p: float, x: float) -> tuple[mpf, mpf]:
         if p == 2.0:
             return mpmath.erfc(at / 2), mpmath.exp(-at * at / 4) / mpmath.sqrt(mpmath.pi)
         angle = mpmath.pi / (4 * index)
-        turn, turn_p = mpmath.expj(angle), mpmath.expj(angle * index)
-        step = mpf(1) / 24
-        first = int((-mpmath.log(max(at, 1)) - 65) / step)
-        last = int(mpmath.log(110 / (at * mpmath.sin(angle))) / step) + 1
+        turn = mpmath.expj(angle)
+        spin = 1j * at * turn
+        first = int((-mpmath.log(max(at, 1)) - 65) / STEP)
+        last = int(mpmath.log(110 / (at * mpmath.sin(angle))) / STEP) + 1
         tail = density = mpf(0)
         for k in range(first, last):
-            u = mpmath.exp(k * step)
-            wave, rest = mpmath.exp(1j * u * at * turn), -mpmath.expm1(-(u**index) * turn_p)
+            u, rest = _place(p, k)
+            wave = mpmath.exp(u * spin)
             tail += mpmath.im(wave * rest)
             # ∫ e^{itx} dt = i/x along the turned path, which has no real part: far out it spares the cancellation.
             density += mpmath.re(turn * u * wave * (1 - rest if x < 1 else -rest))
-        return 2 * tail * step / mpmath.pi, 2 * density * step / mpmath.pi
+        return 2 * tail * STEP / mpmath.pi, 2 * density * STEP / mpmath.pi

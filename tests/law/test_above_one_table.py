@@ -15,6 +15,7 @@ from mpmath import mpf
 
 from stablesketch._native import deep_octaves, fine_magnitude
 from stablesketch.law.above_one import above_one_law
+from stablesketch.sketch.entry_law import ENTROPY, EntryLaw
 from stablesketch.sketch.reference import ReferenceTable, Variates, magnitudes
 
 INDICES = [1.000001, 1.1, 1.1001, 1.5, 1.6001, 1.95, 1.9501, 1.9999, 2.0]
@@ -30,7 +31,7 @@ def random_t(seed: int, each: int, octaves: range | list[int] = range(OCTAVES)) 
 
 def relative_error(p: float, side: int, t: float) -> float:
     """How far x is from the true quantile, by one Newton step in mpmath."""
-    (x,) = magnitudes(ReferenceTable.of(p), side, np.array([t]))
+    (x,) = magnitudes(ReferenceTable.of(EntryLaw("symmetric", p)), side, np.array([t]))
     tail, density = upper_tail(p, float(x))
     with mpmath.workdps(40):
         probability = tail if side == UPPER else 1 - tail
@@ -40,7 +41,7 @@ def relative_error(p: float, side: int, t: float) -> float:
 @pytest.mark.parametrize("p", INDICES)
 def test_rows_follow_the_law(p: float) -> None:
     """Ten quantiles an octave of each side, by another formula in floats; rows are empty only where x rounds to 0."""
-    table, law = ReferenceTable.of(p), above_one_law(p)
+    table, law = ReferenceTable.of(EntryLaw("symmetric", p)), above_one_law(p)
     assert (table.shift, table.resolution) == (0, 52)
     t = random_t(1, 10)
     log_tail = np.log(t) - 64.0 * LN2
@@ -71,7 +72,7 @@ def test_all_over_the_octaves(p: float) -> None:
 
 @pytest.mark.parametrize("p", [*INDICES, 1.3, 1.7, 1.99, 1.999])
 def test_neighbouring_bins_meet_and_x_is_monotone(p: float) -> None:
-    table = ReferenceTable.of(p)
+    table = ReferenceTable.of(EntryLaw("symmetric", p))
     for side in (UPPER, LOWER):
         rows = table.rows[side, :-1]
         rows = rows[rows.any(axis=1)]
@@ -106,7 +107,7 @@ NEAR_TWO = [1.999, 1.999999, 2.0 - 2.0**-40, 2.0 - 2.0**-52]
 @pytest.mark.parametrize("p", [1.0 + 2.0**-52, *INDICES[:-1], *NEAR_TWO])
 def test_deep_octaves_follow_the_law(p: float) -> None:
     """Every octave of t below 1, and the two above; near order 2 the tail is no pure power of t even there."""
-    table = ReferenceTable.of(p)
+    table = ReferenceTable.of(EntryLaw("symmetric", p))
     assert table.deep_octaves == (32, 0)
     assert table.deep.shape == (32 << table.bin_bits, 8)
     t = random_t(6, 1, range(-32, 2))
@@ -128,9 +129,10 @@ def test_the_far_series_by_another_formula() -> None:
 
 
 def test_which_tables_have_deep_octaves() -> None:
-    assert [deep_octaves(p) for p in (0.05, 0.999, 1.0, 2.0, -1.0)] == [(0, 0)] * 5
-    assert [deep_octaves(p) for p in (-0.05, -0.999)] == [(8, 32)] * 2
-    assert [deep_octaves(p) for p in (1.0 + 2.0**-52, 1.5, 2.0 - 2.0**-52)] == [(32, 0)] * 3
+    assert [deep_octaves(EntryLaw("symmetric", p)) for p in (0.05, 0.999, 1.0, 2.0)] == [(0, 0)] * 4
+    assert deep_octaves(ENTROPY) == (0, 0)
+    assert [deep_octaves(EntryLaw("one-sided", p)) for p in (0.05, 0.999)] == [(8, 32)] * 2
+    assert [deep_octaves(EntryLaw("symmetric", p)) for p in (1.0 + 2.0**-52, 1.5, 2.0 - 2.0**-52)] == [(32, 0)] * 3
 
 
 def deep_bits(seed: int, each: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -145,20 +147,24 @@ def deep_bits(seed: int, each: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]
 @pytest.mark.parametrize("p", [1.000001, 1.5, 1.9999, 2.0 - 2.0**-52])
 def test_the_kernel_reads_the_deep_octaves_as_the_reference_does(p: float) -> None:
     """Once in 2^63 draws m = 0 on the upper side; t is 2 (more/2^64 + last/2^128), and 2^-32 more where it is below."""
-    table, (bits, more, last) = ReferenceTable.of(p), deep_bits(7, 5)
-    drawn = Variates.of(bits, more, last, p)
+    table, (bits, more, last) = ReferenceTable.of(EntryLaw("symmetric", p)), deep_bits(7, 5)
+    drawn = Variates.of(bits, more, last, EntryLaw("symmetric", p))
     assert set(np.floor(np.log2(drawn.t))) == set(range(-32, 1))
     for t, high, low in zip(drawn.t, more, last, strict=True):
         exact = Fraction(int(high) << 64 | int(low), 2**127)
         wanted = exact if exact >= Fraction(1, 2**32) else exact + Fraction(1, 2**32)
         assert abs(Fraction(float(t)) - wanted) <= wanted * Fraction(1.01) / 2**53
     x = magnitudes(table, drawn.side, drawn.t)
-    assert x.tolist() == [fine_magnitude(p, *map(int, three)) for three in zip(bits, more, last, strict=True)]
+    assert x.tolist() == [
+        fine_magnitude(EntryLaw("symmetric", p), *map(int, three)) for three in zip(bits, more, last, strict=True)
+    ]
     bits |= np.uint64(1)  # m = 1 looks into no deep octave, and at no last bits
-    drawn = Variates.of(bits, more, None, p)
+    drawn = Variates.of(bits, more, None, EntryLaw("symmetric", p))
     assert drawn.t.min() >= 2.0
     x = magnitudes(table, drawn.side, drawn.t)
-    assert x.tolist() == [fine_magnitude(p, *map(int, three)) for three in zip(bits, more, last, strict=True)]
+    assert x.tolist() == [
+        fine_magnitude(EntryLaw("symmetric", p), *map(int, three)) for three in zip(bits, more, last, strict=True)
+    ]
 
 
 # The rows of a table: the same on every machine, or stored sketches could not be added.
@@ -177,7 +183,7 @@ GOLDEN_DEEP: dict[float, str] = {
 
 @pytest.mark.parametrize("p", GOLDEN)
 def test_rows_have_the_same_bits_everywhere(p: float) -> None:
-    table = ReferenceTable.of(p)
+    table = ReferenceTable.of(EntryLaw("symmetric", p))
     numbers = struct.pack("<3i", table.bin_bits, table.resolution, table.shift)
     assert hashlib.sha256(table.rows.astype("<f8").tobytes() + numbers).hexdigest() == GOLDEN[p]
     if p < 2.0:

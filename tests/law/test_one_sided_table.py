@@ -1,6 +1,6 @@
 """The compiled table of the positive stable law against the law: by mpmath to 1e-14, everywhere to what floats show.
 
-Side 0 has P(X > x) = t/2, side 1 P(X <= x) = t/2; the order of the table is -p. t is in units of 2^-63, and the deep
+Side 0 has P(X > x) = t/2, side 1 P(X <= x) = t/2. t is in units of 2^-63, and the deep
 octaves are those below 1.
 """
 
@@ -19,13 +19,15 @@ from one_sided_oracle import by_angles, by_series
 
 from stablesketch._native import deep_octaves, fine_magnitude
 from stablesketch.law.one_sided import one_sided_law
+from stablesketch.sketch.entry_law import EntryLaw
 from stablesketch.sketch.reference import ReferenceTable, Variates, entry_bits, magnitudes
 
 INDICES = [0.05, 0.1, 0.1201, 0.2999, 0.3333, 0.5, 0.5001, 0.77, 0.9, 0.97, 0.999]
 UPPER, LOWER = 0, 1
 OCTAVES = 63
 LN2 = math.log(2.0)
-DEEP_OCTAVES = deep_octaves(-0.5)
+HALF = EntryLaw("one-sided", 0.5)
+DEEP_OCTAVES = deep_octaves(HALF)
 
 
 def octaves_of(side: int) -> range:
@@ -40,7 +42,7 @@ def random_t(seed: int, each: int, octaves: range | list[int] = range(OCTAVES)) 
 @pytest.mark.parametrize("p", INDICES)
 def test_rows_follow_the_law(p: float) -> None:
     """Ten quantiles in each octave of each side; ln X is compared, whose own rounding grows with |ln X|."""
-    table, law = ReferenceTable.of(-p), one_sided_law(p)
+    table, law = ReferenceTable.of(EntryLaw("one-sided", p)), one_sided_law(p)
     for side in (UPPER, LOWER):
         t = random_t(1, 10, octaves_of(side))
         log_tail = np.log(t) - 64.0 * LN2
@@ -51,7 +53,7 @@ def test_rows_follow_the_law(p: float) -> None:
 
 def relative_error(p: float, side: int, t: float) -> float:
     """How far x is from the true quantile, by one Newton step in mpmath."""
-    table = ReferenceTable.of(-p)
+    table = ReferenceTable.of(EntryLaw("one-sided", p))
     (x,) = magnitudes(table, side, np.array([t]))
     with mpmath.workdps(60):
         z = mpf(p) * (mpmath.log(mpf(float(x))) + table.shift * mpmath.log(2))
@@ -82,7 +84,7 @@ def test_rows_are_right_to_1e14_in_every_octave(p: float) -> None:
 
 @pytest.mark.parametrize("p", INDICES)
 def test_x_is_monotone_and_the_sides_meet_at_the_median(p: float) -> None:
-    table = ReferenceTable.of(-p)
+    table = ReferenceTable.of(EntryLaw("one-sided", p))
     upper, lower = (magnitudes(table, side, np.sort(random_t(5, 40, octaves_of(side)))) for side in (UPPER, LOWER))
     assert np.all(np.diff(upper) <= 0.0)
     assert np.all(np.diff(lower) >= 0.0)
@@ -96,7 +98,7 @@ def test_x_is_monotone_and_the_sides_meet_at_the_median(p: float) -> None:
 @pytest.mark.parametrize("p", INDICES)
 def test_the_smallest_x_keeps_its_digits(p: float) -> None:
     """Rounding to 2^-resolution moves the smallest X, met once in 2^96 draws, so that X^p moves by 2^-49 at most."""
-    table = ReferenceTable.of(-p)
+    table = ReferenceTable.of(EntryLaw("one-sided", p))
     least = math.log2(magnitudes(table, LOWER, np.array([2.0 ** -DEEP_OCTAVES[LOWER]]))[0]) + table.shift
     assert math.log2(p) - (table.resolution + 1) - least <= -49.0
 
@@ -105,13 +107,13 @@ def test_the_smallest_x_keeps_its_digits(p: float) -> None:
 def test_the_resolution_is_the_documented_one(p: float) -> None:
     """docs/wire-format.md, under one-sided entries."""
     least = (1.0 - p) / p * (math.log(1.0 - p) - math.log(66.6)) / LN2
-    assert ReferenceTable.of(-p).resolution == max(52, 48 - math.floor(least))
+    assert ReferenceTable.of(EntryLaw("one-sided", p)).resolution == max(52, 48 - math.floor(least))
 
 
 @pytest.mark.parametrize("p", INDICES)
 def test_the_largest_x_has_room(p: float) -> None:
     """X of the smallest t on the upper side is below 2^(72/p), which is what entries and rows are made for."""
-    table = ReferenceTable.of(-p)
+    table = ReferenceTable.of(EntryLaw("one-sided", p))
     (largest,) = magnitudes(table, UPPER, np.array([2.0 ** -DEEP_OCTAVES[UPPER]]))
     assert largest < 2.0**1000
     assert math.log2(largest) + table.shift <= 72.0 / p
@@ -132,23 +134,27 @@ def deep_bits(seed: int, each: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]
 @pytest.mark.parametrize("p", INDICES)
 def test_the_kernel_reads_the_deep_octaves_as_the_reference_does(p: float) -> None:
     """Once in 2^62 draws the first 62 bits are 0; here they are, with zeros after them, down to what is moved up."""
-    table, (bits, more, last) = ReferenceTable.of(-p), deep_bits(11, 12)
-    drawn = Variates.of(bits, more, last, -p)
+    table, (bits, more, last) = ReferenceTable.of(EntryLaw("one-sided", p)), deep_bits(11, 12)
+    drawn = Variates.of(bits, more, last, EntryLaw("one-sided", p))
     x = magnitudes(table, drawn.side, drawn.t)
-    assert x.tolist() == [fine_magnitude(-p, *map(int, three)) for three in zip(bits, more, last, strict=True)]
+    assert x.tolist() == [
+        fine_magnitude(EntryLaw("one-sided", p), *map(int, three)) for three in zip(bits, more, last, strict=True)
+    ]
     # The same of bits that are only coarse, and of m = 1, which looks into no deep octave.
     bits[1::2] |= np.uint64(1)
     bits[::4] |= more[::4] >> np.uint64(12)
-    drawn = Variates.of(bits, more, last, -p)
+    drawn = Variates.of(bits, more, last, EntryLaw("one-sided", p))
     assert drawn.t[1::2].min() >= 2.0
     x = magnitudes(table, drawn.side, drawn.t)
-    assert x.tolist() == [fine_magnitude(-p, *map(int, three)) for three in zip(bits, more, last, strict=True)]
+    assert x.tolist() == [
+        fine_magnitude(EntryLaw("one-sided", p), *map(int, three)) for three in zip(bits, more, last, strict=True)
+    ]
 
 
 def test_deep_uniforms_are_the_bits_as_a_fraction() -> None:
     """t = 2 (more/2^64 + last/2^128) to within 2^-53 of it; below 2^-8 or 2^-32 that much more."""
     bits, more, last = deep_bits(12, 20)
-    drawn = Variates.of(bits, more, last, -0.5)
+    drawn = Variates.of(bits, more, last, HALF)
     assert set(np.floor(np.log2(drawn.t[drawn.side == UPPER]))) == set(range(-8, 1))
     assert set(np.floor(np.log2(drawn.t[drawn.side == LOWER]))) == set(range(-32, 1))
     for side, t, high, low in zip(drawn.side, drawn.t, more, last, strict=True):
@@ -166,10 +172,15 @@ def test_deep_draws_have_the_right_quantiles(p: float, side: int) -> None:
     rng = np.random.default_rng(13)
     for zeros in (0, 3):
         drawn = [
-            fine_magnitude(-p, side << 62, int(rng.integers(2**64, dtype=np.uint64)) >> zeros, int(rng.integers(2**63)))
+            fine_magnitude(
+                EntryLaw("one-sided", p),
+                side << 62,
+                int(rng.integers(2**64, dtype=np.uint64)) >> zeros,
+                int(rng.integers(2**63)),
+            )
             for _ in range(4_000)
         ]
-        z = p * (np.log(drawn) + ReferenceTable.of(-p).shift * LN2)
+        z = p * (np.log(drawn) + ReferenceTable.of(EntryLaw("one-sided", p)).shift * LN2)
         values = one_sided_law(p).values(z)
         share = np.sort(np.exp((values.sf if side == UPPER else values.cdf) + (63 + zeros) * LN2))
         steps = np.arange(1, share.size + 1) / share.size
@@ -179,7 +190,7 @@ def test_deep_draws_have_the_right_quantiles(p: float, side: int) -> None:
 def test_one_half_is_levys_law() -> None:
     """X = 1/(2 N²): on the upper side erf(1/(2 √x)) = t/2."""
     t = random_t(6, 20)
-    x = magnitudes(ReferenceTable.of(-0.5), UPPER, t)
+    x = magnitudes(ReferenceTable.of(HALF), UPPER, t)
     np.testing.assert_allclose([math.erf(0.5 / math.sqrt(v)) for v in x], t * 2.0**-64, rtol=3e-15)
 
 
@@ -223,12 +234,12 @@ def test_the_table_has_the_same_bits_everywhere(p: float) -> None:
 
 
 def golden(p: float) -> tuple[str, str]:
-    table = ReferenceTable.of(-p)
+    table = ReferenceTable.of(EntryLaw("one-sided", p))
     numbers = struct.pack("<iii", table.bin_bits, table.resolution, table.shift)
     bits, more, last = (entry_bits(bytes(range(16)), domain, range(300), 100).ravel() for domain in (7, 8, 9))
     halvings = np.arange(bits.size, dtype=np.uint64) % np.uint64(62)
     head = bits & np.uint64(3 << 62)
-    some = Variates.of(head | ((bits ^ head) >> halvings), more, last, -0.5)
+    some = Variates.of(head | ((bits ^ head) >> halvings), more, last, HALF)
     x = magnitudes(table, some.side, some.t)
     rows = hashlib.sha256(
         (table.rows.astype("<f8").tobytes() + table.deep.astype("<f8").tobytes()) + numbers

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import stablesketch as ss
-from stablesketch.ledger.accounting import Cost, Moment, best_theta
-from stablesketch.plan.charge import charge_of
+from stablesketch.ledger.accounting import Cost, LossMoment, best_theta
+from stablesketch.plan.mechanism import charge_of
 from stablesketch.privacy.charge import Charge
 from stablesketch.privacy.loss_law import Law
 
@@ -230,8 +230,8 @@ def test_moments_add_up_and_the_worse_counts() -> None:
     cost = Cost.of(ONE, "add_remove", theta)
     both = cost + cost
     for one, two in zip(cost.losses, both.losses, strict=True):
-        assert isinstance(one, Moment)
-        assert isinstance(two, Moment)
+        assert isinstance(one, LossMoment)
+        assert isinstance(two, LossMoment)
         assert two.log_moment == pytest.approx(2.0 * one.log_moment)
     assert (cost | both).losses == both.losses
     assert cost.times(5).losses[0].log_moment == pytest.approx(5.0 * cost.losses[0].log_moment)  # type: ignore[union-attr]

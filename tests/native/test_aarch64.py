@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from stablesketch import _native
+from stablesketch.sketch.entry_law import ENTROPY, EntryLaw
 
 ROOT = Path(__file__).parents[2]
 COMPILER, EMULATOR = "aarch64-linux-gnu-g++", "qemu-aarch64"
@@ -55,25 +56,29 @@ def steps() -> list[Step]:
     return [(1, keys, weights), (-1, keys[500:2_500], weights[500:2_500]), (1, np.full(1_100, 3, np.uint64), heavy)]
 
 
-ORDERS = [0.05, 0.0512, 0.1, 0.2, 1 / 3, 0.5, 0.75, 0.9, 0.95, 1.0, -0.05, -0.5, -0.9, -0.999]
+LAWS = [
+    *(EntryLaw("symmetric", p) for p in (0.05, 0.0512, 0.1, 0.2, 1 / 3, 0.5, 0.75, 0.9, 0.95, 1.0)),
+    *(EntryLaw("one-sided", p) for p in (0.05, 0.5, 0.9, 0.999)),
+]
+IN_BUCKETS = [(EntryLaw("one-sided", 0.5), 3), (EntryLaw("one-sided", 0.9), 50), (ENTROPY, 7)]
 
 
-@pytest.mark.parametrize(("p", "buckets"), [*((p, 1) for p in ORDERS), (-0.5, 3), (-0.9, 50), (_native.SKEWED, 7)])
-def test_the_same_bits(program: Path, p: float, buckets: int) -> None:
+@pytest.mark.parametrize(("law", "buckets"), [*((law, 1) for law in LAWS), *IN_BUCKETS])
+def test_the_same_bits(program: Path, law: EntryLaw, buckets: int) -> None:
     size, expected_rows = 5 if buckets == 1 else 4 * buckets, 4_000
-    accumulator = _native.Accumulator(p, size, KEY, DOMAIN, expected_rows, _native.tier_names()[0], buckets)
+    accumulator = _native.Accumulator(law, size, KEY, DOMAIN, expected_rows, _native.tier_names()[0], buckets)
     given = b""
     for sign, keys, weights in steps():
         accumulator.add(keys, weights, sign < 0)
         given += np.int64(sign).tobytes() + np.uint64(len(keys)).tobytes() + keys.tobytes() + weights.tobytes()
-    entries = _native.Entries(p, size, buckets)
+    entries = _native.Entries(law, size, buckets)
     entries.absorb([accumulator])
-    rows, *numbers = _native.table(p)
+    rows, *numbers = _native.table(law)
 
-    words = [p.hex(), str(size), KEY.hex(), str(DOMAIN), str(expected_rows), str(buckets)]
+    words = [law.kind, law.p.hex(), str(size), KEY.hex(), str(DOMAIN), str(expected_rows), str(buckets)]
     ran = subprocess.run([EMULATOR, program, *words], input=given, capture_output=True, check=True)
     assert ran.stderr == b"plain\n"
-    table = rows.tobytes() + _native.deep_rows(p).tobytes()
+    table = rows.tobytes() + _native.deep_rows(law).tobytes()
     middle = 12 + len(table)
     assert np.frombuffer(ran.stdout[:12], np.int32).tolist() == numbers
     assert ran.stdout[12:middle] == table, "the table of X differs"

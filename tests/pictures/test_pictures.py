@@ -17,8 +17,9 @@ import matplotlib
 import pytest
 
 import stablesketch as ss
+from stablesketch import spoken
 from stablesketch.cli.app import run
-from stablesketch.pictures import drawn_part, picture_bytes, plan_picture, release_picture, style, words
+from stablesketch.pictures import drawn_part, picture_bytes, plan_picture, release_picture, style
 from stablesketch.pictures.bare_plan_picture import BareNeighbourhood, bare_neighbourhood
 from stablesketch.pictures.plan_picture import Neighbourhood, neighbourhood
 from stablesketch.release.outcome import GroupRelease
@@ -190,7 +191,7 @@ def test_a_few_profiles_are_curves_with_their_names_and_many_show_the_first_orde
 
 
 def test_numbers_below_a_thousand_keep_their_decimals() -> None:
-    said = [words.short(x) for x in (7.7201, 0.19707, 93.44, 281.31, 999.96, 1_000.4, -3.0, 0.0, 12_345.6, 2e6, 9e12)]
+    said = [spoken.short(x) for x in (7.7201, 0.19707, 93.44, 281.31, 999.96, 1_000.4, -3.0, 0.0, 12_345.6, 2e6, 9e12)]
     assert said == [
         "7.72",
         "0.1971",
@@ -409,9 +410,9 @@ def test_a_price_is_never_rounded_down() -> None:
     for _ in range(2_000):
         value = 10 ** rng.uniform(-12, 5)
         for digits in (2, 3, 4):
-            shown = Fraction(words.at_most(value, digits))
+            shown = Fraction(spoken.at_most(value, digits))
             assert Fraction(value) <= shown <= Fraction(value) * (1 + Fraction(10) ** (1 - digits))
-    assert [words.at_most(value) for value in (0.0, 1e-9, 1.0, 2.5, 0.12341)] == ["0", "1e-09", "1", "2.5", "0.1235"]
+    assert [spoken.at_most(value) for value in (0.0, 1e-9, 1.0, 2.5, 0.12341)] == ["0", "1e-09", "1", "2.5", "0.1235"]
 
 
 def test_without_matplotlib_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,7 +94,7 @@ def test_a_size_alone_is_one_bucket_up_to_ten_thousand() -> None:
 )
 def test_how_many_buckets_one_person_can_change(privacy: ss.Privacy, copies: int) -> None:
     """As docs/math-buckets.md has it; and the price that a ledger finds is that of as many."""
-    from stablesketch.plan.charge import charge_of
+    from stablesketch.plan.mechanism import charge_of
 
     assert Layout(64, 312).changed(privacy) == copies
     charge = charge_of(ss.plan(ss.Moment(0.5), privacy, size=64 * 312, entries_per_key=64))

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import stablesketch as ss
-from stablesketch.plan.charge import charge_of, composed_epsilon
+from stablesketch.plan.charge import composed_epsilon
+from stablesketch.plan.mechanism import charge_of
 from stablesketch.privacy.charge import Charge
 
 VALUES = ss.Privacy(1.0, 1e-9, 100_000, max_value=100, relation="replace")

@@ -37,6 +37,7 @@ from stablesketch.privacy.precision import (
     rounded_deviation,
     rounding_delta,
 )
+from stablesketch.sketch.entry_law import EntryLaw
 from stablesketch.sketch.estimators import log_estimates
 from stablesketch.sketch.projection import STREAM, Projection
 from stablesketch.sketch.reference import CONTINUATION, ReferenceTable, Variates, entry_bits, magnitudes
@@ -74,9 +75,10 @@ def ideal_magnitude(p: float, table: ReferenceTable, bits: int, more: int, x: fl
 
 def ideal_logs(p: float, size: int, secret: ss.Secret, keys: list[int], values: list[int]) -> np.ndarray:
     """ln|a_j| of ideal entries, rounded once, to a float."""
-    table = ReferenceTable.of(p)
-    fingerprints = Projection(p, size, secret).fingerprints(keys).fingerprints(0, len(keys))
-    key = secret.derive(f"entries/p={float(p).hex()}", 16)
+    law = EntryLaw("symmetric", p)
+    table = ReferenceTable.of(law)
+    fingerprints = Projection(law, size, secret).fingerprints(keys).fingerprints(0, len(keys))
+    key = secret.derive(f"entries/p={law.number.hex()}", 16)
     bits, more = (entry_bits(key, domain, fingerprints.tolist(), size) for domain in (STREAM, STREAM ^ CONTINUATION))
     drawn = Variates.of(bits, more)
     floats = magnitudes(table, drawn.side, drawn.t)

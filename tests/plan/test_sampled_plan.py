@@ -85,7 +85,7 @@ def test_json_and_back(sampling: ss.Sampling) -> None:
 def test_a_ledger_takes_the_certified_epsilon(sampling: ss.Sampling) -> None:
     import dataclasses
 
-    from stablesketch.plan.charge import charge_of
+    from stablesketch.plan.mechanism import charge_of
 
     plan = ss.plan(
         ss.Moment(0.5),

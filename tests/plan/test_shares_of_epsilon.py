@@ -10,7 +10,7 @@ import pytest
 from independent import Pair
 
 import stablesketch as ss
-from stablesketch.plan.charge import charge_of
+from stablesketch.plan.mechanism import charge_of
 
 ANY_LENGTH = ss.Privacy(3.0, 1e-9, 0, relation="add_remove")
 

@@ -8,8 +8,7 @@ import re
 import pytest
 
 import stablesketch as ss
-from stablesketch.plan.in_words import error_in_words
-from stablesketch.plan.noise import noise_deviation, noise_scale, pairs_for_noise_below
+from stablesketch.plan.mechanism import mechanism_of
 from stablesketch.statistic import Derived, Statistic
 
 ANY = ss.Privacy(1.0, 1e-6)
@@ -132,7 +131,8 @@ def test_the_error_and_the_comparison(statistic: Statistic, privacy: ss.Privacy,
     computed = isinstance(statistic, Derived) and "noise" in table
     said = f"{table['error']}; the noise {table['noise']}" if computed else table["error"]
     assert re.fullmatch(error, said), said
-    assert error_in_words(ss.plan(statistic, privacy, size=70)) == said
+    plan = ss.plan(statistic, privacy, size=70)
+    assert mechanism_of(plan).error_in_words(plan) == said
     assert table["exact"] == exact
 
 
@@ -153,18 +153,20 @@ def test_the_noise_of_every_part_is_what_its_plan_adds() -> None:
     """b of exact parts is sensitivity/ε, that of counters likewise; sqrt(2) b is the deviation."""
     privacy = ss.Privacy(0.5, 1e-6, pairs_per_person=3, max_value=4)
     exact = ss.plan(ss.Moment(0.5), privacy, mechanism="exact")
-    assert noise_scale(exact) == pytest.approx(3 * 2 / 0.5)
-    assert noise_deviation(exact) == pytest.approx(exact.error)
-    assert noise_scale(ss.plan(ss.Total(), privacy)) == pytest.approx(3 * 4 / 0.5)
-    assert noise_scale(ss.plan(ss.Distinct(), privacy)) == pytest.approx(3 / 0.5)
+    assert mechanism_of(exact).noise_scale(exact) == pytest.approx(3 * 2 / 0.5)
+    assert mechanism_of(exact).noise_deviation(exact) == pytest.approx(exact.error)
+    total = ss.plan(ss.Total(), privacy)
+    assert mechanism_of(total).noise_scale(total) == pytest.approx(3 * 4 / 0.5)
+    distinct = ss.plan(ss.Distinct(), privacy)
+    assert mechanism_of(distinct).noise_scale(distinct) == pytest.approx(3 / 0.5)
     bare = ss.plan(ss.Moment(0.5), privacy, size=50, mechanism="bare")
-    assert noise_scale(bare) == noise_deviation(bare) == 0.0
+    assert mechanism_of(bare).noise_scale(bare) == mechanism_of(bare).noise_deviation(bare) == 0.0
 
 
 def test_no_stream_is_long_enough_for_no_error() -> None:
     plan = ss.plan(ss.Hill(0.5), ANY, size=50)
-    assert pairs_for_noise_below(plan, 1e-12) == math.inf
-    assert pairs_for_noise_below(plan, 1e6) == 0.0
+    assert mechanism_of(plan).pairs_for_noise_below(plan, 1e-12) == math.inf
+    assert mechanism_of(plan).pairs_for_noise_below(plan, 1e6) == 0.0
 
 
 # --- entries that are private by themselves ---

@@ -10,46 +10,24 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from scipy.signal import lfilter
 from scipy.special import digamma
+from small_streams import Stream, neighbours, privacy, streams, total, uniform_below, with_noise
 
 import stablesketch as ss
-from stablesketch.collector.measured_entropy import _weights
 from stablesketch.law.skewed import SkewedLaw
+from stablesketch.mechanism.measured_entropy import _weights
 from stablesketch.privacy import discrete_laplace
 from stablesketch.privacy.bucket_entropy import TERM_ERROR, _exact_sum, bucket_mass, bucket_norm
 from stablesketch.privacy.noisy_entropy import MOST_TOTAL, NORM_SHARE, EntropyNoise, NoisyMass
 from stablesketch.sketch.estimators.entropy_mean import entropy_mean
 
-Stream = tuple[tuple[int, int], ...]
 Floats = np.ndarray
 
 LAW = SkewedLaw()
 
 
-def privacy(relation: str, changed: int = 1, most: int = 1, epsilon: float = 1.0, delta: float = 1e-9) -> ss.Privacy:
-    return ss.Privacy(epsilon, delta, 0, most, relation, changed)  # type: ignore[arg-type]
-
-
 def in_buckets(asked: ss.Privacy, entries: int = 64, buckets: int = 3, copies: int = 1) -> EntropyNoise:
     return EntropyNoise(asked, entries * buckets, copies, buckets=buckets)
-
-
-def streams(pairs: int, keys: int, most: int) -> Iterator[Stream]:
-    """All multisets of pairs of these keys and values."""
-    yield from itertools.combinations_with_replacement(itertools.product(range(keys), range(1, most + 1)), pairs)
-
-
-def neighbours(relation: str, shared: Stream, changed: int, most: int) -> Iterator[tuple[Stream, Stream]]:
-    if relation == "add_remove":
-        yield from ((shared, shared + more) for count in range(1, changed + 1) for more in streams(count, 3, most))
-    else:
-        grown = [shared + more for more in streams(changed, 3, most)]
-        yield from itertools.combinations(grown, 2)
-
-
-def total(stream: Stream) -> int:
-    return sum(value for _, value in stream)
 
 
 def estimate(stream: Stream, home: tuple[int, ...], zeta: tuple[float, ...]) -> float:
@@ -165,15 +143,6 @@ def zetas(entries: int, count: int, seed: int) -> Floats:
     """Draws of ζ by its definition."""
     y = LAW.sample((count, entries), np.random.default_rng([entries, seed]))
     return np.asarray(digamma(entries - 1) - np.log(np.exp(y).sum(axis=1)))
-
-
-def with_noise(law: Floats, scale: float) -> Floats:
-    """A law on integers, with discrete Laplace noise added."""
-    q = math.exp(-1.0 / scale)
-    up = lfilter([1.0], [1.0, -q], law)
-    down = lfilter([1.0], [1.0, -q], law[::-1])[::-1]
-    out: Floats = (up + down - law) * (1.0 - q) / (1.0 + q)
-    return out
 
 
 def divergence(
@@ -370,15 +339,7 @@ def test_empty_buckets_add_nothing() -> None:
 
 
 def below(seed: int) -> Callable[[int], int]:
-    rng = np.random.default_rng(seed)
-
-    def uniform(n: int) -> int:
-        while True:
-            drawn = int.from_bytes(rng.bytes((n.bit_length() + 7) // 8), "big") >> (-n.bit_length() % 8)
-            if drawn < n:
-                return drawn
-
-    return uniform
+    return uniform_below(np.random.default_rng(seed))
 
 
 def test_the_same_bits_give_the_same_release() -> None:

@@ -8,7 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from stablesketch.privacy.compose import compose, tilt_for_delta, tilt_for_epsilon
+from stablesketch.privacy.compose import tilt_for_delta, tilt_for_epsilon, tilted_sum
 from stablesketch.privacy.lattice import LatticeLaw
 
 
@@ -38,7 +38,7 @@ def test_binomial_sums(one: float, size: int) -> None:
         epsilon = min(target * deviation, 0.97 * size * one)
         true = exact_delta(law, size, epsilon)
         theta = tilt_for_epsilon(law, size, epsilon)
-        composed = compose(law, size, theta)
+        composed = tilted_sum(law, size, theta)
         low, high = (mpmath.exp(composed.log_delta(epsilon, upper=upper)) for upper in (False, True))
         assert low <= true <= high
         assert high - low < 1e-7 * true
@@ -47,7 +47,7 @@ def test_binomial_sums(one: float, size: int) -> None:
 @pytest.mark.parametrize("theta", [1e-3, 1.0, 30.0])
 def test_any_tilt_is_correct_though_not_precise(theta: float) -> None:
     law = randomized_response(0.05)
-    composed = compose(law, 400, theta)
+    composed = tilted_sum(law, 400, theta)
     for epsilon in (0.0, 0.5, 3.0, 8.0):
         true = mpmath.log(exact_delta(law, 400, epsilon))
         assert composed.log_delta(epsilon, upper=False) <= true <= composed.log_delta(epsilon, upper=True)
@@ -56,7 +56,7 @@ def test_any_tilt_is_correct_though_not_precise(theta: float) -> None:
 @pytest.mark.parametrize("delta", [0.3, 1e-3, 1e-9, 1e-15])
 def test_epsilon_from_delta_errs_on_the_stated_side(delta: float) -> None:
     law, size = randomized_response(0.05), 400
-    composed = compose(law, size, tilt_for_delta(law, size, delta))
+    composed = tilted_sum(law, size, tilt_for_delta(law, size, delta))
     high = composed.epsilon_above(delta, 20.0)
     low = composed.epsilon_below(delta, high)
     assert low <= high <= low * (1 + 1e-6)
@@ -65,7 +65,7 @@ def test_epsilon_from_delta_errs_on_the_stated_side(delta: float) -> None:
 
 def test_epsilon_is_zero_where_that_is_enough_and_the_top_where_nothing_else_is() -> None:
     law, size = randomized_response(0.001), 10
-    composed = compose(law, size, tilt_for_delta(law, size, 0.5))
+    composed = tilted_sum(law, size, tilt_for_delta(law, size, 0.5))
     assert composed.epsilon_above(0.5, 0.01) == 0.0
     assert composed.epsilon_below(0.5, 0.01) == 0.0
     # With no room below the top, the top is what is known to be enough.
@@ -83,7 +83,7 @@ def test_a_skewed_law_with_a_far_tail() -> None:
     at = size * law.lowest + law.step * np.arange(len(total))
     for epsilon in (0.0, 0.7, 1.5, 2.5):
         true = float(np.sum(total * np.maximum(-np.expm1(epsilon - at), 0.0)))
-        composed = compose(law, size, tilt_for_epsilon(law, size, epsilon))
+        composed = tilted_sum(law, size, tilt_for_epsilon(law, size, epsilon))
         low, high = (math.exp(composed.log_delta(epsilon, upper=upper)) for upper in (False, True))
         assert low <= true * (1 + 1e-12)
         assert high >= true * (1 - 1e-12)
@@ -93,7 +93,7 @@ def test_a_skewed_law_with_a_far_tail() -> None:
 def test_the_window_holds_all_but_a_trace() -> None:
     """Many terms: the transform is far shorter than the support, and what it leaves out is accounted for."""
     law = randomized_response(0.01)
-    composed = compose(law, 10**6, tilt_for_delta(law, 10**6, 1e-9))
+    composed = tilted_sum(law, 10**6, tilt_for_delta(law, 10**6, 1e-9))
     assert len(composed.mass) < 40_000
     assert 0.0 < composed.outside < 1e-16
     assert composed.mass.sum() == pytest.approx(1.0, abs=1e-6)

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from mpmath import mpf
 
-from stablesketch._native import SKEWED
 from stablesketch.law.skewed import FISHER_INFORMATION, SkewedLaw
 from stablesketch.privacy.precision import ENTROPY_ERROR, entropy_is_covered, rounding_delta
+from stablesketch.sketch.entry_law import ENTROPY
 from stablesketch.sketch.estimators.entropy import entropy_estimate
 from stablesketch.sketch.reference import CONTINUATION, ReferenceTable, Variates, entry_bits, magnitudes, sum_entries
 
@@ -23,7 +23,7 @@ LAW = SkewedLaw()
 LIMIT = ENTROPY_ERROR / 10.0
 TABLE_ERROR = 1e-15
 KEY = bytes(range(1, 17))
-TABLE = ReferenceTable.of(SKEWED)
+TABLE = ReferenceTable.of(ENTROPY)
 
 
 # --- ideal entries ---

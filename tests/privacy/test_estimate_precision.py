@@ -30,6 +30,7 @@ from stablesketch.privacy.estimate_precision import (
     usual_cap,
 )
 from stablesketch.privacy.noisy_estimate import Precision, noise_for
+from stablesketch.sketch.entry_law import EntryLaw
 from stablesketch.sketch.entry_values import logs_of
 from stablesketch.sketch.estimators.one_sided import log_estimates
 from stablesketch.sketch.estimators.power_sum import power_sum
@@ -76,14 +77,15 @@ def exact_log_estimate(p: float, entries: list[mpf]) -> mpf:
 
 def computed_log_estimate(p: float, sums: list[int]) -> float:
     """As a sketch does it, from the integers on."""
-    entries = Entries(-p, len(sums))
+    entries = Entries(EntryLaw("one-sided", p), len(sums))
     entries.load(b"".join(a.to_bytes(4 * entries.digits, "little", signed=True) for a in sums))
     return float(log_estimates(logs_of(entries), p))
 
 
 def measured_error(p: float, bits: Bits, weights: list[int]) -> float:
     """|ln F_hat computed - ln F_hat exact|; the bits are of shape (keys, entries), and t is 2 (m + what follows m)."""
-    drawn, table = Variates.of(*bits, -p), ReferenceTable.of(-p)
+    law = EntryLaw("one-sided", p)
+    drawn, table = Variates.of(*bits, law), ReferenceTable.of(law)
     floats = magnitudes(table, drawn.side, drawn.t)
     computed = computed_log_estimate(p, sum_entries(table, drawn, weights))
     with mpmath.workdps(50):
@@ -128,7 +130,7 @@ def test_estimates_of_many_keys_are_right() -> None:
 def test_from_integers_to_the_estimate(p: float, size: int) -> None:
     """Logarithms, mean and power by themselves: F from 1 to 2^60, entries drawn from the law."""
     rng = np.random.default_rng(size)
-    resolution = Entries(-p, 1).resolution
+    resolution = Entries(EntryLaw("one-sided", p), 1).resolution
     z = one_sided_law(p).sample(size, rng)
     for log_f in (0.0, 1.0, 23.0, 41.5):
         with mpmath.workdps(40):
@@ -151,7 +153,7 @@ def test_the_random_bits_hardly_move_x(p: float) -> None:
 def test_the_sum_of_the_rounding_errors() -> None:
     """The last lines of the proof, for every p: in units of 2^-53, below 1,024."""
     for p in (*ORDERS, 0.07, 0.2, 0.6):
-        law, bits = power_sum(p, 2), Entries(-p, 1).resolution
+        law, bits = power_sum(p, 2), Entries(EntryLaw("one-sided", p), 1).resolution
         assert p * bits <= 53.0
         assert law.theta <= 1.0
         log_f, log_r = 62.0 * math.log(2.0) + 0.7, math.log(2.0**20)

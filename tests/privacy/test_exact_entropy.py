@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import stablesketch as ss
-from stablesketch.plan.charge import charge_of
+from stablesketch.plan.mechanism import charge_of
 from stablesketch.privacy import discrete_laplace
 from stablesketch.privacy.exact_entropy import EXACT_ERROR, exact_mass, mass_change, most_total
 from stablesketch.privacy.noisy_entropy import EntropyNoise

@@ -5,35 +5,25 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.signal import lfilter
 from scipy.special import digamma
+from small_streams import Stream, neighbours, privacy, streams, total, uniform_below, with_noise
 
 import stablesketch as ss
-from stablesketch.collector.measured_entropy import measured_entropy
 from stablesketch.law.skewed import SkewedLaw
+from stablesketch.mechanism.measured_entropy import measured_entropy
 from stablesketch.privacy import discrete_laplace
 from stablesketch.privacy.noisy_entropy import MOST_TOTAL, EntropyNoise, NoisyMass, entropy_size_for, error
 from stablesketch.sketch.entropy_sketch import EntropySketch
 from stablesketch.sketch.estimators.entropy_mean import entropy_mean, entropy_mean_deviation
 
-Stream = tuple[tuple[int, int], ...]
 Floats = np.ndarray
 
 LAW = SkewedLaw()
-
-
-def streams(pairs: int, keys: int, most: int) -> Iterator[Stream]:
-    """All multisets of pairs of these keys and values."""
-    yield from itertools.combinations_with_replacement(itertools.product(range(keys), range(1, most + 1)), pairs)
-
-
-def total(stream: Stream) -> int:
-    return sum(value for _, value in stream)
 
 
 def mass(stream: Stream) -> float:
@@ -42,31 +32,6 @@ def mass(stream: Stream) -> float:
     for key, value in stream:
         totals[key] += value
     return math.fsum(f * math.log(total(stream) / f) for f in totals.values())
-
-
-def neighbours(relation: str, shared: Stream, changed: int, most: int) -> Iterator[tuple[Stream, Stream]]:
-    """Streams that differ by up to `changed` pairs beyond what they share, of one length under replace."""
-    if relation == "add_remove":
-        yield from ((shared, shared + more) for count in range(1, changed + 1) for more in streams(count, 3, most))
-    else:
-        grown = [shared + more for more in streams(changed, 3, most)]
-        yield from itertools.combinations(grown, 2)
-
-
-def privacy(relation: str, changed: int, most: int, epsilon: float = 1.0, delta: float = 1e-9) -> ss.Privacy:
-    return ss.Privacy(epsilon, delta, 0, most, relation, changed)  # type: ignore[arg-type]
-
-
-def below(rng: np.random.Generator) -> Callable[[int], int]:
-    """Uniform integers below n of any size."""
-
-    def uniform(n: int) -> int:
-        while True:
-            drawn = int.from_bytes(rng.bytes((n.bit_length() + 7) // 8), "big") >> (-n.bit_length() % 8)
-            if drawn < n:
-                return drawn
-
-    return uniform
 
 
 # --- sensitivity ---
@@ -138,12 +103,7 @@ def released(stream: Stream, zeta: Floats, step: float, scale: float, lowest: in
     """The law of the released integer on lowest, lowest + 1, ...: N (H + ζ) in steps, and discrete Laplace noise. Here
     and below β is taken off ζ before."""
     k = np.floor((mass(stream) + total(stream) * zeta) / step + 0.5).astype(int) - lowest
-    law = np.bincount(k, minlength=cells) / len(zeta)
-    q = math.exp(-1.0 / scale)
-    up = lfilter([1.0], [1.0, -q], law)
-    down = lfilter([1.0], [1.0, -q], law[::-1])[::-1]
-    out: Floats = (up + down - law) * (1.0 - q) / (1.0 + q)
-    return out
+    return with_noise(np.bincount(k, minlength=cells) / len(zeta), scale)
 
 
 def divergence_of_mass(
@@ -345,10 +305,10 @@ def test_noise_grows_with_what_computing_costs() -> None:
 def test_the_same_bits_give_the_same_release() -> None:
     noise = EntropyNoise(privacy("add_remove", 2, 3), 64)
     y = LAW.sample(64, np.random.default_rng(2)) - 3.0
-    one, other = (noise.measure(1_000, y, below(np.random.default_rng(5))) for _ in range(2))
+    one, other = (noise.measure(1_000, y, uniform_below(np.random.default_rng(5))) for _ in range(2))
     assert one == other
     assert one.total is not None
-    rng = below(np.random.default_rng(5))
+    rng = uniform_below(np.random.default_rng(5))
     assert one.total == 1_000 + discrete_laplace.sample(noise.total_scale, rng)
     bound = noise.bound(one.total)
     expected = 1_000 * (Fraction(float(entropy_mean(y))) - noise.centre(bound)) / noise.step(bound)
@@ -363,20 +323,22 @@ def test_from_a_sketch() -> None:
     n = int(values.sum())
     truth = math.log(n) - float((values * np.log(values)).sum()) / n
     noise = EntropyNoise(privacy("add_remove", 1, 6), 1_000)
-    found = measured_entropy(noise.measure(n, sketch.locations(), below(np.random.default_rng(3))), noise, 0.999)
+    found = measured_entropy(
+        noise.measure(n, sketch.locations(), uniform_below(np.random.default_rng(3))), noise, 0.999
+    )
     assert found.low < truth < found.high
     assert abs(found.value - truth) < 4.0 * noise.deviation(n, truth)
 
 
 def test_an_empty_stream_and_one_beyond_the_cap() -> None:
     noise = EntropyNoise(privacy("add_remove", 1, 1), 64)
-    assert noise.measure(0, None, below(np.random.default_rng(1))).mass is not None
-    beyond = noise.measure(MOST_TOTAL, np.zeros(64), below(np.random.default_rng(1)))
+    assert noise.measure(0, None, uniform_below(np.random.default_rng(1))).mass is not None
+    beyond = noise.measure(MOST_TOTAL, np.zeros(64), uniform_below(np.random.default_rng(1)))
     assert beyond.mass is None
     found = measured_entropy(beyond, noise, 0.95)
     assert (found.low, found.high) == (0.0, math.log(beyond.bound))
     public = EntropyNoise(privacy("replace", 1, 1), 64)
-    assert measured_entropy(public.measure(0, None, below(np.random.default_rng(1))), public, 0.95).high == 0.0
+    assert measured_entropy(public.measure(0, None, uniform_below(np.random.default_rng(1))), public, 0.95).high == 0.0
 
 
 def covered(noise: EntropyNoise, n: int, entropy: float, releases: int) -> tuple[int, float]:
@@ -384,7 +346,7 @@ def covered(noise: EntropyNoise, n: int, entropy: float, releases: int) -> tuple
     rng, inside, errors = np.random.default_rng([n, noise.size]), 0, []
     for _ in range(releases):
         y = LAW.sample(noise.size, rng) - entropy if n else None
-        found = measured_entropy(noise.measure(n, y, below(rng)), noise, 0.95)
+        found = measured_entropy(noise.measure(n, y, uniform_below(rng)), noise, 0.95)
         assert found.low <= found.value <= found.high
         inside += found.low <= entropy <= found.high
         errors.append(found.value - entropy)

@@ -15,6 +15,7 @@ from stablesketch import ArgumentError, Secret
 from stablesketch.law.above_one import above_one_law
 from stablesketch.privacy import norm_precision as module
 from stablesketch.privacy.norm_precision import most_keys, norm_precision, usual_norm_cap
+from stablesketch.sketch.entry_law import EntryLaw
 from stablesketch.sketch.estimators.norm import norm_law, norms
 from stablesketch.sketch.reference import ReferenceTable, magnitudes, reference_entries, variates
 
@@ -71,10 +72,11 @@ def test_errors_as_large_as_may_be(monkeypatch: pytest.MonkeyPatch, p: float, na
 def test_real_entries_of_two() -> None:
     """Entries of 300 keys, their X recomputed to 30 digits from the same t: the norm moves by a tenth of the bound."""
     p, size, keys = 2.0, 6, 300
+    law = EntryLaw("symmetric", p)
     secret = Secret.from_bytes(bytes(range(32)))
-    key = secret.derive(f"entries/p={p.hex()}", 16)
-    drawn = variates(key, 0, range(keys), size, p)
-    table = ReferenceTable.of(p)
+    key = secret.derive(f"entries/p={law.number.hex()}", 16)
+    drawn = variates(key, 0, range(keys), size, law)
+    table = ReferenceTable.of(law)
     close = magnitudes(table, drawn.side, drawn.t)
     totals = [1 + k % 7 for k in range(keys)]
     true = [mpf(0)] * size
@@ -87,7 +89,8 @@ def test_real_entries_of_two() -> None:
                 x -= (tail - mpf(float(drawn.t[k, j])) / mpf(2) ** 64) / slope
                 true[j] += totals[k] * (-x if drawn.negative[k, j] else x)
         held = [
-            mpf(value) / mpf(2) ** table.resolution for value in reference_entries(p, size, secret, range(keys), totals)
+            mpf(value) / mpf(2) ** table.resolution
+            for value in reference_entries(law, size, secret, range(keys), totals)
         ]
         exact, found = (mpmath.sqrt(sum(a * a for a in entries)) for entries in (true, held))
         assert abs(float(found / exact - 1)) < 0.1 * norm_precision(p, size, 1e6).error

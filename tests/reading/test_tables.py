@@ -20,9 +20,10 @@ from scipy import integrate, stats
 
 import stablesketch as ss
 from stablesketch.bounding.groups import GroupBudget
-from stablesketch.plan.charge import charge_of, exact_distance
+from stablesketch.mechanism.exact import ExactNumber
 from stablesketch.plan.distinct_plan import phantom_number
 from stablesketch.plan.entropy_plan import entropy_noise
+from stablesketch.plan.mechanism import charge_of, mechanism_of
 from stablesketch.privacy.charge import Charge
 from stablesketch.privacy.noisy_estimate import Precision
 
@@ -81,6 +82,12 @@ def together(shifts: tuple[int, ...], scale: float, epsilon: float) -> float:
         losses = np.add.outer(losses, (shift - 2.0 * z) / scale).ravel()
         masses = np.multiply.outer(masses, mass).ravel()
     return float(masses @ np.maximum(-np.expm1(epsilon - losses), 0.0))
+
+
+def exact_distance(plan: ss.Plan) -> int:
+    way = mechanism_of(plan)
+    assert isinstance(way, ExactNumber)
+    return way.distance(plan)
 
 
 def check_noise(shifts: set[tuple[int, ...]], scale: Fraction, charge: Charge) -> None:

@@ -15,6 +15,7 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.cli.release import release as command
+from stablesketch.cli.statistic_options import Chosen, statistic_options
 from stablesketch.engines.spark import release as on_spark
 from stablesketch.engines.spark.release import release as spark_release
 from stablesketch.reading.columns import Columns
@@ -36,7 +37,6 @@ NOT_TYPED = {
     "selection_share": "is a tenth there",
 }
 OF_THE_SHELL = {
-    **dict.fromkeys(("p", "order", "form"), "with --statistic they say the statistic, which is no object there"),
     **dict.fromkeys(
         ("epsilon", "delta", "pairs", "max_value", "relation", "pairs_per_person", "unit", "total"), "the Privacy"
     ),
@@ -156,9 +156,9 @@ def test_the_command_line_asks_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     names = tmp_path / "countries.txt"
     names.write_text("FR\nDE\n")
     more = {**TYPED, "key": "app,page", "groups": names, "size": "40", "entries_per_key": "8"}
-    found = asked_by(
-        lambda: command(["e.csv"], p=0.5, epsilon=1.0, delta=1e-9, max_value=7, pairs_per_person=3, **more)
-    )
+    typed_privacy = {"epsilon": 1.0, "delta": 1e-9, "max_value": 7, "pairs_per_person": 3}
+    given = {option: 0.5 if option.name == "p" else None for option in statistic_options()}
+    found = asked_by(lambda: command(Chosen("moment", given), ["e.csv"], **typed_privacy, **more))
     assert found == ASKED
 
 

@@ -138,7 +138,7 @@ def test_large_files_give_the_same_count_every_time(tmp_path: Path, kind: str) -
     for suffix, pack in PACKED.items():
         one = tmp_path / f"one.{kind}{suffix}"
         one.write_bytes(pack(raw))
-        for _ in range(TIMES):
+        for _ in range(3 if suffix else TIMES):  # one thread unpacks a file, so that none can overtake another
             assert found_by(one, kind) == expected, suffix
         for _ in range(TIMES):  # opened by all threads; what the header is must not depend on which is first
             with DuckDB() as engine:

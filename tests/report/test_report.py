@@ -12,11 +12,10 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.cli.app import run
-from stablesketch.pictures.words import at_most
 from stablesketch.release.outcome import GroupRelease, Outcome
 from stablesketch.report import Context, report_page
 from stablesketch.report.commands import commands
-from stablesketch.report.headlines import effective
+from stablesketch.spoken import at_most
 
 CONTEXT = Context("2026-03-02", "0.1.0", key="app")
 REPLACE = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=10_000, relation="replace"), size=50, mechanism="bare")
@@ -59,14 +58,10 @@ def test_it_says_the_number_the_price_and_the_plan() -> None:
 def test_the_effective_number_of_equal_keys_is_their_number() -> None:
     """100 keys of 100 pairs each: F = 100 · 100^p, whatever p."""
     for p in (0.05, 0.25, 0.5, 0.9):
-        one = replace(released(REPLACE), p=p)
-        assert effective(100 * 100**p, one) == pytest.approx(100)
-    for unknown in (
-        replace(released(REPLACE), pairs=None),
-        replace(released(REPLACE), max_value=2),
-        replace(released(REPLACE), p=0.95),
-    ):
-        assert effective(100.0, unknown) is None
+        assert ss.Moment(p).effective(100 * 100**p, released(REPLACE)) == pytest.approx(100)
+    assert ss.Moment(0.95).effective(100.0, released(REPLACE)) is None
+    for unknown in (replace(released(REPLACE), pairs=None), replace(released(REPLACE), max_value=2)):
+        assert ss.Moment(0.5).effective(100.0, unknown) is None
 
 
 def test_a_private_number_of_pairs_is_nowhere() -> None:

@@ -10,20 +10,32 @@ left, where the series cancels.
 
 from __future__ import annotations
 
+import functools
+
 import mpmath
-from mpmath import mpf
+from mpmath import mpc, mpf
+
+
+@functools.cache
+def _coefficient(p: float, k: int, digits: int) -> tuple[mpf, mpf]:
+    """What term k has that no z changes: ln Γ(pk)/k!, and its sine."""
+    with mpmath.workdps(digits):
+        order = mpf(p)
+        size = mpmath.loggamma(order * k) - mpmath.loggamma(k + 1)
+        return size, mpmath.sin(mpmath.pi * (1 - order) * k) / mpmath.pi  # = (-1)^{k+1} sin(πpk)/π
 
 
 def by_series(p: float, z: mpf, digits: int = 60) -> tuple[mpf, mpf]:
     """P(Z > z) and the density of Z = p ln X."""
     with mpmath.workdps(digits):
-        order, log_zeta = mpf(p), -mpf(z)
+        log_zeta = -mpf(z)
         tail = density = mpf(0)
         k = 0
         while True:
             k += 1
-            size = mpmath.exp(mpmath.loggamma(order * k) - mpmath.loggamma(k + 1) + k * log_zeta) / mpmath.pi
-            term = size * mpmath.sin(mpmath.pi * (1 - order) * k)  # = (-1)^{k+1} sin(πpk)
+            log_size, sine = _coefficient(p, k, digits)
+            size = mpmath.exp(log_size + k * log_zeta)
+            term = size * sine
             tail += term
             density += k * term
             if k > 5 and size * k < mpf(10) ** (10 - digits):
@@ -47,15 +59,17 @@ def by_angles(p: float, z: mpf, digits: int = 40) -> tuple[mpf, mpf]:
 
         least = mpmath.exp(log_a(mpf(0)) - mpf(z) / rest)
 
-        def w(u: mpf) -> mpf:
-            return mpmath.exp(log_a(u) - mpf(z) / rest)
+        def both(u: mpf) -> mpc:
+            """The integrands of the two, as real and imaginary part: what they share is computed once."""
+            w = mpmath.exp(log_a(u) - mpf(z) / rest)
+            share = mpmath.exp(least - w)
+            return mpc(share, w * share)
 
         # w - w_0 >= w_0 p u²/2: beyond this end the integrand is below e^{-90}.
         end = min(mpmath.sqrt(180 / (order * least)), mpmath.pi * mpf("0.9999"))
         pieces = [end * k / 8 for k in range(9)]
-        below = mpmath.quad(lambda u: mpmath.exp(least - w(u)), pieces) / mpmath.pi
-        density = mpmath.quad(lambda u: w(u) * mpmath.exp(least - w(u)), pieces) / mpmath.pi / rest
-        return below * mpmath.exp(-least), density * mpmath.exp(-least)
+        found = mpmath.quad(both, pieces) / mpmath.pi * mpmath.exp(-least)
+        return found.real, found.imag / rest
 
 
 def by_laplace(p: float, z: mpf) -> mpf:

@@ -11,29 +11,56 @@ which converges for every x.
 
 from __future__ import annotations
 
+import functools
+
 import mpmath
-from mpmath import mpf
+from mpmath import mpc, mpf
 
 DIGITS = 26
 STEP = mpf("0.1")
 NEGLIGIBLE = 48  # e^-48 = 1e-21
 
 
+@functools.cache
+def _place(p: float, k: int) -> tuple[mpf, mpc]:
+    """u and -t^p at step k of the path, which are the same for every x."""
+    with mpmath.workdps(DIGITS):
+        u = mpmath.exp(k * STEP)
+        return u, -(u ** mpf(p)) * mpmath.expjpi(mpf(p) / 4)
+
+
+@functools.cache
+def _weight(p: float, k: int) -> mpc:
+    with mpmath.workdps(DIGITS):
+        return mpmath.exp(_place(p, k)[1])
+
+
+@functools.cache
+def _missing_weight(p: float, k: int) -> mpc:
+    with mpmath.workdps(DIGITS):
+        return -mpmath.expm1(_place(p, k)[1])
+
+
+@functools.cache
+def _coefficient(p: float, k: int) -> tuple[mpf, mpf]:
+    """What term k of the series has that no x changes: its gamma function, and its sine with its sign."""
+    with mpmath.workdps(60):
+        return mpmath.gamma(mpf(p) * k), -((-1) ** k) * mpmath.sin(mpmath.pi * mpf(p) * k / 2)
+
+
 def lower_tail(p: float, x: mpf) -> tuple[mpf, mpf]:
     """P(|X| <= x) and its derivative by ln x."""
     with mpmath.workdps(DIGITS):
-        index, turn = mpf(p), mpmath.expjpi(mpf(1) / 4)
-        turn_p = mpmath.expjpi(index / 4)
+        index, spin = mpf(p), 1j * x * mpmath.expjpi(mpf(1) / 4)
         # The first factor is below ux, the second below exp(-u^p cos(πp/4)).
         largest = mpmath.log(100) / index
         smallest = min(-mpmath.log(x), 0) - NEGLIGIBLE
         tail = slope = mpf(0)
         for k in range(int(smallest / STEP), int(largest / STEP) + 1):
-            u = mpmath.exp(k * STEP)
-            phase = 1j * u * x * turn
-            weight = mpmath.exp(-(u**index) * turn_p)
-            tail += mpmath.im(mpmath.expm1(phase) * weight)
-            slope += mpmath.im(phase * mpmath.exp(phase) * weight)
+            phase, weight = _place(p, k)[0] * spin, _weight(p, k)
+            risen = mpmath.expm1(phase)
+            tail += mpmath.im(risen * weight)
+            slope += mpmath.im(phase * (1 + risen) * weight)
         return 2 * STEP * tail / mpmath.pi, 2 * STEP * slope / mpmath.pi
 
 
@@ -44,16 +71,14 @@ def upper_tail(p: float, x: mpf) -> tuple[mpf, mpf]:
 
 def upper_tail_by_path(p: float, x: mpf) -> tuple[mpf, mpf]:
     with mpmath.workdps(DIGITS):
-        index, turn = mpf(p), mpmath.expjpi(mpf(1) / 4)
-        turn_p = mpmath.expjpi(index / 4)
+        index, spin = mpf(p), 1j * x * mpmath.expjpi(mpf(1) / 4)
         # The first factor is below exp(-ux/√2), the second below u^p.
         largest = mpmath.log(100 / x)
         smallest = largest - NEGLIGIBLE / index
         tail = slope = mpf(0)
         for k in range(int(smallest / STEP), int(largest / STEP) + 1):
-            u = mpmath.exp(k * STEP)
-            phase = 1j * u * x * turn
-            term = -mpmath.exp(phase) * mpmath.expm1(-(u**index) * turn_p)
+            phase = _place(p, k)[0] * spin
+            term = mpmath.exp(phase) * _missing_weight(p, k)
             tail += mpmath.im(term)
             slope += mpmath.im(phase * term)
         return 2 * STEP * tail / mpmath.pi, 2 * STEP * slope / mpmath.pi
@@ -66,8 +91,9 @@ def upper_tail_by_series(p: float, x: mpf) -> tuple[mpf, mpf]:
         k, factor = 1, mpf(1)
         while True:
             factor *= power / k  # x^{-pk}/k!
-            size = mpmath.gamma(index * k) * factor
-            term = -((-1) ** k) * size * mpmath.sin(mpmath.pi * index * k / 2)
+            gamma, sine = _coefficient(p, k)
+            size = gamma * factor
+            term = size * sine
             tail += term
             slope -= index * k * term
             k += 1

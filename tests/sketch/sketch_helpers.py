@@ -10,6 +10,7 @@ import numpy as np
 from stablesketch import Secret, Sketch
 from stablesketch._native import Accumulator, Entries
 from stablesketch.sketch import wire
+from stablesketch.sketch.entry_law import EntryLaw
 from stablesketch.sketch.tier import TIER
 
 # Nobody may use these outside tests: a secret that is written down protects nobody.
@@ -40,7 +41,7 @@ def native_sums(entries: Entries) -> list[int]:
 
 
 def compiled(
-    p: float,
+    law: EntryLaw,
     size: int,
     key: bytes,
     fingerprints: np.ndarray,
@@ -50,8 +51,8 @@ def compiled(
     tier: str = TIER,
 ) -> list[int]:
     """What a tier of the compiled core makes of signed weights (None for 1 each): those below 0 are subtracted."""
-    entries = Entries(p, size)
-    accumulator = Accumulator(p, size, key, domain, len(fingerprints), tier)
+    entries = Entries(law, size)
+    accumulator = Accumulator(law, size, key, domain, len(fingerprints), tier)
     if weights is None:
         accumulator.add(fingerprints, None, False)
     else:

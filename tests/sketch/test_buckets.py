@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 from sketch_helpers import SECRET, entries_of, native_sums, numbered_secret
 
 from stablesketch import ArgumentError, MergeError, NegativeTotal, Sketch
-from stablesketch._native import SKEWED, Accumulator, Entries, aes128_encrypt, buckets_of, tier_names
+from stablesketch._native import Accumulator, Entries, aes128_encrypt, buckets_of, tier_names
 from stablesketch.engines.local.fold import Fold
 from stablesketch.sketch.entropy_sketch import EntropySketch
+from stablesketch.sketch.entry_law import ENTROPY, EntryLaw
 from stablesketch.sketch.entry_values import integer_entries, log_magnitudes, logs_of
 from stablesketch.sketch.estimators.one_sided import log_estimates
 from stablesketch.sketch.estimators.power_sum import power_sum
@@ -28,7 +29,8 @@ from stablesketch.sketch.tier import TIER
 
 KEY, DOMAIN = bytes(range(50, 66)), 5
 TIERS = tier_names()
-ORDERS = [-0.05, -0.25, -0.5, -0.9, -0.999, SKEWED]
+LAWS = [*(EntryLaw("one-sided", p) for p in (0.05, 0.25, 0.5, 0.9, 0.999)), ENTROPY]
+HALF = EntryLaw("one-sided", 0.5)
 
 
 def random_keys(seed: int, count: int) -> np.ndarray:
@@ -44,20 +46,27 @@ def by_bucket(key: bytes, domain: int, keys: np.ndarray, buckets: int) -> np.nda
 
 
 def summed(
-    p: float, size: int, buckets: int, keys: np.ndarray, weights: np.ndarray | None, *, tier: str = TIER, rows: int = 0
+    law: EntryLaw,
+    size: int,
+    buckets: int,
+    keys: np.ndarray,
+    weights: np.ndarray | None,
+    *,
+    tier: str = TIER,
+    rows: int = 0,
 ) -> Entries:
-    entries, accumulator = Entries(p, size, buckets), Accumulator(p, size, KEY, DOMAIN, rows, tier, buckets)
+    entries, accumulator = Entries(law, size, buckets), Accumulator(law, size, KEY, DOMAIN, rows, tier, buckets)
     accumulator.add(keys, weights, False)
     entries.absorb([accumulator])
     return entries
 
 
-def one_by_one(p: float, size: int, buckets: int, keys: np.ndarray, weights: np.ndarray | None) -> bytes:
+def one_by_one(law: EntryLaw, size: int, buckets: int, keys: np.ndarray, weights: np.ndarray | None) -> bytes:
     """The state of as many sketches of size/buckets entries, without buckets, as there are buckets."""
     where, state = by_bucket(KEY, DOMAIN, keys, buckets), b""
     for bucket in range(buckets):
         own = where == bucket
-        state += summed(p, size // buckets, 1, keys[own], None if weights is None else weights[own]).state()
+        state += summed(law, size // buckets, 1, keys[own], None if weights is None else weights[own]).state()
     return state
 
 
@@ -92,43 +101,43 @@ def test_the_block_of_a_bucket_is_fingerprint_zero_domain() -> None:
 
 
 @pytest.mark.parametrize("tier", TIERS)
-@pytest.mark.parametrize("p", ORDERS)
-def test_a_bucket_is_a_sketch_of_its_keys(p: float, tier: str) -> None:
+@pytest.mark.parametrize("law", LAWS)
+def test_a_bucket_is_a_sketch_of_its_keys(law: EntryLaw, tier: str) -> None:
     for buckets, each, count in ((2, 2, 40), (7, 4, 300), (300, 2, 60), (3, 16, 2_000)):
         keys, weights = random_keys(each, count), random_weights(buckets, count)
-        found = summed(p, buckets * each, buckets, keys, weights, tier=tier)
-        assert found.state() == one_by_one(p, buckets * each, buckets, keys, weights)
-        ones = summed(p, buckets * each, buckets, keys, None, tier=tier)
-        assert ones.state() == one_by_one(p, buckets * each, buckets, keys, None)
+        found = summed(law, buckets * each, buckets, keys, weights, tier=tier)
+        assert found.state() == one_by_one(law, buckets * each, buckets, keys, weights)
+        ones = summed(law, buckets * each, buckets, keys, None, tier=tier)
+        assert ones.state() == one_by_one(law, buckets * each, buckets, keys, None)
 
 
-@pytest.mark.parametrize("p", [-0.5, SKEWED])
-def test_a_long_update_is_summed_on_the_way(p: float) -> None:
+@pytest.mark.parametrize("law", [HALF, ENTROPY])
+def test_a_long_update_is_summed_on_the_way(law: EntryLaw) -> None:
     """Keys wait, up to 2^17 of them; then they are sorted, and the sums wait. Weights have one to three pieces."""
     keys, weights = random_keys(2, 140_000), random_weights(3, 140_000)
-    expected = one_by_one(p, 12, 3, keys, weights)
-    for tier in TIERS if p == -0.5 else TIERS[:1]:
-        assert summed(p, 12, 3, keys, weights, tier=tier).state() == expected
-    assert summed(p, 12, 3, keys, weights, rows=140_000).state() == expected
+    expected = one_by_one(law, 12, 3, keys, weights)
+    for tier in TIERS if law == HALF else TIERS[:1]:
+        assert summed(law, 12, 3, keys, weights, tier=tier).state() == expected
+    assert summed(law, 12, 3, keys, weights, rows=140_000).state() == expected
 
 
 @settings(deadline=None, max_examples=25)
 @given(
-    p=st.sampled_from(ORDERS),
+    law=st.sampled_from(LAWS),
     shape=st.tuples(st.integers(2, 20), st.integers(1, 6)),
     pairs=st.lists(st.tuples(st.integers(0, 2**64 - 1), st.integers(-(2**53), 2**53).filter(bool)), max_size=30),
 )
-def test_a_sketch_is_its_reference(p: float, shape: tuple[int, int], pairs: list[tuple[int, int]]) -> None:
+def test_a_sketch_is_its_reference(law: EntryLaw, shape: tuple[int, int], pairs: list[tuple[int, int]]) -> None:
     """From the secret on, updates and deletes; integers below 2^63 are their own fingerprints."""
     buckets, size = shape[0], shape[0] * 2 * shape[1]
     keys = np.array([key for key, _ in pairs], np.uint64)
-    sketch = EntropySketch(size, SECRET, buckets) if p == SKEWED else Sketch(-p, size, SECRET, buckets=buckets)
+    sketch = EntropySketch(size, SECRET, buckets) if law == ENTROPY else Sketch(law.p, size, SECRET, buckets=buckets)
     for key, weight in pairs:
         (sketch.update if weight > 0 else sketch.delete)(np.array([key], np.uint64).view(np.int64), abs(weight))
     weights = [weight for _, weight in pairs]
-    assert entries_of(sketch) == reference_entries(p, size, SECRET, keys.tolist(), weights, buckets=buckets)
+    assert entries_of(sketch) == reference_entries(law, size, SECRET, keys.tolist(), weights, buckets=buckets)
     if isinstance(sketch, EntropySketch):
-        where = by_bucket(SECRET.derive(f"entries/p={p.hex()}", 16), 0, keys, buckets)
+        where = by_bucket(SECRET.derive(f"entries/p={law.number.hex()}", 16), 0, keys, buckets)
         totals = [sum(w for w, b in zip(weights, where, strict=True) if b == bucket) for bucket in range(buckets)]
         assert sketch.bucket_totals().tolist() == totals
 
@@ -138,14 +147,14 @@ def test_a_sketch_is_its_reference(p: float, shape: tuple[int, int], pairs: list
 def test_accumulators_are_added(rows: tuple[int, ...], together: bool) -> None:
     """Sharing what they sum on the way, or each with sums of its own; they are then empty, and good for more."""
     keys, weights = random_keys(4, 280_000), random_weights(5, 280_000, 30.0)
-    first = Accumulator(SKEWED, 20, KEY, DOMAIN, rows[0], TIER, 5)
-    rest = [Accumulator(SKEWED, 20, KEY, DOMAIN, many, TIER, 5, first if together else None) for many in rows[1:]]
+    first = Accumulator(ENTROPY, 20, KEY, DOMAIN, rows[0], TIER, 5)
+    rest = [Accumulator(ENTROPY, 20, KEY, DOMAIN, many, TIER, 5, first if together else None) for many in rows[1:]]
     cuts = [0, 150_000, *np.linspace(150_000, 280_000, len(rows)).astype(int)[1:].tolist()]
-    entries = Entries(SKEWED, 20, 5)
+    entries = Entries(ENTROPY, 20, 5)
     for accumulator, begin, end in zip([first, *rest], cuts, cuts[1:], strict=False):
         accumulator.add(keys[begin:end], weights[begin:end], False)
     entries.absorb([first, *rest])
-    expected = summed(SKEWED, 20, 5, keys[: cuts[len(rows)]], weights[: cuts[len(rows)]])
+    expected = summed(ENTROPY, 20, 5, keys[: cuts[len(rows)]], weights[: cuts[len(rows)]])
     assert (entries.state(), entries.packed_totals()) == (expected.state(), expected.packed_totals())
     entries.absorb([first, *rest])
     assert entries.state() == expected.state()
@@ -156,28 +165,28 @@ def test_large_sums_are_shared(together: bool) -> None:
     """Beyond 4 MiB, where workers beside each other have one set of sums; all of them have more keys than can wait."""
     size, buckets = 61_440, 512
     keys, weights = random_keys(6, 210_000), random_weights(7, 210_000, 30.0)
-    first = Accumulator(SKEWED, size, KEY, DOMAIN, 0, TIER, buckets)
-    rest = [Accumulator(SKEWED, size, KEY, DOMAIN, 0, TIER, buckets, first if together else None) for _ in range(2)]
+    first = Accumulator(ENTROPY, size, KEY, DOMAIN, 0, TIER, buckets)
+    rest = [Accumulator(ENTROPY, size, KEY, DOMAIN, 0, TIER, buckets, first if together else None) for _ in range(2)]
     for i, accumulator in enumerate([first, *rest]):
         part = slice(70_000 * i, 70_000 * (i + 1))
         accumulator.add(keys[part], weights[part], False)
-    entries = Entries(SKEWED, size, buckets)
+    entries = Entries(ENTROPY, size, buckets)
     assert size * entries.digits > 1 << 19
     entries.absorb([first, *rest])
-    expected = summed(SKEWED, size, buckets, keys, weights)
+    expected = summed(ENTROPY, size, buckets, keys, weights)
     assert (entries.state(), entries.packed_totals()) == (expected.state(), expected.packed_totals())
 
 
 def test_one_key_past_what_64_bits_hold() -> None:
     """The fold lets go of it at 2^61, and the total of its bucket is beyond 2^63."""
     keys, weights = np.full(3_000, 12_345, np.uint64), np.full(3_000, 2**53)
-    entries = summed(SKEWED, 8, 2, keys, weights)
+    entries = summed(ENTROPY, 8, 2, keys, weights)
     (bucket,) = reference_buckets_of(KEY, DOMAIN, [12_345], 2)
     high, low = entries.totals()
     assert (int(high[bucket]) << 64) + int(low[bucket]) == 3_000 * 2**53
     assert native_sums(entries) == [
         3_000 * 2**53 * value
-        for value in native_sums(summed(SKEWED, 8, 2, keys[:1], None))
+        for value in native_sums(summed(ENTROPY, 8, 2, keys[:1], None))
     ]  # fmt: skip
 
 
@@ -291,7 +300,7 @@ def test_the_float_of_an_entry_is_the_nearest() -> None:
     rng = np.random.default_rng(7)
     more = [int.from_bytes(rng.bytes(1 + i % 40), "little") for i in range(400)]
     values = [0, 1, -1, *near, *(-value for value in near), *more, *(-value for value in more)]
-    entries = Entries(-0.5, len(values))
+    entries = Entries(HALF, len(values))
     width = 4 * entries.digits
     entries.load(b"".join(value.to_bytes(width, "little", signed=True) for value in values))
     fraction, exponent = entries.split()
@@ -372,7 +381,7 @@ def test_locations_of_buckets_are_those_of_their_sketches() -> None:
     sketch, keys = EntropySketch(60, SECRET, 6), np.arange(5)
     values = random_weights(9, 5, 40.0)
     sketch.update(keys, values)
-    where = by_bucket(SECRET.derive(f"entries/p={SKEWED.hex()}", 16), 0, keys.view(np.uint64), 6)
+    where = by_bucket(SECRET.derive(f"entries/p={ENTROPY.number.hex()}", 16), 0, keys.view(np.uint64), 6)
     locations, totals = sketch.bucket_locations(), sketch.bucket_totals()
     assert locations.shape == (6, 10)
     assert np.isfinite(locations).all()

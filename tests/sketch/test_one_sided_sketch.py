@@ -14,6 +14,7 @@ import stablesketch as ss
 from stablesketch._native import tier_names
 from stablesketch.law.one_sided import one_sided_law
 from stablesketch.sketch import wire
+from stablesketch.sketch.entry_law import EntryLaw
 from stablesketch.sketch.reference import ReferenceTable, reference_entries, sum_entries, uniforms, variates
 
 ORDERS = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.999]
@@ -32,7 +33,9 @@ def test_a_sketch_is_the_reference(p: float) -> None:
     sketch = one_sided(p, 5)
     sketch.update(keys, values)
     sketch.delete(keys[:50], values[:50])
-    assert entries_of(sketch) == reference_entries(-p, 5, SECRET, keys[50:].tolist(), values[50:].tolist())
+    assert entries_of(sketch) == reference_entries(
+        EntryLaw("one-sided", p), 5, SECRET, keys[50:].tolist(), values[50:].tolist()
+    )
 
 
 @pytest.mark.parametrize("tier", tier_names())
@@ -41,11 +44,13 @@ def test_every_tier_takes_the_fine_bits(tier: str, p: float) -> None:
     """One X in 2^10 asks for more bits, on either side: 60,000 draws have some sixty of them."""
     keys = np.random.default_rng(2).integers(0, 2**64, 30_000, dtype=np.uint64)
     weights = np.where(np.arange(len(keys)) % 5 == 0, -3, 2)
-    expected = compiled(-p, 2, bytes(range(16)), keys, weights, tier="plain")
-    assert compiled(-p, 2, bytes(range(16)), keys, weights, tier=tier) == expected
+    expected = compiled(EntryLaw("one-sided", p), 2, bytes(range(16)), keys, weights, tier="plain")
+    assert compiled(EntryLaw("one-sided", p), 2, bytes(range(16)), keys, weights, tier=tier) == expected
     few = keys[:3_000]
-    key = SECRET.derive(f"entries/p={(-p).hex()}", 16)
-    assert compiled(-p, 2, key, few, tier=tier) == reference_entries(-p, 2, SECRET, few.tolist(), [1] * len(few))
+    key = SECRET.derive(f"entries/p={EntryLaw('one-sided', p).number.hex()}", 16)
+    assert compiled(EntryLaw("one-sided", p), 2, key, few, tier=tier) == reference_entries(
+        EntryLaw("one-sided", p), 2, SECRET, few.tolist(), [1] * len(few)
+    )
 
 
 # Blocks that AES-128 under the key 0, 1, ..., 15 sends to 62 zeros in one half, found by decrypting such halves until
@@ -70,14 +75,18 @@ def test_every_tier_takes_the_deep_octaves(tier: str, p: float) -> None:
     key, others = bytes(range(16)), np.random.default_rng(4).integers(0, 2**64, 300, dtype=np.uint64)
     below = 0
     for fingerprint, domain, entry, side in DEEP:
-        drawn = variates(key, domain, [fingerprint], 8, -p)
+        drawn = variates(key, domain, [fingerprint], 8, EntryLaw("one-sided", p))
         assert (int(drawn.side[0, entry]), bool(drawn.t[0, entry] < 2.0)) == (side, True)
         below += int(drawn.t[0, entry] < 1.0)
         for count, weight in ((0, 1), (7, -5), (300, 2**40)):
             keys = np.append(others[:count], np.uint64(fingerprint))
             weights = np.append(np.ones(count, np.int64), weight)
-            expected = sum_entries(ReferenceTable.of(-p), variates(key, domain, keys.tolist(), 8, -p), weights.tolist())
-            assert compiled(-p, 8, key, keys, weights, domain=domain, tier=tier) == expected
+            expected = sum_entries(
+                ReferenceTable.of(EntryLaw("one-sided", p)),
+                variates(key, domain, keys.tolist(), 8, EntryLaw("one-sided", p)),
+                weights.tolist(),
+            )
+            assert compiled(EntryLaw("one-sided", p), 8, key, keys, weights, domain=domain, tier=tier) == expected
     assert below == 7
 
 
@@ -86,16 +95,18 @@ def test_every_tier_takes_the_deep_octaves(tier: str, p: float) -> None:
 def test_every_tier_takes_the_deep_octaves_above_order_one(tier: str, p: float) -> None:
     """The same blocks, of which symmetric tables of 1 < p < 2 have those on the upper side."""
     key, others = bytes(range(16)), np.random.default_rng(4).integers(0, 2**64, 300, dtype=np.uint64)
-    below = 0
+    law, below = EntryLaw("symmetric", p), 0
     for fingerprint, domain, entry, side in DEEP:
-        drawn = variates(key, domain, [fingerprint], 8, p)
+        drawn = variates(key, domain, [fingerprint], 8, law)
         below += int(drawn.t[0, entry] < 1.0)
         assert side == 1 or drawn.t[0, entry] < 2.0
         for count, weight in ((0, 1), (7, -5), (300, 2**40)):
             keys = np.append(others[:count], np.uint64(fingerprint))
             weights = np.append(np.ones(count, np.int64), weight)
-            expected = sum_entries(ReferenceTable.of(p), variates(key, domain, keys.tolist(), 8, p), weights.tolist())
-            assert compiled(p, 8, key, keys, weights, domain=domain, tier=tier) == expected
+            expected = sum_entries(
+                ReferenceTable.of(law), variates(key, domain, keys.tolist(), 8, law), weights.tolist()
+            )
+            assert compiled(law, 8, key, keys, weights, domain=domain, tier=tier) == expected
     assert below >= 2
 
 
@@ -110,7 +121,7 @@ def test_uniforms_have_53_bits_however_small() -> None:
     side = rng.integers(0, 2, lengths.size, dtype=np.uint64) << np.uint64(62)
     more, last = rng.integers(0, 2**64, (2, lengths.size), dtype=np.uint64)
     m = np.maximum(m, np.uint64(1))
-    t = uniforms(m | side, more, last, -0.5)
+    t = uniforms(m | side, more, last, EntryLaw("one-sided", 0.5))
     for i in range(m.size):
         exact = 2 * (int(m[i]) * 2**64 + int(more[i])) if m[i] < 2**52 else (2 * int(m[i]) + 1) * 2**64
         assert abs(int(t[i] * 2.0**60) * 2**4 - exact) <= exact * 2.0**-53 * 1.01
@@ -213,8 +224,8 @@ def test_bad_arguments(arguments: dict[str, object], kind: type[Exception], mess
 
 def test_a_plan_does_not_take_a_one_sided_sketch_for_its_own() -> None:
     """A collector's blob whose sketch was put in by hand, of the other law, is refused."""
-    from stablesketch.collector.bare_state import BareState
-    from stablesketch.collector.noisy_state import MomentState
+    from stablesketch.mechanism.bare import BareState
+    from stablesketch.mechanism.stable import StableState
 
     plan = ss.plan(
         ss.Moment(0.5), ss.Privacy(epsilon=1.0, delta=1e-8, pairs=1_000, relation="replace"), size=20, mechanism="bare"
@@ -224,7 +235,7 @@ def test_a_plan_does_not_take_a_one_sided_sketch_for_its_own() -> None:
         BareState.from_bytes(plan, one_sided(0.5, 20, secret).to_bytes(), secret)
     noisy = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-8), size=20)
     with pytest.raises(ss.BlobError, match=r"one-sided entries.*symmetric entries"):
-        MomentState.from_bytes(noisy, ss.Sketch(0.5, 20, secret, law="symmetric").to_bytes(), secret)
+        StableState.from_bytes(noisy, ss.Sketch(0.5, 20, secret, law="symmetric").to_bytes(), secret)
 
 
 @pytest.mark.parametrize("method", ["pitman", "median", "", None, ["power"]])

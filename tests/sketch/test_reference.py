@@ -15,6 +15,7 @@ from sketch_helpers import SECRET, compiled, entries_of, numbered_secret
 from stablesketch import Sketch
 from stablesketch._native import aes128_encrypt as native_aes128_encrypt
 from stablesketch._native import tier_names
+from stablesketch.sketch.entry_law import EntryLaw
 from stablesketch.sketch.reference import (
     ReferenceTable,
     aes128_encrypt,
@@ -34,7 +35,8 @@ SIZES = [1, 2, 3, 7, 8, 50, 63]
 def reference(
     p: float, size: int, key: bytes, fingerprints: np.ndarray, weights: list[int], domain: int = 0
 ) -> list[int]:
-    return sum_entries(ReferenceTable.of(p), variates(key, domain, fingerprints, size, p), weights)
+    law = EntryLaw("symmetric", p)
+    return sum_entries(ReferenceTable.of(law), variates(key, domain, fingerprints, size, law), weights)
 
 
 def folded(fingerprints: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, list[int]]:
@@ -127,7 +129,9 @@ def test_a_sketch_is_its_reference(p: float, size: int) -> None:
     sketch.delete(keys[5:15], values[5:15])
     weights = [0 if 5 <= i < 15 else value for i, value in enumerate(values.tolist())]
     # The integers from -2^63 to 2^63 - 1 are their own fingerprints.
-    assert entries_of(sketch) == reference_entries(p, size, secret, keys.view(np.uint64), weights)
+    assert entries_of(sketch) == reference_entries(
+        EntryLaw("symmetric", p), size, secret, keys.view(np.uint64), weights
+    )
 
 
 WEIGHTS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
@@ -152,7 +156,7 @@ def test_weights_of_every_size(p: float, kind: str, tier: str) -> None:
     for size, count in ((1, 3), (7, 300), (50, 30)):
         fingerprints, weights = random_fingerprints(rng, count), WEIGHTS[kind](rng, count)
         expected = reference(p, size, KEY, fingerprints, weights.tolist())
-        assert compiled(p, size, KEY, fingerprints, weights, tier=tier) == expected
+        assert compiled(EntryLaw("symmetric", p), size, KEY, fingerprints, weights, tier=tier) == expected
 
 
 @pytest.mark.parametrize("tier", TIERS)
@@ -161,7 +165,9 @@ def test_weights_of_every_size(p: float, kind: str, tier: str) -> None:
 def test_every_index_and_size(p: float, size: int, tier: str) -> None:
     rng = np.random.default_rng([int(1e6 * p), size])
     fingerprints = random_fingerprints(rng, 70)
-    assert compiled(p, size, KEY, fingerprints, tier=tier) == reference(p, size, KEY, fingerprints, [1] * 70)
+    assert compiled(EntryLaw("symmetric", p), size, KEY, fingerprints, tier=tier) == reference(
+        p, size, KEY, fingerprints, [1] * 70
+    )
 
 
 @pytest.mark.parametrize("tier", TIERS)
@@ -171,7 +177,7 @@ def test_every_length_of_a_batch(count: int, tier: str) -> None:
     rng = np.random.default_rng(count)
     fingerprints, weights = random_fingerprints(rng, count), rng.integers(1, 2**25, count)
     expected = reference(0.3333, 3, KEY, fingerprints, weights.tolist())
-    assert compiled(0.3333, 3, KEY, fingerprints, weights, tier=tier) == expected
+    assert compiled(EntryLaw("symmetric", 0.3333), 3, KEY, fingerprints, weights, tier=tier) == expected
 
 
 @pytest.mark.parametrize("tier", TIERS)
@@ -184,7 +190,7 @@ def test_equal_keys_with_totals_beyond_64_bits(distinct: int, tier: str) -> None
         keys, totals = folded(fingerprints, weights)
         assert max(map(abs, totals)) > 2**63 or distinct > 5
         expected = reference(0.5, 4, KEY, keys, totals)
-        assert compiled(0.5, 4, KEY, fingerprints, weights, tier=tier) == expected
+        assert compiled(EntryLaw("symmetric", 0.5), 4, KEY, fingerprints, weights, tier=tier) == expected
 
 
 @pytest.mark.parametrize("tier", TIERS)
@@ -194,7 +200,7 @@ def test_fingerprints_that_look_like_nothing(fingerprint: int, tier: str) -> Non
     fingerprints = np.array([fingerprint, fingerprint, 5, fingerprint], np.uint64)
     weights = np.array([1, 2, 1, 10])
     expected = reference(0.5, 3, KEY, fingerprints, weights.tolist())
-    assert compiled(0.5, 3, KEY, fingerprints, weights, tier=tier) == expected
+    assert compiled(EntryLaw("symmetric", 0.5), 3, KEY, fingerprints, weights, tier=tier) == expected
 
 
 @pytest.mark.parametrize("tier", TIERS)
@@ -206,7 +212,9 @@ def test_a_long_skewed_batch(tier: str) -> None:
     rng.shuffle(fingerprints)
     weights = rng.integers(1, 2**30, len(fingerprints))
     keys, totals = folded(fingerprints, weights)
-    assert compiled(0.2, 2, KEY, fingerprints, weights, tier=tier) == reference(0.2, 2, KEY, keys, totals)
+    assert compiled(EntryLaw("symmetric", 0.2), 2, KEY, fingerprints, weights, tier=tier) == reference(
+        0.2, 2, KEY, keys, totals
+    )
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -217,7 +225,7 @@ def test_a_batch_that_threads_share(threads: int) -> None:
     sketch = Sketch(0.5, 3, SECRET, law="symmetric")
     sketch.update(keys, values, threads=threads)
     distinct, totals = folded(keys.view(np.uint64), values)
-    assert entries_of(sketch) == reference_entries(0.5, 3, SECRET, distinct, totals)
+    assert entries_of(sketch) == reference_entries(EntryLaw("symmetric", 0.5), 3, SECRET, distinct, totals)
 
 
 # (fingerprint, domain, entry, bits): what AES under KEY makes of the block of this fingerprint, domain and entry is
@@ -273,7 +281,10 @@ def test_bits_that_chance_would_not_find(p: float, tier: str) -> None:
         assert int(entry_bits(KEY, domain, one, 64)[0, entry]) == bits
         for weight in (1, -3, 2**23, -(2**53)):
             expected = reference(p, 64, KEY, one, [weight], domain)
-            assert compiled(p, 64, KEY, one, np.array([weight]), domain=domain, tier=tier) == expected
+            assert (
+                compiled(EntryLaw("symmetric", p), 64, KEY, one, np.array([weight]), domain=domain, tier=tier)
+                == expected
+            )
 
 
 @settings(deadline=None)
@@ -289,4 +300,4 @@ def test_anything(p: float, size: int, key: bytes, domain: int, pairs: list[tupl
     fingerprints = np.array([fingerprint for fingerprint, _ in pairs], np.uint64)
     weights = np.array([weight for _, weight in pairs], np.int64)
     expected = reference(p, size, key, fingerprints, weights.tolist(), domain)
-    assert compiled(p, size, key, fingerprints, weights, domain=domain, tier=tier) == expected
+    assert compiled(EntryLaw("symmetric", p), size, key, fingerprints, weights, domain=domain, tier=tier) == expected

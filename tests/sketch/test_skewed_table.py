@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 from sketch_helpers import native_sums
 
-from stablesketch._native import SKEWED, Accumulator, Entries, tier_names
+from stablesketch._native import Accumulator, Entries, tier_names
 from stablesketch.law.skewed import SkewedLaw
+from stablesketch.sketch.entry_law import ENTROPY
 from stablesketch.sketch.reference import ReferenceTable, magnitudes, sum_entries, variates
 
 KEY = bytes(range(16))
@@ -32,7 +33,7 @@ def random_t(octaves: range, each: int) -> np.ndarray:
 def test_rows_follow_the_law(side: int) -> None:
     """The tail probability at x is t/2: the difference, over the density, is the error of x."""
     t = random_t(range(63), 40)
-    x = magnitudes(ReferenceTable.of(SKEWED), side, t)
+    x = magnitudes(ReferenceTable.of(ENTROPY), side, t)
     values = LAW.values(-x)
     tail = values.cdf if side == HEAVY else values.sf
     error = (tail - np.log(t * 2.0**-64)) * np.exp(tail - values.density)
@@ -42,11 +43,11 @@ def test_rows_follow_the_law(side: int) -> None:
 def test_the_heavy_tail_is_a_power() -> None:
     """P(R <= -x) = 1/x (1 + (ln x + ...)/x): at t = 2^-50 a relative 1e-14 is left of the bracket."""
     t = random_t(range(13), 5)
-    np.testing.assert_allclose(magnitudes(ReferenceTable.of(SKEWED), HEAVY, t), 2.0 / (t * 2.0**-63), rtol=1e-13)
+    np.testing.assert_allclose(magnitudes(ReferenceTable.of(ENTROPY), HEAVY, t), 2.0 / (t * 2.0**-63), rtol=1e-13)
 
 
 def test_the_sides_meet_and_x_is_monotone() -> None:
-    table = ReferenceTable.of(SKEWED)
+    table = ReferenceTable.of(ENTROPY)
     t = np.sort(random_t(range(63), 60))
     heavy, light = magnitudes(table, HEAVY, t), magnitudes(table, LIGHT, t)
     assert np.all(np.diff(heavy) <= 0.0)
@@ -57,7 +58,7 @@ def test_the_sides_meet_and_x_is_monotone() -> None:
 
 
 def test_the_table_has_the_same_bits_everywhere() -> None:
-    rows = ReferenceTable.of(SKEWED).rows
+    rows = ReferenceTable.of(ENTROPY).rows
     golden = "6fdb2c122cbc5ed3c05ed71d396a332e46160bde6a1e59ebed2425cef11e5739"
     assert hashlib.sha256(rows.astype("<f8").tobytes()).hexdigest() == golden
 
@@ -67,16 +68,16 @@ def test_the_table_has_the_same_bits_everywhere() -> None:
 def test_every_tier_is_the_reference(tier: str, weight: int) -> None:
     keys = np.random.default_rng(22).integers(0, 2**64, 700, dtype=np.uint64)
     weights = np.full(700, weight)
-    accumulator, entries = Accumulator(SKEWED, 7, KEY, 3, 0, tier), Entries(SKEWED, 7)
+    accumulator, entries = Accumulator(ENTROPY, 7, KEY, 3, 0, tier), Entries(ENTROPY, 7)
     accumulator.add(keys, weights, False)
     entries.absorb([accumulator])
     drawn = variates(KEY, 3, keys.tolist(), 7)
-    assert native_sums(entries) == sum_entries(ReferenceTable.of(SKEWED), drawn, weights.tolist())
+    assert native_sums(entries) == sum_entries(ReferenceTable.of(ENTROPY), drawn, weights.tolist())
 
 
 def test_entries_are_shifted_by_the_entropy() -> None:
     """2,000 entries of shares 1/2, 1/4, 1/8, 1/8: Kolmogorov-Smirnov, D sqrt(n) above 2.2 has probability 1.2e-4."""
-    accumulator, entries = Accumulator(SKEWED, 2_000, KEY, 0, 0, tier_names()[0]), Entries(SKEWED, 2_000)
+    accumulator, entries = Accumulator(ENTROPY, 2_000, KEY, 0, 0, tier_names()[0]), Entries(ENTROPY, 2_000)
     accumulator.add(np.arange(4, dtype=np.uint64), np.array([4, 2, 1, 1]), False)
     entries.absorb([accumulator])
     r = -np.array([float(a) for a in native_sums(entries)]) * 2.0**-entries.resolution / 8.0

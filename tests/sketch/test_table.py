@@ -17,6 +17,7 @@ from mpmath import mpf
 from stable_oracle import lower_tail, upper_tail, upper_tail_by_path, upper_tail_by_series
 
 from stablesketch import StableLaw
+from stablesketch.sketch.entry_law import EntryLaw
 from stablesketch.sketch.reference import ReferenceTable, Variates, entry_bits, magnitudes, multiples, position
 
 INDICES = [0.05, 0.0501, 0.1, 0.3333, 0.5, 0.77, 0.9, 0.95, 0.999, 1 - 1e-9, 1.0]
@@ -50,7 +51,7 @@ def bin_ends(table: ReferenceTable, side: int) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("p", INDICES)
 def test_rows_follow_the_law(p: float) -> None:
     """Twenty quantiles in each of the 63 octaves of each side, to 1e-10: what StableLaw promises of itself."""
-    table, law = ReferenceTable.of(p), StableLaw(p)
+    table, law = ReferenceTable.of(EntryLaw("symmetric", p)), StableLaw(p)
     t = random_t(np.random.default_rng(1), 20)
     half_t = t * 2.0**-64
     for side, expected in (
@@ -67,7 +68,7 @@ def test_rows_follow_the_law(p: float) -> None:
 
 def relative_errors(p: float, side: int, t: np.ndarray) -> list[float]:
     """How far each x is from the true quantile, by one Newton step in mpmath."""
-    table, tail = ReferenceTable.of(p), (upper_tail, lower_tail)[side]
+    table, tail = ReferenceTable.of(EntryLaw("symmetric", p)), (upper_tail, lower_tail)[side]
     errors = []
     for at, x in zip(t, magnitudes(table, side, t), strict=True):
         if x > 0.0:
@@ -95,7 +96,7 @@ def test_rows_are_right_to_1e14_in_every_octave(p: float) -> None:
 
 def test_the_cauchy_table_is_the_tangent() -> None:
     """At p = 1 the law is known: |X| = tan(π(1-t/2)/2) = 1/tan(πt/4) on the upper side, tan(πt/4) on the lower."""
-    table = ReferenceTable.of(1.0)
+    table = ReferenceTable.of(EntryLaw("symmetric", 1.0))
     t = random_t(np.random.default_rng(4), 50)
     quarter = math.pi / 4 * (t * 2.0**-63)
     upper, lower = magnitudes(table, UPPER, t), magnitudes(table, LOWER, t)
@@ -118,7 +119,7 @@ def test_the_oracle_agrees_with_itself() -> None:
 @pytest.mark.parametrize("p", INDICES)
 def test_neighbouring_bins_meet(p: float) -> None:
     """Where one polynomial ends the next one begins, to the error of the two: no gap that a bit could show."""
-    table = ReferenceTable.of(p)
+    table = ReferenceTable.of(EntryLaw("symmetric", p))
     for side in (UPPER, LOWER):
         left, right = bin_ends(table, side)
         np.testing.assert_allclose(right[:-1], left[1:], rtol=1e-14)
@@ -130,7 +131,7 @@ def test_neighbouring_bins_meet(p: float) -> None:
 @pytest.mark.parametrize("p", INDICES)
 def test_x_is_monotone_and_the_sides_meet_at_the_median(p: float) -> None:
     """Smaller t is further out: larger on the upper side, smaller on the lower one."""
-    table = ReferenceTable.of(p)
+    table = ReferenceTable.of(EntryLaw("symmetric", p))
     t = np.sort(random_t(np.random.default_rng(5), 40))
     upper, lower = magnitudes(table, UPPER, t), magnitudes(table, LOWER, t)
     assert np.all(np.diff(upper) <= 0.0)
@@ -142,7 +143,7 @@ def test_x_is_monotone_and_the_sides_meet_at_the_median(p: float) -> None:
 
 
 def test_sign_and_side() -> None:
-    table = ReferenceTable.of(0.5)
+    table = ReferenceTable.of(EntryLaw("symmetric", 0.5))
     t = random_t(np.random.default_rng(6), 1)
     (plus,), (minus,) = (multiples(table, drawn(UPPER, t, negative)) for negative in (False, True))
     (inner,) = multiples(table, drawn(LOWER, t))
@@ -164,7 +165,7 @@ def test_bits_find_their_row(bin_bits: int) -> None:
 @pytest.mark.parametrize("p", [0.05, 0.3333, 1.0])
 def test_x_is_rounded_once_to_a_multiple_of_the_resolution(p: float) -> None:
     """Half to even, by exact fractions. Ties occur on the lower side, where x has few bits above the resolution."""
-    table = ReferenceTable.of(p)
+    table = ReferenceTable.of(EntryLaw("symmetric", p))
     t = random_t(np.random.default_rng(7), 30)
     for side in (UPPER, LOWER):
         (rounded,) = multiples(table, drawn(side, t))
@@ -247,7 +248,7 @@ def spread_bits() -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("p", GOLDEN)
 def test_the_table_has_the_same_bits_everywhere(p: float) -> None:
-    table = ReferenceTable.of(p)
+    table = ReferenceTable.of(EntryLaw("symmetric", p))
     numbers = struct.pack("<iii", table.bin_bits, table.resolution, table.shift)
     assert hashlib.sha256(table.rows.astype("<f8").tobytes() + numbers).hexdigest() == GOLDEN[p][0]
 
@@ -255,5 +256,5 @@ def test_the_table_has_the_same_bits_everywhere(p: float) -> None:
 @pytest.mark.parametrize("p", GOLDEN)
 def test_x_has_the_same_bits_everywhere(p: float) -> None:
     some = Variates.of(*spread_bits())
-    x = magnitudes(ReferenceTable.of(p), some.side, some.t)
+    x = magnitudes(ReferenceTable.of(EntryLaw("symmetric", p)), some.side, some.t)
     assert hashlib.sha256(x.astype("<f8").tobytes()).hexdigest() == GOLDEN[p][1]

@@ -19,6 +19,7 @@ from sketch_helpers import SECRET, entries_of
 from stablesketch import ArgumentError, ArgumentTypeError, Sketch
 from stablesketch._native import Accumulator
 from stablesketch.sketch import projection, workers
+from stablesketch.sketch.entry_law import EntryLaw
 from stablesketch.sketch.reference import reference_entries
 from stablesketch.sketch.tier import TIER
 
@@ -110,7 +111,10 @@ def test_the_interpreter_is_free_while_rows_are_added() -> None:
     """During one compiled call another thread runs. Nobody is made to give the interpreter's lock away here, so if the
     call kept it, this thread would only ever wake up after it. Tried a few times, as this thread may be slow to wake.
     """
-    accumulator, keys = Accumulator(0.5, 50, bytes(16), 0, 100_000, TIER), np.arange(100_000, dtype=np.uint64)
+    accumulator, keys = (
+        Accumulator(EntryLaw("symmetric", 0.5), 50, bytes(16), 0, 100_000, TIER),
+        np.arange(100_000, dtype=np.uint64),
+    )
 
     def awake_within_the_call() -> bool:
         started, finished = threading.Event(), threading.Event()
@@ -263,7 +267,9 @@ def test_any_interleaving_is_the_reference(
             totals[key] += -value if delete else value
     # The integers from -2^63 to 2^63 - 1 are their own fingerprints.
     fingerprints = [key % 2**64 for key in totals]
-    assert entries_of(sketch) == reference_entries(p, size, SECRET, fingerprints, totals.values())
+    assert entries_of(sketch) == reference_entries(
+        EntryLaw("symmetric", p), size, SECRET, fingerprints, totals.values()
+    )
     assert (sketch.pairs, sketch.total) == (pairs, sum(totals.values()))
 
 

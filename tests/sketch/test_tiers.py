@@ -15,12 +15,17 @@ import numpy as np
 import pytest
 from sketch_helpers import SECRET, native_sums
 
-from stablesketch._native import SKEWED, Accumulator, Entries, tier_names
+from stablesketch._native import Accumulator, Entries, tier_names
+from stablesketch.sketch.entry_law import ENTROPY, EntryLaw
 from stablesketch.sketch.reference import ReferenceTable, multiples, sum_entries, variates
 from stablesketch.sketch.tier import TIER
 
 KEY, DOMAIN = bytes(range(100, 116)), 3
-INDICES = [0.05, 0.0512, 0.1, 0.2, 1 / 3, 0.5, 0.9, 0.95, 1.0, 1.05, 1.6, 2.0, -0.05, -0.25, -0.97]
+LAWS = [
+    *(EntryLaw("symmetric", p) for p in (0.05, 0.0512, 0.1, 0.2, 1 / 3, 0.5, 0.9, 0.95, 1.0, 1.05, 1.6, 2.0)),
+    *(EntryLaw("one-sided", p) for p in (0.05, 0.25, 0.97)),
+]
+LEAST, HALF, CAUCHY = (EntryLaw("symmetric", p) for p in (0.05, 0.5, 1.0))
 SIZES = [1, 2, 3, 50, 51, 200]
 # Around the vectors of 4 and 8 keys, the rounds of 16, the blocks of 256 and the slices of 8,192.
 COUNTS = [0, 1, 3, 4, 5, 15, 16, 17, 255, 256, 257, 8_191, 8_192, 8_193, 20_000]
@@ -50,26 +55,26 @@ def random_keys(seed: int, count: int) -> np.ndarray:
     return np.random.default_rng(seed).integers(0, 2**64, count, dtype=np.uint64)
 
 
-def run(p: float, size: int, tier: str, steps: list[Step], *, rows: int = 0) -> list[int]:
+def run(law: EntryLaw, size: int, tier: str, steps: list[Step], *, rows: int = 0) -> list[int]:
     """The entries after some steps; `rows` only sizes the fold, and 0 gives the smallest, which overflows soonest."""
-    accumulator, entries = Accumulator(p, size, KEY, DOMAIN, rows, tier), Entries(p, size)
+    accumulator, entries = Accumulator(law, size, KEY, DOMAIN, rows, tier), Entries(law, size)
     for keys, weights, negative in steps:
         accumulator.add(keys, weights, negative)
     entries.absorb([accumulator])
     return native_sums(entries)
 
 
-def reference(p: float, size: int, totals: dict[int, int]) -> list[int]:
-    drawn = variates(KEY, DOMAIN, list(totals), size, p)
-    return sum_entries(ReferenceTable.of(p), drawn, totals.values())
+def reference(law: EntryLaw, size: int, totals: dict[int, int]) -> list[int]:
+    drawn = variates(KEY, DOMAIN, list(totals), size, law)
+    return sum_entries(ReferenceTable.of(law), drawn, totals.values())
 
 
 @cache
-def running_sums(p: float, size: int) -> dict[int, list[int]]:
+def running_sums(law: EntryLaw, size: int) -> dict[int, list[int]]:
     """The reference's entries after each of COUNTS keys of random_keys(0, ...), 1 each."""
-    table, keys = ReferenceTable.of(p), random_keys(0, COUNTS[-1])
+    table, keys = ReferenceTable.of(law), random_keys(0, COUNTS[-1])
     sums, after = [0] * size, {0: [0] * size}
-    for done, row in enumerate(multiples(table, variates(KEY, DOMAIN, keys.tolist(), size, p)), 1):
+    for done, row in enumerate(multiples(table, variates(KEY, DOMAIN, keys.tolist(), size, law)), 1):
         sums = [total + x for total, x in zip(sums, row, strict=True)]
         if done in COUNTS:
             after[done] = sums
@@ -82,49 +87,49 @@ def test_plain_is_the_last_resort_and_all_names_are_known() -> None:
 
 
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("p", INDICES)
-def test_orders_and_sizes(p: float, size: int, tier: str) -> None:
+@pytest.mark.parametrize("law", LAWS)
+def test_orders_and_sizes(law: EntryLaw, size: int, tier: str) -> None:
     keys, weights = random_keys(size, 19), np.random.default_rng(size).integers(1, 2**25, 19)
-    expected = reference(p, size, dict(zip(keys.tolist(), weights.tolist(), strict=True)))
-    assert run(p, size, tier, [(keys, weights, False)]) == expected
-    assert run(p, size, tier, [(keys, weights, True)]) == [-a for a in expected]
+    expected = reference(law, size, dict(zip(keys.tolist(), weights.tolist(), strict=True)))
+    assert run(law, size, tier, [(keys, weights, False)]) == expected
+    assert run(law, size, tier, [(keys, weights, True)]) == [-a for a in expected]
 
 
 @pytest.mark.parametrize("count", COUNTS)
-@pytest.mark.parametrize("p", [0.05, 0.5, -0.5])
-def test_counts_around_every_boundary(p: float, count: int, tier: str) -> None:
+@pytest.mark.parametrize("law", [LEAST, HALF, EntryLaw("one-sided", 0.5)])
+def test_counts_around_every_boundary(law: EntryLaw, count: int, tier: str) -> None:
     """With a fold that holds all keys, and with one of 256 slots that is given up within the first slice."""
     keys = random_keys(0, COUNTS[-1])[:count]
     for rows in (count, 0):
-        assert run(p, 2, tier, [(keys, None, False)], rows=rows) == running_sums(p, 2)[count]
+        assert run(law, 2, tier, [(keys, None, False)], rows=rows) == running_sums(law, 2)[count]
     once_each = [(keys[i : i + 777], np.ones(len(keys[i : i + 777]), np.int64), False) for i in range(0, count, 777)]
-    assert run(p, 2, tier, once_each) == running_sums(p, 2)[count]
+    assert run(law, 2, tier, once_each) == running_sums(law, 2)[count]
 
 
 @pytest.mark.parametrize("weight", WEIGHTS)
-@pytest.mark.parametrize("p", [0.05, 0.5, 1.0, -0.1])
-def test_weights_around_every_boundary(p: float, weight: int | None, tier: str) -> None:
+@pytest.mark.parametrize("law", [LEAST, HALF, CAUCHY, EntryLaw("one-sided", 0.1)])
+def test_weights_around_every_boundary(law: EntryLaw, weight: int | None, tier: str) -> None:
     """At p = 0.05 nearly every X is one of the large ones that the vector tiers add apart, at p = 1 hardly any."""
     keys = random_keys(1, 21)
     weights = None if weight is None else np.full(len(keys), weight)
-    expected = reference(p, 5, dict.fromkeys(keys.tolist(), weight or 1))
-    assert run(p, 5, tier, [(keys, weights, False)]) == expected
-    assert run(p, 5, tier, [(keys, weights, True)]) == [-a for a in expected]
+    expected = reference(law, 5, dict.fromkeys(keys.tolist(), weight or 1))
+    assert run(law, 5, tier, [(keys, weights, False)]) == expected
+    assert run(law, 5, tier, [(keys, weights, True)]) == [-a for a in expected]
 
 
-@pytest.mark.parametrize("p", [0.05, 0.5])
-def test_one_heavy_key_in_a_block_of_light_ones(p: float, tier: str) -> None:
+@pytest.mark.parametrize("law", [LEAST, HALF])
+def test_one_heavy_key_in_a_block_of_light_ones(law: EntryLaw, tier: str) -> None:
     """Blocks of light weights take a short cut; one weight too many, wherever it is, must end it."""
     for place in (0, 7, 255, 256, 299):
         for heavy in (2_048, 2**23, 2**53):
             keys, weights = random_keys(2, 300), np.full(300, 2_047)
             weights[place] = heavy
-            expected = reference(p, 2, dict(zip(keys.tolist(), weights.tolist(), strict=True)))
-            assert run(p, 2, tier, [(keys, weights, False)], rows=300) == expected
+            expected = reference(law, 2, dict(zip(keys.tolist(), weights.tolist(), strict=True)))
+            assert run(law, 2, tier, [(keys, weights, False)], rows=300) == expected
 
 
-@pytest.mark.parametrize("p", [*INDICES, 0.07, 0.15, 0.3, SKEWED])
-def test_limbs_of_every_number_and_size(p: float, tier: str) -> None:
+@pytest.mark.parametrize("law", [*LAWS, *(EntryLaw("symmetric", p) for p in (0.07, 0.15, 0.3)), ENTROPY])
+def test_limbs_of_every_number_and_size(law: EntryLaw, tier: str) -> None:
     """The largest weight of a block says how long the limbs of X may be, it and p how many there are. Weights of both
     signs, and of none, share a block, or all have one sign.
     """
@@ -133,7 +138,7 @@ def test_limbs_of_every_number_and_size(p: float, tier: str) -> None:
         keys, weights = random_keys(16 + bits, 530), rng.integers(0, 2**bits, 530)
         signed = weights * rng.choice([-1, 1], 530)
         steps: list[Step] = [(keys[:260], weights[:260], False), (keys[260:], signed[260:], False)]
-        assert run(p, 3, tier, steps, rows=600) == run(p, 3, "plain", steps, rows=600)
+        assert run(law, 3, tier, steps, rows=600) == run(law, 3, "plain", steps, rows=600)
 
 
 @pytest.mark.parametrize("count", [255, 256, 257, 1_023, 1_024, 1_025, 3_000])
@@ -141,8 +146,8 @@ def test_limbs_of_every_number_and_size(p: float, tier: str) -> None:
 def test_one_key_past_what_64_bits_hold(count: int, negative: bool, tier: str) -> None:
     """2^53 at a time, one key passes 2^61 at row 256, where the fold must let go of it, and 2^63 at row 1,024."""
     keys, weights = np.full(count, 12_345, np.uint64), np.full(count, 2**53)
-    expected = reference(0.5, 3, {12_345: (-1 if negative else 1) * count * 2**53})
-    assert run(0.5, 3, tier, [(keys, weights, negative)], rows=count) == expected
+    expected = reference(HALF, 3, {12_345: (-1 if negative else 1) * count * 2**53})
+    assert run(HALF, 3, tier, [(keys, weights, negative)], rows=count) == expected
 
 
 def test_a_key_held_at_the_brink(tier: str) -> None:
@@ -153,15 +158,17 @@ def test_a_key_held_at_the_brink(tier: str) -> None:
     back: list[Step] = [(np.full(7, 9, np.uint64), np.ones(7, np.int64), True)]
     for steps, total in ((brink, 2**61 - 1), (brink + over, 2**61 + 4), (brink + over + back, 2**61 - 3)):
         mirrored: list[Step] = [(keys, weights, not negative) for keys, weights, negative in steps]
-        assert run(0.5, 2, tier, steps) == reference(0.5, 2, {9: total})
-        assert run(0.5, 2, tier, mirrored) == reference(0.5, 2, {9: -total})
-        assert run(0.5, 2, tier, steps + mirrored) == [0, 0]
+        assert run(HALF, 2, tier, steps) == reference(HALF, 2, {9: total})
+        assert run(HALF, 2, tier, mirrored) == reference(HALF, 2, {9: -total})
+        assert run(HALF, 2, tier, steps + mirrored) == [0, 0]
 
 
 def test_all_rows_one_key(tier: str) -> None:
     for count in (1, 8_192, 100_000):
         keys = np.full(count, 2**64 - 1, np.uint64)
-        assert run(0.1, 3, tier, [(keys, None, False)]) == reference(0.1, 3, {2**64 - 1: count})
+        assert run(EntryLaw("symmetric", 0.1), 3, tier, [(keys, None, False)]) == reference(
+            EntryLaw("symmetric", 0.1), 3, {2**64 - 1: count}
+        )
 
 
 @pytest.mark.parametrize("rows", [0, 10**6])
@@ -179,19 +186,19 @@ def test_the_keys_that_look_like_nothing(rows: int, tier: str) -> None:
         (others[:3], np.array([1, 2, 3]), False),
     ]
     left = {2**64 - 1: 1} | {int(key): weight for key, weight in zip(others[:3], (1, 2, 3), strict=True)}
-    assert run(0.5, 4, tier, steps, rows=rows) == reference(0.5, 4, left)
+    assert run(HALF, 4, tier, steps, rows=rows) == reference(HALF, 4, left)
 
 
 @pytest.mark.parametrize("rows", [0, 5_000])
-@pytest.mark.parametrize("p", [0.05, 1.0])
-def test_what_cancels_in_the_fold_leaves_nothing(p: float, rows: int, tier: str) -> None:
+@pytest.mark.parametrize("law", [LEAST, CAUCHY])
+def test_what_cancels_in_the_fold_leaves_nothing(law: EntryLaw, rows: int, tier: str) -> None:
     """Updates and deletes meet in the fold, or in one so full that keys leave it before; free places are used again."""
     keys, more = random_keys(4, 4_000), random_keys(5, 1_000)
     weights = np.random.default_rng(6).integers(1, 2**53, len(keys))
     undone: list[Step] = [(keys, weights, False), (keys[::-1].copy(), weights[::-1].copy(), True)]
-    assert run(p, 3, tier, undone, rows=rows) == [0, 0, 0]
+    assert run(law, 3, tier, undone, rows=rows) == [0, 0, 0]
     steps: list[Step] = [(more, None, False), *undone, (more, None, True), (more[:7], None, False)]
-    assert run(p, 3, tier, steps, rows=rows) == reference(p, 3, dict.fromkeys(more[:7].tolist(), 1))
+    assert run(law, 3, tier, steps, rows=rows) == reference(law, 3, dict.fromkeys(more[:7].tolist(), 1))
 
 
 @pytest.mark.parametrize("rows", [0, 2**18])
@@ -206,18 +213,18 @@ def test_in_and_out_of_the_bypass(rows: int, tier: str) -> None:
     total = 0
     for start in range(0, len(keys), 5_000):
         few_rows = slice(start, start + 5_000)
-        total += run(0.5, 1, "plain", [(keys[few_rows], weights[few_rows], False)], rows=5_000)[0]
-    assert run(0.5, 1, tier, [(keys, weights, False)], rows=rows) == [total]
+        total += run(HALF, 1, "plain", [(keys[few_rows], weights[few_rows], False)], rows=5_000)[0]
+    assert run(HALF, 1, tier, [(keys, weights, False)], rows=rows) == [total]
 
 
 def test_an_accumulator_is_empty_after_it_was_absorbed(tier: str) -> None:
     keys = random_keys(11, 300)
-    accumulator, entries = Accumulator(0.5, 2, KEY, DOMAIN, 300, tier), Entries(0.5, 2)
+    accumulator, entries = Accumulator(HALF, 2, KEY, DOMAIN, 300, tier), Entries(HALF, 2)
     for _ in range(3):
         accumulator.add(keys, np.full(300, 2**40), False)
         entries.absorb([accumulator])
     entries.absorb([accumulator])
-    assert native_sums(entries) == reference(0.5, 2, dict.fromkeys(keys.tolist(), 3 * 2**40))
+    assert native_sums(entries) == reference(HALF, 2, dict.fromkeys(keys.tolist(), 3 * 2**40))
 
 
 @pytest.mark.parametrize("rows", [(40, 40, 40), (10**6, 10**6), (10, 10**6), (300,) * 9])
@@ -226,7 +233,7 @@ def test_folds_are_joined(rows: tuple[int, ...], tier: str) -> None:
     them would pass 2^61, and some that cancel."""
     keys = random_keys(12, 500)
     totals = dict.fromkeys(keys.tolist(), 0)
-    together, entries = [Accumulator(0.5, 2, KEY, DOMAIN, many, tier) for many in rows], Entries(0.5, 2)
+    together, entries = [Accumulator(HALF, 2, KEY, DOMAIN, many, tier) for many in rows], Entries(HALF, 2)
     for i, accumulator in enumerate(together):
         some = keys[20 * i :]
         for few, weight, times in ((some[:5], 2**53, 200), (some, 7, 1), (some, -7, i % 2)):
@@ -235,9 +242,9 @@ def test_folds_are_joined(rows: tuple[int, ...], tier: str) -> None:
             for key in few.tolist():
                 totals[key] += weight * times
     entries.absorb(together)
-    assert native_sums(entries) == reference(0.5, 2, totals)
+    assert native_sums(entries) == reference(HALF, 2, totals)
     entries.absorb(together)  # they are empty now
-    assert native_sums(entries) == reference(0.5, 2, totals)
+    assert native_sums(entries) == reference(HALF, 2, totals)
 
 
 @pytest.mark.parametrize("row", [0, 1_023, 1_024, 8_191, 8_192, 20_000])
@@ -245,10 +252,10 @@ def test_folds_are_joined(rows: tuple[int, ...], tier: str) -> None:
 def test_the_first_weight_outside_is_found(row: int, value: int) -> None:
     keys, weights = random_keys(13, 20_002), np.random.default_rng(14).integers(1, 101, 20_002)
     weights[row] = weights[-1] = value
-    accumulator = Accumulator(0.5, 1, KEY, DOMAIN, 0, TIER)
+    accumulator = Accumulator(HALF, 1, KEY, DOMAIN, 0, TIER)
     assert accumulator.add(keys, weights, False, 100)[2] == row
     good = np.delete(weights, [row, -1])
-    high, low, outside = Accumulator(0.5, 1, KEY, DOMAIN, 0, TIER).add(keys[2:], good, False, 100)
+    high, low, outside = Accumulator(HALF, 1, KEY, DOMAIN, 0, TIER).add(keys[2:], good, False, 100)
     assert (high * 2**32 + low, outside) == (good.sum(), -1)
 
 

@@ -20,6 +20,7 @@ from stablesketch import (
     StablesketchError,
     UnsupportedVersion,
 )
+from stablesketch.framing import MAGIC
 from stablesketch.sketch import wire
 
 PREFIX, HEADER, CHECKSUM = 12, 22, 8  # bytes: magic, version and kind; p, size, resolution and fingerprint; the end
@@ -44,7 +45,7 @@ def forged(
     integers: bytes = b"\x01\x01\x01\x01\x01\x05",
     version: int = 1,
     kind: int = 1,
-    magic: bytes = wire.MAGIC,
+    magic: bytes = MAGIC,
 ) -> bytes:
     """A blob spelt out field by field, by struct and not by the encoder; the default is one that is accepted."""
     head = struct.pack("<8sHH", magic, version, kind) + struct.pack("<dIH8s", p, size, resolution, fingerprint)
@@ -219,7 +220,7 @@ def test_later_versions_are_refused_as_such() -> None:
             Sketch.from_bytes(forged(version=version))
     # Nothing else is known of a later version, not even where its checksum is.
     with pytest.raises(UnsupportedVersion):
-        Sketch.from_bytes(wire.MAGIC + b"\x02\x00whatever it is")
+        Sketch.from_bytes(MAGIC + b"\x02\x00whatever it is")
 
 
 @pytest.mark.parametrize(
@@ -311,8 +312,8 @@ def survives(blob: bytes) -> None:
 @given(st.binary(max_size=200))
 def test_random_bytes(blob: bytes) -> None:
     survives(blob)
-    survives(wire.MAGIC + blob)
-    survives(sealed(wire.MAGIC + b"\x01\x00\x01\x00" + blob))
+    survives(MAGIC + blob)
+    survives(sealed(MAGIC + b"\x01\x00\x01\x00" + blob))
     survives(sealed(forged()[: PREFIX + HEADER] + blob))
 
 

@@ -83,11 +83,10 @@ from fractions import Fraction
 
 from ..errors import PlanInfeasible
 from ..plan import Plan
-from ..plan.charge import charge_of
+from ..plan.mechanism import charge_of, mechanism_of
 from ..privacy import Privacy, discrete_laplace
 from ..privacy.charge import Charge
 from ..secret import Secret
-from ..statistic import Shannon
 from .budget import divided, total
 
 __all__ = ["GroupBudget", "Name", "group_secret", "selected", "threshold"]
@@ -135,8 +134,8 @@ class GroupBudget:
             PlanInfeasible: it costs more.
         """
         # Noise on a number costs the same whichever way that number moves, and no more if a pair is replaced.
-        sketched = [part.statistic for part in plan.parts or (plan,) if part.mechanism == "bare"]
-        if not self.replaced or (len(sketched) < 2 and Shannon() not in sketched):
+        bare = [way for part in plan.parts or (plan,) if (way := mechanism_of(part)).bare]
+        if not self.replaced or (len(bare) < 2 and all(way.monotone for way in bare)):
             return plan
         (law,) = charge_of(_within(plan)).laws("replace")
         if law.delta(2.0 * plan.epsilon) > 2.0 * plan.delta:
@@ -173,7 +172,7 @@ def _within(plan: Plan) -> Plan:
 
 def group_secret(secret: Secret, name: Name) -> Secret:
     """The secret of one group of a release: derived, so that wherever its pairs are met the same one is found."""
-    return secret._derived(f"group/{json.dumps(name)}")
+    return secret.derive_secret(f"group/{json.dumps(name)}")
 
 
 def selected(

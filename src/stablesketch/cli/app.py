@@ -19,23 +19,17 @@ from . import audit, demo, exact, inspect, ledger, merge, paper, plan, release, 
 from .exits import Exit, exit_code, in_options
 from .screen import drop, note, rendered, tell
 from .signals import finishing, name_of, stopped_by
+from .statistic_options import with_statistic
 
-__all__ = ["app", "run"]
+__all__ = ["program", "run"]
 
-app = typer.Typer(
-    name="stablesketch",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
-    pretty_exceptions_enable=False,
-    help="""How varied is a stream? One private number, its uncertainty and its price.
+_HELP = """How varied is a stream? One private number, its uncertainty and its price.
 
     [bold]stablesketch release[/] events.csv --key app --p 0.5 --epsilon 1 --delta 1e-9
 
     [bold]stablesketch demo[/] shows all of it in seconds. Exit codes: 0 done, 2 wrong command, 3 bad data, 4 the
     guarantee cannot be given, 5 a file does not fit, 6 an audit refuted a claim, 7 released and paid for but not all
-    of it shown or stored, 130 stopped before anything was paid.""",
-)
+    of it shown or stored, 130 stopped before anything was paid."""
 
 
 def _version(asked: bool) -> None:
@@ -44,7 +38,6 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _main(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
@@ -53,17 +46,29 @@ def _main(
     pass
 
 
-app.command("demo")(demo.demo)
-app.command("plan", epilog=plan.EXAMPLES)(plan.plan)
-app.command("release", epilog=release.EXAMPLES)(release.release)
-app.command("sketch", epilog=sketch.EXAMPLES)(sketch.sketch)
-app.command("merge")(merge.merge)
-app.command("inspect")(inspect.inspect)
-app.command("exact")(exact.exact)
-app.command("audit")(audit.audit)
-app.command("paper", epilog=paper.EXAMPLES)(paper.paper)
-app.add_typer(secret.app, name="secret")
-app.add_typer(ledger.app, name="ledger")
+def program() -> typer.Typer:
+    """All commands, with the options of all statistics that are registered by now."""
+    app = typer.Typer(
+        name="stablesketch",
+        no_args_is_help=True,
+        rich_markup_mode="rich",
+        context_settings={"help_option_names": ["-h", "--help"]},
+        pretty_exceptions_enable=False,
+        help=_HELP,
+    )
+    app.callback()(_main)
+    app.command("demo")(demo.demo)
+    app.command("plan", epilog=plan.EXAMPLES)(with_statistic(plan.plan))
+    app.command("release", epilog=release.EXAMPLES)(with_statistic(release.release))
+    app.command("sketch", epilog=sketch.EXAMPLES)(sketch.sketch)
+    app.command("merge")(merge.merge)
+    app.command("inspect")(inspect.inspect)
+    app.command("exact")(with_statistic(exact.exact))
+    app.command("audit")(audit.audit)
+    app.command("paper", epilog=paper.EXAMPLES)(paper.paper)
+    app.add_typer(secret.app, name="secret")
+    app.add_typer(ledger.app, name="ledger")
+    return app
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -80,7 +85,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str] | None, payment: Payment) -> int:
     try:
-        code = app(
+        code = program()(
             args=list(arguments) if arguments is not None else None, prog_name="stablesketch", standalone_mode=False
         )
         if code == Exit.STOPPED:
@@ -125,8 +130,8 @@ def _unknown_option(error: Any) -> str | None:
     wanted, context = getattr(error, "option_name", None), getattr(error, "ctx", None)
     if wanted is None or context is None or type(error).__name__ != "NoSuchOption":
         return None
-    here = {option for parameter in context.command.params for option in parameter.opts}
-    others = [name for name, options in _options_of_commands().items() if wanted in options]
+    here = _options_of(context.command)
+    others = [name for name, command in context.find_root().command.commands.items() if wanted in _options_of(command)]
     if wanted in ("--person", "--pairs-per-person", "--groups") and context.info_name == "exact":
         way_out = "exact reads every row as it is and bounds nobody. Leave it out, or use stablesketch release"
     elif others:
@@ -137,12 +142,8 @@ def _unknown_option(error: Any) -> str | None:
     return f"{context.command_path} has no option {wanted}. {way_out}{'' if way_out.endswith('?') else '.'}"
 
 
-def _options_of_commands() -> dict[str, set[str]]:
-    group: Any = typer.main.get_command(app)
-    return {
-        name: {option for parameter in command.params for option in parameter.opts}
-        for name, command in group.commands.items()
-    }
+def _options_of(command: Any) -> set[str]:
+    return {option for parameter in command.params for option in parameter.opts}
 
 
 def _is_output(error: OSError) -> bool:

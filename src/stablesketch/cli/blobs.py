@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import BlobError
-from ..sketch.wire import MAGIC
+from ..framing import MAGIC
 
 __all__ = ["is_blob", "of_file", "read_blob"]
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import typer
 
 from ..bounding.max_value import least_seen
-from ..plan.bare_words import is_bare
-from ..plan.in_words import noise_in_words
+from ..plan.mechanism import mechanism_of, needs_promise
 from ..release.decide import decide, sizing_of_a_group, touched
 from ..release.division import Share, in_words
 from ..release.question import Question
@@ -51,7 +50,7 @@ def show_plan(question: Question, json: bool) -> None:
         console().print(str(chosen), markup=False, soft_wrap=True)
     if question.auto_max_value is not None:
         note("max_value is found in the data: this is the plan for max_value = 1, and the noise grows with it.")
-        if not json and not is_bare(chosen):
+        if not json and not needs_promise(chosen):
             _show_noise(question)
     if not json:
         for line in shares_in_words(question, decision.shares):
@@ -64,7 +63,7 @@ def _show_noise(question: Question) -> None:
     parts = plans[0].parts or (plans[0],)
     names = [f"noise on {part.statistic}" for part in parts]
     rows = [
-        [f"{most:,}", *(noise_in_words(part) for part in plan.parts or (plan,))]
+        [f"{most:,}", *(mechanism_of(part).noise_in_words(part) for part in plan.parts or (plan,))]
         for most, plan in zip(_EXAMPLES, plans, strict=True)
     ]
     plain_table(["max_value", *names], rows, numbers=1 + len(names))

@@ -7,19 +7,16 @@ from typing import Any
 from ..engines.local.exact import exact_values
 from ..reading.columns import checked_columns
 from ..reading.opened import Input
-from ..statistic import Profile
 from . import options
 from .screen import fact_table, json_text, note, number, plain_table, print_text
+from .statistic_options import Chosen
 
 __all__ = ["exact"]
 
 
 def exact(
+    statistic: Chosen,
     files: options.Inputs = None,
-    p: options.Order = None,
-    statistic: options.StatisticName = "moment",
-    order: options.StatisticOrder = None,
-    form: options.StatisticForm = None,
     key: options.Key = None,
     value: options.Value = None,
     by: options.By = None,
@@ -32,11 +29,10 @@ def exact(
 ) -> None:
     """The exact statistic, which is [bold]not private[/]: for tests, and for data that are public."""
     options.need_input(files, sql)
-    wanted = options.statistic_of(statistic, p, order, form)
+    wanted = statistic.made()
     columns = checked_columns(options.listed(key or "line"), value, options.listed(by))
     found = exact_values(files, wanted, columns, Input(format, header, delimiter, sql), on_bad)
-    orders = wanted.orders if isinstance(wanted, Profile) else (wanted.p,)
-    names = [f"order {each:g}" for each in orders] if isinstance(wanted, Profile) else [str(wanted)]
+    orders, names = [point.p for point in wanted.points], wanted.point_names
     if json:
         rows: list[dict[str, Any]] = [
             {

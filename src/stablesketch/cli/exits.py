@@ -24,6 +24,7 @@ from ..errors import (
     StablesketchError,
     StreamTooShort,
 )
+from .statistic_options import offered, statistic_options
 
 __all__ = ["Exit", "exit_code", "in_options"]
 
@@ -67,11 +68,11 @@ def exit_code(error: StablesketchError) -> Exit:
     return next((code for kind, code in _CODES if isinstance(error, kind)), Exit.BUG)
 
 
-# Arguments of Python that are options here, so that what an error says can be typed.
+# Arguments of Python that are options here, so that what an error says can be typed; beside those of statistics.
 _OPTIONS = (
-    "p|epsilon|delta|pairs|error|size|memory|entries_per_key|expected|mechanism|relation|confidence|trials|shard|format|delimiter|"
-    "key|value|by|groups|person|max_value|pairs_per_person|groups_per_person|on_bad|sql|unit|total|order|statistic|"
-    "output|plot|report|port"
+    "epsilon|delta|pairs|error|size|memory|entries_per_key|expected|mechanism|relation|confidence|trials|shard|format|"
+    "delimiter|key|value|by|groups|person|max_value|pairs_per_person|groups_per_person|on_bad|sql|unit|total|"
+    "statistic|output|plot|report|port"
 )
 
 
@@ -81,12 +82,13 @@ def in_options(message: str) -> str:
     >>> in_options("Name the column (--person, person=), or use mechanism='exact'")
     'Name the column (--person), or use --mechanism exact'
     """
-    message = re.sub(rf"(--[a-z-]+(?: skip)?), (?:{_OPTIONS}|clip)=(?:True|'skip')?(?=\))", r"\1", message)
+    names = "|".join([_OPTIONS, *(option.name for option in statistic_options())])
+    message = re.sub(rf"(--[a-z-]+(?: skip)?), (?:{names}|clip)=(?:True|'skip')?(?=\))", r"\1", message)
     message = re.sub(r"\bss\.([A-Z]\w*)\(([\d., \[\]]*)\)", _statistic, message)
-    message = re.sub(r"^(aversion|orders) = ", "order = ", message)  # there is one option for all of them
-    message = re.sub(rf"^({_OPTIONS}) = ", lambda m: f"{_option(m[1])} = ", message)
-    message = re.sub(rf"\b({_OPTIONS})=['\"]?([\w.+-]*\w)['\"]?", lambda m: f"{_option(m[1])} {m[2]}", message)
-    message = re.sub(rf"\b({_OPTIONS})=(?=[ ,.;)]|$)", lambda m: _option(m[1]), message)
+    message = re.sub(r"^(\w+)(?= = )", _field, message)
+    message = re.sub(rf"^({names}) = ", lambda m: f"{_option(m[1])} = ", message)
+    message = re.sub(rf"\b({names})=['\"]?([\w.+-]*\w)['\"]?", lambda m: f"{_option(m[1])} {m[2]}", message)
+    message = re.sub(rf"\b({names})=(?=[ ,.;)]|$)", lambda m: _option(m[1]), message)
     message = re.sub(r"\bclip=(?:True)?", "--clip", message).replace("auto_max_value=", "--max-value auto")
     # Where both were named, they are one now.
     return re.sub(r"(--[a-z-]+), \1(?![a-z-])", r"\1", message)
@@ -94,11 +96,15 @@ def in_options(message: str) -> str:
 
 def _statistic(call: re.Match[str]) -> str:
     """A statistic as options: ss.Renyi(0.9) is --statistic renyi --order 0.9."""
-    name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", call[1]).lower()
-    orders = re.sub(r"[\[\] ]", "", call[2])
-    if name == "moment":
-        return f"--p {orders}"
-    return f"--statistic {name}" + (f" --order {orders}" if orders else "")
+    values = re.sub(r"[\[\] ]", "", call[2])
+    found = [kind.in_options(*filter(None, [values])) for kind in offered() if kind.__name__ == call[1]]
+    return found[0] if found else call[0]
+
+
+def _field(name: re.Match[str]) -> str:
+    """A field of a statistic by the name of its option: there is one --order for all of them."""
+    fields = {each.field: each.option.name for kind in offered() for each in kind.arguments}
+    return fields.get(name[1], name[1])
 
 
 def _option(name: str) -> str:

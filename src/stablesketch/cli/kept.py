@@ -18,12 +18,11 @@ from ..errors import ArgumentError
 from ..page import check_page_path
 from ..pictures import check_picture_path, drawn_part, picture_bytes, plan_picture, release_picture
 from ..pictures.style import need_matplotlib
-from ..pictures.words import at_most
 from ..plan import Plan
 from ..release.outcome import Outcome
 from ..release.question import Question
 from ..report import Context, report_page
-from ..statistic import Shannon
+from ..spoken import at_most
 from .screen import note, write_new
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ def keep_plan(plan: Plan, plot: Path | None) -> None:
     note("drawing: some dozen plans are made, which takes some seconds")
     title = f"A plan of {plan.statistic}"
     part = drawn_part(plan)
-    itself = "" if isinstance(part.statistic, Shannon) else f", and against {part.statistic} itself"
+    itself = f", and against {part.statistic} itself" if part.statistic.relative else ""
     costs = "the error" if part.mechanism == "bare" or part.expected else "the noise"
     alt = f"{title}: {costs} of {part.statistic} against ε, and the error against the size of the sketch{itself}."
     write_new(plot, picture_bytes(plan_picture(plan), plot, title, alt))

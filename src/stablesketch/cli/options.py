@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Literal, cast
+from typing import Annotated, Literal
 
 import typer
 
@@ -12,16 +12,15 @@ from ..errors import BlobError, LedgerMismatch
 from ..ledger import Ledger
 from ..plan import Plan
 from ..privacy import Privacy
-from ..statistic import HHI, STATISTICS, Moment, Profile, Simpson, Statistic
-from ..statistic.concentration import Form
+from ..statistic import Statistic
 from .blobs import of_file
 
 __all__ = [
     "By", "Clip", "Delimiter", "Delta", "Epsilon", "Error", "Expected", "Format", "Header", "Inputs", "Json", "Key",
-    "MaxValue", "Mechanism", "Memory", "OnBad", "Order", "Output", "Pairs", "PairsPerPerson", "PerKey", "Plot",
-    "Relation", "SecretFile", "Size", "Sql", "StatisticForm", "StatisticName", "StatisticOrder", "Total", "Unit",
+    "MaxValue", "Mechanism", "Memory", "OnBad", "Output", "Pairs", "PairsPerPerson", "PerKey", "Plot",
+    "Relation", "SecretFile", "Size", "Sql", "Total", "Unit",
     "Value", "count", "listed", "need_input",
-    "open_ledger", "privacy_of", "read_plan", "relation_of", "sizes_of", "statistic_of", "unit_of",
+    "open_ledger", "privacy_of", "read_plan", "relation_of", "sizes_of", "unit_of",
 ]  # fmt: skip
 
 _DATA, _PRIVACY, _SIZE, _OUT = "Data", "Privacy", "Accuracy", "Output"
@@ -87,32 +86,6 @@ OnBad = Annotated[
 Clip = Annotated[
     bool, typer.Option("--clip", help="Clip values above --max-value instead of refusing them.", rich_help_panel=_DATA)
 ]
-Order = Annotated[float | None, typer.Option("--p", help="The order of the moment F_p, from 0.05 to 2.")]
-StatisticName = Annotated[
-    Literal[
-        "moment",
-        "hill",
-        "renyi",
-        "tsallis",
-        "shannon",
-        "distinct",
-        "profile",
-        "simpson",
-        "hhi",
-        "atkinson",
-        "generalised_entropy",
-    ],
-    typer.Option("--statistic", help="What to know: moment (with --p), or one of the others (most with --order)."),
-]
-StatisticForm = Annotated[
-    Literal["index", "gini", "inverse", "1", "10000"] | None,
-    typer.Option("--form", help="Of simpson: index, gini or inverse; of hhi: up to 1 or 10000."),
-]
-StatisticOrder = Annotated[
-    str | None,
-    typer.Option("--order", help="Of hill, renyi, tsallis, atkinson; several, separated by commas, of profile.",
-                 metavar="Q"),
-]  # fmt: skip
 Unit = Annotated[
     Literal["pair", "key"] | None,
     typer.Option(help="What is protected: pairs, or whole keys, where every key is one person. atkinson and "
@@ -201,48 +174,6 @@ def sizes_of(text: str | None) -> int | tuple[int, ...] | None:
         return None
     first, *others = (count(each) for each in text.split(","))
     return (first, *others) if others else first
-
-
-def statistic_of(name: str, p: float | None, order: str | None, form: str | None = None) -> Statistic:
-    """What is to be known of the stream."""
-    forms = {"simpson": ("index", "gini", "inverse"), "hhi": ("1", "10000")}.get(name, ())
-    if form is not None and form not in forms:
-        way_out = f"Pass --form {' or '.join(forms)}" if forms else "Leave it out; it is for simpson and hhi"
-        raise typer.BadParameter(f"{name} has no form {form}. {way_out}.")
-    if name == "moment":
-        if order is not None:
-            raise typer.BadParameter("--order is for other statistics: the order of a moment is --p.")
-        if p is None:
-            raise typer.BadParameter(
-                "--p is needed: which moment, from 0.05 to 2. Try --p 0.5, or another --statistic, such as shannon."
-            )
-        return Moment(p)
-    if p is not None:
-        here = "has none" if name in _WITHOUT_ORDER else "has --order instead"
-        raise typer.BadParameter(f"--p is the order of a moment, and {name} {here}. Leave out --p.")
-    if name in _WITHOUT_ORDER:
-        if order is not None:
-            raise typer.BadParameter(f"{name} has no order: leave out --order.")
-        if name == "simpson":
-            return Simpson(cast("Form", form or "index"))
-        return HHI(int(form or 1)) if name == "hhi" else STATISTICS[name]()
-    orders = [_order(each) for each in (order or _USUAL_ORDERS.get(name, "")).split(",") if each.strip()]
-    if name == "profile":
-        return Profile(orders)
-    if len(orders) != 1:
-        raise typer.BadParameter(f"--order is needed, one number: which {name}. Try --order 0.5.")
-    return STATISTICS[name](orders[0])  # type: ignore[call-arg]  # each of these has one
-
-
-_USUAL_ORDERS = {"profile": "0,1,2"}
-_WITHOUT_ORDER = ("shannon", "distinct", "simpson", "hhi")
-
-
-def _order(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is not an order. Write 0.5, or 0,0.5,1 for a profile.") from None
 
 
 def unit_of(unit: str | None, statistic: Statistic) -> str:

@@ -12,6 +12,7 @@ from ..release.sizing import Sizing
 from . import options
 from .kept import check_new, keep_plan
 from .screen import console, note, print_text, write_new
+from .statistic_options import Chosen
 
 __all__ = ["EXAMPLES", "plan"]
 
@@ -33,10 +34,7 @@ stablesketch plan --serve"""
 
 
 def plan(
-    p: options.Order = None,
-    statistic: options.StatisticName = "moment",
-    order: options.StatisticOrder = None,
-    form: options.StatisticForm = None,
+    statistic: Chosen,
     epsilon: options.Epsilon = None,
     delta: options.Delta = None,
     pairs: options.Pairs = None,
@@ -64,14 +62,14 @@ def plan(
     """Size, price and error of a release, from public numbers alone."""
     if serve:
         sizes = (error, size, memory, entries_per_key, expected)
-        given = (p, order, unit, epsilon, delta, pairs, relation, *sizes, output, plot)
-        if any(value is not None for value in given) or statistic != "moment":
+        given = (unit, epsilon, delta, pairs, relation, *sizes, output, plot)
+        if any(value is not None for value in given) or statistic.typed:
             raise typer.BadParameter("--serve takes --port alone: the numbers are set on the page.")
         serve_page(port or 0)
         return
     if port is not None:
         raise typer.BadParameter("--port is that of the page: add --serve.")
-    wanted = options.statistic_of(statistic, p, order, form)
+    wanted = statistic.made()
     check_new(plot=plot, output=output)
     privacy = options.privacy_of(
         epsilon,

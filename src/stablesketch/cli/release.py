@@ -20,15 +20,13 @@ from ..errors import DataError
 from ..ledger import Ledger
 from ..paying import current_payment
 from ..plan import Plan
-from ..plan.bare_words import is_bare
-from ..plan.in_words import change, entries, error_in_words, noise_in_words, values
-from ..plan.total_plan import is_counted
+from ..plan.in_words import change, values
+from ..plan.mechanism import mechanism_of, needs_promise
 from ..privacy import Privacy, delta_advice
 from ..published import Release
 from ..release.outcome import GroupRelease, Outcome
 from ..release.question import DEFAULTS, Question, question
 from ..secret import Secret
-from ..statistic import Shannon
 from . import options
 from .blobs import is_blob, of_file, read_blob
 from .deliver import Delivery, need_standard_output
@@ -36,6 +34,7 @@ from .dry_run import check_dry, shares_in_words, show_plan
 from .exits import Exit
 from .kept import check_new, release_bytes, report_bytes, reserved
 from .screen import fact_lines, json_text, note, number, progress, table_lines
+from .statistic_options import Chosen
 
 __all__ = ["EXAMPLES", "release"]
 
@@ -68,11 +67,8 @@ _PRIVACY = "Privacy"
 
 
 def release(
+    statistic: Chosen,
     files: options.Inputs = None,
-    p: options.Order = None,
-    statistic: options.StatisticName = "moment",
-    order: options.StatisticOrder = None,
-    form: options.StatisticForm = None,
     key: options.Key = None,
     value: options.Value = None,
     max_value: options.MaxValue = None,
@@ -152,8 +148,7 @@ def release(
             "--by": by,
             "--person": person,
             "--sql": sql,
-            "--p": p,
-            "--order": order,
+            **statistic.typed,
             "--unit": unit,
             "--epsilon": epsilon,
             "--pairs": pairs,
@@ -171,7 +166,7 @@ def release(
         )
     if secret is not None:
         raise typer.BadParameter("--secret is for stored sketches. A release from data draws a fresh secret.")
-    wanted = options.statistic_of(statistic, p, order, form)
+    wanted = statistic.made()
     options.need_input(files, sql)
     if key is None and not _is_lines(files, format):
         raise typer.BadParameter("--key is needed: the column whose variety is measured.")
@@ -215,7 +210,7 @@ def release(
         raise typer.BadParameter("--engine spark needs --master: where Spark runs. Try --master 'local[*]'.")
     if engine != "spark" and master is not None:
         raise typer.BadParameter("--master is for --engine spark.")
-    has_delta = mechanism != "exact" or Shannon() in wanted.needs(asked.privacy)
+    has_delta = mechanism != "exact" or any(each.exact_has_delta for each in wanted.inputs)
     if has_delta and not counted:
         _advise(asked.privacy)
     with reserved(plot=plot, report=report, output=output) as places:
@@ -345,7 +340,7 @@ def _price(release: Release, plan: Plan) -> list[tuple[str, str]]:
         ("planned error", _error(plan)),
         ("method", _method(release, plan)),
     ]
-    if is_bare(plan) and privacy.pairs and release.pairs is None:
+    if needs_promise(plan) and privacy.pairs and release.pairs is None:
         facts.append(("promised", f"at least {privacy.pairs:,} pairs"))
     return facts
 
@@ -362,31 +357,33 @@ def _protects(release: Release, privacy: Privacy) -> str:
 
 def _method(release: Release, plan: Plan) -> str:
     """What was held, and the noise that was added."""
-    if is_bare(plan):
+    if needs_promise(plan):
         return f"bare sketch of {release.size:,} entries, {_floor(plan)}"
     parts = plan.parts or (plan,)
     several = len(parts) > 1
     each = [
-        said if " on " in (said := noise_in_words(part)) or not several else f"{said} on {part.statistic}"
+        said
+        if " on " in (said := mechanism_of(part).noise_in_words(part)) or not several
+        else f"{said} on {part.statistic}"
         for part in parts
     ]
     noise = f"noise {', '.join(each)}"
-    if plan.mechanism == "exact":
-        return f"{'one counter' if is_counted(plan) else 'exact, all keys in memory'}, {noise}"
+    if mechanism_of(plan).exact:
+        return f"{'one counter' if mechanism_of(plan).counter else 'exact, all keys in memory'}, {noise}"
     sketches = [part for part in parts if part.size]
     if len(sketches) == 1:
-        return f"sketch of {entries(sketches[0])}, {noise}"
+        return f"sketch of {mechanism_of(sketches[0]).entries(sketches[0])}, {noise}"
     return f"{len(sketches)} sketches, {release.size:,} entries in all, {noise}"
 
 
 def _error(plan: Plan) -> str:
-    if not is_bare(plan):
-        return error_in_words(plan)
+    if not needs_promise(plan):
+        return mechanism_of(plan).error_in_words(plan)
     nothing_known = any(part.statistic.relative and not part.relative for part in plan.parts)
     if not plan.statistic.relative and not nothing_known:
         return f"{number(plan.error)}, absolute"
     if plan.parts and not plan.expected:
-        return error_in_words(plan)
+        return mechanism_of(plan).error_in_words(plan)
     if not plan.relative:
         return f"{number(plan.error)}, absolute: nothing is known of {plan.statistic} beforehand"
     return f"{100 * plan.error:.2g}% at {plan.statistic} = {number(plan.expected)}{_least(plan)}"

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from ..errors import ArgumentError, ArgumentTypeError, MergeError, ShardMergedTwice
 from ..plan import Plan
+from ..plan.mechanism import mechanism_of
 from . import wire
-from .states import state_of
 
 __all__ = ["merge_blobs"]
 
@@ -35,5 +35,5 @@ def merge_blobs(blobs: Sequence[bytes]) -> bytes:
                 f"shard {again[0]!r} is in already: its pairs would count twice. Merge each shard once."
             )
         shards.update(names)
-    merged = state_of(plan).merged(plan, [state for *_, state in parts])
+    merged = mechanism_of(plan).state.merged(plan, [state for *_, state in parts])
     return wire.encode(text, shards, expected, merged)

@@ -7,8 +7,7 @@ them: exactly once.
 A checkpoint has a number, one more than the one it replaces. A process replaces only the checkpoint that it wrote or
 resumed itself, so that of two that resumed the same one the second is refused, and a late one cannot undo a newer.
 
-magic (8) | version (2) | kind (2) = 4 | number (8) | offset: length (4), JSON | collector: length (8), bytes
-| checksum (8)
+number (8) | offset: length (4), JSON | collector: length (8), bytes
 """
 
 from __future__ import annotations
@@ -23,12 +22,12 @@ from typing import Any
 from ..checked_json import JsonError, parsed
 from ..durable import locked, write_new, write_over
 from ..errors import ArgumentError, BlobError, CheckpointError
-from ..sketch.wire import checksum
-from . import wire
+from ..framing import Kind, framed, opened
 
 __all__ = ["Checkpoint", "offset_json", "read", "write"]
 
-_HEADER = struct.Struct("<Q")
+_HEADER = struct.Struct("<QI")  # number, length of the offset
+_LENGTH = struct.Struct("<Q")
 _MOST = 2**63  # checkpoints
 
 
@@ -98,30 +97,25 @@ def write(path: Path, checkpoint: Checkpoint) -> None:
 
 def _encode(checkpoint: Checkpoint) -> bytes:
     offset = offset_json(checkpoint.offset).encode()
-    body = b"".join(
-        (
-            wire.prefix(wire.KIND_CHECKPOINT),
-            _HEADER.pack(checkpoint.number),
-            struct.pack("<I", len(offset)),
-            offset,
-            struct.pack("<Q", len(checkpoint.collector)),
-            checkpoint.collector,
-        )
+    return framed(
+        Kind.CHECKPOINT,
+        _HEADER.pack(checkpoint.number, len(offset)),
+        offset,
+        _LENGTH.pack(len(checkpoint.collector)),
+        checkpoint.collector,
     )
-    return body + checksum(body)
 
 
 def _decode(blob: bytes) -> Checkpoint:
-    reader = wire.opened(blob, "a checkpoint", {wire.KIND_CHECKPOINT})[1]
-    number = reader.number("<Q")
+    _, reader = opened(blob, Kind.CHECKPOINT)
+    number, length = reader.unpack(_HEADER)
     if not 1 <= number < _MOST:
         raise BlobError(f"a checkpoint with the number {number}, which none has.")
     try:
-        offset = parsed(reader.take(reader.number("<I")).decode())
+        offset = parsed(reader.take(length).decode())
         offset_json(offset)
     except (UnicodeDecodeError, JsonError, ArgumentError):
         raise BlobError("a checkpoint whose offset cannot be read.") from None
-    collector = reader.take(reader.number("<Q"))
-    if reader.left:
-        raise BlobError("a checkpoint that is not in canonical form.")
+    collector = reader.sized(_LENGTH)
+    reader.end()
     return Checkpoint(number, offset, collector)

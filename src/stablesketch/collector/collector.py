@@ -28,16 +28,15 @@ from ..errors import (
 from ..ledger import Ledger
 from ..ledger.arguments import checked_label, checked_part
 from ..ledger.record import Ask, Entry
+from ..mechanism.state import State
 from ..paying import Paid, Payment, until_shown
 from ..plan import Plan
+from ..plan.mechanism import mechanism_of
 from ..published import Release, Terms
 from ..secret import Secret
+from ..spending import spending
 from . import checkpoint, wire
 from .folded import check_folded
-from .sampled_state import SampledState
-from .spending import spending
-from .state import State
-from .states import state_of
 
 if TYPE_CHECKING:
     import os
@@ -75,7 +74,7 @@ class Collector:
             raise ArgumentError("shard", shard, "not the name of a shard", 'Pass a short text such as "eu-1"')
         expected = None if shards is None else _expected(shards, shard)
         name = shard or f"shard-{secrets.token_hex(8)}"
-        self._start(plan, state_of(plan)(plan, secret), {name}, expected)
+        self._start(plan, mechanism_of(plan).state(plan, secret), {name}, expected)
 
     def _start(self, plan: Plan, state: State, shards: set[str], expected: frozenset[str] | None) -> None:
         self._plan = plan
@@ -84,8 +83,7 @@ class Collector:
         self._offset: Any = None
         self._state: State | None = state
         self._shards = shards
-        if isinstance(state, SampledState):
-            state.shard = min(shards)
+        state.in_shard(min(shards))
         self._merged = False
         self._lock = threading.RLock()
 
@@ -210,7 +208,7 @@ class Collector:
                     f"shard {again[0]!r} is in already: its pairs would count twice. Merge each shard once."
                 )
             mine.merge(other._held())
-            mine.secret._adopt(other._held().secret)
+            mine.secret.adopt(other._held().secret)
             self._shards |= other._shards
             other._state, other._merged = None, True
 
@@ -236,7 +234,7 @@ class Collector:
             )
         self = cls.__new__(cls)
         listed = None if expected is None else frozenset(expected)
-        self._start(plan, state_of(plan).from_bytes(plan, state, secret), set(shards), listed)
+        self._start(plan, mechanism_of(plan).state.from_bytes(plan, state, secret), set(shards), listed)
         return self
 
     def checkpoint(self, path: str | os.PathLike[str], offset: object = None) -> None:
@@ -303,7 +301,7 @@ class Collector:
     def _open(self) -> State:
         """The state, to take pairs: not after its release was paid for, which is about the pairs there were then."""
         state = self._held()
-        if state.secret._root._paid is not None:
+        if state.secret.paid:
             raise SecretSpent(
                 "the release of this collector has been paid for and could not be finished. It takes no more pairs: "
                 "call release again with the same arguments, which gives the value that was recorded."
@@ -351,7 +349,11 @@ def release_all(
     Each has a secret of its own; for groups of one stream that is `secret.child(name)`. `labels` and `parts` are one
     for each collector; see `Collector.release`, for `person` too.
     """
-    terms = [Terms.of_plan(one.plan, person=person, confidence=confidence) for one in collectors]
+    plans = [collector.plan for collector in collectors]
+    terms = [
+        Terms(plan.epsilon, plan.delta, plan.privacy.relation, plan.privacy.pairs_per_person, person, confidence)
+        for plan in plans
+    ]
     return released(collectors, terms, ledger=ledger, labels=labels, parts=parts)
 
 
@@ -435,7 +437,7 @@ def _paid(
     try:
         compute()
         published = [partial(_text, one) for one in releases]
-        paid = [Paid(ledger.path, one.number, one.epsilon, one.delta) for one in ledger._enter(entries, published)]
+        paid = [Paid(ledger.path, one.number, one.epsilon, one.delta) for one in ledger.enter(entries, published)]
     except BaseException:
         releases.clear()
         raise

@@ -119,7 +119,7 @@ class SecretFrom:
                 "every worker, outside the configuration of the job, which is logged."
             )
         try:
-            return Secret._of(Bits.of_hex(lambda: os.environ[self._what].strip()))
+            return Secret.of_bits(Bits.of_hex(lambda: os.environ[self._what].strip()))
         except ValueError:
             raise SecretMissing(f"the environment variable {self._what} is not 64 hexadecimal digits.") from None
 
@@ -137,7 +137,7 @@ class TheSecret:
     def find(self) -> Secret:
         """The secret, in this process."""
         found = self.source.find()
-        return found if self.once is None else found._derived(f"one release/{self.once}")
+        return found if self.once is None else found.derive_secret(f"one release/{self.once}")
 
     def spend(self, name: Name) -> Secret:
         """The secret, for the one release of a group. A second one is refused where this process would know of it."""
@@ -156,7 +156,7 @@ def child_name(name: Name) -> str:
 
 def check_absent(secret: Secret, sent: bytes) -> None:
     """Refuses to send bytes with the secret in them, as it is or as text."""
-    if secret._living().are_in(sent):
+    if secret.is_in(sent):
         raise ArgumentError(
             "secret", "...", "the function holds the secret itself, and would be sent and logged with it",
             "Let it fetch the secret where it runs, or use SecretFrom.file",

@@ -24,8 +24,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import ArgumentError, ArgumentTypeError
 from .log_magnitude import LogValues
 from .quadrature import gauss_log_exponential
@@ -33,7 +33,6 @@ from .zolotarev import angle, angle_rate, log_scale, log_scale_rate, solve_log_s
 
 __all__ = ["AboveOneLaw", "above_one_law"]
 
-Array = NDArray[np.float64]
 
 _GAUSS_BELOW = 1.15
 _GAUSS_NODES = 32

@@ -22,15 +22,14 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from . import tails
 from .quadrature import gauss_log_exponential
 from .zolotarev import angle, angle_rate, log_scale, log_scale_rate, solve_log_scale
 
 __all__ = ["LogMagnitude", "LogValues", "log_magnitude"]
 
-Array = NDArray[np.float64]
 
 # From here on the Gauss rule, below it the trapezoid rule. At 0.8 the first has an error of 2e-13, and the second still
 # needs only a thousand nodes.

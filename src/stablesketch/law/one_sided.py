@@ -30,12 +30,12 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import ArgumentError, ArgumentTypeError
 from .log_magnitude import LogValues
 
 __all__ = ["GREATEST_P", "LEAST_P", "OneSidedLaw", "log_a", "log_a_rise", "one_sided_law"]
 
-Array = NDArray[np.float64]
 
 LEAST_P, GREATEST_P = 0.05, 0.999
 

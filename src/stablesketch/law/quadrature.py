@@ -11,11 +11,10 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
+
+from ..arrays import Array
 
 __all__ = ["gauss_log_exponential"]
-
-Array = NDArray[np.float64]
 
 
 @lru_cache(maxsize=4)

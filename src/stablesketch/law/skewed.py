@@ -28,13 +28,12 @@ import math
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from .log_magnitude import LogValues
 
 __all__ = ["FISHER_INFORMATION", "SkewedLaw"]
 
-Array = NDArray[np.float64]
 
 FISHER_INFORMATION = 1.0 / 2.9025873
 """∫ (h'/h)² h: the information of one entry about the entropy (a number; tests/law/test_skewed.py computes it)."""

@@ -10,6 +10,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import ArgumentError, ArgumentTypeError
 from .log_magnitude import log_magnitude
 from .quantiles import log_quantile_from_log_cdf, log_quantile_from_log_sf
@@ -17,7 +18,6 @@ from .zolotarev import log_scale
 
 __all__ = ["StableLaw"]
 
-Array = NDArray[np.float64]
 Many = NDArray[np.generic] | Sequence[float]
 
 LEAST_P = 0.05

@@ -13,6 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from .log_magnitude import log_magnitude
 
 __all__ = [
@@ -25,7 +26,6 @@ __all__ = [
     "tabulated_quantile",
 ]
 
-Array = NDArray[np.float64]
 
 _DEGREE = 5
 _CELL = 1.0 / 8.0

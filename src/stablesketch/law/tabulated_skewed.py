@@ -12,14 +12,13 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from .skewed import SkewedLaw
 from .tabulated import cell_polynomials, in_cells
 
 __all__ = ["TabulatedSkewedLogDensity", "tabulated_skewed_log_density"]
 
-Array = NDArray[np.float64]
 
 _WIDTH = 1.0 / 16.0
 _LOW, _HIGH = -40.0, 6.0

@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
+
+from ..arrays import Array
 
 __all__ = ["log_density_at_zero", "lower_end", "upper_coefficients", "upper_end"]
 
-Array = NDArray[np.float64]
 
 # At z <= 1/10 the terms of the upper series fall at least tenfold each: 20 of them are more than rounding can show.
 _UPPER_Z = 0.1

@@ -14,11 +14,10 @@ method inverts in a few steps.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from ..arrays import Array
 
 __all__ = ["angle", "angle_rate", "log_scale", "log_scale_rate", "solve_log_scale"]
-
-Array = NDArray[np.float64]
 
 
 def angle(t: Array) -> Array:

@@ -5,7 +5,7 @@ Two ways to compose, chosen when a ledger is made:
 - **By privacy loss distribution** (`Law`), the default. It is the tight one, and holds when the *mechanisms* (which
   plan, how large an ε) of later releases do not depend on the values of earlier ones. What is asked of the data may
   depend on them: a dominating pair covers every query of its mechanism.
-- **By one moment** (`Moment`), for ledgers made with adaptive=True. It holds even if every plan is chosen after a
+- **By one moment** (`LossMoment`), for ledgers made with adaptive=True. It holds even if every plan is chosen after a
   look at all earlier values. Composing whole distributions does not: let a first release have the loss +x or -x, and
   let a second mechanism that only hurts after +x and a third that only hurts after -x each be just within the budget.
   Who looks at the first value and then picks between them exceeds it.
@@ -41,7 +41,7 @@ from ..errors import BlobError
 from ..privacy.charge import Charge
 from ..privacy.loss_law import ATOM, Law, compose, either, power
 
-__all__ = ["Cost", "Moment", "best_theta"]
+__all__ = ["Cost", "LossMoment", "best_theta"]
 
 _UP = 1.0 + 2.0**-40
 _MOMENT = struct.Struct("<ddd")
@@ -50,7 +50,7 @@ _PRECISION = 1e-7
 
 
 @dataclass(frozen=True)
-class Moment:
+class LossMoment:
     """ln E_P[e^{θ·loss}] <= `log_moment`, beside a mass `infinity`."""
 
     theta: float
@@ -58,7 +58,7 @@ class Moment:
     infinity: float = 0.0
 
     @classmethod
-    def read(cls, raw: bytes) -> Moment:
+    def read(cls, raw: bytes) -> LossMoment:
         """The three numbers, each in its range."""
         theta, log_moment, infinity = _MOMENT.unpack(raw)
         if not (0.0 < theta < math.inf and log_moment >= 0.0 and infinity >= 0.0):
@@ -66,7 +66,7 @@ class Moment:
         return cls(theta, log_moment, infinity)
 
     @classmethod
-    def of_law(cls, theta: float, law: Law) -> Moment:
+    def of_law(cls, theta: float, law: Law) -> LossMoment:
         """ln Σ w e^{θt}, of a law that dominates: E_P[e^{θL}] = E_Q[x^{1+θ}], x the likelihood ratio, is an integral of
         H(α) with the positive weight (1+θ) θ α^{θ-1}, and grows with H.
         """
@@ -87,20 +87,20 @@ class Moment:
 class Cost:
     """An upper bound for the privacy of one or many releases, in each direction; `basic` is (Σ ε_i, Σ δ_i)."""
 
-    losses: tuple[Law, ...] | tuple[Moment, ...]
+    losses: tuple[Law, ...] | tuple[LossMoment, ...]
     basic: tuple[float, float] = (0.0, 0.0)
 
     @classmethod
     def nothing(cls, relation: str, theta: float | None) -> Cost:
         """Before the first release."""
         directions = 2 if _between(relation) == "add_remove" else 1
-        return cls((ATOM,) * directions if theta is None else (Moment(theta),) * directions)
+        return cls((ATOM,) * directions if theta is None else (LossMoment(theta),) * directions)
 
     @classmethod
     def of(cls, mechanism: Charge, relation: str, theta: float | None) -> Cost:
         """One release; composed by its moment at θ, or by its distribution if θ is None."""
         basic, laws = mechanism.basic(_between(relation)), mechanism.laws(_between(relation))
-        return cls(laws if theta is None else tuple(Moment.of_law(theta, law) for law in laws), basic)
+        return cls(laws if theta is None else tuple(LossMoment.of_law(theta, law) for law in laws), basic)
 
     def __add__(self, other: Cost) -> Cost:
         """Both."""
@@ -114,7 +114,7 @@ class Cost:
         worse = tuple(_either(one, two) for one, two in self._beside(other))
         return Cost(cast("tuple[Law, ...]", worse), (max(e1, e2), max(d1, d2)))
 
-    def _beside(self, other: Cost) -> Iterator[tuple[Law | Moment, Law | Moment]]:
+    def _beside(self, other: Cost) -> Iterator[tuple[Law | LossMoment, Law | LossMoment]]:
         return zip(self.losses, other.losses, strict=True)
 
     def times(self, count: int) -> Cost:
@@ -172,7 +172,7 @@ class Cost:
             for _ in range(count):
                 (length,) = struct.unpack_from("<I", blob, at)
                 part = blob[at + 4 : at + 4 + length]
-                losses.append(Law.from_bytes(part) if kind == b"L" else Moment.read(part))
+                losses.append(Law.from_bytes(part) if kind == b"L" else LossMoment.read(part))
                 at += 4 + length
         except struct.error:
             raise BlobError("a cost that was cut short.") from None
@@ -191,28 +191,28 @@ def _between(relation: str) -> str:
     return relation.removesuffix(" of people")
 
 
-def _compose(one: Law | Moment, other: Law | Moment) -> Law | Moment:
+def _compose(one: Law | LossMoment, other: Law | LossMoment) -> Law | LossMoment:
     if isinstance(one, Law) and isinstance(other, Law):
         return other if one is ATOM else one if other is ATOM else compose(one, other)
-    assert isinstance(one, Moment)
-    assert isinstance(other, Moment)
+    assert isinstance(one, LossMoment)
+    assert isinstance(other, LossMoment)
     beyond = one.infinity + other.infinity + one.infinity * other.infinity
-    return Moment(one.theta, (one.log_moment + other.log_moment) * _UP, beyond * _UP)
+    return LossMoment(one.theta, (one.log_moment + other.log_moment) * _UP, beyond * _UP)
 
 
-def _either(one: Law | Moment, other: Law | Moment) -> Law | Moment:
+def _either(one: Law | LossMoment, other: Law | LossMoment) -> Law | LossMoment:
     if isinstance(one, Law) and isinstance(other, Law):
         return either(one, other)
-    assert isinstance(one, Moment)
-    assert isinstance(other, Moment)
-    return Moment(one.theta, max(one.log_moment, other.log_moment), max(one.infinity, other.infinity))
+    assert isinstance(one, LossMoment)
+    assert isinstance(other, LossMoment)
+    return LossMoment(one.theta, max(one.log_moment, other.log_moment), max(one.infinity, other.infinity))
 
 
-def _power(loss: Law | Moment, count: int) -> Law | Moment:
+def _power(loss: Law | LossMoment, count: int) -> Law | LossMoment:
     if isinstance(loss, Law):
         return power(loss, count)
     beyond = math.expm1(min(700.0, count * math.log1p(loss.infinity) * _UP))
-    return Moment(loss.theta, loss.log_moment * count * _UP, beyond * _UP)
+    return LossMoment(loss.theta, loss.log_moment * count * _UP, beyond * _UP)
 
 
 def _sum_up(one: float, other: float) -> float:

@@ -8,24 +8,22 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
-from ..errors import BudgetExceeded, ClockWentBackwards, LedgerCorrupt, SecretSpent, UnitMismatch
+from ..errors import BudgetExceeded, ClockWentBackwards, LedgerCorrupt, SecretSpent
 from . import published
 from .accounting import Cost
+from .chain import Chain, record_of
 from .composition import Composition, Lane, Stale, forget
 from .preview import Limit
 from .record import PEOPLE, Ask, Entry, Record
 from .rows import Budget, Head, chained
 from .spent_secrets import Damaged, SpentSecrets
+from .unit import fix_unit
 
-__all__ = ["Books", "Position", "add_budget", "now"]
+__all__ = ["Books", "add_budget", "now"]
 
 _LENIENCE = timedelta(seconds=10)  # by how much a clock may be set back without a question
 _ROUNDING = 1e-6  # by how much two ways to compose the same releases may differ
-_ROWS = "SELECT number, time, label, budget, kind, fingerprint, partition, part, spent, chain FROM releases"
-
-Position = tuple[int, bytes]  # the number of releases, and the chain
 
 
 def now() -> datetime:
@@ -51,70 +49,19 @@ class Books:
         self._budgets = {budget.name: budget for budget in Budget.read_all(connection, path)}
         self._sound: set[int] = set()  # budgets whose cache is what was written
         self._secrets = SpentSecrets(connection)
-        self._check_end()
-
-    # --- the chain ---
-
-    @property
-    def position(self) -> Position:
-        """How far the chain has come."""
-        return self.head.releases, self.head.chain
-
-    def check_follows(self, earlier: Position) -> None:
-        """That the chain has come by an earlier position; else the file was rolled back, or is another one's."""
-        number, chain = earlier
-        row = self._connection.execute("SELECT chain FROM releases WHERE number = ?", (number,)).fetchone()
-        start = bytes(32) if not number else row[0] if row else b""
-        if number > self.head.releases or chain not in self._links(number, start):
-            raise self._damaged(
-                f"it was rolled back, or replaced by another: it does not go on from where it was seen, at release "
-                f"{number}"
-            )
-
-    def _links(self, number: int, chain: bytes) -> list[bytes]:
-        """The chain after a release, and after each budget that was made before the next one."""
-        links = [chain]
-        for budget in self._budgets.values():
-            if budget.after == number:
-                links.append(budget.linked(links[-1]))
-        return links
-
-    def _check_end(self) -> None:
-        """That the records end where the head says, and the links of the last of them and of every budget are right."""
-        last = self.head.releases
-        if self._connection.execute("SELECT max(number) FROM releases").fetchone()[0] not in (last, last or None):
-            raise self._damaged("there are more or fewer releases than it counted")
-        for number in sorted({max(last - 1, 0), last} | {budget.after for budget in self._budgets.values()}):
-            self._check_step(number)
-
-    def _check_step(self, number: int) -> None:
-        """From one release to the next, or to the head: two rows are read."""
-        query = f"{_ROWS} WHERE number BETWEEN ? AND ? ORDER BY number"
-        rows = self._connection.execute(query, (max(number, 1), min(number + 1, self.head.releases))).fetchall()
-        before = bytes(32) if not number else rows[0][-1] if rows and rows[0][0] == number else b""
-        end = self._links(number, before)[-1]
-        if number == self.head.releases:
-            right = end == self.head.chain
-        else:
-            right = bool(rows) and self._chained(end, rows[-1], *self._tables()) == rows[-1][-1]
-        if not right:
-            raise self._damaged(f"a budget, or what was recorded after release {number}, is not what was recorded")
-
-    def _tables(self) -> tuple[dict[int, str], dict[int, str]]:
-        kinds = dict(self._connection.execute("SELECT id, content FROM kinds").fetchall())
-        return kinds, {budget.id: budget.name for budget in self._budgets.values()}
-
-    def _chained(self, before: bytes, row: tuple[Any, ...], kinds: dict[int, str], names: dict[int, str]) -> bytes:
-        number, time, label, budget, kind, fingerprint, partition, part, spent, _ = row
-        if kind not in kinds or budget not in names:
-            raise self._damaged(f"release {number} refers to what is not there")
-        return chained(before, number, time, label, names[budget], kinds[kind], fingerprint, partition, part, spent)
+        self.chain = Chain(connection, path, self.head, self._budgets)
+        self.chain.check_end()
 
     # --- budgets ---
 
     def budget(self, name: str) -> Budget | None:
         """The budget of that name; the whole has the empty one."""
         return self._budgets.get(name)
+
+    @property
+    def whole(self) -> Budget:
+        """The budget of the ledger itself."""
+        return self._concerned("")[0]
 
     def names(self) -> list[str]:
         """The named budgets."""
@@ -189,7 +136,7 @@ class Books:
     def enter(self, entries: Sequence[Entry], name: str) -> list[Record]:
         """Records all of the entries, or raises and records none: the transaction is then undone by who opened it."""
         for entry in entries:
-            self._fix_unit(entry.ask)
+            fix_unit(self.head, entry.ask)
         with self._undamaged():
             self._secrets.check(self.head.spent)
         relation, time, after = self.head.relation, self._checked_time(), 0.0
@@ -231,29 +178,7 @@ class Books:
         try:
             yield
         except Damaged:
-            raise self._damaged("the list of spent secrets is not what was written") from None
-
-    def require_unit(self, ask: Ask) -> None:
-        """Refuses what protects something else than the ledger does; a unit that is not fixed yet refuses nothing."""
-        head = self.head
-        for has, given in ((head.relation, ask.relation), (head.pairs_per_person, ask.pairs_per_person)):
-            if has is not None and has != given:
-                raise UnitMismatch(
-                    f"the ledger protects {_unit(head.relation, head.pairs_per_person)}, the release "
-                    f"{_unit(ask.relation, ask.pairs_per_person)}. What protects different things does not add up: "
-                    f"{_way_out(head.relation, ask.relation)}."
-                )
-
-    def seen_as(self, ask: Ask) -> Ask:
-        """The same, of people where the ledger is: a plan does not know by whom its pairs will be bounded."""
-        return replace(ask, relation=PEOPLE) if (self.head.relation, ask.relation) == (PEOPLE, "add_remove") else ask
-
-    def _fix_unit(self, ask: Ask) -> None:
-        """The first release fixes the unit, unless the ledger was made with one."""
-        self.require_unit(ask)
-        self.head.relation = ask.relation
-        if ask.relation != PEOPLE:  # a person is a person, however many pairs of theirs a release takes
-            self.head.pairs_per_person = ask.pairs_per_person
+            raise self.chain.damaged("the list of spent secrets is not what was written") from None
 
     def _checked_time(self) -> str:
         time, last = now(), self.head.last_time
@@ -279,7 +204,7 @@ class Books:
             "INSERT INTO releases VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (number, time, entry.label, budget.id, kind, entry.fingerprint, partition, part, after, self.head.chain),
         )
-        return _record(number, time, entry.label, budget.name, entry.ask, entry.fingerprint, partition, part, after)
+        return record_of(number, time, entry.label, budget.name, entry.ask, entry.fingerprint, partition, part, after)
 
     def _check_unspent(self, fingerprint: bytes | None) -> None:
         if fingerprint is None:
@@ -297,37 +222,11 @@ class Books:
 
     # --- reading ---
 
-    def records(self, name: str = "", *, check: bool = False) -> Iterator[Record]:
-        """The releases in order, of a named budget its own; with `check`, each held to its place in the chain."""
-        for record, _ in self._rows(check=check):
+    def records(self, name: str = "") -> Iterator[Record]:
+        """The releases in order, of a named budget its own."""
+        for record, _ in self.chain.rows(check=False):
             if not name or record.budget == name:
                 yield record
-
-    def _rows(self, *, check: bool) -> Iterator[tuple[Record, Ask]]:
-        kinds, names = self._tables()
-        asks: dict[int, Ask] = {}
-        chain, count = self._links(0, bytes(32))[-1], 0
-        for row in self._connection.execute(f"{_ROWS} ORDER BY number"):
-            number, time, label, budget, kind, fingerprint, partition, part, spent, link = row
-            if kind not in kinds or budget not in names:
-                raise self._damaged(f"release {number} refers to what is not there")
-            if check:
-                count += 1
-                if number != count or self._chained(chain, row, kinds, names) != link:
-                    raise self._damaged(f"release {count} is not what was recorded, or is missing")
-                chain = self._links(number, link)[-1]
-            if kind not in asks:
-                asks[kind] = Ask.from_json(kinds[kind])
-            ask = asks[kind]
-            yield _record(number, time, label, names[budget], ask, fingerprint, partition, part, spent), ask
-        if check and (count, chain) != (self.head.releases, self.head.chain):
-            raise self._damaged("some release is not what was recorded, or is missing")
-
-    def _damaged(self, what: str) -> LedgerCorrupt:
-        return LedgerCorrupt(
-            f"{self._path}: {what}. Nothing was recorded or released. Restore the ledger from a backup, and record "
-            "what was released since then with Ledger.charge."
-        )
 
     # --- keeping it ---
 
@@ -345,10 +244,10 @@ class Books:
             compositions[budget.name].clear()
             counts[budget.name] = -budget.releases
         fingerprints: set[bytes] = set()
-        for record, ask in self._rows(check=True):
+        for record, ask in self.chain.rows(check=True):
             pairs = None if ask.relation == PEOPLE and self.head.pairs_per_person is None else ask.pairs_per_person
             if (ask.relation, pairs) != (self.head.relation, self.head.pairs_per_person):
-                raise self._damaged(f"release {record.number} is of another unit than the ledger")
+                raise self.chain.damaged(f"release {record.number} is of another unit than the ledger")
             if record.fingerprint is not None:
                 fingerprints.add(bytes.fromhex(record.fingerprint))
             lane = Lane(record.partition or "", record.part or "")
@@ -356,7 +255,7 @@ class Books:
                 compositions[name].add(ask.mechanism, lane)
                 counts[name] += 1
         if any(counts.values()):
-            raise self._damaged("a budget has more or fewer releases than it counted")
+            raise self.chain.damaged("a budget has more or fewer releases than it counted")
         with self._undamaged():
             self._secrets.check(self.head.spent)
             if self._secrets.all() != fingerprints:
@@ -380,63 +279,18 @@ class Books:
             if cached.delta(limit.epsilon) < least * limit.spent.delta(limit.epsilon) or limit.epsilon_of(
                 cached
             ) < least * limit.epsilon_of(limit.spent):
-                raise self._damaged(f"the cache said that less was spent of {limit.name!r} than the records give")
+                raise self.chain.damaged(f"the cache said that less was spent of {limit.name!r} than the records give")
             lenient = replace(limit, epsilon=limit.epsilon * (1.0 + _ROUNDING), delta=limit.delta * (1.0 + _ROUNDING))
             if not lenient.holds(limit.spent):
-                raise self._damaged(f"the releases under {limit.name!r} cost more than this budget allows")
+                raise self.chain.damaged(f"the releases under {limit.name!r} cost more than this budget allows")
 
     def check_pages(self) -> None:
         """Has the database look at all of its pages and indices."""
         found = [row[0] for row in self._connection.execute("PRAGMA integrity_check")]
         if found != ["ok"]:
-            raise self._damaged(f"the database is damaged: {found[0]}")
+            raise self.chain.damaged(f"the database is damaged: {found[0]}")
 
     def accept_clock(self) -> None:
         """The records there are now say nothing about what time it can be."""
         self.head.last_time = None
         self.head.write(self._connection)
-
-
-def _unit(relation: str | None, pairs_per_person: int | None) -> str:
-    """What is protected, in the words of the arguments."""
-    if relation == PEOPLE:
-        return (
-            f"all that one person did{'' if pairs_per_person is None else f', {pairs_per_person:,} pairs of it used'}"
-        )
-    return f"relation={relation!r} with pairs_per_person={pairs_per_person!r}"
-
-
-def _way_out(has: str | None, given: str | None) -> str:
-    if has == PEOPLE:
-        return "name the person column (person=) in this release too, or keep another ledger"
-    if given == PEOPLE:
-        return (
-            "keep another ledger for people. Older ledgers did not tell people from pairs: if all that this one has "
-            f"were people, make a new one and record there what was spent, by Ledger.charge(relation={PEOPLE!r}, ...)"
-        )
-    return "plan with the unit of the ledger, or keep another one"
-
-
-def _record(
-    number: int, time: str, label: str, budget: str, ask: Ask, fingerprint: bytes | None, partition: str | None,
-    part: str | None, spent: float,
-) -> Record:  # fmt: skip
-    return Record(
-        number=number,
-        time=time,
-        label=label,
-        budget=budget,
-        statistic=ask.statistic,
-        mechanism=ask.kind,
-        epsilon=ask.epsilon,
-        delta=ask.delta,
-        relation=ask.relation,
-        pairs_per_person=ask.pairs_per_person,
-        max_value=ask.max_value,
-        p=ask.p,
-        size=ask.size,
-        fingerprint=None if fingerprint is None else fingerprint.hex(),
-        partition=partition,
-        part=part,
-        spent_after=spent,
-    )

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from contextlib import AbstractContextManager
 from datetime import timedelta
 from pathlib import Path
 from typing import TypeVar
@@ -18,15 +16,16 @@ from ..plan import Plan
 from ..privacy import Privacy
 from ..privacy.charge import Charge
 from . import store
-from .accounting import Cost, best_theta
+from .accounting import best_theta
 from .arguments import check_count, check_unit, checked_label, checked_part, checked_probability
-from .books import Books, Position, add_budget
+from .books import Books
+from .chain import position_from, position_text
 from .composition import Lane, Stale
-from .preview import Limit, Preview, Schedule, largest_epsilon, schedule
+from .file import LedgerFile, Terms
+from .fitting import epsilon_that_fits, preview_of, schedule_of, would_fit
+from .preview import Limit, Preview, Schedule
 from .record import Ask, Entry, Record, records_to_csv, records_to_json
-from .rows import Budget, Head
-from .spent_secrets import SpentSecrets
-from .upgrade import upgrade
+from .rows import Budget
 
 __all__ = ["Ledger"]
 
@@ -67,77 +66,32 @@ class Ledger:
         pairs_per_person: int | None = None,
         adaptive: bool | None = None,
     ) -> None:
-        self._path = Path(path).absolute()
-        self._name = ""
+        place = Path(path).absolute()
         made = False
         check_unit(relation, pairs_per_person)
-        if epsilon is not None and delta is not None and not self._exists():
+        if epsilon is not None and delta is not None and not LedgerFile.exists(place):
             # Privacy knows what an ε and a δ are.
             Privacy(epsilon, delta, 0)
-            made = store.touch(self._path)
-        elif not self._exists():
+            made = store.touch(place)
+        elif not LedgerFile.exists(place):
             raise LedgerMismatch(
-                f"there is no ledger {self._path}. Pass epsilon= and delta=, the whole budget, to make one."
+                f"there is no ledger {place}. Pass epsilon= and delta=, the whole budget, to make one."
             )
         try:
-            self._open(epsilon, delta, relation, pairs_per_person, adaptive)
+            self._file = LedgerFile(place, Terms(epsilon, delta, relation, pairs_per_person, adaptive))
         except BaseException:
             if made:
-                store.discard_empty(self._path)
+                store.discard_empty(place)
             raise
-
-    def _open(
-        self, epsilon: float | None, delta: float | None, relation: str | None, pairs_per_person: int | None,
-        adaptive: bool | None,
-    ) -> None:  # fmt: skip
-        with store.transaction(self._path, write=True) as (connection, self._identity):
-            if store.is_empty(connection, self._path):
-                if epsilon is None or delta is None:
-                    raise LedgerMismatch(f"the ledger {self._path} is empty. Pass epsilon= and delta= to make one.")
-                store.create_tables(connection)
-                theta = best_theta(float(epsilon), float(delta)) if adaptive else None
-                head = Head(relation, pairs_per_person, int(bool(adaptive)), spent=SpentSecrets.create(connection))
-                add_budget(connection, head, Budget(1, "", float(epsilon), float(delta), theta))
-            elif store.is_old(connection):
-                upgrade(connection, self._path)
-            books = Books(connection, self._path)
-            self._seen: Position = books.position
-            budget = books.budget("")
-            if budget is None:
-                raise LedgerCorrupt(f"the ledger {self._path} has lost its budget. Restore it from a backup.")
-            self._budget: Budget = budget
-            self._check_same(books, epsilon, delta, relation, pairs_per_person, adaptive)
-
-    def _exists(self) -> bool:
-        try:
-            return self._path.is_file()
-        except OSError as error:
-            raise LedgerError(f"cannot look for the ledger {self._path}: {error.strerror}.") from None
-
-    def _check_same(
-        self, books: Books, epsilon: float | None, delta: float | None, relation: str | None, pairs: int | None,
-        adaptive: bool | None,
-    ) -> None:  # fmt: skip
-        there: list[tuple[str, object, object]] = [
-            ("epsilon", epsilon, self._budget.epsilon),
-            ("delta", delta, self._budget.delta),
-            ("relation", relation, books.head.relation),
-            ("pairs_per_person", pairs, books.head.pairs_per_person),
-            ("adaptive", adaptive, bool(books.head.adaptive)),
-        ]
-        for name, given, has in there:
-            if given is not None and given != has:
-                raise LedgerMismatch(
-                    f"the ledger {self._path} has {name} = {has!r}, and {given!r} was given. Leave it out to use the "
-                    "ledger as it is, or choose another file."
-                )
+        self._name = ""
+        self._budget: Budget = self._file.whole
 
     # --- what it is ---
 
     @property
     def path(self) -> Path:
         """The file."""
-        return self._path
+        return self._file.path
 
     @property
     def name(self) -> str:
@@ -179,7 +133,7 @@ class Ledger:
         if not hasattr(self, "_budget"):
             return "<Ledger, not opened>"
         named = f", budget {self._name!r}" if self._name else ""
-        return f"<Ledger {self._path.name}{named}, ε = {self.epsilon:g} at δ = {self.delta:g}>"
+        return f"<Ledger {self.path.name}{named}, ε = {self.epsilon:g} at δ = {self.delta:g}>"
 
     # --- what is spent ---
 
@@ -226,24 +180,7 @@ class Ledger:
         for ask in asks:
             lane = Lane(*(checked_part(part, ask) or ()))
 
-        def read(books: Books) -> Preview:
-            for ask in asks:
-                books.require_unit(books.seen_as(ask))
-            relation = books.head.relation or (asks[0].relation if asks else "replace")
-            limits = books.limits(self._name, relation)
-            totals = books.totals_if(self._name, asks, times, lane, relation)
-            own = limits[0]
-            return Preview(
-                fits=all(limit.holds(total) for limit, total in zip(limits, totals, strict=True)),
-                releases=len(asks) * times,
-                asked=tuple((ask.epsilon, ask.delta) for ask in asks),
-                spent=own.epsilon_of(own.spent),
-                after=own.epsilon_of(totals[0]),
-                epsilon=own.epsilon,
-                delta=own.delta,
-            )
-
-        return self._read(read)
+        return self._read(lambda books: preview_of(books, self._name, asks, times, lane))
 
     def schedule(
         self,
@@ -269,15 +206,7 @@ class Ledger:
             releases = lasting // every
         check_count("releases", releases)
         wanted = releases
-
-        def read(books: Books) -> Schedule:
-            books.require_unit(books.seen_as(Ask.of_plan(plan)))
-            relation = books.head.relation or plan.privacy.protects
-            limits = books.limits(self._name, relation)
-            thetas = [books.theta(limit.name) for limit in limits]
-            return schedule(plan, wanted, limits, lambda mechanism, i: Cost.of(mechanism, relation, thetas[i]))
-
-        return self._read(read)
+        return self._read(lambda books: schedule_of(books, self._name, plan, wanted))
 
     # --- budgets within ---
 
@@ -294,18 +223,17 @@ class Ledger:
             found = books.budget(name)
             if found is None:
                 if epsilon is None or delta is None:
-                    raise LedgerMismatch(f"{self._path} has no budget {name!r}. Pass epsilon= and delta= to make it.")
+                    raise LedgerMismatch(f"{self.path} has no budget {name!r}. Pass epsilon= and delta= to make it.")
                 Privacy(epsilon, delta, 0)
                 theta = best_theta(float(epsilon), float(delta)) if books.head.adaptive else None
                 found = books.make_budget(name, float(epsilon), float(delta), theta)
         for what, given, has in (("epsilon", epsilon, found.epsilon), ("delta", delta, found.delta)):
             if given is not None and given != has:
                 raise LedgerMismatch(
-                    f"the budget {name!r} of {self._path} has {what} = {has!r}, and {given!r} was given. Leave it out."
+                    f"the budget {name!r} of {self.path} has {what} = {has!r}, and {given!r} was given. Leave it out."
                 )
         named = Ledger.__new__(Ledger)
-        named._path, named._name, named._budget = self._path, name, found
-        named._identity, named._seen = self._identity, self._seen
+        named._file, named._name, named._budget = self._file, name, found
         return named
 
     def budgets(self) -> list[str]:
@@ -337,29 +265,14 @@ class Ledger:
             raise ArgumentError("statistic", statistic, "say what is released", 'Pass a text such as "median value"')
         mechanism = Charge("other", epsilon=float(epsilon), delta=float(delta))
         ask = Ask(statistic, mechanism, float(epsilon), float(delta), relation, pairs_per_person)
-        return self._charge(ask, label, part, published)
-
-    def _charge(
-        self, ask: Ask, label: str = "", part: tuple[str, str] | None = None,
-        published: Callable[[int], str] | None = None,
-    ) -> Record:  # fmt: skip
-        """Records what is released under secrets of its own, as a table is."""
         entry = Entry(ask, None, checked_label(label), checked_part(part, ask))
-        return self._enter([entry], None if published is None else [published])[0]
+        return self.enter([entry], None if published is None else [published])[0]
 
-    def _would_fit(self, ask: Ask) -> bool:
+    def would_fit(self, ask: Ask) -> bool:
         """Whether such a release fits into all budgets now."""
+        return self._read(lambda books: would_fit(books, self._name, ask))
 
-        def read(books: Books) -> bool:
-            books.require_unit(ask)
-            relation = books.head.relation or ask.relation
-            limits = books.limits(self._name, relation)
-            totals = books.totals_if(self._name, [ask], 1, Lane(), relation)
-            return all(limit.holds(total) for limit, total in zip(limits, totals, strict=True))
-
-        return self._read(read)
-
-    def _enter(self, entries: Sequence[Entry], published: Sequence[Callable[[int], str]] | None = None) -> list[Record]:
+    def enter(self, entries: Sequence[Entry], published: Sequence[Callable[[int], str]] | None = None) -> list[Record]:
         """Records all of them durably, each with what is released by it, or raises and records none."""
         self._read(lambda books: books.prepare(entries, self._name))  # before others are kept waiting
         try:
@@ -370,31 +283,14 @@ class Ledger:
                         books.keep_published(records, published or ())
                         return records
                 except Stale:
-                    self._rebuild()
-            raise LedgerCorrupt(f"what {self._path} has composed does not stay as it is. Restore it from a backup.")
+                    self._file.rebuild()
+            raise LedgerCorrupt(f"what {self.path} has composed does not stay as it is. Restore it from a backup.")
         except BudgetExceeded as error:
             exceeded = error
-        fits = self._fitting(entries)
+        fits = self._read(lambda books: epsilon_that_fits(books, self._name, entries))
         raise BudgetExceeded(
             exceeded.budget, exceeded.limit, exceeded.asked, exceeded.spent, exceeded.after, fits
         ) from None
-
-    def _fitting(self, entries: Sequence[Entry]) -> float | None:
-        """The largest ε at which these releases, all like the first of them, would fit now."""
-        ask = entries[0].ask
-
-        def read(books: Books) -> float | None:
-            limits = books.limits(self._name, ask.relation)
-
-            def fits(like: Charge) -> bool:
-                changed = replace(ask, mechanism=like)
-                alike = [entry._replace(ask=changed) for entry in entries]
-                totals = books.totals_with(self._name, alike, ask.relation)
-                return all(limit.holds(total) for limit, total in zip(limits, totals, strict=True))
-
-            return largest_epsilon(ask.mechanism, fits, most=ask.epsilon)
-
-        return self._read(read)
 
     # --- reading ---
 
@@ -425,7 +321,7 @@ class Ledger:
                 "relation": books.head.relation,
                 "pairs_per_person": books.head.pairs_per_person,
                 "adaptive": bool(books.head.adaptive),
-                "head": _shown(books.position),
+                "head": position_text(books.chain.position),
             }
             return records_to_json(head, books.records(self._name))
 
@@ -455,7 +351,7 @@ class Ledger:
         Keep it where nobody who can write the ledger can change it. `verify(since=head)` later tells whether the ledger
         still has all that it had then, unchanged.
         """
-        return self._read(lambda books: _shown(books.position))
+        return self._read(lambda books: position_text(books.chain.position))
 
     def verify(self, since: str | None = None) -> None:
         """Reads everything: the pages of the file, every record in the chain, and every composition from scratch.
@@ -463,18 +359,18 @@ class Ledger:
         With `since`, a `head` from earlier, also that the records go on from there. A damaged cache is rebuilt;
         anything else that is wrong raises `LedgerCorrupt`.
         """
-        earlier = None if since is None else _position(since)
+        earlier = None if since is None else position_from(since)
         with self._transaction(write=True) as books:
             books.check_pages()
             if earlier is not None:
-                books.check_follows(earlier)
+                books.chain.check_follows(earlier)
             books.verify()
 
     def backup(self, path: str | os.PathLike[str]) -> None:
         """A consistent copy as a new file, also while others use the ledger."""
         target = Path(path).absolute()
         try:
-            store.backup(self._path, target)
+            store.backup(self.path, target)
         except FileExistsError:
             raise LedgerError(f"{target} exists already. Choose another name.") from None
         except OSError as error:
@@ -485,46 +381,11 @@ class Ledger:
         with self._transaction(write=True) as books:
             books.accept_clock()
 
-    # --- transactions ---
-
-    @contextlib.contextmanager
-    def _transaction(self, *, write: bool) -> Iterator[Books]:
-        if not self._exists():
-            raise LedgerError(f"the ledger {self._path} is gone. Restore it from a backup; a new one would forget.")
-        seen = self._seen  # before it begins: other threads may see more, later, of what this one does not
-        with store.transaction(self._path, write=write, identity=self._identity) as (connection, _):
-            if store.is_empty(connection, self._path):
-                raise LedgerCorrupt(f"the ledger {self._path} has been emptied. Restore it from a backup.")
-            books = Books(connection, self._path)
-            books.check_follows(seen)
-            yield books
-        self._seen = max(self._seen, books.position, key=lambda position: position[0])  # committed by now
+    def _transaction(self, *, write: bool) -> AbstractContextManager[Books]:
+        return self._file.transaction(write=write)
 
     def _read(self, question: Callable[[Books], T]) -> T:
-        try:
-            with self._transaction(write=False) as books:
-                return question(books)
-        except Stale:
-            self._rebuild()
-        with self._transaction(write=False) as books:
-            return question(books)
-
-    def _rebuild(self) -> None:
-        """Only the cache is written: what it holds follows from the records."""
-        with self._transaction(write=True) as books:
-            books.rebuild()
-
-
-def _shown(position: Position) -> str:
-    number, chain = position
-    return f"{number}:{chain.hex()}"
-
-
-def _position(head: str) -> Position:
-    number, _, chain = head.partition(":") if isinstance(head, str) else ("", "", "")
-    if not number.isascii() or not number.isdigit() or not re.fullmatch("[0-9a-f]{64}", chain):
-        raise ArgumentError("since", head, "not the head of a ledger", "Pass what Ledger.head gave")
-    return int(number), bytes.fromhex(chain)
+        return self._file.read(question)
 
 
 def _spent(limit: Limit) -> float:

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from ..errors import PlanInfeasible
 from ..plan import Plan
 from ..plan import plan as make_plan
-from ..plan.charge import charge_of
-from ..plan.in_words import error_in_words
+from ..plan.mechanism import charge_of, mechanism_of
 from ..privacy import PrivacyCurve
 from ..privacy.charge import Charge
 from .accounting import Cost
@@ -94,7 +93,7 @@ class Schedule:
             f"each    ε = {self.epsilon:.6g} at δ = {self.delta:.3g}\n"
             f"spent   ε = {self.spent:.6g}\n"
             f"after   ε = {self.after:.6g}\n"
-            f"error   {error_in_words(self.plan)}; of each"
+            f"error   {mechanism_of(self.plan).error_in_words(self.plan)}; of each"
         )
 
 

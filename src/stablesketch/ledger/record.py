@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ..checked_json import Fields, JsonError, parsed
 from ..errors import LedgerCorrupt
 from ..plan import Plan
-from ..plan.charge import charge_of
+from ..plan.mechanism import charge_of
 from ..privacy import Privacy
 from ..privacy.charge import Charge
 

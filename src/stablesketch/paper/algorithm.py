@@ -34,8 +34,8 @@ __all__ = [
     "EPSILON",
     "RATE",
     "SIZE",
+    "KeyTotals",
     "Price",
-    "Stream",
     "generator",
     "library_plan",
     "library_release",
@@ -51,7 +51,7 @@ EPSILON, DELTA = 1.0, 1e-6
 
 
 @dataclass(frozen=True)
-class Stream:
+class KeyTotals:
     """Keys with their totals: what a stream of `pairs` pairs with values up to `most` adds up to."""
 
     keys: NDArray[np.int64]
@@ -84,7 +84,7 @@ def public_secret(label: str) -> Secret:
     return Secret.from_bytes(hashlib.sha256(f"stablesketch paper/{label}".encode()).digest())
 
 
-def paper_estimate(stream: Stream, p: float, label: str) -> float:
+def paper_estimate(stream: KeyTotals, p: float, label: str) -> float:
     """Algorithm 2: sample, sketch, geometric mean, divided by q^p. 0 for an empty sample."""
     kept = generator(f"sample/{label}").binomial(stream.totals, RATE)
     return sampled_estimate(stream.keys[kept > 0], kept[kept > 0], p, label)
@@ -107,7 +107,7 @@ def library_plan(p: float, pairs: int, most: int) -> Plan:
     return plan(Moment(p), Privacy(EPSILON, DELTA, pairs, most, relation="replace"), size=SIZE, mechanism="bare")
 
 
-def library_release(stream: Stream, p: float, label: str) -> float:
+def library_release(stream: KeyTotals, p: float, label: str) -> float:
     """plan → collector → release, the stream added up by key beforehand."""
     collector = library_plan(p, stream.pairs, stream.most).open(public_secret(f"library/{label}"), shard="paper")
     collector.add_folded(collector.fingerprint(stream.keys), stream.totals, stream.pairs)

@@ -22,6 +22,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..plan import plan
 from ..privacy import Privacy
 from ..sketch import Sketch
@@ -31,7 +32,7 @@ from .algorithm import (
     DELTA,
     EPSILON,
     SIZE,
-    Stream,
+    KeyTotals,
     generator,
     library_release,
     moment,
@@ -45,7 +46,6 @@ from .synthetic import key_chances
 
 __all__ = ["noisy_histogram", "plugged_in", "run"]
 
-Array = NDArray[np.float64]
 
 ORDERS = (0.25, 0.5, 0.75)
 LARGE = 500
@@ -69,7 +69,7 @@ def run(output: Output) -> None:
     runs = 5 if output.quick else 25
     dense = generator("baselines/dense").multinomial(length, key_chances("uniform"))
     streams = {
-        "dense": (Stream(np.arange(len(dense)), dense, length), len(dense)),
+        "dense": (KeyTotals(np.arange(len(dense)), dense, length), len(dense)),
         "sparse": (stand_in(length).added_up(), DOMAIN),
     }
     rows: list[tuple[str, float, str, float, int, float]] = []
@@ -87,7 +87,7 @@ def run(output: Output) -> None:
 
 
 def _errors(
-    name: str, stream: Stream, domain: int, p: float, runs: int
+    name: str, stream: KeyTotals, domain: int, p: float, runs: int
 ) -> list[tuple[str, float, str, float, int, float]]:
     exact = moment(stream.totals, p)
     threshold = 2.0 * stream.most / EPSILON * math.log(domain / 2.0)
@@ -124,7 +124,7 @@ def _errors(
     return out
 
 
-def _large(stream: Stream, p: float, label: str) -> float:
+def _large(stream: KeyTotals, p: float, label: str) -> float:
     chosen = plan(
         Moment(p), Privacy(EPSILON, DELTA, stream.pairs, stream.most, relation="replace"), size=LARGE, mechanism="bare"
     )
@@ -133,13 +133,13 @@ def _large(stream: Stream, p: float, label: str) -> float:
     return collector.release().value
 
 
-def _stored(stream: Stream, p: float, size: int) -> int:
+def _stored(stream: KeyTotals, p: float, size: int) -> int:
     sketch = Sketch(p, size, public_secret("stored"), law="symmetric")
     sketch.update(stream.keys, stream.totals)
     return len(sketch.to_bytes())
 
 
-def _measured(output: Output, name: str, stream: Stream, domain: int) -> list[tuple[str, str, float, float]]:
+def _measured(output: Output, name: str, stream: KeyTotals, domain: int) -> list[tuple[str, str, float, float]]:
     """Seconds from the pairs, one by one, to the answer; and the libraries' own noise."""
     p, pairs = 0.5, np.repeat(stream.keys, stream.totals)
     exact = moment(stream.totals, p)

@@ -13,14 +13,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..law import StableLaw
 from .output import COLOURS, LINES, Output
 
 __all__ = ["monotone_parts", "ratio", "run", "wide_density"]
 
-Array = NDArray[np.float64]
 
 ORDERS = tuple(round(0.1 * k, 1) for k in range(1, 11))
 HIGH_ORDERS = (1.1, 1.9, 1.95, 1.99)

@@ -8,9 +8,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
+
 __all__ = ["MOST_BINS", "Histogram", "histograms"]
 
-Histogram = Callable[[NDArray[np.int64], int], NDArray[np.float64]]
+Histogram = Callable[[NDArray[np.int64], int], Array]
 
 # Both pass every bin through Python; more than this takes minutes.
 MOST_BINS = {"opendp": 2_000_000, "diffprivlib": 200_000}
@@ -36,7 +38,7 @@ def _opendp(epsilon: float, most: int) -> tuple[str, Histogram]:
     domain, metric = dp.vector_domain(dp.atom_domain(T=int)), dp.l1_distance(T=int)
     measure = dp.m.make_laplace(domain, metric, scale=2.0 * most / epsilon)
 
-    def histogram(keys: NDArray[np.int64], bins: int) -> NDArray[np.float64]:
+    def histogram(keys: NDArray[np.int64], bins: int) -> Array:
         counts = np.bincount(keys, minlength=bins)
         return np.array(measure(counts.tolist()), dtype=np.float64)
 
@@ -49,7 +51,7 @@ def _diffprivlib(epsilon: float, most: int) -> tuple[str, Histogram]:
         import diffprivlib
         from diffprivlib.tools import histogram as private_histogram
 
-    def histogram(keys: NDArray[np.int64], bins: int) -> NDArray[np.float64]:
+    def histogram(keys: NDArray[np.int64], bins: int) -> Array:
         # It protects adding or removing a value of 1; replacing one takes two of those.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -15,28 +15,28 @@ from numpy.typing import NDArray
 
 from ..errors import ArgumentError, DataError, LibraryMissing
 from ..privacy.sample_moment import predicted_bias
-from .algorithm import RATE, Stream, generator, library_plan, library_release, moment, price, sampled_estimate
+from .algorithm import RATE, KeyTotals, generator, library_plan, library_release, moment, price, sampled_estimate
 from .output import COLOURS, GREY, Output
 
-__all__ = ["Pairs", "bias_of", "check_folder", "read_streams", "run", "stand_in"]
+__all__ = ["PaperPairs", "bias_of", "check_folder", "read_streams", "run", "stand_in"]
 
 MOST_PAIRS, DOMAIN = 1_000_000, 1_488_095
 MAIN = "debian_filenames_1m"
 
 
 @dataclass(frozen=True)
-class Pairs:
+class PaperPairs:
     """A stream pair by pair: keys numbered from 0, and values."""
 
     name: str
     keys: NDArray[np.int64]
     values: NDArray[np.int64]
 
-    def added_up(self) -> Stream:
+    def added_up(self) -> KeyTotals:
         """Totals by key."""
         totals = np.bincount(self.keys, self.values).astype(np.int64)
         there = np.flatnonzero(totals)
-        return Stream(there, totals[there], len(self.keys), int(self.values.max()))
+        return KeyTotals(there, totals[there], len(self.keys), int(self.values.max()))
 
     def sampled(self, label: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """What Algorithm 2 keeps, added up by key."""
@@ -46,11 +46,11 @@ class Pairs:
         return there, totals[there]
 
 
-def stand_in(pairs: int) -> Pairs:
+def stand_in(pairs: int) -> PaperPairs:
     """Keys of rank k with a chance like (k + 20)^-0.55, about as sparse as the paper's stream."""
     chances = (np.arange(DOMAIN) + 20.0) ** -0.55
     keys = generator("stand-in").choice(DOMAIN, size=pairs, p=chances / chances.sum())
-    return Pairs("generated", keys.astype(np.int64), np.ones(pairs, np.int64))
+    return PaperPairs("generated", keys.astype(np.int64), np.ones(pairs, np.int64))
 
 
 def check_folder(folder: Path) -> list[Path]:
@@ -61,7 +61,7 @@ def check_folder(folder: Path) -> list[Path]:
     return files
 
 
-def read_streams(folder: Path) -> list[Pairs]:
+def read_streams(folder: Path) -> list[PaperPairs]:
     """All Parquet files of a folder, by name; of each at most a million rows, drawn without replacement."""
     files = check_folder(folder)
     try:
@@ -83,11 +83,11 @@ def read_streams(folder: Path) -> list[Pairs]:
         if len(keys) > MOST_PAIRS:
             rows = np.sort(generator(f"rows/{path.stem}").choice(len(keys), MOST_PAIRS, replace=False))
             keys, values = keys[rows], values[rows]
-        streams.append(Pairs(path.stem, keys.astype(np.int64), values.astype(np.int64)))
+        streams.append(PaperPairs(path.stem, keys.astype(np.int64), values.astype(np.int64)))
     return streams
 
 
-def bias_of(pairs: Pairs, p: float) -> float:
+def bias_of(pairs: PaperPairs, p: float) -> float:
     """The predicted bias of Algorithm 2: exact for values of 1, and the mean of 20 samples otherwise."""
     stream = pairs.added_up()
     if stream.most == 1:
@@ -116,7 +116,7 @@ def run(output: Output, data: Path | None) -> None:
             _judge(output, pairs, rows, runs)
 
 
-def _rows(output: Output, pairs: Pairs, orders: list[float], runs: int) -> list[tuple[float, ...]]:
+def _rows(output: Output, pairs: PaperPairs, orders: list[float], runs: int) -> list[tuple[float, ...]]:
     stream = pairs.added_up()
     rows = []
     for p in orders:
@@ -131,7 +131,7 @@ def _rows(output: Output, pairs: Pairs, orders: list[float], runs: int) -> list[
     return rows
 
 
-def _draw(output: Output, pairs: Pairs, rows: list[tuple[float, ...]]) -> None:
+def _draw(output: Output, pairs: PaperPairs, rows: list[tuple[float, ...]]) -> None:
     figure, (left, right) = output.canvas(13.0, 5.2, columns=2)
     p = [row[0] for row in rows]
     left.plot(p, [row[1] for row in rows], "o--", color=COLOURS[1], label="as the paper ran it (q = 0.02)")
@@ -157,7 +157,7 @@ def _draw(output: Output, pairs: Pairs, rows: list[tuple[float, ...]]) -> None:
     output.figure(f"figure-5-real-{pairs.name}", figure)
 
 
-def _judge(output: Output, pairs: Pairs, rows: list[tuple[float, ...]], runs: int) -> None:
+def _judge(output: Output, pairs: PaperPairs, rows: list[tuple[float, ...]], runs: int) -> None:
     first, last = rows[0], rows[-1]
     order = np.corrcoef(np.arange(len(rows)), np.argsort(np.argsort([row[1] for row in rows])))[0, 1]
     output.claim(

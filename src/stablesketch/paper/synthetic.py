@@ -10,15 +10,14 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..privacy.sample_moment import predicted_bias
-from .algorithm import RATE, Stream, generator, library_release, moment, paper_estimate, price
+from .algorithm import RATE, KeyTotals, generator, library_release, moment, paper_estimate, price
 from .output import COLOURS, GREY, LINES, Output
 
 __all__ = ["ORDERS", "key_chances", "run"]
 
-Array = NDArray[np.float64]
 
 DOMAIN = 1_000
 ORDERS = (0.25, 0.5, 0.75, 1.0)
@@ -74,7 +73,7 @@ def _rows(output: Output, kind: str, lengths: list[int], runs: int) -> list[Row]
             cost = price(p, n, 1, DOMAIN)
             errors: dict[str, list[float]] = {way: [] for way in WAYS}
             for number, totals in enumerate(streams):
-                stream = Stream(keys[totals > 0], totals[totals > 0], n)
+                stream = KeyTotals(keys[totals > 0], totals[totals > 0], n)
                 exact, label = moment(stream.totals, p), f"{kind}/{n}/{p}/{number}"
                 errors["paper"].append(abs(paper_estimate(stream, p, label) / exact - 1.0))
                 errors["library"].append(abs(library_release(stream, p, label) / exact - 1.0))

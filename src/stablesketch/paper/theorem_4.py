@@ -17,8 +17,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..privacy import Privacy
 from ..privacy.sampling import SampledCurve, Sampling
 from .formulas import subsampled_epsilon
@@ -26,7 +26,6 @@ from .output import COLOURS, GREY, Output
 
 __all__ = ["closed_form_delta", "joint_tail_epsilon", "run", "tail_ratio"]
 
-Array = NDArray[np.float64]
 
 PAIRS, MOST, RATE = 100, 100, 0.02
 

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 
 from ..errors import PlanInfeasible
 from ..plan import Plan, plan
-from ..plan.sizing import exact_deviation
-from ..statistic import Moment, Shannon
+from ..plan.mechanism import mechanism_for, mechanism_of
+from ..spoken import short
 from .style import BLUE, GREEN, GREY, INK, VERMILION, canvas, plain_ticks
-from .words import short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,12 +45,12 @@ def bare_neighbourhood(chosen: Plan) -> BareNeighbourhood:
     size, asked = chosen.size, chosen.privacy.epsilon
     by_epsilon: list[tuple[float, Plan]] = []
     rising = [step * asked for step in _STEPS]
-    entropy = isinstance(chosen.statistic, Shannon)
+    no_floor = not mechanism_of(chosen).monotone
     while rising:
-        without_floor = bool(by_epsilon) and by_epsilon[-1][1].floor == 0.0 and not entropy
+        without_floor = bool(by_epsilon) and by_epsilon[-1][1].floor == 0.0 and not no_floor
         epsilon = rising.pop(-1 if without_floor else 0)
         made = _planned(chosen, epsilon, size)
-        if made is None and entropy:  # which has no floor: a smaller ε takes fewer entries
+        if made is None and no_floor:  # a smaller ε takes fewer entries
             made = _planned(chosen, epsilon, None)
         if made is not None:
             by_epsilon.append((epsilon, made))
@@ -64,16 +63,14 @@ def bare_neighbourhood(chosen: Plan) -> BareNeighbourhood:
         [(epsilon, made.error) for epsilon, made in by_epsilon],
         [(step * asked, _exact_error(chosen, step * asked)) for step in _STEPS],
         [(one, made.error) for one, made in made_by_size],
-        [(one, _spread(made)) for one, made in made_by_size] if isinstance(chosen.statistic, Moment) else [],
+        [(one, _spread(made)) for one, made in made_by_size] if chosen.statistic.relative else [],
     )
 
 
 def draw_bare(chosen: Plan, around: BareNeighbourhood | None, said: str) -> Figure:
     """Error against ε and against the size, and for moments against F_p itself."""
     around = around or bare_neighbourhood(chosen)
-    figure, (left, middle, *rest) = canvas(
-        *((16.0, 5.2, 3) if isinstance(chosen.statistic, Moment) else (11.0, 5.2, 2))
-    )
+    figure, (left, middle, *rest) = canvas(*((16.0, 5.2, 3) if chosen.statistic.relative else (11.0, 5.2, 2)))
     _against_epsilon(left, chosen, around)
     _against_size(middle, chosen, around)
     for right in rest:
@@ -119,7 +116,7 @@ def _against_size(axes: Axes, chosen: Plan, around: BareNeighbourhood) -> None:
 
 def _against_moment(axes: Axes, chosen: Plan) -> None:
     """Relative error against F: γ(1 + Λ/F) for the sketch and σ/F for the exact table, equal at F = σ/γ - Λ."""
-    sigma = exact_deviation(chosen.statistic.p, chosen.privacy)
+    sigma = mechanism_for(chosen.statistic, "exact").noise_deviation(chosen)
     mass, spread = chosen.floor, _spread(chosen)
     crossing = sigma / spread - mass if spread > 0.0 else 0.0
     centre = chosen.expected or max(mass, sigma, 1.0)
@@ -152,10 +149,8 @@ def _planned(chosen: Plan, epsilon: float, size: int | None) -> Plan | None:
 
 
 def _exact_error(chosen: Plan, epsilon: float) -> float:
-    if not isinstance(chosen.statistic, Moment):  # noise of a scale that goes with 1/ε
-        return chosen.exact_error * chosen.privacy.epsilon / epsilon
-    deviation = exact_deviation(chosen.statistic.p, replace(chosen.privacy, epsilon=epsilon))
-    return deviation / chosen.expected if chosen.relative else deviation
+    """Noise of a scale that goes with 1/ε."""
+    return chosen.exact_error * chosen.privacy.epsilon / epsilon
 
 
 def _spread(made: Plan) -> float:
@@ -166,7 +161,7 @@ def _spread(made: Plan) -> float:
 
 
 def _sketch(chosen: Plan, around: BareNeighbourhood) -> str:
-    return f"sketch of {around.size:,}{' or fewer' if isinstance(chosen.statistic, Shannon) else ''}"
+    return f"sketch of {around.size:,}{'' if mechanism_of(chosen).monotone else ' or fewer'}"
 
 
 def _error_label(chosen: Plan) -> str:

@@ -15,15 +15,11 @@ from typing import TYPE_CHECKING
 
 from ..errors import ArgumentError, PlanInfeasible
 from ..plan import Plan, plan
-from ..plan.in_words import change, measured
-from ..plan.noise import noise_deviation
-from ..plan.sizing import exact_deviation
-from ..plan.total_plan import is_counted
-from ..sketch.distinct import FEWEST
-from ..statistic import Distinct, Moment, Shannon, Total
+from ..plan.in_words import change
+from ..plan.mechanism import mechanism_for, mechanism_of
+from ..spoken import short
 from .bare_plan_picture import BareNeighbourhood, draw_bare
 from .style import BLUE, GREY, INK, SKY, VERMILION, canvas, in_style, plain_ticks
-from .words import short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,8 +57,8 @@ def drawn_part(chosen: Plan) -> Plan:
         raise ArgumentError(
             "plan", chosen.sampled.sampling, "the picture is of plans that do not sample", "Leave out sampling="
         )
-    parts = [part for part in chosen.parts or (chosen,) if not (is_counted(part) or isinstance(part.statistic, Total))]
-    if len(parts) == 1 and parts[0].mechanism == "exact" and isinstance(parts[0].statistic, Shannon):
+    parts = [part for part in chosen.parts or (chosen,) if not mechanism_of(part).counter]
+    if len(parts) == 1 and (way := mechanism_of(parts[0])).exact and way.by_length:
         raise ArgumentError(
             "plan", str(chosen.statistic), "the noise of exact entropy depends on the length of the stream",
             "Draw the plan of a sketch",
@@ -79,14 +75,14 @@ def neighbourhood(chosen: Plan) -> Neighbourhood:
     """Some dozen plans, which take some seconds: other ε at this size, and other sizes at this ε."""
     chosen = drawn_part(chosen)
     asked = chosen.privacy.epsilon
-    fewest = FEWEST if isinstance(chosen.statistic, Distinct) else 0
+    fewest = mechanism_for(chosen.statistic, "sketch").fewest
     sketch = _of_a_length(chosen) if chosen.size else _planned(chosen, asked, max(_COMPARED, fewest))
     by_epsilon = [(step * asked, _planned(sketch, step * asked, sketch.size)) for step in _STEPS]
     sizes = sorted({*_other_sizes(sketch), sketch.size})
     by_size = [(one, _planned(sketch, asked, one)) for one in sizes if one >= fewest]
     return Neighbourhood(
         sketch,
-        [(epsilon, made.error if _with_noise(made) else noise_deviation(made)) for epsilon, made in by_epsilon],
+        [(epsilon, made.error if _with_noise(made) else _noise(made)) for epsilon, made in by_epsilon],
         [(epsilon, made.exact_error if _with_noise(made) else _exact_noise(made)) for epsilon, made in by_epsilon],
         [(one, made.error) for one, made in by_size],
         [(one, _alone(made)) for one, made in by_size],
@@ -98,14 +94,12 @@ def plan_picture(chosen: Plan, around: Neighbourhood | BareNeighbourhood | None 
     """Three panels: against ε, against the size, and against the value itself; `drawn_part` says of which plans."""
     whole, chosen = chosen, drawn_part(chosen)
     said = f"{chosen.statistic}" if whole is chosen else f"{chosen.statistic}, for the {whole.statistic}"
-    if chosen.mechanism == "bare":
+    if mechanism_of(chosen).bare:
         return draw_bare(chosen, around if isinstance(around, BareNeighbourhood) else None, said)
     if not isinstance(around, Neighbourhood):
         around = neighbourhood(chosen)
-    figure, (left, middle, *rest) = canvas(
-        *((11.0, 5.2, 2) if isinstance(chosen.statistic, Shannon) else (16.0, 5.2, 3))
-    )
-    drawn = around.sketch if isinstance(chosen.statistic, Shannon) else chosen
+    figure, (left, middle, *rest) = canvas(*((11.0, 5.2, 2) if mechanism_of(chosen).by_length else (16.0, 5.2, 3)))
+    drawn = around.sketch if mechanism_of(chosen).by_length else chosen
     _against_epsilon(left, drawn, around)
     _against_size(middle, drawn, around)
     for right in rest:
@@ -121,11 +115,11 @@ def plan_picture(chosen: Plan, around: Neighbourhood | BareNeighbourhood | None 
 def _against_epsilon(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
     axes.plot(*zip(*around.by_epsilon, strict=True), color=BLUE, linewidth=3.5, label=_sketch(around))
     axes.plot(*zip(*around.exact_by_epsilon, strict=True), color=VERMILION, linestyle="--", label=_EXACT)
-    at = chosen.error if _with_noise(chosen) else noise_deviation(chosen)
+    at = chosen.error if _with_noise(chosen) else _noise(chosen)
     axes.plot([chosen.privacy.epsilon], [at], "o", color=INK, markersize=10, label="this plan", zorder=5)
     axes.set(xscale="log", yscale="log", xlabel="ε", ylabel=_error_label(chosen))
     if not _with_noise(chosen):
-        axes.set_ylabel(f"noise on {measured(chosen.statistic)}, standard deviation")
+        axes.set_ylabel(f"noise on {mechanism_of(chosen).measured(chosen)}, standard deviation")
     axes.set_title("What privacy costs")
     axes.legend()
     plain_ticks(axes, x=True)
@@ -143,7 +137,7 @@ def _against_size(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
     axes.plot(sizes, errors, color=BLUE, linewidth=3.5, label=_sketch(around, "sketch with noise"))
     if chosen.size:
         axes.plot([chosen.size], [chosen.error], "o", color=INK, markersize=10, label="this plan", zorder=5)
-    kind = "registers" if isinstance(chosen.statistic, Distinct) else "entries"
+    kind = mechanism_of(around.sketch).entries_named[1]
     touched = f", {chosen.entries_per_key} of them a key" if chosen.buckets > 1 else ""
     axes.set(xscale="log", yscale="log", xlabel=f"{kind} of the sketch{touched}", ylabel=_error_label(chosen))
     axes.set_title("What the size buys")
@@ -178,13 +172,13 @@ def _against_value(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
 
 def _with_noise(made: Plan) -> bool:
     """Whether the error has that of the noise in it; of entropy it has (`_of_a_length`)."""
-    return made.expected > 0.0 or isinstance(made.statistic, Shannon)
+    return made.expected > 0.0 or mechanism_of(made).by_length
 
 
 def _of_a_length(chosen: Plan) -> Plan:
     """The plan itself; that of entropy for a stream of some length, which changes what is predicted, nothing else."""
     privacy = chosen.privacy
-    if not isinstance(chosen.statistic, Shannon) or privacy.pairs or privacy.total:
+    if not mechanism_of(chosen).by_length or privacy.pairs or privacy.total:
         return chosen
     return plan(chosen.statistic, replace(privacy, pairs=_LENGTH), size=chosen.size, entries_per_key=_per_key(chosen))
 
@@ -214,26 +208,21 @@ def _planned(like: Plan, epsilon: float, size: int) -> Plan:
         ) from None
 
 
-def _order(made: Plan) -> float:
-    """Above order 1 the noise is on the norm F^(1/p), and F errs by p times as much."""
-    return made.statistic.p if made.statistic.p > 1.0 else 1.0
-
-
 def _noise_at(made: Plan, value: float) -> float:
     """What the noise adds to the relative error where the statistic has this value."""
-    return _relative(made, noise_deviation(made), value)
+    return _relative(made, _noise(made), value)
 
 
 def _relative(made: Plan, deviation: float, value: float) -> float:
     """The relative error of F from noise of so much on what is measured."""
-    order = _order(made)
+    order = mechanism_of(made).exponent(made)  # the noise is on F^(1/k), and F errs by k times as much
     return order * deviation / float(value ** (1.0 / order))
 
 
 def _where_noise_is(made: Plan, error: float) -> float:
     """The value at which the noise adds so much."""
-    order = _order(made)
-    return float((order * noise_deviation(made) / error) ** order)
+    order = mechanism_of(made).exponent(made)
+    return float((order * _noise(made) / error) ** order)
 
 
 def _alone(made: Plan) -> float:
@@ -243,11 +232,14 @@ def _alone(made: Plan) -> float:
     return math.sqrt(max(made.error**2 - _noise_at(made, made.expected) ** 2, 0.0))
 
 
+def _noise(made: Plan) -> float:
+    """The deviation of the noise."""
+    return mechanism_of(made).noise_deviation(made)
+
+
 def _exact_noise(made: Plan) -> float:
-    """The deviation of the noise of the exact mechanism: of a count the same."""
-    if isinstance(made.statistic, Moment):
-        return exact_deviation(made.statistic.p, made.privacy)
-    return noise_deviation(made) if isinstance(made.statistic, Distinct) else made.exact_error
+    """That of the exact mechanism."""
+    return mechanism_for(made.statistic, "exact").noise_deviation(made)
 
 
 def _sketch(around: Neighbourhood, otherwise: str = "") -> str:
@@ -259,7 +251,7 @@ def _sketch(around: Neighbourhood, otherwise: str = "") -> str:
 def _error_label(chosen: Plan) -> str:
     if chosen.expected:
         return f"error at {chosen.statistic} = {short(chosen.expected)}, noise included"
-    if isinstance(chosen.statistic, Shannon):
+    if mechanism_of(chosen).by_length:
         length = max(chosen.privacy.pairs, chosen.privacy.total)
         return f"error in nats, in a stream of {short(length)} {chosen.privacy.unit}s"
-    return f"error, part of {measured(chosen.statistic)}"
+    return f"error, part of {mechanism_of(chosen).measured(chosen)}"

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 
 from ..published import Point, Release
 from ..release.outcome import GroupRelease
+from ..spoken import about, short
+from ..statistic import Profile
 from .style import BLUE, GREEN, INK, LINES, SKY, VERMILION, canvas, plain_ticks
-from .words import price_line, short, shortened
+from .words import price_line, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +33,7 @@ _APART = 0.055  # of the height, between two labels
 
 def shown_name(release: Release) -> str:
     """What a picture of one number for each group shows: of a profile, the first order."""
-    return f"Hill number of order {release.points[0].order:g}" if release.points else release.statistic
+    return f"{Profile.point_name} of order {release.points[0].order:g}" if release.points else release.statistic
 
 
 def profile(release: Release) -> Figure:
@@ -44,9 +46,9 @@ def profile(release: Release) -> Figure:
         axes.fill_between(orders, low, high, color=SKY, alpha=0.35, linewidth=0)
     _curve(axes, points, BLUE, "-", 0.0)
     for point in points:
-        axes.annotate(short(float(f"{point.value:.3g}")), (point.order, point.value), xytext=(10, 8),
+        axes.annotate(about(point.value), (point.order, point.value), xytext=(10, 8),
                       textcoords="offset points", weight="bold", color=INK)  # fmt: skip
-    _dressed(axes, [release], "Hill numbers, released privately")
+    _dressed(axes, [release], f"{Profile.point_name}s, released privately")
     return figure
 
 
@@ -57,7 +59,7 @@ def group_profiles(groups: Sequence[GroupRelease]) -> Figure:
     for place, one in enumerate(ordered):
         shift = _DODGE * (place - 0.5 * (len(ordered) - 1))
         _curve(axes, one.release.points, _COLOURS[place], LINES[place % len(LINES)], shift)
-    _dressed(axes, [one.release for one in ordered], f"Hill numbers of {len(ordered):,} groups")
+    _dressed(axes, [one.release for one in ordered], f"{Profile.point_name}s of {len(ordered):,} groups")
     _names(axes, ordered)
     return figure
 
@@ -90,7 +92,7 @@ def _names(axes: Axes, ordered: Sequence[GroupRelease]) -> None:
     for where, i in wanted:
         height = max(where, height + _APART)
         one = ordered[i]
-        said = f"{shortened(one.name)}  {short(float(f'{one.release.points[-1].value:.3g}'))}"
+        said = f"{shortened(one.name)}  {about(one.release.points[-1].value)}"
         axes.annotate(said, (1.0, height), xycoords="axes fraction", xytext=(8, 0), textcoords="offset points",
                       ha="left", va="center", color=_COLOURS[i], weight="bold")  # fmt: skip
 
@@ -102,10 +104,10 @@ def _dressed(axes: Axes, releases: Sequence[Release], title: str) -> None:
     banded = len(releases) == 1 and points[0].band_low is not None
     which = "\nbars: at each order by itself; band: at all orders at once" if banded else ", at each order by itself"
     axes.set_xlabel(
-        "order: 0 counts every key alike; the higher it is, the more common keys weigh\n"
+        f"{Profile.order_axis}\n"
         f"{price_line(releases[0]).replace('bars hold', 'bars and band hold' if banded else 'bars hold')}{which}"
     )
-    axes.set_ylabel("keys in effect")
+    axes.set_ylabel(Profile.axis)
     axes.set_xticks(orders, [f"{order:g}" for order in orders])
     axes.set_xlim(orders[0] - 0.04, orders[-1] + 0.04 + 0.06 * max(orders[-1] - orders[0], 0.5))
     ends = [(point.low, point.high) for point in points] + [_band(point) for point in points if banded]

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ..errors import LibraryMissing
-from .words import short
+from ..spoken import short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

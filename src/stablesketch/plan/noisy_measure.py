@@ -81,7 +81,7 @@ class Measure(Protocol):
 
 
 @dataclass(frozen=True)
-class _Moment:
+class _Power:
     """F_p of an order below 1, from one-sided entries."""
 
     p: float
@@ -172,7 +172,7 @@ def most_keys_of(p: float, size: int, privacy: Privacy) -> float:
 
 def measure_of(p: float) -> Measure:
     """Of an order from 0.05 to 2 other than 1, where a counter is enough."""
-    return _Moment(p) if p < 1.0 else _Norm(p)
+    return _Power(p) if p < 1.0 else _Norm(p)
 
 
 def noise_of_plan(p: float, layout: Layout, privacy: Privacy, expected: float) -> Noise:

@@ -78,9 +78,9 @@ class Plan:
     @property
     def worst_error(self) -> float:
         """`error` if one key holds everything: more than that where entries lie in buckets."""
-        from .worst_error import worst_error
+        from .mechanism import mechanism_of
 
-        return worst_error(self)
+        return mechanism_of(self).worst_error(self)
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -100,10 +100,9 @@ class Plan:
 
     def known(self, pairs: int) -> Known:
         """What is public of a stream of so many pairs that is released by this plan."""
-        parts = self.parts or (self,)
-        # Only entries that are private by themselves need a promise, and check it.
-        checked = any(part.mechanism == "bare" for part in parts)
-        return Known.of(self.privacy, pairs, promised=checked)
+        from .mechanism import needs_promise
+
+        return Known.of(self.privacy, pairs, promised=needs_promise(self))  # which is then checked
 
     def range(self, pairs: int) -> tuple[float, float]:
         """What the statistic can be in such a stream."""

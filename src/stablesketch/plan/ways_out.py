@@ -8,13 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..statistic import Profile, Shannon, Statistic
-from ..statistic.diversity import Diversity
+from ..statistic import Statistic
 
-__all__ = ["a_larger_error", "call_of", "either", "instead_of"]
-
-NEAR_ENTROPY = 0.9
-"""An order near 1, of which sketches have a floor."""
+__all__ = ["a_larger_error", "either", "instead_of"]
 
 
 def either(ways: Sequence[str]) -> str:
@@ -32,26 +28,7 @@ def a_larger_error(best: float) -> str:
     return f"Pass error={asked:.2g}" if asked < 0.995 else "Leave out error="
 
 
-def call_of(statistic: Statistic) -> str:
-    """As it is written in Python.
-
-    >>> call_of(Profile([0, 0.5]))
-    'ss.Profile([0, 0.5])'
-    """
-    fields = list(statistic.to_dict().values())[1:]
-    return f"ss.{type(statistic).__name__}({', '.join(map(_written, fields))})"
-
-
-def _written(field: object) -> str:
-    return f"[{', '.join(map(_written, field))}]" if isinstance(field, list) else f"{field:g}"
-
-
 def instead_of(statistic: Statistic, part: Statistic) -> str:
     """A statistic that does without a measurement which cannot be had, as a call; empty if there is none like it."""
-    entropy = isinstance(part, Shannon)
-    if isinstance(statistic, Profile):
-        left = [order for order in statistic.orders if order != part.p]
-        return call_of(Profile(left)) if left else call_of(Profile([NEAR_ENTROPY])) if entropy else ""
-    if isinstance(statistic, Diversity):
-        return call_of(type(statistic)(NEAR_ENTROPY)) if entropy else ""
-    return f"ss.Renyi({NEAR_ENTROPY})" if entropy else ""
+    other = statistic.without(part)
+    return "" if other is None else other.call

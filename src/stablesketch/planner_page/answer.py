@@ -14,10 +14,9 @@ from typing import Any, cast
 from .. import paper
 from ..errors import ArgumentError, StablesketchError
 from ..plan import Plan, plan
-from ..plan.in_words import measured
 from ..plan.layout import LARGEST_FLAT, has_buckets
+from ..plan.mechanism import mechanism_of
 from ..plan.moment_plan import usual_per_key
-from ..plan.noise import noise_deviation, noise_scale
 from ..plan.plan import LARGEST_SIZE
 from ..privacy import Privacy, Relation
 from ..statistic import Moment
@@ -59,16 +58,16 @@ def _planned(statistic: Moment, privacy: Privacy, size: int) -> Plan:
 
 def _told(made: Plan, pairs: int) -> dict[str, Any]:
     """`error` is that of the sketch alone, part of F; `deviation` that of the noise, in units of `measured`."""
-    privacy, p = made.privacy, made.statistic.p
+    privacy, p, way = made.privacy, made.statistic.p, mechanism_of(made)
     return {
         "statistic": str(made.statistic),
-        "measured": measured(made.statistic),
+        "measured": way.measured(made),
         "size": made.size,
         "worst_error": made.worst_error if made.size else 0.0,
         "buckets": made.buckets,
         "error": made.error if made.size else 0.0,  # a counter has none
-        "noise": noise_scale(made),
-        "deviation": noise_deviation(made),
+        "noise": way.noise_scale(made),
+        "deviation": way.noise_deviation(made),
         "exact_deviation": made.exact_error,
         "least": math.pow(pairs, min(p, 1.0 / p)),
         "bytes": made.bytes,

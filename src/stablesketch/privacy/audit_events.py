@@ -21,9 +21,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
+
 __all__ = ["Event", "pick_events", "tail_events"]
 
-Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
@@ -39,10 +40,10 @@ _FRACTIONS = (0.0, 1.0 / 3.0, 2.0 / 3.0)
 class Event:
     """The outputs in the marked cells: cell 2i + 1 is the cut i, cell 2i what lies between it and the cut before."""
 
-    cuts: Floats
+    cuts: Array
     mask: Mask
 
-    def count(self, values: Floats) -> int:
+    def count(self, values: Array) -> int:
         """How many of the values are in the event."""
         return int(self.mask[_cell(self.cuts, values)].sum())
 
@@ -63,7 +64,7 @@ class Event:
         return f"{low}{name}{high}"
 
 
-def pick_events(over: Floats, under: Floats, held_out: int, delta: float) -> list[Event]:
+def pick_events(over: Array, under: Array, held_out: int, delta: float) -> list[Event]:
     """Events that promise P(E) - e^ε P'(E) to be large, P sampled by `over` and P' by `under`, for several ε.
 
     For ε = 0, a third and two thirds of the largest ε in sight, each family gives the event with the largest
@@ -93,7 +94,7 @@ def pick_events(over: Floats, under: Floats, held_out: int, delta: float) -> lis
     return list(picked.values())
 
 
-def tail_events(pooled: Floats) -> list[Event]:
+def tail_events(pooled: Array) -> list[Event]:
     """Half-lines of ever smaller probability, on either side: for what happens seldom."""
     levels = [0.5, *_halved(0.5, 4.0 / len(pooled))]
     found = []
@@ -112,11 +113,11 @@ class _Runs:
     start: Indices
     end: Indices
 
-    def shares(self, by_cell: Floats) -> Floats:
+    def shares(self, by_cell: Array) -> Array:
         """The shares of all runs, then those of their complements, from the share of each cell."""
         below = np.concatenate([[0.0], np.cumsum(by_cell[self.order])])
         inside = below[self.end] - below[self.start]
-        both: Floats = np.clip(np.concatenate([inside, 1.0 - inside]), 0.0, 1.0)
+        both: Array = np.clip(np.concatenate([inside, 1.0 - inside]), 0.0, 1.0)
         return both
 
     def mask(self, number: int) -> Mask:
@@ -131,7 +132,7 @@ def _first_runs(cells: int) -> tuple[Indices, Indices]:
     return np.zeros(cells - 1, dtype=np.intp), np.arange(1, cells)
 
 
-def _cuts(pooled: Floats) -> Floats:
+def _cuts(pooled: Array) -> Array:
     """Quantiles, even in the middle and ever closer to the ends in the tails, and the values that come often."""
     n = len(pooled)
     middle = np.arange(1, _EVEN_CUTS) / _EVEN_CUTS
@@ -150,23 +151,23 @@ def _halved(level: float, least: float) -> Iterator[float]:
         level /= 2.0
 
 
-def _cell(cuts: Floats, values: Floats) -> Indices:
+def _cell(cuts: Array, values: Array) -> Indices:
     return np.searchsorted(cuts, values, side="left") + np.searchsorted(cuts, values, side="right")
 
 
-def _difference(a: Floats, b: Floats, n: int, epsilon: float) -> Floats:
+def _difference(a: Array, b: Array, n: int, epsilon: float) -> Array:
     factor = np.exp(epsilon)
-    difference: Floats = a - factor * b - _CAUTION * (_deviation(a, n) + factor * _deviation(b, n))
+    difference: Array = a - factor * b - _CAUTION * (_deviation(a, n) + factor * _deviation(b, n))
     return difference
 
 
-def _log_ratio(a: Floats, b: Floats, n: int, delta: float) -> Floats:
+def _log_ratio(a: Array, b: Array, n: int, delta: float) -> Array:
     low = np.maximum(a - _CAUTION * _deviation(a, n) - delta, 1e-300)
-    ratio: Floats = np.log(low / (b + _CAUTION * _deviation(b, n)))
+    ratio: Array = np.log(low / (b + _CAUTION * _deviation(b, n)))
     return ratio
 
 
-def _deviation(share: Floats, n: int) -> Floats:
+def _deviation(share: Array, n: int) -> Array:
     """The standard error of a share of n, never less than that of one count."""
-    deviation: Floats = np.sqrt((share * (1.0 - share) + 1.0 / n) / n)
+    deviation: Array = np.sqrt((share * (1.0 - share) + 1.0 / n) / n)
     return deviation

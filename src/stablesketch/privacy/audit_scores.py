@@ -20,11 +20,11 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
+
+from ..arrays import Array
 
 __all__ = ["Score", "make_scores"]
 
-Floats = NDArray[np.float64]
 
 _RIDGE = 1e-6
 _LEAST_SPREAD = 1e-10  # of an uncorrelated direction, against the widest; below that it is rounding
@@ -37,10 +37,10 @@ class Score:
     """A number made of the published ones. `of` takes a row for each trial."""
 
     name: str
-    of: Callable[[Floats], Floats]
+    of: Callable[[Array], Array]
 
 
-def make_scores(names: Sequence[str], first: Floats, second: Floats) -> list[Score]:
+def make_scores(names: Sequence[str], first: Array, second: Array) -> list[Score]:
     """The scores for outputs of these names, trained on some rows of either neighbour."""
     kept = _different(np.concatenate([first, second]))
     scores = [Score(names[i], partial(_column, i)) for i in kept]
@@ -52,15 +52,15 @@ def make_scores(names: Sequence[str], first: Floats, second: Floats) -> list[Sco
     return scores
 
 
-def _column(number: int, rows: Floats) -> Floats:
+def _column(number: int, rows: Array) -> Array:
     return rows[:, number]
 
 
-def _together(score: Callable[[Floats], Floats], seen: _Seen, kept: Sequence[int], rows: Floats) -> Floats:
+def _together(score: Callable[[Array], Array], seen: _Seen, kept: Sequence[int], rows: Array) -> Array:
     return score(seen(rows[:, kept]))
 
 
-def _different(rows: Floats) -> list[int]:
+def _different(rows: Array) -> list[int]:
     """Columns without those that rise or fall with an earlier one, or stay: they show no more than that one does."""
     kept: list[int] = []
     for i in range(rows.shape[1]):
@@ -69,7 +69,7 @@ def _different(rows: Floats) -> list[int]:
     return kept or [0]
 
 
-def _follows(column: Floats, other: Floats) -> bool:
+def _follows(column: Array, other: Array) -> bool:
     """Whether it is a function of the other that never falls, or never rises."""
     order = np.argsort(other, kind="stable")
     before, after = column[order][:-1], column[order][1:]
@@ -81,15 +81,15 @@ def _follows(column: Floats, other: Floats) -> bool:
 class _Seen:
     """Coordinates in which the training outputs of both neighbours together have variance 1 and no correlation."""
 
-    low: Floats
-    high: Floats
-    centre: Floats
-    scale: Floats
-    turn: Floats
-    middle: Floats
+    low: Array
+    high: Array
+    centre: Array
+    scale: Array
+    turn: Array
+    middle: Array
 
     @classmethod
-    def of(cls, rows: Floats) -> _Seen:
+    def of(cls, rows: Array) -> _Seen:
         finite = np.where(np.isfinite(rows), rows, np.nan)
         low, high = np.nanmin(finite, axis=0), np.nanmax(finite, axis=0)
         held = np.clip(rows, low, high)
@@ -101,28 +101,28 @@ class _Seen:
         wide = spread > _LEAST_SPREAD * spread.max()
         return cls(low, high, centre, scale, axes[:, wide] / np.sqrt(spread[wide]), bent.mean(axis=0))
 
-    def __call__(self, rows: Floats) -> Floats:
+    def __call__(self, rows: Array) -> Array:
         bent = np.arcsinh((np.clip(rows, self.low, self.high) - self.centre) / self.scale)
-        turned: Floats = (bent - self.middle) @ self.turn
+        turned: Array = (bent - self.middle) @ self.turn
         return turned
 
 
-def _normal_score(first: Floats, second: Floats) -> Callable[[Floats], Floats]:
+def _normal_score(first: Array, second: Array) -> Callable[[Array], Array]:
     """ln N(x; first) - ln N(x; second), up to a constant."""
     laws = []
     for part in (first, second):
         covariance = np.atleast_2d(np.cov(part, rowvar=False)) + _RIDGE * np.eye(part.shape[1])
         laws.append((part.mean(axis=0), np.linalg.inv(covariance)))
 
-    def score(rows: Floats) -> Floats:
+    def score(rows: Array) -> Array:
         distances = [np.einsum("ij,jk,ik->i", rows - mean, inverse, rows - mean) for mean, inverse in laws]
-        ratio: Floats = 0.5 * (distances[1] - distances[0])
+        ratio: Array = 0.5 * (distances[1] - distances[0])
         return ratio
 
     return score
 
 
-def _nearest_score(first: Floats, second: Floats) -> Callable[[Floats], Floats]:
+def _nearest_score(first: Array, second: Array) -> Callable[[Array], Array]:
     """The share of `first` among the training outputs nearest by.
 
     An output of the training is one of its own nearest, so that on these the score is a little too good; which of the
@@ -134,7 +134,7 @@ def _nearest_score(first: Floats, second: Floats) -> Callable[[Floats], Floats]:
     near = max(8, round(np.sqrt(len(points)) / 2.0))
     squares = np.einsum("ij,ij->i", points, points)
 
-    def score(rows: Floats) -> Floats:
+    def score(rows: Array) -> Array:
         shares = np.empty(len(rows))
         for start in range(0, len(rows), _ROWS):
             some = rows[start : start + _ROWS]

@@ -30,6 +30,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..arrays import Array
 from ..errors import ArgumentError, ArgumentTypeError
 from .audit_difference import DifferenceTest
 from .audit_events import Event, pick_events, tail_events
@@ -39,7 +40,6 @@ from .binomial import lower_limit, upper_limit
 
 __all__ = ["LEAST_TRIALS", "AuditFinding", "AuditReport", "audit_samples", "checked_confidence"]
 
-Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Curve = Callable[[float], float]
 
@@ -117,7 +117,7 @@ class _Candidate:
     def __str__(self) -> str:
         return self.event.of(self.score.name)
 
-    def counts(self, scored: tuple[Floats, Floats]) -> tuple[int, int]:
+    def counts(self, scored: tuple[Array, Array]) -> tuple[int, int]:
         """How often it came on the side that it should be likely on, and on the other."""
         return self.event.count(scored[self.over]), self.event.count(scored[1 - self.over])
 
@@ -167,7 +167,7 @@ class _Judged:
 
     @classmethod
     def of(
-        cls, samples: tuple[Floats, Floats], names: Sequence[str], claim: Curve, delta: float, confidence: float,
+        cls, samples: tuple[Array, Array], names: Sequence[str], claim: Curve, delta: float, confidence: float,
         epsilons: Sequence[float] | None,
     ) -> _Judged:  # fmt: skip
         """Scores trained and events picked on a part of the trials, counted in the rest.
@@ -228,7 +228,7 @@ class _Judged:
 
 
 def _candidates(
-    score: Score, samples: tuple[Floats, Floats], training: Indices, choosing: Indices, held_out: int, delta: float
+    score: Score, samples: tuple[Array, Array], training: Indices, choosing: Indices, held_out: int, delta: float
 ) -> Iterator[_Candidate]:
     values = score.of(samples[0][training]), score.of(samples[1][training])
     fresh = score.of(samples[0][choosing]), score.of(samples[1][choosing])
@@ -267,7 +267,7 @@ def _limits(candidate: _Candidate, counts: tuple[int, int], trials: int, failure
     return _Test(str(candidate), candidate.direction, lower, upper)
 
 
-def _sample(name: str, values: ArrayLike, width: int) -> Floats:
+def _sample(name: str, values: ArrayLike, width: int) -> Array:
     array = np.asarray(values)
     if width == 1 and array.ndim == 1:
         array = array[:, None]

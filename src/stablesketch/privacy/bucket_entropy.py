@@ -26,6 +26,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..sketch.estimators.entropy_mean import entropy_mean
 
 __all__ = ["TERM_ERROR", "bucket_mass", "bucket_norm"]
@@ -34,7 +35,7 @@ TERM_ERROR = 2.0**-42
 """By how much of N what is added to the Ĥ_b may be off."""
 
 
-def bucket_mass(totals: NDArray[np.int64], locations: NDArray[np.float64]) -> Fraction:
+def bucket_mass(totals: NDArray[np.int64], locations: Array) -> Fraction:
     """N ln N - Σ N_b (ln N_b - Ĥ_b), from N_b and the y of every bucket, shape (B, g). Empty buckets add nothing."""
     held = totals > 0
     own = totals[held].astype(np.float64)
@@ -50,7 +51,7 @@ def bucket_norm(totals: NDArray[np.int64]) -> int:
     return math.isqrt(sum(own * own for own in totals.tolist()))
 
 
-def _exact_sum(terms: NDArray[np.float64]) -> Fraction:
+def _exact_sum(terms: Array) -> Fraction:
     """Without rounding: floats are whole numbers times powers of two, and as many places behind the point as any of
     them has are enough for all."""
     if not len(terms):

@@ -32,11 +32,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from .lattice import LatticeLaw
 
-__all__ = ["Composition", "compose", "tilt_for_delta", "tilt_for_epsilon"]
+__all__ = ["TiltedSum", "tilt_for_delta", "tilt_for_epsilon", "tilted_sum"]
 
-Array = NDArray[np.float64]
 
 _UNIT = 2.0**-53
 _FFT = 16.0
@@ -48,7 +48,7 @@ _PRECISION = 1e-7
 
 
 @dataclass(frozen=True)
-class Composition:
+class TiltedSum:
     """The tilted law A of the sum of `size` losses, and bounds for δ(ε) from it.
 
     A(first + i) stands at the loss start + step·(first + i); `cell_error` bounds the error of each mass and
@@ -124,7 +124,7 @@ class Composition:
         return high if at_high > 0.0 else 0.0
 
 
-def compose(law: LatticeLaw, size: int, theta: float) -> Composition:
+def tilted_sum(law: LatticeLaw, size: int, theta: float) -> TiltedSum:
     """The sum of `size` independent losses with this law, tilted by θ."""
     tilted = _Tilted(law, theta)
     last = len(law.weight) - 1
@@ -142,7 +142,7 @@ def compose(law: LatticeLaw, size: int, theta: float) -> Composition:
     # Both halves of the spectrum count; the real transform holds one.
     cell_error = 2.0 * _sum(power_error) / length + relative * math.sqrt(_sum(wrapped**2))
     mass = np.roll(wrapped, -(first % length))
-    return Composition(
+    return TiltedSum(
         size=size,
         theta=theta,
         log_moment=tilted.log_moment,

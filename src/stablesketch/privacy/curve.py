@@ -22,7 +22,8 @@ import numpy as np
 
 from ..errors import ArgumentError, ArgumentTypeError
 from ..law import StableLaw
-from .compose import compose, tilt_for_delta, tilt_for_epsilon
+from .arguments import checked_real
+from .compose import tilt_for_delta, tilt_for_epsilon, tilted_sum
 from .lattice import LatticeLaw, lower_law, upper_law
 from .loss import LossCells, loss_cells
 
@@ -60,7 +61,7 @@ class PrivacyCurve:
     """
 
     def __init__(self, p: float, size: int, rho: float) -> None:
-        rho = _real("rho", rho)
+        rho = checked_real("rho", rho)
         if not 1.0 <= rho <= math.exp(_MOST_LOG_RHO):
             raise ArgumentError(
                 "rho",
@@ -73,7 +74,7 @@ class PrivacyCurve:
     @classmethod
     def from_log(cls, p: float, size: int, log_rho: float) -> PrivacyCurve:
         """The curve for ln ρ, which keeps its digits where ρ is within 1e-9 of 1: see `log_sensitivity`."""
-        log_rho = _real("log_rho", log_rho)
+        log_rho = checked_real("log_rho", log_rho)
         if not 0.0 <= log_rho <= _MOST_LOG_RHO:
             raise ArgumentError(
                 "log_rho",
@@ -113,7 +114,7 @@ class PrivacyCurve:
 
     def bracket(self, delta: float) -> tuple[float, float]:
         """(low, high) with low <= ε <= high, ε the least for which the entries are (ε, delta)-private."""
-        delta = _real("delta", delta)
+        delta = checked_real("delta", delta)
         if not 0.0 <= delta < 1.0:
             raise ArgumentError("delta", delta, "δ is a probability below 1", "Pass a small one such as 1e-9")
         if self._shift == 0.0:
@@ -130,7 +131,7 @@ class PrivacyCurve:
 
     def delta_bracket(self, epsilon: float) -> tuple[float, float]:
         """(low, high) with low <= δ <= high, δ the least for which the entries are (epsilon, δ)-private."""
-        epsilon = _real("epsilon", epsilon)
+        epsilon = checked_real("epsilon", epsilon)
         if not epsilon >= 0.0:
             raise ArgumentError("epsilon", epsilon, "ε is a number from 0 up", "Pass a number such as 1.0")
         if epsilon >= self.pure_epsilon:
@@ -146,7 +147,7 @@ class PrivacyCurve:
 
     def delta_in_direction(self, epsilon: float, *, wide_first: bool) -> float:
         """An upper bound for D_{e^ε} of the wide law against the narrow one, or the other way round."""
-        epsilon = _real("epsilon", epsilon)
+        epsilon = checked_real("epsilon", epsilon)
         if not epsilon >= 0.0:
             raise ArgumentError("epsilon", epsilon, "ε is a number from 0 up", "Pass a number such as 1.0")
         wide_first = wide_first and self.p < 1.0  # the two are one for the Cauchy law
@@ -175,7 +176,7 @@ class PrivacyCurve:
             if high > 0.0 and self._delta_above(cells, wide_first, high) <= delta:
                 continue
             law = upper_law(self._grid(cells), wide_first=wide_first)
-            composed = compose(law, self.size, tilt_for_delta(law, self.size, delta))
+            composed = tilted_sum(law, self.size, tilt_for_delta(law, self.size, delta))
             high = max(high, composed.epsilon_above(delta, self._top(wide_first)))
         return high
 
@@ -183,7 +184,7 @@ class PrivacyCurve:
         law = lower_law(self._grid(cells), wide_first=wide_first)
         if law is None:
             return 0.0
-        composed = compose(law, self.size, tilt_for_delta(law, self.size, delta))
+        composed = tilted_sum(law, self.size, tilt_for_delta(law, self.size, delta))
         return composed.epsilon_below(delta, min(high, self._top(wide_first)))
 
     def _delta_above(self, cells: int, wide_first: bool, epsilon: float) -> float:
@@ -200,7 +201,7 @@ class PrivacyCurve:
         return math.exp(min(self._log_delta(law, epsilon, upper=False), 0.0))
 
     def _log_delta(self, law: LatticeLaw, epsilon: float, *, upper: bool) -> float:
-        composed = compose(law, self.size, tilt_for_epsilon(law, self.size, epsilon))
+        composed = tilted_sum(law, self.size, tilt_for_epsilon(law, self.size, epsilon))
         return composed.log_delta(epsilon, upper=upper)
 
     def _top(self, wide_first: bool) -> float:
@@ -229,9 +230,3 @@ class PrivacyCurve:
         if cells not in self._grids:
             self._grids[cells] = loss_cells(self.p, self._shift, cells)
         return self._grids[cells]
-
-
-def _real(name: str, value: object) -> float:
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
-        raise ArgumentTypeError(name, value, "a real number is needed", "Pass a float")
-    return float(value)

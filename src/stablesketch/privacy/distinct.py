@@ -63,8 +63,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import ArgumentError, ArgumentTypeError, PlanInfeasible
 from ..secret import Secret
 from ..sketch import register_law
@@ -82,8 +82,6 @@ _SLACK = 1.0 + 1e-12
 _MOST_POINTS = 512
 _DEVIATIONS = 9
 _LEAST_DEVIATION = 1e-9
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -203,7 +201,7 @@ def distinct_limits(
     return low, high
 
 
-def _points(phantoms: PhantomNumber, tail: float) -> tuple[Floats, Floats]:
+def _points(phantoms: PhantomNumber, tail: float) -> tuple[Array, Array]:
     """Z in a few points: values and their probabilities, up to a thousandth of `tail` at either end."""
     b = float(phantoms.scale)
     reach = math.ceil(b * math.log(1000.0 / tail)) + 1
@@ -214,7 +212,7 @@ def _points(phantoms: PhantomNumber, tail: float) -> tuple[Floats, Floats]:
     return np.maximum(0.0, phantoms.centre + noise), weights / weights.sum()
 
 
-def _below(estimated: float, registers: int, z: Floats, weights: Floats) -> Callable[[float], float]:
+def _below(estimated: float, registers: int, z: Array, weights: Array) -> Callable[[float], float]:
     """P(the registers' estimate of n + Z is at most `estimated`), a function of n."""
     few = np.linspace(z[0], z[-1], _DEVIATIONS)  # the deviation is as good as linear between these
 

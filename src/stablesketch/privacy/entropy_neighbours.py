@@ -68,15 +68,14 @@ from dataclasses import dataclass
 from decimal import Context, Decimal, localcontext
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import ArgumentError, ArgumentTypeError
 from .neighbours import float_above
 from .privacy import Privacy
 
 __all__ = ["EntropySensitivity", "entropy_sensitivity", "worst_entropy"]
 
-Array = NDArray[np.float64]
 
 # Sums of a few terms, each good to some units in the last place.
 _ROUNDING = 1e-13

@@ -41,8 +41,8 @@ from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from .loss_law import Law
 from .noisy_estimate import NoisyEstimate, Precision
 from .noisy_norm import NoisyNorm
@@ -50,7 +50,6 @@ from .upper_atoms import RAISED_XI, Atoms, power_atoms
 
 __all__ = ["ESTIMATES", "Certified", "PowerEstimate", "certified", "estimate_law", "shifted_law"]
 
-Array = NDArray[np.float64]
 
 _UNIT = 2.0**-53
 # Points per deviation if there are few, and if so many points above 0 allow it.

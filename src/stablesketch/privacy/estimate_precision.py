@@ -24,7 +24,7 @@ from __future__ import annotations
 import math
 
 from ..errors import ArgumentError
-from ..sketch.estimators.power_sum import log_moment, power_sum, power_variance
+from ..sketch.estimators.power_sum import one_sided_log_moment, one_sided_variance, power_sum
 from .noisy_estimate import Precision
 
 __all__ = ["ERROR", "precision_of", "usual_cap"]
@@ -140,10 +140,10 @@ def log_least_share(p: float, size: int, probability: float) -> float:
     smallest = lowest(probability / size)
     largest = math.exp(law.power * lowest(0.5 * probability / size))
     rate = math.log(2.0 / probability)
-    variance = size * power_variance(law.power, p) * (law.power * law.mean) ** 2
+    variance = size * one_sided_variance(law.power, p) * (law.power * law.mean) ** 2
     third = rate * largest / 3.0
     above = third + math.sqrt(third**2 + 2.0 * rate * variance)
-    by_sum = -law.theta * math.log(math.exp(log_moment(law.power, p)) + above / size)
+    by_sum = -law.theta * math.log(math.exp(one_sided_log_moment(law.power, p)) + above / size)
     return max(smallest, by_sum) - law.log_constant - 1e-6
 
 

@@ -21,14 +21,13 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..law import tails
 from ..law.log_magnitude import log_magnitude
 
 __all__ = ["SLOPE_ERROR", "VALUE_ERROR", "FineLogDensity", "fine_log_density"]
 
-Array = NDArray[np.float64]
 
 VALUE_ERROR = 4e-12
 SLOPE_ERROR = 1e-10

@@ -29,12 +29,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from .fine_density import VALUE_ERROR
 from .loss import QUADRATURE_ERROR, LossCells
 
 __all__ = ["LatticeLaw", "lower_law", "upper_law"]
 
-Array = NDArray[np.float64]
 
 # Computed densities and cell masses of the narrow law are within this of the true ones, in logarithms; those of the
 # wide law are computed as e^{-L} times as much, which adds the error of L.

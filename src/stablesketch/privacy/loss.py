@@ -24,11 +24,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from .fine_density import SLOPE_ERROR, VALUE_ERROR, FineLogDensity, fine_log_density
 
 __all__ = ["QUADRATURE_ERROR", "LossCells", "loss_cells"]
 
-Array = NDArray[np.float64]
 
 QUADRATURE_ERROR = 1e-12
 _NODES = 7

@@ -35,13 +35,12 @@ import struct
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import BlobError
 
 __all__ = ["ATOM", "Law", "bounded", "compose", "either", "power", "split"]
 
-Array = NDArray[np.float64]
 
 _UNIT = 2.0**-53
 # Points per standard deviation, at least, and less than twice as many. Splitting on such a lattice adds at most

@@ -58,6 +58,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import ArgumentError
 from ..sketch.estimators.entropy_mean import entropy_mean, entropy_mean_deviation
 from ..sketch.estimators.entropy_mean import size_for as mean_size_for
@@ -71,7 +72,6 @@ from .privacy import Privacy
 
 __all__ = ["MOST_TOTAL", "NORM_SHARE", "EntropyNoise", "NoisyMass", "entropy_size_for", "error"]
 
-Array = NDArray[np.float64]
 Below = Callable[[int], int]
 BucketState = tuple[NDArray[np.int64], Array]
 

@@ -26,15 +26,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import ArgumentError
 from ..sketch.estimators.power_lattice import log_below, truncated_power
-from ..sketch.estimators.power_sum import power_sum, power_variance
+from ..sketch.estimators.power_sum import one_sided_variance, power_sum
 
 __all__ = ["EXACT", "NoisyEstimate", "Precision", "check_asked", "expected_excess", "noise_for"]
 
-Array = NDArray[np.float64]
 
 # By how much logarithms of probabilities are raised: the table of ln P(Y <= y) errs by less than 1e-9, ln φ by 1e-11.
 _RAISED = 2e-9
@@ -125,7 +124,7 @@ class NoisyEstimate:
     @cached_property
     def _low_xi(self) -> float:
         """Nearly all ξ are above: four deviations below the middle."""
-        return math.exp(-4.0 * math.sqrt(power_variance(self._law.power, self.p) / self.size))
+        return math.exp(-4.0 * math.sqrt(one_sided_variance(self._law.power, self.p) / self.size))
 
     @cached_property
     def _whole(self) -> tuple[Array, Array]:

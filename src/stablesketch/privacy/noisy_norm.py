@@ -20,15 +20,14 @@ import math
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import ArgumentError
 from ..sketch.estimators.norm import norm_law
 from .noisy_estimate import EXACT, Precision, check_asked, expected_excess
 
 __all__ = ["NoisyNorm", "norm_noise_for"]
 
-Array = NDArray[np.float64]
 
 _WITHIN = 1e-4  # how closely `noise` is found, always from above
 # By how much the tail is raised, and by how much more an entry: ln P of an order statistic is r times that of |X|.

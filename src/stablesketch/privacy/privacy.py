@@ -10,6 +10,7 @@ from typing import Any, Literal, cast, get_args
 import numpy as np
 
 from ..errors import ArgumentError, ArgumentTypeError
+from .arguments import checked_real
 
 __all__ = ["Privacy", "Relation", "Unit"]
 
@@ -142,11 +143,9 @@ class Privacy:
 
 
 def _real(name: str, value: object) -> float:
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
-        raise ArgumentTypeError(name, value, "a real number is needed", "Pass a float")
     if isinstance(value, int) and abs(value) > _MOST:
         raise ArgumentError(name, value, "it must be at most 2^53", "Pass a float such as 1.0")
-    return float(value)
+    return checked_real(name, value)
 
 
 def _integer(name: str, value: object) -> int:

@@ -25,9 +25,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from ..sketch.estimators.norm import log_choose
+
 __all__ = ["expected_power", "expected_sample_moment", "predicted_bias"]
 
-Array = NDArray[np.float64]
 
 _DEVIATIONS = 12.0
 _SERIES_FROM = 4_000.0
@@ -50,7 +51,7 @@ def expected_power(count: int, rate: float, p: float) -> float:
     reach = _DEVIATIONS * math.sqrt(variance) + 20.0
     k = np.arange(max(1, math.floor(mean - reach)), min(count, math.ceil(mean + reach)) + 1)
     odds = math.log(rate) - math.log1p(-rate)
-    logs = np.array([_log_choose(count, int(j)) for j in k]) + k * odds + count * math.log1p(-rate)
+    logs = np.array([log_choose(count, int(j)) for j in k]) + k * odds + count * math.log1p(-rate)
     return float(np.sum(np.exp(logs) * k.astype(np.float64) ** p))
 
 
@@ -70,7 +71,3 @@ def predicted_bias(counts: NDArray[np.int64], rate: float, p: float) -> float:
     """E F'/(q^p F_p) - 1: the relative bias of the paper's estimate."""
     exact = float(np.sum(counts.astype(np.float64) ** p))
     return float(expected_sample_moment(counts, rate, p) / (rate**p * exact)) - 1.0
-
-
-def _log_choose(n: int, k: int) -> float:
-    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)

@@ -24,9 +24,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .compose import compose, tilt_for_epsilon
+from ..arrays import Array
+from .compose import tilt_for_epsilon, tilted_sum
 from .lattice import LatticeLaw, upper_law
 from .loss import loss_cells
 from .privacy import Privacy
@@ -34,7 +34,6 @@ from .sampling import amplified, common_pairs, cut_chances, kept_chance, sample_
 
 __all__ = ["per_entry_delta"]
 
-Array = NDArray[np.float64]
 
 _CELLS = 4096  # of a one-entry curve
 _POINTS = 4096  # of the lattice on one side of 0
@@ -60,7 +59,9 @@ def per_entry_delta(p: float, size: int, privacy: Privacy, rate: float, floor: f
 def _composed(law: LatticeLaw, size: int, epsilon: float) -> float:
     if epsilon >= size * -law.lowest:
         return 0.0
-    return math.exp(min(0.0, compose(law, size, tilt_for_epsilon(law, size, epsilon)).log_delta(epsilon, upper=True)))
+    return math.exp(
+        min(0.0, tilted_sum(law, size, tilt_for_epsilon(law, size, epsilon)).log_delta(epsilon, upper=True))
+    )
 
 
 @lru_cache(maxsize=64)

@@ -58,15 +58,15 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import ArgumentError, ArgumentTypeError
 from ..law.skewed import SkewedLaw
+from .arguments import checked_real
 from .loss_law import ATOM, Law, either, power, split
 
 __all__ = ["MOST_SHIFT", "SLOPE_ERROR", "VALUE_ERROR", "ShiftCurve", "third_derivative_bound"]
 
-Array = NDArray[np.float64]
 
 VALUE_ERROR = 2e-12
 """|computed - true| of ln h; the largest found is below 3e-13."""
@@ -141,7 +141,7 @@ class ShiftCurve:
 
     def delta(self, epsilon: float) -> float:
         """A δ for which the entries are (epsilon, δ)-private."""
-        epsilon = _real("epsilon", epsilon)
+        epsilon = checked_real("epsilon", epsilon)
         if not epsilon >= 0.0:
             raise ArgumentError("epsilon", epsilon, "ε is a number from 0 up", "Pass a number such as 1.0")
         if self.shift == 0.0:
@@ -150,7 +150,7 @@ class ShiftCurve:
 
     def epsilon(self, delta: float) -> float:
         """An ε for which the entries are (ε, delta)-private; ∞ where there is none: the loss has no bound."""
-        delta = _real("delta", delta)
+        delta = checked_real("delta", delta)
         if not 0.0 <= delta < 1.0:
             raise ArgumentError("delta", delta, "δ is a probability below 1", "Pass a small one such as 1e-9")
         if self.shift == 0.0:
@@ -263,9 +263,3 @@ def _certified(
     mass = np.concatenate([total - upwards, upwards, [lower]])
     law = split(atoms, mass, scale=VALUE_ERROR + 2.0 * _QUADRATURE_ERROR + error, shift=error)
     return Law(law.exponent, law.first, law.mass, law.infinity + 1.01 * float(upper), law.scale, law.shift)
-
-
-def _real(name: str, value: object) -> float:
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
-        raise ArgumentTypeError(name, value, "a real number is needed", "Pass a float")
-    return float(value)

@@ -30,15 +30,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..law.one_sided import one_sided_law
 from ..sketch.estimators.power_lattice import log_below, to_the
 from ..sketch.estimators.power_sum import PowerSum, power_sum
 
 __all__ = ["RAISED_XI", "Atoms", "power_atoms"]
 
-Array = NDArray[np.float64]
 
 # By how much logarithms of probabilities are raised: the table of ln P(Y <= y) errs by less than 1e-9, ln φ by 1e-11.
 _RAISED = 2e-9

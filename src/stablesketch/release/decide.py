@@ -17,7 +17,6 @@ from ..plan.ways_out import instead_of
 from ..privacy import Privacy
 from ..privacy.charge import Charge
 from ..published import Terms
-from ..statistic import Shannon
 from .division import Share
 from .question import Question
 from .sizing import Sizing
@@ -153,10 +152,11 @@ def _divided(question: Question, privacy: Privacy, overlap: int, *, public: bool
 
 
 def _plan_of_a_group(question: Question, table: GroupBudget) -> Plan:
-    if question.bare and question.groups is None and Shannon() in question.statistic.needs(table.privacy):
+    unpromised = next((each for each in question.statistic.inputs if each.bare_needs_pairs), None)
+    if question.bare and question.groups is None and unpromised is not None:
         raise PlanInfeasible(
             f"a bare sketch of {question.statistic} by group takes a promise of how many pairs every group has, and "
-            f"private names have none. Pass mechanism='exact', or {instead_of(question.statistic, Shannon())}, or list "
-            "the public names (groups=) and promise pairs= of each."
+            f"private names have none. Pass mechanism='exact', or {instead_of(question.statistic, unpromised)}, or "
+            "list the public names (groups=) and promise pairs= of each."
         )
     return table.checked(sizing_of_a_group(question).plan(question.statistic, table.privacy))

@@ -14,7 +14,8 @@ from ..bounding.groups import GroupBudget, Name, selected
 from ..collector import Collector
 from ..collector.collector import released
 from ..errors import ArgumentError
-from ..ledger.record import Ask
+from ..ledger.arguments import checked_label
+from ..ledger.record import Ask, Entry
 from ..paying import Paid, current_payment
 from ..published import Release, Terms
 from .decide import Decision
@@ -38,7 +39,7 @@ class Till:
 
     def check(self, ask: Ask) -> None:
         """Refuses what the budget does not allow, before more is read."""
-        if self.ledger is not None and not self.ledger._would_fit(ask):
+        if self.ledger is not None and not self.ledger.would_fit(ask):
             self.pay(ask)  # which refuses it, and says what would fit
 
     def pay(self, ask: Ask, published: Callable[[int], str] | None = None) -> int | None:
@@ -48,7 +49,8 @@ class Till:
         self.tried = True
         payment = current_payment()
         payment.hold()
-        record = self.ledger._charge(ask, self.label, published=published)
+        entry = Entry(ask, None, checked_label(self.label))  # released under secrets of its own
+        (record,) = self.ledger.enter([entry], None if published is None else [published])
         payment.paid.append(Paid(self.ledger.path, record.number, record.epsilon, record.delta))
         return record.number
 

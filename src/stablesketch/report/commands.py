@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from ..plan import Plan
-from ..statistic import HHI, Atkinson, Derived, Moment, Profile, Simpson, Statistic, Total
+from ..statistic import Statistic
 
 __all__ = ["commands"]
 
@@ -14,10 +14,10 @@ __all__ = ["commands"]
 def commands(plan: Plan) -> list[str]:
     """Plans that sample, allow deletes, are of a total, or of groups that share people are made from Python only."""
     privacy = plan.privacy
-    options = not isinstance(plan.statistic, Total) and privacy.groups == 1
+    options = plan.statistic.on_command_line and privacy.groups == 1
     made_here = plan.sampled is None and not plan.deletes and options
     words = [
-        *_statistic(plan.statistic),
+        plan.statistic.as_options(),
         f"--epsilon {privacy.epsilon!r} --delta {privacy.delta!r}",
         f"--relation {privacy.relation}{f' --pairs {privacy.pairs}' if privacy.pairs else ''}",
         f"--max-value {privacy.max_value}",
@@ -33,21 +33,6 @@ def commands(plan: Plan) -> list[str]:
     return [*again, "stablesketch inspect plan.json", "stablesketch audit plan.json"]
 
 
-def _statistic(statistic: Statistic) -> list[str]:
-    if isinstance(statistic, Moment):
-        return [f"--p {statistic.p!r}"]
-    named = f"--statistic {statistic.name}"
-    if isinstance(statistic, Profile):
-        return [named, f"--order {','.join(map(repr, statistic.orders))}"]
-    if isinstance(statistic, Simpson):
-        return [named, f"--form {statistic.form}"]
-    if isinstance(statistic, HHI):
-        return [named, f"--form {statistic.scale}"]
-    if isinstance(statistic, Atkinson):
-        return [named, f"--order {statistic.aversion!r}"]
-    return [named, f"--order {statistic.p!r}"] if isinstance(statistic, Derived) else [named]
-
-
 def _expected(plan: Plan) -> list[str]:
     """What was expected; left out where it is what is expected if nobody says.
 
@@ -55,9 +40,9 @@ def _expected(plan: Plan) -> list[str]:
     that people write, and taken if it leads there exactly.
     """
     statistic = plan.statistic
-    if not isinstance(statistic, Derived):
+    if not plan.parts:
         return [f"--expected {plan.expected!r}"] if plan.relative and plan.expected else []
-    if isinstance(statistic, Profile):
+    if statistic.several:
         return []
     at_least = max(plan.privacy.pairs, 1)
     for guess in _guesses(plan, statistic, at_least):
@@ -68,7 +53,7 @@ def _expected(plan: Plan) -> list[str]:
     return []
 
 
-def _leading_to(statistic: Derived, part: Plan, at_least: int) -> float:
+def _leading_to(statistic: Statistic, part: Plan, at_least: int) -> float:
     """The number from which follows what was expected of the part; 0 if there is none. What follows rises with it."""
 
     def below(guess: float) -> bool:
@@ -86,6 +71,6 @@ def _leading_to(statistic: Derived, part: Plan, at_least: int) -> float:
     return high
 
 
-def _guesses(plan: Plan, statistic: Derived, at_least: int) -> Iterator[float]:
+def _guesses(plan: Plan, statistic: Statistic, at_least: int) -> Iterator[float]:
     for mean in (_leading_to(statistic, part, at_least) for part in plan.parts if part.expected):
         yield from (float(f"{mean:.{digits}g}") for digits in (6, 9, 12, 14, 15, 16, 17) if mean > 0.0)

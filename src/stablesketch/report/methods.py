@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from ..pictures.words import short
 from ..plan import Plan
-from ..plan.in_words import amount, measured
-from ..plan.noise import noise_scale
-from ..plan.total_plan import is_counted
+from ..plan.in_words import amount
+from ..plan.mechanism import mechanism_of
+from ..spoken import short
 from ..statistic import Distinct, Shannon, total_is_public
 
 __all__ = ["computed"]
@@ -44,10 +43,10 @@ def computed(plan: Plan) -> list[str]:
 
 
 def _measured(part: Plan) -> list[str]:
-    if is_counted(part):
+    if mechanism_of(part).counter:
         return [
             "One counter held the total of all values. Noise was drawn exactly, on integers, from the discrete Laplace "
-            f"law of scale {amount(noise_scale(part))}, and added."
+            f"law of scale {amount(mechanism_of(part).noise_scale(part))}, and added."
         ]
     if part.mechanism == "exact" and isinstance(part.statistic, Shannon):
         return [_ENTROPY_TOTALS, *([] if total_is_public(part.privacy) else [_ENTROPY_COUNT]), _ENTROPY_NOISE]
@@ -56,7 +55,7 @@ def _measured(part: Plan) -> list[str]:
             f"All keys were held in memory, as keyed fingerprints with their totals, and {part.statistic} was computed "
             "exactly, then rounded to a public grid.",
             f"Noise was drawn exactly, on integers, from the discrete Laplace law of scale "
-            f"{amount(noise_scale(part))}, and added.",
+            f"{amount(mechanism_of(part).noise_scale(part))}, and added.",
         ]
     if isinstance(part.statistic, Distinct):
         return [
@@ -88,9 +87,10 @@ def _moment(part: Plan) -> list[str]:
             "How evenly the buckets are filled was given discrete Laplace noise too, for a 32nd of the budget: the "
             "interval depends on it."
         ]
+    measured = mechanism_of(part).measured(part)
     return [
         f"The stream was folded into {part.size:,} numbers{places}: each a sum of the totals of {whose} with secret "
-        f"random weights of the {law} stable law of order {part.statistic.p:g}. {measured(part.statistic)} was "
+        f"random weights of the {law} stable law of order {part.statistic.p:g}. {measured} was "
         "estimated from them. No key was stored.",
         f"Noise was drawn exactly, on a public grid, from the discrete Laplace law of scale {amount(part.noise)}, and "
         "added to the estimate.",

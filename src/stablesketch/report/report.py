@@ -12,15 +12,15 @@ from ..page import document, escaped
 from ..pictures import release_picture
 from ..pictures.profile_picture import shown_name
 from ..pictures.save import inline_svg
-from ..pictures.words import short
 from ..plan import Plan
 from ..privacy import Relation
 from ..published import Release
 from ..release.outcome import GroupRelease, Outcome
-from . import headlines, sentences, tables
+from ..spoken import short
+from ..statistic import Subject
+from . import sentences, tables
 from .commands import commands
 from .definitions import asked
-from .headlines import Subject
 from .methods import computed
 
 __all__ = ["Context", "report_page"]
@@ -53,7 +53,7 @@ def report_page(outcome: Outcome, context: Context) -> str:
     first = groups[0].release if groups else singles[0]
     about = _as_asked(plan, first)
     subject = Subject(context.key, context.value)
-    title = headlines.title(plan.statistic, subject, context.by if groups else None)
+    title = plan.statistic.topic.asked(subject, context.by if groups else None)
     template = resources.files(__package__).joinpath("report.html").read_text(encoding="utf-8")
     body = Template(template).substitute(
         title=escaped(title),
@@ -101,11 +101,11 @@ def _as_asked(plan: Plan, release: Release) -> Plan:
 
 def _headline(plan: Plan, groups: Sequence[GroupRelease], first: Release, subject: Subject) -> str:
     if not groups:
-        return headlines.headline(plan.statistic, first, subject)
+        return plan.statistic.headline(first, subject)
     if len(groups) == 1:
-        return f"{groups[0].name}: {headlines.headline(plan.statistic, first, subject)}"
+        return f"{groups[0].name}: {plan.statistic.headline(first, subject)}"
     most = max(groups, key=lambda one: one.release.value)
-    said = f"Of {len(groups):,} groups, {most.name} {headlines.leading(plan.statistic, subject)}"
+    said = f"Of {len(groups):,} groups, {most.name} {plan.statistic.topic.leading(subject)}"
     rivals = [one for one in groups if one is not most and one.release.high >= most.release.low]
     sure = f", though {len(rivals):,} more cannot be told from it" if rivals else ""
     low, high = short(most.release.low), short(most.release.high)

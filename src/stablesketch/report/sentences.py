@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from ..pictures.words import at_most
 from ..plan import Plan
 from ..published import Release
 from ..release.division import Share, in_words
+from ..spoken import at_most
 
 __all__ = ["chosen", "cost", "not_protected", "protected"]
 

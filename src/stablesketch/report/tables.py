@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..page import escaped
-from ..pictures.words import short
 from ..published import Release
 from ..release.outcome import GroupRelease
+from ..spoken import short
+from ..statistic import Profile
 
 __all__ = ["group_table", "items", "order_table", "rows"]
 
@@ -24,13 +25,13 @@ def group_table(groups: Sequence[GroupRelease]) -> str:
         for one in ordered
         for point in one.release.points
     ]
-    return _table("group", ("order", "Hill number", *_limits(first)), profiles)
+    return _table("group", ("order", Profile.point_name, *_limits(first)), profiles)
 
 
 def order_table(release: Release) -> str:
     """Every order of a profile."""
     found = [(f"order {point.order:g}", _cells(point.value, point.low, point.high)) for point in release.points]
-    return _table("", ("Hill number", *_limits(release)), found)
+    return _table("", (Profile.point_name, *_limits(release)), found)
 
 
 def items(texts: Iterable[str]) -> str:

@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 
 from .._native import registers_add
 from ..errors import ArgumentError, ArgumentTypeError, BlobError, MergeError, SecretMismatch, SecretMissing
+from ..framing import FRAME_BYTES, Kind, framed, opened
 from ..secret import Secret
-from . import register_law, wire
+from . import register_law
 from .columns import Fingerprinter
 from .register_law import LARGEST, WINDOW
 from .tier import TIER
@@ -32,7 +33,6 @@ from .workers import CHUNK, checked_threads, share
 
 __all__ = ["FEWEST", "MOST", "DistinctRegisters", "blob_bytes"]
 
-KIND_REGISTERS = 5
 FEWEST, MOST = 64, 1 << 22
 _HEADER = struct.Struct("<I8s")  # registers, fingerprint of the secret
 _SHIFT = np.uint32(WINDOW)
@@ -158,8 +158,7 @@ class DistinctRegisters:
         """
         held = self._snapshot()
         header = _HEADER.pack(len(held), self._secret_fingerprint)
-        body = wire.prefix(KIND_REGISTERS) + header + held.astype("<u4").tobytes()
-        return body + wire.checksum(body)
+        return framed(Kind.REGISTERS, header, held.astype("<u4").tobytes())
 
     @classmethod
     def from_bytes(cls, blob: bytes, secret: Secret | None = None) -> DistinctRegisters:
@@ -168,9 +167,9 @@ class DistinctRegisters:
             raise ArgumentTypeError("blob", type(blob), "not bytes", "Pass what DistinctRegisters.to_bytes() gave")
         if secret is not None and not isinstance(secret, Secret):
             raise ArgumentTypeError("secret", type(secret), "not a Secret", "Pass Secret.load(path), or leave it out")
-        body = wire.opened(bytes(blob), KIND_REGISTERS, "a set of registers", "DistinctRegisters", _HEADER.size)
-        count, fingerprint = _HEADER.unpack_from(body, wire.PREFIX_BYTES)
-        words = body[wire.PREFIX_BYTES + _HEADER.size :]
+        _, reader = opened(bytes(blob), Kind.REGISTERS)
+        count, fingerprint = reader.unpack(_HEADER)
+        words = reader.rest()
         if len(words) != 4 * count or not FEWEST <= count <= MOST:
             raise BlobError(f"{len(words)} bytes that are to be {count} registers of 4 bytes.")
         registers = np.frombuffer(words, "<u4").astype(np.uint32)
@@ -204,7 +203,7 @@ class _Worker:
 
 def blob_bytes(registers: int) -> int:
     """How many bytes `to_bytes` takes."""
-    return wire.PREFIX_BYTES + _HEADER.size + 4 * registers + wire.CHECKSUM_BYTES
+    return FRAME_BYTES + _HEADER.size + 4 * registers
 
 
 def checked_registers(registers: object) -> int:

@@ -11,10 +11,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .._native import SKEWED, Entries
+from .._native import Entries
+from ..arrays import Array
 from ..errors import ArgumentError, DataError
-from ..law.stable import Array
 from ..secret import Secret
+from .entry_law import ENTROPY, EntryLaw
 from .entry_values import integer_entries, quotients
 from .sketch import Sketch
 
@@ -25,13 +26,13 @@ class EntropySketch(Sketch):
     """As `Sketch`, whatever it says of moments left aside; `locations` are what entropy is estimated from."""
 
     def __init__(self, size: int, secret: Secret | None = None, buckets: int = 1) -> None:
-        self._open(SKEWED, size, secret, buckets)
+        self._open(ENTROPY, size, secret, buckets)
 
     @staticmethod
-    def _checked_order(order: float) -> float:
-        if order != SKEWED:
-            raise ArgumentError("p", order, "this is not a sketch of entropy", "Read it with Sketch.from_bytes")
-        return SKEWED
+    def _checked_law(law: EntryLaw) -> EntryLaw:
+        if law != ENTROPY:
+            raise ArgumentError("p", law.p, "this is not a sketch of entropy", "Read it with Sketch.from_bytes")
+        return law
 
     def locations(self) -> Array:
         """y_j, each the nearest float to the exact quotient; the stream must not be empty."""

@@ -5,21 +5,21 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._native import Entries
-from .orders import Law, order_of
+from ..arrays import Array
+from .entry_law import SketchLaw, checked_law
 
 __all__ = ["entry_bytes", "integer_entries", "log_magnitudes", "logs_of", "quotients"]
 
 
-def entry_bytes(p: float, moment: float, law: Law | None = None) -> float:
+def entry_bytes(p: float, moment: float, law: SketchLaw | None = None) -> float:
     """About how many bytes `to_bytes` takes for an entry of a stream with F_p = `moment`: docs/wire-format.md.
 
     Both laws have E ln|X| = γ (1/p - 1), but one-sided entries are kept finer: 12 bits more at p = 0.25, 3 at 0.5.
     """
     scale = max(0.0, math.log2(moment)) / p
-    return 1.6 + (Entries(order_of(p, law), 1).resolution + scale + 0.83 * (1.0 / p - 1.0)) / 8.0
+    return 1.6 + (Entries(checked_law(p, law), 1).resolution + scale + 0.83 * (1.0 / p - 1.0)) / 8.0
 
 
 def log_magnitudes(entries: Entries, *, zero: float = 0.5) -> tuple[list[float], list[float]]:
@@ -45,17 +45,17 @@ def integer_entries(entries: Entries) -> list[int]:
     return values
 
 
-def logs_of(entries: Entries) -> NDArray[np.float64]:
+def logs_of(entries: Entries) -> Array:
     """ln|a_j|, -∞ for an entry of 0, of all entries at once: ln|fraction| + exponent ln 2, each entry first rounded to
     the nearest float. The relative error of a_j is a few units in the last place of its logarithm, as it is of
     `log_magnitudes`."""
     fraction, exponent = entries.split()
     with np.errstate(divide="ignore"):
-        logs: NDArray[np.float64] = np.log(np.abs(fraction)) + exponent * math.log(2.0)
+        logs: Array = np.log(np.abs(fraction)) + exponent * math.log(2.0)
     return logs
 
 
-def quotients(entries: Entries, divisors: NDArray[np.float64]) -> NDArray[np.float64]:
+def quotients(entries: Entries, divisors: Array) -> Array:
     """a_j over its divisor: two roundings, of a_j to the nearest float and of the quotient."""
     fraction, exponent = entries.split()
     return np.ldexp(fraction / divisors, exponent.astype(np.int32))

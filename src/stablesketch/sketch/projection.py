@@ -1,7 +1,7 @@
 """The secret projection: keys in, weighted columns of the random matrix added to exact entries.
 
-X(key, j) is a pseudorandom function of (purpose, p, key, entry): the AES-128 key is derived from the secret for one p,
-the purpose is the domain word of the AES block, the key its 64-bit fingerprint. See native/entries.hpp.
+X(key, j) is a pseudorandom function of (purpose, law, key, entry): the AES-128 key is derived from the secret for one
+law, the purpose is the domain word of the AES block, the key its 64-bit fingerprint. See native/entries.hpp.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from .._native import Accumulator, Entries
 from ..secret import Secret
 from .columns import MAX_WEIGHT, Fingerprinter, value_column
+from .entry_law import EntryLaw
 from .tier import TIER
 from .workers import share
 
@@ -30,18 +31,18 @@ PHANTOMS = 1
 class Projection:
     """The r × ∞ matrix of i.i.d. p-stable X that a secret stands for; it is computed, never stored.
 
-    `p` is the order of orders.py, which says the law, too: the X of different laws come from independent keys. With
-    `buckets` a key has X other than 0 in size/buckets of the rows, those of its bucket (native/buckets.hpp).
+    The X of different laws come from independent keys. With `buckets` a key has X other than 0 in size/buckets of the
+    rows, those of its bucket (native/buckets.hpp).
     """
 
-    __slots__ = ("_buckets", "_entry_key", "_fingerprinter", "_p", "_size", "secret")  # no vars() to print keys from
+    __slots__ = ("_buckets", "_entry_key", "_fingerprinter", "_law", "_size", "secret")  # no vars() to print keys from
 
-    def __init__(self, p: float, size: int, secret: Secret, buckets: int = 1) -> None:
+    def __init__(self, law: EntryLaw, size: int, secret: Secret, buckets: int = 1) -> None:
         self.secret = secret
-        self._p = p
+        self._law = law
         self._size = size
         self._buckets = buckets
-        self._entry_key = secret.derive(f"entries/p={p.hex()}", 16)
+        self._entry_key = secret.derive(f"entries/p={law.number.hex()}", 16)
         self._fingerprinter = Fingerprinter.of(secret)
 
     def add(
@@ -101,7 +102,7 @@ class Projection:
             nonlocal first
             expected = 0 if folded else rows_each
             accumulator = Accumulator(
-                self._p, self._size, self._entry_key, STREAM, expected, TIER, self._buckets, first
+                self._law, self._size, self._entry_key, STREAM, expected, TIER, self._buckets, first
             )
             first = first or accumulator
             return _Worker(accumulator, read)
@@ -112,7 +113,7 @@ class Projection:
 
     def add_phantoms(self, entries: Entries, weights: NDArray[np.int64]) -> None:
         """entries + sum of weight × X over phantom keys 0, 1, ..., in a domain that no key of a stream can reach."""
-        accumulator = Accumulator(self._p, self._size, self._entry_key, PHANTOMS, len(weights), TIER, self._buckets)
+        accumulator = Accumulator(self._law, self._size, self._entry_key, PHANTOMS, len(weights), TIER, self._buckets)
         accumulator.add(np.arange(len(weights), dtype=np.uint64), weights, False)
         entries.absorb([accumulator])
 

@@ -16,9 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .._native import SKEWED, deep_octaves, deep_rows
+from .._native import deep_octaves, deep_rows
 from .._native import table as native_table
+from ..arrays import Array
 from ..secret import Secret
+from .entry_law import EntryLaw
 from .projection import STREAM
 
 __all__ = [
@@ -27,7 +29,6 @@ __all__ = [
     "aes128_encrypt",
     "buckets_of",
     "entry_bits",
-    "is_one_sided",
     "magnitudes",
     "multiples",
     "position",
@@ -39,11 +40,12 @@ __all__ = [
 
 Bytes = NDArray[np.uint8]
 Bits = NDArray[np.uint64]
-Floats = NDArray[np.float64]
+
+CAUCHY = EntryLaw("symmetric", 1.0)
 
 
 def reference_entries(
-    p: float,
+    law: EntryLaw,
     size: int,
     secret: Secret,
     fingerprints: Sequence[int],
@@ -53,12 +55,12 @@ def reference_entries(
 ) -> list[int]:
     """Entry j is sum_k weight_k X(fingerprint_k, j), in units of 2^-resolution; weights are integers of either sign.
 
-    A p below 0 is the one-sided law of order -p, or entropy's. With buckets there are g = size/buckets entries for
-    each, and those of bucket b, entries bg to bg + g - 1, are the g entries of a sketch of its keys alone.
+    With buckets there are g = size/buckets entries for each, and those of bucket b, entries bg to bg + g - 1, are the g
+    entries of a sketch of its keys alone.
     """
-    key = secret.derive(f"entries/p={float(p).hex()}", 16)
+    key = secret.derive(f"entries/p={law.number.hex()}", 16)
     if buckets == 1:
-        return sum_entries(ReferenceTable.of(p), variates(key, domain, fingerprints, size, p), weights)
+        return sum_entries(ReferenceTable.of(law), variates(key, domain, fingerprints, size, law), weights)
     held: list[tuple[list[int], list[int]]] = [([], []) for _ in range(buckets)]
     for bucket, fingerprint, weight in zip(
         buckets_of(key, domain, fingerprints, buckets), fingerprints, weights, strict=True
@@ -67,8 +69,8 @@ def reference_entries(
         held[bucket][1].append(int(weight))
     entries: list[int] = []
     for some, own in held:
-        drawn = variates(key, domain, some, size // buckets, p)
-        entries += sum_entries(ReferenceTable.of(p), drawn, own)
+        drawn = variates(key, domain, some, size // buckets, law)
+        entries += sum_entries(ReferenceTable.of(law), drawn, own)
     return entries
 
 
@@ -96,28 +98,28 @@ class Variates:
 
     negative: NDArray[np.bool_]
     side: NDArray[np.intp]
-    t: Floats
+    t: Array
 
     @classmethod
-    def of(cls, bits: Bits, more: Bits, last: Bits | None = None, p: float = 1.0) -> Variates:
+    def of(cls, bits: Bits, more: Bits, last: Bits | None = None, law: EntryLaw = CAUCHY) -> Variates:
         side = (bits >> np.uint64(62)).astype(np.intp) & 1
-        return cls((bits >> np.uint64(63)).astype(np.bool_), side, uniforms(bits, more, last, p))
+        return cls((bits >> np.uint64(63)).astype(np.bool_), side, uniforms(bits, more, last, law))
 
 
-def uniforms(bits: Bits, more: Bits, last: Bits | None = None, p: float = 1.0) -> Floats:
+def uniforms(bits: Bits, more: Bits, last: Bits | None = None, law: EntryLaw = CAUCHY) -> Array:
     """t, in units of 2^-63: the lower 62 bits are m, and t = 2m + 1, rounded to a float.
 
     On the upper side, where a small t is a large X, an m below 2^48 is continued by the 64 bits `more`, so that t has a
     full mantissa: t = 2m + 2 more/2^64, cut to 63 significant bits, the last of them set, then rounded. Where m = 0 a
     unit is added if that leaves t below 1.
 
-    Of a one-sided law an m below 2^52 is continued, on both sides. Where the table of this p has deep octaves, d of
+    Of a one-sided law an m below 2^52 is continued, on both sides. Where the table of this law has deep octaves, d of
     them on that side, and m = 0, the bits `last` follow those of `more`: t goes down to 2^-d, and that much is added to
     what is below.
     """
     t = ((bits << np.uint64(1) | np.uint64(1)) & np.uint64(2**63 - 1)).astype(np.int64).astype(np.float64)
-    coarse = 0x3FF0_0000_0000_0000 if is_one_sided(p) else 0x7FFF_0000_0000_0000
-    deep = deep_octaves(float(p))
+    coarse = 0x3FF0_0000_0000_0000 if law.kind == "one-sided" else 0x7FFF_0000_0000_0000
+    deep = deep_octaves(law)
     for where in np.argwhere(bits & np.uint64(coarse) == 0):
         at = tuple(where)
         m, side = int(bits[at]) & (2**62 - 1), int(bits[at]) >> 62 & 1
@@ -132,30 +134,26 @@ def uniforms(bits: Bits, more: Bits, last: Bits | None = None, p: float = 1.0) -
 
 @dataclass(frozen=True, eq=False)
 class ReferenceTable:
-    """The rows of one p, with what is needed to read them: `rows[side, row]` are the coefficients of one polynomial.
+    """The rows of one law, with what is needed to read them: `rows[side, row]` are the coefficients of one polynomial.
 
     `deep[row]` are those of the octaves of t below 1, upper side, then lower side, from the smallest t on.
     """
 
-    rows: Floats
+    rows: Array
     bin_bits: int
     resolution: int
     shift: int
-    deep: Floats
+    deep: Array
     deep_octaves: tuple[int, int] = (0, 0)
     symmetric: bool = True
 
     @classmethod
-    def of(cls, p: float) -> ReferenceTable:
-        """The table of this order; below 0 it is that of a law whose rows hold X with its sign."""
-        return cls(*native_table(float(p)), deep_rows(float(p)), deep_octaves(float(p)), symmetric=p > 0.0)
+    def of(cls, law: EntryLaw) -> ReferenceTable:
+        """The table of this law; unless it is symmetric, rows hold X with its sign."""
+        return cls(*native_table(law), deep_rows(law), deep_octaves(law), symmetric=law.kind == "symmetric")
 
 
-def is_one_sided(p: float) -> bool:
-    return SKEWED < p < 0.0
-
-
-def position(bin_bits: int, t: Floats) -> tuple[NDArray[np.intp], Floats]:
+def position(bin_bits: int, t: Array) -> tuple[NDArray[np.intp], Array]:
     """The row of the table that t falls into, and the place s in [-1/2, 1/2) within it.
 
     The binary exponent of t and the first `bin_bits` bits of its mantissa are the row; the rest of it is s + 1/2. Of a
@@ -168,7 +166,7 @@ def position(bin_bits: int, t: Floats) -> tuple[NDArray[np.intp], Floats]:
     return row.astype(np.intp), one_to_two - 1.5
 
 
-def magnitudes(table: ReferenceTable, side: int | NDArray[np.intp], t: Floats) -> Floats:
+def magnitudes(table: ReferenceTable, side: int | NDArray[np.intp], t: Array) -> Array:
     """|X| 2^-shift by a polynomial of degree 7. The order of the operations is part of the definition, and each of them
     rounds once."""
     row, s = position(table.bin_bits, t)
@@ -180,7 +178,7 @@ def magnitudes(table: ReferenceTable, side: int | NDArray[np.intp], t: Floats) -
     s2 = s * s
     low = (c[0] + c[1] * s) + (c[2] + c[3] * s) * s2
     high = (c[4] + c[5] * s) + (c[6] + c[7] * s) * s2
-    total: Floats = low + high * (s2 * s2)
+    total: Array = low + high * (s2 * s2)
     return total
 
 
@@ -213,11 +211,11 @@ CONTINUATION, LAST_CONTINUATION = 1 << 31, 3 << 30
 BUCKET = 1 << 30
 
 
-def variates(key: bytes, domain: int, fingerprints: Sequence[int], size: int, p: float = 1.0) -> Variates:
-    """What is drawn for each fingerprint (rows) and entry (columns) of a table of this order."""
+def variates(key: bytes, domain: int, fingerprints: Sequence[int], size: int, law: EntryLaw = CAUCHY) -> Variates:
+    """What is drawn for each fingerprint (rows) and entry (columns) of a table of this law."""
     more = entry_bits(key, domain ^ CONTINUATION, fingerprints, size)
-    last = entry_bits(key, domain ^ LAST_CONTINUATION, fingerprints, size) if any(deep_octaves(float(p))) else None
-    return Variates.of(entry_bits(key, domain, fingerprints, size), more, last, p)
+    last = entry_bits(key, domain ^ LAST_CONTINUATION, fingerprints, size) if any(deep_octaves(law)) else None
+    return Variates.of(entry_bits(key, domain, fingerprints, size), more, last, law)
 
 
 def entry_bits(key: bytes, domain: int, fingerprints: Sequence[int], size: int) -> Bits:

@@ -43,6 +43,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from .estimators import checked_confidence
 
 __all__ = ["LARGEST", "WINDOW", "deviation", "deviations", "estimate", "limits", "solved"]
@@ -61,8 +62,6 @@ _BEYOND = np.concatenate([_ABOVE[WINDOW + 1 :], np.zeros(WINDOW + 1)])
 _MOST_EXPONENT = 700.0
 _BISECTIONS = 64
 _CLOSE = 1e-10  # the part of it that limits may be off, or of the probability they are solved for
-
-Floats = NDArray[np.float64]
 
 
 def estimate(registers: NDArray[np.uint32]) -> float:
@@ -92,13 +91,13 @@ def deviation(keys: float, registers: int) -> float:
     return float(deviations(np.array([keys]), registers)[0])
 
 
-def deviations(keys: Floats, registers: int) -> Floats:
+def deviations(keys: Array, registers: int) -> Array:
     """The same for several numbers of keys; 0 where there are none."""
     there = np.maximum(keys, 1e-300)
     rate = there / registers
     # λ² J <= Σ x_k = λ, up to rounding.
     information = rate**2 * _information(rate[:, None]).sum(axis=1)
-    found: Floats = np.sqrt(there * np.maximum(0.0, rate / np.maximum(information, 1e-300) - 1.0))
+    found: Array = np.sqrt(there * np.maximum(0.0, rate / np.maximum(information, 1e-300) - 1.0))
     return np.where(keys > 0.0, found, 0.0)
 
 
@@ -141,7 +140,7 @@ def solved(rising: Callable[[float], float], value: float) -> float:
     return middle
 
 
-def _evidence(registers: NDArray[np.uint32]) -> tuple[Floats, Floats]:
+def _evidence(registers: NDArray[np.uint32]) -> tuple[Array, Array]:
     """a_k and b_k: in how many registers the value k is known to have been drawn, and known not to have been."""
     largest = (registers >> np.uint32(WINDOW)).astype(np.int64)
     drawn = np.bincount(largest, minlength=LARGEST + 1).astype(np.float64)
@@ -155,9 +154,9 @@ def _evidence(registers: NDArray[np.uint32]) -> tuple[Floats, Floats]:
     return drawn[1:], missing[1:]
 
 
-def _information(rate: float | Floats) -> Floats:
+def _information(rate: float | Array) -> Array:
     """The terms of J."""
-    terms: Floats = np.exp(-rate * _BEYOND) * _CHANCE**2 / _expm1(rate * _CHANCE)
+    terms: Array = np.exp(-rate * _BEYOND) * _CHANCE**2 / _expm1(rate * _CHANCE)
     return terms
 
 
@@ -167,6 +166,6 @@ def _bias(rate: float) -> float:
     return float(terms @ (_BEYOND + 0.5 * _CHANCE)) / float(terms.sum()) ** 2
 
 
-def _expm1(x: Floats) -> Floats:
+def _expm1(x: Array) -> Array:
     """e^x - 1 without overflow: what is divided by it is 0 there."""
     return np.expm1(np.minimum(x, _MOST_EXPONENT))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 
 from ..errors import ArgumentError, ArgumentTypeError
+from .entry_law import EntryLaw
 
 __all__ = ["LARGEST_IN_BUCKETS", "checked_buckets", "checked_size"]
 
@@ -21,13 +22,13 @@ def _whole(argument: str, value: object, problem: str, way_out: str) -> int:
         raise ArgumentTypeError(argument, value, problem, way_out) from None
 
 
-def checked_buckets(buckets: object, size: int, order: float) -> int:
+def checked_buckets(buckets: object, size: int, law: EntryLaw) -> int:
     count = _whole("buckets", buckets, "not a number of buckets", "Pass an integer such as 1000, or leave it out")
     if count == 1:
         return 1
     if count < 1:
         raise ArgumentError("buckets", count, "a sketch has at least one bucket", "Leave it out for one")
-    if order > 0.0:
+    if law.kind == "symmetric":
         way_out = 'Pass law="one-sided", for p below 1, or leave buckets out'
         raise ArgumentError("buckets", count, "symmetric entries have no buckets", way_out)
     if size > LARGEST_IN_BUCKETS:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._native import Entries
+from ..arrays import Array
 from ..errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -19,9 +20,11 @@ from ..errors import (
     SecretMismatch,
     SecretMissing,
 )
+from ..framing import PackedIntegers, counts_are_possible
 from ..secret import Secret
 from . import wire
 from .columns import MAX_WEIGHT
+from .entry_law import EntryLaw, LawKind, SketchLaw, checked_law
 from .entry_values import entry_bytes, integer_entries, log_magnitudes, logs_of
 from .estimators import (
     DEFAULT_METHOD,
@@ -33,7 +36,6 @@ from .estimators import (
     norm,
     one_sided,
 )
-from .orders import Law, checked_order, index_of, law_of, order_of
 from .projection import Projection
 from .shape import checked_buckets, checked_size
 from .workers import checked_threads
@@ -83,28 +85,31 @@ class Sketch:
     """
 
     def __init__(
-        self, p: float, size: int, secret: Secret | None = None, *, law: Law | None = None, buckets: int = 1
+        self, p: float, size: int, secret: Secret | None = None, *, law: SketchLaw | None = None, buckets: int = 1
     ) -> None:
         """An empty sketch of order p with `size` entries, under `secret` or a fresh one from the operating system.
 
         `law` is "symmetric" or "one-sided"; left out, it is one-sided wherever there is such a law. `size` counts the
         entries of all `buckets`, and each has an even number of them.
         """
-        self._open(order_of(p, law), size, secret, buckets)
+        self._open(checked_law(p, law), size, secret, buckets)
 
-    def _open(self, order: float, size: int, secret: Secret | None, buckets: int) -> None:
+    def _open(self, law: EntryLaw, size: int, secret: Secret | None, buckets: int) -> None:
         if secret is not None and not isinstance(secret, Secret):
             raise ArgumentTypeError(
                 "secret", type(secret), "not a Secret", "Pass Secret.generate() or Secret.load(path)"
             )
         entries = checked_size(size)
-        parts = checked_buckets(buckets, entries, order)
+        parts = checked_buckets(buckets, entries, law)
         held = Secret.generate() if secret is None else secret
-        self._start(Entries(order, entries, parts), held.fingerprint, Projection(order, entries, held, parts), 0, 0)
+        projection = Projection(law, entries, held, parts)
+        self._start(law, Entries(law, entries, parts), held.fingerprint, projection, 0, 0)
 
     def _start(
-        self, entries: Entries, secret_fingerprint: bytes, projection: Projection | None, pairs: int, total: int
-    ) -> None:
+        self, law: EntryLaw, entries: Entries, secret_fingerprint: bytes, projection: Projection | None, pairs: int,
+        total: int,
+    ) -> None:  # fmt: skip
+        self._law = law
         self._entries = entries
         self._secret_fingerprint = secret_fingerprint
         self._projection = projection
@@ -113,18 +118,19 @@ class Sketch:
         self._lock = threading.Lock()
 
     @staticmethod
-    def _checked_order(order: float) -> float:
-        return checked_order(order)
+    def _checked_law(law: EntryLaw) -> EntryLaw:
+        """The law that was read, if it is one of this class."""
+        return checked_law(law.p, law.kind)
 
     @property
     def p(self) -> float:
         """The order of the moment."""
-        return index_of(self._entries.p)
+        return self._law.p
 
     @property
-    def law(self) -> Law:
+    def law(self) -> LawKind:
         """The law of X: "symmetric" or "one-sided"."""
-        return law_of(self._entries.p)
+        return self._law.kind
 
     @property
     def size(self) -> int:
@@ -220,7 +226,7 @@ class Sketch:
             raise MergeError("sketches under different secrets cannot be merged: give every shard the same secret.")
         entries, pairs, total = other._snapshot()
         with self._lock:
-            if not wire.counts_are_possible(self._pairs + pairs, self._total + total):
+            if not counts_are_possible(self._pairs + pairs, self._total + total):
                 raise MergeError("both together have more pairs than any stream can have, so one of them is corrupt.")
             try:
                 self._entries.merge(entries)
@@ -255,15 +261,15 @@ class Sketch:
         entries, pairs, total = self._snapshot()
         return wire.encode(
             wire.Frame(
-                entries.p,
+                self._law.number,
                 entries.size,
                 entries.resolution,
                 self._secret_fingerprint,
                 pairs,
                 total,
-                wire.PackedIntegers(entries.packed(), entries.size),
+                PackedIntegers(entries.packed(), entries.size),
                 entries.buckets,
-                wire.PackedIntegers(entries.packed_totals(), wire.totals_of(entries.p, entries.buckets)),
+                PackedIntegers(entries.packed_totals(), wire.totals_of(self._law.number, entries.buckets)),
             )
         )
 
@@ -276,26 +282,26 @@ class Sketch:
             raise ArgumentTypeError("secret", type(secret), "not a Secret", "Pass Secret.load(path), or leave it out")
         frame = wire.decode(bytes(blob))
         try:
-            order, size = cls._checked_order(frame.p), checked_size(frame.size)
-            buckets = checked_buckets(frame.buckets, size, order)
+            law, size = cls._checked_law(EntryLaw.of_number(frame.p)), checked_size(frame.size)
+            buckets = checked_buckets(frame.buckets, size, law)
         except ArgumentError as error:
             raise BlobError(f"a sketch with a header nothing writes: {error}") from None
-        entries = Entries(order, size, buckets)
+        entries = Entries(law, size, buckets)
         if frame.resolution != entries.resolution:
             raise BlobError(
-                f"a {law_of(order)} sketch of p = {index_of(order)} with resolution {frame.resolution} instead of "
+                f"a {law.kind} sketch of p = {law.p} with resolution {frame.resolution} instead of "
                 f"{entries.resolution}."
             )
         try:
-            entries.load_packed(wire.PackedIntegers.of(frame.entries).raw)
-            entries.load_packed_totals(wire.PackedIntegers.of(frame.totals).raw)
+            entries.load_packed(PackedIntegers.of(frame.entries).raw)
+            entries.load_packed_totals(PackedIntegers.of(frame.totals).raw)
         except OverflowError:
             raise BlobError("a sketch with an entry larger than any stream can make.") from None
         if secret is not None and secret.fingerprint != frame.secret_fingerprint:
             raise SecretMismatch("this secret is not the one the sketch was made with. Load the one it was made with.")
         self = cls.__new__(cls)
-        projection = None if secret is None else Projection(order, size, secret, buckets)
-        self._start(entries, frame.secret_fingerprint, projection, frame.pairs, frame.total)
+        projection = None if secret is None else Projection(law, size, secret, buckets)
+        self._start(law, entries, frame.secret_fingerprint, projection, frame.pairs, frame.total)
         return self
 
     def estimate(self, method: str = BEST, confidence: float = 0.95) -> Estimate:
@@ -321,16 +327,16 @@ class Sketch:
             if not empty and min(values) <= 0:
                 raise NegativeTotal(_NOT_POSITIVE)
             return one_sided.estimate(None if empty else logs, entries.size, self.p, method, confidence)
-        if entries.p > 1.0:
+        if self.p > 1.0:
             return norm.estimate(
                 [math.ldexp(value, -entries.resolution) for value in values], self.p, method, confidence
             )
         if method == BEST:
             method = DEFAULT_METHOD
         if empty and total == 0:
-            log_estimates(np.zeros(entries.size), np.ones(entries.size), entries.p, method)  # refuses a wrong method
+            log_estimates(np.zeros(entries.size), np.ones(entries.size), self.p, method)  # refuses a wrong method
             return Estimate(0.0, 0.0, 0.0, checked_confidence(confidence), method)
-        return estimate(logs, signs, entries.p, method, confidence)
+        return estimate(logs, signs, self.p, method, confidence)
 
     def _bucketed_estimate(self, entries: Entries, pairs: int, total: int, method: str, confidence: float) -> Estimate:
         fractions = entries.split()[0].reshape(entries.buckets, -1)
@@ -341,7 +347,7 @@ class Sketch:
             raise NegativeTotal(_NOT_POSITIVE)
         return bucket_sum.estimate(self.bucket_estimates(), self.entries_per_key, self.p, method, confidence)
 
-    def bucket_estimates(self) -> NDArray[np.float64]:
+    def bucket_estimates(self) -> Array:
         """F_hat of each bucket, exactly 0 of an empty one. No error, and no branch, depends on the entries."""
         entries, _, _ = self._snapshot()
         logs = one_sided.log_estimates(logs_of(entries).reshape(entries.buckets, -1), self.p)
@@ -350,7 +356,7 @@ class Sketch:
     def __copy__(self) -> Sketch:
         entries, pairs, total = self._snapshot()
         other = type(self).__new__(type(self))
-        other._start(entries, self._secret_fingerprint, self._projection, pairs, total)
+        other._start(self._law, entries, self._secret_fingerprint, self._projection, pairs, total)
         return other
 
     def __deepcopy__(self, memo: dict[int, object]) -> Sketch:

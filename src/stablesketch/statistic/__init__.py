@@ -1,18 +1,21 @@
-"""What to know of a stream: frozen objects that name a statistic and nothing else."""
+"""What to know of a stream: frozen objects, each with all that only it knows."""
 
-from .by_name import STATISTICS, from_dict
+from .arguments import Argument, Option
 from .concentration import HHI, Simpson
-from .diversity import Hill, Renyi, Tsallis, total_is_public
+from .diversity import Hill, Renyi, Tsallis
 from .inequality import Atkinson, GeneralisedEntropy
 from .known import Known
 from .measured import Distinct, Shannon
-from .moment import Moment, Total
+from .moment import Moment, Total, total_is_public
 from .profile import Profile
-from .statistic import Array, Derived, Statistic, exact_name
+from .registry import STATISTICS, from_dict, register
+from .statistic import Array, Derived, Measured, Statistic, exact_name
+from .words import Subject, Topic
 
 __all__ = [
     "HHI",
     "STATISTICS",
+    "Argument",
     "Array",
     "Atkinson",
     "Derived",
@@ -20,15 +23,20 @@ __all__ = [
     "GeneralisedEntropy",
     "Hill",
     "Known",
+    "Measured",
     "Moment",
+    "Option",
     "Profile",
     "Renyi",
     "Shannon",
     "Simpson",
     "Statistic",
+    "Subject",
+    "Topic",
     "Total",
     "Tsallis",
     "exact_name",
     "from_dict",
+    "register",
     "total_is_public",
 ]

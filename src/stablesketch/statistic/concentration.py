@@ -15,17 +15,29 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 import numpy as np
 
 from ..errors import ArgumentError
+from ..spoken import percent, short
+from .arguments import Argument, Option
 from .diversity import log_hill, log_hill_factor, measured_for
 from .known import Known
 from .moment import Total
-from .statistic import ANY, Array, Derived, Statistic
+from .statistic import ANY, Array, Derived, Measured, Statistic
+from .words import CONCENTRATION, VARIETY, Subject, Topic, as_varied, between
 
 if TYPE_CHECKING:
-    from ..privacy import Privacy
+    from ..published import Release
 
 __all__ = ["HHI", "Form", "Simpson"]
 
 Form = Literal["index", "gini", "inverse"]
+_SQUARES = "the sum over all keys of s^2, s being the share of the key in the total"
+
+
+class _FormOption(Option):
+    def refusal(self, statistic: type[Statistic], given: object) -> str:
+        return f"{statistic.name} has no form {given}. Leave it out; it is for simpson and hhi."
+
+
+_FORM = _FormOption("form", "Of simpson: index, gini or inverse; of hhi: up to 1 or 10000.")
 
 
 class _Concentration(Derived):
@@ -36,8 +48,9 @@ class _Concentration(Derived):
         """Its order as a diversity."""
         return 2.0
 
-    def needs(self, privacy: Privacy) -> tuple[Statistic, ...]:
-        return measured_for(2.0, privacy)
+    @property
+    def inputs(self) -> tuple[Measured, ...]:
+        return measured_for(2.0)
 
     def factor(self, measured: Statistic) -> float:
         return log_hill_factor(2.0, measured)
@@ -74,6 +87,7 @@ class Simpson(_Concentration):
     form: Form = "index"
 
     name: ClassVar[str] = "simpson"
+    arguments: ClassVar[tuple[Argument, ...]] = (Argument("form", _FORM, default="index", choices=get_args(Form)),)
 
     def __post_init__(self) -> None:
         if self.form not in get_args(Form):
@@ -82,6 +96,25 @@ class Simpson(_Concentration):
     def at(self, c: Array) -> Array:
         with np.errstate(divide="ignore"):
             return np.asarray({"index": c, "gini": 1.0 - c, "inverse": 1.0 / c}[self.form], dtype=np.float64)
+
+    def definition(self) -> str:
+        return {"index": _SQUARES, "gini": f"1 minus {_SQUARES}", "inverse": f"1 over {_SQUARES}"}[self.form]
+
+    @property
+    def topic(self) -> Topic:
+        return CONCENTRATION if self.form == "index" else VARIETY
+
+    def headline(self, release: Release, subject: Subject) -> str:
+        if self.form == "inverse":
+            return as_varied(release, subject, release.value, release.low, release.high)
+        alike = "the same" if self.form == "index" else "different"
+        return (
+            f"Two rows drawn at random have {alike} {subject.keys} with a probability of about "
+            f"{percent(release.value)}: {between(release, percent)}."
+        )
+
+    def error_in_words(self, error: float) -> str:
+        return f"{percent(error)}{' of Σ s^2' if self.form == 'gini' else ''}"
 
     def __str__(self) -> str:
         return {"index": "Simpson index", "gini": "Gini-Simpson index", "inverse": "inverse Simpson index"}[self.form]
@@ -94,6 +127,9 @@ class HHI(_Concentration):
     scale: int = 1
 
     name: ClassVar[str] = "hhi"
+    arguments: ClassVar[tuple[Argument, ...]] = (
+        Argument("scale", _FORM, read=int, default="1", choices=("1", "10000")),
+    )
 
     def __post_init__(self) -> None:
         if isinstance(self.scale, bool) or self.scale not in (1, 10_000):
@@ -101,6 +137,19 @@ class HHI(_Concentration):
 
     def at(self, c: Array) -> Array:
         return np.asarray(self.scale * c, dtype=np.float64)
+
+    def definition(self) -> str:
+        return _SQUARES if self.scale == 1 else f"10,000 times {_SQUARES}"
+
+    @property
+    def topic(self) -> Topic:
+        return CONCENTRATION
+
+    def headline(self, release: Release, subject: Subject) -> str:
+        return (
+            f"The Herfindahl-Hirschman index of {subject.keys} is about {short(release.value)} (of {self.scale:,}, if "
+            f"one had everything): {between(release, short)}."
+        )
 
     def __str__(self) -> str:
         return "Herfindahl-Hirschman index" + (" (0 to 10,000)" if self.scale > 1 else "")

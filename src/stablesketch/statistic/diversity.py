@@ -18,33 +18,32 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from ..spoken import about, percent, short
+from .arguments import Argument, one_order
 from .known import Known
 from .measured import Distinct, Shannon
 from .moment import Moment, Total
-from .statistic import ANY, LEAST_ORDER, Array, Derived, Statistic, checked_order
+from .statistic import ANY, LEAST_ORDER, Array, Derived, Measured, Statistic, checked_order
+from .words import VARIETY, Subject, Topic, as_varied, between, entropy
 
 if TYPE_CHECKING:
-    from ..privacy import Privacy
+    from ..published import Release
 
-__all__ = ["Diversity", "Hill", "Renyi", "Tsallis", "log_hill", "log_hill_factor", "total_is_public"]
+__all__ = ["NEAR_ENTROPY", "Diversity", "Hill", "Renyi", "Tsallis", "log_hill", "log_hill_factor", "measured_for"]
+
+NEAR_ENTROPY = 0.9
+"""An order near 1, of which sketches have a floor."""
 
 _MOST_LOG = 709.0
 _MOST_KEYS = 1e3  # for each unit of the total
 _WAY_OUT = "Pass an order from 0 to 2: 0 counts keys, 1 is Shannon's entropy, 2 Simpson's; the least above 0 is 0.05"
 
 
-def total_is_public(privacy: Privacy) -> bool:
-    """Whether N is the public number of pairs."""
-    return privacy.relation == "replace" and privacy.max_value == 1
-
-
-def measured_for(order: float, privacy: Privacy) -> tuple[Statistic, ...]:
+def measured_for(order: float) -> tuple[Measured, ...]:
     """What ln D_q is computed from."""
     if order == 0.0:
         return (Distinct(),)
-    if order == 1.0:
-        return (Shannon(),)
-    return (Moment(order),) if total_is_public(privacy) else (Moment(order), Total())
+    return (Shannon(),) if order == 1.0 else (Moment(order), Total())
 
 
 def log_hill(order: float, found: Mapping[Statistic, Array], pairs: int) -> Array:
@@ -77,6 +76,8 @@ class Diversity(Derived):
 
     order: float
 
+    arguments: ClassVar[tuple[Argument, ...]] = (one_order("order"),)
+
     def __post_init__(self) -> None:
         order = checked_order("order", self.order, 0.0, 2.0, ends=True, way_out=_WAY_OUT)
         if order not in (0.0, 1.0):
@@ -87,8 +88,9 @@ class Diversity(Derived):
     def p(self) -> float:
         return self.order
 
-    def needs(self, privacy: Privacy) -> tuple[Statistic, ...]:
-        return measured_for(self.order, privacy)
+    @property
+    def inputs(self) -> tuple[Measured, ...]:
+        return measured_for(self.order)
 
     def factor(self, measured: Statistic) -> float:
         return log_hill_factor(self.order, measured)
@@ -108,6 +110,25 @@ class Diversity(Derived):
     def range(self, known: Known = ANY) -> tuple[float, float]:
         """1 <= D_q <= K, the number of keys; so it is of what rises with D_q."""
         return self.at_log_hill(0.0), self.at_log_hill(math.log(max(known.most_keys, 1.0)))
+
+    def without(self, measured: Statistic) -> Statistic | None:
+        """The same of an order near that of the entropy; a number of keys has none near it."""
+        return type(self)(NEAR_ENTROPY) if measured == Shannon() else None
+
+    @property
+    def topic(self) -> Topic:
+        return VARIETY
+
+    def definition(self) -> str:
+        """With x as it is defined above, of an order that is neither 0 nor 1."""
+        if self.order == 1.0:
+            return Shannon().definition()
+        x = f"x being the sum over all keys of s^{self.order:g}, s the share of the key in the total"
+        return f"{self.of_shares(1.0 - self.order)}, {x}"
+
+    @abstractmethod
+    def of_shares(self, one_less: float) -> str:
+        """The formula in x = Σ s^q, where 1 - q is `one_less`."""
 
     @abstractmethod
     def at_log_hill(self, log_hill: float) -> float:
@@ -135,6 +156,17 @@ class Hill(Diversity):
     def at_log_hill(self, log_hill: float) -> float:
         return math.exp(log_hill) if log_hill < math.inf else math.inf
 
+    def definition(self) -> str:
+        if self.order == 0.0:
+            return Distinct().definition()
+        return "e^entropy, the entropy being that of Shannon" if self.order == 1.0 else super().definition()
+
+    def of_shares(self, one_less: float) -> str:
+        return f"x^{1.0 / one_less:.4g}"
+
+    def headline(self, release: Release, subject: Subject) -> str:
+        return as_varied(release, subject, release.value, release.low, release.high)
+
     def __str__(self) -> str:
         return f"Hill number of order {self.order:g}"
 
@@ -145,6 +177,7 @@ class Renyi(Diversity):
 
     name: ClassVar[str] = "renyi"
     relative: ClassVar[bool] = False
+    unit: ClassVar[str] = "nats"
     default_error: ClassVar[float] = 0.04
 
     def of(self, found: Mapping[Statistic, Array], pairs: int) -> Array:
@@ -155,6 +188,12 @@ class Renyi(Diversity):
 
     def at_log_hill(self, log_hill: float) -> float:
         return log_hill
+
+    def of_shares(self, one_less: float) -> str:
+        return f"(ln x)/{one_less:.4g}"
+
+    def headline(self, release: Release, subject: Subject) -> str:
+        return entropy(str(self), release, subject)
 
     def __str__(self) -> str:
         return f"Rényi entropy of order {self.order:g}"
@@ -184,6 +223,22 @@ class Tsallis(Diversity):
         if self.order == 1.0 or log_hill == math.inf:
             return log_hill
         return math.expm1((1.0 - self.order) * log_hill) / (1.0 - self.order)
+
+    def of_shares(self, one_less: float) -> str:
+        return f"(x - 1)/{one_less:.4g}"
+
+    def headline(self, release: Release, subject: Subject) -> str:
+        keys = about(math.exp(self.log_hill_of(release.value)))
+        return (
+            f"The {self} of {subject.keys} is about {short(release.value)}, as varied as about {keys} equally common "
+            f"{subject.keys}: {between(release, short)}."
+        )
+
+    def error_in_words(self, error: float) -> str:
+        """It is relative to what it is computed from, s being shares."""
+        if self.order == 1.0:
+            return Shannon().error_in_words(error)
+        return f"{percent(error)} of {f'Σ s^{self.order:g}' if self.order else 'the number of keys'}"
 
     def __str__(self) -> str:
         return f"Tsallis entropy of order {self.order:g}"

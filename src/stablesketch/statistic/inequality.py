@@ -21,12 +21,16 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ..errors import ArgumentError
+from ..spoken import percent, short
+from .arguments import Argument, one_order
 from .known import Known
 from .moment import Moment, Total
-from .statistic import ANY, LEAST_ORDER, Array, Derived, Statistic, checked_order
+from .statistic import ANY, LEAST_ORDER, Array, Derived, Measured, Statistic, checked_order
+from .words import Subject, Topic, between
 
 if TYPE_CHECKING:
     from ..privacy import Privacy
+    from ..published import Release
 
 __all__ = ["Atkinson", "GeneralisedEntropy"]
 
@@ -34,6 +38,10 @@ __all__ = ["Atkinson", "GeneralisedEntropy"]
 class _Inequality(Derived):
     relative: ClassVar[bool] = False
     of_people: ClassVar[bool] = True
+
+    @property
+    def inputs(self) -> tuple[Measured, ...]:
+        return (Moment(self.p), Total())
 
     def needs(self, privacy: Privacy) -> tuple[Statistic, ...]:
         if privacy.unit != "key":
@@ -47,11 +55,18 @@ class _Inequality(Derived):
                 "relation", privacy.relation, f"{self.name} needs the number of people, which is private then",
                 "Pass relation='replace'",
             )  # fmt: skip
-        return (Moment(self.p), Total())
+        return self.inputs
 
     def expected_of(self, measured: Statistic, expected: float, pairs: int) -> float | None:
         """Here `expected` is the mean total of a key, and F_p about what equal totals would have."""
         return pairs * (expected if isinstance(measured, Total) else expected**self.p)
+
+    @property
+    def topic(self) -> Topic:
+        return Topic("How unequal is {amount}", "is the most unequal{in_value}")
+
+    def _x(self) -> str:
+        return f"x being the mean over all people of (total/mean total)^{self.p:g}"
 
     def _least_evenness(self, known: Known) -> float:
         """x where one of K people has everything: F_p >= N^p, so x >= K^{p-1}."""
@@ -72,6 +87,7 @@ class Atkinson(_Inequality):
     aversion: float
 
     name: ClassVar[str] = "atkinson"
+    arguments: ClassVar[tuple[Argument, ...]] = (one_order("aversion"),)
     default_error: ClassVar[float] = 0.03
 
     def __post_init__(self) -> None:
@@ -94,6 +110,16 @@ class Atkinson(_Inequality):
     def range(self, known: Known = ANY) -> tuple[float, float]:
         return 0.0, 1.0 - self._least_evenness(known) ** (1.0 / self.p)
 
+    def definition(self) -> str:
+        return f"1 - x^{1.0 / self.p:.4g}, {self._x()}"
+
+    def headline(self, release: Release, subject: Subject) -> str:
+        return (
+            f"About {percent(release.value)} of the total{subject.of_value} could be given up if the rest were spread "
+            f"evenly, and all would be as well off together (for an aversion to inequality of {self.aversion:g}): "
+            f"{between(release, percent)}."
+        )
+
     def __str__(self) -> str:
         return f"Atkinson index of aversion {self.aversion:g}"
 
@@ -105,6 +131,7 @@ class GeneralisedEntropy(_Inequality):
     order: float
 
     name: ClassVar[str] = "generalised_entropy"
+    arguments: ClassVar[tuple[Argument, ...]] = (one_order("order"),)
     default_error: ClassVar[float] = 0.06
 
     def __post_init__(self) -> None:
@@ -127,6 +154,15 @@ class GeneralisedEntropy(_Inequality):
 
     def range(self, known: Known = ANY) -> tuple[float, float]:
         return 0.0, (1.0 - self._least_evenness(known)) / (self.p * (1.0 - self.p))
+
+    def definition(self) -> str:
+        return f"(1 - x)/{self.p * (1.0 - self.p):.4g}, {self._x()}"
+
+    def headline(self, release: Release, subject: Subject) -> str:
+        return (
+            f"The inequality{subject.of_value}, measured as {self}, is about {short(release.value)} (0 if all had the "
+            f"same, at most {short(self.range()[1])}): {between(release, short)}."
+        )
 
     def __str__(self) -> str:
         return f"generalised entropy of order {self.order:g}"

@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
+from ..spoken import about
 from .known import Known
-from .statistic import ANY, Statistic
+from .statistic import ANY, Array, Measured, Statistic
+from .words import VARIETY, Subject, Topic, between, entropy, too_small
+
+if TYPE_CHECKING:
+    from ..published import Release
 
 __all__ = ["Distinct", "Shannon"]
 
 
 @dataclass(frozen=True)
-class Shannon(Statistic):
+class Shannon(Measured):
     """H = -sum over keys of (f/N) ln(f/N), in nats: f is the total of a key, N that of all."""
 
     name: ClassVar[str] = "shannon"
     relative: ClassVar[bool] = False
+    unit: ClassVar[str] = "nats"
     default_error: ClassVar[float] = 0.04
+    bare_needs_pairs: ClassVar[bool] = True
+    exact_has_delta: ClassVar[bool] = True
 
     @property
     def p(self) -> float:
@@ -29,12 +39,39 @@ class Shannon(Statistic):
         """Of K equally common keys it is ln K, and of no stream more."""
         return 0.0, math.log(max(known.most_keys, 1.0))
 
+    def without(self, measured: Statistic) -> Statistic | None:
+        """Rényi's entropy of an order near 1, of which sketches have a floor."""
+        from .diversity import NEAR_ENTROPY, Renyi
+
+        return Renyi(NEAR_ENTROPY)
+
+    def terms(self, totals: Array) -> Array:
+        return np.asarray(totals * np.log(totals), dtype=np.float64)
+
+    @property
+    def sql_term(self) -> str:
+        return "total * ln(total)"
+
+    def of_sum(self, found: float, total: float) -> float:
+        """H = ln N - (sum of f ln f)/N; 0 of an empty stream."""
+        return float(np.log(total) - found / total) if total else 0.0
+
+    def definition(self) -> str:
+        return "minus the sum over all keys of s ln s, s being the share of the key in the total; in nats"
+
+    @property
+    def topic(self) -> Topic:
+        return VARIETY
+
+    def headline(self, release: Release, subject: Subject) -> str:
+        return entropy("entropy", release, subject)
+
     def __str__(self) -> str:
         return "Shannon entropy"
 
 
 @dataclass(frozen=True)
-class Distinct(Statistic):
+class Distinct(Measured):
     """The number of distinct keys, whatever their values."""
 
     name: ClassVar[str] = "distinct"
@@ -47,6 +84,25 @@ class Distinct(Statistic):
 
     def range(self, known: Known = ANY) -> tuple[float, float]:
         return known.least_keys, known.most_keys
+
+    def terms(self, totals: Array) -> Array:
+        return np.ones_like(totals)
+
+    @property
+    def sql_term(self) -> str:
+        return "1.0"
+
+    def definition(self) -> str:
+        return "how many different keys there are, whatever their values"
+
+    @property
+    def topic(self) -> Topic:
+        return Topic("How many different {keys} are there", "has the most different {keys}")
+
+    def headline(self, release: Release, subject: Subject) -> str:
+        if release.value <= 0.0 or release.high <= 0.0:
+            return f"{too_small(f'number of different {subject.keys}')}."
+        return f"There are about {about(release.value)} different {subject.keys}: {between(release, about)}."
 
     def __str__(self) -> str:
         return "distinct keys"

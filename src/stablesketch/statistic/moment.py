@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
+from ..spoken import about
+from .arguments import ORDER, Argument, Option
 from .known import Known
-from .statistic import ANY, LEAST_ORDER, Statistic, checked_order
+from .statistic import ANY, LEAST_ORDER, Array, Measured, Statistic, checked_order
+from .words import CONCENTRATION, VARIETY, Subject, Topic, as_varied, between, too_small
 
-__all__ = ["Moment", "Total"]
+if TYPE_CHECKING:
+    from ..privacy import Privacy
+    from ..published import Release
+
+__all__ = ["Moment", "Total", "total_is_public"]
+
+
+class _P(Option):
+    def refusal(self, statistic: type[Statistic], given: object) -> str:
+        orders = any(argument.option == ORDER for argument in statistic.arguments)
+        here = "has --order instead" if orders else "has none"
+        return f"--p is the order of a moment, and {statistic.name} {here}. Leave out --p."
 
 
 @dataclass(frozen=True)
-class Moment(Statistic):
+class Moment(Measured):
     """F_p = sum over keys of (total of the key)^p, for p from 0.05 to 2.
 
     Below 1 it grows with diversity: every key counts, heavy ones for little more. Above 1 it grows with concentration:
@@ -22,6 +36,17 @@ class Moment(Statistic):
     p: float
 
     name: ClassVar[str] = "moment"
+    usual: ClassVar[bool] = True
+    arguments: ClassVar[tuple[Argument, ...]] = (
+        Argument(
+            "p",
+            _P("p", "The order of the moment F_p, from 0.05 to 2.", float),
+            read=float,
+            written=repr,
+            missing="--p is needed: which moment, from 0.05 to 2. Try --p 0.5, or another --statistic, such as "
+            "shannon.",
+        ),
+    )
 
     def __post_init__(self) -> None:
         way_out = "Pass one from 0.05 to 2, such as ss.Moment(0.5); ss.Distinct() counts keys"
@@ -35,15 +60,65 @@ class Moment(Statistic):
             return known.least_total, known.most_total**self.p
         return max(known.least_total**self.p, known.least_keys), known.most_sum(self.p)
 
+    @property
+    def worst_on_one_key(self) -> bool:
+        """Above order 1: the norm has the noise (privacy/noisy_norm.py)."""
+        return self.p > 1.0
+
+    def terms(self, totals: Array) -> Array:
+        return totals**self.p
+
+    @property
+    def sql_term(self) -> str:
+        return f"pow(total, {self.p!r})"
+
+    def definition(self) -> str:
+        return f"the sum over all keys of (total of the key)^{self.p:g}"
+
+    @property
+    def topic(self) -> Topic:
+        return CONCENTRATION if self.p > 1.0 else VARIETY
+
+    def headline(self, release: Release, subject: Subject) -> str:
+        if release.value <= 0.0 or release.high <= 0.0:
+            return f"{too_small(f'variety of {subject.keys}')}."
+        value, *ends = (self.effective(f, release) for f in (release.value, release.low, release.high))
+        known = [end or 0.0 for end in ends]
+        if value is not None and any(known):  # above order 1 the effective number falls with the moment
+            return as_varied(release, subject, value, min(known), max(known))
+        what = "concentration" if self.p > 1.0 else "variety"
+        said = f"The {what} of {subject.keys}, measured as {self}, is about {about(release.value)}"
+        return f"{said}: {between(release, about)}."
+
+    def effective(self, f: float, release: Release) -> float | None:
+        """(F/n^p)^{1/(1-p)}: how many equally frequent keys would be as varied, where n is public and every pair counts
+        1.
+
+        None where it cannot be said: n is private, values vary, or p is so near 1 that the error of F would be
+        magnified beyond use.
+        """
+        near_one = 0.9 < self.p < 1.5
+        if release.pairs is None or release.max_value != 1 or near_one or f <= 0.0:
+            return None
+        return float((f / float(release.pairs) ** self.p) ** (1.0 / (1.0 - self.p)))
+
+    @classmethod
+    def refusal(cls, option: Option, given: object) -> str:
+        """Its order has an option of its own."""
+        if option == ORDER:
+            return "--order is for other statistics: the order of a moment is --p."
+        return super().refusal(option, given)
+
     def __str__(self) -> str:
         return f"F_{self.p:g}"
 
 
 @dataclass(frozen=True)
-class Total(Statistic):
+class Total(Measured):
     """N, the sum of all values: one exact counter, released with discrete Laplace noise."""
 
     name: ClassVar[str] = "total"
+    on_command_line: ClassVar[bool] = False
 
     @property
     def p(self) -> float:
@@ -53,5 +128,30 @@ class Total(Statistic):
     def range(self, known: Known = ANY) -> tuple[float, float]:
         return known.least_total, known.most_total
 
+    def is_public(self, privacy: Privacy) -> bool:
+        return total_is_public(privacy)
+
+    def terms(self, totals: Array) -> Array:
+        return totals
+
+    @property
+    def sql_term(self) -> str:
+        return "total"
+
+    def definition(self) -> str:
+        return "the sum of all values"
+
+    @property
+    def topic(self) -> Topic:
+        return Topic("How much is there of {amount}", "has the largest total")
+
+    def headline(self, release: Release, subject: Subject) -> str:
+        return f"The total{subject.of_value} is about {about(release.value)}: {between(release, about)}."
+
     def __str__(self) -> str:
         return "total"
+
+
+def total_is_public(privacy: Privacy) -> bool:
+    """Whether N is the public number of pairs."""
+    return privacy.relation == "replace" and privacy.max_value == 1

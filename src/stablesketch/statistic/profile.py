@@ -7,13 +7,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import ArgumentError, ArgumentTypeError
-from .diversity import Hill
+from ..spoken import about
+from .arguments import ORDER, Argument, read_orders
+from .diversity import NEAR_ENTROPY, Hill
 from .known import Known
+from .measured import Shannon
 from .moment import Total
-from .statistic import ANY, Array, Derived, Statistic
+from .statistic import ANY, Array, Derived, Measured, Statistic
+from .words import VARIETY, Subject, Topic, rows, sure
 
 if TYPE_CHECKING:
     from ..privacy import Privacy
+    from ..published import Release
 
 __all__ = ["Profile"]
 
@@ -33,6 +38,13 @@ class Profile(Derived):
     orders: tuple[float, ...]
 
     name: ClassVar[str] = "profile"
+    several: ClassVar[bool] = True
+    arguments: ClassVar[tuple[Argument, ...]] = (
+        Argument("orders", ORDER, read_orders, lambda found: ",".join(map(repr, found)), default="0,1,2"),
+    )
+    point_name: ClassVar[str] = "Hill number"
+    axis: ClassVar[str] = "keys in effect"
+    order_axis: ClassVar[str] = "order: 0 counts every key alike; the higher it is, the more common keys weigh"
     default_error: ClassVar[float] = 0.1
 
     def __init__(self, orders: Sequence[float] = (0.0, 1.0, 2.0)) -> None:
@@ -57,19 +69,53 @@ class Profile(Derived):
         """The Hill number of each order."""
         return tuple(Hill(order) for order in self.orders)
 
-    def needs(self, privacy: Privacy) -> tuple[Statistic, ...]:
-        parts = [part for point in self.points for part in point.needs(privacy)]
-        return tuple(dict.fromkeys(parts))
+    @property
+    def point_names(self) -> tuple[str, ...]:
+        return tuple(f"order {order:g}" for order in self.orders)
+
+    @property
+    def inputs(self) -> tuple[Measured, ...]:
+        return tuple(dict.fromkeys(each for point in self.points for each in point.inputs))
 
     def factor(self, measured: Statistic) -> float:
         factors = [point.factor(measured) for point in self.points if _uses(point, measured)]
         return max(factors)
+
+    def combined(self, errors: Mapping[Statistic, float], privacy: Privacy) -> float:
+        return max(point.combined(errors, privacy) for point in self.points)
+
+    def without(self, measured: Statistic) -> Statistic | None:
+        """The other orders; an order near that of the entropy if there are none."""
+        left = [order for order in self.orders if order != measured.p]
+        return Profile(left) if left else Profile([NEAR_ENTROPY]) if measured == Shannon() else None
 
     def of(self, found: Mapping[Statistic, Array], pairs: int) -> Array:
         return self.points[0].of(found, pairs)
 
     def range(self, known: Known = ANY) -> tuple[float, float]:
         return self.points[0].range(known)
+
+    def definition(self) -> str:
+        return (
+            "at each order q, (the sum over all keys of s^q)^(1/(1-q)), s being the share of the key in the total; at "
+            "order 1 e^entropy"
+        )
+
+    @property
+    def topic(self) -> Topic:
+        return VARIETY
+
+    def headline(self, release: Release, subject: Subject) -> str:
+        first, last = release.points[0], release.points[-1]
+        limits = f"{about(first.low)} to {about(first.high)}"
+        said = f"about {about(first.value)} different {subject.keys} in effect at order {first.order:g} ({limits})"
+        if len(release.points) == 1:
+            return f"{rows(release, subject)} have {said} at {sure(release)} confidence."
+        return (
+            f"{rows(release, subject)} have {said}, and about {about(last.value)} at order {last.order:g} "
+            f"({about(last.low)} to {about(last.high)}), where common ones weigh more; each at {sure(release)} "
+            "confidence."
+        )
 
     def to_dict(self) -> dict[str, Any]:
         return {"name": self.name, "orders": list(self.orders)}

@@ -1,7 +1,8 @@
 """`Statistic`: what every statistic is asked, whatever it is.
 
-A statistic is either measured by a mechanism of its own (`Moment`, `Shannon`, `Distinct`, `Total`), or computed from
-such measurements (`Hill`, `Atkinson`, `Profile`, ...). Which measurements it needs depends on what is public.
+A statistic is either `Measured` by a mechanism of its own (`Moment`, `Shannon`, `Distinct`, `Total`), or `Derived`:
+computed from such measurements (`Hill`, `Atkinson`, `Profile`, ...). Which of them it needs depends on what is public.
+All that only one statistic knows is in its class: formula, range, words and options. Nobody else asks which it is.
 """
 
 from __future__ import annotations
@@ -10,35 +11,50 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import ArgumentError, ArgumentTypeError
+from ..spoken import percent, short
+from .arguments import Argument, Option, OptionError
 from .known import Known
+from .words import Subject, Topic, between
 
 if TYPE_CHECKING:
     from ..privacy import Privacy
+    from ..published import Release
 
-__all__ = ["ANY", "LEAST_ORDER", "Array", "Derived", "Statistic", "checked_order", "exact_name"]
+__all__ = ["ANY", "LEAST_ORDER", "Array", "Derived", "Measured", "Statistic", "checked_order", "exact_name"]
 
-Array = NDArray[np.float64]
 ANY = Known()  # nothing is known of the stream
 LEAST_ORDER = 0.05  # of a moment: below, entries are beyond what numbers hold
 
 
 class Statistic(ABC):
-    """What to know of a stream: a frozen object that names the statistic and nothing else."""
+    """What to know of a stream: a frozen object that names the statistic, and knows all that is peculiar to it."""
 
     name: ClassVar[str]
     """As it is called in JSON and on the command line."""
     relative: ClassVar[bool] = True
     """Whether its error is relative to its value, or absolute."""
+    unit: ClassVar[str] = ""
+    """Of its value, if it has one."""
     default_error: ClassVar[float] = 0.05
     """What is aimed at where nobody says."""
     of_people: ClassVar[bool] = False
     """Whether it is about people, one for each key."""
+    derived: ClassVar[bool] = False
+    """Whether it is computed from others that are measured."""
+    several: ClassVar[bool] = False
+    """Whether it is several numbers, one for each of its `points`."""
+    arguments: ClassVar[tuple[Argument, ...]] = ()
+    """Its fields, as options of the command line give them."""
+    on_command_line: ClassVar[bool] = True
+    """Whether the command line offers it."""
+    usual: ClassVar[bool] = False
+    """Whether the command line means it where no statistic is named."""
 
     if TYPE_CHECKING:  # a field of some and a property of others
 
@@ -46,35 +62,43 @@ class Statistic(ABC):
         def p(self) -> float:
             """Its order: 0 counts every key alike, 1 every pair."""
 
-    def needs(self, privacy: Privacy) -> tuple[Statistic, ...]:
-        """What has to be measured, most important first."""
+    # What it is made of.
+
+    @property
+    @abstractmethod
+    def inputs(self) -> tuple[Measured, ...]:
+        """All that it may be computed from, most important first."""
+
+    @property
+    def points(self) -> tuple[Statistic, ...]:
+        """The numbers that it is: itself, or one for each order."""
         return (self,)
+
+    @property
+    def point_names(self) -> tuple[str, ...]:
+        """What each of them is called in a table of all."""
+        return (str(self),)
+
+    def needs(self, privacy: Privacy) -> tuple[Statistic, ...]:
+        """What has to be measured, most important first: what is public need not be."""
+        return tuple(each for each in self.inputs if not each.is_public(privacy))
+
+    @abstractmethod
+    def of(self, found: Mapping[Statistic, Array], pairs: int) -> Array:
+        """The statistic at given values of what it needs; `pairs` is the number of pairs, where that is public."""
 
     @abstractmethod
     def range(self, known: Known = ANY) -> tuple[float, float]:
         """The least and the greatest value it can have on a stream of which so much is known."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
-        return {"name": self.name, **asdict(self)}  # type: ignore[call-overload]  # all of them are dataclasses
-
-
-def exact_name(statistic: Statistic) -> str:
-    """As it prints, with its order to the last bit where what is printed is not all of it."""
-    shown = str(statistic)
-    return shown if float(f"{statistic.p:g}") == statistic.p else f"{shown}, {statistic.p.hex()}"
-
-
-class Derived(Statistic):
-    """Computed from measurements, by a function that rises or falls with the first and does the opposite with N."""
-
-    @abstractmethod
     def factor(self, measured: Statistic) -> float:
         """By how much an error of what is measured grows: relative for moments and counts, absolute for entropy."""
+        return 1.0
 
-    @abstractmethod
-    def of(self, found: Mapping[Statistic, Array], pairs: int) -> Array:
-        """The statistic at given values of what it needs; `pairs` is the number of pairs, where that is public."""
+    def combined(self, errors: Mapping[Statistic, float], privacy: Privacy) -> float:
+        """Its error where what it needs has these, to first order; of several numbers, the most."""
+        # Not as a sum of squares: a square may be more than a float holds, and then Python raises.
+        return math.hypot(*(self.factor(each) * errors[each] for each in self.needs(privacy)))
 
     def likely(self, value: float, found: Mapping[Statistic, float]) -> float:
         """The value, moved to where it can be if what was measured were exact: limits are not."""
@@ -83,6 +107,144 @@ class Derived(Statistic):
     def expected_of(self, measured: Statistic, expected: float, pairs: int) -> float | None:
         """What is expected of a part where `expected` is of the statistic; None if that does not say."""
         return None
+
+    def without(self, measured: Statistic) -> Statistic | None:
+        """A statistic like this one that does without a measurement which cannot be had; None if there is none."""
+        return None
+
+    # Its exact value, which is not private.
+
+    def exact(self, totals: Array) -> tuple[float, ...]:
+        """Every number that it is, of keys that have these totals."""
+        sums = {each: math.fsum(each.terms(totals)) for each in self.inputs}
+        return self.exact_of(sums, math.fsum(totals), len(totals))
+
+    def exact_of(self, sums: Mapping[Measured, float], total: float, keys: int) -> tuple[float, ...]:
+        """The same from the sums of the terms of its inputs (`Measured.terms`), the total and the number of keys."""
+        found: dict[Statistic, Array] = {each: np.array(each.of_sum(sums[each], total)) for each in self.inputs}
+        return tuple(float(point.of(found, keys)) for point in self.points)
+
+    # Its words.
+
+    @abstractmethod
+    def definition(self) -> str:
+        """The formula, in words and signs that a page of text can hold."""
+
+    @property
+    def topic(self) -> Topic:
+        """The question that it answers."""
+        return Topic(f"What is the {self} of {{whole}}", f"has the largest {self}")
+
+    def headline(self, release: Release, subject: Subject) -> str:
+        """A release of it in one sentence, with limits."""
+        return f"The {self} of {subject.keys} is about {short(release.value)}: {between(release, short)}."
+
+    def error_in_words(self, error: float) -> str:
+        """An error of that size."""
+        return percent(error) if self.relative else " ".join(filter(None, [f"{error:.3g}", self.unit]))
+
+    @property
+    def call(self) -> str:
+        """As it is written in Python."""
+        fields = list(self.to_dict().values())[1:]
+        return f"ss.{type(self).__name__}({', '.join(map(_written, fields))})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {"name": self.name, **asdict(self)}  # type: ignore[call-overload]  # all of them are dataclasses
+
+    # The command line.
+
+    @classmethod
+    def from_options(cls, given: Mapping[Option, Any]) -> Self:
+        """Made from the options that were typed, all of them, with None for those that were not."""
+        own = {argument.option for argument in cls.arguments}
+        for option, value in given.items():
+            if value is not None and option not in own:
+                raise OptionError(cls.refusal(option, value))
+        return cls(**{each.field: each.value_of(cls, given.get(each.option)) for each in cls.arguments})
+
+    @classmethod
+    def refusal(cls, option: Option, given: object) -> str:
+        """What is said of an option that it does not take."""
+        return option.refusal(cls, given)
+
+    @classmethod
+    def in_options(cls, *values: str) -> str:
+        """As it is typed, where its arguments are these."""
+        named = [] if cls.usual else [f"--statistic {cls.name}"]
+        given = zip(cls.arguments, values, strict=False)
+        return " ".join([*named, *(f"--{each.option.name} {value}" for each, value in given)])
+
+    def as_options(self) -> str:
+        """As it is typed."""
+        return self.in_options(*(each.written(getattr(self, each.field)) for each in self.arguments))
+
+
+def _written(field: object) -> str:
+    if isinstance(field, str):
+        return repr(field)
+    return f"[{', '.join(map(_written, field))}]" if isinstance(field, list) else f"{field:g}"
+
+
+def exact_name(statistic: Statistic) -> str:
+    """As it prints, with its order to the last bit where what is printed is not all of it."""
+    shown = str(statistic)
+    return shown if float(f"{statistic.p:g}") == statistic.p else f"{shown}, {statistic.p.hex()}"
+
+
+class Measured(Statistic):
+    """Measured by a mechanism of its own. Its exact value is a function of a sum over keys, and of the total."""
+
+    bare_needs_pairs: ClassVar[bool] = False
+    """Whether a sketch without noise takes a promise of the number of pairs: no phantoms can stand for them."""
+    exact_has_delta: ClassVar[bool] = False
+    """Whether the exact mechanism takes a δ."""
+
+    @property
+    def worst_on_one_key(self) -> bool:
+        """Whether it changes the most where all pairs of a person are of one key: there an audit looks first."""
+        return False
+
+    @property
+    def inputs(self) -> tuple[Measured, ...]:
+        return (self,)
+
+    def is_public(self, privacy: Privacy) -> bool:
+        """Whether it is known to everybody, so that it need not be measured to compute others from it."""
+        return False
+
+    def needs(self, privacy: Privacy) -> tuple[Statistic, ...]:
+        return (self,)
+
+    def of(self, found: Mapping[Statistic, Array], pairs: int) -> Array:
+        return found[self]
+
+    def expected_of(self, measured: Statistic, expected: float, pairs: int) -> float | None:
+        return expected
+
+    @abstractmethod
+    def terms(self, totals: Array) -> Array:
+        """What is added up over keys."""
+
+    @property
+    @abstractmethod
+    def sql_term(self) -> str:
+        """The same in SQL, for a key of which `total` is the total."""
+
+    def of_sum(self, found: float, total: float) -> float:
+        """Its value, from that sum and from the total of all keys."""
+        return found
+
+
+class Derived(Statistic):
+    """Computed from measurements, by a function that rises or falls with the first and does the opposite with N."""
+
+    derived: ClassVar[bool] = True
+
+    @abstractmethod
+    def factor(self, measured: Statistic) -> float:
+        """By how much an error of what is measured grows: relative for moments and counts, absolute for entropy."""
 
 
 def checked_order(name: str, value: object, low: float, high: float, *, ends: bool, way_out: str) -> float:

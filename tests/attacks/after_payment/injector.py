@@ -41,7 +41,7 @@ CALLS = {
 OUTPUTS = CALLS - {"execute", "unlink"}  # of which an OSError may come
 OWN = (
     "cli/release.py", "cli/deliver.py", "cli/kept.py", "cli/app.py", "durable.py", "paying.py", "release/run.py",
-    "collector/collector.py", "collector/spending.py", "ledger/ledger.py", "secret_file.py", "report/report.py",
+    "collector/collector.py", "spending.py", "ledger/ledger.py", "secret_file.py", "report/report.py",
     "pictures/save.py",
 )  # fmt: skip
 PACKAGE = "stablesketch/"

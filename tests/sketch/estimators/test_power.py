@@ -10,7 +10,7 @@ from scipy.stats import chi2
 
 from stablesketch.law.one_sided import OneSidedLaw, one_sided_law
 from stablesketch.sketch.estimators import one_sided
-from stablesketch.sketch.estimators.power_sum import best_power, power_sum, power_variance
+from stablesketch.sketch.estimators.power_sum import best_one_sided_power, one_sided_variance, power_sum
 
 # Computed elsewhere, to four digits: the best power and its variance times the number of entries.
 BEST = {
@@ -30,15 +30,15 @@ ORDERS = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95]
 @pytest.mark.parametrize(("p", "expected"), BEST.items())
 def test_the_best_power(p: float, expected: tuple[float, float]) -> None:
     power, variance = expected
-    assert best_power(p) == pytest.approx(power, rel=1e-3)
-    assert power_variance(best_power(p), p) == pytest.approx(variance, abs=1e-6)
+    assert best_one_sided_power(p) == pytest.approx(power, rel=1e-3)
+    assert one_sided_variance(best_one_sided_power(p), p) == pytest.approx(variance, abs=1e-6)
     assert 0.98 < 1.0 / (variance * OneSidedLaw(p).fisher_information) <= 1.0001
 
 
 @pytest.mark.parametrize("p", [0.2, 0.8])
 def test_moments_are_those_of_the_law(p: float) -> None:
     """E e^{λZ} = Γ(1-λ)/Γ(1-λp) by the trapezoid rule over the law itself."""
-    law, power = one_sided_law(p), best_power(p)
+    law, power = one_sided_law(p), best_one_sided_power(p)
     z = law.at(np.arange(-8.0, 60.0 / law.q, 0.02))
     mean = 0.02 * law.q * np.sum(np.exp(power * z + law.values(z).density))
     assert mean == pytest.approx(math.gamma(1.0 - power) / math.gamma(1.0 - power * p), rel=1e-10)
@@ -59,7 +59,7 @@ def test_at_one_half_everything_is_in_closed_form(size: int) -> None:
 def exact_constant(p: float, size: int) -> float:
     """ln c for two entries by another road: E (Y_1 + Y_2)^{-θ} = (1/Γ(θ)) ∫ s^{θ-1} φ(s)² ds, φ by a sum over z."""
     assert size == 2
-    law, power = one_sided_law(p), best_power(p)
+    law, power = one_sided_law(p), best_one_sided_power(p)
     z = law.at(np.arange(-7.0, 45.0 / law.q, 0.04))
     weight = 0.04 * law.q * np.exp(law.values(z).density)
     y = np.exp(power * z)

@@ -224,7 +224,7 @@ def checked_delimiter(kind: Format, delimiter: str | None) -> str:
 
 
 def text_frame(name: str, read: DataFrame, kind: Format, how: Input, columns: Columns) -> TextFrame:
-    """The cells that a question is about, of `read`: what Spark's reader of text gives, and columns from names of folders."""
+    """The cells that are asked for, of `read`: what Spark's reader of text gives, and columns from names of folders."""
     functions = need("pyspark.sql.functions", "spark")
     folders = [one for one in read.columns if one != "value"]
     path = functions.col("_metadata.file_path")

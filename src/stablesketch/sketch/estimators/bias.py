@@ -18,14 +18,13 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...law import StableLaw
 from . import geometric_mean, median, pitman
 
 __all__ = ["RawEstimator", "log_mean_ratio"]
 
-Array = NDArray[np.float64]
 RawEstimator = Callable[[Array, Array, float], Array]
 
 _SEED = 20_240_501

@@ -15,9 +15,7 @@ from __future__ import annotations
 import math
 from statistics import NormalDist
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ...arrays import Array
 from ...errors import ArgumentError
 from .power_sum import power_sum
 from .registry import checked_confidence
@@ -28,7 +26,7 @@ __all__ = ["METHOD", "deviation", "estimate"]
 METHOD = "power"
 
 
-def deviation(bucket_estimates: NDArray[np.float64], entries: int, p: float) -> float:
+def deviation(bucket_estimates: Array, entries: int, p: float) -> float:
     """The standard deviation of the sum of these estimates of buckets of so many entries, estimated from themselves."""
     v = power_sum(p, entries).relative_variance
     if not math.isfinite(v):
@@ -36,7 +34,7 @@ def deviation(bucket_estimates: NDArray[np.float64], entries: int, p: float) -> 
     return math.sqrt(v / (1.0 + v)) * math.hypot(*bucket_estimates.tolist())
 
 
-def estimate(bucket_estimates: NDArray[np.float64], entries: int, p: float, method: str, confidence: float) -> Estimate:
+def estimate(bucket_estimates: Array, entries: int, p: float, method: str, confidence: float) -> Estimate:
     """F_p from the estimates of all buckets, `entries` in each."""
     if method not in ("best", METHOD):
         raise ArgumentError("method", method, "one-sided entries have one estimator", f'Pass "{METHOD}", or nothing')

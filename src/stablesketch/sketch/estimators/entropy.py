@@ -21,8 +21,9 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ...arrays import Array
 from ...errors import ArgumentError, ArgumentTypeError
 from ...law.skewed import FISHER_INFORMATION, SkewedLaw
 from ...law.tabulated_skewed import tabulated_skewed_log_density
@@ -31,7 +32,6 @@ from .pivot import PivotLaw, law_of_pivot
 
 __all__ = ["LEAST_SIZE", "entropy_deviation", "entropy_estimate", "entropy_pivot"]
 
-Array = NDArray[np.float64]
 
 LEAST_SIZE = 5
 """As in plans. With one entry the posterior has no mean, with two to four its left tail is too long for a grid."""

@@ -48,13 +48,13 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ...arrays import Array
 from ...errors import ArgumentError, ArgumentTypeError
 
 __all__ = ["LEAST_SIZE", "EntropyMeanLaw", "entropy_mean", "entropy_mean_deviation", "entropy_mean_law", "size_for"]
 
-Array = NDArray[np.float64]
 
 LEAST_SIZE = 5
 """As in plans. Two entries have an estimate with a mean, three one with a variance; its upper tail falls like x^-r."""

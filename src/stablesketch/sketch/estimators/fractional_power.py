@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ...arrays import Array
 from . import geometric_mean
 from .bias import log_mean_ratio
 from .moments import best_power
@@ -12,7 +10,6 @@ from .power_mean import log_power_mean
 
 __all__ = ["log_estimate"]
 
-Array = NDArray[np.float64]
 
 # Closer to 0 than this the power mean and its limit, the geometric mean, are equally good to four digits.
 _NEAR_ZERO = 0.01

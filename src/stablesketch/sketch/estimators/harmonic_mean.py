@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ...arrays import Array
 from ...errors import ArgumentError
 from .bias import log_mean_ratio
 from .power_mean import log_power_mean
 
 __all__ = ["log_estimate"]
-
-Array = NDArray[np.float64]
 
 
 def log_estimate(log_magnitudes: Array, signs: Array, p: float) -> Array:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...errors import ArgumentError
 from ...law import StableLaw
 from .bias import log_mean_ratio
 
 __all__ = ["log_estimate"]
 
-Array = NDArray[np.float64]
 
 _LEAST_SIZE = 4
 

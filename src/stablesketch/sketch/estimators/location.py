@@ -11,13 +11,12 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...law.tabulated import tabulated_log_density
 
 __all__ = ["LogDensity", "density_shape", "log_likelihood", "log_likelihood_derivatives", "maximum"]
 
-Array = NDArray[np.float64]
 LogDensity = Callable[[Array], Array]
 
 # Values of ln h computed at a time: few enough to stay in the processor's cache.

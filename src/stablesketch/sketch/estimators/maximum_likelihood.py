@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ...arrays import Array
 from .bias import log_mean_ratio
 from .location import maximum
 
 __all__ = ["log_estimate"]
-
-Array = NDArray[np.float64]
 
 
 def log_estimate(log_magnitudes: Array, signs: Array, p: float) -> Array:

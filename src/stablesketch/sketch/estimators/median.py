@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ...arrays import Array
 from .order_statistic import log_estimate_from_order
 
 __all__ = ["log_estimate"]
-
-Array = NDArray[np.float64]
 
 
 def log_estimate(log_magnitudes: Array, signs: Array, p: float) -> Array:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 
-__all__ = ["best_power", "log_moment", "power_variance"]
+__all__ = ["best_power", "log_moment", "power_variance", "valley"]
 
 
 def log_moment(exponent: float, p: float) -> float:
@@ -33,14 +34,15 @@ def best_power(p: float) -> float:
 
     At p = 1 the law of ln|X| is symmetric and the best λ is 0, where the estimator becomes the geometric mean.
     """
-    low, high = -0.5 / p, 0.5
+    return valley(lambda exponent: _variance_near(exponent, p), -0.5 / p, 0.5, 60)
+
+
+def valley(function: Callable[[float], float], low: float, high: float, steps: int) -> float:
+    """Where a function with one valley is least, by golden section."""
     golden = 0.5 * (math.sqrt(5.0) - 1.0)
-    for _ in range(60):
+    for _ in range(steps):
         left, right = high - golden * (high - low), low + golden * (high - low)
-        if _variance_near(left, p) < _variance_near(right, p):
-            high = right
-        else:
-            low = left
+        low, high = (low, right) if function(left) < function(right) else (left, high)
     return 0.5 * (low + high)
 
 

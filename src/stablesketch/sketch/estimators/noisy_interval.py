@@ -21,8 +21,8 @@ from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...errors import ArgumentError
 from .norm import norm_law
 from .power_sum import power_sum, size_for
@@ -30,7 +30,6 @@ from .registry import checked_confidence
 
 __all__ = ["NoisyLaw", "noisy_norm_law", "noisy_power_law", "noisy_sum_law"]
 
-Array = NDArray[np.float64]
 
 # Quantiles of ξ: so many pieces, equally wide in the logit of probability, to this distance from 0 and 1.
 _PIECES = 300

@@ -24,16 +24,16 @@ import math
 from functools import cached_property, lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ...arrays import Array
 from ...errors import ArgumentError
 from ...law.above_one import above_one_law
 from .registry import checked_confidence
 from .result import Estimate
 
-__all__ = ["METHOD", "NormLaw", "estimate", "norm_law", "norms", "size_for"]
+__all__ = ["METHOD", "NormLaw", "estimate", "log_choose", "norm_law", "norms", "size_for"]
 
-Array = NDArray[np.float64]
 
 METHOD = "norm"
 
@@ -118,8 +118,8 @@ class NormLaw:
         deviation = math.sqrt(level * (1.0 - level) / r) / math.exp(float(law.values(np.array(centre)).density))
         # P(k of r are below y) <= C(r, k) P(|X| <= e^y)^k, and likewise above.
         above = r - k + 1
-        lower = (_LOG_END - _log_choose(r, k)) / k
-        upper = (_LOG_END - _log_choose(r, above)) / above
+        lower = (_LOG_END - log_choose(r, k)) / k
+        upper = (_LOG_END - log_choose(r, above)) / above
         return (
             float(law.quantile(log_cdf=np.array(lower))),
             centre,
@@ -191,7 +191,8 @@ def _widening(length: float, deviation: float) -> Array:
     return out
 
 
-def _log_choose(n: int, k: int) -> float:
+def log_choose(n: int, k: int) -> float:
+    """ln of n over k."""
     return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
 
 

@@ -1,6 +1,6 @@
 """The estimator of one-sided entries: a power mean, unbiased at every size, with limits from its own law.
 
-    F_hat = (mean of entry^{λp})^{1/λ} / c,      λ = best_power(p) < 0,
+    F_hat = (mean of entry^{λp})^{1/λ} / c,      λ = best_one_sided_power(p) < 0,
 
 within 2% of the least variance any estimator can have for p up to 0.95 (power_sum.py has λ, c and the law of F_hat/F).
 It is scale-equivariant, F_hat(s y) = s^p F_hat(y) for every s >= 0, with F_hat(0) = 0: no additive constant, no clamp
@@ -12,8 +12,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ...arrays import Array
 from ...errors import ArgumentError
 from .power_sum import power_sum
 from .registry import checked_confidence
@@ -24,7 +25,7 @@ __all__ = ["METHOD", "estimate", "log_estimates"]
 METHOD = "power"
 
 
-def log_estimates(log_entries: ArrayLike, p: float) -> NDArray[np.float64]:
+def log_estimates(log_entries: ArrayLike, p: float) -> Array:
     """ln F_hat for sketches or buckets stacked along the leading axes, the entries of one along the last; -∞ for 0."""
     z = p * np.asarray(log_entries, dtype=np.float64)
     return power_sum(p, z.shape[-1]).log_estimates(z)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...law.log_magnitude import log_magnitude
 from .order_statistic import log_estimate_from_order
 
 __all__ = ["best_level", "log_estimate"]
-
-Array = NDArray[np.float64]
 
 
 def log_estimate(log_magnitudes: Array, signs: Array, p: float) -> Array:

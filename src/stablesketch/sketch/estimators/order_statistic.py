@@ -6,13 +6,11 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...law.tabulated import tabulated_quantile
 
 __all__ = ["log_estimate_from_order"]
-
-Array = NDArray[np.float64]
 
 
 def log_estimate_from_order(log_magnitudes: Array, p: float, order: int) -> Array:

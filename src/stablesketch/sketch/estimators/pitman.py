@@ -19,14 +19,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...law.tabulated import tabulated_log_density
 from .location import density_shape, log_likelihood, log_likelihood_derivatives, maximum
 
 __all__ = ["log_estimate", "posterior_summary"]
 
-Array = NDArray[np.float64]
 
 # How far the log posterior has fallen at the ends of its grid: e^{-38} is below rounding.
 _FALL = 38.0

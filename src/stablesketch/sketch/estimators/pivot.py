@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...errors import ArgumentError
 from ...law import StableLaw
 from ...law.tabulated import tabulated_log_density
@@ -30,7 +30,6 @@ from .location import LogDensity, log_likelihood
 
 __all__ = ["PivotLaw", "law_of_pivot", "pivot_law"]
 
-Array = NDArray[np.float64]
 
 _SEED = 20_240_502
 # Entries that are simulated, and the least and greatest number of sketches. Given the configuration the Pitman estimate

@@ -13,12 +13,12 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...law.one_sided import one_sided_law
 from ...law.tabulated import cell_polynomials, in_cells
 
 __all__ = ["LogBelow", "convolved", "cyclic_power", "log_below", "to_the", "truncated_power"]
 
-Array = NDArray[np.float64]
 Number = TypeVar("Number", np.float64, np.complex128)
 
 _WIDTH = 1.0 / 8.0

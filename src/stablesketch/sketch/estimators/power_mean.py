@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from .moments import log_moment
 
 __all__ = ["log_power_mean"]
-
-Array = NDArray[np.float64]
 
 
 def log_power_mean(log_magnitudes: Array, p: float, exponent: float) -> Array:

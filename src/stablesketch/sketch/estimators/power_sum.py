@@ -24,16 +24,16 @@ from functools import cached_property, lru_cache
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...errors import ArgumentError
 from ...law.one_sided import one_sided_law
 from ...law.quadrature import gauss_log_exponential
+from .moments import valley
 from .power_lattice import cyclic_power, log_below, truncated_power
 
-__all__ = ["LEAST_SIZE", "PowerSum", "best_power", "power_sum", "power_variance", "size_for"]
+__all__ = ["LEAST_SIZE", "PowerSum", "best_one_sided_power", "one_sided_variance", "power_sum", "size_for"]
 
-Array = NDArray[np.float64]
 
 LEAST_SIZE = 5
 """With fewer entries ξ has so heavy a tail that noise must be many times what the exact value takes."""
@@ -47,29 +47,22 @@ _FARTHEST = 40.0
 _LARGEST_SIZE = 1 << 16
 
 
-def log_moment(exponent: float, p: float) -> float:
+def one_sided_log_moment(exponent: float, p: float) -> float:
     """ln E X^{λp} = ln Γ(1-λ) - ln Γ(1-λp), for λ = exponent < 1."""
     return math.lgamma(1.0 - exponent) - math.lgamma(1.0 - exponent * p)
 
 
-def power_variance(exponent: float, p: float) -> float:
+def one_sided_variance(exponent: float, p: float) -> float:
     """The relative variance, times r in the limit, of (mean of entry^{λp})^{1/λ}: (E Y²/(E Y)² - 1)/λ²."""
-    return math.expm1(log_moment(2.0 * exponent, p) - 2.0 * log_moment(exponent, p)) / exponent**2
+    return math.expm1(one_sided_log_moment(2.0 * exponent, p) - 2.0 * one_sided_log_moment(exponent, p)) / exponent**2
 
 
 @lru_cache(maxsize=64)
-def best_power(p: float) -> float:
-    """The λ < 0 with the least `power_variance`, by golden section, rounded to four digits: one number for all
+def best_one_sided_power(p: float) -> float:
+    """The λ < 0 with the least `one_sided_variance`, by golden section, rounded to four digits: one number for all
     machines. What the rounding costs cannot be measured, the valley being flat."""
-    low, high = 0.5, 4.0 / (1.0 - p)
-    golden = 0.5 * (math.sqrt(5.0) - 1.0)
-    for _ in range(80):
-        left, right = high - golden * (high - low), low + golden * (high - low)
-        if power_variance(-left, p) < power_variance(-right, p):
-            high = right
-        else:
-            low = left
-    return -float(f"{0.5 * (low + high):.3e}")
+    least = valley(lambda size: one_sided_variance(-size, p), 0.5, 4.0 / (1.0 - p), 80)
+    return -float(f"{least:.3e}")
 
 
 @dataclass(frozen=True)
@@ -84,7 +77,7 @@ class _Transform:
 
 @lru_cache(maxsize=16)
 def _transform(p: float) -> _Transform:
-    law, size = one_sided_law(p), -best_power(p)
+    law, size = one_sided_law(p), -best_one_sided_power(p)
     first, last = round(_LOWEST_TAU / _STEP), math.ceil(min(_FARTHEST * size, _HIGHEST_TAU) / _STEP)
     logs: Array = _STEP * np.arange(round(_LOWEST_LOG / _STEP), round(4.5 / _STEP), dtype=np.float64)
     weights = _STEP * np.exp(logs - np.exp(logs))
@@ -118,7 +111,7 @@ class PowerSum:
 
     def __init__(self, p: float, size: int) -> None:
         self.p, self.size = p, size
-        self.power = best_power(p)
+        self.power = best_one_sided_power(p)
         self.theta = -1.0 / self.power
 
     @cached_property
@@ -211,12 +204,12 @@ class PowerSum:
     @cached_property
     def mean(self) -> float:
         """E Y."""
-        return math.exp(log_moment(self.power, self.p))
+        return math.exp(one_sided_log_moment(self.power, self.p))
 
     @property
     def spread(self) -> float:
         """The relative deviation of S."""
-        return math.sqrt(power_variance(self.power, self.p) / self.size) * -self.power
+        return math.sqrt(one_sided_variance(self.power, self.p) / self.size) * -self.power
 
     @cached_property
     def _all_sums(self) -> tuple[Array, Array]:

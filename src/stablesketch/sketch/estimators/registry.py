@@ -5,8 +5,9 @@ from __future__ import annotations
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ...arrays import Array
 from ...errors import ArgumentError, ArgumentTypeError
 from ...law import StableLaw
 from . import (
@@ -24,7 +25,6 @@ from .pivot import pivot_law
 
 __all__ = ["DEFAULT_METHOD", "METHODS", "checked_confidence", "log_estimates", "log_intervals"]
 
-Array = NDArray[np.float64]
 
 DEFAULT_METHOD = "pitman"
 

@@ -1,0 +1,10 @@
+"""The one name for an array of floats."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Array"]
+
+Array = NDArray[np.float64]

@@ -1,0 +1,88 @@
+"""`--statistic`, and the options that say which one of its kind: all from the registry, none known by name here."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from inspect import Parameter
+from typing import Annotated, Any, Literal
+
+import typer
+
+from ..statistic import STATISTICS, Option, Statistic
+from ..statistic.arguments import OptionError
+
+__all__ = ["Chosen", "offered", "statistic_options", "with_statistic"]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What was typed of a statistic. It is made when it is asked for: a stored sketch has its own."""
+
+    name: str
+    given: Mapping[Option, Any]
+
+    @property
+    def typed(self) -> dict[str, Any]:
+        """What was typed, by the names of the options."""
+        named = {} if STATISTICS[self.name].usual else {"--statistic": self.name}
+        return named | {f"--{option.name}": value for option, value in self.given.items() if value is not None}
+
+    def made(self) -> Statistic:
+        """The statistic, or what is wrong with its options."""
+        try:
+            return STATISTICS[self.name].from_options(self.given)
+        except OptionError as error:
+            raise typer.BadParameter(str(error)) from None
+
+
+def offered() -> list[type[Statistic]]:
+    """Those that the command line has, the usual one first."""
+    return sorted((kind for kind in STATISTICS.values() if kind.on_command_line), key=lambda kind: not kind.usual)
+
+
+def statistic_options() -> list[Option]:
+    """The options of all of them, each once."""
+    return list(dict.fromkeys(argument.option for kind in offered() for argument in kind.arguments))
+
+
+def with_statistic(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The command with all these options in the place of its parameter `statistic`, which is a `Chosen`."""
+    options = {option.name.replace("-", "_"): option for option in statistic_options()}
+    signature = inspect.signature(command, eval_str=True)
+
+    @functools.wraps(command)
+    def called(*, statistic: str, **given: Any) -> Any:
+        chosen = Chosen(statistic, {option: given.pop(name) for name, option in options.items()})
+        return command(statistic=chosen, **given)
+
+    own = [_parameter(name, _annotation(option), None) for name, option in options.items()]
+    own.insert(len(offered()[0].arguments), _parameter("statistic", _names(), offered()[0].name))
+    parameters = [
+        new
+        for name, old in signature.parameters.items()
+        for new in (own if name == "statistic" else [old.replace(kind=Parameter.KEYWORD_ONLY)])
+    ]
+    called.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    called.__annotations__ = {each.name: each.annotation for each in parameters}
+    return called
+
+
+def _parameter(name: str, annotation: Any, default: str | None) -> Parameter:
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _names() -> Any:
+    choices: Any = Literal[tuple(kind.name for kind in offered())]
+    described = "What to know: moment (with --p), or one of the others (most with --order)."
+    return Annotated[choices, typer.Option("--statistic", help=described)]
+
+
+def _annotation(option: Option) -> Any:
+    """Text or a number; one of few words, if all statistics that take it know theirs."""
+    taking = [each for kind in offered() for each in kind.arguments if each.option == option]
+    words = tuple(word for each in taking for word in each.choices)
+    kind: Any = Literal[words] if all(each.choices for each in taking) else option.kind
+    return Annotated[kind | None, typer.Option(f"--{option.name}", help=option.help, metavar=option.metavar)]

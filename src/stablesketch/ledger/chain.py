@@ -1,0 +1,156 @@
+"""The chain of a ledger: a hash of all releases and budgets so far, which shows a file that was edited or rolled back.
+
+Each release has a link, made of the one before and of all that is recorded of it (rows.py). A budget has one as well,
+after the release that was the last when it was made.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..errors import ArgumentError, LedgerCorrupt
+from .record import Ask, Record
+from .rows import Budget, Head, chained
+
+__all__ = ["Chain", "Position", "position_from", "position_text", "record_of"]
+
+Position = tuple[int, bytes]  # the number of releases, and the hash
+
+_ROWS = "SELECT number, time, label, budget, kind, fingerprint, partition, part, spent, chain FROM releases"
+
+
+def position_text(position: Position) -> str:
+    """As `Ledger.head` shows it."""
+    number, chain = position
+    return f"{number}:{chain.hex()}"
+
+
+def position_from(head: str) -> Position:
+    """What `position_text` wrote."""
+    number, _, chain = head.partition(":") if isinstance(head, str) else ("", "", "")
+    if not number.isascii() or not number.isdigit() or not re.fullmatch("[0-9a-f]{64}", chain):
+        raise ArgumentError("since", head, "not the head of a ledger", "Pass what Ledger.head gave")
+    return int(number), bytes.fromhex(chain)
+
+
+class Chain:
+    """The links of one ledger, read within a transaction; `head` and `budgets` are those of the transaction."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path, head: Head, budgets: Mapping[str, Budget]) -> None:
+        self._connection = connection
+        self._path = path
+        self._head = head
+        self._budgets = budgets
+
+    @property
+    def position(self) -> Position:
+        """How far the chain has come."""
+        return self._head.releases, self._head.chain
+
+    def check_follows(self, earlier: Position) -> None:
+        """That the chain has come by an earlier position; else the file was rolled back, or is another one's."""
+        number, chain = earlier
+        row = self._connection.execute("SELECT chain FROM releases WHERE number = ?", (number,)).fetchone()
+        start = bytes(32) if not number else row[0] if row else b""
+        if number > self._head.releases or chain not in self._links(number, start):
+            raise self.damaged(
+                f"it was rolled back, or replaced by another: it does not go on from where it was seen, at release "
+                f"{number}"
+            )
+
+    def _links(self, number: int, chain: bytes) -> list[bytes]:
+        """The chain after a release, and after each budget that was made before the next one."""
+        links = [chain]
+        for budget in self._budgets.values():
+            if budget.after == number:
+                links.append(budget.linked(links[-1]))
+        return links
+
+    def check_end(self) -> None:
+        """That the records end where the head says, and the links of the last of them and of every budget are right."""
+        last = self._head.releases
+        if self._connection.execute("SELECT max(number) FROM releases").fetchone()[0] not in (last, last or None):
+            raise self.damaged("there are more or fewer releases than it counted")
+        for number in sorted({max(last - 1, 0), last} | {budget.after for budget in self._budgets.values()}):
+            self._check_step(number)
+
+    def _check_step(self, number: int) -> None:
+        """From one release to the next, or to the head: two rows are read."""
+        query = f"{_ROWS} WHERE number BETWEEN ? AND ? ORDER BY number"
+        rows = self._connection.execute(query, (max(number, 1), min(number + 1, self._head.releases))).fetchall()
+        before = bytes(32) if not number else rows[0][-1] if rows and rows[0][0] == number else b""
+        end = self._links(number, before)[-1]
+        if number == self._head.releases:
+            right = end == self._head.chain
+        else:
+            right = bool(rows) and self._chained(end, rows[-1], *self._tables()) == rows[-1][-1]
+        if not right:
+            raise self.damaged(f"a budget, or what was recorded after release {number}, is not what was recorded")
+
+    def _tables(self) -> tuple[dict[int, str], dict[int, str]]:
+        kinds = dict(self._connection.execute("SELECT id, content FROM kinds").fetchall())
+        return kinds, {budget.id: budget.name for budget in self._budgets.values()}
+
+    def _chained(self, before: bytes, row: tuple[Any, ...], kinds: dict[int, str], names: dict[int, str]) -> bytes:
+        number, time, label, budget, kind, fingerprint, partition, part, spent, _ = row
+        if kind not in kinds or budget not in names:
+            raise self.damaged(f"release {number} refers to what is not there")
+        return chained(before, number, time, label, names[budget], kinds[kind], fingerprint, partition, part, spent)
+
+    def rows(self, *, check: bool) -> Iterator[tuple[Record, Ask]]:
+        """The releases in order, and what each asked for; with `check`, each held to its place in the chain."""
+        kinds, names = self._tables()
+        asks: dict[int, Ask] = {}
+        chain, count = self._links(0, bytes(32))[-1], 0
+        for row in self._connection.execute(f"{_ROWS} ORDER BY number"):
+            number, time, label, budget, kind, fingerprint, partition, part, spent, link = row
+            if kind not in kinds or budget not in names:
+                raise self.damaged(f"release {number} refers to what is not there")
+            if check:
+                count += 1
+                if number != count or self._chained(chain, row, kinds, names) != link:
+                    raise self.damaged(f"release {count} is not what was recorded, or is missing")
+                chain = self._links(number, link)[-1]
+            if kind not in asks:
+                asks[kind] = Ask.from_json(kinds[kind])
+            ask = asks[kind]
+            yield record_of(number, time, label, names[budget], ask, fingerprint, partition, part, spent), ask
+        if check and (count, chain) != (self._head.releases, self._head.chain):
+            raise self.damaged("some release is not what was recorded, or is missing")
+
+    def damaged(self, what: str) -> LedgerCorrupt:
+        """The error that says what is wrong with the file."""
+        return LedgerCorrupt(
+            f"{self._path}: {what}. Nothing was recorded or released. Restore the ledger from a backup, and record "
+            "what was released since then with Ledger.charge."
+        )
+
+
+def record_of(
+    number: int, time: str, label: str, budget: str, ask: Ask, fingerprint: bytes | None, partition: str | None,
+    part: str | None, spent: float,
+) -> Record:  # fmt: skip
+    """A row of the table of releases, with what it asked for, as users see it."""
+    return Record(
+        number=number,
+        time=time,
+        label=label,
+        budget=budget,
+        statistic=ask.statistic,
+        mechanism=ask.kind,
+        epsilon=ask.epsilon,
+        delta=ask.delta,
+        relation=ask.relation,
+        pairs_per_person=ask.pairs_per_person,
+        max_value=ask.max_value,
+        p=ask.p,
+        size=ask.size,
+        fingerprint=None if fingerprint is None else fingerprint.hex(),
+        partition=partition,
+        part=part,
+        spent_after=spent,
+    )

@@ -1,0 +1,107 @@
+"""The file of a ledger: transactions on it that notice if it is gone, emptied, replaced or rolled back."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from ..errors import LedgerCorrupt, LedgerError, LedgerMismatch
+from . import store
+from .accounting import best_theta
+from .books import Books, add_budget
+from .composition import Stale
+from .rows import Budget, Head
+from .spent_secrets import SpentSecrets
+from .upgrade import upgrade
+
+__all__ = ["LedgerFile", "Terms"]
+
+T = TypeVar("T")
+
+
+class Terms(NamedTuple):
+    """What a ledger is opened with; None where nothing was said. One that exists has to have the same."""
+
+    epsilon: float | None
+    delta: float | None
+    relation: str | None
+    pairs_per_person: int | None
+    adaptive: bool | None
+
+    def check_same(self, books: Books, path: Path) -> None:
+        head, whole = books.head, books.whole
+        there = Terms(whole.epsilon, whole.delta, head.relation, head.pairs_per_person, bool(head.adaptive))
+        for name, given, has in zip(self._fields, self, there, strict=True):
+            if given is not None and given != has:
+                raise LedgerMismatch(
+                    f"the ledger {path} has {name} = {has!r}, and {given!r} was given. Leave it out to use the "
+                    "ledger as it is, or choose another file."
+                )
+
+
+class LedgerFile:
+    """An existing file with a ledger in it, or with nothing: then it becomes a ledger on these terms.
+
+    It remembers which file it was and how far its chain had come, and every transaction holds the file to that.
+    """
+
+    def __init__(self, path: Path, terms: Terms) -> None:
+        self.path = path
+        with store.transaction(path, write=True) as (connection, self._identity):
+            if store.is_empty(connection, path):
+                _make(connection, path, terms)
+            elif store.is_old(connection):
+                upgrade(connection, path)
+            books = Books(connection, path)
+            terms.check_same(books, path)
+            self._seen = books.chain.position
+            self.whole = books.whole
+
+    @staticmethod
+    def exists(path: Path) -> bool:
+        try:
+            return path.is_file()
+        except OSError as error:
+            raise LedgerError(f"cannot look for the ledger {path}: {error.strerror}.") from None
+
+    @contextlib.contextmanager
+    def transaction(self, *, write: bool) -> Iterator[Books]:
+        """The books, committed at the end of the block; an error within it undoes all of it."""
+        if not self.exists(self.path):
+            raise LedgerError(f"the ledger {self.path} is gone. Restore it from a backup; a new one would forget.")
+        seen = self._seen  # before it begins: other threads may see more, later, of what this one does not
+        with store.transaction(self.path, write=write, identity=self._identity) as (connection, _):
+            if store.is_empty(connection, self.path):
+                raise LedgerCorrupt(f"the ledger {self.path} has been emptied. Restore it from a backup.")
+            books = Books(connection, self.path)
+            books.chain.check_follows(seen)
+            yield books
+        self._seen = max(self._seen, books.chain.position, key=lambda position: position[0])  # committed by now
+
+    def read(self, question: Callable[[Books], T]) -> T:
+        """What the books answer. A cache that does not fit the records is rebuilt first."""
+        try:
+            with self.transaction(write=False) as books:
+                return question(books)
+        except Stale:
+            self.rebuild()
+        with self.transaction(write=False) as books:
+            return question(books)
+
+    def rebuild(self) -> None:
+        """Only the cache is written: what it holds follows from the records."""
+        with self.transaction(write=True) as books:
+            books.rebuild()
+
+
+def _make(connection: sqlite3.Connection, path: Path, terms: Terms) -> None:
+    if terms.epsilon is None or terms.delta is None:
+        raise LedgerMismatch(f"the ledger {path} is empty. Pass epsilon= and delta= to make one.")
+    epsilon, delta, adaptive = float(terms.epsilon), float(terms.delta), bool(terms.adaptive)
+    store.create_tables(connection)
+    spent = SpentSecrets.create(connection)
+    head = Head(terms.relation, terms.pairs_per_person, int(adaptive), spent=spent)
+    add_budget(connection, head, Budget(1, "", epsilon, delta, best_theta(epsilon, delta) if adaptive else None))

@@ -1,0 +1,67 @@
+"""What releases would cost, and whether they would fit, by the books as they are. Nothing is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..plan import Plan
+from ..privacy.charge import Charge
+from .accounting import Cost
+from .books import Books
+from .composition import Lane
+from .preview import Preview, Schedule, largest_epsilon, schedule
+from .record import Ask, Entry
+from .unit import require_unit, seen_as
+
+__all__ = ["epsilon_that_fits", "preview_of", "schedule_of", "would_fit"]
+
+
+def preview_of(books: Books, name: str, asks: Sequence[Ask], times: int, lane: Lane) -> Preview:
+    """Of each of the asks so many times, in one lane."""
+    for ask in asks:
+        require_unit(books.head, seen_as(books.head, ask))
+    relation = books.head.relation or (asks[0].relation if asks else "replace")
+    limits = books.limits(name, relation)
+    totals = books.totals_if(name, asks, times, lane, relation)
+    own = limits[0]
+    return Preview(
+        fits=all(limit.holds(total) for limit, total in zip(limits, totals, strict=True)),
+        releases=len(asks) * times,
+        asked=tuple((ask.epsilon, ask.delta) for ask in asks),
+        spent=own.epsilon_of(own.spent),
+        after=own.epsilon_of(totals[0]),
+        epsilon=own.epsilon,
+        delta=own.delta,
+    )
+
+
+def schedule_of(books: Books, name: str, plan: Plan, releases: int) -> Schedule:
+    """The largest ε each for so many releases like `plan`."""
+    require_unit(books.head, seen_as(books.head, Ask.of_plan(plan)))
+    relation = books.head.relation or plan.privacy.protects
+    limits = books.limits(name, relation)
+    thetas = [books.theta(limit.name) for limit in limits]
+    return schedule(plan, releases, limits, lambda mechanism, i: Cost.of(mechanism, relation, thetas[i]))
+
+
+def would_fit(books: Books, name: str, ask: Ask) -> bool:
+    """Whether such a release fits into all budgets now."""
+    require_unit(books.head, ask)
+    relation = books.head.relation or ask.relation
+    totals = books.totals_if(name, [ask], 1, Lane(), relation)
+    return all(limit.holds(total) for limit, total in zip(books.limits(name, relation), totals, strict=True))
+
+
+def epsilon_that_fits(books: Books, name: str, entries: Sequence[Entry]) -> float | None:
+    """The largest ε at which these releases, all like the first of them, would fit now."""
+    ask = entries[0].ask
+    limits = books.limits(name, ask.relation)
+
+    def fits(like: Charge) -> bool:
+        changed = replace(ask, mechanism=like)
+        alike = [entry._replace(ask=changed) for entry in entries]
+        totals = books.totals_with(name, alike, ask.relation)
+        return all(limit.holds(total) for limit, total in zip(limits, totals, strict=True))
+
+    return largest_epsilon(ask.mechanism, fits, most=ask.epsilon)

@@ -1,0 +1,55 @@
+"""The unit of a ledger: what all its releases protect. Only what protects the same adds up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..errors import UnitMismatch
+from .record import PEOPLE, Ask
+from .rows import Head
+
+__all__ = ["fix_unit", "require_unit", "seen_as"]
+
+
+def require_unit(head: Head, ask: Ask) -> None:
+    """Refuses what protects something else than the ledger does; a unit that is not fixed yet refuses nothing."""
+    for has, given in ((head.relation, ask.relation), (head.pairs_per_person, ask.pairs_per_person)):
+        if has is not None and has != given:
+            raise UnitMismatch(
+                f"the ledger protects {_unit(head.relation, head.pairs_per_person)}, the release "
+                f"{_unit(ask.relation, ask.pairs_per_person)}. What protects different things does not add up: "
+                f"{_way_out(head.relation, ask.relation)}."
+            )
+
+
+def seen_as(head: Head, ask: Ask) -> Ask:
+    """The same, of people where the ledger is: a plan does not know by whom its pairs will be bounded."""
+    return replace(ask, relation=PEOPLE) if (head.relation, ask.relation) == (PEOPLE, "add_remove") else ask
+
+
+def fix_unit(head: Head, ask: Ask) -> None:
+    """The first release fixes the unit, unless the ledger was made with one."""
+    require_unit(head, ask)
+    head.relation = ask.relation
+    if ask.relation != PEOPLE:  # a person is a person, however many pairs of theirs a release takes
+        head.pairs_per_person = ask.pairs_per_person
+
+
+def _unit(relation: str | None, pairs_per_person: int | None) -> str:
+    """What is protected, in the words of the arguments."""
+    if relation == PEOPLE:
+        return (
+            f"all that one person did{'' if pairs_per_person is None else f', {pairs_per_person:,} pairs of it used'}"
+        )
+    return f"relation={relation!r} with pairs_per_person={pairs_per_person!r}"
+
+
+def _way_out(has: str | None, given: str | None) -> str:
+    if has == PEOPLE:
+        return "name the person column (person=) in this release too, or keep another ledger"
+    if given == PEOPLE:
+        return (
+            "keep another ledger for people. Older ledgers did not tell people from pairs: if all that this one has "
+            f"were people, make a new one and record there what was spent, by Ledger.charge(relation={PEOPLE!r}, ...)"
+        )
+    return "plan with the unit of the ledger, or keep another one"

@@ -1,0 +1,197 @@
+"""Entries that are private by themselves (mechanism="bare"): phantoms, an estimate, a grid in ln T."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from ..errors import PlanInfeasible, StreamTooShort
+from ..plan.in_words import percent, stored
+from ..plan.mechanism import Mechanism, Row, mechanism_of
+from ..plan.plan import Plan
+from ..privacy import PrivacyCurve, log_sensitivity
+from ..privacy.charge import Charge
+from ..privacy.neighbours import worst_neighbours
+from ..privacy.precision import is_covered, rounding_delta
+from ..sketch import Sketch
+from ..sketch.estimators import log_estimates
+from ..sketch.estimators.pitman import log_estimate
+from ..sketch.estimators.pivot import PivotLaw, pivot_law
+from ..sketch.sketch import log_magnitudes
+from ..statistic import Array, Moment, Statistic, exact_name
+from .measured import Measured, uniform_offset
+from .sketch_state import SketchState
+from .state import check_promise
+
+if TYPE_CHECKING:
+    from ..secret import Secret
+
+__all__ = ["Bare", "BareMoment", "BareState", "bare_rows", "short_error"]
+
+
+class BareState(SketchState):
+    """Symmetric entries; the stream is held to what the plan promises of it."""
+
+    @staticmethod
+    def _opened(plan: Plan, secret: Secret | None) -> Sketch:
+        return Sketch(plan.statistic.p, plan.size, secret, law="symmetric")
+
+    def check(self, confidence: float) -> None:
+        plan, pairs = self._plan, self.pairs
+        if pairs < plan.privacy.pairs:
+            raise StreamTooShort(
+                f"the stream has fewer pairs than the {plan.privacy.pairs:,} the plan was made for, so its guarantee "
+                f"would not hold. Collect more, or {self._shorter()}."
+            )
+        check_promise(plan, pairs, self.total)
+        if self.total < plan.privacy.total:
+            raise StreamTooShort(
+                f"the values add up to less than the {plan.privacy.total:,} the plan was made for, so its guarantee "
+                "would not hold. Collect more, or pass total=0 to the plan, which promises nothing."
+            )
+        self._check_precision()
+        # Public, and refused before the release is paid.
+        self._pivot().limits(self._pivot_confidence(confidence), plan.step)
+
+    def _shorter(self) -> str:
+        """What to plan for, if the stream is as short as it is; its length is told only where it is public."""
+        if self._plan.privacy.relation == "replace":
+            return f"plan with pairs={self.pairs}, which is how many there are"
+        return "plan with mechanism='sketch', which is safe for streams of any length"
+
+    def _pivot_confidence(self, confidence: float) -> float:
+        return confidence
+
+    def _check_precision(self) -> None:
+        plan, pairs = self._plan, self.pairs
+        if not is_covered(pairs, pairs * float(plan.privacy.max_value) ** plan.statistic.p + plan.floor):
+            raise PlanInfeasible(
+                f"the stream is too long for the δ of the plan with values up to {plan.privacy.max_value:,}: the "
+                "largest X would be cut off too often. Release parts, which compose, or plan with a smaller max_value."
+            )
+
+    def _pivot(self) -> PivotLaw:
+        return pivot_law(log_estimate, self._plan.statistic.p, self._plan.size)
+
+    def _rounded(self, estimate: float) -> float:
+        """g (k + 1/2 - u), k = floor(estimate/g + u): what may be published of an estimate. u comes from the secret.
+
+        It is the estimate plus an independent uniform number within g/2 of 0 (privacy/precision.py).
+        """
+        plan = self._plan
+        offset = uniform_offset(self.secret.derive(f"grid offset/{exact_name(plan.statistic)}", 8))
+        return plan.step * (math.floor(estimate / plan.step + offset) + 0.5 - offset)
+
+    def measure(self, confidence: float) -> Measured:
+        """s exp(g (k + 1/2 - u)) - Λ, k = floor(ln T/g + u): T the estimate of F_p + Λ, u uniform from the secret.
+
+        The exponential of what rounding adds to ln T has the mean sinh(g/2)/(g/2); s is the inverse, so the value is
+        as unbiased as T, but at the ends of the range that it can have.
+
+        The limits are public functions of k: g (k + 1/2 - u) - ln(F_p + Λ) is a pivot, whose law depends on p, the
+        size and g alone.
+        """
+        plan, p = self._plan, self._plan.statistic.p
+        logs, signs = self._entry_logs()
+        rounded = self._rounded(float(log_estimates(np.array(logs), np.array(signs), p)))
+        half = 0.5 * plan.step
+        log_scale = rounded - math.log(math.sinh(half) / half)
+        pivot = self._pivot()
+        below, above = pivot.limits(self._pivot_confidence(confidence), plan.step)
+        shown = [math.exp(log) - plan.floor for log in (log_scale, rounded - above, rounded - below)]
+        value, low, high = self._answer(shown[0], shown[1], shown[2], confidence)
+
+        def quantiles(probability: Array) -> Array:
+            truth: Array = np.exp(rounded - pivot.quantiles(1.0 - probability, plan.step)) - plan.floor
+            return truth
+
+        return Measured(value, low, high, quantiles).within(*plan.range(self.pairs))
+
+    def _entry_logs(self) -> tuple[list[float], list[float]]:
+        """ln|a_j| and signs of the entries, phantoms included."""
+        return self._logs_with_phantoms(self._sketch)
+
+    def _logs_with_phantoms(self, sketch: Sketch) -> tuple[list[float], list[float]]:
+        phantoms = self._plan.phantoms
+        weights = np.full(phantoms.count, phantoms.weight, dtype=np.int64)
+        return log_magnitudes(sketch.entries(phantoms=weights if phantoms.count else None))
+
+    def _answer(self, value: float, low: float, high: float, confidence: float) -> tuple[float, float, float]:
+        """What is said of F_p, from value and limits of what was sketched: here they are the same."""
+        return value, low, high
+
+
+class Bare(Mechanism):
+    """Entries that are private by themselves; what is promised of the stream is checked before a release."""
+
+    bare = True
+
+    def rows(self, plan: Plan) -> list[Row]:
+        return bare_rows(plan, self.error_in_words(plan))
+
+
+class BareMoment(Bare):
+    """F_p up to order 1, with a floor."""
+
+    state: ClassVar[type[SketchState]] = BareState
+
+    def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
+        return isinstance(statistic, Moment) and name == "bare" and not sampled
+
+    def cost(self, plan: Plan) -> Charge:
+        """ρ is found anew from the order, the privacy and the phantoms."""
+        p = plan.statistic.p
+        # As in plan/bare_plan.py: the mass is a sum of rounded powers, and taken a little smaller.
+        log_rho = log_sensitivity(p, plan.privacy, plan.floor * (1.0 - 1e-12))
+        # (1 + e^0) g is what finite precision costs at ε = 0.
+        gap = 0.5 * rounding_delta(0.0, plan.step)
+        return Charge("sketch", p=p, size=plan.size, log_rho=log_rho, gap=gap, epsilon=plan.epsilon, delta=plan.delta)
+
+    def claimed_curve(self, plan: Plan, share: float = 1.0) -> Callable[[float], float]:
+        """The certified curve of the entries, and what finite precision costs."""
+        worst = worst_neighbours(plan.statistic.p, plan.privacy, plan.floor)
+        curve = PrivacyCurve.from_log(plan.statistic.p, plan.size, worst.log_rho * share)
+        return lambda epsilon: min(1.0, curve.delta(epsilon) + rounding_delta(epsilon, plan.step))
+
+    def error_in_words(self, plan: Plan) -> str:
+        if not plan.relative:
+            return f"{plan.error:,.4g} absolute: nothing is guaranteed about {plan.statistic}"
+        return f"{percent(plan.error)} at {plan.statistic} = {plan.expected:,.6g}"
+
+
+def bare_rows(plan: Plan, error: str) -> list[Row]:
+    """The table of what is measured by bare entries, or computed from such."""
+    floor = f"{plan.floor:,.6g}" if plan.floor else "none needed"
+    return [
+        ("pure ε", f"{plan.pure_epsilon:.4g} at δ = 0"),
+        *((str(part.statistic), bare_row(part)) for part in plan.parts),
+        ("size", f"{plan.size:,} entries, about {stored(plan.bytes)} stored"),
+        *([] if plan.parts else [("floor", floor)]),
+        ("error", error),
+        ("exact + Laplace", _comparison(plan)),
+    ]
+
+
+def bare_row(part: Plan) -> str:
+    """One of several measurements, some of them bare."""
+    if mechanism_of(part).counter:
+        return f"ε = {part.epsilon:.3g}, noise of {part.error * (part.expected or 1.0):,.4g}"
+    entries = f"{part.size:,} entries, " if part.size else ""
+    return f"{entries}ε = {part.epsilon:.3g}, {f'floor {part.floor:,.4g}' if part.floor else 'no floor'}"
+
+
+def _comparison(plan: Plan) -> str:
+    """How the exact mechanism compares."""
+    if plan.exact_error >= plan.error:
+        return f"no better: {short_error(plan.exact_error, plan)}"
+    ratio = plan.error / plan.exact_error if plan.exact_error > 0 else float("inf")
+    times = f"{ratio:,.0f}" if ratio >= 1_000.0 else f"{ratio:.3g}"
+    return f"{times} times as accurate, if all keys may be held in memory"
+
+
+def short_error(error: float, plan: Plan) -> str:
+    """In the unit that the error of the plan has."""
+    return f"{100 * error:.3g}%" if plan.relative else f"{error:,.4g}"

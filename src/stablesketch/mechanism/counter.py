@@ -1,0 +1,136 @@
+"""The total of all values: one exact counter, released with discrete Laplace noise. F_1 is the total too."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import MergeError
+from ..framing import Reader, encode_integer
+from ..plan.exact_plan import expected_moment
+from ..plan.plan import Plan
+from ..plan.total_plan import total_distance, total_scale
+from ..sketch.columns import value_column
+from ..sketch.workers import checked_threads
+from ..statistic import Moment, Statistic, Total
+from .counting_state import OTHER_SECRET, CountingState
+from .exact import ExactNumber
+from .laplace_noise import check_noise, noise_of, noisy
+from .measured import Measured
+from .state import check_promise
+
+if TYPE_CHECKING:
+    from ..secret import Secret
+
+__all__ = ["Counter", "TotalState"]
+
+_CHUNK = 1 << 20
+_HEADER = struct.Struct("<8s")  # fingerprint of the secret
+
+
+class TotalState(CountingState):
+    """How many pairs there are, and the sum of their values."""
+
+    def __init__(self, plan: Plan, secret: Secret | None, pairs: int = 0, total: int = 0) -> None:
+        super().__init__(plan, secret)
+        self._pairs = pairs
+        self._total = total
+
+    def add(self, keys: object, values: object, threads: int | None, negative: bool) -> None:
+        checked_threads(threads)
+        count = len(self._fingerprinter.column(keys))
+        weights = value_column(values, count, highest=self._plan.privacy.max_value)
+        chunks = (weights.weights(start, min(start + _CHUNK, count)) for start in range(0, count, _CHUNK))
+        total = sum(_sum(chunk) for chunk in chunks)
+        sign = -1 if negative else 1
+        self._pairs += sign * count
+        self._total += sign * total
+
+    def add_folded(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
+        self._pairs += pairs
+        self._total += _sum(totals)
+
+    def merge(self, other: TotalState) -> None:
+        self._check_secret_of(other)
+        self._pairs += other._pairs
+        self._total += other._total
+
+    def to_bytes(self) -> bytes:
+        return _encode(self.secret.fingerprint, self._pairs, self._total)
+
+    @classmethod
+    def from_bytes(cls, plan: Plan, blob: bytes, secret: Secret | None) -> Self:
+        fingerprint, pairs, total = _decode(blob)
+        self = cls(plan, secret, pairs, total)
+        self._check_made_with(fingerprint)
+        return self
+
+    @classmethod
+    def merged(cls, plan: Plan, states: Sequence[bytes]) -> bytes:
+        found = [_decode(state) for state in states]
+        if len({fingerprint for fingerprint, _, _ in found}) > 1:
+            raise MergeError(OTHER_SECRET)
+        return _encode(found[0][0], sum(pairs for _, pairs, _ in found), sum(total for *_, total in found))
+
+    def check(self, confidence: float) -> None:
+        check_promise(self._plan, self._pairs, self._total)
+        check_noise(total_scale(self._plan.privacy), Fraction(1))
+
+    def measure(self, confidence: float) -> Measured:
+        """N plus noise of scale D/ε, D being by how much neighbours can differ in N: ε-DP."""
+        plan = self._plan
+        found = noisy(
+            self._total, total_scale(plan.privacy), Fraction(1), confidence, noise_of(self.secret, plan.statistic)
+        )
+        return found.within(*plan.range(self._pairs))
+
+
+class Counter(ExactNumber):
+    """Of the total, whatever is asked for, and of F_1 unless its entries are to be bare."""
+
+    state = TotalState
+    counter = True
+
+    def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
+        return isinstance(statistic, Total) or (statistic == Moment(1.0) and name != "bare")
+
+    def distance(self, plan: Plan) -> int:
+        return total_distance(plan.privacy)
+
+    def noise_scale(self, plan: Plan) -> float:
+        return float(total_scale(plan.privacy))
+
+    def noise_deviation(self, plan: Plan) -> float:
+        return plan.error * (plan.expected or 1.0)
+
+    def expects_least(self, plan: Plan) -> bool:
+        statistic = plan.statistic
+        return isinstance(statistic, Moment) and plan.expected == expected_moment(statistic, plan.privacy, None)
+
+    def memory(self) -> str:
+        return "one counter"
+
+    def row_among_others(self, plan: Plan) -> str:
+        return f"one counter, noise {self.noise_in_words(plan)}"
+
+
+def _sum(values: NDArray[np.int64]) -> int:
+    """Exactly: in halves, so that 64 bits suffice."""
+    return (int(np.sum(values >> 32)) << 32) + int(np.sum(values & 0xFFFFFFFF))
+
+
+def _encode(fingerprint: bytes, pairs: int, total: int) -> bytes:
+    return _HEADER.pack(fingerprint) + encode_integer(pairs) + encode_integer(total)
+
+
+def _decode(blob: bytes) -> tuple[bytes, int, int]:
+    reader = Reader("a collector of a total", blob)
+    (fingerprint,) = reader.unpack(_HEADER)
+    pairs, total = reader.counts()
+    reader.end()
+    return fingerprint, pairs, total

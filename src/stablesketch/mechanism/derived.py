@@ -1,0 +1,155 @@
+"""Statistics computed from others: what they cost together, and what is said of them.
+
+Errors of independent measurements, each grown by its factor, add up in squares, to first order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ..plan.charge import together
+from ..plan.derived_plan import combined
+from ..plan.in_words import amount, both_errors, percent, shown_error, stored
+from ..plan.mechanism import Mechanism, Row, charge_of, mechanism_of, needs_promise
+from ..plan.plan import Plan
+from ..privacy.charge import Charge
+from ..statistic import Derived, Distinct, Moment, Profile, Shannon, Statistic
+from .bare import bare_rows
+from .bare_entropy import absolute_error
+from .derived_state import DerivedState
+from .exact import Exact
+
+__all__ = ["FromBare", "FromExact", "FromSketches"]
+
+
+class FromSketches(Mechanism):
+    """Computed from sketches with noise."""
+
+    state = DerivedState
+    name = "sketch"
+
+    def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
+        return isinstance(statistic, Derived) and name == self.name
+
+    def cost(self, plan: Plan) -> Charge:
+        if len(plan.parts) == 1:
+            return charge_of(plan.parts[0])
+        return together(plan.parts, plan.epsilon, plan.delta)
+
+    def includes_noise(self, plan: Plan) -> bool:
+        return all(mechanism_of(part).includes_noise(part) for part in plan.parts)
+
+    def noise_at(self, plan: Plan, pairs: float) -> float:
+        """Of a profile, the most at any of its orders."""
+        statistic, parts = plan.statistic, plan.parts
+        assert isinstance(statistic, Derived)
+        if not isinstance(statistic, Profile):
+            return _noise_at(statistic, parts, pairs)
+        return max(
+            _noise_at(point, [part for part in parts if part.statistic in point.needs(plan.privacy)], pairs)
+            for point in statistic.points
+        )
+
+    def worst_error(self, plan: Plan) -> float:
+        assert isinstance(plan.statistic, Derived)
+        worst = [part.worst_error for part in plan.parts]
+        if worst == [part.error for part in plan.parts]:
+            return plan.error
+        return combined(plan.statistic, plan.parts, worst)
+
+    def error_beside_noise(self, plan: Plan) -> str:
+        if _counts_alone(plan):
+            return f"{shown_error(plan.error, plan)}, and {_on_keys(plan)}"
+        return f"{both_errors(plan)}; the noise {self._noise_on_top(plan)}"
+
+    def _noise_on_top(self, plan: Plan) -> str:
+        """From which length on the noise adds less than what is measured errs by."""
+        return _and(f"adds less in streams of {self.more_than(plan, plan.error, _worst(plan))}", _on_keys(plan))
+
+    def exact_beside_noise(self, plan: Plan) -> str:
+        return _on_keys(plan) if _counts_alone(plan) and len(plan.parts) == 1 else "the noise alone"
+
+    def rows(self, plan: Plan) -> list[Row]:
+        sketches = sum(part.size > 0 for part in plan.parts)
+        size = f"{plan.size:,} entries in all, " if sketches > 1 else ""
+        rows = [*_rows_of_parts(plan), ("size", f"{size}about {stored(plan.bytes)} stored")]
+        if self.includes_noise(plan) or _counts_alone(plan):
+            rows += [("error", self.error_in_words(plan))]
+        else:
+            rows += [("error", both_errors(plan)), ("noise", self._noise_on_top(plan))]
+        return [*rows, ("exact", self.exact_in_words(plan))]
+
+
+class FromExact(FromSketches, Exact):
+    """Computed from exact numbers with noise, which grows by the factor of each."""
+
+    name = "exact"
+
+    def error_beside_noise(self, plan: Plan) -> str:
+        if _counts_alone(plan):
+            return f"{_on_keys(plan)}, whatever the stream"
+        error, each = plan.statistic.default_error, " at each order" if isinstance(plan.statistic, Profile) else ""
+        less = f"less than {shown_error(error, plan, most='')}{each}"
+        return _and(f"{less} in streams of {self.more_than(plan, error, _worst(plan))}", _on_keys(plan))
+
+    def rows(self, plan: Plan) -> list[Row]:
+        return [*_rows_of_parts(plan), ("memory", self.memory()), ("error", self.error_in_words(plan))]
+
+
+class FromBare(FromSketches):
+    """Computed from bare entries, unless it takes keys alone, of which there are none."""
+
+    name = "bare"
+
+    def error_in_words(self, plan: Plan) -> str:
+        if not needs_promise(plan):
+            return super().error_in_words(plan)
+        statistic, error = plan.statistic, plan.error
+        # A sketch of entropy has an error of its own whatever the stream, so nothing has to be guaranteed of it.
+        if any(part.statistic.relative and not part.relative for part in plan.parts):
+            shown = percent(error) if statistic.relative else f"{error:.3g}"
+            return f"{shown} where every moment is equal to its floor: nothing is guaranteed about the stream"
+        if not statistic.relative:
+            return absolute_error(plan)
+        if isinstance(statistic, Profile):
+            return f"{percent(error)} at most, where every moment is the least there can be"
+        if all(isinstance(part.statistic, Shannon) for part in plan.parts if not mechanism_of(part).counter):
+            return f"{percent(error)} of any stream"
+        return f"{percent(error)} at {statistic} = {plan.expected:,.6g}"
+
+    def rows(self, plan: Plan) -> list[Row]:
+        return bare_rows(plan, self.error_in_words(plan)) if needs_promise(plan) else super().rows(plan)
+
+
+def _rows_of_parts(plan: Plan) -> list[Row]:
+    return [(str(part.statistic), mechanism_of(part).row_among_others(part)) for part in plan.parts]
+
+
+def _noise_at(statistic: Derived, parts: Sequence[Plan], pairs: float) -> float:
+    # Not as a sum of squares: a square may be more than a float holds, and then Python raises.
+    return math.hypot(*(statistic.factor(part.statistic) * mechanism_of(part).noise_at(part, pairs) for part in parts))
+
+
+def _counts_alone(plan: Plan) -> bool:
+    return all(isinstance(part.statistic, Distinct) for part in plan.parts)
+
+
+def _on_keys(plan: Plan) -> str:
+    """The noise on the number of keys, which a long stream does not outweigh: its keys may be few."""
+    keys = [part for part in plan.parts if isinstance(part.statistic, Distinct)]
+    return f"± {amount(mechanism_of(keys[0]).noise_deviation(keys[0]))} on the number of keys" if keys else ""
+
+
+def _worst(plan: Plan) -> str:
+    """Whose F_p is the least among streams of so many pairs: the number of pairs is for the worst of them."""
+    orders = [part.statistic.p for part in plan.parts if isinstance(part.statistic, Moment)]
+    if plan.privacy.unit == "key" or not orders:
+        return ""  # every key comes once; and the noise of entropy does not depend on the keys
+    if min(orders) > 1.0:
+        return ", even if each has a key of its own"
+    return ", even if all are of one key" if max(orders) <= 1.0 else ", whatever their keys"
+
+
+def _and(said: str, more: str) -> str:
+    return f"{said}; {more}" if more else said

@@ -1,0 +1,152 @@
+"""Statistics computed from others: the states of all side by side, released together, one value computed."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import BlobError
+from ..framing import Reader
+from ..plan.mechanism import mechanism_of
+from ..plan.plan import Plan
+from ..published import Release, Terms
+from ..secret import Secret
+from ..statistic import Derived, Known, Profile, Statistic
+from .measured import Measured, belief, in_order
+from .profile_points import each_confidence, profile_points
+from .state import MeasuringState, State, make_release
+
+__all__ = ["DerivedState"]
+
+_LENGTH = struct.Struct("<Q")
+
+
+class DerivedState(State):
+    """One state for every part of the plan, all under one secret.
+
+    Parts use the secret for different purposes (order of the moment, entropy, registers), so that what they draw is
+    independent. They see the same pairs, and the first of them refuses what is no pair before any has counted it.
+    """
+
+    def __init__(self, plan: Plan, secret: Secret | None, states: Sequence[MeasuringState] | None = None) -> None:
+        held = Secret.generate() if secret is None else secret
+        self._plan = plan
+        self._states = [_state_of(part)(part, held) for part in plan.parts] if states is None else states
+
+    @property
+    def pairs(self) -> int:
+        return self._states[0].pairs
+
+    @property
+    def secret(self) -> Secret:
+        return self._states[0].secret
+
+    def add(self, keys: object, values: object, threads: int | None, negative: bool) -> None:
+        for state in self._states:
+            state.add(keys, values, threads, negative)
+
+    def fingerprint(self, keys: object) -> NDArray[np.uint64]:
+        return self._states[0].fingerprint(keys)
+
+    def add_folded(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
+        for state in self._states:
+            state.add_folded(fingerprints, totals, pairs)
+
+    def replan(self, plan: Plan) -> None:
+        self._plan = plan
+        for state, part in zip(self._states, plan.parts, strict=True):
+            state.replan(part)
+
+    def merge(self, other: State) -> None:
+        assert isinstance(other, DerivedState)  # the collectors have the same plan
+        for mine, theirs in zip(self._states, other._states, strict=True):
+            mine.merge(theirs)
+
+    def to_bytes(self) -> bytes:
+        return _encode([state.to_bytes() for state in self._states])
+
+    @classmethod
+    def from_bytes(cls, plan: Plan, blob: bytes, secret: Secret | None) -> Self:
+        blobs = _decode(blob, len(plan.parts))
+        held = Secret.generate() if secret is None else secret
+        states = [_state_of(part).from_bytes(part, own, held) for part, own in zip(plan.parts, blobs, strict=True)]
+        if len({state.pairs for state in states}) > 1:
+            raise BlobError("a collector whose parts have counted different streams.")
+        return cls(plan, held, states)
+
+    @classmethod
+    def merged(cls, plan: Plan, states: Sequence[bytes]) -> bytes:
+        columns = zip(*(_decode(state, len(plan.parts)) for state in states), strict=True)
+        return _encode([_state_of(part).merged(part, own) for part, own in zip(plan.parts, columns, strict=True)])
+
+    def check(self, confidence: float) -> None:
+        for state in self._states:
+            state.check(confidence)
+
+    def release(self, terms: Terms) -> Release:
+        """All parts measured, and the statistic computed from them; a profile has a point for each order."""
+        plan, statistic, pairs, confidence = self._plan, self._plan.statistic, self.pairs, terms.confidence
+        assert isinstance(statistic, Derived)
+        known = plan.known(pairs)
+        public = pairs if plan.privacy.relation == "replace" else 0  # nothing is computed from a private number
+        measured = (state.measure(confidence) for state in self._states)
+        found = dict(zip((part.statistic for part in plan.parts), measured, strict=True))
+
+        def shown(each: Derived, found: Mapping[Statistic, Measured], confidence: float) -> tuple[float, float, float]:
+            return _computed(each, {part: found[part] for part in each.needs(plan.privacy)}, known, public, confidence)
+
+        if not isinstance(statistic, Profile):
+            return make_release(plan, *shown(statistic, found, confidence), terms, pairs)
+        each_of = each_confidence(confidence, len(statistic.orders))
+        wider = {part: measured.at(each_of) for part, measured in found.items()}
+        points = profile_points(
+            statistic.orders,
+            [shown(each, found, confidence) for each in statistic.points],
+            [shown(each, wider, each_of) for each in statistic.points],
+        )
+        first = points[0]
+        return make_release(plan, first.value, first.low, first.high, terms, pairs, points)
+
+
+def _state_of(part: Plan) -> type[MeasuringState]:
+    """Of one measurement."""
+    state = mechanism_of(part).state
+    assert issubclass(state, MeasuringState)
+    return state
+
+
+def _computed(
+    statistic: Derived, found: Mapping[Statistic, Measured], known: Known, pairs: int, confidence: float
+) -> tuple[float, float, float]:
+    """(value, low, high) of a statistic at what was measured, within the range it can have where so much is known.
+
+    From one measurement the limits are those of the measurement, put through the function, which is monotone. Several
+    are independent: `belief`.
+    """
+    if len(found) == 1:
+        ((part, measured),) = found.items()
+        at = np.array([measured.value, measured.low, measured.high])
+        value, *ends = statistic.of({part: at}, pairs).tolist()
+        low, high = min(ends), max(ends)
+    else:
+        whole = belief(
+            lambda at: statistic.of(dict(zip(found, at, strict=True)), pairs), tuple(found.values()), confidence
+        )
+        value, low, high = whole.value, whole.low, whole.high
+    value = statistic.likely(value, {part: measured.value for part, measured in found.items()})
+    return in_order(value, low, high, *statistic.range(known))
+
+
+def _encode(states: Sequence[bytes]) -> bytes:
+    return b"".join(_LENGTH.pack(len(state)) + state for state in states)
+
+
+def _decode(blob: bytes, count: int) -> list[bytes]:
+    reader = Reader("a collector of several parts", blob)
+    states = [reader.sized(_LENGTH) for _ in range(count)]
+    reader.end()
+    return states

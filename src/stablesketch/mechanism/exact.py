@@ -1,0 +1,46 @@
+"""What exact mechanisms have in common: discrete Laplace noise on a number that is known exactly."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+from ..plan.in_words import amount
+from ..plan.mechanism import Mechanism, Row
+from ..plan.plan import Plan
+from ..privacy.charge import Charge
+
+__all__ = ["Exact", "ExactNumber"]
+
+
+class Exact(Mechanism):
+    """Noise is all that it errs by."""
+
+    exact = True
+
+    def memory(self) -> str:
+        """What is held while it runs."""
+        return "every key of the stream, as a keyed fingerprint"
+
+    def error_beside_noise(self, plan: Plan) -> str:
+        return f"± {amount(self.noise_deviation(plan))}{self.on_measured(plan)}, whatever the stream"
+
+    def rows(self, plan: Plan) -> list[Row]:
+        return [
+            ("memory", self.memory()),
+            ("noise", self.noise_in_words(plan)),
+            ("error", self.error_in_words(plan)),
+        ]
+
+    def row_among_others(self, plan: Plan) -> str:
+        return f"noise {self.noise_in_words(plan)}"
+
+
+class ExactNumber(Exact):
+    """An integer with noise of scale D/ε: pure ε, whatever the number."""
+
+    @abstractmethod
+    def distance(self, plan: Plan) -> int:
+        """D: by how many units of its grid neighbours can differ, in all groups of a table together."""
+
+    def cost(self, plan: Plan) -> Charge:
+        return Charge("exact", epsilon=plan.privacy.epsilon, distance=self.distance(plan))

@@ -1,0 +1,54 @@
+"""Discrete Laplace noise on an exact number, drawn by the secret; and where the truth is believed to be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+
+from ..errors import PlanInfeasible
+from ..privacy import discrete_laplace
+from ..privacy.keyed_integers import KeyedIntegers
+from ..secret import Secret
+from ..statistic import Array, Statistic, exact_name
+from .measured import Measured
+
+__all__ = ["check_noise", "noise_of", "noisy"]
+
+_MOST_NOISE = 10**250  # a sample is hardly ever more than 700 times its scale: floats end at 10^308
+
+
+def check_noise(scale: Fraction, step: Fraction) -> None:
+    """Refuses noise that no float can hold, before the release is paid."""
+    if scale * step > _MOST_NOISE:
+        raise PlanInfeasible(
+            "the noise of this plan is larger than any number that can be published. Plan with a larger ε, or bound "
+            "max_value or pairs_per_person lower."
+        )
+
+
+def noise_of(secret: Secret, what: object) -> Callable[[int], int]:
+    """Uniform integers for the noise of one measurement, from its secret: same secret and data, same value.
+
+    What is measured must be named exactly: two of one name would have the same noise.
+    """
+    name = exact_name(what) if isinstance(what, Statistic) else what
+    return KeyedIntegers(secret.derive(f"noise/{name}")).below
+
+
+def noisy(units: int, scale: Fraction, step: Fraction, confidence: float, below: Callable[[int], int]) -> Measured:
+    """(units + discrete Laplace noise of this scale) · step, and where the truth is believed to be."""
+    value = float((units + discrete_laplace.sample(scale, below)) * step)
+    # The noise is symmetric: half its two-sided quantile either way, and half a step for the grid.
+    reach = float((discrete_laplace.quantile(scale, (1 + Fraction(confidence)) / 2) + 1) * step)
+    low = max(value - reach, 0.0)
+    width = float(scale * step)
+
+    def quantiles(probability: Array) -> Array:
+        """Of the continuous law, whose quantiles are within a step of the discrete one's."""
+        side = np.minimum(probability, 1.0 - probability)
+        shift: Array = np.sign(probability - 0.5) * -width * np.log(2.0 * np.maximum(side, 1e-300))
+        return np.maximum(value + shift, 0.0)
+
+    return Measured(value, low, max(value + reach, low), quantiles)

@@ -1,0 +1,184 @@
+"""`Measured`: what a mechanism has found, ready to be published or to be computed with.
+
+All of it is a public function of what was released, so computing with it costs no privacy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import NormalDist
+
+import numpy as np
+
+from ..statistic import Array
+
+__all__ = ["Measured", "belief", "in_order", "moment_of", "uniform_offset"]
+
+_REACH = 6.5  # deviations
+_NODES = 241  # of the measurement that matters most, whose belief is taken to be continuous
+_APART = 4  # of these, one in so many of every other measurement
+_PLACES = 121
+
+
+@dataclass(frozen=True)
+class Measured:
+    """An estimate with its limits, and `quantiles`: where the truth is believed to be, at given probabilities.
+
+    The belief is fiducial: estimate and truth differ by a pivot, whose law does not depend on the truth, so that the
+    quantiles of the pivot, taken off the estimate, hold the truth as often as they say.
+    """
+
+    value: float
+    low: float
+    high: float
+    quantiles: Callable[[Array], Array]
+
+    def within(self, least: float, most: float) -> Measured:
+        """The same within what is known without looking, and the value between its limits: all three in one range."""
+        return Measured(*in_order(self.value, self.low, self.high, least, most), self.quantiles)
+
+    def at(self, confidence: float) -> Measured:
+        """The same with limits of another confidence, by the quantiles."""
+        low, high = self.quantiles(np.array([0.5 * (1.0 - confidence), 0.5 * (1.0 + confidence)])).tolist()
+        return Measured(self.value, low, high, self.quantiles)
+
+
+def in_order(value: float, low: float, high: float, least: float, most: float) -> tuple[float, float, float]:
+    """(value, low, high) with least <= low <= value <= high <= most: each moved to where it can be, no further.
+
+    Limits lose nothing by that. A value loses its unbiasedness where the end of the range is near.
+    """
+    low = min(max(low, least), most)
+    high = max(min(high, most), low)
+    return min(max(value, low), high), low, high
+
+
+def belief(function: Callable[[tuple[Array, ...]], Array], parts: Sequence[Measured], confidence: float) -> Measured:
+    """A function of independent measurements, with what is to be believed of it: limits are quantiles of that.
+
+    P(function <= v) = E P(function <= v | all but one). The inner one is a normal probability of where v lies among
+    the values along the one that matters most; its mean is taken over a grid of the others, with normal weights. As
+    they matter less it is smooth there, and a few nodes are enough: limits are right to 1e-3 of their distance. Where
+    the function jumps or turns, as in streams of less than the noise, there are more nodes, and they are right to 1e-2.
+    """
+    value = float(function(tuple(np.array(each.value) for each in parts)))
+    nodes = _levels(_NODES)
+    every = [each.quantiles(nodes.probability) for each in parts]
+    most, apart = _matters_most(function, every)
+    others = _levels((_NODES - 1) // apart + 1)
+    shapes = np.eye(len(parts), dtype=np.intp) * -2 + 1  # all along one axis each: -1 is as many as there are
+    at = tuple(
+        (own if i == most else own[::apart]).reshape(shape)
+        for i, (own, shape) in enumerate(zip(every, shapes, strict=True))
+    )
+    whole = np.broadcast_to(function(at), tuple(each.size for each in at))
+    along = np.moveaxis(whole, most, -1).reshape(-1, _NODES)
+    weights = np.ones(1)
+    for _ in parts[1:]:
+        weights = np.multiply.outer(weights, others.weight).ravel()
+    along = np.where((along[:, 0] > along[:, -1])[:, np.newaxis], along[:, ::-1], along)
+    places = _places(along, weights)
+    scores = np.stack([_scores(places, each) for each in along])
+    below = weights @ np.interp(scores, nodes.score, nodes.probability)
+    reached = np.maximum.accumulate(_score_of(below / weights.sum()))
+
+    def quantiles(probability: Array) -> Array:
+        return np.asarray(np.interp(_score_of(probability), reached, places), dtype=np.float64)
+
+    low, high = quantiles(np.array([0.5 * (1.0 - confidence), 0.5 * (1.0 + confidence)])).tolist()
+    return Measured(value, low, high, quantiles)
+
+
+@dataclass(frozen=True)
+class _Levels:
+    """Nodes of a belief: normal scores, their probabilities with logits, and weights."""
+
+    score: Array
+    probability: Array
+    logit: Array
+    weight: Array
+
+
+@lru_cache(maxsize=4)
+def _levels(count: int) -> _Levels:
+    score = np.linspace(-_REACH, _REACH, count)
+    normal = NormalDist()
+    probability = np.array([normal.cdf(each) for each in score.tolist()])
+    return _Levels(score, probability, _logit(probability), np.exp(-0.5 * score**2))
+
+
+def _score_of(probability: Array) -> Array:
+    """The normal score, between the ends of the nodes."""
+    fine = _levels(4 * _NODES)
+    return np.asarray(np.interp(_logit(probability), fine.logit, fine.score), dtype=np.float64)
+
+
+def _logit(probability: Array) -> Array:
+    inside = np.clip(probability, 1e-300, 1.0 - 1e-16)
+    out: Array = np.log(inside) - np.log1p(-inside)
+    return out
+
+
+def _scores(places: Array, along: Array) -> Array:
+    """The score of P(function <= place) along one measurement, from the values at its nodes."""
+    nodes = _levels(_NODES)
+    score = nodes.score
+    if not (along[1:] >= along[:-1]).all():  # it rises and falls
+        order = np.argsort(along, kind="stable")
+        along, weight = along[order], nodes.weight[order]
+        below = np.cumsum(weight)
+        score = _score_of((below - 0.5 * weight) / below[-1])
+    return np.asarray(np.interp(places, along, score, left=-_REACH, right=_REACH), dtype=np.float64)
+
+
+def _matters_most(function: Callable[[tuple[Array, ...]], Array], every: Sequence[Array]) -> tuple[int, int]:
+    """Which measurement moves the function most, the others being in the middle of what is believed; and how far
+    apart the nodes of the others may be."""
+    middle = _NODES // 2
+    held = [each[middle : middle + 1] for each in every]
+
+    def along(i: int, own: Array) -> Array:
+        return np.asarray(function((*held[:i], own, *held[i + 1 :])), dtype=np.float64)
+
+    moved = [float(np.ptp(along(i, each[[middle - 24, middle + 24]]))) for i, each in enumerate(every)]
+    most = int(np.argmax(moved))
+    central = slice(middle - 60, middle + 61, _APART)
+    steps = [0.0]
+    for end in (middle - 48, middle, middle + 48):
+        held[most] = every[most][end : end + 1]
+        steps += [float(np.abs(np.diff(along(i, each[central]))).max()) for i, each in enumerate(every) if i != most]
+    return most, _APART if max(steps) <= 0.25 * moved[most] else 1
+
+
+def _places(along: Array, weights: Array) -> Array:
+    """Values to tabulate at: evenly spread in what is believed of them, and evenly between all but the farthest."""
+    rows, columns = max(1, len(along) // 30), _NODES // 30
+    some = along[::rows, ::columns].ravel()
+    weight = np.multiply.outer(weights[::rows], _levels(_NODES).weight[::columns]).ravel()
+    order = np.argsort(some)
+    below = np.cumsum(weight[order])
+    believed = np.interp(_levels(_PLACES).probability, (below - 0.5 * weight[order]) / below[-1], some[order])
+    far = _PLACES // 4  # 3.3 deviations
+    even = np.linspace(believed[far], believed[-1 - far], _PLACES)
+    return np.unique(np.concatenate([believed, even, [along.min(), along.max()]]))
+
+
+def moment_of(norm: Measured, p: float, spread: float, noise: float) -> Measured:
+    """norm^p. If X = norm ξ + noise with E ξ = 1, Var ξ = spread and noise of this variance, then (X² - noise)/(1 +
+    spread) is unbiased for F_2.
+    """
+
+    def power(at: Array) -> Array:
+        return np.maximum(at, 0.0) ** p
+
+    value = (math.pow(max(norm.value, 0.0), p) - noise) / (1.0 + spread)
+    low, high = power(np.array([norm.low, norm.high])).tolist()
+    return Measured(value, low, high, lambda at: power(norm.quantiles(at)))
+
+
+def uniform_offset(raw: bytes) -> float:
+    """53 bits as a uniform number in [0, 1), which a double holds exactly."""
+    return math.ldexp(int.from_bytes(raw[:8], "little") >> 11, -53)

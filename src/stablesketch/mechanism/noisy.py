@@ -1,0 +1,93 @@
+"""What F_p below order 1 and norms above have in common: an estimate from entries, discrete Laplace noise on a grid."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+from ..plan.exact_plan import expected_moment
+from ..plan.mechanism import Mechanism
+from ..plan.noisy_measure import measure_of, released_by
+from ..plan.plan import Plan
+from ..privacy import discrete_laplace
+from ..privacy.charge import Charge
+from ..sketch.estimators.noisy_interval import NoisyLaw
+from ..statistic import Moment
+from .laplace_noise import check_noise, noise_of
+from .measured import Measured
+from .sketch_state import SketchState
+from .state import check_promise
+
+__all__ = ["NoisyEstimate", "NoisyState", "believed"]
+
+_LEAST_EPSILON = 1e-9
+
+
+class NoisyState(SketchState):
+    """Nothing is promised of the stream, and nothing of it is looked at before the release but its counters."""
+
+    def check(self, confidence: float) -> None:
+        check_promise(self._plan, self.pairs, self.total)
+        check_noise(self._scale(), Fraction(self._plan.step))
+
+    def _scale(self) -> Fraction:
+        """Of the noise, in units of the grid."""
+        return Fraction(self._plan.noise) / Fraction(self._plan.step)
+
+    def _published(self, estimate: float) -> float:
+        """The estimate with the noise of the plan."""
+        plan = self._plan
+        return self._noisy(min(estimate, plan.cap), plan.noise, plan.step, plan.statistic)
+
+    def _noisy(self, cut: float, scale: float, step: float, what: object) -> float:
+        """h (K + J): K = floor(min(X, X_max)/h + 1/2) for the estimate X, J discrete Laplace noise of scale b/h. Why it
+        is private: docs/math-noisy-estimate.md.
+        """
+        grid = Fraction(step)
+        units = math.floor(Fraction(cut) / grid + Fraction(1, 2))
+        noise = discrete_laplace.sample(Fraction(scale) / grid, noise_of(self.secret, what))
+        return float((units + noise) * grid)
+
+
+def believed(released: float, noise: float, law: NoisyLaw, confidence: float) -> Measured:
+    """What was released, with limits and with what is to be believed of X, by the law of X ξ + noise."""
+    limits = law.limits(released, noise, confidence)
+    return Measured(released, *limits, lambda probability: law.quantiles(released, noise, probability))
+
+
+class NoisyEstimate(Mechanism):
+    """X ξ + noise, ξ independent of the stream."""
+
+    estimate: str
+    """By what name the law of ξ is known to the ledger."""
+
+    def cost(self, plan: Plan) -> Charge:
+        """Δ and what computing costs are found anew."""
+        released = released_by(plan)
+        gap, added = 0.5 * released.precision.failures, released.precision.shift(released.noise)
+        return Charge(
+            "estimate", p=plan.statistic.p, size=released.entries, gap=gap, epsilon=plan.epsilon, delta=plan.delta,
+            estimate=self.estimate, noise=released.noise, added=added, copies=released.copies,
+        )  # fmt: skip
+
+    def claimed_curve(self, plan: Plan, share: float = 1.0) -> Callable[[float], float]:
+        """Certified (privacy/noisy_estimate.py), from the noise that the plan has.
+
+        Where ε is below what finite precision shifts, δ at a larger ε serves: P - e^ε Q <= (P - e^x Q) + (e^x - e^ε) Q.
+        """
+        released = released_by(plan)
+        estimate = measure_of(plan.statistic.p).estimate(released.entries, released.copies)
+        noise, precision = released.noise / share, released.precision
+        least = 2.0 * precision.shift(noise) + _LEAST_EPSILON
+
+        def delta(epsilon: float) -> float:
+            above = max(epsilon, least)
+            rest = math.exp(epsilon) * math.expm1(above - epsilon) if epsilon < 700.0 else 0.0
+            return min(1.0, estimate.delta(above, noise, precision) + rest)
+
+        return delta
+
+    def expects_least(self, plan: Plan) -> bool:
+        assert isinstance(plan.statistic, Moment)
+        return plan.expected == expected_moment(plan.statistic, plan.privacy, None)

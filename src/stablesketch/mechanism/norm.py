@@ -1,0 +1,80 @@
+"""F_p of an order above 1 by a sketch: symmetric entries, an estimate of the norm F_p^{1/p}, and noise on it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import PlanInfeasible
+from ..plan.noisy_measure import most_keys_of
+from ..plan.plan import Plan
+from ..privacy import discrete_laplace
+from ..sketch import Sketch
+from ..sketch.estimators.noisy_interval import noisy_norm_law
+from ..sketch.estimators.norm import norm_law, norms
+from ..sketch.sketch import integer_entries
+from ..statistic import Moment, Statistic
+from .laplace import norm_in_words
+from .measured import Measured, moment_of
+from .noisy import NoisyEstimate, NoisyState, believed
+
+if TYPE_CHECKING:
+    from ..secret import Secret
+
+__all__ = ["Norm", "NormState"]
+
+
+class NormState(NoisyState):
+    """F_p of an order above 1, as a power of its norm, from symmetric entries."""
+
+    @staticmethod
+    def _opened(plan: Plan, secret: Secret | None) -> Sketch:
+        return Sketch(plan.statistic.p, plan.size, secret, law="symmetric")
+
+    def check(self, confidence: float) -> None:
+        """Besides, where the number of pairs is public, that of keys, which is no larger: δ covers so many. Where it is
+        private a refusal would tell it; then it is a limit that is stated (docs/known-limits.md), 2^32 or more.
+        """
+        super().check(confidence)
+        plan = self._plan
+        if plan.privacy.relation != "replace":
+            return
+        most = most_keys_of(plan.statistic.p, plan.size, plan.privacy)
+        if self.pairs > most:
+            raise PlanInfeasible(
+                f"the stream has more than {most:,.0f} pairs, and with {plan.size:,} entries the δ of the plan covers "
+                "no more keys than that. Release parts, which compose, or plan with a larger delta or fewer entries."
+            )
+
+    def _estimate(self) -> float:
+        entries = self._sketch.entries()
+        unit = -entries.resolution
+        values = np.array([math.ldexp(float(value), unit) for value in integer_entries(entries)])
+        return float(norms(values, self._plan.statistic.p))
+
+    def measure(self, confidence: float) -> Measured:
+        """The norm with noise, to the power p; of order 2 without the bias of squaring it."""
+        plan, p = self._plan, self._plan.statistic.p
+        law = norm_law(p, plan.size)
+        norm = believed(self._published(self._estimate()), plan.noise, noisy_norm_law(p, plan.size), confidence)
+        spread = law.relative_variance if p == 2.0 else 0.0
+        noise = discrete_laplace.variance(self._scale()) * plan.step**2 if p == 2.0 else 0.0
+        return moment_of(norm, p, spread, noise).within(*plan.range(self.pairs))
+
+
+class Norm(NoisyEstimate):
+    """All entries are touched by every key."""
+
+    state = NormState
+    estimate = "norm"
+
+    def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
+        return isinstance(statistic, Moment) and statistic.p > 1.0 and name == "sketch"
+
+    def exponent(self, plan: Plan) -> float:
+        return plan.statistic.p
+
+    def measured(self, plan: Plan) -> str:
+        return norm_in_words(plan.statistic.p)

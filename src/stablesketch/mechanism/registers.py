@@ -1,0 +1,152 @@
+"""Distinct keys: registers, phantoms drawn by the secret, an estimate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ArgumentError, BlobError, LedgerError
+from ..framing import Reader, counts_are_possible, encode_integer
+from ..plan.distinct_plan import phantom_number
+from ..plan.in_words import amount, both_errors
+from ..plan.mechanism import Mechanism
+from ..plan.plan import Plan
+from ..privacy.charge import Charge
+from ..privacy.distinct import distinct_deviation, distinct_limits
+from ..sketch.columns import value_column
+from ..sketch.distinct import FEWEST, DistinctRegisters
+from ..statistic import Array, Distinct, Statistic
+from .counting_state import CountingState
+from .measured import Measured
+
+if TYPE_CHECKING:
+    from ..secret import Secret
+
+__all__ = ["Registers", "RegistersState"]
+
+
+class RegistersState(CountingState):
+    """The registers of one collector, without phantoms until the release, and how many pairs there were.
+
+    Phantoms come from the secret and the plan, so that every shard would have the same and a merge has them once.
+    """
+
+    def __init__(self, plan: Plan, secret: Secret | None, registers: DistinctRegisters | None = None) -> None:
+        super().__init__(plan, secret)
+        self._registers = DistinctRegisters(plan.size, self.secret) if registers is None else registers
+
+    def add(self, keys: object, values: object, threads: int | None, negative: bool) -> None:
+        assert not negative  # the plan allows no deletes
+        column = self._fingerprinter.column(keys)
+        weights = value_column(values, len(column), highest=self._plan.privacy.max_value)
+        weights.weights(0, len(column))  # values do not matter, but a wrong one is wrong all the same
+        self._registers.add(keys, threads=threads)
+        self._pairs += len(column)
+
+    def add_folded(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
+        self._registers.add_fingerprints(fingerprints)
+        self._pairs += pairs
+
+    def merge(self, other: RegistersState) -> None:
+        self._registers.merge(other._registers)
+        self._pairs += other._pairs
+
+    def to_bytes(self) -> bytes:
+        return encode_integer(self._pairs) + self._registers.to_bytes()
+
+    @classmethod
+    def from_bytes(cls, plan: Plan, blob: bytes, secret: Secret | None) -> Self:
+        pairs, registers = _decode(blob, secret)
+        if registers.registers != plan.size:
+            raise BlobError(
+                f"a collector whose plan has {plan.size} registers and whose state has {registers.registers}."
+            )
+        self = cls(plan, secret, registers)
+        self._pairs = pairs
+        return self
+
+    @classmethod
+    def merged(cls, plan: Plan, states: Sequence[bytes]) -> bytes:
+        (pairs, first), *rest = [_decode(state, None) for state in states]
+        for more, other in rest:
+            first.merge(other)
+            pairs += more
+        return encode_integer(pairs) + first.to_bytes()
+
+    def check(self, confidence: float) -> None:
+        if not 0.0 < confidence < 1.0 - 1e-9:
+            raise ArgumentError(
+                "confidence", confidence, "so far out the law of the estimate is not known", "Pass 0.95"
+            )
+
+    def measure(self, confidence: float) -> Measured:
+        """The registers' estimate of keys and phantoms, less the mean number of phantoms: unbiased inside its range."""
+        plan, phantoms = self._plan, phantom_number(self._plan)
+        # A copy, so that the state at rest is the same whether or not it was looked at.
+        counted = DistinctRegisters.from_bytes(self._registers.to_bytes(), self.secret)
+        counted.add_phantoms(phantoms.draw(self.secret))
+        estimated = counted.estimate()
+        value = estimated - phantoms.mean
+        low, high = distinct_limits(estimated, plan.size, phantoms, confidence)
+        spread = distinct_deviation(max(value, 1.0), plan.size, phantoms)
+
+        def quantiles(probability: Array) -> Array:
+            """Normal, to first order."""
+            normal = NormalDist()
+            scores = np.array([normal.inv_cdf(min(max(each, 1e-15), 1.0 - 1e-15)) for each in probability.tolist()])
+            truth: Array = np.maximum(value + spread * scores, 0.0)
+            return truth
+
+        return Measured(value, low, high, quantiles).within(*plan.range(self._pairs))
+
+
+class Registers(Mechanism):
+    """The noise is in the number of phantoms, so that registers tell only of the number of keys with it."""
+
+    state = RegistersState
+    fewest = FEWEST
+    entries_named = ("register", "registers")
+
+    def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
+        return isinstance(statistic, Distinct) and name != "exact"  # there are no bare ones
+
+    def cost(self, plan: Plan) -> Charge:
+        """Discrete Laplace noise on the number of keys, but for the chance that the phantoms are fewer than none.
+
+        The δ of the plan is that of privacy/distinct.py, computed anew.
+        """
+        phantoms = phantom_number(plan)
+        if plan.epsilon < phantoms.epsilon or phantoms.delta(plan.epsilon) > plan.delta * (1.0 + 1e-9):
+            raise LedgerError(
+                f"the plan claims ε = {plan.epsilon:.6g} at δ = {plan.delta:.3g}, and its own phantoms do not give "
+                "that. Make the plan again with ss.plan."
+            )
+        distance = plan.privacy.pairs_per_person
+        return Charge("exact", epsilon=phantoms.epsilon, delta=plan.delta, distance=distance, gap=phantoms.gap)
+
+    def noise_scale(self, plan: Plan) -> float:
+        return plan.privacy.pairs_per_person / plan.privacy.epsilon
+
+    def noise_at(self, plan: Plan, pairs: float) -> float:
+        return 0.0  # many pairs may be of few keys
+
+    def measured(self, plan: Plan) -> str:
+        return "the number of keys"
+
+    def error_beside_noise(self, plan: Plan) -> str:
+        return f"{both_errors(plan, ' of the number of keys')}, and ± {amount(self.noise_deviation(plan))}"
+
+    def exact_beside_noise(self, plan: Plan) -> str:
+        return f"± {amount(self.noise_deviation(plan))}"
+
+
+def _decode(blob: bytes, secret: Secret | None) -> tuple[int, DistinctRegisters]:
+    reader = Reader("a collector of distinct keys", blob)
+    pairs = reader.integer()
+    if pairs < 0 or not counts_are_possible(pairs):
+        raise BlobError("a distinct count with an impossible number of pairs: corrupt data.")
+    return pairs, DistinctRegisters.from_bytes(reader.rest(), secret)

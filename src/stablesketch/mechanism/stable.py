@@ -1,0 +1,89 @@
+"""F_p of an order below 1 by a sketch: one-sided entries, flat or in buckets, an estimate, and noise on it."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..plan.noisy_measure import measure_of, spread_noise
+from ..plan.plan import Plan
+from ..sketch import Sketch
+from ..sketch.estimators.noisy_interval import NoisyLaw, noisy_power_law, noisy_sum_law
+from ..sketch.estimators.power_sum import power_sum
+from ..statistic import Moment, Statistic, exact_name
+from .laplace_noise import check_noise
+from .measured import Measured
+from .noisy import NoisyEstimate, NoisyState, believed
+
+if TYPE_CHECKING:
+    from ..secret import Secret
+
+__all__ = ["Stable", "StableState"]
+
+_NEARLY = 0.99  # of its cap: a norm so large has probably been cut
+
+
+class StableState(NoisyState):
+    """F_p of an order below 1, from one-sided entries. Of an empty stream it is 0, and no error depends on entries."""
+
+    @staticmethod
+    def _opened(plan: Plan, secret: Secret | None) -> Sketch:
+        return Sketch(plan.statistic.p, plan.size, secret, law="one-sided", buckets=plan.buckets)
+
+    def check(self, confidence: float) -> None:
+        super().check(confidence)
+        if self._plan.buckets > 1:
+            scale, step, _ = spread_noise(self._plan)
+            check_noise(Fraction(scale) / Fraction(step), Fraction(step))
+
+    def measure(self, confidence: float) -> Measured:
+        """F_p with noise, and limits that invert the law of F ξ + noise."""
+        plan = self._plan
+        estimates = self._sketch.bucket_estimates()
+        released = self._published(math.fsum(estimates))
+        law = noisy_power_law(plan.statistic.p, plan.size) if plan.buckets == 1 else self._sum_law(estimates, released)
+        found = believed(released, plan.noise, law, confidence)
+        return found.within(*plan.range(self.pairs))
+
+    def _sum_law(self, estimates: NDArray[np.float64], released: float) -> NoisyLaw:
+        """The law of the sum over its mean, by how evenly it is spread over the buckets: ‖F_hat‖_2, with noise.
+
+        With R = Σ F_b²/F², and v the relative variance of one F_hat_b, the sum has v R; and ‖F_hat‖_2²/T² is about
+        (1 + v) R/(1 + v R). For the noise of the norm half its scale is added to it, and its variance to the square:
+        limits that are too narrow lose more coverage than as much too wide gain. So they are too wide in short streams,
+        and what is added is nothing to the norm of a long one. R is 1/B to 1.
+        """
+        plan = self._plan
+        scale, step, cap = spread_noise(plan)
+        norm = math.sqrt(math.fsum(estimates**2))  # estimates are at most 2^140
+        shown = self._noisy(min(norm, cap), scale, step, f"spread of {exact_name(plan.statistic)}")
+        least = max(released, plan.noise)
+        seen, spread = max(shown + 0.5 * scale, 0.0) / least, scale / least
+        square = seen * seen + 2.0 * spread * spread  # divided first: a square of the noise may be beyond the floats
+        variance = power_sum(plan.statistic.p, plan.entries_per_key).relative_variance
+        square = min(square, 1.0) if shown < _NEARLY * cap else 1.0  # nothing is known of a norm that was cut
+        share = max(square / (1.0 + variance * (1.0 - square)), 1.0 / plan.buckets)
+        return noisy_sum_law(plan.statistic.p, variance * share)
+
+
+class Stable(NoisyEstimate):
+    """The only one of moments whose entries may lie in buckets."""
+
+    state = StableState
+    estimate = "power"
+
+    def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
+        return isinstance(statistic, Moment) and statistic.p < 1.0 and name == "sketch"
+
+    def worst_error(self, plan: Plan) -> float:
+        return in_one_bucket(plan, measure_of(plan.statistic.p).relative_error(plan.entries_per_key))
+
+
+def in_one_bucket(plan: Plan, one: float) -> float:
+    """`plan.error` if one key holds everything. With v = `one`² the variance from the entries of one bucket, it is
+    v (1 - 1/B) more than in B buckets (plan/layout.py)."""
+    return plan.error if plan.buckets == 1 else math.hypot(plan.error, one * math.sqrt(1.0 - 1.0 / plan.buckets))

@@ -1,0 +1,129 @@
+"""`State`: what a collector asks of the state of a mechanism, and what those that measure have in common."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import NegativeTotal
+from ..published import Point, Release, Terms
+from ..secret import Secret
+from .measured import Measured
+
+if TYPE_CHECKING:
+    from ..plan import Plan
+
+__all__ = ["MeasuringState", "State", "check_promise", "make_release"]
+
+
+class State(ABC):
+    """Takes pairs, merges, travels as bytes; is checked before a release is paid, then releases."""
+
+    _plan: Plan
+
+    @abstractmethod
+    def __init__(self, plan: Plan, secret: Secret | None) -> None: ...
+
+    @property
+    @abstractmethod
+    def pairs(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def secret(self) -> Secret: ...
+
+    @abstractmethod
+    def add(self, keys: object, values: object, threads: int | None, negative: bool) -> None:
+        """All of the pairs, or none and an error."""
+
+    @abstractmethod
+    def fingerprint(self, keys: object) -> NDArray[np.uint64]:
+        """What the state knows a column of keys by."""
+
+    @abstractmethod
+    def add_folded(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
+        """Pairs that were checked (collector/folded.py) and added up by key; the state is as `add` leaves it."""
+
+    def in_shard(self, shard: str) -> None:  # noqa: B027  # to most it does not matter
+        """Says to which shard the pairs belong that come from now on."""
+
+    def replan(self, plan: Plan) -> None:
+        """Another plan of the same state in the place of the one there is."""
+        self._plan = plan
+
+    @abstractmethod
+    def merge(self, other: Any) -> None:
+        """Takes over the pairs of another state of the same plan and secret."""
+
+    @abstractmethod
+    def to_bytes(self) -> bytes: ...
+
+    @classmethod
+    @abstractmethod
+    def from_bytes(cls, plan: Plan, blob: bytes, secret: Secret | None) -> Self: ...
+
+    @classmethod
+    @abstractmethod
+    def merged(cls, plan: Plan, states: Sequence[bytes]) -> bytes:
+        """The sum of states of one secret, as bytes: what merging would give, without the secret."""
+
+    @abstractmethod
+    def check(self, confidence: float) -> None:
+        """Raises what speaks against a release. Costs nothing and looks at public numbers alone."""
+
+    @abstractmethod
+    def release(self, terms: Terms) -> Release:
+        """The private value with its limits: the same each time, for its noise comes from the secret."""
+
+
+class MeasuringState(State):
+    """Of a statistic that is measured itself, alone or for others to be computed from."""
+
+    @abstractmethod
+    def measure(self, confidence: float) -> Measured:
+        """What may be published of it, once."""
+
+    def release(self, terms: Terms) -> Release:
+        found = self.measure(terms.confidence)
+        return make_release(self._plan, found.value, found.low, found.high, terms, self.pairs)
+
+
+def check_promise(plan: Plan, pairs: int, total: int) -> None:
+    """Refuses what no stream of values 1 to max_value can be; then some delete undid no update. No key is looked at."""
+    if not 0 <= pairs <= total <= pairs * plan.privacy.max_value:
+        raise NegativeTotal(
+            "the pairs and the total that are left are not those of any stream with the values of the plan, so "
+            "something was deleted that was not there. Send the updates that are missing; every delete must undo one."
+        )
+
+
+def make_release(
+    plan: Plan, value: float, low: float, high: float, terms: Terms, pairs: int, points: tuple[Point, ...] = ()
+) -> Release:
+    """A release of these numbers, by this plan, on these terms; the number of pairs only where it is public."""
+    privacy = plan.privacy
+    first = plan.parts[0] if plan.parts else plan
+    return Release(
+        value=value,
+        low=low,
+        high=high,
+        confidence=terms.confidence,
+        statistic=str(plan.statistic),
+        p=plan.statistic.p,
+        epsilon=terms.epsilon,
+        delta=terms.delta,
+        relation=terms.relation,
+        pairs=pairs if privacy.relation == "replace" else None,
+        pairs_per_person=terms.pairs_per_person,
+        max_value=privacy.max_value,
+        mechanism=plan.mechanism,
+        size=plan.size,
+        floor=first.floor,
+        noise=first.noise,
+        points=points,
+        person=terms.person,
+    )

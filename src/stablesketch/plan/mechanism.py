@@ -1,0 +1,231 @@
+"""`Mechanism`: what every way to measure is asked, and the registry in which they are found.
+
+A mechanism serves some statistics under one of the three names that a user may ask for. It is one object in one file of
+mechanism/, and knows all that depends on how something is measured: its state, its cost, and what is said of it. Nobody
+else tests which one it is.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar
+
+from ..errors import ArgumentTypeError
+from ..privacy.charge import Charge
+from ..statistic import Statistic
+from .in_words import amount, both_errors, rounded_up, shown_error, stored
+from .plan import Plan
+
+if TYPE_CHECKING:
+    from ..mechanism.state import State
+
+__all__ = ["Mechanism", "charge_of", "mechanism_for", "mechanism_of", "needs_promise", "register"]
+
+Row = tuple[str, str]
+HELD = "if all keys may be held in memory"
+_MOST_PAIRS = 2.0**53
+
+
+class Mechanism(ABC):
+    """A way to measure. Its methods take plans that it serves.
+
+    Noise is absolute and the error of a sketch relative, so the longer the stream the less the noise says. With n pairs
+    of value 1 or more, F_p is at least n^p for p <= 1 (all of one key), at least n for p > 1 (each a key of its own),
+    and at least n where every key comes once; the total is at least n.
+    """
+
+    state: ClassVar[type[State]]
+    """Takes pairs for a plan under a secret, merges, travels as bytes, and releases."""
+    bare: ClassVar[bool] = False
+    """Whether entries are private by themselves, by what is promised of the stream, which is held to it."""
+    exact: ClassVar[bool] = False
+    """Whether the noise is all that it errs by."""
+    counter: ClassVar[bool] = False
+    """Whether one number is all that is held."""
+    by_length: ClassVar[bool] = False
+    """Whether noise and error depend on the length of the stream, and not on the value."""
+    monotone: ClassVar[bool] = True
+    """Whether a pair more never lowers what is measured: then phantom keys, a floor, can hide it."""
+    fewest: ClassVar[int] = 1
+    """Entries, at least."""
+    entries_named: ClassVar[tuple[str, str]] = ("entry", "entries")
+    """One, and several."""
+
+    @abstractmethod
+    def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
+        """Whether this is the way to measure it by the mechanism of this name, of a sample of the pairs or of all."""
+
+    @abstractmethod
+    def cost(self, plan: Plan) -> Charge:
+        """What a ledger is charged for a release: found anew from what it does, whatever the plan claims.
+
+        Of the plan of a group (`privacy.groups` above 1) it is the charge of the whole table, once: bounding/groups.py.
+        """
+
+    def claimed_curve(self, plan: Plan, share: float = 1.0) -> Callable[[float], float]:
+        """δ(ε) as it is claimed: by the losses of all that is measured, composed. What is computed from it tells no
+        more. With a `share` below 1, what could be claimed if neighbours differed by that much less."""
+        charge = self.cost(plan)
+        laws = (charge if share == 1.0 else charge.scaled(share)).laws(plan.privacy.relation)
+        return lambda epsilon: min(1.0, max(law.delta(epsilon) for law in laws))
+
+    # --- how much it errs by ---
+
+    def noise_scale(self, plan: Plan) -> float:
+        """b, the scale of the Laplace noise on what is measured: F_p, its norm above order 1, a total, a number of
+        keys. 0 where there is none, or where it depends on the length of the stream."""
+        return plan.noise
+
+    def noise_deviation(self, plan: Plan) -> float:
+        """The standard deviation of that noise: sqrt(2) b, less where noise of few integers is drawn."""
+        return math.sqrt(2.0) * self.noise_scale(plan)
+
+    def exponent(self, plan: Plan) -> float:
+        """k: what is measured is the k-th root of the statistic, which errs by k times as much."""
+        return 1.0
+
+    def includes_noise(self, plan: Plan) -> bool:
+        """Whether the error of the plan has that of its noise in it: a value is expected."""
+        return plan.expected > 0.0
+
+    def noise_at(self, plan: Plan, pairs: float) -> float:
+        """What the noise adds to the error in a stream of so many pairs, to first order: relative to the least that so
+        many pairs have, and only where the error has it not in it."""
+        if self.includes_noise(plan):
+            return 0.0
+        order = plan.statistic.p
+        if order > 1.0:
+            return order * self.noise_deviation(plan) / math.pow(pairs, 1.0 / order)
+        return self.noise_deviation(plan) / (pairs if plan.privacy.unit == "key" else math.pow(pairs, order))
+
+    def worst_error(self, plan: Plan) -> float:
+        """The error if one key holds everything: more where entries lie in buckets."""
+        return plan.error
+
+    def pairs_for_noise_below(self, plan: Plan, error: float) -> float:
+        """The number of pairs from which on the noise adds less than `error`, in the unit of the statistic.
+
+        Only noise that is not in `plan.error` counts, and all of it for exact plans. Noise on the number of keys is
+        left out: many pairs may be of few keys. Infinite if no stream is long enough, 0 if there is no such noise.
+        """
+        if self.noise_at(plan, _MOST_PAIRS) > error:
+            return math.inf
+        if self.noise_at(plan, 1.0) <= error:
+            return 0.0
+        low, high = 0.0, math.log(_MOST_PAIRS)
+        while high - low > 1e-6:
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if self.noise_at(plan, math.exp(middle)) > error else (low, middle)
+        return math.exp(high)
+
+    # --- in words ---
+
+    def measured(self, plan: Plan) -> str:
+        """What the noise is added to, and what its size is compared with."""
+        return str(plan.statistic)
+
+    def on_measured(self, plan: Plan) -> str:
+        """The same where it is not the statistic itself."""
+        return f" on {self.measured(plan)}" if self.exponent(plan) != 1.0 else ""
+
+    def entries(self, plan: Plan) -> str:
+        """How many numbers are held."""
+        if plan.buckets > 1:
+            return f"{plan.size:,} entries in {plan.buckets:,} buckets, {plan.entries_per_key:,} a key"
+        return f"{plan.size:,} {self.entries_named[plan.size != 1]}"
+
+    def noise_in_words(self, plan: Plan) -> str:
+        """The scale b of the Laplace noise, in units of what is measured."""
+        return f"b = {amount(self.noise_scale(plan))}{self.on_measured(plan)}"
+
+    def error_in_words(self, plan: Plan) -> str:
+        """What the sketch errs by, and what the noise adds; together where a value is expected."""
+        if self.includes_noise(plan):
+            return f"{both_errors(plan)}{self.expected_in_words(plan)}{'' if self.exact else ', noise included'}"
+        return self.error_beside_noise(plan)
+
+    def error_beside_noise(self, plan: Plan) -> str:
+        """The same where nothing is expected."""
+        noise = f"± {amount(self.noise_deviation(plan))}{self.on_measured(plan)}"
+        return f"{both_errors(plan, f' of {plan.statistic}')}, and {noise}"
+
+    def expected_in_words(self, plan: Plan) -> str:
+        """Where the error is meant."""
+        if plan.statistic.of_people:  # of which the mean total is expected
+            return " if all have about the same"
+        if not plan.expected:  # but a length is
+            return f" if there are {max(plan.privacy.pairs, plan.privacy.total):,} {plan.privacy.unit}s"
+        pairs, unit = plan.privacy.pairs, plan.privacy.unit
+        least = f", the least that {pairs:,} {unit}s can have" if pairs and self.expects_least(plan) else ""
+        value = f"{plan.expected:,.0f}" if plan.expected >= 1_000.0 else f"{plan.expected:.6g}"
+        return f" at {plan.statistic} = {value}{least}"
+
+    def expects_least(self, plan: Plan) -> bool:
+        """Whether the value expected is the least that so many pairs can have, as nobody said another."""
+        return False
+
+    def exact_in_words(self, plan: Plan) -> str:
+        """What the exact mechanism would err by."""
+        if self.includes_noise(plan):
+            better = "no better: " if plan.exact_error >= plan.error else ""
+            return f"{better}{shown_error(plan.exact_error, plan)}, {HELD}"
+        return f"{self.exact_beside_noise(plan)}, {HELD}"
+
+    def exact_beside_noise(self, plan: Plan) -> str:
+        """The same where the error has no noise in it."""
+        return f"± {amount(plan.exact_error)}{self.on_measured(plan)}"
+
+    def more_than(self, plan: Plan, error: float, worst: str = "") -> str:
+        """A number of pairs from which on the noise adds less than that, rounded up to two digits; in streams whose
+        value is the least among those of so many pairs, the `worst` of them."""
+        pairs, unit = self.pairs_for_noise_below(plan, error), plan.privacy.unit
+        if pairs == math.inf:
+            return f"more {unit}s than can be counted"
+        return "any length" if pairs < 2.0 else f"more than {rounded_up(pairs):,.0f} {unit}s{worst}"
+
+    def rows(self, plan: Plan) -> list[Row]:
+        """What the table of a plan says of it: what is held, the noise, the error, and what the exact mechanism would
+        do where this is another one."""
+        return [
+            ("size", f"{self.entries(plan)}, about {stored(plan.bytes)} stored"),
+            ("noise", self.noise_in_words(plan)),
+            ("error", self.error_in_words(plan)),
+            ("exact", self.exact_in_words(plan)),
+        ]
+
+    def row_among_others(self, plan: Plan) -> str:
+        """The same in a line, where it is one of several measurements."""
+        return f"{self.entries(plan)}, noise {self.noise_in_words(plan)}"
+
+
+_MECHANISMS: list[Mechanism] = []
+
+
+def register(mechanism: Mechanism) -> None:
+    """From now on it is found for what it serves, before those that were registered earlier."""
+    _MECHANISMS.insert(0, mechanism)
+
+
+def mechanism_for(statistic: Statistic, name: str, *, sampled: bool = False) -> Mechanism:
+    """The way to measure a statistic by the mechanism of this name."""
+    for mechanism in _MECHANISMS:
+        if mechanism.serves(statistic, name, sampled=sampled):
+            return mechanism
+    raise ArgumentTypeError("statistic", statistic, "nothing is known of how to plan it", "Pass one of this library's")
+
+
+def mechanism_of(plan: Plan) -> Mechanism:
+    """The one that a plan is for."""
+    return mechanism_for(plan.statistic, plan.mechanism, sampled=plan.sampled is not None)
+
+
+def charge_of(plan: Plan) -> Charge:
+    """What is charged for a release by this plan."""
+    return mechanism_of(plan).cost(plan)
+
+
+def needs_promise(plan: Plan) -> bool:
+    """Whether the guarantee rests on what is promised of the stream: some of what is released is bare entries."""
+    return any(mechanism_of(part).bare for part in plan.parts or (plan,))

@@ -1,0 +1,68 @@
+"""The law of the entries of a sketch: its kind and its p."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+
+from ..errors import ArgumentError, ArgumentTypeError
+from ..law.one_sided import GREATEST_P, OneSidedLaw
+from ..law.stable import LEAST_P
+
+__all__ = ["ENTROPY", "EntryLaw", "LawKind", "SketchLaw", "checked_law"]
+
+SketchLaw = Literal["symmetric", "one-sided"]
+LawKind = Literal["symmetric", "one-sided", "entropy"]
+
+_GREATEST_SYMMETRIC_P = 2.0  # the normal law
+
+
+class EntryLaw(NamedTuple):
+    """What X is drawn from: native/entry_law.hpp has the formulas. The law of entropy has p = 1."""
+
+    kind: LawKind
+    p: float
+
+    @property
+    def number(self) -> float:
+        """What derived keys and the wire know this law by: p if it is symmetric, -p else, which is -1 for entropy's."""
+        return self.p if self.kind == "symmetric" else -self.p
+
+    @classmethod
+    def of_number(cls, number: float) -> EntryLaw:
+        """The law that was written as this number; it may be one that does not exist."""
+        if number == ENTROPY.number:
+            return ENTROPY
+        return cls("one-sided", -number) if number < 0.0 else cls("symmetric", number)
+
+
+ENTROPY = EntryLaw("entropy", 1.0)
+
+
+def checked_law(p: float, kind: str | None) -> EntryLaw:
+    """The law of this p and kind, or an `ArgumentError` that says which of them cannot be. The kind is left out if
+    nobody said: then it is one-sided where there is such a law, which needs fewer entries."""
+    if kind is None:
+        known = isinstance(p, int | float | np.integer | np.floating)
+        kind = "one-sided" if known and LEAST_P <= p <= GREATEST_P else "symmetric"  # which refuses what is no p
+    if not isinstance(kind, str) or kind not in get_args(SketchLaw):
+        raise ArgumentError(
+            "law", kind, "there is no such law", f"Choose one of {', '.join(map(repr, get_args(SketchLaw)))}"
+        )
+    if kind == "one-sided":
+        return EntryLaw("one-sided", OneSidedLaw(p).p)
+    return EntryLaw("symmetric", _symmetric_p(p))
+
+
+def _symmetric_p(p: object) -> float:
+    if isinstance(p, bool | np.bool_) or not isinstance(p, int | float | np.integer | np.floating):
+        raise ArgumentTypeError("p", p, "it must be a number from 0.05 to 2", "Pass p=0.5, for example")
+    if LEAST_P <= p <= _GREATEST_SYMMETRIC_P:
+        return float(p)
+    way_out = "Pass p=0.5, for example"
+    if 0.0 <= p < LEAST_P:
+        way_out += "; to count distinct keys, which is the limit p = 0, use ss.Distinct()"
+    elif p > _GREATEST_SYMMETRIC_P:
+        way_out += "; F_2 is the highest moment that these sketches measure"
+    raise ArgumentError("p", p, "it must lie between 0.05 and 2", way_out)

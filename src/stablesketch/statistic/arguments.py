@@ -1,0 +1,88 @@
+"""Statistics on the command line: which options say what one is of, how they are read, and what is said of wrong ones.
+
+An `Option` is one of the command line, shared by all statistics that take it; an `Argument` is a field of one statistic
+that is given by it. The command line has every option once (cli/options.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .statistic import Statistic
+
+__all__ = ["ORDER", "Argument", "Option", "OptionError", "one_order", "read_orders"]
+
+
+class OptionError(ValueError):
+    """What is wrong with the options of a statistic, and what to do."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """`--name`, its help, and how it is read before a statistic sees it: as text, or as a number."""
+
+    name: str
+    help: str
+    kind: type[str] | type[float] = str
+    metavar: str | None = None
+
+    def refusal(self, statistic: type[Statistic], given: object) -> str:
+        """What is said where a statistic does not take it."""
+        return f"{statistic.name} has no {self.name}: leave out --{self.name}."
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A field of a statistic, given by an option.
+
+    `read` makes the field of what was given, or None if that does not say it; `written` is the way back. Without a
+    `default` the option is needed, and `missing` says so. `choices` are all that may be given, if they are few.
+    """
+
+    field: str
+    option: Option
+    read: Callable[[Any], Any] = str
+    written: Callable[[Any], str] = str
+    default: str | None = None
+    choices: tuple[str, ...] = ()
+    missing: str = "--{option} is needed: which {name}."
+
+    def value_of(self, statistic: type[Statistic], given: Any) -> Any:
+        """The field, where `given` is what was typed, or None."""
+        text = self.default if given in (None, "") else given
+        if self.choices and text not in self.choices:
+            ways = " or ".join(self.choices)
+            raise OptionError(f"{statistic.name} has no {self.option.name} {text}. Pass --{self.option.name} {ways}.")
+        found = None if text is None else self.read(text)
+        if found is None:
+            raise OptionError(self.missing.format(option=self.option.name, name=statistic.name))
+        return found
+
+
+ORDER = Option("order", "Of hill, renyi, tsallis, atkinson; several, separated by commas, of profile.", metavar="Q")
+
+
+def read_orders(text: str) -> list[float]:
+    """Several orders, separated by commas."""
+    return [_order(each) for each in text.split(",") if each.strip()]
+
+
+def _order(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise OptionError(f"{text!r} is not an order. Write 0.5, or 0,0.5,1 for a profile.") from None
+
+
+def one_order(field: str) -> Argument:
+    """The field that is the order of a statistic: `--order`, one number."""
+
+    def only(text: str) -> float | None:
+        found = read_orders(text)
+        return found[0] if len(found) == 1 else None
+
+    missing = "--order is needed, one number: which {name}. Try --order 0.5."
+    return Argument(field, ORDER, only, repr, missing=missing)

@@ -1,0 +1,56 @@
+"""Statistics by the names they have in JSON and on the command line. A new one is registered, and found everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from ..errors import ArgumentError, ArgumentTypeError
+from .concentration import HHI, Simpson
+from .diversity import Hill, Renyi, Tsallis
+from .inequality import Atkinson, GeneralisedEntropy
+from .measured import Distinct, Shannon
+from .moment import Moment, Total
+from .profile import Profile
+from .statistic import Statistic
+
+__all__ = ["STATISTICS", "from_dict", "register"]
+
+Kind = TypeVar("Kind", bound=type[Statistic])
+
+_KINDS: dict[str, type[Statistic]] = {}
+STATISTICS: Mapping[str, type[Statistic]] = MappingProxyType(_KINDS)
+"""All of them, in the order in which they are offered."""
+
+
+def register(kind: Kind) -> Kind:
+    """Makes a statistic known to plans, the command line and reports; stands before a class as `@register`.
+
+    The class is a frozen dataclass, a `Measured` or a `Derived`. A second one of the same name is refused.
+    """
+    if not isinstance(kind, type) or not issubclass(kind, Statistic) or not isinstance(getattr(kind, "name", 0), str):
+        raise ArgumentTypeError("kind", kind, "not a class of statistics with a name", "Derive it from Statistic")
+    if _KINDS.setdefault(kind.name, kind) is not kind:
+        raise ArgumentError("name", kind.name, "there is such a statistic already", "Choose another name")
+    return kind
+
+
+register(Moment)
+register(Hill)
+register(Renyi)
+register(Tsallis)
+register(Shannon)
+register(Distinct)
+register(Profile)
+register(Simpson)
+register(HHI)
+register(Atkinson)
+register(GeneralisedEntropy)
+register(Total)
+
+
+def from_dict(data: Mapping[str, Any]) -> Statistic:
+    """Reads what `Statistic.to_dict` gave; a name unknown is a KeyError, odd fields a TypeError."""
+    fields = dict(data)
+    return STATISTICS[fields.pop("name")](**fields)

@@ -1,0 +1,108 @@
+"""What sentences about statistics have in common: what a stream is of, which question is answered, how sure it is.
+
+Sentences are to be repeated by people who know nothing of moments, so they speak of keys, totals and shares.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..spoken import about, short
+
+if TYPE_CHECKING:
+    from ..published import Release
+
+__all__ = [
+    "CONCENTRATION", "VARIETY", "Subject", "Topic", "as_varied", "between", "entropy", "rows", "sure", "too_small",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a stream is of: the names of its columns of keys and of values, None where they are not known."""
+
+    key: str | None = None
+    value: str | None = None
+
+    @property
+    def keys(self) -> str:
+        """Several of them, as they are spoken of."""
+        return f"values of {self.key}" if self.key else "lines"
+
+    @property
+    def of_value(self) -> str:
+        """Whose total it is, as far as that is known."""
+        return f" of {self.value}" if self.value else ""
+
+
+@dataclass(frozen=True)
+class Topic:
+    """What a statistic is about: the question that it answers, and what is said of the group with the largest value.
+
+    In both `{keys}` stands for several keys, `{whole}` for the stream, `{amount}` for its values if they have a name.
+    """
+
+    question: str
+    leader: str
+
+    def asked(self, subject: Subject, by: str | None) -> str:
+        """The question that is answered."""
+        return f"{_filled(self.question, subject)}{f', by {by}' if by else ''}?"
+
+    def leading(self, subject: Subject) -> str:
+        """What is said of the group with the largest value."""
+        return _filled(self.leader, subject)
+
+
+def _filled(text: str, subject: Subject) -> str:
+    whole, in_value = subject.key or "the stream", f" in {subject.value}" if subject.value else ""
+    return text.format(keys=subject.keys, whole=whole, amount=subject.value or whole, in_value=in_value)
+
+
+VARIETY = Topic("How varied is {whole}", "has the greatest variety of {keys}")
+CONCENTRATION = Topic("How concentrated is {whole}", "is the most concentrated, by {keys}")
+
+
+def rows(release: Release, subject: Subject) -> str:
+    """The stream: how many rows only where that is public."""
+    number = "" if release.pairs is None else f"{release.pairs:,} "
+    weighed = f", weighed by {subject.value or 'their values'}," if release.max_value > 1 else ""
+    return f"The {number}rows{weighed}"
+
+
+def sure(release: Release) -> str:
+    """How often limits hold."""
+    return f"{100 * release.confidence:g}%"
+
+
+def between(release: Release, say: Callable[[float], str]) -> str:
+    """The limits."""
+    return f"between {say(release.low)} and {say(release.high)} at {sure(release)} confidence"
+
+
+def too_small(what: str) -> str:
+    """Nothing can be said of it."""
+    return f"The {what} is too small to be told from the noise that protects it"
+
+
+def as_varied(release: Release, subject: Subject, value: float, low: float, high: float) -> str:
+    """As an effective number of keys."""
+    return (
+        f"{rows(release, subject)} are as varied as if they were spread evenly over about {about(value)} different "
+        f"{subject.keys}: between {about(low)} and {about(high)} at {sure(release)} confidence."
+    )
+
+
+def entropy(name: str, release: Release, subject: Subject) -> str:
+    """Shannon's and Rényi's, in nats and bits, and the Hill number that goes with them."""
+    if release.value <= 0.0:
+        most = short(max(release.high, 0.0))
+        return f"{too_small(f'{name} of {subject.keys}')}: at most {most} nats at {sure(release)} confidence."
+    bits = short(release.value / math.log(2.0))
+    return (
+        f"The {name} of {subject.keys} is about {short(release.value)} nats ({bits} bits), as varied as about "
+        f"{about(math.exp(release.value))} equally common {subject.keys}: {between(release, short)}, in nats."
+    )
