@@ -15,7 +15,7 @@ import pytest
 from audit_helpers import caught, opener, quieter, secret
 
 import stablesketch as ss
-from stablesketch.audit_streams import Stream, neighbours_of, worst_streams
+from stablesketch.audit.streams import Stream, neighbours_of, worst_streams
 
 TABLE = ss.plan(ss.Moment(0.5), ss.Privacy(2.0, 1e-6, pairs_per_person=3, groups=2), mechanism="exact")
 EXACT = ss.plan(ss.Moment(0.5), ss.Privacy(2.0, 1e-6), mechanism="exact")
@@ -99,7 +99,7 @@ class QuietWhenLong:
     def update(self, keys: Any, values: Any) -> None:
         plan = self._plan
         if len(keys) > 60:
-            plan = dataclasses.replace(plan, privacy=dataclasses.replace(plan.privacy, epsilon=50.0))
+            plan = plan.altered(privacy=dataclasses.replace(plan.privacy, epsilon=50.0))
         self._collector = plan.open(self._secret)
         self._collector.update(keys, values)
 

@@ -33,7 +33,6 @@ LEVELS = {
     "mechanism": 5,
     "published": 3,
     "ledger": 5,
-    "audit_streams": 5,
     "collector": 6,
     "reading": 6,
     "audit": 7,

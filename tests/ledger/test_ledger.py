@@ -6,26 +6,15 @@ import contextlib
 import csv
 import io
 import json
-import math
-import os
-import sqlite3
 import stat
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from ledger_helpers import released
 
 import stablesketch as ss
-from stablesketch.ledger.record import Ask, Entry
-
-
-def released(plan: ss.Plan, ledger: ss.Ledger | None, **how: object) -> ss.Release:
-    collector = plan.open()
-    collector.update(range(50))
-    return collector.release(ledger=ledger, **how)  # type: ignore[arg-type]
-
 
 # --- the one way through ---
 
@@ -141,174 +130,6 @@ def test_a_copy_of_the_secret_is_known_by_its_fingerprint(ledger: ss.Ledger, pla
     assert bits not in ledger.path.read_bytes()
 
 
-# --- previews and schedules ---
-
-
-def test_a_preview_costs_nothing_and_tells_what_a_release_would(
-    ledger: ss.Ledger, plan: ss.Plan, exact: ss.Plan
-) -> None:
-    released(plan, ledger)
-    preview = ledger.preview([plan, exact])
-    assert preview.fits
-    assert preview.releases == 2
-    assert preview.asked == ((plan.epsilon, plan.delta), (0.1, 0.0))
-    assert preview.spent == ledger.spent()
-    assert len(ledger) == 1
-    released(plan, ledger)
-    released(exact, ledger)
-    assert ledger.spent() == pytest.approx(preview.after, rel=2e-3)
-    many = ledger.preview(plan, times=500)
-    assert not many.fits
-    assert many.left == 0.0
-    assert "does not fit" in str(many)
-
-
-def test_a_release_per_hour_for_a_year(path: Path, plan: ss.Plan) -> None:
-    ledger = ss.Ledger(path, epsilon=1.0, delta=1e-6)
-    schedule = ledger.schedule(plan, every=timedelta(hours=1), lasting=timedelta(days=365))
-    assert schedule.releases == 8760
-    assert ledger.preview(schedule.plan, times=8760).fits
-    assert schedule.after <= 1.0
-    assert schedule.after > 0.95
-    assert schedule.epsilon == schedule.plan.epsilon > 20 * 1.0 / 8760  # adding ε would give that
-    assert ledger.schedule(plan, releases=8760).plan == schedule.plan
-    assert schedule.plan.size == plan.size
-    assert "8,760" in str(schedule)
-
-
-def test_a_schedule_is_out_of_what_is_left(ledger: ss.Ledger, plan: ss.Plan, exact: ss.Plan) -> None:
-    before = ledger.schedule(exact, releases=10)
-    released(plan, ledger)
-    after = ledger.schedule(exact, releases=10)
-    assert after.plan.mechanism == "exact"
-    assert after.epsilon < before.epsilon
-    assert ledger.preview(after.plan, times=10).fits
-    once = ledger.budget("fresh", epsilon=2.0, delta=1e-9)
-    assert once.schedule(exact, releases=1).epsilon > 1.95  # far above the ε of the plan it was asked with
-    with pytest.raises(ss.PlanInfeasible, match="no ε fits"):
-        ledger.schedule(plan, releases=10**9)
-
-
-# --- named budgets ---
-
-
-def test_named_budgets_hold_beside_the_whole(ledger: ss.Ledger, plan: ss.Plan, exact: ss.Plan) -> None:
-    marketing = ledger.budget("marketing", epsilon=0.25, delta=1e-7)
-    released(exact, marketing)
-    released(exact, marketing)
-    with pytest.raises(ss.BudgetExceeded, match="'marketing'"):
-        released(exact, marketing)
-    released(plan, ledger)
-    assert (len(ledger), len(marketing), ledger.budgets()) == (3, 2, ["marketing"])
-    assert marketing.spent() == pytest.approx(0.2)
-    assert ledger.spent() > marketing.spent()
-    assert [record.budget for record in ledger.records()] == ["marketing", "marketing", ""]
-    assert len(list(marketing.records())) == 2
-    assert ledger.budget("marketing").epsilon == 0.25
-    with pytest.raises(ss.LedgerMismatch, match="no budget 'sales'"):
-        ledger.budget("sales")
-    with pytest.raises(ss.LedgerMismatch, match=r"has epsilon = 0\.25"):
-        ledger.budget("marketing", epsilon=0.5, delta=1e-7)
-
-
-def test_the_whole_holds_for_named_budgets_too(tmp_path: Path, exact: ss.Plan) -> None:
-    ledger = ss.Ledger(tmp_path / "b", epsilon=0.3, delta=1e-9)
-    rich = ledger.budget("rich", epsilon=100.0, delta=1e-9)
-    for _ in range(3):
-        released(exact, rich)
-    with pytest.raises(ss.BudgetExceeded) as refused:
-        released(exact, rich)
-    assert refused.value.budget == ""
-
-
-# --- the unit ---
-
-
-def test_what_protects_different_things_is_not_added_up(ledger: ss.Ledger, plan: ss.Plan, added: ss.Plan) -> None:
-    assert ledger.relation is None
-    released(plan, ledger)
-    assert (ledger.relation, ledger.pairs_per_person) == ("replace", 1)
-    people = ss.plan(plan.statistic, replace(plan.privacy, pairs_per_person=3), size=20, mechanism="bare")
-    for other in (added, people):
-        with pytest.raises(ss.UnitMismatch, match="keep another"):
-            released(other, ledger)
-        with pytest.raises(ss.UnitMismatch):
-            ledger.preview(other)
-        with pytest.raises(ss.UnitMismatch):
-            ledger.schedule(other, releases=2)
-    with pytest.raises(ss.UnitMismatch):
-        ledger.charge(epsilon=0.1, statistic="x", relation="add_remove")
-    assert len(ledger) == 1
-
-
-def test_max_value_is_not_part_of_the_unit(ledger: ss.Ledger, plan: ss.Plan) -> None:
-    released(plan, ledger)
-    released(ss.plan(plan.statistic, replace(plan.privacy, max_value=9), size=20, mechanism="bare"), ledger)
-    assert [record.max_value for record in ledger.records()] == [1, 9]
-
-
-def test_a_ledger_can_be_made_for_a_unit(path: Path, plan: ss.Plan, added: ss.Plan) -> None:
-    ledger = ss.Ledger(path, epsilon=3.0, delta=1e-6, relation="add_remove", pairs_per_person=1)
-    with pytest.raises(ss.UnitMismatch):
-        released(plan, ledger)
-    released(added, ledger)
-
-
-# --- disjoint data ---
-
-
-def test_parts_compose_in_parallel_when_declared(path: Path, added: ss.Plan) -> None:
-    ledger = ss.Ledger(path, epsilon=3.0, delta=1e-6)
-    for country in ("FR", "DE", "NO", "IT"):
-        released(added, ledger, part=("country", country))
-    one = ledger.spent()
-    alone = ss.Ledger(path.with_name("alone"), epsilon=3.0, delta=1e-6)
-    released(added, alone)
-    assert one == pytest.approx(alone.spent(), rel=1e-3)
-    released(added, ledger, part=("country", "FR"))  # France a second time
-    released(added, alone)
-    assert ledger.spent() == pytest.approx(alone.spent(), rel=2e-3)
-    released(added, ledger)  # may concern everybody: on top of the worst part
-    released(added, alone)
-    assert ledger.spent() == pytest.approx(alone.spent(), rel=3e-3)
-    released(added, ledger, part=("day", "monday"))  # another partition is not disjoint from the first
-    released(added, alone)
-    assert ledger.spent() == pytest.approx(alone.spent(), rel=3e-3)
-    assert ledger.spent() >= alone.spent() * (1.0 - 1e-6)
-    assert [(r.partition, r.part) for r in ledger.records()][4:6] == [("country", "FR"), (None, None)]
-
-
-def test_undeclared_data_are_not_disjoint(path: Path, added: ss.Plan) -> None:
-    ledger = ss.Ledger(path, epsilon=3.0, delta=1e-6)
-    for _ in range(4):
-        released(added, ledger)
-    once = ss.Ledger(path.with_name("once"), epsilon=3.0, delta=1e-6)
-    released(added, once)
-    assert ledger.spent() > 1.9 * once.spent()
-
-
-def test_the_worst_part_counts_whatever_the_plans(path: Path, added: ss.Plan) -> None:
-    """Parts with different plans: at every δ at least the cost of each part alone, and not much more than the worst."""
-    coarse = ss.plan(ss.Moment(0.25), ss.Privacy(0.4, 1e-9, 0, relation="add_remove"), size=50, mechanism="bare")
-    ledger = ss.Ledger(path, epsilon=5.0, delta=1e-6)
-    alone = []
-    for part, plans in {"a": [added], "b": [coarse, coarse], "c": [added, coarse]}.items():
-        other = ss.Ledger(path.with_name(part), epsilon=5.0, delta=1e-6)
-        for each in plans:
-            released(each, ledger, part=("group", part))
-            released(each, other)
-        alone.append(other)
-    for delta in (1e-3, 1e-5, 1e-7):
-        worst = max(other.spent(delta) for other in alone)
-        assert worst * (1.0 - 1e-6) <= ledger.spent(delta) <= worst * 1.02
-
-
-def test_under_replace_nothing_is_disjoint(ledger: ss.Ledger, plan: ss.Plan) -> None:
-    with pytest.raises(ss.ArgumentError, match="a replaced pair may change its part"):
-        released(plan, ledger, part=("country", "FR"))
-    assert len(ledger) == 0
-
-
 # --- many at once ---
 
 
@@ -409,18 +230,6 @@ def test_wrong_calls_say_what_to_do_and_change_nothing(ledger: ss.Ledger, path: 
     assert not path.with_name("new").exists()
 
 
-def test_wrong_schedules(ledger: ss.Ledger, plan: ss.Plan) -> None:
-    hour = timedelta(hours=1)
-    for wrong in (
-        {}, {"releases": 0}, {"releases": 2, "every": hour}, {"every": hour}, {"every": -hour, "lasting": hour},
-        {"every": hour, "lasting": timedelta(minutes=1)}, {"releases": 2.5},
-    ):  # fmt: skip
-        with pytest.raises(ss.ArgumentError):
-            ledger.schedule(plan, **wrong)  # type: ignore[arg-type]
-    with pytest.raises(ss.ArgumentTypeError):
-        ledger.schedule("plan", releases=2)  # type: ignore[arg-type]
-
-
 def test_a_ledger_is_needed_where_one_is_passed(plan: ss.Plan, path: Path) -> None:
     collector = plan.open()
     with pytest.raises(ss.ArgumentTypeError, match=r"ss\.Ledger\(path\)"):
@@ -469,92 +278,3 @@ def test_a_backup_is_a_ledger(ledger: ss.Ledger, plan: ss.Plan, tmp_path: Path) 
         ledger.backup(tmp_path / "copy.db")
     with pytest.raises(ss.LedgerError, match="cannot back up"):
         ledger.backup(tmp_path / "no" / "copy.db")
-
-
-# --- the cache ---
-
-
-def composed_from_scratch(path: Path) -> float:
-    """The same ledger with its cache gone: everything is composed anew from the records."""
-    with sqlite3.connect(path) as connection:
-        for table in ("costs", "frontier", "partitions", "covered"):
-            connection.execute(f"DELETE FROM {table}")
-    connection.close()
-    return ss.Ledger(path).spent()
-
-
-def test_the_cache_is_what_composing_from_scratch_gives(path: Path, added: ss.Plan) -> None:
-    ledger = ss.Ledger(path, epsilon=30.0, delta=1e-6)
-    other = ss.plan(ss.Moment(0.25), ss.Privacy(0.2, 1e-9, 0, relation="add_remove"), size=30, mechanism="bare")
-    named = ledger.budget("named", epsilon=20.0, delta=1e-6)
-    for i in range(23):
-        ask = Ask.of_plan((added, other)[i % 2])
-        part = ("group", f"part {i % 3}") if i % 4 == 0 else None
-        (ledger if i % 5 else named).enter([Entry(ask, os.urandom(8), "", part)])
-    before = ledger.spent(), named.spent()
-    assert composed_from_scratch(path) == before[0]
-    assert named.spent() == before[1]
-    ledger.verify()
-    assert (ledger.spent(), named.spent()) == before
-
-
-def test_a_damaged_cache_is_rebuilt(ledger: ss.Ledger, path: Path, plan: ss.Plan) -> None:
-    for _ in range(3):
-        released(plan, ledger)
-    spent = ledger.spent()
-    damage = (
-        "UPDATE costs SET content = cast(substr(content, 1, 60) || x'ff' || substr(content, 62) AS blob)",
-        "UPDATE costs SET checksum = x'00'",
-        "DELETE FROM costs",
-        "DELETE FROM frontier WHERE level = 0",
-        "UPDATE frontier SET level = level + 8",
-        "UPDATE frontier SET key = x'00'",
-        "INSERT INTO frontier VALUES (1, '', '', 7, x'00')",
-    )
-    from stablesketch.ledger import composition
-
-    for statement in damage:
-        with sqlite3.connect(path) as connection:
-            connection.execute(statement)
-        connection.close()
-        composition._memory.clear()  # as in a new process
-        assert ledger.spent() == spent, statement
-    released(plan, ledger)
-    ledger.verify()
-
-
-@pytest.mark.slow
-def test_a_hundred_thousand_releases_stay_certified(path: Path) -> None:
-    """Cached, one batch after another, against the independent integrator: never below, and less than 1% of ε above."""
-    import mixtures
-
-    ledger = ss.Ledger(path, epsilon=100.0, delta=1e-6)
-    plans = [
-        ss.plan(ss.Moment(p), ss.Privacy(epsilon, 1e-9, 0, relation="add_remove"), size=50, mechanism="bare")
-        for p in (0.25, 0.5, 1.0)
-        for epsilon in (0.01, 0.03)
-    ]
-    asks = [Ask.of_plan(plan) for plan in plans]
-    for start in range(0, 100_000, 2_000):
-        ledger.enter([Entry(asks[i % 6], i.to_bytes(8, "little")) for i in range(start, start + 2_000)])
-    assert len(ledger) == 100_000
-    counts = [len(range(i, 100_000, 6)) for i in range(6)]
-    total = math.inf
-    for delta in (1e-5, 1e-6):
-        spent = ledger.spent(delta)
-        worst = 0.0
-        for wide in (False, True):
-            parts = [
-                mixtures.entries(a.mechanism.p, a.mechanism.log_rho, a.mechanism.size * count, wide_first=wide)
-                for a, count in zip(asks, counts, strict=True)
-            ]
-            # What finite precision adds is at infinity: at least 2g and at most 3g for releases this small.
-            gaps = sum(a.mechanism.gap * count for a, count in zip(asks, counts, strict=True))
-            assert mixtures.delta(parts, spent) + 2.0 * gaps <= delta
-            worst = max(worst, mixtures.delta(parts, 0.99 * spent) + 2.0 * gaps)
-        assert worst >= delta
-        total = min(total, spent)
-    assert composed_from_scratch(path) == ledger.spent()
-    released(plans[0], ledger)
-    assert len(ledger) == 100_001
-    ledger.verify()

@@ -77,7 +77,7 @@ def ideal_logs(p: float, size: int, secret: ss.Secret, keys: list[int], values: 
     """ln|a_j| of ideal entries, rounded once, to a float."""
     law = EntryLaw("symmetric", p)
     table = ReferenceTable.of(law)
-    fingerprints = Projection(law, size, secret).fingerprints(keys).fingerprints(0, len(keys))
+    fingerprints = Projection(law, size, secret).fingerprint(keys)
     key = secret.derive(f"entries/p={law.number.hex()}", 16)
     bits, more = (entry_bits(key, domain, fingerprints.tolist(), size) for domain in (STREAM, STREAM ^ CONTINUATION))
     drawn = Variates.of(bits, more)

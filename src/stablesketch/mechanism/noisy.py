@@ -6,16 +6,17 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from ..plan.exact_plan import expected_moment
+from ..plan.asked import Asked
 from ..plan.mechanism import Mechanism
-from ..plan.noisy_measure import measure_of, released_by
 from ..plan.plan import Plan
 from ..privacy import discrete_laplace
 from ..privacy.charge import Charge
 from ..sketch.estimators.noisy_interval import NoisyLaw
-from ..statistic import Moment
 from .laplace_noise import check_noise, noise_of
 from .measured import Measured
+from .moments import least_moment
+from .noisy_measure import measure_of, released_by
+from .noisy_plan import noisy_plan
 from .sketch_state import SketchState
 from .state import check_promise
 
@@ -62,6 +63,14 @@ class NoisyEstimate(Mechanism):
     estimate: str
     """By what name the law of ξ is known to the ledger."""
 
+    def plan(self, asked: Asked) -> Plan:
+        return noisy_plan(asked)
+
+    def check(self, plan: Plan) -> None:
+        super().check(plan)
+        if not (plan.cap and plan.step <= plan.noise * 2.0**-10):
+            raise self.odd_noise(plan)
+
     def cost(self, plan: Plan) -> Charge:
         """Δ and what computing costs are found anew."""
         released = released_by(plan)
@@ -88,6 +97,24 @@ class NoisyEstimate(Mechanism):
 
         return delta
 
+    def shared_by_neighbours(self, plan: Plan) -> tuple[int, int]:
+        """As many pairs as make the difference show best: (F - F')/deviation. Nothing is promised.
+
+        None, where pairs are added or removed. A replaced pair changes F by less if there is little it can be added to.
+        Above order 1 it is the norm that has noise, and differs most where all pairs are of one key.
+        """
+        p, privacy = plan.statistic.p, plan.privacy
+        count, most = privacy.pairs_per_person, privacy.max_value
+        if privacy.relation == "add_remove" or privacy.unit == "key" or p > 1.0:
+            return 0, 0
+
+        def shows(shared: int) -> float:
+            one = math.pow(shared, p) + count * math.pow(most, p)
+            other = math.pow(shared + count, p)
+            relative = plan.error if not plan.expected else 0.0
+            return (one - other) / math.hypot(math.sqrt(2.0) * plan.noise, relative * one)
+
+        return max((0, *(1 << i for i in range(16))), key=shows), 0
+
     def expects_least(self, plan: Plan) -> bool:
-        assert isinstance(plan.statistic, Moment)
-        return plan.expected == expected_moment(plan.statistic, plan.privacy, None)
+        return plan.expected == least_moment(plan.statistic.p, plan.privacy)

@@ -15,7 +15,7 @@ from ..bounding import budget
 from ..bounding.groups import Name
 from ..bounding.max_value import AutoMaxValue
 from ..errors import ArgumentError, ArgumentTypeError
-from ..plan import Mechanism
+from ..plan import MechanismName
 from ..privacy import Privacy
 from ..reading.columns import Columns, OnBad, checked_columns
 from ..reading.opened import Input
@@ -38,7 +38,7 @@ class What(TypedDict, total=False):
     memory: str | int | None
     entries_per_key: int | Sequence[int] | None
     expected: float | None
-    mechanism: Mechanism
+    mechanism: MechanismName
     clip: bool
     on_bad: OnBad
     confidence: float

@@ -24,7 +24,7 @@ from ..framing import PackedIntegers, counts_are_possible
 from ..secret import Secret
 from . import wire
 from .columns import MAX_WEIGHT
-from .entry_law import EntryLaw, LawKind, SketchLaw, checked_law
+from .entry_law import ENTROPY, EntryLaw, LawKind, SketchLaw, checked_law
 from .entry_values import entry_bytes, integer_entries, log_magnitudes, logs_of
 from .estimators import (
     DEFAULT_METHOD,
@@ -120,6 +120,8 @@ class Sketch:
     @staticmethod
     def _checked_law(law: EntryLaw) -> EntryLaw:
         """The law that was read, if it is one of this class."""
+        if law == ENTROPY:
+            raise ArgumentError("p", law.p, "this is a sketch of entropy", "Read the collector that it was part of")
         return checked_law(law.p, law.kind)
 
     @property

@@ -126,7 +126,7 @@ def _nearest_score(first: Array, second: Array) -> Callable[[Array], Array]:
     """The share of `first` among the training outputs nearest by.
 
     An output of the training is one of its own nearest, so that on these the score is a little too good; which of the
-    events are used is decided on others (auditing.py).
+    events are used is decided on others (samples.py).
     """
     held = [part[:_MOST_TRAINING] for part in (first, second)]
     points = np.concatenate(held)

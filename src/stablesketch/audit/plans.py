@@ -3,7 +3,7 @@
 The first neighbours are the two streams that attain the sensitivity (privacy/neighbours.py), so they are as easy to
 tell apart as any: if their releases do not contradict the curve, no pair's would by more than sampling error. Where an
 estimate gets noise, they are those whose own spread hides the difference least: the empty stream and c new keys. Other
-pairs follow, with fewer trials, for faults that do not show there (audit_streams.py).
+pairs follow, with fewer trials, for faults that do not show there (streams.py).
 
 Every number that is published is looked at (the value, its limits, the points of a profile), each alone and all of them
 together. A release that is less private than claimed (a seed somebody knows, a floor left out, a wrong theorem) is
@@ -19,14 +19,14 @@ import time
 from collections.abc import Callable
 from functools import cache, partial
 
-from .audit_streams import Neighbours, neighbours_of, worst_streams
-from .collector import Collector
-from .errors import ArgumentError, ArgumentTypeError
-from .plan import Plan
-from .plan.mechanism import mechanism_of
-from .privacy.audit_report import AuditReport, joined
-from .privacy.auditing import LEAST_TRIALS, audit_samples, checked_confidence
-from .published import Release
+from ..collector import Collector
+from ..errors import ArgumentError, ArgumentTypeError
+from ..plan import Plan
+from ..plan.mechanism import mechanism_of
+from ..published import Release
+from .report import AuditReport, joined
+from .samples import LEAST_TRIALS, audit_confidence, audit_samples
+from .streams import Neighbours, neighbours_of, worst_streams
 
 __all__ = ["audit", "claimed_curve", "claimed_delta", "published", "worst_streams"]
 
@@ -53,7 +53,7 @@ def audit(
         raise ArgumentTypeError("plan", plan, "it must be a Plan", "Pass what ss.plan(...) gives")
     if isinstance(trials, bool) or not isinstance(trials, int) or trials < LEAST_TRIALS:
         raise ArgumentError("trials", trials, f"an audit needs at least {LEAST_TRIALS} trials", "Pass 3000 or more")
-    confidence = checked_confidence(confidence)
+    confidence = audit_confidence(confidence)
     worst, *others = neighbours_of(plan)
     others = others[: trials // (2 * LEAST_TRIALS)]  # half as many trials for all of them together
     opened = Plan.open if open_collector is None else open_collector

@@ -9,9 +9,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
+from stablesketch.audit.difference import DifferenceTest, log_p_value
+from stablesketch.audit.samples import AuditReport, audit_samples
 from stablesketch.errors import ArgumentTypeError
-from stablesketch.privacy.audit_difference import DifferenceTest, log_p_value
-from stablesketch.privacy.auditing import AuditReport, audit_samples
 
 Floats = NDArray[np.float64]
 NAMES = ("one", "two", "three")

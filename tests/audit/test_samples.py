@@ -14,10 +14,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy import special, stats
 
+from stablesketch.audit.events import Event, pick_events
+from stablesketch.audit.samples import AuditReport, audit_samples
 from stablesketch.errors import ArgumentError, ArgumentTypeError
 from stablesketch.law import StableLaw
-from stablesketch.privacy.audit_events import Event, pick_events
-from stablesketch.privacy.auditing import AuditReport, audit_samples
 
 Floats = NDArray[np.float64]
 Curve = Callable[[float], float]

@@ -1,49 +1,27 @@
-"""The statistics of an audit: whether two samples of outputs contradict a claimed privacy curve.
-
-A mechanism has the curve δ(ε) if for all neighbours A and B, all sets E of outputs and all ε >= 0
-
-    P_A(E) - e^ε P_B(E) <= δ(ε)        and the same with A and B exchanged.
-
-An output is all that a release publishes: one number or several. Given many outputs on A and on B, a part of them
-trains scores (audit_scores.py: every number, and functions of all together), picks events E of each score
-(audit_events.py), and says which events and which ε come nearest to contradicting the claim. The rest is counted:
-
-- for the most promising events, each at the ε that promised most, P_A(E) - e^ε P_B(E) is tested directly
-  (audit_difference.py);
-- of P(E) on one side a lower, of P'(E) on the other an upper limit is computed, exact at any sample size (binomial.py).
-  Then every ε may be looked at, also one chosen after looking: if lower - e^ε upper > δ(ε), the claim is false.
-
-Either half has (1 - confidence)/2 of the chances to fail, shared out evenly among its tests. By the union bound all
-hold at once with the stated confidence. So a failure is evidence, wrong at most once in 1/(1 - confidence) audits of a
-sound mechanism. Passing is not a proof: it says that no violation was large enough to be seen in so many trials, in
-events of this kind, on these neighbours. How large that is, is measured too: the same tests are held against weaker
-claims, and the strongest that they still refute is reported (`catches`).
-"""
+"""The events that a part of the outputs picked, counted in the rest, and what they say of a claim (samples.py)."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ..arrays import Array
-from ..errors import ArgumentError, ArgumentTypeError
-from .audit_difference import DifferenceTest
-from .audit_events import Event, pick_events, tail_events
-from .audit_report import AuditedNeighbours, AuditFinding, AuditReport, severity
-from .audit_scores import Score, make_scores
-from .binomial import lower_limit, upper_limit
+from ..privacy.binomial import lower_limit, upper_limit
+from .difference import DifferenceTest
+from .events import Event, pick_events, tail_events
+from .report import AuditFinding
+from .scores import Score, make_scores
 
-__all__ = ["LEAST_TRIALS", "AuditFinding", "AuditReport", "audit_samples", "checked_confidence"]
+__all__ = ["Curve", "Judged"]
 
 Indices = NDArray[np.intp]
 Curve = Callable[[float], float]
 
-LEAST_TRIALS = 100
 # The parts of the trials that train scores and pick events, and that say which of these are the most promising: an
 # event that was fitted to some outputs promises too much on them. Both need few; the tests want all they can get.
 _TRAINING, _CHOOSING = 0.2, 0.1
@@ -53,52 +31,6 @@ _FRACTIONS = tuple(i / 16 for i in range(16))
 _DIRECT = 6
 _LIMITS = 8
 _SHARES = 20
-
-
-def audit_samples(
-    first: ArrayLike,
-    second: ArrayLike,
-    claimed: Curve,
-    *,
-    delta: float,
-    confidence: float = 0.99,
-    epsilons: Sequence[float] | None = None,
-    names: Sequence[str] = ("value",),
-    weaker: Callable[[float], Curve] | None = None,
-    neighbours: str = "",
-) -> AuditReport:
-    """Test the claimed curve on the outputs of one mechanism for two neighbours.
-
-    `first` and `second` are as many independent outputs each, as real numbers (±∞ may stand for a refusal); where
-    `names` has several names, rows of as many numbers. `claimed(ε)` is the claimed δ. `delta` is that at which the
-    strongest refuted ε is stated. ε = 0 is always tested, and `epsilons`; by default 16 values up to the largest at
-    which the samples can contradict anything. `weaker(c)` is the curve that would be claimed if neighbours differed c
-    times as much; with it the report says what was caught. `neighbours` says in words what the two data sets are.
-    """
-    samples = _sample("first", first, len(names)), _sample("second", second, len(names))
-    trials = len(samples[0])
-    if len(samples[1]) != trials:
-        raise ArgumentError(
-            "second", len(samples[1]), f"the first sample has {trials} outputs", "Pass as many of each neighbour"
-        )
-    delta = _within("delta", delta, 0.0, 1.0, "Pass the δ of the claim")
-    confidence = checked_confidence(confidence)
-    given = None if epsilons is None else [_epsilon(epsilon) for epsilon in epsilons]
-    judged = _Judged.of(samples, names, cache(lambda epsilon: _claim(claimed, epsilon)), delta, confidence, given)
-    findings = [replace(finding, neighbours=neighbours) for finding in judged.findings(judged.claim)]
-    passed, strongest = not any(finding.refutes for finding in findings), max(t.refuted(delta) for t in judged.tests)
-    return AuditReport(
-        passed=passed,
-        strongest_epsilon=strongest,
-        at_delta=delta,
-        confidence=confidence,
-        trials=trials,
-        events=len(judged.tests) + len(judged.direct),
-        worst=max(findings, key=severity),
-        numbers=tuple(names),
-        catches=None if weaker is None else judged.catches(weaker),
-        neighbours=(AuditedNeighbours(neighbours, trials, passed, strongest),) if neighbours else (),
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +89,7 @@ class _Test:
 
 
 @dataclass(frozen=True, eq=False)
-class _Judged:
+class Judged:
     """The counts of the events that were picked, ready to be held against a claim."""
 
     claim: Curve
@@ -169,7 +101,7 @@ class _Judged:
     def of(
         cls, samples: tuple[Array, Array], names: Sequence[str], claim: Curve, delta: float, confidence: float,
         epsilons: Sequence[float] | None,
-    ) -> _Judged:  # fmt: skip
+    ) -> Judged:  # fmt: skip
         """Scores trained and events picked on a part of the trials, counted in the rest.
 
         The trials are shuffled, with a fixed seed, so that samples which were sorted or have a trend are split fairly.
@@ -265,47 +197,3 @@ def _promising(
 def _limits(candidate: _Candidate, counts: tuple[int, int], trials: int, failure: float) -> _Test:
     lower, upper = lower_limit(counts[0], trials, failure), upper_limit(counts[1], trials, failure)
     return _Test(str(candidate), candidate.direction, lower, upper)
-
-
-def _sample(name: str, values: ArrayLike, width: int) -> Array:
-    array = np.asarray(values)
-    if width == 1 and array.ndim == 1:
-        array = array[:, None]
-    if array.dtype.kind not in "iuf" or array.ndim != 2 or array.shape[1] != width:
-        raise ArgumentTypeError(
-            name, values, f"{np.ndim(values)}-dimensional {array.dtype} is no sample of {width} number(s) a trial",
-            "Pass a list of numbers, one a trial, or rows of one for each name",
-        )  # fmt: skip
-    if len(array) < LEAST_TRIALS:
-        raise ArgumentError(name, len(array), "too few outputs to tell anything", f"Make {LEAST_TRIALS} trials or more")
-    floats = array.astype(np.float64)
-    if np.isnan(floats).any():
-        raise ArgumentError(name, values, "some outputs are NaN", "Let ∞ stand for a refusal")
-    return floats
-
-
-def _within(name: str, value: float, low: float, high: float, way_out: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ArgumentTypeError(name, value, "a real number is needed", way_out)
-    if not low <= value < high:
-        raise ArgumentError(name, value, f"it must be at least {low:g} and below {high:g}", way_out)
-    return float(value)
-
-
-def checked_confidence(confidence: float) -> float:
-    """The confidence of an audit, between 0.5 and 1."""
-    found = _within("confidence", confidence, 0.5, 1.0, "Pass a number such as 0.99")
-    if found == 0.5:
-        raise ArgumentError("confidence", found, "it must be above 0.5", "Pass a number such as 0.99")
-    return found
-
-
-def _epsilon(value: float) -> float:
-    return _within("epsilons", value, 0.0, math.inf, "Pass numbers from 0 up")
-
-
-def _claim(claimed: Callable[[float], float], epsilon: float) -> float:
-    bound = float(claimed(epsilon))
-    if not bound >= 0.0:
-        raise ArgumentError("claimed", bound, f"no δ to claim at ε = {epsilon:g}", "A δ is a number from 0 up")
-    return bound

@@ -26,7 +26,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
-from .binomial import lower_limit, upper_limit
+from ..privacy.binomial import lower_limit, upper_limit
 
 __all__ = ["DifferenceTest", "log_p_value"]
 
