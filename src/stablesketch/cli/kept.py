@@ -19,6 +19,7 @@ from ..page import check_page_path
 from ..pictures import check_picture_path, drawn_part, picture_bytes, plan_picture, release_picture
 from ..pictures.style import need_matplotlib
 from ..plan import Plan
+from ..plan.mechanism import needs_promise
 from ..release.outcome import Outcome
 from ..release.question import Question
 from ..report import Context, report_page
@@ -90,7 +91,7 @@ def keep_plan(plan: Plan, plot: Path | None) -> None:
     title = f"A plan of {plan.statistic}"
     part = drawn_part(plan)
     itself = f", and against {part.statistic} itself" if part.statistic.relative else ""
-    costs = "the error" if part.mechanism == "bare" or part.expected else "the noise"
+    costs = "the error" if needs_promise(part) or part.expected else "the noise"
     alt = f"{title}: {costs} of {part.statistic} against ε, and the error against the size of the sketch{itself}."
     write_new(plot, picture_bytes(plan_picture(plan), plot, title, alt))
     note(f"written to {plot}")
