@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from stablesketch.mechanism.noisy_measure import measure_of
 from stablesketch.pictures import picture_bytes
 from stablesketch.pictures.style import BLUE, GREY, INK, VERMILION, canvas, in_style, plain_ticks
-from stablesketch.plan.noisy_measure import measure_of
 from stream_study import rows
 
 if TYPE_CHECKING:

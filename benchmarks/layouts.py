@@ -30,8 +30,8 @@ import numpy as np
 import polars as pl
 
 import stablesketch as ss
-from stablesketch.plan.layout import Layout
-from stablesketch.plan.noisy_measure import measure_of, noise_of_plan
+from stablesketch.mechanism.layout import Layout
+from stablesketch.mechanism.noisy_measure import measure_of, noise_of_plan
 from stream_study import Stream, bar, pasted, rows, streams_of
 
 DOCS = Path(__file__).parents[1] / "docs"

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 import stablesketch as ss
 from stablesketch.collector import Collector
 from stablesketch.engines.local.exact import exact_values
-from stablesketch.plan.entropy_plan import entropy_noise
-from stablesketch.plan.plan import Mechanism
+from stablesketch.mechanism.entropy import entropy_noise
+from stablesketch.plan import MechanismName
 from stablesketch.reading.columns import Columns
 from stablesketch.reading.sources import Input
 from stablesketch.statistic import Derived, Profile, Statistic
@@ -121,7 +121,7 @@ def measured(
     releases: int,
     *,
     privacy: ss.Privacy | None = None,
-    mechanism: Mechanism = "sketch",
+    mechanism: MechanismName = "sketch",
     size: int | None = None,
 ) -> list[dict[str, object]]:
     """A row, or of a profile a row for every order."""

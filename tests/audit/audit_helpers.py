@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 from collections.abc import Callable
 
@@ -30,7 +29,7 @@ def in_turn(secrets: int) -> Opener:
 
 def quieter(factor: float) -> Change:
     """Less noise on the estimate; of buckets, on the sum and on the norm."""
-    return lambda plan: dataclasses.replace(plan, noise=factor * plan.noise)
+    return lambda plan: plan.altered(noise=factor * plan.noise)
 
 
 def caught(plan: ss.Plan, trials: int, opened: Opener) -> ss.AuditReport:

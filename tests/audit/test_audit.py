@@ -6,7 +6,6 @@ are derived from the trial's number, so the outcome never changes.
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import itertools
 import math
@@ -81,7 +80,7 @@ def test_a_halved_floor_is_caught(plan) -> None:
     half = Phantoms.of_mass(0.5, plan.floor / 2)
 
     def halved(plan: ss.Plan) -> ss.Plan:
-        return dataclasses.replace(plan, phantoms=half)
+        return plan.altered(phantoms=half)
 
     report = ss.audit(plan, 2_000, open_collector=opener("half", halved), progress=False)
     assert not report.passed, str(report)

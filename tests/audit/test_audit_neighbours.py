@@ -99,7 +99,7 @@ class QuietWhenLong:
     def update(self, keys: Any, values: Any) -> None:
         plan = self._plan
         if len(keys) > 60:
-            plan = dataclasses.replace(plan, privacy=dataclasses.replace(plan.privacy, epsilon=50.0))
+            plan = plan.altered(privacy=dataclasses.replace(plan.privacy, epsilon=50.0))
         self._collector = plan.open(self._secret)
         self._collector.update(keys, values)
 

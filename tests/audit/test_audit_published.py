@@ -24,18 +24,16 @@ HILL_OF_KEYS = ss.plan(
 
 def changed_parts(plan: ss.Plan, kind: type, change: Callable[[ss.Plan], ss.Plan]) -> ss.Plan:
     parts = tuple(change(part) if isinstance(part.statistic, kind) else part for part in plan.parts)
-    return dataclasses.replace(plan, parts=parts)
+    return plan.altered(parts=parts)
 
 
 def without_floor(plan: ss.Plan) -> ss.Plan:
-    return changed_parts(plan, ss.Moment, lambda part: dataclasses.replace(part, phantoms=Phantoms(0, 1)))
+    return changed_parts(plan, ss.Moment, lambda part: part.altered(phantoms=Phantoms(0, 1)))
 
 
 def without_noise(plan: ss.Plan) -> ss.Plan:
     loud = {"epsilon": 1e6}
-    return changed_parts(
-        plan, ss.Total, lambda part: dataclasses.replace(part, privacy=dataclasses.replace(part.privacy, **loud))
-    )
+    return changed_parts(plan, ss.Total, lambda part: part.altered(privacy=dataclasses.replace(part.privacy, **loud)))
 
 
 @pytest.mark.parametrize(

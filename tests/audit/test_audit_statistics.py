@@ -29,14 +29,14 @@ def test_sound_plans_pass(plan: ss.Plan) -> None:
 
 def test_more_entries_of_entropy_than_the_price_allows_are_caught() -> None:
     def larger(plan: ss.Plan) -> ss.Plan:
-        return dataclasses.replace(plan, size=40 * plan.size)
+        return plan.altered(size=40 * plan.size)
 
     caught(SHANNON, 300, opener(2, larger))
 
 
 def claiming(epsilon: float) -> Change:
     """The noise of another ε than the one that is claimed."""
-    return lambda plan: dataclasses.replace(plan, privacy=dataclasses.replace(plan.privacy, epsilon=epsilon))
+    return lambda plan: plan.altered(privacy=dataclasses.replace(plan.privacy, epsilon=epsilon))
 
 
 @pytest.mark.slow

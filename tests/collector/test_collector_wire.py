@@ -11,6 +11,8 @@ import pytest
 from collector_fixtures import BARE, EXACT, FIRST, FIXTURES, FOLDER, NOISY, RELEASED, fresh, make, released
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plan_texts import first_content, text_of
+from plan_texts import forged as forged_plan
 
 import stablesketch as ss
 from stablesketch.framing import Kind
@@ -167,20 +169,12 @@ def test_later_versions() -> None:
 
 
 def changed(plan: ss.Plan, **fields: object) -> str:
-    content = json.loads(plan.to_json())
-    content.update(fields)
-    return json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return forged_plan(plan, **fields)
 
 
 def first_plan(**fields: object) -> str:
     """As version 0.1.0 wrote it."""
-    content = json.loads(BARE.to_json())
-    del content["noise"], content["cap"]
-    return json.dumps(
-        {**content, "format": "stablesketch-plan/1", "mechanism": "sketch", **fields},
-        sort_keys=True,
-        separators=(",", ":"),
-    )
+    return text_of({**first_content(BARE), **fields})
 
 
 FORGED: dict[str, tuple[bytes, str]] = {

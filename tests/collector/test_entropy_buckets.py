@@ -10,8 +10,8 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.law.skewed import SkewedLaw
+from stablesketch.mechanism.entropy import entropy_noise
 from stablesketch.mechanism.measured_entropy import measured_entropy
-from stablesketch.plan.entropy_plan import entropy_noise
 from stablesketch.privacy.noisy_entropy import EntropyNoise
 
 Floats = np.ndarray

@@ -100,7 +100,7 @@ def test_the_noise_is_that_of_the_secret_and_of_nothing_else() -> None:
     plan = planned(0.5)
     assert noise(plan, numbered(1)) == noise(plan, numbered(1))
     assert len({noise(plan, numbered(number)) for number in range(20)}) > 15
-    assert noise(plan, numbered(1)) != noise(dataclasses.replace(plan, statistic=ss.Moment(0.25)), numbered(1))
+    assert noise(plan, numbered(1)) != noise(plan.altered(statistic=ss.Moment(0.25)), numbered(1))
 
 
 @pytest.mark.parametrize("scale", [Fraction(3, 2), Fraction(1_301, 1)])
@@ -222,6 +222,6 @@ def test_where_the_number_of_pairs_is_private_no_stream_is_refused_for_its_lengt
 def test_totals_beyond_the_cap_are_released() -> None:
     """The guarantee of a norm asks nothing of totals; what is above the cap is released as the cap, with noise."""
     plan = ss.plan(ss.Moment(1.5), ss.Privacy(1.0, 1e-9, max_value=2**20), size=50)
-    collector = dataclasses.replace(plan, cap=2.0**22).open(numbered(78))
+    collector = plan.altered(cap=2.0**22).open(numbered(78))
     collector.update(range(1_000), [2**20] * 1_000)
     assert collector.release().value ** (1 / 1.5) < 2.0**22 + 30.0 * plan.noise

@@ -141,7 +141,7 @@ def test_what_sampling_cannot_do(plan: ss.Plan) -> None:
 
 
 def test_damaged_bytes_are_refused(plan: ss.Plan) -> None:
-    from stablesketch.mechanism.sampled import SampledState
+    from stablesketch.mechanism.sampled_state import SampledState
 
     collector = plan.open(fresh(), shard="a")
     collector.update(KEYS, VALUES)

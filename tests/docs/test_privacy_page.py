@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import stablesketch as ss
-from stablesketch.plan.sizing import relative_deviation
+from stablesketch.mechanism.floor import relative_deviation
 from stablesketch.privacy.precision import coarse_enough_step, grid_step, is_covered, rounding_delta
 
 ROOT = Path(__file__).parents[2]

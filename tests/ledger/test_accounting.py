@@ -142,10 +142,10 @@ def test_pure_and_single_releases_cost_what_they_say(exact: ss.Plan, plan: ss.Pl
 def test_what_a_plan_says_of_itself_is_not_believed(plan: ss.Plan) -> None:
     """ε and δ are found anew from size, floor and privacy; a plan that claims more is refused."""
     assert charge_of(plan).basic() == (plan.epsilon, plan.delta)
-    boastful = replace(plan, epsilon=0.9 * plan.epsilon)
-    bare = replace(plan, phantoms=replace(plan.phantoms, count=plan.phantoms.count // 2, weight=1))
-    careless = replace(plan, delta=0.5 * plan.delta)
-    fine = replace(plan, step=plan.step / 1024)
+    boastful = plan.altered(epsilon=0.9 * plan.epsilon)
+    bare = plan.altered(phantoms=replace(plan.phantoms, count=plan.phantoms.count // 2, weight=1))
+    careless = plan.altered(delta=0.5 * plan.delta)
+    fine = plan.altered(step=plan.step / 1024)
     for forged in (boastful, bare, careless, fine):
         with pytest.raises(ss.LedgerError, match="do not give that"):
             Cost.of(charge_of(forged), "replace", None)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import stablesketch as ss
-from stablesketch.plan.layout import Layout
-from stablesketch.plan.noisy_measure import noise_of_plan
+from stablesketch.mechanism.layout import Layout
+from stablesketch.mechanism.noisy_measure import noise_of_plan
 from stablesketch.statistic import Statistic
 
 PRIVACY = ss.Privacy(1.0, 1e-9)

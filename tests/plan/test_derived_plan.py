@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import stablesketch as ss
-from stablesketch.plan.charge import composed_epsilon
+from stablesketch.mechanism.together import composed_epsilon
 from stablesketch.plan.mechanism import charge_of
 from stablesketch.privacy.charge import Charge
 
@@ -104,9 +104,9 @@ def test_exact_measurements_are_pure() -> None:
     [
         (lambda plan: plan["parts"].pop(), "other parts than it needs"),
         (lambda plan: plan.pop("parts"), "no grid"),
-        (lambda plan: plan["parts"][0].update(size="many"), "size"),
-        (lambda plan: plan["statistic"].update(name="hull"), "format this version does not read"),
-        (lambda plan: plan["statistic"].update(order=3), "order = 3"),
+        (lambda plan: plan["parts"][0]["numbers"].update(size="many"), "size"),
+        (lambda plan: plan["asked"]["statistic"].update(name="hull"), "format this version does not read"),
+        (lambda plan: plan["asked"]["statistic"].update(order=3), "order = 3"),
     ],
 )
 def test_plans_that_nothing_writes_are_refused(change: object, says: str) -> None:
@@ -119,4 +119,4 @@ def test_plans_that_nothing_writes_are_refused(change: object, says: str) -> Non
 def test_a_forged_price_is_found_out_by_who_charges_it() -> None:
     plan = ss.plan(ss.Hill(0.5), VALUES, size=50, mechanism="bare")
     with pytest.raises(ss.LedgerError, match="do not give that"):
-        charge_of(dataclasses.replace(plan, epsilon=plan.epsilon / 3.0)).basic()
+        charge_of(plan.altered(epsilon=plan.epsilon / 3.0)).basic()

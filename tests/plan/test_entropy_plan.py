@@ -7,7 +7,7 @@ import math
 import pytest
 
 import stablesketch as ss
-from stablesketch.plan.entropy_plan import entropy_noise
+from stablesketch.mechanism.entropy import entropy_noise
 from stablesketch.sketch.estimators.entropy_mean import entropy_mean_deviation
 
 PRIVACY = ss.Privacy(1.0, 1e-9)

@@ -21,7 +21,8 @@ from scipy.special import gammaln
 from scipy.stats import chi2
 
 import stablesketch as ss
-from stablesketch.plan.noisy_measure import layout_of, spread_noise
+from stablesketch.mechanism.layout import layout_of
+from stablesketch.mechanism.noisy_measure import spread_noise
 from stablesketch.privacy.noisy_estimate import NoisyEstimate, noise_for
 
 P = 0.5

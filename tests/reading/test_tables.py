@@ -20,9 +20,9 @@ from scipy import integrate, stats
 
 import stablesketch as ss
 from stablesketch.bounding.groups import GroupBudget
+from stablesketch.mechanism.entropy import entropy_noise
 from stablesketch.mechanism.exact import ExactNumber
-from stablesketch.plan.distinct_plan import phantom_number
-from stablesketch.plan.entropy_plan import entropy_noise
+from stablesketch.mechanism.registers import phantom_number
 from stablesketch.plan.mechanism import charge_of, mechanism_of
 from stablesketch.privacy.charge import Charge
 from stablesketch.privacy.noisy_estimate import Precision
@@ -107,7 +107,7 @@ def check_noise(shifts: set[tuple[int, ...]], scale: Fraction, charge: Charge) -
 def test_exact_moments(whose: str, p: float) -> None:
     """Above order 1 the norm is what is released."""
     plan = ss.plan(ss.Moment(p), group_privacy(whose), mechanism="exact")
-    plan = replace(plan, step=plan.step * 32)  # a coarser grid, of which roundings are a larger part
+    plan = plan.altered(step=plan.step * 32)  # a coarser grid, of which roundings are a larger part
     shifts = moved(whose, lambda own: math.floor(sum(f**p for f in own) ** (1 / max(p, 1)) / plan.step + 0.5))
     distance = exact_distance(plan)
     check_noise(shifts, Fraction(distance) / Fraction(EPSILON), charge_of(plan))
@@ -117,7 +117,7 @@ def test_a_rounding_for_every_group_is_needed() -> None:
     """Two groups can move by more than one group with both pairs in it."""
     privacy = group_privacy("a person")
     plan = replace(ss.plan(ss.Moment(0.5), privacy, mechanism="exact"), step=3.0)
-    one = exact_distance(replace(plan, privacy=replace(privacy, groups=1)))
+    one = exact_distance(plan.altered(privacy=replace(privacy, groups=1)))
     shifts = moved("a person", lambda own: math.floor(sum(f**0.5 for f in own) / 3.0 + 0.5))
     assert one < max(sum(map(abs, each)) for each in shifts) <= exact_distance(plan)
 

@@ -167,7 +167,7 @@ class GroupBudget:
 def _within(plan: Plan) -> Plan:
     """The plan as if its group were a stream of which pairs are replaced: for what that costs, not to be released."""
     inside = replace(plan.privacy, relation="replace")
-    return replace(plan, privacy=inside, parts=tuple(_within(part) for part in plan.parts))
+    return plan.altered(privacy=inside, parts=tuple(_within(part) for part in plan.parts))
 
 
 def group_secret(secret: Secret, name: Name) -> Secret:

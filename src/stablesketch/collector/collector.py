@@ -193,7 +193,7 @@ class Collector:
             raise ArgumentTypeError(
                 "other", type(other), "not a Collector", "Read a blob with Collector.from_bytes first"
             )
-        if other._plan != self._plan:
+        if not self._plan.releases_like(other._plan):
             raise MergeError("collectors of different plans cannot be merged: open every shard from the same plan.")
         first, second = sorted((self, other), key=id)  # always in this order, so that two threads cannot wait in a ring
         with first._lock, second._lock:

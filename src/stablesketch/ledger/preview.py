@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ..errors import PlanInfeasible
 from ..plan import Plan
-from ..plan import plan as make_plan
 from ..plan.mechanism import charge_of, mechanism_of
 from ..privacy import PrivacyCurve
 from ..privacy.charge import Charge
 from .accounting import Cost
 
-__all__ = ["Limit", "Preview", "Schedule", "largest_epsilon", "plan_with_epsilon"]
+__all__ = ["Limit", "Preview", "Schedule", "largest_epsilon"]
 
 # A budget of 0.3 takes releases of 0.1 and 0.2, whose floats add up to a little more: nine digits are held.
 _NINE_DIGITS = 1.0 + 1e-9
@@ -129,17 +128,6 @@ def largest_epsilon(mechanism: Charge, fits: Callable[[Charge], bool], *, most: 
     return min(curve.bracket(left)[0] if left > 0.0 else epsilon, most)
 
 
-def plan_with_epsilon(plan: Plan, epsilon: float) -> Plan:
-    """The same plan for another ε: statistic, size and everything that is protected stay."""
-    privacy = replace(plan.privacy, epsilon=epsilon)
-    expected = plan.expected if plan.expected > 0.0 else None
-    size = plan.sizes if plan.mechanism != "exact" else None
-    return make_plan(
-        plan.statistic, privacy, size=size, entries_per_key=plan.per_key, expected=expected, mechanism=plan.mechanism,
-        deletes=plan.deletes,
-    )  # fmt: skip
-
-
 def schedule(plan: Plan, releases: int, limits: Sequence[Limit], cost_of: Callable[[Charge, int], Cost]) -> Schedule:
     """The largest ε each at which `releases` releases fit into all limits, planned and checked."""
 
@@ -149,7 +137,7 @@ def schedule(plan: Plan, releases: int, limits: Sequence[Limit], cost_of: Callab
     epsilon = largest_epsilon(charge_of(plan), fits)
     for attempt in range(_STEPS if epsilon is not None else 0):
         assert epsilon is not None
-        candidate = plan_with_epsilon(plan, epsilon)
+        candidate = plan.again(epsilon=epsilon, same_size=True)
         mechanism = charge_of(candidate)
         if fits(mechanism):
             after = limits[0].epsilon_of(limits[0].spent + cost_of(mechanism, 0).times(releases))

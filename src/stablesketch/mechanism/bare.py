@@ -8,20 +8,22 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ..errors import PlanInfeasible, StreamTooShort
+from ..errors import BlobError, PlanInfeasible, StreamTooShort
+from ..plan.asked import Asked
 from ..plan.in_words import percent, stored
 from ..plan.mechanism import Mechanism, Row, mechanism_of
 from ..plan.plan import Plan
 from ..privacy import PrivacyCurve, log_sensitivity
 from ..privacy.charge import Charge
 from ..privacy.neighbours import worst_neighbours
-from ..privacy.precision import is_covered, rounding_delta
+from ..privacy.precision import NUMERICAL_ERROR, is_covered, rounding_delta
 from ..sketch import Sketch
 from ..sketch.estimators import log_estimates
 from ..sketch.estimators.pitman import log_estimate
 from ..sketch.estimators.pivot import PivotLaw, pivot_law
 from ..sketch.sketch import log_magnitudes
 from ..statistic import Array, Moment, Statistic, exact_name
+from .bare_plan import bare_plan
 from .measured import Measured, uniform_offset
 from .sketch_state import SketchState
 from .state import check_promise
@@ -127,7 +129,20 @@ class BareState(SketchState):
 class Bare(Mechanism):
     """Entries that are private by themselves; what is promised of the stream is checked before a release."""
 
+    name = "bare"
     bare = True
+    numerical_error = NUMERICAL_ERROR
+
+    def check(self, plan: Plan) -> None:
+        """Besides, there is no noise, and the grid is not too fine: what finite precision costs alone is within δ."""
+        super().check(plan)
+        if plan.noise or plan.cap:
+            raise self.odd_noise(plan)
+        if rounding_delta(plan.epsilon, plan.step, self.numerical_error) > plan.delta * (1.0 + 1e-9):
+            raise BlobError(
+                f"a plan of {plan.statistic} with step = {plan.step:g}, which is too fine for δ = {plan.delta:g}; "
+                "nothing writes such. Make the plan again with ss.plan."
+            )
 
     def rows(self, plan: Plan) -> list[Row]:
         return bare_rows(plan, self.error_in_words(plan))
@@ -136,15 +151,19 @@ class Bare(Mechanism):
 class BareMoment(Bare):
     """F_p up to order 1, with a floor."""
 
+    guesses = True
     state: ClassVar[type[SketchState]] = BareState
 
     def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
         return isinstance(statistic, Moment) and name == "bare" and not sampled
 
+    def plan(self, asked: Asked) -> Plan:
+        return bare_plan(asked)
+
     def cost(self, plan: Plan) -> Charge:
         """ρ is found anew from the order, the privacy and the phantoms."""
         p = plan.statistic.p
-        # As in plan/bare_plan.py: the mass is a sum of rounded powers, and taken a little smaller.
+        # As in bare_plan.py: the mass is a sum of rounded powers, and taken a little smaller.
         log_rho = log_sensitivity(p, plan.privacy, plan.floor * (1.0 - 1e-12))
         # (1 + e^0) g is what finite precision costs at ε = 0.
         gap = 0.5 * rounding_delta(0.0, plan.step)

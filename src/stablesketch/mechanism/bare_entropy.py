@@ -1,26 +1,47 @@
-"""Shannon's entropy: a sketch of the skewed law, its location estimated, rounded to a grid."""
+"""Shannon's entropy by bare entries: a sketch of the skewed law, its location estimated, rounded to a grid.
+
+There is no floor, so privacy decides how many entries there may be.
+
+The entries are R - H, a location family (law/skewed.py): neighbours move them by at most Δ = sup|ΔH|
+(privacy/entropy_neighbours.py), the fewer entries the better they hide it, and the error is about 1.70/sqrt(size)
+whatever the stream. So an (ε, δ) allows a size, which grows as 1/Δ²; Δ falls about as ln n/n times the largest value. A
+stream that is too short for five entries cannot be helped, and the plan says so.
+"""
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..errors import PlanInfeasible
-from ..plan.plan import Plan
+from ..plan.asked import HEADER_BYTES, LARGEST_SIZE, LEAST_SIZE, Asked
+from ..plan.plan import Accuracy, Cost, Numbers, Plan
+from ..plan.ways_out import either, instead_of
+from ..privacy import Privacy
 from ..privacy.charge import Charge
 from ..privacy.entropy_neighbours import entropy_sensitivity
-from ..privacy.precision import ENTROPY_ERROR, entropy_is_covered, rounding_delta
+from ..privacy.precision import ENTROPY_ERROR, coarse_enough_step, entropy_is_covered, rounding_delta
+from ..privacy.shift_curve import ShiftCurve
+from ..sketch import entry_bytes
 from ..sketch.entropy_sketch import EntropySketch
-from ..sketch.estimators.entropy import entropy_estimate, entropy_pivot
+from ..sketch.estimators.entropy import entropy_deviation, entropy_estimate, entropy_pivot
 from ..sketch.estimators.pivot import PivotLaw
 from ..sketch.sketch import Sketch
 from ..statistic import Array, Shannon, Statistic
 from .bare import Bare, BareState
+from .bare_plan import one_group
+from .entropy import exact_entropy_deviation
+from .floor import gaussian_guide
 from .measured import Measured
 
 if TYPE_CHECKING:
     from ..secret import Secret
 
 __all__ = ["BareEntropy", "BareEntropyState", "absolute_error"]
+
+_PRECISION_SHARE = 0.75  # of δ, which finite precision may take at most
+_LARGEST_EPSILON = 20.0  # to be suggested
 
 
 class BareEntropyState(BareState):
@@ -71,9 +92,30 @@ class BareEntropy(Bare):
 
     state = BareEntropyState
     monotone = False
+    numerical_error = ENTROPY_ERROR
 
     def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
         return isinstance(statistic, Shannon) and name == "bare"
+
+    def plan(self, asked: Asked) -> Plan:
+        """By the size asked for, the memory, or the error; if nobody asks, as near to the usual error as ε allows."""
+        privacy = asked.privacy
+        one_group(privacy)
+        shift = entropy_sensitivity(privacy, privacy.total or None)
+        if asked.one_size is not None or asked.memory is not None:
+            size = asked.size_within(_entry_bytes(privacy))
+            if not _allows(size, shift, privacy):
+                raise _refused(privacy, shift, f"{size} entries are", asked)
+            return _plan(asked, shift, size)
+        needed = _size_for(asked.error_or(asked.statistic.default_error), privacy)
+        if needed <= LARGEST_SIZE and _allows(needed, shift, privacy):
+            return _plan(asked, shift, needed)
+        if not asked.free_error:
+            raise _refused(privacy, shift, f"an error of {asked.error:g} is", asked)
+        size = _largest_size(shift, privacy)
+        if not size:
+            raise _refused(privacy, shift, f"{LEAST_SIZE} entries, the fewest, are", asked)
+        return _plan(asked, shift, size)
 
     def cost(self, plan: Plan) -> Charge:
         gap = 0.5 * rounding_delta(0.0, plan.step, ENTROPY_ERROR)
@@ -87,3 +129,112 @@ class BareEntropy(Bare):
 def absolute_error(plan: Plan) -> str:
     """Of a statistic whose errors are absolute; that of entropy is the same whatever the stream."""
     return f"{plan.error:.3g} absolute{', where everybody has the least' if plan.privacy.unit == 'key' else ''}"
+
+
+def _plan(asked: Asked, shift: float, size: int) -> Plan:
+    privacy = asked.privacy
+    step, curve_delta = _grid(size, privacy)
+    curve = ShiftCurve(size, shift)
+    return Plan(
+        asked,
+        "bare",
+        # There is no pure ε: the right tail of R is lighter than any exponential.
+        Cost(min(curve.epsilon(curve_delta), privacy.epsilon), privacy.delta),
+        Accuracy(_spread(size, step), False, 0.0, exact_entropy_deviation(privacy)),
+        Numbers(size, step=step, bytes=HEADER_BYTES + math.ceil(size * _entry_bytes(privacy))),
+    )
+
+
+def _grid(size: int, privacy: Privacy) -> tuple[float, float]:
+    """(step, what of δ is left for the entries); the latter below 0 if finite precision takes more than its share."""
+    share = _PRECISION_SHARE * privacy.delta
+    step = coarse_enough_step(entropy_deviation(size), privacy.epsilon, share, ENTROPY_ERROR)
+    cost = rounding_delta(privacy.epsilon, step, ENTROPY_ERROR)
+    return step, privacy.delta - cost if cost <= share else -1.0
+
+
+def _spread(size: int, step: float) -> float:
+    """With the rounding: H moves by an independent uniform number within g/2 of 0."""
+    return math.sqrt(entropy_deviation(size) ** 2 + step**2 / 12.0)
+
+
+def _allows(size: int, shift: float, privacy: Privacy) -> bool:
+    left = _grid(size, privacy)[1]
+    return left > 0.0 and math.isfinite(shift) and ShiftCurve(size, shift).delta(privacy.epsilon) <= left
+
+
+def _size_for(error: float, privacy: Privacy) -> int:
+    """The fewest entries with at most this error."""
+    low, high = LEAST_SIZE, LARGEST_SIZE + 1
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _spread(middle, _grid(middle, privacy)[0]) <= error else (middle + 1, high)
+    return low
+
+
+def _largest_size(shift: float, privacy: Privacy) -> int:
+    """The most entries that the privacy allows, within 1%; 0 if not even the fewest."""
+    if not _allows(LEAST_SIZE, shift, privacy):
+        return 0
+    low, high = LEAST_SIZE, LEAST_SIZE
+    while high < LARGEST_SIZE and _allows(high, shift, privacy):
+        low, high = high, min(2 * high, LARGEST_SIZE)
+    if low == high or _allows(high, shift, privacy):
+        return high
+    while high - low > max(1, low // 100):
+        middle = (low + high) // 2
+        low, high = (middle, high) if _allows(middle, shift, privacy) else (low, middle)
+    return low
+
+
+def _refused(privacy: Privacy, shift: float, what: str, asked: Asked) -> PlanInfeasible:
+    """What would do: a smaller size, a larger ε, a promise of more pairs, or a statistic that has a floor."""
+    ways, size = [], 0
+    if math.isfinite(shift) and asked.measurement.of is None:  # a part has no size and no ε that could be asked for
+        size = _largest_size(shift, privacy)
+        if size:
+            ways.append(f"{_only(asked)}size={size}, whose error is {_spread(size, _grid(size, privacy)[0]):.2g} nats")
+        else:
+            enough = float(f"{1.1 * ShiftCurve(LEAST_SIZE, shift).epsilon(0.2 * privacy.delta):.2g}")
+            if enough <= _LARGEST_EPSILON and _allows(LEAST_SIZE, shift, replace(privacy, epsilon=enough)):
+                ways.append(f"epsilon={enough:g}")
+    pairs = 0 if size else _enough_pairs(privacy)
+    # Under replace their number is what it is; it can be promised only where nobody said it.
+    promises = privacy.relation == "add_remove" or not privacy.pairs
+    if pairs and promises:
+        ways.append(f"pairs={pairs}, a promise that there are so many or more, from public knowledge")
+    ways.append("mechanism='exact', which needs no promise and holds all keys in memory")
+    ways.append(f"{instead_of(asked.measurement.of or Shannon(), Shannon())}, which needs no promise either")
+    number = "any number of" if not privacy.pairs else f"at least {privacy.pairs:,}"
+    return PlanInfeasible(
+        f"{what} out of reach for Shannon's entropy at ε = {privacy.epsilon:.3g}, δ = {privacy.delta:.3g}: one person "
+        f"can change it by more than they hide, among {number} pairs with values up to {privacy.max_value:,}. "
+        + (f"It takes {pairs:,} pairs or more. " if pairs and not promises else "")
+        + either([f"Pass {ways[0]}".replace("Pass Leave", "Leave"), *ways[1:]])
+        + "."
+    )
+
+
+def _only(asked: Asked) -> str:
+    """What must not be passed beside a size."""
+    given = (("error=", asked.error), ("memory=", asked.memory))
+    return "".join(f"Leave out {name} and pass " for name, value in given if value is not None)
+
+
+def _enough_pairs(privacy: Privacy) -> int:
+    """A round number of pairs of which the fewest entries may be released; 0 if there is none below 10^12."""
+    most = 1.5 * gaussian_guide(privacy.epsilon, privacy.delta) * entropy_deviation(LEAST_SIZE)  # a guide only
+    for power in range(12):
+        for digit in (1, 2, 5):
+            pairs = digit * int(10**power)
+            if pairs <= privacy.pairs:
+                continue
+            shift = entropy_sensitivity(replace(privacy, pairs=pairs), privacy.total or None)
+            if shift <= most and _allows(LEAST_SIZE, shift, privacy):
+                return pairs
+    return 0
+
+
+def _entry_bytes(privacy: Privacy) -> float:
+    """An entry is a sum of f R, about as large as the total: at most pairs times the largest value."""
+    return entry_bytes(1.0, float(max(privacy.pairs, 1)) * privacy.max_value)

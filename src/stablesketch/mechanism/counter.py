@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Sequence
 from fractions import Fraction
@@ -10,18 +11,20 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import MergeError
+from ..errors import ArgumentError, MergeError
 from ..framing import Reader, encode_integer
-from ..plan.exact_plan import expected_moment
+from ..plan.asked import Asked
 from ..plan.plan import Plan
-from ..plan.total_plan import total_distance, total_scale
+from ..plan.ways_out import a_larger_error
+from ..privacy import Privacy, discrete_laplace
 from ..sketch.columns import value_column
 from ..sketch.workers import checked_threads
 from ..statistic import Moment, Statistic, Total
 from .counting_state import OTHER_SECRET, CountingState
-from .exact import ExactNumber
+from .exact import ExactNumber, noise_plan
 from .laplace_noise import check_noise, noise_of, noisy
 from .measured import Measured
+from .moments import least_moment
 from .state import check_promise
 
 if TYPE_CHECKING:
@@ -31,6 +34,7 @@ __all__ = ["Counter", "TotalState"]
 
 _CHUNK = 1 << 20
 _HEADER = struct.Struct("<8s")  # fingerprint of the secret
+_BYTES = 64
 
 
 class TotalState(CountingState):
@@ -95,9 +99,24 @@ class Counter(ExactNumber):
 
     state = TotalState
     counter = True
+    folds = False
 
     def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
         return isinstance(statistic, Total) or (statistic == Moment(1.0) and name != "bare")
+
+    def plan(self, asked: Asked) -> Plan:
+        """ε-private; the error is that of the noise, relative to `expected`, by default the promised pairs."""
+        privacy = asked.privacy
+        expected = asked.expected or float(max(privacy.pairs, privacy.total))
+        deviation = discrete_laplace.variance(total_scale(privacy)) ** 0.5
+        error = deviation / expected if expected else deviation
+        if asked.error is not None and (not expected or error > asked.error):
+            raise ArgumentError(
+                "error", asked.error, f"the noise alone is {error:.3g} at a total of {expected:,.6g}",
+                f"{a_larger_error(error if expected else math.inf)}, or a larger ε, or expected=, the total "
+                "you expect",
+            )  # fmt: skip
+        return noise_plan(asked, deviation, expected, bytes=_BYTES)
 
     def distance(self, plan: Plan) -> int:
         return total_distance(plan.privacy)
@@ -110,13 +129,23 @@ class Counter(ExactNumber):
 
     def expects_least(self, plan: Plan) -> bool:
         statistic = plan.statistic
-        return isinstance(statistic, Moment) and plan.expected == expected_moment(statistic, plan.privacy, None)
+        return isinstance(statistic, Moment) and plan.expected == least_moment(1.0, plan.privacy)
 
     def memory(self) -> str:
         return "one counter"
 
     def row_among_others(self, plan: Plan) -> str:
         return f"one counter, noise {self.noise_in_words(plan)}"
+
+
+def total_distance(privacy: Privacy) -> int:
+    """By how much neighbours can differ in N: c pairs of up to M are added, or of c pairs each changes from 1 to M."""
+    return max(privacy.pairs_per_person * (privacy.max_value - (privacy.relation == "replace")), 1)
+
+
+def total_scale(privacy: Privacy) -> Fraction:
+    """Of the noise: D/ε, so that it is ε-private."""
+    return Fraction(total_distance(privacy)) / Fraction(privacy.epsilon)
 
 
 def _sum(values: NDArray[np.int64]) -> int:

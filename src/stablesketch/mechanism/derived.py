@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import ClassVar
 
-from ..plan.charge import together
-from ..plan.derived_plan import combined
+from ..errors import BlobError
+from ..plan.asked import Asked, MechanismName
 from ..plan.in_words import amount, both_errors, percent, shown_error, stored
 from ..plan.mechanism import Mechanism, Row, charge_of, mechanism_of, needs_promise
 from ..plan.plan import Plan
@@ -17,8 +19,11 @@ from ..privacy.charge import Charge
 from ..statistic import Derived, Distinct, Moment, Profile, Shannon, Statistic
 from .bare import bare_rows
 from .bare_entropy import absolute_error
+from .bare_plan import not_above_one
+from .derived_plan import combined, derived_plan
 from .derived_state import DerivedState
 from .exact import Exact
+from .together import together
 
 __all__ = ["FromBare", "FromExact", "FromSketches"]
 
@@ -27,10 +32,29 @@ class FromSketches(Mechanism):
     """Computed from sketches with noise."""
 
     state = DerivedState
-    name = "sketch"
+    name: ClassVar[MechanismName] = "sketch"
+    computes = True
 
     def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
         return isinstance(statistic, Derived) and name == self.name
+
+    def plan(self, asked: Asked) -> Plan:
+        return derived_plan(asked)
+
+    def check(self, plan: Plan) -> None:
+        """What it needs is measured, protects the same, and claims no less."""
+        if not plan.parts:
+            raise BlobError(f"a plan of {plan.statistic} that is not made as such plans are; nothing writes such.")
+        if tuple(part.statistic for part in plan.parts) != plan.statistic.needs(plan.privacy):
+            raise BlobError(f"a plan of {plan.statistic} with other parts than it needs; nothing writes such.")
+        self.check_size(plan, *[sum(part.size for part in plan.parts)] * 2)
+        if plan.noise or plan.cap:
+            raise self.odd_noise(plan)
+        own = replace(plan.privacy, epsilon=1.0, delta=0.5)
+        if any(replace(part.privacy, epsilon=1.0, delta=0.5) != own for part in plan.parts):
+            raise BlobError(f"a plan of {plan.statistic} whose parts protect something else; nothing writes such.")
+        if len(plan.parts) == 1 and (plan.epsilon, plan.delta) != (plan.parts[0].epsilon, plan.parts[0].delta):
+            raise self.odd_claim(plan)
 
     def cost(self, plan: Plan) -> Charge:
         if len(plan.parts) == 1:
@@ -101,6 +125,10 @@ class FromBare(FromSketches):
     """Computed from bare entries, unless it takes keys alone, of which there are none."""
 
     name = "bare"
+
+    def plan(self, asked: Asked) -> Plan:
+        not_above_one(asked.statistic.needs(asked.privacy))
+        return super().plan(asked)
 
     def error_in_words(self, plan: Plan) -> str:
         if not needs_promise(plan):

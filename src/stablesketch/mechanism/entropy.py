@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from ..plan.entropy_plan import entropy_noise
+from functools import lru_cache
+
 from ..plan.mechanism import Mechanism
 from ..plan.plan import Plan
+from ..privacy import Privacy
 from ..privacy.charge import Charge
+from ..privacy.noisy_entropy import EntropyNoise
 
-__all__ = ["Entropy"]
+__all__ = ["Entropy", "entropy_noise", "exact_entropy_deviation", "exact_noise", "least_total", "noise_for"]
 
 
 class Entropy(Mechanism):
@@ -30,3 +33,27 @@ class Entropy(Mechanism):
 
     def noise_in_words(self, plan: Plan) -> str:
         return super().noise_in_words(plan) if self.noise_scale(plan) else "b grows with the logarithm of the total"
+
+
+def entropy_noise(plan: Plan) -> EntropyNoise:
+    """The noise of a release by this plan, from a sketch or from exact totals."""
+    return noise_for(plan.privacy, plan.size, plan.buckets)
+
+
+@lru_cache(maxsize=64)
+def noise_for(privacy: Privacy, size: int, buckets: int) -> EntropyNoise:
+    """One for all groups of a table: z takes a while."""
+    return EntropyNoise(privacy, size, privacy.copies, buckets=buckets)
+
+
+def exact_entropy_deviation(privacy: Privacy) -> float:
+    """Of the released H at the least N there can be, to first order, where H is as far from β as it can be."""
+    return exact_noise(privacy).deviation(least_total(privacy))
+
+
+def exact_noise(privacy: Privacy) -> EntropyNoise:
+    return EntropyNoise(privacy, 0, privacy.copies)
+
+
+def least_total(privacy: Privacy) -> int:
+    return max(privacy.pairs, privacy.total, 1)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
+from ..plan.asked import Asked
 from ..plan.in_words import amount
 from ..plan.mechanism import Mechanism, Row
-from ..plan.plan import Plan
+from ..plan.plan import Accuracy, Cost, Numbers, Plan
 from ..privacy.charge import Charge
 
-__all__ = ["Exact", "ExactNumber"]
+__all__ = ["Exact", "ExactNumber", "noise_plan"]
 
 
 class Exact(Mechanism):
     """Noise is all that it errs by."""
 
+    name = "exact"
     exact = True
+    fewest, largest = 0, 0
 
     def memory(self) -> str:
         """What is held while it runs."""
@@ -44,3 +47,16 @@ class ExactNumber(Exact):
 
     def cost(self, plan: Plan) -> Charge:
         return Charge("exact", epsilon=plan.privacy.epsilon, distance=self.distance(plan))
+
+
+def noise_plan(asked: Asked, deviation: float, expected: float, *, step: float = 1.0, bytes: int = 0) -> Plan:
+    """`deviation` is that of the noise; the error is relative to `expected`, absolute where that is 0."""
+    error = deviation / expected if expected > 0.0 else deviation
+    epsilon = asked.privacy.epsilon
+    return Plan(
+        asked,
+        "exact",
+        Cost(epsilon, 0.0, epsilon),
+        Accuracy(error, expected > 0.0, expected, error),
+        Numbers(step=step, bytes=bytes),
+    )

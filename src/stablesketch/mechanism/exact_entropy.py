@@ -6,13 +6,13 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 
-from ..plan.entropy_plan import entropy_noise
-from ..plan.exact_entropy_plan import exact_entropy_deviation
+from ..errors import PlanInfeasible
+from ..plan.asked import Asked
 from ..plan.in_words import shown_error
 from ..plan.plan import Plan
 from ..statistic import Shannon, Statistic
-from .entropy import Entropy
-from .exact import Exact
+from .entropy import Entropy, entropy_noise, exact_entropy_deviation, exact_noise, least_total
+from .exact import Exact, noise_plan
 from .histogram import HistogramState
 from .laplace_noise import noise_of
 from .measured import Measured
@@ -41,6 +41,22 @@ class ExactEntropy(Entropy, Exact):
 
     def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
         return isinstance(statistic, Shannon) and name == "exact"
+
+    def plan(self, asked: Asked) -> Plan:
+        """For streams of any length; the error is that in a stream of as many pairs as are promised."""
+        privacy = asked.privacy
+        error = exact_entropy_deviation(privacy)
+        if asked.error is not None and error > asked.error:
+            promised = f"among {privacy.pairs:,} pairs" if privacy.pairs else "in a stream of which nothing is promised"
+            raise PlanInfeasible(
+                f"the exact mechanism has an error of {error:.3g} nats {promised}, and {asked.error:g} is asked. Leave "
+                "out error=, which changes nothing here, or promise more pairs (pairs=)."
+            )
+        noise = exact_noise(privacy)
+        step = float(noise.step(noise.bound(least_total(privacy))))
+        planned = noise_plan(asked, error, 0.0, step=step)
+        delta = privacy.delta if noise.lost else 0.0
+        return planned.altered(delta=delta, pure_epsilon=math.inf if noise.lost else privacy.epsilon)
 
     def noise_at(self, plan: Plan, pairs: float) -> float:
         return exact_entropy_deviation(replace(plan.privacy, pairs=math.ceil(pairs)))

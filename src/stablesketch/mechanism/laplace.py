@@ -7,17 +7,19 @@ from abc import abstractmethod
 from fractions import Fraction
 from functools import partial
 
-from ..plan.exact_plan import expected_moment
+from ..errors import PlanInfeasible
+from ..plan.asked import Asked
 from ..plan.plan import Plan
-from ..plan.sizing import exact_deviation
+from ..plan.ways_out import a_larger_error
 from ..privacy import discrete_laplace
 from ..privacy.exact_moment import moment_units, units_sensitivity
 from ..privacy.exact_norm import norm_distance, norm_units
 from ..statistic import Distinct, Moment, Statistic
-from .exact import ExactNumber
+from .exact import ExactNumber, noise_plan
 from .histogram import HistogramState
 from .laplace_noise import noise_of, noisy
 from .measured import Measured, moment_of
+from .moments import exact_deviation, exact_moment_error, expected_moment, least_moment
 
 __all__ = ["ExactCount", "ExactMoment", "norm_in_words"]
 
@@ -80,6 +82,30 @@ class ExactMoment(ExactNumber):
     def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
         return isinstance(statistic, Moment) and statistic.p != 1.0 and name == "exact"
 
+    def plan(self, asked: Asked) -> Plan:
+        """Exact F_p, or its norm for an order above 1, on a grid plus discrete Laplace noise: pure ε-DP.
+
+        The grid is a thousandth of the noise or of the sensitivity, c M^p or c M, whichever is less: rounding to it
+        adds up to a step to the sensitivity, so less than a thousandth to the noise. Where several groups change, each
+        is rounded, and the grid is finer by as much.
+        """
+        statistic, privacy, guess = asked.statistic, asked.privacy, expected_moment(asked)
+        deviation = exact_deviation(statistic.p, privacy)
+        error = exact_moment_error(statistic.p, privacy, guess)
+        if asked.error is not None and (guess == 0.0 or error > asked.error):
+            if not guess:
+                raise PlanInfeasible(
+                    f"the noise of the exact mechanism is ± {error:.3g} whatever {statistic} is, so no relative error "
+                    f"can be aimed at. Leave out error=, or pass expected=, the {statistic} you expect."
+                )
+            raise PlanInfeasible(
+                f"the exact mechanism has an error of {error:.3g} at {statistic} = {guess:,.6g}; {asked.error:g} is "
+                f"asked. {a_larger_error(error)}, or a larger ε, or expected= if the value is known to be larger."
+            )
+        finest = deviation * min(1.0, privacy.epsilon / math.sqrt(2.0)) / (1000.0 * privacy.copies)
+        step = 2.0 ** math.floor(math.log2(finest))
+        return noise_plan(asked, error * (guess or 1.0), guess, step=step)
+
     def distance(self, plan: Plan) -> int:
         return _moment_distance(plan)
 
@@ -93,8 +119,7 @@ class ExactMoment(ExactNumber):
         return max(plan.statistic.p, 1.0)
 
     def expects_least(self, plan: Plan) -> bool:
-        assert isinstance(plan.statistic, Moment)
-        return plan.expected == expected_moment(plan.statistic, plan.privacy, None)
+        return plan.expected == least_moment(plan.statistic.p, plan.privacy)
 
     def measured(self, plan: Plan) -> str:
         return norm_in_words(plan.statistic.p)
@@ -107,6 +132,11 @@ class ExactCount(ExactNumber):
 
     def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
         return isinstance(statistic, Distinct) and name == "exact"
+
+    def plan(self, asked: Asked) -> Plan:
+        """Noise of scale c/ε on their number."""
+        deviation = math.sqrt(2.0) * asked.privacy.pairs_per_person / asked.privacy.epsilon
+        return noise_plan(asked, deviation, asked.expected or 0.0)
 
     def distance(self, plan: Plan) -> int:
         return _count_distance(plan)

@@ -6,16 +6,17 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from ..plan.exact_plan import expected_moment
+from ..plan.asked import Asked
 from ..plan.mechanism import Mechanism
-from ..plan.noisy_measure import measure_of, released_by
 from ..plan.plan import Plan
 from ..privacy import discrete_laplace
 from ..privacy.charge import Charge
 from ..sketch.estimators.noisy_interval import NoisyLaw
-from ..statistic import Moment
 from .laplace_noise import check_noise, noise_of
 from .measured import Measured
+from .moments import least_moment
+from .noisy_measure import measure_of, released_by
+from .noisy_plan import noisy_plan
 from .sketch_state import SketchState
 from .state import check_promise
 
@@ -62,6 +63,14 @@ class NoisyEstimate(Mechanism):
     estimate: str
     """By what name the law of ξ is known to the ledger."""
 
+    def plan(self, asked: Asked) -> Plan:
+        return noisy_plan(asked)
+
+    def check(self, plan: Plan) -> None:
+        super().check(plan)
+        if not (plan.cap and plan.step <= plan.noise * 2.0**-10):
+            raise self.odd_noise(plan)
+
     def cost(self, plan: Plan) -> Charge:
         """Δ and what computing costs are found anew."""
         released = released_by(plan)
@@ -89,5 +98,4 @@ class NoisyEstimate(Mechanism):
         return delta
 
     def expects_least(self, plan: Plan) -> bool:
-        assert isinstance(plan.statistic, Moment)
-        return plan.expected == expected_moment(plan.statistic, plan.privacy, None)
+        return plan.expected == least_moment(plan.statistic.p, plan.privacy)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import PlanInfeasible
-from ..plan.noisy_measure import most_keys_of
 from ..plan.plan import Plan
 from ..privacy import discrete_laplace
 from ..sketch import Sketch
@@ -19,6 +18,7 @@ from ..statistic import Moment, Statistic
 from .laplace import norm_in_words
 from .measured import Measured, moment_of
 from .noisy import NoisyEstimate, NoisyState, believed
+from .noisy_measure import most_keys_of
 
 if TYPE_CHECKING:
     from ..secret import Secret
@@ -68,6 +68,7 @@ class Norm(NoisyEstimate):
     """All entries are touched by every key."""
 
     state = NormState
+    name = "sketch"
     estimate = "norm"
 
     def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:

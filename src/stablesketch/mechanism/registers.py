@@ -1,7 +1,12 @@
-"""Distinct keys: registers, phantoms drawn by the secret, an estimate."""
+"""Distinct keys: registers for the error, a secret number of phantom keys for the privacy, an estimate.
+
+The price does not depend on the number of registers, and the error of the registers not on the price: it is
+0.344/sqrt(registers) of the count, and the phantoms add about sqrt(2) c/ε keys.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Self
@@ -9,16 +14,18 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ArgumentError, BlobError, LedgerError
+from ..errors import ArgumentError, BlobError, LedgerError, PlanInfeasible
 from ..framing import Reader, counts_are_possible, encode_integer
-from ..plan.distinct_plan import phantom_number
+from ..plan.asked import HEADER_BYTES, LARGEST_SIZE, Asked
 from ..plan.in_words import amount, both_errors
 from ..plan.mechanism import Mechanism
-from ..plan.plan import Plan
+from ..plan.phantoms import Phantoms
+from ..plan.plan import Accuracy, Cost, Numbers, Plan
+from ..plan.ways_out import a_larger_error, instead_of
 from ..privacy.charge import Charge
-from ..privacy.distinct import distinct_deviation, distinct_limits
+from ..privacy.distinct import PhantomNumber, distinct_deviation, distinct_limits, phantoms_for
 from ..sketch.columns import value_column
-from ..sketch.distinct import FEWEST, DistinctRegisters
+from ..sketch.distinct import FEWEST, DistinctRegisters, blob_bytes
 from ..statistic import Array, Distinct, Statistic
 from .counting_state import CountingState
 from .measured import Measured
@@ -26,7 +33,9 @@ from .measured import Measured
 if TYPE_CHECKING:
     from ..secret import Secret
 
-__all__ = ["Registers", "RegistersState"]
+__all__ = ["Registers", "RegistersState", "phantom_number"]
+
+_MANY = 1e9  # keys: the error is then that of the registers alone
 
 
 class RegistersState(CountingState):
@@ -107,12 +116,47 @@ class RegistersState(CountingState):
 class Registers(Mechanism):
     """The noise is in the number of phantoms, so that registers tell only of the number of keys with it."""
 
+    name = "sketch"
     state = RegistersState
     fewest = FEWEST
+    folds = False  # a register is faster than the fold
     entries_named = ("register", "registers")
 
     def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
         return isinstance(statistic, Distinct) and name != "exact"  # there are no bare ones
+
+    def plan(self, asked: Asked) -> Plan:
+        """By the number of registers asked for, the memory, or the error at `expected` keys, by default very many."""
+        statistic, privacy = asked.statistic, asked.privacy
+        if asked.deletes:
+            without = instead_of(asked.measurement.of or statistic, statistic) or "mechanism='exact'"
+            raise ArgumentError(
+                "deletes", True, "registers cannot take back a key that they counted",
+                f"Leave out deletes=, or pass {without}",
+            )  # fmt: skip
+        phantoms = phantoms_for(privacy)
+        keys = asked.expected or _MANY
+        if asked.one_size is not None or asked.memory is not None:
+            size = asked.size_within(4.0, FEWEST)
+            if size < FEWEST:
+                raise ArgumentError(
+                    "size", size, f"a distinct count has at least {FEWEST} registers", f"Pass size={FEWEST} or more"
+                )
+        else:
+            size = _size_for(asked, keys, phantoms)
+        return Plan(
+            asked,
+            "sketch",
+            # There is no pure ε: a release may be of fewer keys than there can be with the phantoms.
+            Cost(privacy.epsilon, min(phantoms.delta(privacy.epsilon), privacy.delta)),
+            Accuracy(
+                distinct_deviation(keys, size, phantoms) / keys,
+                True,
+                asked.expected or 0.0,
+                math.sqrt(2.0) * privacy.pairs_per_person / privacy.epsilon / keys,
+            ),
+            Numbers(size, step=1.0, phantoms=Phantoms(phantoms.centre, 1), bytes=HEADER_BYTES + blob_bytes(size)),
+        )
 
     def cost(self, plan: Plan) -> Charge:
         """Discrete Laplace noise on the number of keys, but for the chance that the phantoms are fewer than none.
@@ -142,6 +186,29 @@ class Registers(Mechanism):
 
     def exact_beside_noise(self, plan: Plan) -> str:
         return f"± {amount(self.noise_deviation(plan))}"
+
+
+def phantom_number(plan: Plan) -> PhantomNumber:
+    """The law of the number of phantoms of this plan."""
+    privacy = plan.privacy
+    return PhantomNumber(plan.phantoms.count, privacy.epsilon, privacy.pairs_per_person, privacy.copies)
+
+
+def _size_for(asked: Asked, keys: float, phantoms: PhantomNumber) -> int:
+    """The fewest registers with at most this error."""
+    error = asked.error_or(asked.statistic.default_error)
+    low, high = FEWEST, LARGEST_SIZE
+    if distinct_deviation(keys, high, phantoms) > error * keys:
+        best = distinct_deviation(keys, high, phantoms) / keys
+        raise PlanInfeasible(
+            f"{high:,} registers count {keys:,.6g} keys with an error of {best:.3g}, and {error:g} is asked. "
+            f"{a_larger_error(best)}, or pass mechanism='exact'."
+        )
+    while low < high:
+        middle = (low + high) // 2
+        enough = distinct_deviation(keys, middle, phantoms) <= error * keys
+        low, high = (low, middle) if enough else (middle + 1, high)
+    return low
 
 
 def _decode(blob: bytes, secret: Secret | None) -> tuple[int, DistinctRegisters]:

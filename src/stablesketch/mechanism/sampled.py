@@ -1,183 +1,58 @@
-"""The sketch mechanism with sub-sampling: coins decide which pairs reach the sketch, once for all entries or for each.
+"""Bare entries of a sample: the floor that is still needed, the bias to expect, and what would do without.
 
-**Places.** The coin of a pair belongs to its place: a shard's name, and the number of pairs that the state had before
-it. A collector uses the first of its shards' names. No place comes twice in one release: the number only grows, by
-updates and by merging, and a name is merged once, so whatever was counted under a name before has a lower number.
-
-With coins for each entry there are `size` sketches of one entry each, under secrets derived for them, so that coins and
-projections of different entries are independent.
+A sampled plan is made from the plan of the same size without sampling, whose error it is then compared with. Its (ε, δ)
+is that of privacy/sampling.py, never the paper's. The bias depends on how often keys are seen: see
+privacy/sample_moment.py. What is predicted is that of a stream of the promised length with F_p = `expected` whose keys
+are all seen equally often.
 """
 
 from __future__ import annotations
 
 import math
-import struct
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Self
+from collections.abc import Callable
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ..errors import ArgumentError, BlobError, LedgerError, MergeError
-from ..framing import Reader
+from ..errors import ArgumentError, LedgerError, PlanInfeasible
+from ..plan.asked import Asked
 from ..plan.mechanism import Row
+from ..plan.phantoms import Phantoms
 from ..plan.plan import Plan
+from ..plan.sampled import Sampled
+from ..privacy import PrivacyCurve
 from ..privacy.charge import Charge
+from ..privacy.neighbours import log_sensitivity
 from ..privacy.precision import rounding_delta
-from ..privacy.sampling import SampledCurve
-from ..published import Release
-from ..secret import Secret
-from ..sketch import Sketch
-from ..sketch.columns import value_column
-from ..sketch.workers import checked_threads
+from ..privacy.sample_moment import expected_power
+from ..privacy.sampling import SampledCurve, Sampling, sample_log_rho
 from ..statistic import Moment, Statistic
-from .bare import BareMoment, BareState, short_error
-from .coins import Coins
+from .bare import BareMoment, short_error
+from .bare_plan import bare_plan
+from .floor import largest_log_rho
+from .sampled_state import SampledState
 
-if TYPE_CHECKING:
-    from .sketch_state import SketchState
+__all__ = ["SampledMoment"]
 
-__all__ = ["Sampled", "SampledState"]
-
-_HEADER = struct.Struct("<QQQ")  # pairs, total (128 bits)
-_LENGTH = struct.Struct("<Q")
+_CLOSE = 0.01
+_FRAME_BYTES = 58  # of each of the sketches of one entry, about
 _LEAST_EPSILON = 1e-9  # of the bound for sampling
 
 
-class SampledState(BareState):
-    """The sketch of a sample of the stream; `pairs` and `total` are those of the whole stream."""
-
-    def __init__(self, plan: Plan, secret: Secret | None) -> None:
-        assert plan.sampled is not None
-        held = Secret.generate() if secret is None else secret
-        super().__init__(plan, held)
-        self._sampling = plan.sampled.sampling
-        self._shard = ""
-        self._pairs = self._total = 0
-        p, size = plan.statistic.p, plan.size
-        if self._sampling.per == "pair":
-            self._parts = [self._sketch]
-        else:
-            self._parts = [Sketch(p, 1, held.child(f"sampled entry {j}"), law="symmetric") for j in range(size)]
-        self._coins = [Coins(part.secret, self._sampling.rate) for part in self._parts]
-
-    @classmethod
-    def from_bytes(cls, plan: Plan, blob: bytes, secret: Secret | None) -> Self:
-        """Reads what `to_bytes` wrote."""
-        self = cls(plan, secret)
-        reader = Reader("a sampled collector", blob)
-        self._pairs, low, high = reader.unpack(_HEADER)
-        self._total = low | high << 64
-        if not _countable(self._pairs, self._total):
-            raise BlobError("a sampled collector of more pairs than any stream can have.")
-        for i, part in enumerate(self._parts):
-            read = Sketch.from_bytes(reader.sized(_LENGTH), part.secret)
-            if (read.p, read.law, read.size) != (part.p, part.law, part.size):
-                raise BlobError("a sampled collector whose sketches are not those of its plan.")
-            self._parts[i] = read
-        reader.end()
-        if self._sampling.per == "pair":
-            self._sketch = self._parts[0]
-        return self
-
-    def to_bytes(self) -> bytes:
-        """pairs (8), total (16), then each sketch: length (8), bytes."""
-        blobs = [part.to_bytes() for part in self._parts]
-        header = _HEADER.pack(self._pairs, self._total & (1 << 64) - 1, self._total >> 64)
-        return header + b"".join(_LENGTH.pack(len(blob)) + blob for blob in blobs)
-
-    @property
-    def pairs(self) -> int:
-        return self._pairs
-
-    @property
-    def total(self) -> int:
-        return self._total
-
-    def in_shard(self, shard: str) -> None:
-        self._shard = shard
-
-    def add(self, keys: object, values: object, threads: int | None, negative: bool) -> None:
-        """All values are checked, also of pairs that are not kept; then the kept ones are counted."""
-        assert not negative  # plans with sampling have no deletes
-        checked_threads(threads)
-        fingerprints = self.fingerprint(keys)
-        count = len(fingerprints)
-        weights = value_column(values, count, highest=self._plan.privacy.max_value).weights(0, count)
-        self._add_pairs(fingerprints, weights, threads)
-
-    def add_folded(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
-        """Every pair has a coin of its own, so each is a row, in the order in which `add` would have them."""
-        if pairs != len(fingerprints):
-            raise ArgumentError(
-                "pairs", pairs,
-                f"there are {len(fingerprints)} rows, and with sampling every pair is a row with its own coin",
-                "Pass the pairs as they are, not added up by key",
-            )  # fmt: skip
-        self._add_pairs(fingerprints, totals, None)
-
-    def _add_pairs(self, fingerprints: NDArray[np.uint64], weights: NDArray[np.int64], threads: int | None) -> None:
-        for part, coins in zip(self._parts, self._coins, strict=True):
-            kept = coins.kept(self._shard, self._pairs, len(fingerprints))
-            part.add_folded(fingerprints[kept], weights[kept], len(kept), threads=threads)
-        self._pairs += len(fingerprints)
-        self._total += int(weights.sum(dtype=object)) if len(weights) else 0
-
-    def merge(self, other: SketchState) -> None:
-        assert isinstance(other, SampledState)  # the collectors have the same plan
-        if not _countable(self._pairs + other._pairs, self._total + other._total):
-            raise MergeError("both together have more pairs than any stream can have, so one of them is corrupt.")
-        for mine, theirs in zip(self._parts, other._parts, strict=True):
-            mine.merge(theirs)
-        self._pairs += other._pairs
-        self._total += other._total
-
-    def release(self, confidence: float) -> Release:
-        """As without sampling; the release says that it was sampled, because then it is biased."""
-        share = f"sketch, {100 * self._sampling.rate:g}% sampled per {self._sampling.per}"
-        return replace(super().release(confidence), mechanism=share)
-
-    @classmethod
-    def merged(cls, plan: Plan, states: Sequence[bytes]) -> bytes:
-        raise MergeError(
-            "sketches of a plan with sampling are merged with the secret alone. Use Collector.from_bytes(blob, secret) "
-            "and merge; or release them together: stablesketch release a.ssk b.ssk --secret s.key."
-        )
-
-    def _entry_logs(self) -> tuple[list[float], list[float]]:
-        logs: list[float] = []
-        signs: list[float] = []
-        for part in self._parts:
-            more_logs, more_signs = self._logs_with_phantoms(part)
-            logs += more_logs
-            signs += more_signs
-        return logs, signs
-
-    def _pivot_confidence(self, confidence: float) -> float:
-        """Half of what may fail is left to the sample, see `_answer`."""
-        return 0.5 + 0.5 * confidence
-
-    def _answer(self, value: float, low: float, high: float, confidence: float) -> tuple[float, float, float]:
-        """F'/q^p for F' the moment of the sample; and limits for F_p from limits for F'.
-
-        With μ = E F', Var F' <= M^p μ (privacy/sample_moment.py), so that |F' - μ| <= k sqrt(M^p μ) but for a chance of
-        1/k² (Chebyshev): sqrt μ lies between (sqrt(k² M^p + 4 F') ∓ k sqrt(M^p))/2. And q F_p <= μ <= q^p F_p.
-        """
-        p, rate = self._plan.statistic.p, self._sampling.rate
-        spread = math.sqrt(self._plan.privacy.max_value**p * 2.0 / (1.0 - confidence))
-        least = 0.5 * (math.sqrt(spread**2 + 4.0 * max(low, 0.0)) - spread)
-        most = 0.5 * (math.sqrt(spread**2 + 4.0 * max(high, 0.0)) + spread)
-        return value / rate**p, least**2 / rate**p, most**2 / rate
-
-
-class Sampled(BareMoment):
+class SampledMoment(BareMoment):
     """Bare entries of a sample; the bound of privacy/sampling.py is an (ε, δ), and composed as one."""
 
     state = SampledState
+    folds = False
 
     def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
         return isinstance(statistic, Moment) and name == "bare" and sampled
+
+    def plan(self, asked: Asked) -> Plan:
+        statistic, privacy, sampling = asked.statistic, asked.privacy, asked.sampling
+        assert sampling is not None
+        if privacy.unit == "key":
+            raise ArgumentError("sampling", sampling.rate, "nothing is proved of it for whole keys", "Leave it out")
+        base = bare_plan(asked)
+        bare = PrivacyCurve.from_log(statistic.p, base.size, min(log_sensitivity(statistic.p, privacy), 700.0))
+        return _sampled_plan(base, sampling, bare.epsilon(privacy.delta))
 
     def cost(self, plan: Plan) -> Charge:
         """The ε of the plan, checked."""
@@ -221,6 +96,82 @@ class Sampled(BareMoment):
         ]
 
 
-def _countable(pairs: int, total: int) -> bool:
-    """Whether the header can hold them, with room for what is still to be counted."""
-    return pairs < 2**63 and total < 2**127
+def _sampled_plan(base: Plan, sampling: Sampling, bare_epsilon: float) -> Plan:
+    """The plan of the same size with sampling: the least floor, if any, at which the certified bound gives (ε, δ)."""
+    p, privacy, size = base.statistic.p, base.privacy, base.size
+    if base.deletes:
+        raise ArgumentError(
+            "deletes", True, "a delete cannot know whether what it undoes was kept", "Leave out sampling, or deletes"
+        )
+    curve_delta = privacy.delta - rounding_delta(privacy.epsilon, base.step)
+
+    def reaches(mass: float) -> bool:
+        return SampledCurve(p, size, privacy, sampling, mass).delta(privacy.epsilon) <= curve_delta
+
+    phantoms = Phantoms.affordable(p, _least_floor(base, reaches, curve_delta))
+    mass = phantoms.mass(p)
+    curve = SampledCurve(p, size, privacy, sampling, mass * (1.0 - 1e-12))
+    if curve.delta(privacy.epsilon) > curve_delta:
+        raise PlanInfeasible("the floor found does not reach what was asked; this is a bug, please report the call.")
+    left, bias = _left(base, sampling.rate)
+    # base.error is spread · (1 + Λ/F), so this is the spread alone.
+    spread = base.error / (1.0 + base.floor / base.expected) if base.relative else base.error / max(base.floor, 1e-300)
+    scale = sampling.rate**p
+    if base.relative:
+        noise = spread * (left + mass) / (scale * base.expected)
+        sample = math.sqrt((1.0 - sampling.rate) * privacy.max_value**p * left) / (scale * base.expected)
+        error = math.sqrt(noise**2 + sample**2 + bias**2)
+    else:
+        error = spread * mass / scale
+    return base.altered(
+        phantoms=phantoms,
+        epsilon=min(curve.epsilon(curve_delta), privacy.epsilon),
+        pure_epsilon=_pure_epsilon(base, mass),
+        error=error,
+        bytes=base.bytes + (_FRAME_BYTES * size if sampling.per == "entry" else 0),
+        sampled=Sampled(sampling, bias, base.error, base.floor, bare_epsilon),
+    )
+
+
+def _least_floor(base: Plan, reaches: Callable[[float], bool], curve_delta: float) -> float:
+    """The least floor with which the bound gives (ε, δ), within 1% and rounded up; 0 if none is needed."""
+    if reaches(0.0):
+        return 0.0
+    p, privacy = base.statistic.p, base.privacy
+    log_rho = largest_log_rho(p, base.size, privacy.epsilon, curve_delta)
+    # With this floor the entries of any sample, an empty one too, give (ε, δ) by themselves.
+    high = privacy.pairs_per_person * math.pow(privacy.max_value, p) / math.expm1(log_rho) * (1.0 + 1e-9)
+    while not reaches(high):
+        high *= 1.25
+    low = 0.0
+    while high - low > _CLOSE * high:
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if reaches(middle) else (middle, high)
+    return high
+
+
+def _left(base: Plan, rate: float) -> tuple[float, float]:
+    """(the expected F_p of the sample, the relative bias of the estimate), all keys being seen equally often.
+
+    n pairs on m keys seen equally often have F_p = m^{1-p} n^p. Where nothing is known of n, the worst: seen once.
+    """
+    p, pairs, expected = base.statistic.p, base.privacy.pairs, base.expected
+    if not base.relative:
+        return 0.0, rate ** (1.0 - p) - 1.0 if p < 1.0 else 0.0
+    if p == 1.0:
+        return rate * expected, 0.0
+    times = 1.0
+    if pairs:
+        log_keys = (math.log(expected) - p * math.log(pairs)) / (1.0 - p)
+        times = max(1.0, pairs / math.exp(min(log_keys, 700.0)))
+    factor = expected_power(round(times), rate, p) / (rate * round(times)) ** p
+    return factor * rate**p * expected, factor - 1.0
+
+
+def _pure_epsilon(base: Plan, floor: float) -> float:
+    """(size/p) ln ρ of an empty sample: given what is kept of the rest, both neighbours are mixtures of equal weights.
+
+    Infinite under add_remove without a floor, where an empty sample leaves entries that are exactly 0.
+    """
+    p, privacy = base.statistic.p, base.privacy
+    return base.size / p * sample_log_rho(p, privacy, privacy.relation, 0, floor) * (1.0 + 1e-12)

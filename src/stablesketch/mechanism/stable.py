@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..plan.noisy_measure import measure_of, spread_noise
 from ..plan.plan import Plan
 from ..sketch import Sketch
 from ..sketch.estimators.noisy_interval import NoisyLaw, noisy_power_law, noisy_sum_law
 from ..sketch.estimators.power_sum import power_sum
 from ..statistic import Moment, Statistic, exact_name
 from .laplace_noise import check_noise
+from .layout import in_one_bucket
 from .measured import Measured
 from .noisy import NoisyEstimate, NoisyState, believed
+from .noisy_measure import measure_of, spread_noise
 
 if TYPE_CHECKING:
     from ..secret import Secret
@@ -74,16 +75,12 @@ class Stable(NoisyEstimate):
     """The only one of moments whose entries may lie in buckets."""
 
     state = StableState
+    name = "sketch"
     estimate = "power"
+    in_buckets = True
 
     def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
         return isinstance(statistic, Moment) and statistic.p < 1.0 and name == "sketch"
 
     def worst_error(self, plan: Plan) -> float:
         return in_one_bucket(plan, measure_of(plan.statistic.p).relative_error(plan.entries_per_key))
-
-
-def in_one_bucket(plan: Plan, one: float) -> float:
-    """`plan.error` if one key holds everything. With v = `one`² the variance from the entries of one bucket, it is
-    v (1 - 1/B) more than in B buckets (plan/layout.py)."""
-    return plan.error if plan.buckets == 1 else math.hypot(plan.error, one * math.sqrt(1.0 - 1.0 / plan.buckets))

@@ -1,7 +1,8 @@
 """Plans: from what is asked to a mechanism that reaches it, before any data are seen."""
 
+from .asked import Asked, MechanismName
 from .phantoms import Phantoms
-from .plan import Mechanism, Plan
+from .plan import Plan
 from .planner import plan
 
-__all__ = ["Mechanism", "Phantoms", "Plan", "plan"]
+__all__ = ["Asked", "MechanismName", "Phantoms", "Plan", "plan"]

@@ -12,16 +12,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
-from ..errors import ArgumentTypeError
+from ..errors import ArgumentTypeError, BlobError
 from ..privacy.charge import Charge
 from ..statistic import Statistic
+from .asked import LARGEST_IN_ALL, LARGEST_SIZE, Asked, MechanismName
 from .in_words import amount, both_errors, rounded_up, shown_error, stored
 from .plan import Plan
 
 if TYPE_CHECKING:
     from ..mechanism.state import State
 
-__all__ = ["Mechanism", "charge_of", "mechanism_for", "mechanism_of", "needs_promise", "register"]
+__all__ = ["Mechanism", "charge_of", "find", "mechanism_for", "mechanism_of", "needs_promise", "register"]
 
 Row = tuple[str, str]
 HELD = "if all keys may be held in memory"
@@ -38,6 +39,14 @@ class Mechanism(ABC):
 
     state: ClassVar[type[State]]
     """Takes pairs for a plan under a secret, merges, travels as bytes, and releases."""
+    name: ClassVar[MechanismName]
+    """As its plans call it."""
+    computes: ClassVar[bool] = False
+    """Whether it computes from what others measure."""
+    in_buckets: ClassVar[bool] = False
+    """Whether entries may lie in buckets."""
+    guesses: ClassVar[bool] = False
+    """Whether an error can be aimed at only where a value is expected."""
     bare: ClassVar[bool] = False
     """Whether entries are private by themselves, by what is promised of the stream, which is held to it."""
     exact: ClassVar[bool] = False
@@ -48,14 +57,59 @@ class Mechanism(ABC):
     """Whether noise and error depend on the length of the stream, and not on the value."""
     monotone: ClassVar[bool] = True
     """Whether a pair more never lowers what is measured: then phantom keys, a floor, can hide it."""
+    folds: ClassVar[bool] = True
+    """Whether pairs are best added up by key before they are counted: where that saves time, and a pair has no coin."""
     fewest: ClassVar[int] = 1
     """Entries, at least."""
+    largest: ClassVar[int] = LARGEST_SIZE
+    """Entries, at most, if they are not in buckets."""
     entries_named: ClassVar[tuple[str, str]] = ("entry", "entries")
     """One, and several."""
 
     @abstractmethod
     def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
         """Whether this is the way to measure it by the mechanism of this name, of a sample of the pairs or of all."""
+
+    @abstractmethod
+    def plan(self, asked: Asked) -> Plan:
+        """The plan that answers the question; its sizes are those of one measurement, unless it computes."""
+
+    def check(self, plan: Plan) -> None:
+        """Raises a BlobError for a plan that nothing writes."""
+        if plan.mechanism != self.name or plan.parts:
+            raise BlobError(f"a plan of {plan.statistic} that is not made as such plans are; nothing writes such.")
+        self.check_size(plan, self.fewest, self.largest if plan.buckets == 1 else LARGEST_IN_ALL)
+        if not self.bare and plan.epsilon < plan.privacy.epsilon:
+            raise self.odd_claim(plan)
+
+    def check_size(self, plan: Plan, least: int, most: int) -> None:
+        """Before anybody allocates so much. Buckets have equally many entries, and an even number of them, as the
+        kernels make them two at a time."""
+        if not least <= plan.size <= most:
+            raise BlobError(
+                f"a plan of {plan.statistic} has size {plan.size}, and plans have {most:,} entries at most. "
+                "Make the plan again with ss.plan."
+            )
+        each, left = divmod(plan.size, plan.buckets)
+        even = left == 0 and each % 2 == 0 and 6 <= each <= LARGEST_SIZE
+        if plan.buckets > 1 and not (even and self.in_buckets):
+            raise BlobError(
+                f"a plan of {plan.statistic} has {plan.size} entries in {plan.buckets} buckets; nothing writes such. "
+                "Make the plan again with ss.plan."
+            )
+
+    @staticmethod
+    def odd_noise(plan: Plan) -> BlobError:
+        """An estimate without noise, on a grid too coarse for it or cut to nothing; or noise where none is."""
+        return BlobError(
+            f"a plan of {plan.statistic} by mechanism {plan.mechanism!r} with noise = {plan.noise:g}, step = "
+            f"{plan.step:g} and cap = {plan.cap:g}; nothing writes such. Make the plan again with ss.plan."
+        )
+
+    @staticmethod
+    def odd_claim(plan: Plan) -> BlobError:
+        """An ε or δ below what is taken."""
+        return BlobError(f"a plan of {plan.statistic} that claims less than it spends; nothing writes such.")
 
     @abstractmethod
     def cost(self, plan: Plan) -> Charge:
@@ -208,11 +262,16 @@ def register(mechanism: Mechanism) -> None:
     _MECHANISMS.insert(0, mechanism)
 
 
+def find(statistic: Statistic, name: str, *, sampled: bool) -> Mechanism | None:
+    """The same, or None if there is none."""
+    return next((each for each in _MECHANISMS if each.serves(statistic, name, sampled=sampled)), None)
+
+
 def mechanism_for(statistic: Statistic, name: str, *, sampled: bool = False) -> Mechanism:
     """The way to measure a statistic by the mechanism of this name."""
-    for mechanism in _MECHANISMS:
-        if mechanism.serves(statistic, name, sampled=sampled):
-            return mechanism
+    found = find(statistic, name, sampled=sampled)
+    if found is not None:
+        return found
     raise ArgumentTypeError("statistic", statistic, "nothing is known of how to plan it", "Pass one of this library's")
 
 
@@ -228,4 +287,4 @@ def charge_of(plan: Plan) -> Charge:
 
 def needs_promise(plan: Plan) -> bool:
     """Whether the guarantee rests on what is promised of the stream: some of what is released is bare entries."""
-    return any(mechanism_of(part).bare for part in plan.parts or (plan,))
+    return any(mechanism_of(part).bare for part in plan.measurements)

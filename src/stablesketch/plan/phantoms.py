@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ..errors import ArgumentError, PlanInfeasible
 
-__all__ = ["Phantoms"]
+__all__ = ["NO_PHANTOMS", "Phantoms"]
 
 _HEAVIEST = 2**40  # heavier ones would be fewer, but a product of weight and X must stay far from the end of an entry
 _MOST = 1 << 20  # more would make a release take minutes
@@ -60,3 +60,6 @@ class Phantoms:
     def mass(self, p: float) -> float:
         """Λ = count · weight^p."""
         return self.count * math.pow(self.weight, p)
+
+
+NO_PHANTOMS = Phantoms(0, 1)

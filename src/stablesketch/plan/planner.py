@@ -5,24 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..errors import ArgumentError, ArgumentTypeError
-from ..privacy import Privacy, PrivacyCurve
-from ..privacy.neighbours import log_sensitivity
+from ..errors import ArgumentError, PlanInfeasible
+from ..privacy import Privacy
 from ..privacy.sampling import Sampling
-from ..statistic import Derived, Distinct, Moment, Shannon, Statistic, Total
-from .bare_entropy_plan import bare_entropy_plan
-from .bare_plan import bare_plan, not_above_one
-from .derived_plan import derived_plan
-from .distinct_plan import distinct_plan
-from .entropy_plan import entropy_plan
-from .exact_entropy_plan import exact_entropy_plan
-from .moment_plan import moment_plan
-from .plan import Mechanism, Plan
-from .sampled import checked_sampling, sampled_plan
-from .total_plan import total_plan
-from .wanted import Wanted, wanted
+from ..statistic import Statistic
+from .asked import Asked, MechanismName
+from .asked import asked as asked_for
+from .mechanism import find, mechanism_for
+from .plan import Plan
 
-__all__ = ["plan", "plan_of_group"]
+__all__ = ["plan", "planned", "planned_for_data", "planned_long"]
+
+_LONG = 2**40  # pairs: a stream so long needs no floor, so its size is what the error alone asks for
 
 
 def plan(
@@ -34,7 +28,7 @@ def plan(
     memory: str | int | None = None,
     entries_per_key: int | Sequence[int] | None = None,
     expected: float | None = None,
-    mechanism: Mechanism = "sketch",
+    mechanism: MechanismName = "sketch",
     deletes: bool = False,
     sampling: Sampling | float | None = None,
 ) -> Plan:
@@ -58,60 +52,57 @@ def plan(
         PlanInfeasible: no size reaches the error, or δ is below what finite precision costs; the message says what
             would.
     """
-    if not isinstance(statistic, Statistic):
-        raise ArgumentTypeError("statistic", statistic, "not a statistic", "Pass ss.Moment(0.5), for example")
-    if not isinstance(privacy, Privacy):
-        raise ArgumentTypeError("privacy", privacy, "not a Privacy", "Pass ss.Privacy(epsilon=1.0, delta=1e-9, ...)")
-    asked = wanted(
-        error=error, size=size, memory=memory, entries_per_key=entries_per_key, expected=expected, mechanism=mechanism,
-        deletes=deletes,
+    return planned(
+        asked_for(
+            statistic, privacy, error=error, size=size, memory=memory, entries_per_key=entries_per_key,
+            expected=expected, mechanism=mechanism, deletes=deletes, sampling=sampling,
+        )
     )  # fmt: skip
-    if sampling is None:
-        return _planned(statistic, privacy, asked)
-    rate = checked_sampling(sampling)
-    if not isinstance(statistic, Moment) or mechanism != "bare" or (asked.size is None and memory is None):
+
+
+def planned(asked: Asked) -> Plan:
+    """The plan that answers this question."""
+    statistic, sampling = asked.statistic, asked.sampling
+    way = find(statistic, asked.mechanism, sampled=sampling is not None)
+    if sampling is not None and (way is None or (asked.size is None and asked.memory is None)):
         raise ArgumentError(
-            "sampling", rate.rate, "sampling is for bare sketches of a moment, of a given size",
+            "sampling", sampling.rate, "sampling is for bare sketches of a moment, of a given size",
             "Pass ss.Moment(...), mechanism='bare' and size= or memory= with it",
         )  # fmt: skip
-    if privacy.unit == "key":
-        raise ArgumentError("sampling", rate.rate, "nothing is proved of it for whole keys", "Leave it out")
-    base = bare_plan(statistic, privacy, asked)
-    bare = PrivacyCurve.from_log(statistic.p, base.size, min(log_sensitivity(statistic.p, privacy), 700.0))
-    return sampled_plan(base, rate, bare.epsilon(privacy.delta))
-
-
-def plan_of_group(
-    statistic: Statistic, privacy: Privacy, usual_memory: int, *, expected: float | None,
-    entries_per_key: int | Sequence[int] | None,
-) -> Plan:  # fmt: skip
-    """As `plan` where no error, size or memory is asked for, but with so much memory instead of the usual 256 KB."""
-    asked = wanted(
-        error=None, size=None, memory=None, entries_per_key=entries_per_key, expected=expected, mechanism="sketch",
-        deletes=False,
-    )  # fmt: skip
-    return _planned(statistic, privacy, replace(asked, usual_memory=usual_memory))
-
-
-def _planned(statistic: Statistic, privacy: Privacy, asked: Wanted) -> Plan:
-    if isinstance(statistic, Derived):
-        if asked.mechanism == "bare":
-            not_above_one(statistic.needs(privacy))
-        return derived_plan(statistic, privacy, asked, _planned)
+    way = mechanism_for(statistic, asked.mechanism, sampled=sampling is not None)
+    if way.computes:
+        return way.plan(asked)
     if asked.sizes:
         if len(asked.sizes) > 1:
             raise ArgumentError("size", asked.sizes, f"{statistic} is one sketch", "Pass one size")
-        return _planned(statistic, privacy, asked.one(asked.sizes[0], *asked.each_per_key))
-    if isinstance(statistic, Moment):
-        return moment_plan(statistic, privacy, asked)
-    if isinstance(statistic, Shannon):
-        if asked.mechanism != "sketch":
-            asked.no_buckets(statistic)
-        ways = {"sketch": entropy_plan, "exact": exact_entropy_plan, "bare": bare_entropy_plan}
-        return ways[asked.mechanism](statistic, privacy, asked)
-    asked.no_buckets(statistic)
-    if isinstance(statistic, Distinct):
-        return distinct_plan(statistic, privacy, asked)
-    if isinstance(statistic, Total):
-        return total_plan(statistic, privacy, asked)
-    raise ArgumentTypeError("statistic", statistic, "nothing is known of how to plan it", "Pass one of this library's")
+        asked = asked.with_size(asked.sizes[0], *asked.each_per_key)
+    if not way.in_buckets:
+        asked.no_buckets()
+    return way.plan(asked)
+
+
+def planned_for_data(asked: Asked) -> Plan:
+    """As `planned`. Of a bare sketch of which nothing is known, the error asked for is that before the floor.
+
+    So it is where nobody asked for an error and the usual 5% is out of reach: the plan says what is reached.
+    """
+    statistic, privacy = asked.statistic, asked.privacy
+    if asked.mechanism != "bare" or asked.size is not None or asked.memory is not None:
+        return planned(asked)
+    # Of statistics other than moments nobody has to guess a value, unless an error is asked for.
+    guessed = asked.error is not None or mechanism_for(statistic, "bare").guesses
+    if not guessed or privacy.pairs > 0 or privacy.total > 0 or asked.expected is not None:
+        try:
+            return planned(asked)
+        except PlanInfeasible:
+            if not guessed or asked.error is not None:
+                raise
+    long = planned_long(asked)
+    # What is measured depends on what is public, so the sizes are matched by what they measure, not by place.
+    sizes = {part.statistic: part.size for part in long.measurements}
+    return planned(replace(asked, error=None, size=tuple(sizes.get(each, 0) for each in statistic.needs(privacy))))
+
+
+def planned_long(asked: Asked) -> Plan:
+    """The plan of a stream so long that it needs no floor."""
+    return planned(replace(asked, privacy=replace(asked.privacy, pairs=_LONG, relation="replace")))

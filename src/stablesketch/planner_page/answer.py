@@ -13,11 +13,11 @@ from typing import Any, cast
 
 from .. import paper
 from ..errors import ArgumentError, StablesketchError
+from ..mechanism.layout import LARGEST_FLAT
+from ..mechanism.noisy_plan import usual_per_key
 from ..plan import Plan, plan
-from ..plan.layout import LARGEST_FLAT, has_buckets
-from ..plan.mechanism import mechanism_of
-from ..plan.moment_plan import usual_per_key
-from ..plan.plan import LARGEST_SIZE
+from ..plan.asked import LARGEST_SIZE
+from ..plan.mechanism import mechanism_for, mechanism_of
 from ..privacy import Privacy, Relation
 from ..statistic import Moment
 
@@ -48,7 +48,7 @@ def answer(asked: Mapping[str, str]) -> dict[str, Any]:
 
 def _planned(statistic: Moment, privacy: Privacy, size: int) -> Plan:
     """Few entries in one bucket; of more as many as fill buckets of the usual size: a slider need not be exact."""
-    if not has_buckets(statistic, "sketch"):
+    if not mechanism_for(statistic, "sketch").in_buckets:
         return plan(statistic, privacy, size=min(size, LARGEST_SIZE))
     if size <= LARGEST_FLAT:
         return plan(statistic, privacy, size=size)

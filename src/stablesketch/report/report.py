@@ -96,7 +96,7 @@ def _as_asked(plan: Plan, release: Release) -> Plan:
     """The plan with what the release protects: that of a group is made for pairs that may leave it for another."""
     relation: Relation = "replace" if release.relation == "replace" else "add_remove"
     privacy = replace(plan.privacy, relation=relation, pairs_per_person=release.pairs_per_person, groups=1)
-    return replace(plan, privacy=privacy)
+    return plan.altered(privacy=privacy)
 
 
 def _headline(plan: Plan, groups: Sequence[GroupRelease], first: Release, subject: Subject) -> str:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import stablesketch as ss
-from stablesketch.engines.local.fold import Fold
+from stablesketch.engines.local.fold import Fold, Unfolded
 from stablesketch.engines.local.pour import pour
 
 SECRET = bytes(range(32))
@@ -74,6 +74,26 @@ def test_a_fold_that_is_finished_can_begin_again() -> None:
         fold.add(np.array([3, 3], np.uint64))
         fold.finish()
     assert sent == [([3], [2], 2), ([3], [2], 2)]
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_rows_that_are_not_folded_go_on_in_their_order(grouped: bool) -> None:
+    keys, values = np.arange(700_000, dtype=np.uint64) % 10, np.arange(1, 700_001)
+    codes = np.arange(700_000, dtype=np.int32) % 3 if grouped else None
+    found: dict[int, list[int]] = {}
+
+    def sink(code: int, prints: np.ndarray, totals: np.ndarray, pairs: int) -> None:
+        assert len(prints) == len(totals) == pairs > 0
+        np.testing.assert_array_equal(prints, (totals - 1) % 10)
+        found.setdefault(code, []).extend(totals.tolist())
+
+    rows = Unfolded(sink)
+    for begin in range(0, len(keys), 100_000):
+        part = slice(begin, begin + 100_000)
+        rows.add(keys[part], values[part], None if codes is None else codes[part])
+    rows.finish()
+    rows.finish()
+    assert found == {code: values[code :: 3 if grouped else 1].tolist() for code in range(3 if grouped else 1)}
 
 
 @pytest.mark.parametrize("grouped", [False, True])

@@ -38,7 +38,7 @@ from ...bounding.in_one_pass import Bounding
 from ...collector import Collector
 from ...errors import ArgumentError, ArgumentTypeError
 from ...ledger.record import Ask
-from ...plan import Mechanism, Plan
+from ...plan import MechanismName, Plan
 from ...plan.mechanism import charge_of
 from ...privacy import Privacy
 from ...published import Release as Released
@@ -102,7 +102,7 @@ class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is u
         memory: str | int | None = None,
         entries_per_key: int | None = None,
         expected: float | None = None,
-        mechanism: Mechanism = "sketch",
+        mechanism: MechanismName = "sketch",
         clip: bool = False,
         selection_share: float = 0.1,
         on_bad: OnBad = "error",

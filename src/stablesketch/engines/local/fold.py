@@ -77,19 +77,32 @@ class Fold:
 
 
 class Unfolded:
-    """As `Fold`, where every pair counts by itself and nothing may be added up: rows go on as they come, by group."""
+    """As `Fold`, but nothing is added up: rows go on as they come, those of groups many at a time."""
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
+        self._waiting: list[tuple[Fingerprints, Totals, Codes]] = []
+        self._rows = 0
 
     def add(self, keys: Fingerprints, values: Totals | None = None, codes: Codes | None = None) -> None:
         """See `Fold`."""
         ones = np.ones(len(keys), np.int64) if values is None else values
-        for code, own, their in _by_group(keys, ones, codes):
-            self._sink(code, own, their, len(own))
+        if codes is None:
+            self._sink(0, keys, ones, len(keys))
+            return
+        self._waiting.append((keys, ones, codes))
+        self._rows += len(keys)
+        if self._rows >= _SENT_OF_GROUPS:
+            self.finish()
 
     def finish(self) -> None:
-        """Nothing is held."""
+        """See `Fold`."""
+        if not self._waiting:
+            return
+        keys, totals, codes = (np.concatenate(columns) for columns in zip(*self._waiting, strict=True))
+        self._waiting, self._rows = [], 0
+        for code, own, their in _by_group(keys, totals, codes):
+            self._sink(code, own, their, len(own))
 
 
 def _by_group(keys: Fingerprints, totals: Totals, codes: Codes | None) -> Iterator[tuple[int, Fingerprints, Totals]]:

@@ -10,6 +10,7 @@ import numpy as np
 from ...collector import Collector
 from ...errors import ArgumentError, DataError
 from ...plan import Plan
+from ...plan.mechanism import mechanism_of
 from ...reading.libraries import need
 from ...reading.numbers import numbers
 from ...release.progress import Progress
@@ -80,8 +81,7 @@ def pour(
 
 
 def _rows(plan: Plan, sink: Sink, *, grouped: bool) -> Fold | Unfolded:
-    """With sampling each pair has a coin of its own, and nothing is added up."""
-    return Fold(sink, grouped=grouped) if plan.sampled is None else Unfolded(sink)
+    return Fold(sink, grouped=grouped) if mechanism_of(plan).folds else Unfolded(sink)
 
 
 def pour_groups(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ...bounding.groups import Name
 from ...bounding.max_value import AutoMaxValue
 from ...errors import ArgumentTypeError
-from ...plan import Mechanism
+from ...plan import MechanismName
 from ...privacy import Privacy
 from ...published import Release
 from ...reading.columns import OnBad, checked_columns
@@ -41,7 +41,7 @@ def release(
     memory: str | int | None = None,
     entries_per_key: int | None = None,
     expected: float | None = None,
-    mechanism: Mechanism = "sketch",
+    mechanism: MechanismName = "sketch",
     count_pairs: bool = False,
     clip: bool = False,
     auto_max_value: AutoMaxValue | None = None,

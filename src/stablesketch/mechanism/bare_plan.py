@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..errors import ArgumentError, PlanInfeasible
+from ..plan.asked import HEADER_BYTES, LARGEST_SIZE, LEAST_SIZE, Asked
+from ..plan.phantoms import Phantoms
+from ..plan.plan import Accuracy, Cost, Numbers, Plan
+from ..plan.ways_out import a_larger_error, either
 from ..privacy import Privacy, PrivacyCurve
 from ..privacy.neighbours import log_sensitivity
 from ..privacy.precision import STEPS_PER_DEVIATION, coarse_enough_step, rounded_deviation, rounding_delta
 from ..sketch import entry_bytes
 from ..statistic import Moment, Statistic
-from .exact_plan import expected_moment
-from .phantoms import Phantoms
-from .plan import Plan
-from .sizing import exact_deviation, floor_for, gaussian_guide, largest_log_rho, relative_deviation
-from .wanted import HEADER_BYTES, LARGEST_SIZE, LEAST_SIZE, Wanted
-from .ways_out import a_larger_error, either
+from .floor import floor_for, gaussian_guide, largest_log_rho, relative_deviation
+from .moments import exact_deviation, expected_moment
 
 __all__ = ["bare_plan", "not_above_one", "one_group"]
 
@@ -25,15 +25,15 @@ _PRECISION_SHARE = 0.75  # of δ, which finite precision may take at most
 _LARGEST_EPSILON = 20.0  # to be suggested: finite precision costs too much soon after
 
 
-def bare_plan(statistic: Moment, privacy: Privacy, wanted: Wanted) -> Plan:
+def bare_plan(asked: Asked) -> Plan:
     """By the size asked for, the memory, or the error."""
-    one_group(privacy)
-    not_above_one([statistic])
-    guess = expected_moment(statistic, privacy, wanted.expected)
-    if wanted.size is not None or wanted.memory is not None:
-        size = wanted.size_within(entry_bytes(statistic.p, max(guess, 1.0), "symmetric"))
-        return _plan(statistic, privacy, size, guess, wanted)
-    return _plan_for_error(statistic, privacy, wanted, guess)
+    one_group(asked.privacy)
+    not_above_one([asked.statistic])
+    guess = expected_moment(asked)
+    if asked.one_size is not None or asked.memory is not None:
+        size = asked.size_within(entry_bytes(asked.statistic.p, max(guess, 1.0), "symmetric"))
+        return _plan(asked, size, guess)
+    return _plan_for_error(asked, guess)
 
 
 def not_above_one(measured: Sequence[Statistic]) -> None:
@@ -55,18 +55,19 @@ def one_group(privacy: Privacy) -> None:
         )  # fmt: skip
 
 
-def _plan_for_error(statistic: Moment, privacy: Privacy, wanted: Wanted, guess: float) -> Plan:
+def _plan_for_error(asked: Asked, guess: float) -> Plan:
     """About the smallest size whose certified plan has at most the error; the Gaussian guide says where to begin."""
-    error = wanted.error_or(statistic.default_error)
+    statistic, privacy = asked.statistic, asked.privacy
+    error = asked.error_or(statistic.default_error)
     if guess == 0.0:
-        both = "Pass" if wanted.error is None else "Leave out error= and pass"
+        both = "Pass" if asked.error is None else "Leave out error= and pass"
         raise ArgumentError(
             "error", error, "nothing is guaranteed about F_p, so no relative error can be aimed at",
             f"{both} size=500, for example, or pass expected=, the F_p you expect",
         )  # fmt: skip
     largest = _largest_size(statistic.p, privacy)
     if not largest:
-        raise _too_precise(statistic.p, privacy, LEAST_SIZE, wanted.parts)
+        raise _too_precise(statistic.p, privacy, LEAST_SIZE, asked.measurement.sharing)
     mu = gaussian_guide(privacy.epsilon, privacy.delta)
 
     def guided(size: int) -> float:
@@ -89,11 +90,11 @@ def _plan_for_error(statistic: Moment, privacy: Privacy, wanted: Wanted, guess: 
         sizes = {max(LEAST_SIZE, math.ceil(largest * 0.7**k)) for k in range(22)}
         largest = min(sizes, key=lambda size: guided(size) * (1.0 + 1.0 / math.sqrt(size)))
         if guided(largest) > error:
-            best = _plan(statistic, privacy, largest, guess, wanted).error
+            best = _plan(asked, largest, guess).error
             raise _unreachable(statistic, privacy, error, guess, largest, best)
     size = least(LEAST_SIZE, error)
     while True:
-        candidate = _plan(statistic, privacy, size, guess, wanted)
+        candidate = _plan(asked, size, guess)
         if candidate.error <= error:
             return candidate
         if size == largest:
@@ -102,13 +103,13 @@ def _plan_for_error(statistic: Moment, privacy: Privacy, wanted: Wanted, guess: 
         size = least(size + 1, error * guided(size) / candidate.error)
 
 
-def _plan(statistic: Moment, privacy: Privacy, size: int, guess: float, wanted: Wanted) -> Plan:
+def _plan(asked: Asked, size: int, guess: float) -> Plan:
     """The plan of this size: the least floor at which the certified curve gives (ε, δ), δ less what precision costs."""
-    p = statistic.p
+    p, privacy = asked.statistic.p, asked.privacy
     grid = _Grid.of(p, privacy, size)
     curve_delta = grid.curve_delta
     if curve_delta is None:
-        raise _too_precise(p, privacy, size, wanted.parts)
+        raise _too_precise(p, privacy, size, asked.measurement.sharing)
     bare = min(log_sensitivity(p, privacy), 700.0)
     if PrivacyCurve.from_log(p, size, bare).delta(privacy.epsilon) <= curve_delta:
         log_rho = bare  # no floor is needed, so how much less would do need not be known
@@ -123,22 +124,15 @@ def _plan(statistic: Moment, privacy: Privacy, size: int, guess: float, wanted: 
         raise PlanInfeasible("the floor found does not reach what was asked; this is a bug, please report the call.")
     # δ(asked ε) is certified, here or at a larger ρ, so the asked ε is an upper bound too.
     epsilon = min(curve.epsilon(curve_delta), curve.pure_epsilon, privacy.epsilon)
+    error = grid.spread * (1.0 + mass / guess) if guess > 0.0 else grid.spread * mass
+    exact_error = exact_deviation(p, privacy) / (guess if guess > 0.0 else 1.0)
+    entries = math.ceil(size * entry_bytes(p, max(guess, 1.0), "symmetric"))
     return Plan(
-        statistic=statistic,
-        privacy=privacy,
-        mechanism="bare",
-        size=size,
-        phantoms=phantoms,
-        step=grid.step,
-        epsilon=epsilon,
-        delta=privacy.delta,
-        pure_epsilon=curve.pure_epsilon,
-        error=grid.spread * (1.0 + mass / guess) if guess > 0.0 else grid.spread * mass,
-        relative=guess > 0.0,
-        expected=guess,
-        bytes=HEADER_BYTES + math.ceil(size * entry_bytes(p, max(guess, 1.0), "symmetric")),
-        exact_error=exact_deviation(p, privacy) / (guess if guess > 0.0 else 1.0),
-        deletes=wanted.deletes,
+        asked,
+        "bare",
+        Cost(epsilon, privacy.delta, curve.pure_epsilon),
+        Accuracy(error, guess > 0.0, guess, exact_error),
+        Numbers(size, step=grid.step, phantoms=phantoms, bytes=HEADER_BYTES + entries),
     )
 
 
@@ -195,7 +189,7 @@ def _too_precise(p: float, privacy: Privacy, size: int, parts: int) -> PlanInfea
 
 
 def _unreachable(
-    statistic: Moment, privacy: Privacy, error: float, guess: float, largest: int, best: float
+    statistic: Statistic, privacy: Privacy, error: float, guess: float, largest: int, best: float
 ) -> PlanInfeasible:
     exact, epsilon = exact_deviation(statistic.p, privacy) / guess, privacy.epsilon * best / error
     ways = [a_larger_error(best) if best * 1.05 < 0.995 else f"Leave out error= and pass size={largest}"]

@@ -16,9 +16,9 @@ import math
 from dataclasses import dataclass
 
 from ..errors import ArgumentError
+from ..plan.asked import LARGEST_SIZE
+from ..plan.plan import Plan
 from ..privacy import Privacy
-from ..statistic import Moment, Shannon, Statistic
-from .plan import LARGEST_SIZE
 
 __all__ = [
     "FEW_PER_KEY",
@@ -26,8 +26,9 @@ __all__ = [
     "TYPICAL_MOMENT",
     "USUAL_ENTRIES",
     "Layout",
-    "has_buckets",
+    "in_one_bucket",
     "laid_out",
+    "layout_of",
 ]
 
 LARGEST_FLAT = 512
@@ -41,12 +42,6 @@ USUAL_ENTRIES = 20_000
 
 TYPICAL_MOMENT = 2.0**20
 """F_p for the bytes of an entry, where nobody expects another."""
-
-
-def has_buckets(statistic: Statistic, mechanism: str) -> bool:
-    """Whether what measures it can lie in buckets: moments of orders below 1, and entropy."""
-    below_one = isinstance(statistic, Moment) and statistic.p < 1.0
-    return mechanism == "sketch" and (below_one or isinstance(statistic, Shannon))
 
 
 @dataclass(frozen=True)
@@ -96,3 +91,14 @@ def laid_out(size: int, per_key: int | None, usual: int) -> Layout:
         near = f"size={buckets * per_key} or size={(buckets + 1) * per_key}"
         raise ArgumentError("size", size, f"not a multiple of the {per_key} entries that a key touches", f"Pass {near}")
     return Layout(per_key, buckets)
+
+
+def in_one_bucket(plan: Plan, one: float) -> float:
+    """`plan.error` if one key holds everything. With v = `one`² the variance from the entries of one bucket, it is
+    v (1 - 1/B) more than in B buckets."""
+    return plan.error if plan.buckets == 1 else math.hypot(plan.error, one * math.sqrt(1.0 - 1.0 / plan.buckets))
+
+
+def layout_of(plan: Plan) -> Layout:
+    """How the entries of a plan are laid out."""
+    return Layout(plan.entries_per_key, plan.buckets)

@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Protocol
 
 from ..errors import ArgumentError, PlanInfeasible
+from ..plan.plan import Plan
 from ..privacy import Privacy
 from ..privacy.estimate_precision import precision_of, usual_cap
 from ..privacy.noisy_estimate import NoisyEstimate, Precision
@@ -25,11 +26,10 @@ from ..sketch.estimators.norm import norm_law
 from ..sketch.estimators.norm import size_for as norm_size_for
 from ..sketch.estimators.power_sum import power_sum
 from ..sketch.estimators.power_sum import size_for as power_size_for
-from .layout import Layout
-from .plan import Plan
+from .layout import Layout, layout_of
 
 __all__ = [
-    "Measure", "Noise", "Released", "layout_of", "measure_of", "most_keys_of", "noise_of_plan", "released_by",
+    "Measure", "Noise", "Released", "measure_of", "most_keys_of", "noise_of_plan", "released_by",
     "spread_noise",
 ]  # fmt: skip
 
@@ -222,11 +222,6 @@ class Released:
     copies: int
     noise: float
     precision: Precision
-
-
-def layout_of(plan: Plan) -> Layout:
-    """How the entries of a plan are laid out."""
-    return Layout(plan.entries_per_key, plan.buckets)
 
 
 def released_by(plan: Plan) -> Released:

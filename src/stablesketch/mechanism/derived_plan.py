@@ -12,23 +12,21 @@ that of F_p are then of one order. Where every pair counts 1 it gets a tenth.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from ..errors import ArgumentError, PlanInfeasible
+from ..plan.asked import HEADER_BYTES, Asked, Measurement
+from ..plan.mechanism import mechanism_for
+from ..plan.plan import Accuracy, Cost, Numbers, Plan
+from ..plan.planner import planned
 from ..privacy import Privacy
 from ..statistic import Derived, Profile, Shannon, Statistic, Total
-from .charge import composed_epsilon
-from .layout import has_buckets
-from .phantoms import Phantoms
-from .plan import Plan
-from .wanted import HEADER_BYTES, Wanted
+from .together import composed_epsilon
 
 __all__ = ["combined", "derived_plan"]
-
-Planner = Callable[[Statistic, Privacy, Wanted], Plan]
 
 _TOTAL_SHARE = {True: 0.5, False: 0.1}  # of ε, whether values vary
 _TRIALS = 8
@@ -38,8 +36,10 @@ _CLOSE = 0.98
 _AIM = 0.99
 
 
-def derived_plan(statistic: Derived, privacy: Privacy, asked: Wanted, planned: Planner) -> Plan:
+def derived_plan(asked: Asked) -> Plan:
     """The parts planned, and their price together."""
+    statistic, privacy = asked.statistic, asked.privacy
+    assert isinstance(statistic, Derived)
     needs = statistic.needs(privacy)
     for name, each in (("size", asked.sizes), ("entries_per_key", asked.each_per_key)):
         if each and len(each) != len(needs):
@@ -47,9 +47,9 @@ def derived_plan(statistic: Derived, privacy: Privacy, asked: Wanted, planned: P
                 name, each, f"{statistic} has {len(needs)} parts", "Pass one number for all, or one for each"
             )
     shares = _shares(needs, privacy)
-    parts = _first_parts(statistic, needs, shares, privacy, asked, planned)
+    parts = _first_parts(statistic, needs, shares, privacy, asked)
     if len(parts) > 1 and (privacy.max_value > 1 or any(part.floor or part.noise for part in parts)):
-        parts = _raised(parts, shares, privacy, planned)
+        parts = _raised(parts, shares, privacy)
     error = _error(statistic, parts)
     if asked.error is not None and error > asked.error * (1.0 + 1e-9):
         raise _out_of_reach(statistic, privacy, asked, f"it would be {error:.3g}")
@@ -61,24 +61,20 @@ def derived_plan(statistic: Derived, privacy: Privacy, asked: Wanted, planned: P
     if epsilon > privacy.epsilon:
         raise PlanInfeasible("the shares come to more than what was asked; this is a bug, please report the call.")
     return Plan(
-        statistic=statistic,
-        privacy=privacy,
-        mechanism=asked.mechanism,
-        size=sum(part.size for part in parts),
-        phantoms=Phantoms(0, 1),
-        step=0.0,
-        epsilon=min(composed_epsilon(parts, privacy.relation, delta), privacy.epsilon)
-        if together
-        else parts[0].epsilon,
-        delta=delta,
-        pure_epsilon=math.fsum(part.pure_epsilon for part in parts),
-        error=error,
-        relative=statistic.relative and all(part.relative or not part.statistic.relative for part in parts),
-        expected=_expected(statistic, parts, privacy),
-        bytes=HEADER_BYTES + sum(max(part.bytes - HEADER_BYTES, 0) + HEADER_BYTES for part in parts),
-        exact_error=_exact_error(statistic, parts),
-        deletes=asked.deletes,
-        parts=tuple(parts),
+        asked,
+        asked.mechanism,
+        Cost(epsilon, delta, math.fsum(part.pure_epsilon for part in parts)),
+        Accuracy(
+            error,
+            statistic.relative and all(part.relative or not part.statistic.relative for part in parts),
+            _expected(statistic, parts, privacy),
+            _exact_error(statistic, parts),
+        ),
+        Numbers(
+            sum(part.size for part in parts),
+            bytes=HEADER_BYTES + sum(max(part.bytes - HEADER_BYTES, 0) + HEADER_BYTES for part in parts),
+        ),
+        tuple(parts),
     )
 
 
@@ -93,28 +89,30 @@ def _shares(needs: Sequence[Statistic], privacy: Privacy) -> list[float]:
 
 
 def _first_parts(
-    statistic: Derived, needs: Sequence[Statistic], shares: Sequence[float], privacy: Privacy, asked: Wanted,
-    planned: Planner,
+    statistic: Derived, needs: Sequence[Statistic], shares: Sequence[float], privacy: Privacy, asked: Asked,
 ) -> list[Plan]:  # fmt: skip
     """Every part for its share: by its size, by its part of the memory, or by the error that it may have."""
     count = sum(not isinstance(each, Total) for each in needs)
     room = 1.0
+    one_per_key = None if asked.each_per_key else asked.one_per_key
     parts: dict[int, Plan] = {}
     # What the noise of N adds is known first, and leaves so much room for the others.
     for i in sorted(range(len(needs)), key=lambda i: not isinstance(needs[i], Total)):
         each = needs[i]
-        base = Wanted(
+        own = _own(privacy, shares[i], count)
+        base = Asked(
+            each,
+            own,
             expected=_expected_part(statistic, each, asked, privacy),
             mechanism=asked.mechanism,
             deletes=asked.deletes,
-            part_of=statistic,
-            parts=count,
             usual_memory=asked.usual_memory,
-            entries_per_key=asked.entries_per_key if has_buckets(each, asked.mechanism) else None,
+            entries_per_key=one_per_key if mechanism_for(each, asked.mechanism).in_buckets else None,
+            measurement=Measurement(statistic, count),
         )
         if asked.sizes:
-            per_key = asked.each_per_key[i] if asked.each_per_key else base.entries_per_key or 0
-            want = base.one(asked.sizes[i], per_key)
+            per_key = asked.each_per_key[i] if asked.each_per_key else base.one_per_key or 0
+            want = base.with_size(asked.sizes[i], per_key)
         elif isinstance(each, Total) or asked.mechanism == "exact":
             want = base
         elif asked.size is not None:
@@ -124,13 +122,13 @@ def _first_parts(
         elif asked.error is not None:
             want = replace(base, error=room * asked.error / statistic.factor(each))
         elif isinstance(each, Shannon) or asked.mechanism == "sketch":
-            want = replace(base, error=statistic.default_error / statistic.factor(each), usual=True)
+            usual = Measurement(statistic, count, usual=True)
+            want = replace(base, error=statistic.default_error / statistic.factor(each), measurement=usual)
         else:
             # What nobody asked for need not be reached: it only says how many entries there are.
-            want = replace(base, size=_usual_size(each, statistic, privacy, planned))
-        own = _own(privacy, shares[i], count)
+            want = replace(base, size=_usual_size(each, statistic, privacy))
         try:
-            parts[i] = planned(each, own, want)
+            parts[i] = planned(want)
         except (PlanInfeasible, ArgumentError) as error:
             # What a part says of its own error, or of its share of ε, is no advice to who asks for the whole.
             if asked.error is not None and (isinstance(error, PlanInfeasible) or error.argument == "error"):
@@ -146,14 +144,14 @@ def _first_parts(
     return [parts[i] for i in range(len(needs))]
 
 
-def _out_of_reach(statistic: Derived, privacy: Privacy, asked: Wanted, why: str) -> PlanInfeasible:
+def _out_of_reach(statistic: Derived, privacy: Privacy, asked: Asked, why: str) -> PlanInfeasible:
     return PlanInfeasible(
         f"the error of {statistic} cannot be {asked.error:g} with ε = {privacy.epsilon:g}, δ = {privacy.delta:g}: "
         f"{why}. Leave out error= for the usual size, or pass a larger error, a larger ε, or a smaller max_value."
     )
 
 
-def _usual_size(part: Statistic, statistic: Derived, privacy: Privacy, planned: Planner) -> int:
+def _usual_size(part: Statistic, statistic: Derived, privacy: Privacy) -> int:
     """What the usual error takes in a stream so long that nothing it holds can be seen.
 
     Where finite precision leaves no room for that many entries, as many as it leaves room for, nearly.
@@ -162,7 +160,7 @@ def _usual_size(part: Statistic, statistic: Derived, privacy: Privacy, planned: 
     error = statistic.default_error / statistic.factor(part)
     while True:
         try:
-            return planned(part, long, Wanted(error=error, mechanism="bare")).size
+            return planned(Asked(part, long, error=error, mechanism="bare")).size
         except PlanInfeasible:
             if error > _WORST_ERROR:
                 raise
@@ -176,7 +174,7 @@ def _own(privacy: Privacy, share: float, count: int, factor: float = 1.0) -> Pri
     return replace(privacy, epsilon=epsilon, delta=privacy.delta / count * (1.0 - 1e-12))
 
 
-def _raised(parts: list[Plan], shares: Sequence[float], privacy: Privacy, planned: Planner) -> list[Plan]:
+def _raised(parts: list[Plan], shares: Sequence[float], privacy: Privacy) -> list[Plan]:
     """The same sizes with larger shares of ε, as near to (ε, δ) as a few trials come, and never beyond.
 
     What is reached rises with the factor of all shares, so that it is bracketed: by the largest factor known to stay
@@ -190,7 +188,7 @@ def _raised(parts: list[Plan], shares: Sequence[float], privacy: Privacy, planne
         if good[1] >= _CLOSE * privacy.epsilon or bad[0] < good[0] * 1.002:
             break
         factor = _next_factor(good, bad, privacy.epsilon)
-        trial = _with_shares(parts, shares, privacy, planned, factor)
+        trial = _with_shares(parts, shares, privacy, factor)
         reached = math.inf if trial is None else composed_epsilon(trial, privacy.relation, privacy.delta)
         if trial is None or reached > privacy.epsilon:
             bad = factor, reached
@@ -217,9 +215,7 @@ def _next_factor(good: tuple[float, float], bad: tuple[float, float], epsilon: f
     return low * math.pow(high / low, min(max(share, 0.1), 0.9))
 
 
-def _with_shares(
-    parts: Sequence[Plan], shares: Sequence[float], privacy: Privacy, planned: Planner, factor: float
-) -> list[Plan] | None:
+def _with_shares(parts: Sequence[Plan], shares: Sequence[float], privacy: Privacy, factor: float) -> list[Plan] | None:
     """The parts, of the same sizes, planned for shares so many times as large; None if one has no plan for that."""
     count = sum(not isinstance(part.statistic, Total) for part in parts)
     try:
@@ -227,10 +223,10 @@ def _with_shares(
             part
             if part.mechanism == "bare" and not part.floor  # more ε would change nothing
             else planned(
-                part.statistic, _own(privacy, share, count, factor),
-                Wanted(expected=part.expected or None, deletes=part.deletes, mechanism=part.mechanism).one(
-                    part.size, part.entries_per_key if part.buckets > 1 else 0
-                ),
+                Asked(
+                    part.statistic, _own(privacy, share, count, factor), expected=part.expected or None,
+                    deletes=part.deletes, mechanism=part.mechanism,
+                ).with_size(part.size, part.entries_per_key if part.buckets > 1 else 0)
             )
             for part, share in zip(parts, shares, strict=True)
         ]  # fmt: skip
@@ -291,7 +287,7 @@ def _expected(statistic: Derived, parts: Sequence[Plan], privacy: Privacy) -> fl
     return float(statistic.of(found, privacy.pairs))  # type: ignore[arg-type]  # numbers are arrays of no dimension
 
 
-def _expected_part(statistic: Derived, part: Statistic, asked: Wanted, privacy: Privacy) -> float | None:
+def _expected_part(statistic: Derived, part: Statistic, asked: Asked, privacy: Privacy) -> float | None:
     """What is expected of a part if `expected` is that of the statistic, at the least N there can be."""
     if asked.expected is None:
         return None

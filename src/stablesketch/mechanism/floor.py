@@ -1,4 +1,4 @@
-"""The mathematics of a plan: how much sensitivity an (ε, δ) allows, the floor that gives it, and the error that is
+"""The mathematics of bare plans: how much sensitivity an (ε, δ) allows, the floor that gives it, and the error that is
 left.
 
 With ρ the sensitivity and V the variance of one entry about ln F_p, an estimate has relative error
@@ -18,8 +18,6 @@ from ..privacy import Privacy, PrivacyCurve
 from ..privacy.neighbours import MOST_FLOOR, log_sensitivity
 
 __all__ = [
-    "exact_deviation",
-    "exact_moment_error",
     "floor_for",
     "gaussian_guide",
     "largest_log_rho",
@@ -97,16 +95,3 @@ def floor_for(p: float, privacy: Privacy, log_rho: float, *, within: float = 1e-
         middle = 0.5 * (low + high)
         low, high = (low, middle) if log_sensitivity(p, privacy, middle) <= log_rho else (middle, high)
     return high
-
-
-def exact_deviation(p: float, privacy: Privacy) -> float:
-    """The standard deviation of the noise of the exact mechanism: sqrt(2) c M^p/ε on F_p up to order 1, and above it
-    sqrt(2) c M/ε on the norm F_p^{1/p}."""
-    return math.sqrt(2.0) * privacy.pairs_per_person * math.pow(privacy.max_value, min(p, 1.0)) / privacy.epsilon
-
-
-def exact_moment_error(p: float, privacy: Privacy, expected: float) -> float:
-    """The relative error of the exact mechanism where F_p is so large; that of its noise itself where nothing is
-    expected."""
-    deviation = exact_deviation(p, privacy)
-    return max(p, 1.0) * deviation / math.pow(expected, 1.0 / max(p, 1.0)) if expected else deviation

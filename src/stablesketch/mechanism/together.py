@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from ..plan.mechanism import charge_of
+from ..plan.plan import Plan
 from ..privacy.charge import Charge
-from .mechanism import charge_of
-from .plan import Plan
 
 __all__ = ["composed_epsilon", "together"]
 

@@ -1,0 +1,170 @@
+"""The sketch mechanism with sub-sampling: coins decide which pairs reach the sketch, once for all entries or for each.
+
+**Places.** The coin of a pair belongs to its place: a shard's name, and the number of pairs that the state had before
+it. A collector uses the first of its shards' names. No place comes twice in one release: the number only grows, by
+updates and by merging, and a name is merged once, so whatever was counted under a name before has a lower number.
+
+With coins for each entry there are `size` sketches of one entry each, under secrets derived for them, so that coins and
+projections of different entries are independent.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ArgumentError, BlobError, MergeError
+from ..framing import Reader
+from ..plan.plan import Plan
+from ..published import Release
+from ..secret import Secret
+from ..sketch import Sketch
+from ..sketch.columns import value_column
+from ..sketch.workers import checked_threads
+from .bare import BareState
+from .coins import Coins
+
+if TYPE_CHECKING:
+    from .sketch_state import SketchState
+
+__all__ = ["SampledState"]
+
+_HEADER = struct.Struct("<QQQ")  # pairs, total (128 bits)
+_LENGTH = struct.Struct("<Q")
+
+
+class SampledState(BareState):
+    """The sketch of a sample of the stream; `pairs` and `total` are those of the whole stream."""
+
+    def __init__(self, plan: Plan, secret: Secret | None) -> None:
+        assert plan.sampled is not None
+        held = Secret.generate() if secret is None else secret
+        super().__init__(plan, held)
+        self._sampling = plan.sampled.sampling
+        self._shard = ""
+        self._pairs = self._total = 0
+        p, size = plan.statistic.p, plan.size
+        if self._sampling.per == "pair":
+            self._parts = [self._sketch]
+        else:
+            self._parts = [Sketch(p, 1, held.child(f"sampled entry {j}"), law="symmetric") for j in range(size)]
+        self._coins = [Coins(part.secret, self._sampling.rate) for part in self._parts]
+
+    @classmethod
+    def from_bytes(cls, plan: Plan, blob: bytes, secret: Secret | None) -> Self:
+        """Reads what `to_bytes` wrote."""
+        self = cls(plan, secret)
+        reader = Reader("a sampled collector", blob)
+        self._pairs, low, high = reader.unpack(_HEADER)
+        self._total = low | high << 64
+        if not _countable(self._pairs, self._total):
+            raise BlobError("a sampled collector of more pairs than any stream can have.")
+        for i, part in enumerate(self._parts):
+            read = Sketch.from_bytes(reader.sized(_LENGTH), part.secret)
+            if (read.p, read.law, read.size) != (part.p, part.law, part.size):
+                raise BlobError("a sampled collector whose sketches are not those of its plan.")
+            self._parts[i] = read
+        reader.end()
+        if self._sampling.per == "pair":
+            self._sketch = self._parts[0]
+        return self
+
+    def to_bytes(self) -> bytes:
+        """pairs (8), total (16), then each sketch: length (8), bytes."""
+        blobs = [part.to_bytes() for part in self._parts]
+        header = _HEADER.pack(self._pairs, self._total & (1 << 64) - 1, self._total >> 64)
+        return header + b"".join(_LENGTH.pack(len(blob)) + blob for blob in blobs)
+
+    @property
+    def pairs(self) -> int:
+        return self._pairs
+
+    @property
+    def total(self) -> int:
+        return self._total
+
+    def in_shard(self, shard: str) -> None:
+        self._shard = shard
+
+    def add(self, keys: object, values: object, threads: int | None, negative: bool) -> None:
+        """All values are checked, also of pairs that are not kept; then the kept ones are counted."""
+        assert not negative  # plans with sampling have no deletes
+        checked_threads(threads)
+        fingerprints = self.fingerprint(keys)
+        count = len(fingerprints)
+        weights = value_column(values, count, highest=self._plan.privacy.max_value).weights(0, count)
+        self._add_pairs(fingerprints, weights, threads)
+
+    def add_folded(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
+        """Every pair has a coin of its own, so each is a row, in the order in which `add` would have them."""
+        if pairs != len(fingerprints):
+            raise ArgumentError(
+                "pairs", pairs,
+                f"there are {len(fingerprints)} rows, and with sampling every pair is a row with its own coin",
+                "Pass the pairs as they are, not added up by key",
+            )  # fmt: skip
+        self._add_pairs(fingerprints, totals, None)
+
+    def _add_pairs(self, fingerprints: NDArray[np.uint64], weights: NDArray[np.int64], threads: int | None) -> None:
+        for part, coins in zip(self._parts, self._coins, strict=True):
+            kept = coins.kept(self._shard, self._pairs, len(fingerprints))
+            part.add_folded(fingerprints[kept], weights[kept], len(kept), threads=threads)
+        self._pairs += len(fingerprints)
+        self._total += int(weights.sum(dtype=object)) if len(weights) else 0
+
+    def merge(self, other: SketchState) -> None:
+        assert isinstance(other, SampledState)  # the collectors have the same plan
+        if not _countable(self._pairs + other._pairs, self._total + other._total):
+            raise MergeError("both together have more pairs than any stream can have, so one of them is corrupt.")
+        for mine, theirs in zip(self._parts, other._parts, strict=True):
+            mine.merge(theirs)
+        self._pairs += other._pairs
+        self._total += other._total
+
+    def release(self, confidence: float) -> Release:
+        """As without sampling; the release says that it was sampled, because then it is biased."""
+        share = f"sketch, {100 * self._sampling.rate:g}% sampled per {self._sampling.per}"
+        return replace(super().release(confidence), mechanism=share)
+
+    @classmethod
+    def merged(cls, plan: Plan, states: Sequence[bytes]) -> bytes:
+        raise MergeError(
+            "sketches of a plan with sampling are merged with the secret alone. Use Collector.from_bytes(blob, secret) "
+            "and merge; or release them together: stablesketch release a.ssk b.ssk --secret s.key."
+        )
+
+    def _entry_logs(self) -> tuple[list[float], list[float]]:
+        logs: list[float] = []
+        signs: list[float] = []
+        for part in self._parts:
+            more_logs, more_signs = self._logs_with_phantoms(part)
+            logs += more_logs
+            signs += more_signs
+        return logs, signs
+
+    def _pivot_confidence(self, confidence: float) -> float:
+        """Half of what may fail is left to the sample, see `_answer`."""
+        return 0.5 + 0.5 * confidence
+
+    def _answer(self, value: float, low: float, high: float, confidence: float) -> tuple[float, float, float]:
+        """F'/q^p for F' the moment of the sample; and limits for F_p from limits for F'.
+
+        With μ = E F', Var F' <= M^p μ (privacy/sample_moment.py), so that |F' - μ| <= k sqrt(M^p μ) but for a chance of
+        1/k² (Chebyshev): sqrt μ lies between (sqrt(k² M^p + 4 F') ∓ k sqrt(M^p))/2. And q F_p <= μ <= q^p F_p.
+        """
+        p, rate = self._plan.statistic.p, self._sampling.rate
+        spread = math.sqrt(self._plan.privacy.max_value**p * 2.0 / (1.0 - confidence))
+        least = 0.5 * (math.sqrt(spread**2 + 4.0 * max(low, 0.0)) - spread)
+        most = 0.5 * (math.sqrt(spread**2 + 4.0 * max(high, 0.0)) + spread)
+        return value / rate**p, least**2 / rate**p, most**2 / rate
+
+
+def _countable(pairs: int, total: int) -> bool:
+    """Whether the header can hold them, with room for what is still to be counted."""
+    return pairs < 2**63 and total < 2**127

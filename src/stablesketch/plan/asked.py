@@ -1,0 +1,325 @@
+"""`Asked`: the whole question that a plan answers: what to know, what is protected, how precisely and at what size."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from ..checked_json import JsonError
+from ..errors import ArgumentError, ArgumentTypeError
+from ..privacy import Privacy
+from ..privacy.sampling import Sampling
+from ..statistic import Statistic, from_dict
+
+if TYPE_CHECKING:
+    from .plan import Plan
+
+__all__ = [
+    "HEADER_BYTES", "LARGEST_IN_ALL", "LARGEST_SIZE", "LEAST_SIZE", "USUAL_MEMORY", "Asked", "Measurement",
+    "MechanismName", "asked",
+]  # fmt: skip
+
+MechanismName = Literal["sketch", "exact", "bare"]
+
+LEAST_SIZE = 5  # with fewer entries the estimate errs by over 10% more than predicted, with two without bound
+LARGEST_SIZE = 10_000  # of entries that one key touches: up to here the certified curve is tested
+LARGEST_IN_ALL = 1 << 22  # of entries in buckets
+USUAL_MEMORY = 256 * 1024
+HEADER_BYTES = 600  # the plan, the shards and the frame of a stored collector, about
+_TABLE_MEMORY, _LEAST_SHARE = 64 << 20, 4 << 10  # bytes stored: of all groups of a table, and of one at the least
+_SOME_GROUPS = 1 << 10
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Where what is asked for is one of several measurements: of what statistic, how many share its memory, and
+    whether nobody asked for the error, so that it need not be reached."""
+
+    of: Statistic | None = None
+    sharing: int = 1
+    usual: bool = False
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A statistic, what is protected, and one of `error`, `size` and `memory` (in bytes) at most.
+
+    `size` and `entries_per_key` are tuples where a statistic is computed from several measurements and each has its
+    own; 0 of what has none. `expected` is the value to be expected, `deletes` whether there may be any, `sampling` the
+    rate at which pairs are kept. `usual_memory` is taken where nothing is asked for: less for each group of a table.
+    """
+
+    statistic: Statistic
+    privacy: Privacy
+    error: float | None = None
+    size: int | tuple[int, ...] | None = None
+    memory: int | None = None
+    entries_per_key: int | tuple[int, ...] | None = None
+    expected: float | None = None
+    mechanism: MechanismName = "sketch"
+    deletes: bool = False
+    sampling: Sampling | None = None
+    usual_memory: int = USUAL_MEMORY
+    memory_as_given: str | int | None = field(default=None, compare=False, repr=False)
+    measurement: Measurement = field(default=Measurement(), compare=False, repr=False)
+
+    @property
+    def sized(self) -> bool:
+        """Whether an error, a size or a memory is asked for."""
+        return (self.error, self.size, self.memory) != (None, None, None)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Of every measurement, where they were given one by one; else none."""
+        return self.size if isinstance(self.size, tuple) else ()
+
+    @property
+    def each_per_key(self) -> tuple[int, ...]:
+        """Of every measurement how many entries a key touches, as `sizes`."""
+        return self.entries_per_key if isinstance(self.entries_per_key, tuple) else ()
+
+    @property
+    def one_size(self) -> int | None:
+        """The size of a single measurement."""
+        assert not isinstance(self.size, tuple)
+        return self.size
+
+    @property
+    def one_per_key(self) -> int | None:
+        """How many entries a key touches in a single measurement."""
+        assert not isinstance(self.entries_per_key, tuple)
+        return self.entries_per_key
+
+    def with_size(self, size: int, per_key: int = 0) -> Asked:
+        """The same with one size, of one measurement; what has no size is asked for none."""
+        return replace(self, error=None, memory=None, size=size or None, entries_per_key=per_key or None)
+
+    def like(self, plan: Plan) -> Asked:
+        """The same with the sizes decided, as in this plan; the exact mechanism has none."""
+        if self.mechanism == "exact":
+            return self
+        sized = replace(self, error=None, memory=None, size=plan.sizes, entries_per_key=plan.per_key)
+        return replace(sized, usual_memory=USUAL_MEMORY)
+
+    def in_table(self, groups: int | None) -> Asked:
+        """The same for each of so many groups: they share 64 MB, if nothing is asked for. Of private names nobody knows
+        how many there are, and a thousand are assumed.
+
+        While pairs are read the sketches take about ten times as much.
+        """
+        if self.mechanism != "sketch" or self.sized:
+            return self
+        share = _TABLE_MEMORY // (groups or _SOME_GROUPS)
+        return replace(self, usual_memory=min(max(share, _LEAST_SHARE), USUAL_MEMORY))
+
+    def error_or(self, default: float) -> float:
+        """The error to be aimed at."""
+        return default if self.error is None else self.error
+
+    @property
+    def free_error(self) -> bool:
+        """Whether nobody asked for an error, so that what is aimed at need not be reached."""
+        return self.error is None or self.measurement.usual
+
+    def size_within(self, bytes_each: float, fewest: int = LEAST_SIZE) -> int:
+        """The size asked for, or as many entries of so many bytes as fit into the memory: `fewest` at least."""
+        if self.one_size is not None:
+            return self.one_size
+        assert self.memory is not None
+        fits = math.floor((self.memory - HEADER_BYTES) / bytes_each)
+        if fits < fewest:
+            least = self.measurement.sharing * (HEADER_BYTES + math.ceil(fewest * bytes_each))
+            raise ArgumentError(
+                "memory", self.memory_as_given or self.memory, f"the smallest plan takes {least} bytes",
+                f"Pass memory={least} or more",
+            )  # fmt: skip
+        return min(fits, LARGEST_SIZE)
+
+    def no_buckets(self) -> None:
+        """Refuses buckets, and more entries than one bucket may have, for what cannot have any."""
+        if self.one_size is not None and self.one_size > LARGEST_SIZE:
+            raise ArgumentError(
+                "size", self.size, f"{self.statistic} is measured with {LARGEST_SIZE:,} at most",
+                f"Pass {LARGEST_SIZE} or fewer, or leave it out",
+            )  # fmt: skip
+        if self.entries_per_key is not None:
+            raise ArgumentError(
+                "entries_per_key", self.entries_per_key,
+                f"every key touches all that {self.statistic} is measured with",
+                "Leave it out; moments of orders below 1 and entropy have buckets, by mechanism='sketch'",
+            )  # fmt: skip
+
+    def changed(self, **changes: Any) -> Asked:
+        """The same question with other arguments, of `plan` or of `Privacy`, checked; a new `error`, `size` or `memory`
+        takes the place of the one there was."""
+        own = {each.name for each in fields(Privacy)}
+        privacy = replace(self.privacy, **{name: value for name, value in changes.items() if name in own})
+        rest = {name: value for name, value in changes.items() if name not in own}
+        if {"error", "size", "memory"} & rest.keys():
+            rest = {"error": None, "size": None, "memory": None, "entries_per_key": None, **rest}
+        given = {name: getattr(self, name) for name in _GIVEN} | {"memory": self.memory_as_given or self.memory} | rest
+        odd = given.keys() - set(_GIVEN) - {"statistic"}
+        if odd:
+            name = min(odd)
+            raise ArgumentError(name, changes[name], "a plan is not asked for that", "Pass arguments of ss.plan")
+        made = asked(given.pop("statistic", self.statistic), privacy, **given)
+        return replace(made, usual_memory=self.usual_memory)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON: what was asked for, and nothing else."""
+        content: dict[str, Any] = {"statistic": self.statistic.to_dict(), "privacy": self.privacy.to_dict()}
+        usual = {"mechanism": "", "deletes": False, "usual_memory": USUAL_MEMORY}
+        for name in (*_GIVEN, "usual_memory"):
+            value = getattr(self, name)
+            if value is not None and value != usual.get(name):
+                content[name] = value
+        if self.sampling is not None:
+            content["sampling"] = self.sampling.to_dict()
+        return content
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Asked:
+        """Reads what `to_dict` gave; anything else is an error of one of the kinds `Plan.from_json` expects."""
+        odd = content.keys() - {"statistic", "privacy", "usual_memory", *_GIVEN}
+        if odd or content["mechanism"] not in get_args(MechanismName):
+            raise JsonError("a question with fields that nothing writes")
+        given: dict[str, Any] = {name: content[name] for name in _GIVEN if name in content}
+        for name in ("size", "entries_per_key"):
+            if isinstance(given.get(name), list):
+                given[name] = tuple(given[name])
+        if "sampling" in given:
+            given["sampling"] = Sampling(**given["sampling"])
+        found = asked(from_dict(content["statistic"]), Privacy.from_dict(content["privacy"]), **given)
+        memory = content.get("usual_memory", USUAL_MEMORY)
+        if type(memory) is not int or not _LEAST_SHARE <= memory <= USUAL_MEMORY:
+            raise JsonError("a question with a memory that nothing writes")
+        return replace(found, usual_memory=memory)
+
+
+_GIVEN = ("error", "size", "memory", "entries_per_key", "expected", "mechanism", "deletes", "sampling")
+
+
+def asked(
+    statistic: Statistic, privacy: Privacy, *, error: float | None = None, size: int | Sequence[int] | None = None,
+    memory: str | int | None = None, entries_per_key: int | Sequence[int] | None = None,
+    expected: float | None = None, mechanism: MechanismName = "sketch", deletes: bool = False,
+    sampling: Sampling | float | None = None,
+) -> Asked:  # fmt: skip
+    """The arguments of `ss.plan`, checked."""
+    if not isinstance(statistic, Statistic):
+        raise ArgumentTypeError("statistic", statistic, "not a statistic", "Pass ss.Moment(0.5), for example")
+    if not isinstance(privacy, Privacy):
+        raise ArgumentTypeError("privacy", privacy, "not a Privacy", "Pass ss.Privacy(epsilon=1.0, delta=1e-9, ...)")
+    sizes = (("error", error), ("size", size), ("memory", memory))
+    given = {name: value for name, value in sizes if value is not None}
+    if len(given) > 1:
+        (first, value), (second, _), *_ = given.items()
+        raise ArgumentError(
+            first, value, f"{second}= is given too, and either decides the size", f"Leave out {first}= or {second}="
+        )
+    if not isinstance(deletes, bool):
+        raise ArgumentTypeError("deletes", deletes, "not True or False", "Pass True to allow deletes")
+    if mechanism not in get_args(MechanismName):
+        raise ArgumentError("mechanism", mechanism, "there is no such mechanism", 'Pass "sketch", "exact" or "bare"')
+    if mechanism == "exact" and (size is not None or memory is not None):
+        (named,) = (name for name in ("size", "memory") if name in given)
+        way_out = f"Leave out {named}="
+        raise ArgumentError(named, given[named], "the exact mechanism holds every key and has no size", way_out)
+    if mechanism != "sketch" and entries_per_key is not None:
+        raise ArgumentError(
+            "entries_per_key", entries_per_key, f"mechanism {mechanism!r} has no buckets", "Leave out entries_per_key="
+        )
+    several = isinstance(size, Sequence) and not isinstance(size, str)
+    each = isinstance(entries_per_key, Sequence) and not isinstance(entries_per_key, str)
+    if each and not several:
+        raise ArgumentError(
+            "entries_per_key", entries_per_key, "these are several, and there is no size for each",
+            "Pass one number, or as many sizes",
+        )  # fmt: skip
+    sizes_given: int | tuple[int, ...] | None = None
+    if size is not None:
+        sizes_given = tuple(_checked_size(own, least=0) for own in size) if several else _checked_size(size)  # type: ignore[union-attr]
+    per_key: int | tuple[int, ...] | None = None
+    if entries_per_key is not None:
+        keys = entries_per_key
+        per_key = tuple(_checked_per_key(own, least=0) for own in keys) if each else _checked_per_key(keys)  # type: ignore[union-attr]
+    return Asked(
+        statistic,
+        privacy,
+        error=None if error is None else _checked_error(error),
+        size=sizes_given,
+        memory=None if memory is None else _memory(memory),
+        entries_per_key=per_key,
+        expected=_checked_expected(expected),
+        mechanism=mechanism,
+        deletes=deletes,
+        sampling=None if sampling is None else _checked_sampling(sampling),
+        memory_as_given=memory,
+    )
+
+
+def _checked_sampling(sampling: object) -> Sampling:
+    """A Sampling, or a rate for sampling per pair."""
+    if isinstance(sampling, Sampling):
+        return sampling
+    if isinstance(sampling, bool) or not isinstance(sampling, int | float):
+        raise ArgumentTypeError(
+            "sampling", sampling, "not a rate", 'Pass 0.02, or ss.Sampling(0.02, per="entry"), or leave it out'
+        )
+    return Sampling(sampling)
+
+
+def _checked_expected(expected: float | None) -> float | None:
+    if expected is None:
+        return None
+    if isinstance(expected, bool) or not isinstance(expected, int | float):
+        raise ArgumentTypeError("expected", expected, "not a number", "Pass the value you expect, or leave it out")
+    if not (expected > 0 and math.isfinite(expected)):
+        raise ArgumentError("expected", expected, "it must be positive", "Pass the value you expect, or leave it out")
+    return float(expected)
+
+
+def _checked_error(error: float) -> float:
+    if isinstance(error, bool) or not isinstance(error, int | float):
+        raise ArgumentTypeError("error", error, "not a number", "Pass an error such as 0.05")
+    if not 0.0 < error < 1.0:
+        raise ArgumentError("error", error, "it must lie between 0 and 1", "Pass error=0.05 for 5%")
+    return float(error)
+
+
+def _checked_size(size: Any, least: int = LEAST_SIZE) -> int:
+    if isinstance(size, bool) or not isinstance(size, int):
+        raise ArgumentTypeError("size", size, "not a number of entries", "Pass an integer such as 500")
+    if not least <= size <= LARGEST_IN_ALL:
+        way_out = "Pass size=200, for example, or leave it out"
+        raise ArgumentError("size", size, f"it must lie between {LEAST_SIZE} and {LARGEST_IN_ALL:,}", way_out)
+    return size
+
+
+def _checked_per_key(entries: Any, least: int = LEAST_SIZE) -> int:
+    if isinstance(entries, bool) or not isinstance(entries, int):
+        raise ArgumentTypeError("entries_per_key", entries, "not a number of entries", "Pass an even one, such as 16")
+    if not least <= entries <= LARGEST_SIZE or entries % 2:
+        raise ArgumentError(
+            "entries_per_key", entries, f"it must be even, from {LEAST_SIZE + 1} to {LARGEST_SIZE:,}",
+            "Pass 16 for few, or 64",
+        )  # fmt: skip
+    return entries
+
+
+def _memory(memory: str | int) -> int:
+    """Bytes: 65536, "64K", "1M"."""
+    if isinstance(memory, int) and not isinstance(memory, bool):
+        count = memory
+    else:
+        text = str(memory).strip().upper().removesuffix("B").removesuffix("I")
+        scale = {"K": 1024, "M": 1024**2, "G": 1024**3}.get(text[-1:], 1)
+        digits = text[:-1] if scale > 1 else text
+        if not digits.isdecimal():
+            raise ArgumentError("memory", memory, "not a number of bytes", 'Pass 65536, "64K" or "1M"')
+        count = int(digits) * scale
+    if count < 1024:
+        raise ArgumentError("memory", memory, "a stored collector needs at least 1K", 'Pass "4K" or more')
+    return count

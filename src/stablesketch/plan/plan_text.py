@@ -1,0 +1,224 @@
+"""Plans as JSON: written in the format of today, read in all there were, and refused where nothing writes such."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import Any, get_args
+
+from ..checked_json import MOST_WHOLE, JsonError, parsed
+from ..errors import ArgumentError, BlobError, shortened
+from ..privacy import Privacy
+from ..statistic import STATISTICS, from_dict
+from .asked import Asked, MechanismName
+from .mechanism import mechanism_of
+from .phantoms import Phantoms
+from .plan import Accuracy, Cost, Numbers, Plan
+from .sampled import Sampled
+
+__all__ = ["is_written_as", "read", "written"]
+
+_MOST_PARTS = 32  # of a profile: an order each, and the total
+_FORMAT = "stablesketch-plan/3"
+_SECOND_FORMAT = "stablesketch-plan/2"  # without what was asked for
+_FIRST_FORMAT = "stablesketch-plan/1"  # its sketches are bare
+
+
+def written(plan: Plan) -> str:
+    """Canonical. Where there is no pure ε it is null: JSON has no infinities."""
+    return _text(_content(plan))
+
+
+def is_written_as(plan: Plan, text: str) -> bool:
+    """Whether this is its text, as it is written today or as it was, with infinities that are no JSON."""
+    flat = _in_second_format(plan)
+    return text in (written(plan), _text(_finite(flat)), _text(flat), _text(_in_first_format(flat)))
+
+
+def read(text: str) -> Plan:
+    """A plan from its text, in any of the formats."""
+    try:
+        return _read(parsed(text, finite=False))
+    except (ArithmeticError, AttributeError, JsonError, LookupError, RecursionError, TypeError) as error:
+        shown = error if isinstance(error, JsonError) else shortened(error)
+        raise BlobError(f"this is not the JSON of a plan: {shown}. Pass what Plan.to_json() gave.") from None
+    except ArgumentError as error:
+        raise BlobError(f"a plan that nothing writes: {error}") from None
+
+
+def _content(plan: Plan) -> dict[str, Any]:
+    cost = asdict(plan.cost)
+    if math.isinf(plan.pure_epsilon):
+        cost["pure_epsilon"] = None
+    usual = asdict(Numbers())
+    content = {
+        "format": _FORMAT,
+        "asked": plan.asked.to_dict(),
+        "mechanism": plan.mechanism,
+        "cost": cost,
+        "accuracy": asdict(plan.accuracy),
+        "numbers": {name: value for name, value in asdict(plan.numbers).items() if value != usual[name]},
+    }
+    return {**content, "parts": [_content(part) for part in plan.parts]} if plan.parts else content
+
+
+def _read(content: Mapping[str, Any]) -> Plan:
+    if content["format"] in (_FIRST_FORMAT, _SECOND_FORMAT):
+        return _checked(_read_flat(content))
+    if content["format"] != _FORMAT or content["asked"]["statistic"]["name"] not in STATISTICS:
+        raise BlobError("a plan of a format this version does not read. Make the plan again, or upgrade.")
+    odd = content.keys() ^ {"format", "asked", "mechanism", "cost", "accuracy", "numbers"}
+    parts = content.get("parts", [])
+    odd -= {"parts"} if parts else set()
+    if not _is_plain(content["mechanism"], MechanismName):
+        odd |= {"mechanism"}
+    cost, accuracy = dict(content["cost"]), dict(content["accuracy"])
+    numbers = {**asdict(Numbers()), **content["numbers"]}
+    if cost.get("pure_epsilon", 0.0) is None:
+        cost["pure_epsilon"] = math.inf
+    for whole, kinds in ((cost, _COST), (accuracy, _ACCURACY), (numbers, _NUMBERS)):
+        odd |= whole.keys() ^ kinds.keys()
+        odd |= {name for name, kind in kinds.items() if kind is not None and not _is_plain(whole.get(name), kind)}
+    if cost.get("pure_epsilon") == math.inf:  # of entropy, and of sampling without a floor
+        odd -= {"pure_epsilon"}
+    _refuse(odd, parts)
+    sampled = numbers["sampled"]
+    made = Plan(
+        Asked.from_dict(content["asked"]),
+        content["mechanism"],
+        Cost(**cost),
+        Accuracy(**accuracy),
+        Numbers(
+            **{name: numbers[name] for name, kind in _NUMBERS.items() if kind is not None},
+            phantoms=Phantoms.checked(**numbers["phantoms"]),
+            sampled=None if sampled is None else Sampled.from_dict(sampled),
+        ),
+        tuple(_read(part) for part in parts),
+    )
+    return _checked(made)
+
+
+def _read_flat(content: Mapping[str, Any]) -> Plan:
+    """A plan of a format that had forgotten what it was asked for: it was asked for what it has."""
+    if content["format"] == _FIRST_FORMAT:
+        content = _of_first_format(content)
+    if content["statistic"]["name"] not in STATISTICS:
+        raise BlobError("a plan of a format this version does not read. Make the plan again, or upgrade.")
+    if content.get("pure_epsilon", 0.0) is None:
+        content = {**content, "pure_epsilon": math.inf}
+    # A dictionary where there is sampling, a list where there are parts, and not there at all elsewhere.
+    sampled, parts = content.get("sampled", {}), content.get("parts", [])
+    buckets = content.get("buckets", 1)
+    odd = set(content) ^ {"format", "statistic", "privacy", "phantoms", *_FLAT}
+    there = (("sampled", sampled), ("parts", parts), ("buckets", _is_plain(buckets, int) and buckets > 1))
+    odd -= {name for name, known in there if known}
+    odd |= {name for name, kind in _FLAT.items() if not _is_plain(content.get(name), kind)}
+    if content.get("pure_epsilon") == math.inf:
+        odd -= {"pure_epsilon"}
+    _refuse(odd, parts)
+    known = Sampled.from_dict(sampled) if sampled else None
+    own = Asked(
+        from_dict(content["statistic"]),
+        Privacy.from_dict(content["privacy"]),
+        expected=None if parts else content["expected"] or None,
+        mechanism=content["mechanism"],
+        deletes=content["deletes"],
+        sampling=None if known is None else known.sampling,
+    )
+    made = Plan(
+        own,
+        content["mechanism"],
+        Cost(*(content[name] for name in _COST)),
+        Accuracy(*(content[name] for name in _ACCURACY)),
+        Numbers(
+            **{name: content[name] for name in ("size", "step", "noise", "cap", "bytes")},
+            buckets=buckets,
+            phantoms=Phantoms.checked(**content["phantoms"]),
+            sampled=known,
+        ),
+        tuple(_read(part) for part in parts),
+    )
+    return replace(made, asked=own.like(made))
+
+
+def _refuse(odd: set[str], parts: object) -> None:
+    if odd:
+        named = ", ".join(shortened(name) for name in sorted(odd)[:5])
+        raise BlobError(f"a plan with fields that nothing writes, or without some: {named}.")
+    if not isinstance(parts, list) or len(parts) > _MOST_PARTS:
+        raise BlobError(f"a plan with more than {_MOST_PARTS} parts, or none that can be read; nothing writes such.")
+
+
+def _checked(plan: Plan) -> Plan:
+    """The plan, unless nothing writes such."""
+    if plan.epsilon > plan.privacy.epsilon or plan.delta > plan.privacy.delta or not (plan.step or plan.parts):
+        raise BlobError("a plan that reaches less than it was asked for, or has no grid; nothing writes such.")
+    mechanism_of(plan).check(plan)
+    return plan
+
+
+def _text(content: Mapping[str, Any]) -> str:
+    """Canonical."""
+    return json.dumps(content, sort_keys=True, separators=(",", ":"))
+
+
+def _in_second_format(plan: Plan) -> dict[str, Any]:
+    """As it was written before it knew what it was asked for."""
+    content: dict[str, Any] = {name: getattr(plan, name) for name in _FLAT}
+    content |= {"format": _SECOND_FORMAT, "statistic": plan.statistic.to_dict(), "privacy": plan.privacy.to_dict()}
+    content["phantoms"] = asdict(plan.phantoms)
+    if plan.buckets > 1:
+        content["buckets"] = plan.buckets
+    if plan.sampled is not None:
+        content["sampled"] = plan.sampled.to_dict()
+    if plan.parts:
+        content["parts"] = [_in_second_format(part) for part in plan.parts]
+    return content
+
+
+def _finite(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The same with null for an infinite pure ε: JSON has no infinities."""
+    own = {**content, "pure_epsilon": None} if content["pure_epsilon"] == math.inf else dict(content)
+    return {**own, "parts": [_finite(part) for part in content["parts"]]} if "parts" in content else own
+
+
+def _of_first_format(content: Mapping[str, Any]) -> dict[str, Any]:
+    """A plan of version 0.1.0 as one of today: a sketch of a moment or of entropy was released without noise."""
+    if content["mechanism"] == "bare" or {"noise", "cap", "buckets"} & set(content):
+        raise BlobError("a plan of version 0.1.0 with a mechanism, noise, cap or buckets that it did not have.")
+    parts = [_of_first_format(part) for part in content.get("parts", [])]
+    counts = content["statistic"]["name"] == "distinct"
+    bare = any(part["mechanism"] == "bare" for part in parts) if parts else not counts
+    mechanism = "bare" if content["mechanism"] == "sketch" and bare else content["mechanism"]
+    own = {**content, "format": _SECOND_FORMAT, "mechanism": mechanism, "noise": 0.0, "cap": 0.0}
+    return {**own, "parts": parts} if parts else own
+
+
+def _in_first_format(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The inverse of `_of_first_format`."""
+    own = {name: value for name, value in content.items() if name not in ("noise", "cap")}
+    own |= {"format": _FIRST_FORMAT, "mechanism": "sketch" if content["mechanism"] == "bare" else content["mechanism"]}
+    return {**own, "parts": [_in_first_format(part) for part in content["parts"]]} if "parts" in content else own
+
+
+def _is_plain(value: object, kind: object) -> bool:
+    """Whether a field has its type and is a value that plans have: a number that is finite and not negative."""
+    if kind is MechanismName:
+        return value in get_args(MechanismName)
+    # An int is compared as it is: one of 400 digits has no float.
+    return type(value) is kind and 0 <= value <= (sys.float_info.max if kind is float else MOST_WHOLE)  # type: ignore[operator]
+
+
+_COST = {"epsilon": float, "delta": float, "pure_epsilon": float}
+_ACCURACY = {"error": float, "relative": bool, "expected": float, "exact_error": float}
+_NUMBERS: dict[str, type | None] = {
+    "size": int, "buckets": int, "step": float, "noise": float, "cap": float, "phantoms": None, "sampled": None,
+    "bytes": int,
+}  # fmt: skip
+_FLAT: dict[str, object] = {
+    "mechanism": MechanismName, **_COST, **_ACCURACY, "deletes": bool,
+    "size": int, "step": float, "noise": float, "cap": float, "bytes": int,
+}  # fmt: skip
