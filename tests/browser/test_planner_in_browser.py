@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from browser_helpers import Window
+from served import served
 
 import stablesketch as ss
 from stablesketch.planner_page import PlannerServer
@@ -18,12 +19,8 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def server() -> Iterator[PlannerServer]:
-    with PlannerServer() as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
+    with served() as server:
         yield server
-        server.shutdown()
-        thread.join()
 
 
 def settled(page: Any) -> None:

@@ -76,10 +76,12 @@ def test_rows_are_right_to_1e14(p: float) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("p", [0.05, 0.0999, 0.1, 0.25, 0.3, 0.5, 0.77, 0.9])
-def test_rows_are_right_to_1e14_in_every_octave(p: float) -> None:
+@pytest.mark.parametrize(("number", "p"), [*enumerate([0.05, 0.0999, 0.1, 0.25, 0.3, 0.5, 0.77, 0.9])])
+def test_rows_are_right_to_1e14_in_every_octave(number: int, p: float) -> None:
+    """The even octaves of one order, the odd ones of the next."""
     for side in (UPPER, LOWER):
-        assert max(relative_error(p, side, float(t)) for t in random_t(3, 1, octaves_of(side))) < 1e-14
+        octaves = octaves_of(side)[number % 2 :: 2]
+        assert max(relative_error(p, side, float(t)) for t in random_t(3, 1, octaves)) < 1e-14
 
 
 @pytest.mark.parametrize("p", INDICES)

@@ -12,6 +12,7 @@ from http.client import HTTPConnection
 from urllib.parse import urlencode
 
 import pytest
+from served import served
 
 import stablesketch as ss
 from stablesketch.planner_page import PlannerServer
@@ -25,12 +26,8 @@ ASKED = {
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[PlannerServer]:
-    with PlannerServer() as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
+    with served() as server:
         yield server
-        server.shutdown()
-        thread.join()
 
 
 def get(server: PlannerServer, path: str, host: str | None = None) -> tuple[int, str, dict[str, str]]:

@@ -87,9 +87,12 @@ def test_rows_are_right_to_1e14(p: float) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("p", [0.05, 0.0999, 0.1, 0.2, 0.3333, 0.5, 0.77, 0.9, 0.999, 1 - 1e-9])
-def test_rows_are_right_to_1e14_in_every_octave(p: float) -> None:
-    t = random_t(np.random.default_rng(3), 1)
+@pytest.mark.parametrize(
+    ("number", "p"), [*enumerate([0.05, 0.0999, 0.1, 0.2, 0.3333, 0.5, 0.77, 0.9, 0.999, 1 - 1e-9])]
+)
+def test_rows_are_right_to_1e14_in_every_octave(number: int, p: float) -> None:
+    """The even octaves of one order, the odd ones of the next."""
+    t = random_t(np.random.default_rng(3), 1)[number % 2 :: 2]
     for side in (UPPER, LOWER):
         assert max(relative_errors(p, side, t)) < 1e-14
 

@@ -8,7 +8,6 @@ them may refute it.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,9 +15,8 @@ from numpy.typing import NDArray
 
 from ..errors import ArgumentError
 from ..plan import Plan
+from ..plan.mechanism import mechanism_of
 from ..privacy import Privacy
-from ..privacy.neighbours import worst_neighbours
-from ..statistic import Moment
 
 __all__ = ["Neighbours", "Stream", "neighbours_of", "worst_streams"]
 
@@ -73,7 +71,7 @@ def neighbours_of(plan: Plan) -> list[Neighbours]:
         found.append(_alone(name, _apart(privacy, _varied(shared), new)))
     if not own:
         found.append(_busy(privacy, shared))
-    if isinstance(plan.statistic, Moment) and plan.statistic.p > 1.0 and not own:
+    if plan.statistic.worst_on_one_key and not own:
         worst = found[-1] if privacy.relation == "replace" else together
         found = [worst, *(each for each in found if each is not worst)]
     return found
@@ -142,18 +140,9 @@ def _varied(shared: Stream) -> Stream:
 
 def _shared(plan: Plan) -> Stream:
     """The pairs that the worst neighbours have in common: all on one key, or if keys come once, each on its own."""
-    privacy = plan.privacy
-    shared = max(privacy.pairs - (privacy.pairs_per_person if privacy.relation == "replace" else 0), 0)
-    moments = [part for part in plan.parts or (plan,) if isinstance(part.statistic, Moment)]
-    noisy = moments == [plan] and plan.mechanism == "sketch"
-    if noisy:
-        shared = _least_hidden(plan)
-    elif moments and moments[0].mechanism == "bare":
-        shared = worst_neighbours(moments[0].statistic.p, privacy, moments[0].floor).shared
-    count, most = privacy.pairs_per_person, privacy.max_value
-    own = privacy.unit == "key"  # every pair has a key of its own
+    most, own = plan.privacy.max_value, plan.privacy.unit == "key"  # then every pair has a key of its own
     # Both streams keep the promised total, of pairs of value 1 where that is possible.
-    needed = 0 if noisy else max(privacy.total - (count if privacy.relation == "replace" else 0), 0)
+    shared, needed = mechanism_of(plan).shared_by_neighbours(plan)
     shared = max(shared, -(-needed // most) if own else needed)
     if shared > _MOST_SHARED:
         raise ArgumentError(
@@ -166,23 +155,3 @@ def _shared(plan: Plan) -> Stream:
         values[:full] = most
         values[full : full + 1] += rest
     return -np.arange(1, shared + 1) if own else np.zeros(shared, dtype=np.int64), values
-
-
-def _least_hidden(plan: Plan) -> int:
-    """How many pairs neighbours have in common, all on one key, where the difference shows best: (F - F')/deviation.
-
-    None, where pairs are added or removed. A replaced pair changes F by less if there is little it can be added to.
-    Above order 1 it is the norm that has noise, and differs most where all pairs are of one key.
-    """
-    p, privacy = plan.statistic.p, plan.privacy
-    count, most = privacy.pairs_per_person, privacy.max_value
-    if privacy.relation == "add_remove" or privacy.unit == "key" or p > 1.0:
-        return 0
-
-    def shows(shared: int) -> float:
-        one = math.pow(shared, p) + count * math.pow(most, p)
-        other = math.pow(shared + count, p)
-        relative = plan.error if not plan.expected else 0.0
-        return (one - other) / math.hypot(math.sqrt(2.0) * plan.noise, relative * one)
-
-    return max((0, *(1 << i for i in range(16))), key=shows)

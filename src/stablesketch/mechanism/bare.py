@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import BlobError, PlanInfeasible, StreamTooShort
 from ..plan.asked import Asked
-from ..plan.in_words import percent, stored
+from ..plan.in_words import stored
 from ..plan.mechanism import Mechanism, Row, mechanism_of
 from ..plan.plan import Plan
 from ..privacy import PrivacyCurve, log_sensitivity
@@ -22,6 +22,7 @@ from ..sketch.estimators import log_estimates
 from ..sketch.estimators.pitman import log_estimate
 from ..sketch.estimators.pivot import PivotLaw, pivot_law
 from ..sketch.sketch import log_magnitudes
+from ..spoken import percent
 from ..statistic import Array, Moment, Statistic, exact_name
 from .bare_plan import bare_plan
 from .measured import Measured, uniform_offset
@@ -174,6 +175,10 @@ class BareMoment(Bare):
         worst = worst_neighbours(plan.statistic.p, plan.privacy, plan.floor)
         curve = PrivacyCurve.from_log(plan.statistic.p, plan.size, worst.log_rho * share)
         return lambda epsilon: min(1.0, curve.delta(epsilon) + rounding_delta(epsilon, plan.step))
+
+    def shared_by_neighbours(self, plan: Plan) -> tuple[int, int]:
+        _, total = super().shared_by_neighbours(plan)
+        return worst_neighbours(plan.statistic.p, plan.privacy, plan.floor).shared, total
 
     def error_in_words(self, plan: Plan) -> str:
         if not plan.relative:

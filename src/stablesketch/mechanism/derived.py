@@ -12,10 +12,11 @@ from typing import ClassVar
 
 from ..errors import BlobError
 from ..plan.asked import Asked, MechanismName
-from ..plan.in_words import amount, both_errors, percent, shown_error, stored
+from ..plan.in_words import amount, both_errors, shown_error, stored
 from ..plan.mechanism import Mechanism, Row, charge_of, mechanism_of, needs_promise
 from ..plan.plan import Plan
 from ..privacy.charge import Charge
+from ..spoken import percent
 from ..statistic import Derived, Distinct, Moment, Profile, Shannon, Statistic
 from .bare import bare_rows
 from .bare_entropy import absolute_error
@@ -145,6 +146,13 @@ class FromBare(FromSketches):
         if all(isinstance(part.statistic, Shannon) for part in plan.parts if not mechanism_of(part).counter):
             return f"{percent(error)} of any stream"
         return f"{percent(error)} at {statistic} = {plan.expected:,.6g}"
+
+    def shared_by_neighbours(self, plan: Plan) -> tuple[int, int]:
+        """Those of its first moment, if it has one."""
+        moments = [part for part in plan.parts if isinstance(part.statistic, Moment)]
+        if not moments:
+            return super().shared_by_neighbours(plan)
+        return mechanism_of(moments[0]).shared_by_neighbours(moments[0])
 
     def rows(self, plan: Plan) -> list[Row]:
         return bare_rows(plan, self.error_in_words(plan)) if needs_promise(plan) else super().rows(plan)

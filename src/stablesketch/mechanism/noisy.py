@@ -97,5 +97,24 @@ class NoisyEstimate(Mechanism):
 
         return delta
 
+    def shared_by_neighbours(self, plan: Plan) -> tuple[int, int]:
+        """As many pairs as make the difference show best: (F - F')/deviation. Nothing is promised.
+
+        None, where pairs are added or removed. A replaced pair changes F by less if there is little it can be added to.
+        Above order 1 it is the norm that has noise, and differs most where all pairs are of one key.
+        """
+        p, privacy = plan.statistic.p, plan.privacy
+        count, most = privacy.pairs_per_person, privacy.max_value
+        if privacy.relation == "add_remove" or privacy.unit == "key" or p > 1.0:
+            return 0, 0
+
+        def shows(shared: int) -> float:
+            one = math.pow(shared, p) + count * math.pow(most, p)
+            other = math.pow(shared + count, p)
+            relative = plan.error if not plan.expected else 0.0
+            return (one - other) / math.hypot(math.sqrt(2.0) * plan.noise, relative * one)
+
+        return max((0, *(1 << i for i in range(16))), key=shows), 0
+
     def expects_least(self, plan: Plan) -> bool:
         return plan.expected == least_moment(plan.statistic.p, plan.privacy)

@@ -6,12 +6,11 @@ import math
 from typing import TYPE_CHECKING
 
 from ..privacy import Privacy
-from ..statistic import Profile, Renyi, Shannon, Simpson, Statistic, Tsallis
 
 if TYPE_CHECKING:
     from .plan import Plan
 
-__all__ = ["amount", "both_errors", "change", "percent", "rounded_up", "shown_error", "stored", "values"]
+__all__ = ["amount", "both_errors", "change", "rounded_up", "shown_error", "stored", "values"]
 
 
 def change(privacy: Privacy) -> str:
@@ -41,11 +40,6 @@ def amount(value: float) -> str:
     return f"{value:,.0f}" if value >= 1_000.0 else f"{value:.3g}"
 
 
-def percent(error: float) -> str:
-    """A relative error."""
-    return f"{100 * error:,.0f}%" if error >= 1.0 else f"{100 * error:.3g}%"
-
-
 def rounded_up(value: float) -> float:
     """To two digits, of a whole number."""
     digits = 10.0 ** max(math.floor(math.log10(value)) - 1, 0)
@@ -68,16 +62,4 @@ def both_errors(plan: Plan, whole: str = "") -> str:
 
 def shown_error(error: float, plan: Plan, most: str = " at most, at each order") -> str:
     """An error in the unit of the statistic; of a profile it is that of its worst order, and says so."""
-    statistic = plan.statistic
-    if isinstance(statistic, Tsallis) and statistic.order == 1.0:
-        return f"{error:.3g} nats"
-    if statistic.relative:
-        return f"{percent(error)}{_of_shares(statistic)}{most if isinstance(statistic, Profile) else ''}"
-    return f"{error:.3g} nats" if isinstance(plan.statistic, Shannon | Renyi) else f"{error:.3g}"
-
-
-def _of_shares(statistic: Statistic) -> str:
-    """What an error is a part of, where that is not the statistic: what it is computed from, s being shares."""
-    if isinstance(statistic, Tsallis):
-        return f" of Σ s^{statistic.order:g}" if statistic.order else " of the number of keys"
-    return " of Σ s^2" if isinstance(statistic, Simpson) and statistic.form == "gini" else ""
+    return f"{plan.statistic.error_in_words(error)}{most if plan.statistic.several else ''}"

@@ -125,6 +125,12 @@ class Mechanism(ABC):
         laws = (charge if share == 1.0 else charge.scaled(share)).laws(plan.privacy.relation)
         return lambda epsilon: min(1.0, max(law.delta(epsilon) for law in laws))
 
+    def shared_by_neighbours(self, plan: Plan) -> tuple[int, int]:
+        """How many pairs the neighbours have in common that are the easiest to tell apart, all on one key if they may
+        be, and which total at least: those that are promised in either."""
+        replaced = plan.privacy.pairs_per_person if plan.privacy.relation == "replace" else 0
+        return max(plan.privacy.pairs - replaced, 0), max(plan.privacy.total - replaced, 0)
+
     # --- how much it errs by ---
 
     def noise_scale(self, plan: Plan) -> float:

@@ -108,6 +108,11 @@ class Statistic(ABC):
         """What is expected of a part where `expected` is of the statistic; None if that does not say."""
         return None
 
+    @property
+    def worst_on_one_key(self) -> bool:
+        """Whether it changes the most where all pairs of a person are of one key: there an audit looks first."""
+        return False
+
     def without(self, measured: Statistic) -> Statistic | None:
         """A statistic like this one that does without a measurement which cannot be had; None if there is none."""
         return None
@@ -200,11 +205,6 @@ class Measured(Statistic):
     """Whether a sketch without noise takes a promise of the number of pairs: no phantoms can stand for them."""
     exact_has_delta: ClassVar[bool] = False
     """Whether the exact mechanism takes a δ."""
-
-    @property
-    def worst_on_one_key(self) -> bool:
-        """Whether it changes the most where all pairs of a person are of one key: there an audit looks first."""
-        return False
 
     @property
     def inputs(self) -> tuple[Measured, ...]:
