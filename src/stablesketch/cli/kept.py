@@ -19,8 +19,9 @@ from ..page import check_page_path
 from ..pictures import check_picture_path, drawn_part, picture_bytes, plan_picture, release_picture
 from ..pictures.style import need_matplotlib
 from ..plan import Plan
+from ..plan.mechanism import needs_promise
 from ..release.outcome import Outcome
-from ..release.task import Task
+from ..release.question import Question
 from ..report import Context, report_page
 from ..spoken import at_most
 from .screen import note, write_new
@@ -90,7 +91,7 @@ def keep_plan(plan: Plan, plot: Path | None) -> None:
     title = f"A plan of {plan.statistic}"
     part = drawn_part(plan)
     itself = f", and against {part.statistic} itself" if part.statistic.relative else ""
-    costs = "the error" if part.mechanism == "bare" or part.expected else "the noise"
+    costs = "the error" if needs_promise(part) or part.expected else "the noise"
     alt = f"{title}: {costs} of {part.statistic} against ε, and the error against the size of the sketch{itself}."
     write_new(plot, picture_bytes(plan_picture(plan), plot, title, alt))
     note(f"written to {plot}")
@@ -103,12 +104,12 @@ def release_bytes(outcome: Outcome, path: Path) -> bytes:
     return picture_bytes(release_picture(outcome.releases), path, title, alt)
 
 
-def report_bytes(outcome: Outcome, task: Task | None, ledger: Ledger | None) -> bytes:
+def report_bytes(outcome: Outcome, question: Question | None, ledger: Ledger | None) -> bytes:
     """The page about what was released."""
-    return report_page(outcome, _context(task, ledger)).encode()
+    return report_page(outcome, _context(question, ledger)).encode()
 
 
-def _context(task: Task | None, ledger: Ledger | None) -> Context:
+def _context(question: Question | None, ledger: Ledger | None) -> Context:
     spent = None
     if ledger is not None:
         spent = (
@@ -116,9 +117,9 @@ def _context(task: Task | None, ledger: Ledger | None) -> Context:
             f"ε = {at_most(ledger.spent())} of {ledger.epsilon:g} at δ = {ledger.delta:g} together."
         )
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    if task is None:
+    if question is None:
         return Context(today, __version__, ledger=spent)
-    columns = task.columns
+    columns = question.columns
     return Context(
         today,
         __version__,

@@ -96,19 +96,19 @@ class Schedule:
         )
 
 
-def largest_epsilon(mechanism: Charge, fits: Callable[[Charge], bool], *, most: float = math.inf) -> float | None:
-    """About the largest ε (at most `most`, at the mechanism's δ) for which the like of `mechanism` fits, or None.
+def largest_epsilon(charge: Charge, fits: Callable[[Charge], bool], *, most: float = math.inf) -> float | None:
+    """About the largest ε (at most `most`, at the δ of `charge`) for which the like of it fits, or None.
 
     How much neighbours change is searched, for noise ε itself: less of it is less of everything.
     """
-    size = mechanism.log_rho if mechanism.kind == "sketch" else mechanism.epsilon
+    size = charge.log_rho if charge.kind == "sketch" else charge.epsilon
     low = high = 1.0
-    if fits(mechanism.scaled(1.0)):
-        while 4.0 * low * size < _MOST and fits(mechanism.scaled(4.0 * low)):
+    if fits(charge.scaled(1.0)):
+        while 4.0 * low * size < _MOST and fits(charge.scaled(4.0 * low)):
             low *= 4.0
         high = 4.0 * low
     else:
-        while not fits(mechanism.scaled(low)):
+        while not fits(charge.scaled(low)):
             low, high = low / 4.0, low
             if low < 1e-6:
                 return None
@@ -116,31 +116,31 @@ def largest_epsilon(mechanism: Charge, fits: Callable[[Charge], bool], *, most: 
         if high <= low * _CLOSE:
             break
         middle = math.sqrt(low * high)
-        low, high = (middle, high) if fits(mechanism.scaled(middle)) else (low, middle)
-    if mechanism.kind != "sketch":
+        low, high = (middle, high) if fits(charge.scaled(middle)) else (low, middle)
+    if charge.kind != "sketch":
         # Noise of an estimate is not quite in proportion to 1/ε: a little less is sure to fit.
-        sure = 0.98 if "estimate" in {mechanism.kind, *(part.kind for part in mechanism.parts)} else 1.0
-        return min(sure * low * mechanism.epsilon, most)
-    curve = PrivacyCurve.from_log(mechanism.p, mechanism.size, low * mechanism.log_rho)
+        sure = 0.98 if "estimate" in {charge.kind, *(part.kind for part in charge.parts)} else 1.0
+        return min(sure * low * charge.epsilon, most)
+    curve = PrivacyCurve.from_log(charge.p, charge.size, low * charge.log_rho)
     # A plan for this ε or less has at most this sensitivity: the lower end of the bracket is not above the truth.
-    epsilon = curve.bracket(0.5 * mechanism.delta)[0]
-    left = mechanism.delta - (1.0 + math.exp(min(epsilon, 700.0))) * mechanism.gap
+    epsilon = curve.bracket(0.5 * charge.delta)[0]
+    left = charge.delta - (1.0 + math.exp(min(epsilon, 700.0))) * charge.gap
     return min(curve.bracket(left)[0] if left > 0.0 else epsilon, most)
 
 
 def schedule(plan: Plan, releases: int, limits: Sequence[Limit], cost_of: Callable[[Charge, int], Cost]) -> Schedule:
     """The largest ε each at which `releases` releases fit into all limits, planned and checked."""
 
-    def fits(mechanism: Charge) -> bool:
-        return all(limit.holds(limit.spent + cost_of(mechanism, i).times(releases)) for i, limit in enumerate(limits))
+    def fits(charge: Charge) -> bool:
+        return all(limit.holds(limit.spent + cost_of(charge, i).times(releases)) for i, limit in enumerate(limits))
 
     epsilon = largest_epsilon(charge_of(plan), fits)
     for attempt in range(_STEPS if epsilon is not None else 0):
         assert epsilon is not None
         candidate = plan.again(epsilon=epsilon, same_size=True)
-        mechanism = charge_of(candidate)
-        if fits(mechanism):
-            after = limits[0].epsilon_of(limits[0].spent + cost_of(mechanism, 0).times(releases))
+        charge = charge_of(candidate)
+        if fits(charge):
+            after = limits[0].epsilon_of(limits[0].spent + cost_of(charge, 0).times(releases))
             return Schedule(releases, candidate, limits[0].epsilon_of(limits[0].spent), after)
         epsilon *= 0.999**2**attempt  # a plan is for round numbers, and may need a little more
     raise PlanInfeasible(

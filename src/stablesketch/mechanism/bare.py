@@ -22,7 +22,7 @@ from ..sketch.estimators import log_estimates
 from ..sketch.estimators.pitman import log_estimate
 from ..sketch.estimators.pivot import PivotLaw, pivot_law
 from ..sketch.sketch import log_magnitudes
-from ..spoken import percent
+from ..spoken import percent, short
 from ..statistic import Array, Moment, Statistic, exact_name
 from .bare_plan import bare_plan
 from .measured import Measured, uniform_offset
@@ -155,8 +155,8 @@ class BareMoment(Bare):
     guesses = True
     state: ClassVar[type[SketchState]] = BareState
 
-    def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
-        return isinstance(statistic, Moment) and name == "bare" and not sampled
+    def serves(self, statistic: Statistic, name: str) -> bool:
+        return isinstance(statistic, Moment) and name == "bare"
 
     def plan(self, asked: Asked) -> Plan:
         return bare_plan(asked)
@@ -175,6 +175,19 @@ class BareMoment(Bare):
         worst = worst_neighbours(plan.statistic.p, plan.privacy, plan.floor)
         curve = PrivacyCurve.from_log(plan.statistic.p, plan.size, worst.log_rho * share)
         return lambda epsilon: min(1.0, curve.delta(epsilon) + rounding_delta(epsilon, plan.step))
+
+    def methods(self, plan: Plan) -> list[str]:
+        floor = (
+            f"Before the release, phantom keys of a known mass of {short(plan.floor)} were added, so that the entries "
+            "are random enough for the privacy asked; that mass was taken off the estimate."
+            if plan.floor
+            else "No phantom keys were needed: the stream is long enough."
+        )
+        return [
+            f"The stream was folded into {plan.size:,} numbers, each a sum of the totals of all keys with secret "
+            f"random weights of the symmetric stable law of order {plan.statistic.p:g}. No key was stored.",
+            floor,
+        ]
 
     def shared_by_neighbours(self, plan: Plan) -> tuple[int, int]:
         _, total = super().shared_by_neighbours(plan)

@@ -94,7 +94,7 @@ class BareEntropy(Bare):
     monotone = False
     numerical_error = ENTROPY_ERROR
 
-    def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
+    def serves(self, statistic: Statistic, name: str) -> bool:
         return isinstance(statistic, Shannon) and name == "bare"
 
     def plan(self, asked: Asked) -> Plan:
@@ -121,6 +121,14 @@ class BareEntropy(Bare):
         gap = 0.5 * rounding_delta(0.0, plan.step, ENTROPY_ERROR)
         shift = entropy_sensitivity(plan.privacy, plan.privacy.total or None)
         return Charge("shift", size=plan.size, log_rho=shift, gap=gap, epsilon=plan.epsilon, delta=plan.delta)
+
+    def methods(self, plan: Plan) -> list[str]:
+        return [
+            f"The stream was folded into {plan.size:,} numbers, each a sum of the totals of all keys with secret "
+            "random weights of the skewed stable law of order 1. No key was stored. Divided by the total, each is "
+            "noise of a known law less the entropy.",
+            "No phantom keys were needed: the stream is long enough for so many numbers.",
+        ]
 
     def error_in_words(self, plan: Plan) -> str:
         return absolute_error(plan)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..errors import ArgumentError, MergeError
 from ..framing import Reader, encode_integer
 from ..plan.asked import Asked
+from ..plan.in_words import amount
 from ..plan.plan import Plan
 from ..plan.ways_out import a_larger_error
 from ..privacy import Privacy, discrete_laplace
@@ -101,7 +102,7 @@ class Counter(ExactNumber):
     counter = True
     folds = False
 
-    def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
+    def serves(self, statistic: Statistic, name: str) -> bool:
         return isinstance(statistic, Total) or (statistic == Moment(1.0) and name != "bare")
 
     def plan(self, asked: Asked) -> Plan:
@@ -130,6 +131,12 @@ class Counter(ExactNumber):
     def expects_least(self, plan: Plan) -> bool:
         statistic = plan.statistic
         return isinstance(statistic, Moment) and plan.expected == least_moment(1.0, plan.privacy)
+
+    def methods(self, plan: Plan) -> list[str]:
+        return [
+            "One counter held the total of all values. Noise was drawn exactly, on integers, from the discrete Laplace "
+            f"law of scale {amount(self.noise_scale(plan))}, and added."
+        ]
 
     def memory(self) -> str:
         return "one counter"

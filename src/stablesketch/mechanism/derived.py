@@ -36,7 +36,7 @@ class FromSketches(Mechanism):
     name: ClassVar[MechanismName] = "sketch"
     computes = True
 
-    def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
+    def serves(self, statistic: Statistic, name: str) -> bool:
         return isinstance(statistic, Derived) and name == self.name
 
     def plan(self, asked: Asked) -> Plan:
@@ -61,6 +61,13 @@ class FromSketches(Mechanism):
         if len(plan.parts) == 1:
             return charge_of(plan.parts[0])
         return together(plan.parts, plan.epsilon, plan.delta)
+
+    def methods(self, plan: Plan) -> list[str]:
+        names = " and ".join(str(part.statistic) for part in plan.parts)
+        return [
+            f"From {names}, as released, the {plan.statistic} and its limits were computed. That looks at no data, and "
+            "costs no privacy."
+        ]
 
     def includes_noise(self, plan: Plan) -> bool:
         return all(mechanism_of(part).includes_noise(part) for part in plan.parts)

@@ -45,6 +45,14 @@ class ExactNumber(Exact):
     def distance(self, plan: Plan) -> int:
         """D: by how many units of its grid neighbours can differ, in all groups of a table together."""
 
+    def methods(self, plan: Plan) -> list[str]:
+        return [
+            f"All keys were held in memory, as keyed fingerprints with their totals, and {plan.statistic} was computed "
+            "exactly, then rounded to a public grid.",
+            "Noise was drawn exactly, on integers, from the discrete Laplace law of scale "
+            f"{amount(self.noise_scale(plan))}, and added.",
+        ]
+
     def cost(self, plan: Plan) -> Charge:
         return Charge("exact", epsilon=plan.privacy.epsilon, distance=self.distance(plan))
 

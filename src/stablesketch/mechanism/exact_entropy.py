@@ -10,7 +10,7 @@ from ..errors import PlanInfeasible
 from ..plan.asked import Asked
 from ..plan.in_words import shown_error
 from ..plan.plan import Plan
-from ..statistic import Shannon, Statistic
+from ..statistic import Shannon, Statistic, total_is_public
 from .entropy import Entropy, entropy_noise, exact_entropy_deviation, exact_noise, least_total
 from .exact import Exact, noise_plan
 from .histogram import HistogramState
@@ -39,7 +39,7 @@ class ExactEntropy(Entropy, Exact):
 
     state = ExactEntropyState
 
-    def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
+    def serves(self, statistic: Statistic, name: str) -> bool:
         return isinstance(statistic, Shannon) and name == "exact"
 
     def plan(self, asked: Asked) -> Plan:
@@ -57,6 +57,18 @@ class ExactEntropy(Entropy, Exact):
         planned = noise_plan(asked, error, 0.0, step=step)
         delta = privacy.delta if noise.lost else 0.0
         return planned.altered(delta=delta, pure_epsilon=math.inf if noise.lost else privacy.epsilon)
+
+    def methods(self, plan: Plan) -> list[str]:
+        count = (
+            "The total of all values was given discrete Laplace noise, drawn exactly, on integers; so was a bound on "
+            "how much one person can change what follows."
+        )
+        return [
+            "All keys were held in memory, as keyed fingerprints with their totals.",
+            *([] if total_is_public(plan.privacy) else [count]),
+            "Entropy times the total, which rises with every pair by no more than a known amount, was computed "
+            "exactly, rounded to a public grid, given discrete Laplace noise, and divided by the total.",
+        ]
 
     def noise_at(self, plan: Plan, pairs: float) -> float:
         return exact_entropy_deviation(replace(plan.privacy, pairs=math.ceil(pairs)))

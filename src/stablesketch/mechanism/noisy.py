@@ -7,6 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from ..plan.asked import Asked
+from ..plan.in_words import amount
 from ..plan.mechanism import Mechanism
 from ..plan.plan import Plan
 from ..privacy import discrete_laplace
@@ -20,7 +21,7 @@ from .noisy_plan import noisy_plan
 from .sketch_state import SketchState
 from .state import check_promise
 
-__all__ = ["NoisyEstimate", "NoisyState", "believed"]
+__all__ = ["NoisyEstimate", "NoisyState", "believed", "why_private"]
 
 _LEAST_EPSILON = 1e-9
 
@@ -62,6 +63,8 @@ class NoisyEstimate(Mechanism):
 
     estimate: str
     """By what name the law of ξ is known to the ledger."""
+    law: str
+    """Of the weights, in words."""
 
     def plan(self, asked: Asked) -> Plan:
         return noisy_plan(asked)
@@ -79,6 +82,27 @@ class NoisyEstimate(Mechanism):
             "estimate", p=plan.statistic.p, size=released.entries, gap=gap, epsilon=plan.epsilon, delta=plan.delta,
             estimate=self.estimate, noise=released.noise, added=added, copies=released.copies,
         )  # fmt: skip
+
+    def methods(self, plan: Plan) -> list[str]:
+        places, whose, spread = "", "all keys", []
+        if plan.buckets > 1:
+            places = f", in {plan.buckets:,} buckets, of which a secret hash gave each key one"
+            whose = "the keys of its bucket"
+            spread = [
+                "How evenly the buckets are filled was given discrete Laplace noise too, for a 32nd of the budget: "
+                "the interval depends on it."
+            ]
+        return [
+            f"The stream was folded into {plan.size:,} numbers{places}: each a sum of the totals of {whose} with "
+            f"secret random weights of the {self.law} stable law of order {plan.statistic.p:g}. {self.measured(plan)} "
+            "was estimated from them. No key was stored.",
+            "Noise was drawn exactly, on a public grid, from the discrete Laplace law of scale "
+            f"{amount(plan.noise)}, and added to the estimate.",
+            *spread,
+        ]
+
+    def reason(self, plan: Plan) -> str:
+        return why_private("an", "value times a random factor")
 
     def claimed_curve(self, plan: Plan, share: float = 1.0) -> Callable[[float], float]:
         """Certified (privacy/noisy_estimate.py), from the noise that the plan has.
@@ -118,3 +142,12 @@ class NoisyEstimate(Mechanism):
 
     def expects_least(self, plan: Plan) -> bool:
         return plan.expected == least_moment(plan.statistic.p, plan.privacy)
+
+
+def why_private(which: str, estimate: str) -> str:
+    """docs/math-noisy-estimate.md in a sentence."""
+    return (
+        f"This is private for any stream, short or long: {which} estimate is the true {estimate} whose law is the same "
+        "for every stream, so one person moves it little, and the noise hides how much. What finite precision costs is "
+        "part of δ."
+    )

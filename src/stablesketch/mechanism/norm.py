@@ -70,8 +70,9 @@ class Norm(NoisyEstimate):
     state = NormState
     name = "sketch"
     estimate = "norm"
+    law = "symmetric"
 
-    def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
+    def serves(self, statistic: Statistic, name: str) -> bool:
         return isinstance(statistic, Moment) and statistic.p > 1.0 and name == "sketch"
 
     def exponent(self, plan: Plan) -> float:

@@ -122,7 +122,7 @@ class Registers(Mechanism):
     folds = False  # a register is faster than the fold
     entries_named = ("register", "registers")
 
-    def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
+    def serves(self, statistic: Statistic, name: str) -> bool:
         return isinstance(statistic, Distinct) and name != "exact"  # there are no bare ones
 
     def plan(self, asked: Asked) -> Plan:
@@ -180,6 +180,15 @@ class Registers(Mechanism):
 
     def measured(self, plan: Plan) -> str:
         return "the number of keys"
+
+    def methods(self, plan: Plan) -> list[str]:
+        return [
+            f"The keys were counted by {plan.size:,} registers of 32 bits, which remember the largest random numbers "
+            "that keys drew. No key was stored.",
+            f"Made-up keys were added, in a secret random number of about {plan.phantoms.count:,}, so that the "
+            "registers tell only of the number of keys with that noise. Its mean was taken off. This is private for "
+            "any stream.",
+        ]
 
     def error_beside_noise(self, plan: Plan) -> str:
         return f"{both_errors(plan, ' of the number of keys')}, and ± {amount(self.noise_deviation(plan))}"

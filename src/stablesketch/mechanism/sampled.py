@@ -23,7 +23,6 @@ from ..privacy.neighbours import log_sensitivity
 from ..privacy.precision import rounding_delta
 from ..privacy.sample_moment import expected_power
 from ..privacy.sampling import SampledCurve, Sampling, sample_log_rho
-from ..statistic import Moment, Statistic
 from .bare import BareMoment, short_error
 from .bare_plan import bare_plan
 from .floor import largest_log_rho
@@ -40,10 +39,8 @@ class SampledMoment(BareMoment):
     """Bare entries of a sample; the bound of privacy/sampling.py is an (ε, δ), and composed as one."""
 
     state = SampledState
+    samples = True
     folds = False
-
-    def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
-        return isinstance(statistic, Moment) and name == "bare" and sampled
 
     def plan(self, asked: Asked) -> Plan:
         statistic, privacy, sampling = asked.statistic, asked.privacy, asked.sampling
@@ -65,6 +62,12 @@ class SampledMoment(BareMoment):
                 "do not give that. Make the plan again with ss.plan."
             )
         return Charge("other", epsilon=plan.epsilon, delta=plan.delta)
+
+    def methods(self, plan: Plan) -> list[str]:
+        assert plan.sampled is not None
+        rate = plan.sampled.sampling.rate
+        kept = f"Every pair was kept with a probability of {rate:g}; the value is biased by it."
+        return [kept, *super().methods(plan)]
 
     def claimed_curve(self, plan: Plan, share: float = 1.0) -> Callable[[float], float]:
         """Of a weaker claim the loss itself is taken to be less. δ grows by at most e^x - 1 when ε falls by x."""

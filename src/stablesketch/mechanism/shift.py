@@ -27,12 +27,13 @@ from ..sketch import entry_bytes
 from ..sketch.entropy_sketch import EntropySketch
 from ..sketch.estimators.entropy_mean import entropy_mean_deviation
 from ..sketch.sketch import Sketch
-from ..statistic import Shannon, Statistic
+from ..statistic import Shannon, Statistic, total_is_public
 from .entropy import Entropy, entropy_noise, exact_entropy_deviation, noise_for
 from .laplace_noise import noise_of
 from .layout import LARGEST_FLAT, TYPICAL_MOMENT, USUAL_ENTRIES, Layout, in_one_bucket, laid_out
 from .measured import Measured
 from .measured_entropy import measured_entropy
+from .noisy import why_private
 from .sketch_state import SketchState
 from .state import check_promise
 
@@ -81,7 +82,7 @@ class Shift(Entropy):
     state = EntropyState
     in_buckets = True
 
-    def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
+    def serves(self, statistic: Statistic, name: str) -> bool:
         return isinstance(statistic, Shannon) and name == "sketch"
 
     def plan(self, asked: Asked) -> Plan:
@@ -108,6 +109,33 @@ class Shift(Entropy):
 
     def worst_error(self, plan: Plan) -> float:
         return in_one_bucket(plan, entropy_mean_deviation(plan.entries_per_key))
+
+    def methods(self, plan: Plan) -> list[str]:
+        grid = "was rounded to a public grid and given discrete Laplace noise"
+        noise = f"Entropy times the total {grid}, and divided by the total, which is public."
+        if not total_is_public(plan.privacy):
+            noise = (
+                "The total was given discrete Laplace noise first. Entropy, less a number that follows from that, "
+                f"times the total {grid}. Entropy follows from both."
+            )
+        law = "with secret random weights of the skewed stable law of order 1"
+        if plan.buckets > 1:
+            return [
+                f"The stream was folded into {plan.size:,} numbers in {plan.buckets:,} buckets. A secret hash gave "
+                f"every key one bucket of {plan.entries_per_key:,} numbers, each a sum of the totals of its keys "
+                f"{law}. Every bucket has its total. Entropy was estimated from them. No key was stored.",
+                noise,
+                "How evenly the buckets are filled was given discrete Laplace noise too, for a sixteenth of ε: the "
+                "interval depends on it.",
+            ]
+        return [
+            f"The stream was folded into {plan.size:,} numbers, each a sum of the totals of all keys {law}, and into "
+            "the total. Entropy was estimated from them. No key was stored.",
+            noise,
+        ]
+
+    def reason(self, plan: Plan) -> str:
+        return why_private("that", "entropy plus a random error")
 
     def error_beside_noise(self, plan: Plan) -> str:
         noise = f"the noise adds less in streams of {self.more_than(plan, plan.error)}"

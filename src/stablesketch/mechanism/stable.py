@@ -77,9 +77,10 @@ class Stable(NoisyEstimate):
     state = StableState
     name = "sketch"
     estimate = "power"
+    law = "positive"
     in_buckets = True
 
-    def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
+    def serves(self, statistic: Statistic, name: str) -> bool:
         return isinstance(statistic, Moment) and statistic.p < 1.0 and name == "sketch"
 
     def worst_error(self, plan: Plan) -> float:

@@ -61,5 +61,5 @@ def both_errors(plan: Plan, whole: str = "") -> str:
 
 
 def shown_error(error: float, plan: Plan, most: str = " at most, at each order") -> str:
-    """An error in the unit of the statistic; of a profile it is that of its worst order, and says so."""
+    """An error in the unit of the statistic; of several numbers it is that of the worst, and says so."""
     return f"{plan.statistic.error_in_words(error)}{most if plan.statistic.several else ''}"

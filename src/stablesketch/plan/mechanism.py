@@ -45,6 +45,8 @@ class Mechanism(ABC):
     """Whether it computes from what others measure."""
     in_buckets: ClassVar[bool] = False
     """Whether entries may lie in buckets."""
+    samples: ClassVar[bool] = False
+    """Whether it measures a sample of the pairs, and not all of them."""
     guesses: ClassVar[bool] = False
     """Whether an error can be aimed at only where a value is expected."""
     bare: ClassVar[bool] = False
@@ -67,8 +69,8 @@ class Mechanism(ABC):
     """One, and several."""
 
     @abstractmethod
-    def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
-        """Whether this is the way to measure it by the mechanism of this name, of a sample of the pairs or of all."""
+    def serves(self, statistic: Statistic, name: str) -> bool:
+        """Whether this is the way to measure it by the mechanism of this name."""
 
     @abstractmethod
     def plan(self, asked: Asked) -> Plan:
@@ -245,6 +247,14 @@ class Mechanism(ABC):
             return f"more {unit}s than can be counted"
         return "any length" if pairs < 2.0 else f"more than {rounded_up(pairs):,.0f} {unit}s{worst}"
 
+    @abstractmethod
+    def methods(self, plan: Plan) -> list[str]:
+        """What was done by a release, in sentences."""
+
+    def reason(self, plan: Plan) -> str:
+        """Why it is private, in a sentence, where the methods do not say it."""
+        return ""
+
     def rows(self, plan: Plan) -> list[Row]:
         """What the table of a plan says of it: what is held, the noise, the error, and what the exact mechanism would
         do where this is another one."""
@@ -270,7 +280,7 @@ def register(mechanism: Mechanism) -> None:
 
 def find(statistic: Statistic, name: str, *, sampled: bool) -> Mechanism | None:
     """The same, or None if there is none."""
-    return next((each for each in _MECHANISMS if each.serves(statistic, name, sampled=sampled)), None)
+    return next((each for each in _MECHANISMS if each.samples == sampled and each.serves(statistic, name)), None)
 
 
 def mechanism_for(statistic: Statistic, name: str, *, sampled: bool = False) -> Mechanism:
