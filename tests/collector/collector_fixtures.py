@@ -3,8 +3,9 @@
 `python tests/collector/collector_fixtures.py` writes those that are missing and never rewrites one, as with the
 sketches of tests/sketch/wire_fixtures.py. The plans are written out here, so that a better planner changes nothing.
 
-Version 0.1.0 wrote the six of `FIRST`, whose plans have format 1: they are read, release what they did then, and are
-written with a plan of today's format. `released.json` has what each releases: value, low, high; of noise the value.
+Version 0.1.0 wrote the six of `FIRST`, whose plans have format 1, and those of `SECOND` have format 2: they are read,
+release what they did then, and are written with a plan of today's format. `released.json` has what each releases:
+value, low, high; of noise the value.
 """
 
 from __future__ import annotations
@@ -14,62 +15,44 @@ from collections.abc import Callable
 from pathlib import Path
 
 import stablesketch as ss
-from stablesketch.plan import Phantoms
+from stablesketch.plan import Asked, Phantoms
+from stablesketch.plan.plan import Accuracy, Cost, Numbers
 
 FOLDER = Path(__file__).parents[1] / "data" / "wire" / "v1"
 RELEASED = FOLDER / "released.json"
 
+# As a plan is read that was written before plans knew what they were asked for: it was asked for what it has.
 BARE = ss.Plan(
-    statistic=ss.Moment(0.5),
-    privacy=ss.Privacy(1.0, 1e-9, 0, max_value=9, relation="add_remove"),
-    mechanism="bare",
-    size=7,
-    phantoms=Phantoms(count=2, weight=5_000),
-    step=0.0625,
-    epsilon=0.9375,
-    delta=1e-9,
-    pure_epsilon=1.5,
-    error=60.0,
-    relative=False,
-    expected=0.0,
-    bytes=700,
-    exact_error=4.25,
-    deletes=True,
+    Asked(
+        ss.Moment(0.5),
+        ss.Privacy(1.0, 1e-9, 0, max_value=9, relation="add_remove"),
+        size=(7,),
+        mechanism="bare",
+        deletes=True,
+    ),
+    "bare",
+    Cost(0.9375, 1e-9, 1.5),
+    Accuracy(60.0, False, 0.0, 4.25),
+    Numbers(7, step=0.0625, phantoms=Phantoms(count=2, weight=5_000), bytes=700),
 )
 NOISY = ss.Plan(
-    statistic=ss.Moment(0.5),
-    privacy=ss.Privacy(20.0, 1e-9, max_value=9),
-    mechanism="sketch",
-    size=16,
-    phantoms=Phantoms(count=0, weight=1),
-    step=2.0**-11,
-    epsilon=20.0,
-    delta=1e-9,
-    pure_epsilon=float("inf"),
-    error=0.1875,
-    relative=True,
-    expected=0.0,
-    bytes=700,
-    exact_error=0.25,
-    deletes=True,
-    noise=0.75,
-    cap=3.0 * 2.0**33,
+    Asked(ss.Moment(0.5), ss.Privacy(20.0, 1e-9, max_value=9), size=(16,), deletes=True),
+    "sketch",
+    Cost(20.0, 1e-9),
+    Accuracy(0.1875, True, 0.0, 0.25),
+    Numbers(16, step=2.0**-11, noise=0.75, cap=3.0 * 2.0**33, bytes=700),
 )
 EXACT = ss.Plan(
-    statistic=ss.Moment(0.75),
-    privacy=ss.Privacy(0.5, 1e-9, 3, max_value=2**53, pairs_per_person=2, relation="replace"),
-    mechanism="exact",
-    size=0,
-    phantoms=Phantoms(count=0, weight=1),
-    step=2.0**20,
-    epsilon=0.5,
-    delta=0.0,
-    pure_epsilon=0.5,
-    error=0.5,
-    relative=True,
-    expected=1e12,
-    bytes=0,
-    exact_error=0.5,
+    Asked(
+        ss.Moment(0.75),
+        ss.Privacy(0.5, 1e-9, 3, max_value=2**53, pairs_per_person=2, relation="replace"),
+        expected=1e12,
+        mechanism="exact",
+    ),
+    "exact",
+    Cost(0.5, 0.0, 0.5),
+    Accuracy(0.5, True, 1e12, 0.5),
+    Numbers(step=2.0**20),
 )
 
 
@@ -114,8 +97,13 @@ FIXTURES: dict[str, tuple[ss.Plan, str, Callable[[ss.Collector], None]]] = {
     "collector-noisy-listed": (NOISY, "eu-1", words),
     "collector-bare-words": (BARE, "eu-1", words),
     "collector-exact-words": (EXACT, "eu-1", heavy),
+    "collector-asked-words": (NOISY, "eu-1", words),
+    "collector-asked-merged": (NOISY, "sum", merged),
+    "collector-asked-bare": (BARE, "eu-1", words),
+    "collector-asked-exact": (EXACT, "eu-1", heavy),
 }
 FIRST = tuple(FIXTURES)[:6]  # of version 0.1.0
+SECOND = tuple(FIXTURES)[6:12]  # whose plans have forgotten what they were asked for
 LISTED = ["us-1", "eu-1", "アリカ"]  # all the shards there are to be
 LISTS = {"collector-listed": LISTED, "collector-noisy-listed": LISTED}
 

@@ -116,7 +116,7 @@ def test_exact_moments(whose: str, p: float) -> None:
 def test_a_rounding_for_every_group_is_needed() -> None:
     """Two groups can move by more than one group with both pairs in it."""
     privacy = group_privacy("a person")
-    plan = replace(ss.plan(ss.Moment(0.5), privacy, mechanism="exact"), step=3.0)
+    plan = ss.plan(ss.Moment(0.5), privacy, mechanism="exact").altered(step=3.0)
     one = exact_distance(plan.altered(privacy=replace(privacy, groups=1)))
     shifts = moved("a person", lambda own: math.floor(sum(f**0.5 for f in own) / 3.0 + 0.5))
     assert one < max(sum(map(abs, each)) for each in shifts) <= exact_distance(plan)

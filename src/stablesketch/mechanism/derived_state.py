@@ -13,7 +13,7 @@ from ..errors import BlobError
 from ..framing import Reader
 from ..plan.mechanism import mechanism_of
 from ..plan.plan import Plan
-from ..published import Release
+from ..published import Release, Terms
 from ..secret import Secret
 from ..statistic import Known, Statistic
 from .measured import Measured, belief, in_order
@@ -87,9 +87,9 @@ class DerivedState(State):
         for state in self._states:
             state.check(confidence)
 
-    def release(self, confidence: float) -> Release:
+    def release(self, terms: Terms) -> Release:
         """All parts measured, and the statistic computed from them; a profile has a point for each order."""
-        plan, statistic, pairs = self._plan, self._plan.statistic, self.pairs
+        plan, statistic, pairs, confidence = self._plan, self._plan.statistic, self.pairs, terms.confidence
         known = plan.known(pairs)
         public = pairs if plan.privacy.relation == "replace" else 0  # nothing is computed from a private number
         measured = (state.measure(confidence) for state in self._states)
@@ -101,7 +101,7 @@ class DerivedState(State):
             return _computed(each, {part: found[part] for part in each.needs(plan.privacy)}, known, public, confidence)
 
         if not statistic.several:
-            return make_release(plan, *shown(statistic, found, confidence), confidence, pairs)
+            return make_release(plan, *shown(statistic, found, confidence), terms, pairs)
         each_of = each_confidence(confidence, len(statistic.points))
         wider = {part: measured.at(each_of) for part, measured in found.items()}
         points = profile_points(
@@ -110,7 +110,7 @@ class DerivedState(State):
             [shown(each, wider, each_of) for each in statistic.points],
         )
         first = points[0]
-        return make_release(plan, first.value, first.low, first.high, confidence, pairs, points)
+        return make_release(plan, first.value, first.low, first.high, terms, pairs, points)
 
 
 def _state_of(part: Plan) -> type[MeasuringState]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Collection
 from fractions import Fraction
 from functools import partial
 
 from ..errors import PlanInfeasible
 from ..plan.asked import Asked
+from ..plan.mechanism import mechanism_of
 from ..plan.plan import Plan
 from ..plan.ways_out import a_larger_error
 from ..privacy import discrete_laplace
@@ -21,63 +23,44 @@ from .laplace_noise import noise_of, noisy
 from .measured import Measured, moment_of
 from .moments import exact_deviation, exact_moment_error, expected_moment, least_moment
 
-__all__ = ["ExactCount", "ExactMoment", "norm_in_words"]
+__all__ = ["ExactCount", "ExactMoment", "OfHistogram", "norm_in_words"]
 
 
-class _NumberState(HistogramState):
-    """One number of the histogram, in units of a public grid, is released."""
+class NumberState(HistogramState):
+    """One number of the histogram is released; its mechanism says which."""
 
     def _scale(self) -> Fraction:
-        return Fraction(self._distance()) / Fraction(self._plan.privacy.epsilon)
+        return Fraction(self._way.distance(self._plan)) / Fraction(self._plan.privacy.epsilon)
 
-    @abstractmethod
-    def _distance(self) -> int:
-        """By how many units neighbours can differ."""
-
-    @abstractmethod
-    def _units(self) -> int:
-        """The number."""
+    @property
+    def _way(self) -> OfHistogram:
+        way = mechanism_of(self._plan)
+        assert isinstance(way, OfHistogram)
+        return way
 
     def measure(self, confidence: float) -> Measured:
         """(units + noise) · step: an integer of sensitivity D with noise of scale D/ε is ε-DP."""
-        return self._noisy(confidence).within(*self._plan.range(self._pairs))
-
-    def _noisy(self, confidence: float) -> Measured:
-        plan, below = self._plan, noise_of(self.secret, self._plan.statistic)
-        return noisy(self._units(), self._scale(), Fraction(plan.step), confidence, below)
+        plan, scale, below = self._plan, self._scale(), noise_of(self.secret, self._plan.statistic)
+        found = noisy(self._way.units(plan, self._totals.values()), scale, Fraction(plan.step), confidence, below)
+        return self._way.statistic_of(plan, found, scale).within(*plan.range(self._pairs))
 
 
-class _MomentState(_NumberState):
-    """F_p, or its norm for an order above 1."""
+class OfHistogram(ExactNumber):
+    """A number of the histogram of all keys."""
 
-    def _distance(self) -> int:
-        return _moment_distance(self._plan)
+    state = NumberState
 
-    def _units(self) -> int:
-        p, step = self._plan.statistic.p, Fraction(self._plan.step)
-        return (norm_units if p > 1.0 else moment_units)(self._totals.values(), p, step)
+    @abstractmethod
+    def units(self, plan: Plan, totals: Collection[int]) -> int:
+        """The number, in units of the public grid, of keys that have these totals."""
 
-    def _noisy(self, confidence: float) -> Measured:
-        found, plan, p = super()._noisy(confidence), self._plan, self._plan.statistic.p
-        if p <= 1.0:
-            return found
-        return moment_of(found, p, 0.0, discrete_laplace.variance(self._scale()) * plan.step**2 if p == 2.0 else 0.0)
+    def statistic_of(self, plan: Plan, found: Measured, scale: Fraction) -> Measured:
+        """The statistic, where that is not the number with its noise, of this scale, itself."""
+        return found
 
 
-class _CountState(_NumberState):
-    """The number of keys."""
-
-    def _distance(self) -> int:
-        return _count_distance(self._plan)
-
-    def _units(self) -> int:
-        return len(self._totals)
-
-
-class ExactMoment(ExactNumber):
+class ExactMoment(OfHistogram):
     """F_p on a grid, or its norm for an order above 1."""
-
-    state = _MomentState
 
     def serves(self, statistic: Statistic, name: str) -> bool:
         return isinstance(statistic, Moment) and statistic.p != 1.0 and name == "exact"
@@ -107,7 +90,19 @@ class ExactMoment(ExactNumber):
         return noise_plan(asked, error * (guess or 1.0), guess, step=step)
 
     def distance(self, plan: Plan) -> int:
-        return _moment_distance(plan)
+        privacy, p = plan.privacy, plan.statistic.p
+        distance = norm_distance if p > 1.0 else partial(units_sensitivity, p)
+        return distance(privacy.max_value, privacy.pairs_per_person, Fraction(plan.step), privacy.copies)
+
+    def units(self, plan: Plan, totals: Collection[int]) -> int:
+        p = plan.statistic.p
+        return (norm_units if p > 1.0 else moment_units)(totals, p, Fraction(plan.step))
+
+    def statistic_of(self, plan: Plan, found: Measured, scale: Fraction) -> Measured:
+        p = plan.statistic.p
+        if p <= 1.0:
+            return found
+        return moment_of(found, p, 0.0, discrete_laplace.variance(scale) * plan.step**2 if p == 2.0 else 0.0)
 
     def noise_scale(self, plan: Plan) -> float:
         return self.noise_deviation(plan) / math.sqrt(2.0)
@@ -125,10 +120,8 @@ class ExactMoment(ExactNumber):
         return norm_in_words(plan.statistic.p)
 
 
-class ExactCount(ExactNumber):
+class ExactCount(OfHistogram):
     """The number of distinct keys."""
-
-    state = _CountState
 
     def serves(self, statistic: Statistic, name: str) -> bool:
         return isinstance(statistic, Distinct) and name == "exact"
@@ -139,7 +132,11 @@ class ExactCount(ExactNumber):
         return noise_plan(asked, deviation, asked.expected or 0.0)
 
     def distance(self, plan: Plan) -> int:
-        return _count_distance(plan)
+        """c pairs come and go with at most c keys, whatever the relation."""
+        return plan.privacy.pairs_per_person
+
+    def units(self, plan: Plan, totals: Collection[int]) -> int:
+        return len(totals)
 
     def noise_scale(self, plan: Plan) -> float:
         return plan.privacy.pairs_per_person / plan.privacy.epsilon
@@ -154,14 +151,3 @@ class ExactCount(ExactNumber):
 def norm_in_words(p: float) -> str:
     """What is measured of F_p: above order 1 the norm of the totals."""
     return f"F_{p:g}^(1/{p:g})" if p > 1.0 else f"F_{p:g}"
-
-
-def _moment_distance(plan: Plan) -> int:
-    privacy, p = plan.privacy, plan.statistic.p
-    distance = norm_distance if p > 1.0 else partial(units_sensitivity, p)
-    return distance(privacy.max_value, privacy.pairs_per_person, Fraction(plan.step), privacy.copies)
-
-
-def _count_distance(plan: Plan) -> int:
-    """c pairs come and go with at most c keys, whatever the relation."""
-    return plan.privacy.pairs_per_person
