@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..bounding.groups import GroupBudget, Name, selected
 from ..collector import Collector
-from ..collector.collector import released
+from ..collector.releasing import released
 from ..errors import ArgumentError
 from ..ledger.arguments import checked_label
 from ..ledger.record import Ask, Entry
