@@ -16,7 +16,7 @@ from ..paying import Paid, Payment, until_shown
 from ..plan import Plan
 from ..published import Release, Terms
 from ..secret import Secret
-from ..spending import spending
+from ..secret.spending import spending
 
 if TYPE_CHECKING:
     from .collector import Collector
