@@ -12,7 +12,7 @@ import pytest
 from attack_tools import NOBODY, Forked, attribute, filled, hand_over, mounted
 
 import stablesketch as ss
-from stablesketch import secret_file
+from stablesketch.secret import file as secret_file
 
 
 @pytest.fixture

@@ -14,8 +14,6 @@ from stablesketch.bounding.persons import bounded
 from stablesketch.engines.local import run
 from stablesketch.reading.columns import Columns
 from stablesketch.reading.duckdb import DuckDB
-from stablesketch.release.question import Question
-from stablesketch.release.sizing import Sizing
 
 SECRET = bytes(range(32))
 Row = tuple[str, str, str]  # person, key, group
@@ -119,7 +117,7 @@ def test_rows_without_a_person_are_refused_or_skipped(tmp_path: Path) -> None:
     path = tmp_path / "e.csv"
     path.write_text("app,user\n" + "a,u1\n" * 100 + "a,\n" + "a,u2\n" * 100)
     privacy = ss.Privacy(2.0, 1e-6, 0, relation="add_remove", pairs_per_person=100)
-    question = Question(ss.Moment(0.5), privacy, Columns(("app",), None, (), "user"), Sizing(mechanism="exact"))
+    question = ss.question(ss.Moment(0.5), privacy, key="app", person="user", mechanism="exact")
     with pytest.raises(ss.DataError, match=r"row 102, column user: is empty or null"):
         run(question, str(path))
     skipped = ss.release(path, ss.Moment(0.5), privacy, key="app", person="user", on_bad="skip", mechanism="exact")

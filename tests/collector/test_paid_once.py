@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import stablesketch as ss
-from stablesketch import secret_file
+from stablesketch.secret import file as secret_file
 
 PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9), size=12)
 

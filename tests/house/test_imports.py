@@ -57,7 +57,7 @@ LOOKS_UP = {
 }
 FOR_ALL = {
     "arrays", "checked_json", "durable", "errors", "file_identity", "framing", "numeric", "paying", "secret",
-    "secret_bits", "secret_file", "spending", "spoken", "visible", "_native",
+    "spoken", "visible", "_native",
 }  # fmt: skip
 
 

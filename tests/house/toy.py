@@ -13,12 +13,12 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
-from stablesketch.plan.asked import Asked
 
 from stablesketch.mechanism.exact import ExactNumber
 from stablesketch.mechanism.histogram import HistogramState
 from stablesketch.mechanism.laplace_noise import noise_of, noisy
 from stablesketch.mechanism.measured import Measured as Found
+from stablesketch.plan.asked import Asked
 from stablesketch.plan.mechanism import register as register_mechanism
 from stablesketch.plan.plan import Accuracy, Cost, Numbers, Plan
 from stablesketch.privacy import Privacy, discrete_laplace

@@ -18,10 +18,10 @@ from stablesketch.cli.release import release as command
 from stablesketch.cli.statistic_options import Chosen, statistic_options
 from stablesketch.engines.spark import release as on_spark
 from stablesketch.engines.spark.release import release as spark_release
+from stablesketch.plan import Asked
 from stablesketch.reading.columns import Columns
 from stablesketch.reading.opened import Input
 from stablesketch.release.question import DEFAULTS, What, WhatOfColumns, WhatOfFiles
-from stablesketch.release.sizing import Sizing
 
 EVERY = set(inspect.get_annotations(WhatOfFiles))
 OPENED = {"sql", "format", "header", "delimiter"}
@@ -99,10 +99,8 @@ TYPED: dict[str, Any] = {
     "delimiter": ";",
 }
 ASKED = ss.Question(
-    ss.Moment(0.5),
-    PRIVACY,
+    Asked(ss.Moment(0.5), PRIVACY, size=40, entries_per_key=8, expected=100.0),
     Columns(("app", "page"), "n", ("country",), "user"),
-    Sizing(size=40, entries_per_key=8, expected=100.0),
     groups=[("FR",), ("DE",)],
     groups_per_person=2,
     clip=True,
@@ -131,7 +129,7 @@ def asked_by(call: Any) -> ss.Question:
 def test_the_helper_builds_it() -> None:
     assert ss.question(ss.Moment(0.5), PRIVACY, **TYPED) == ASKED
     assert ss.question(ss.Moment(0.5), PRIVACY, key="app", value="n") == ss.Question(
-        ss.Moment(0.5), PRIVACY, Columns(("app",), "n")
+        Asked(ss.Moment(0.5), PRIVACY), Columns(("app",), "n")
     )
 
 

@@ -12,9 +12,6 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.engines.local import run
-from stablesketch.reading.columns import checked_columns
-from stablesketch.release.question import Question
-from stablesketch.release.sizing import Sizing
 
 TABLE = pa.table(
     {
@@ -101,9 +98,7 @@ def test_how_many_names_were_chosen_is_not_shown_before_it_is_paid_for(
     ledger: ss.Ledger, auto: ss.AutoMaxValue | None
 ) -> None:
     privacy = ss.Privacy(1.0, 1e-6, max_value=1 if auto else 7)
-    question = Question(
-        ss.Moment(0.5), privacy, checked_columns("app", "n", "country"), Sizing(size=20), auto_max_value=auto
-    )
+    question = ss.question(ss.Moment(0.5), privacy, key="app", value="n", by="country", size=20, auto_max_value=auto)
     seen = _Seen()
     outcome = run(question, TABLE, ledger=ledger, progress=seen)
     assert len(outcome.releases) == 2

@@ -8,7 +8,7 @@ import typer
 
 from ..bounding.max_value import least_seen
 from ..plan.mechanism import mechanism_of, needs_promise
-from ..release.decide import decide, sizing_of_a_group, touched
+from ..release.decide import asked_of_a_group, decide, touched
 from ..release.division import Share, in_words
 from ..release.question import Question
 from .screen import console, note, plain_table, print_text
@@ -91,8 +91,8 @@ def _in_groups(question: Question) -> list[str]:
 
 
 def _in_less_memory(question: Question) -> list[str]:
-    share = sizing_of_a_group(question).usual_memory
-    if share == question.sizing.usual_memory:
+    share = asked_of_a_group(question).usual_memory
+    if share == question.asked.usual_memory:
         return []
     groups = question.groups
     many = "how many groups there are is not known" if groups is None else f"there are {len(groups):,} groups"

@@ -34,7 +34,7 @@ from ..plan import Plan
 from ..plan.mechanism import mechanism_of
 from ..published import Release, Terms
 from ..secret import Secret
-from ..spending import spending
+from ..secret.spending import spending
 from . import checkpoint, wire
 from .folded import check_folded
 
@@ -52,8 +52,8 @@ class Collector:
     that has been merged has given its pairs away: it takes no more and releases nothing. Bad input raises a typed error
     and leaves the collector as it was.
 
-    One secret has one release, whatever was merged, stored or restored: the release spends the secret (spending.py),
-    and every other collector under it is closed.
+    One secret has one release, whatever was merged, stored or restored: the release spends the secret
+    (secret/spending.py), and every other collector under it is closed.
 
     The state at rest is not a release: whoever has the secret and the state can ask it anything, and phantoms are added
     only as it is released. Keep both where the data were.

@@ -15,7 +15,7 @@ from ..plan.mechanism import mechanism_of
 from ..plan.plan import Plan
 from ..published import Release, Terms
 from ..secret import Secret
-from ..statistic import Derived, Known, Profile, Statistic
+from ..statistic import Known, Statistic
 from .measured import Measured, belief, in_order
 from .profile_points import each_confidence, profile_points
 from .state import MeasuringState, State, make_release
@@ -90,21 +90,22 @@ class DerivedState(State):
     def release(self, terms: Terms) -> Release:
         """All parts measured, and the statistic computed from them; a profile has a point for each order."""
         plan, statistic, pairs, confidence = self._plan, self._plan.statistic, self.pairs, terms.confidence
-        assert isinstance(statistic, Derived)
         known = plan.known(pairs)
         public = pairs if plan.privacy.relation == "replace" else 0  # nothing is computed from a private number
         measured = (state.measure(confidence) for state in self._states)
         found = dict(zip((part.statistic for part in plan.parts), measured, strict=True))
 
-        def shown(each: Derived, found: Mapping[Statistic, Measured], confidence: float) -> tuple[float, float, float]:
+        def shown(
+            each: Statistic, found: Mapping[Statistic, Measured], confidence: float
+        ) -> tuple[float, float, float]:
             return _computed(each, {part: found[part] for part in each.needs(plan.privacy)}, known, public, confidence)
 
-        if not isinstance(statistic, Profile):
+        if not statistic.several:
             return make_release(plan, *shown(statistic, found, confidence), terms, pairs)
-        each_of = each_confidence(confidence, len(statistic.orders))
+        each_of = each_confidence(confidence, len(statistic.points))
         wider = {part: measured.at(each_of) for part, measured in found.items()}
         points = profile_points(
-            statistic.orders,
+            [each.p for each in statistic.points],
             [shown(each, found, confidence) for each in statistic.points],
             [shown(each, wider, each_of) for each in statistic.points],
         )
@@ -120,7 +121,7 @@ def _state_of(part: Plan) -> type[MeasuringState]:
 
 
 def _computed(
-    statistic: Derived, found: Mapping[Statistic, Measured], known: Known, pairs: int, confidence: float
+    statistic: Statistic, found: Mapping[Statistic, Measured], known: Known, pairs: int, confidence: float
 ) -> tuple[float, float, float]:
     """(value, low, high) of a statistic at what was measured, within the range it can have where so much is known.
 

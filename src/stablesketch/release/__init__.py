@@ -5,6 +5,5 @@ from .outcome import GroupRelease, Outcome
 from .publish import publish
 from .question import Question, question
 from .run import run_source
-from .sizing import Sizing
 
-__all__ = ["Decision", "GroupRelease", "Outcome", "Question", "Sizing", "decide", "publish", "question", "run_source"]
+__all__ = ["Decision", "GroupRelease", "Outcome", "Question", "decide", "publish", "question", "run_source"]

@@ -12,16 +12,16 @@ from ..bounding import budget
 from ..bounding.groups import GroupBudget
 from ..errors import PlanInfeasible
 from ..ledger.record import Ask
-from ..plan import Plan
+from ..plan import Asked, Plan
+from ..plan.planner import planned_for_data, planned_long
 from ..plan.ways_out import instead_of
 from ..privacy import Privacy
 from ..privacy.charge import Charge
 from ..published import Terms
 from .division import Share
 from .question import Question
-from .sizing import Sizing
 
-__all__ = ["Decision", "before_counting", "decide", "price_of_finding", "sizing_of_a_group", "touched", "whole_ask"]
+__all__ = ["Decision", "asked_of_a_group", "before_counting", "decide", "price_of_finding", "touched", "whole_ask"]
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,8 @@ def decide(
         if table.selection_epsilon:
             shares.append(Share("names", table.selection_epsilon, table.selection_delta))
     else:
-        sizing = question.sizing if like is None else question.sizing.like(like)
-        plan = sizing.plan(question.statistic, privacy)
+        asked = replace(question.asked, privacy=privacy)
+        plan = planned_for_data(asked if like is None else asked.like(like))
         spent = plan.epsilon, plan.delta
     times = 1 if table is None else table.times
     shares.append(Share("values", budget.total([(plan.epsilon, times)]), budget.total([(plan.delta, times)])))
@@ -125,7 +125,7 @@ def before_counting(question: Question, max_value: int | None = None) -> Plan:
     _, privacy = price_of_finding(question)
     if max_value is not None:
         privacy = replace(privacy, max_value=max_value)
-    return question.sizing.long(question.statistic, privacy)
+    return planned_long(replace(question.asked, privacy=privacy))
 
 
 def touched(question: Question) -> int:
@@ -135,9 +135,9 @@ def touched(question: Question) -> int:
     return 2 if question.privacy.relation == "replace" else 1
 
 
-def sizing_of_a_group(question: Question) -> Sizing:
-    """How large the sketch of one group is."""
-    return question.sizing.in_table(None if question.groups is None else len(question.groups))
+def asked_of_a_group(question: Question) -> Asked:
+    """What is asked of the plan of one group: where nobody asked for a size, less of it the more groups there are."""
+    return question.asked.in_table(None if question.groups is None else len(question.groups))
 
 
 def _divided(question: Question, privacy: Privacy, overlap: int, *, public: bool) -> GroupBudget:
@@ -159,4 +159,4 @@ def _plan_of_a_group(question: Question, table: GroupBudget) -> Plan:
             f"private names have none. Pass mechanism='exact', or {instead_of(question.statistic, unpromised)}, or "
             "list the public names (groups=) and promise pairs= of each."
         )
-    return table.checked(sizing_of_a_group(question).plan(question.statistic, table.privacy))
+    return table.checked(planned_for_data(replace(asked_of_a_group(question), privacy=table.privacy)))

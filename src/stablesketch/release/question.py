@@ -15,12 +15,12 @@ from ..bounding import budget
 from ..bounding.groups import Name
 from ..bounding.max_value import AutoMaxValue
 from ..errors import ArgumentError, ArgumentTypeError
-from ..plan import MechanismName
+from ..plan import Asked, MechanismName
+from ..plan.asked import asked
 from ..privacy import Privacy
 from ..reading.columns import Columns, OnBad, checked_columns
 from ..reading.opened import Input
 from ..statistic import Statistic
-from .sizing import Sizing
 
 __all__ = ["DEFAULTS", "Question", "What", "WhatOfColumns", "WhatOfFiles", "asks", "question"]
 
@@ -66,15 +66,13 @@ class WhatOfFiles(WhatOfColumns, total=False):
 
 @dataclass(frozen=True)
 class Question:
-    """A release from data: what to know, what is protected, which columns, and how it is to be read.
+    """A release from data: what is asked of its plan, which columns, and how they are to be read.
 
     Usually made by `question`, or by the arguments of `release`, which are explained there.
     """
 
-    statistic: Statistic
-    privacy: Privacy
+    asked: Asked
     columns: Columns
-    sizing: Sizing = field(default_factory=Sizing)
     groups: Sequence[Name] | None = None
     groups_per_person: int = 1
     selection_share: float = 0.1
@@ -86,10 +84,6 @@ class Question:
     input: Input = field(default_factory=Input)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.statistic, Statistic):
-            raise ArgumentTypeError("statistic", self.statistic, "not a statistic", "Pass ss.Moment(0.5), for example")
-        if not isinstance(self.privacy, Privacy):
-            raise ArgumentTypeError("privacy", self.privacy, "not a Privacy", "Pass ss.Privacy(1.0, 1e-9)")
         if not 0.0 < self.confidence < 1.0:
             raise ArgumentError("confidence", self.confidence, "not a probability between 0 and 1", "Pass 0.95")
         if self.on_bad not in ("error", "skip"):
@@ -194,6 +188,16 @@ class Question:
                 raise ArgumentError("groups", "...", "a name stands there twice", "List each once")
 
     @property
+    def statistic(self) -> Statistic:
+        """What to know."""
+        return self.asked.statistic
+
+    @property
+    def privacy(self) -> Privacy:
+        """What is protected."""
+        return self.asked.privacy
+
+    @property
     def of_people(self) -> bool:
         """Whether people are bounded, and so all that one of them did is protected."""
         return self.columns.person is not None
@@ -226,7 +230,7 @@ class Question:
     @property
     def bare(self) -> bool:
         """Whether entries are released that are private by themselves: then a table divides ε among its groups."""
-        return self.sizing.mechanism == "bare"
+        return self.asked.mechanism == "bare"
 
 
 def question(
@@ -243,12 +247,11 @@ def question(
         return statistic
     given: dict[str, Any] = dict(what)
     columns = checked_columns(*(given.pop(name, None) for name in _names_of(Columns)))
-    sizing, how = (
-        kind(**{name: given.pop(name) for name in _names_of(kind) if name in given}) for kind in (Sizing, Input)
-    )
+    sizes, how = ({name: given.pop(name) for name in _names_of(kind) if name in given} for kind in (Asked, Input))
+    wanted = asked(statistic, privacy, **sizes)  # type: ignore[arg-type]  # a Privacy, or refused
     groups = given.pop("groups", None)
     listed = None if groups is None else _group_names(groups)
-    return Question(statistic, privacy, columns, sizing, groups=listed, input=how, **given)  # type: ignore[arg-type]  # a Privacy, or refused
+    return Question(wanted, columns, groups=listed, input=Input(**how), **given)
 
 
 def _group_names(groups: object) -> list[Name]:
@@ -270,7 +273,7 @@ _ARGUMENTS = frozenset(WhatOfFiles.__annotations__)
 DEFAULTS = {
     **{
         own.name: own.default
-        for kind in (Columns, Sizing, Input, Question)
+        for kind in (Columns, Asked, Input, Question)
         for own in fields(kind)
         if own.name in _ARGUMENTS and own.default is not MISSING
     },

@@ -11,6 +11,7 @@ from beam_pipelines import beam, result
 
 import stablesketch as ss
 from stablesketch.beam import Release, SecretFrom
+from stablesketch.plan import Asked
 from stablesketch.reading.columns import Columns
 from stablesketch.reading.opened import Input
 from stablesketch.release.question import DEFAULTS, What
@@ -24,7 +25,7 @@ OF_BEAM = {
 PAID = {"ledger", "label"}
 PRIVACY = ss.Privacy(1.0, 1e-9, max_value=7, pairs_per_person=3)
 ASKED = ss.Question(
-    ss.Moment(0.5), PRIVACY, Columns(("key",), "value", ("group 0",), "person"), groups=[("FR",), ("DE",)],
+    Asked(ss.Moment(0.5), PRIVACY), Columns(("key",), "value", ("group 0",), "person"), groups=[("FR",), ("DE",)],
     groups_per_person=2, confidence=0.9, on_bad="skip",
 )  # fmt: skip
 
@@ -49,7 +50,7 @@ def test_it_asks_the_same() -> None:
         replace(ASKED, auto_max_value=ss.AutoMaxValue()),
         replace(ASKED, input=Input(sql="select 1")),
         replace(ASKED, columns=Columns(("key",), "value"), groups=None, groups_per_person=1, count_pairs=True,
-                privacy=ss.Privacy(1.0, 1e-9, max_value=7, relation="replace")),
+                asked=Asked(ss.Moment(0.5), ss.Privacy(1.0, 1e-9, max_value=7, relation="replace"))),
     ],
 )  # fmt: skip
 def test_what_a_pipeline_cannot_do_is_refused(question: ss.Question) -> None:

@@ -6,6 +6,7 @@ import gzip
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +22,10 @@ from stablesketch.engines.local.source import LocalSource
 from stablesketch.engines.spark import files
 from stablesketch.engines.spark.source import SparkSource
 from stablesketch.engines.spark.stages import stages_shown
-from stablesketch.reading.columns import checked_columns
 from stablesketch.reading.duckdb import DuckDB
 from stablesketch.reading.opened import Input
 from stablesketch.release.decide import decide
 from stablesketch.release.question import Question
-from stablesketch.release.sizing import Sizing
 from stablesketch.spark import SecretFrom
 
 pytestmark = pytest.mark.slow
@@ -92,23 +91,23 @@ class Both:
     def told_alike(self, path: str, key: Any = "app", value: str | None = "n", **more: Any) -> str:
         """What both say."""
         there = self.told(path, key, value, **more)
-        question = self._task(key, value, more)
+        question = self._question(key, value, more)
         with DuckDB() as engine, pytest.raises(ss.DataError) as caught:
             LocalSource(engine, question, path).collected(decide(question).plan)
         assert str(caught.value) == there
         return there
 
     def _there(self, paths: str | list[str], key: Any, value: str | None, more: Any) -> tuple[Question, SparkSource]:
-        question = self._task(key, value, more)
+        question = self._question(key, value, more)
         frame = files._frame(self._session, [paths] if isinstance(paths, str) else paths, question)
         return question, SparkSource(question, frame, SecretFrom.file(self._key))
 
-    def _task(self, key: Any, value: str | None, more: dict[str, Any]) -> Question:
+    def _question(self, key: Any, value: str | None, more: dict[str, Any]) -> Question:
         largest = 5 if value else 1
         bound = {"pairs_per_person": 4} if "person" in more else {}
         privacy = ss.Privacy(2.0, 1e-6, 0, max_value=largest, relation="add_remove", **bound)  # type: ignore[arg-type]
-        columns = checked_columns(key, value, None, more.pop("person", None))
-        return Question(ss.Moment(0.5), privacy, columns, Sizing(size=20), **more)
+        asked = ss.question(ss.Moment(0.5), privacy, key=key, value=value, person=more.pop("person", None), size=20)
+        return replace(asked, **more)
 
 
 @pytest.fixture

@@ -18,11 +18,9 @@ from stablesketch.engines.spark import source
 from stablesketch.engines.spark.frame import quiet
 from stablesketch.engines.spark.job import fresh_secret
 from stablesketch.engines.spark.source import SparkSource
-from stablesketch.reading.columns import checked_columns
 from stablesketch.reading.duckdb import DuckDB
 from stablesketch.release.decide import decide
 from stablesketch.release.question import Question
-from stablesketch.release.sizing import Sizing
 from stablesketch.spark import SecretFrom, merged, release, sketch, sketch_by
 
 pytestmark = pytest.mark.slow
@@ -75,8 +73,8 @@ def test_groups_and_people_are_the_same_as_on_one_machine(
     frame: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, person: str | None
 ) -> None:
     privacy = ss.Privacy(2.0, 1e-6, 0, max_value=5, relation="add_remove", pairs_per_person=6 if person else 1)
-    question = Question(
-        ss.Moment(0.5), privacy, checked_columns("app", "n", ["country", "day"], person), Sizing(size=30),
+    question = ss.question(
+        ss.Moment(0.5), privacy, key="app", value="n", by=["country", "day"], person=person, size=30,
         groups_per_person=3 if person else 1,
     )  # fmt: skip
     with DuckDB() as engine:
@@ -91,7 +89,7 @@ def test_groups_and_people_are_the_same_as_on_one_machine(
         assert list(here.digits()) == list(there.digits())
         if person is not None:
             assert sum(counts.values()) <= 3 * 101
-            single = Question(ss.Moment(0.5), privacy, checked_columns("app", "n", None, person), Sizing(size=30))
+            single = ss.question(ss.Moment(0.5), privacy, key="app", value="n", person=person, size=30)
             here, there = pair_of_sources(single, frame, tmp_path, monkeypatch, engine)
             first, second = (source.collected(decide(single).plan) for source in (here, there))
             assert first[0]._held().to_bytes() == second[0]._held().to_bytes()
@@ -116,7 +114,7 @@ def test_groups_come_as_a_frame_with_public_names_or_with_chosen_ones(frame: Any
 def test_more_groups_than_a_worker_keeps_open(frame: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker gives away what it has and opens others; and the driver takes many groups one by one."""
     monkeypatch.setattr(source, "_FEW", 0)
-    question = Question(ss.Moment(0.5), ADD_REMOVE, checked_columns("app", "n", "who"), Sizing(size=20))
+    question = ss.question(ss.Moment(0.5), ADD_REMOVE, key="app", value="n", by="who", size=20)
     chosen = decide(question).plan
     names = [(str(who),) for who in range(103)]  # two of them have no pairs
     with DuckDB() as engine:
@@ -310,7 +308,7 @@ def test_whole_keys_are_added_up_as_on_one_machine(
     for app, n, *_ in rows():
         totals[app] = totals.get(app, 0) + n
     privacy = ss.Privacy(4.0, 1e-6, 2, max_value=max(totals.values()), unit="key", relation="replace")
-    question = Question(ss.Atkinson(0.5), privacy, checked_columns("app", "n"), Sizing(size=30))
+    question = ss.question(ss.Atkinson(0.5), privacy, key="app", value="n", size=30)
     with DuckDB() as engine:
         here, there = pair_of_sources(question, frame, tmp_path, monkeypatch, engine)
         chosen = decide(question).plan
