@@ -117,8 +117,8 @@ class UnevenCount(ExactNumber):
 
     state = UnevenState
 
-    def serves(self, statistic: Statistic, name: str, *, sampled: bool) -> bool:
-        return isinstance(statistic, Uneven) and name != "bare" and not sampled
+    def serves(self, statistic: Statistic, name: str) -> bool:
+        return isinstance(statistic, Uneven) and name != "bare"
 
     def plan(self, asked: Asked) -> Plan:
         epsilon, expected = asked.privacy.epsilon, asked.expected or 0.0
