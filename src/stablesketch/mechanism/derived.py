@@ -5,8 +5,6 @@ Errors of independent measurements, each grown by its factor, add up in squares,
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -17,7 +15,7 @@ from ..plan.mechanism import Mechanism, Row, charge_of, mechanism_of, needs_prom
 from ..plan.plan import Plan
 from ..privacy.charge import Charge
 from ..spoken import percent
-from ..statistic import Derived, Distinct, Moment, Profile, Shannon, Statistic
+from ..statistic import Derived, Distinct, Moment, Shannon, Statistic
 from .bare import bare_rows
 from .bare_entropy import absolute_error
 from .bare_plan import not_above_one
@@ -73,15 +71,8 @@ class FromSketches(Mechanism):
         return all(mechanism_of(part).includes_noise(part) for part in plan.parts)
 
     def noise_at(self, plan: Plan, pairs: float) -> float:
-        """Of a profile, the most at any of its orders."""
-        statistic, parts = plan.statistic, plan.parts
-        assert isinstance(statistic, Derived)
-        if not isinstance(statistic, Profile):
-            return _noise_at(statistic, parts, pairs)
-        return max(
-            _noise_at(point, [part for part in parts if part.statistic in point.needs(plan.privacy)], pairs)
-            for point in statistic.points
-        )
+        each = {part.statistic: mechanism_of(part).noise_at(part, pairs) for part in plan.parts}
+        return plan.statistic.combined(each, plan.privacy)
 
     def worst_error(self, plan: Plan) -> float:
         assert isinstance(plan.statistic, Derived)
@@ -121,7 +112,7 @@ class FromExact(FromSketches, Exact):
     def error_beside_noise(self, plan: Plan) -> str:
         if _counts_alone(plan):
             return f"{_on_keys(plan)}, whatever the stream"
-        error, each = plan.statistic.default_error, " at each order" if isinstance(plan.statistic, Profile) else ""
+        error, each = plan.statistic.default_error, " at each order" if plan.statistic.several else ""
         less = f"less than {shown_error(error, plan, most='')}{each}"
         return _and(f"{less} in streams of {self.more_than(plan, error, _worst(plan))}", _on_keys(plan))
 
@@ -148,7 +139,7 @@ class FromBare(FromSketches):
             return f"{shown} where every moment is equal to its floor: nothing is guaranteed about the stream"
         if not statistic.relative:
             return absolute_error(plan)
-        if isinstance(statistic, Profile):
+        if statistic.several:
             return f"{percent(error)} at most, where every moment is the least there can be"
         if all(isinstance(part.statistic, Shannon) for part in plan.parts if not mechanism_of(part).counter):
             return f"{percent(error)} of any stream"
@@ -167,11 +158,6 @@ class FromBare(FromSketches):
 
 def _rows_of_parts(plan: Plan) -> list[Row]:
     return [(str(part.statistic), mechanism_of(part).row_among_others(part)) for part in plan.parts]
-
-
-def _noise_at(statistic: Derived, parts: Sequence[Plan], pairs: float) -> float:
-    # Not as a sum of squares: a square may be more than a float holds, and then Python raises.
-    return math.hypot(*(statistic.factor(part.statistic) * mechanism_of(part).noise_at(part, pairs) for part in parts))
 
 
 def _counts_alone(plan: Plan) -> bool:

@@ -23,7 +23,7 @@ from ..plan.mechanism import mechanism_for
 from ..plan.plan import Accuracy, Cost, Numbers, Plan
 from ..plan.planner import planned
 from ..privacy import Privacy
-from ..statistic import Derived, Profile, Shannon, Statistic, Total
+from ..statistic import Derived, Shannon, Statistic, Total
 from .together import composed_epsilon
 
 __all__ = ["combined", "derived_plan"]
@@ -265,23 +265,13 @@ def _unit(part: Plan, parts: Sequence[Plan], *, exact: bool) -> float:
 
 
 def _combined(statistic: Derived, parts: Sequence[Plan], errors: Sequence[float]) -> float:
-    if isinstance(statistic, Profile):  # the worst of its orders
-        return max(
-            math.hypot(
-                *(
-                    point.factor(part.statistic) * error
-                    for part, error in zip(parts, errors, strict=True)
-                    if part.statistic in point.needs(parts[0].privacy)
-                )
-            )
-            for point in statistic.points
-        )
-    return math.hypot(*(statistic.factor(p.statistic) * error for p, error in zip(parts, errors, strict=True)))
+    own = {part.statistic: error for part, error in zip(parts, errors, strict=True)}
+    return statistic.combined(own, parts[0].privacy)
 
 
 def _expected(statistic: Derived, parts: Sequence[Plan], privacy: Privacy) -> float:
     """The value at which the error is predicted; 0 where nothing is known, or where there are several."""
-    if isinstance(statistic, Profile) or not all(part.expected for part in parts):
+    if statistic.several or not all(part.expected for part in parts):
         return 0.0
     found = {part.statistic: np.float64(part.expected) for part in parts}
     return float(statistic.of(found, privacy.pairs))  # type: ignore[arg-type]  # numbers are arrays of no dimension
@@ -291,6 +281,6 @@ def _expected_part(statistic: Derived, part: Statistic, asked: Asked, privacy: P
     """What is expected of a part if `expected` is that of the statistic, at the least N there can be."""
     if asked.expected is None:
         return None
-    if isinstance(statistic, Profile):
+    if statistic.several:
         raise ArgumentError("expected", asked.expected, "a profile has several values", "Leave it out")
     return statistic.expected_of(part, asked.expected, max(privacy.pairs, privacy.total, 1))
