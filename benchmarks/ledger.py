@@ -74,7 +74,7 @@ def main() -> None:
         began = time.perf_counter()
         for start in range(0, count, _BATCH):
             numbers = range(start, min(start + _BATCH, count))
-            ledger._enter([Entry(asks[i % len(asks)], os.urandom(8), f"release {i}") for i in numbers])
+            ledger.enter([Entry(asks[i % len(asks)], os.urandom(8), f"release {i}") for i in numbers])
         filled = time.perf_counter() - began
         print(f"{'releases recorded':<44}{count:>10,}")
         print(f"{'recording them in batches of 1,000':<44}{filled:>10.1f} s")

@@ -74,7 +74,7 @@ def measure() -> Measured:
     table = pa.table({"k0": zipf[: 1 << 20], "v": rng.integers(1, 6, 1 << 20), "g0": which})
     groups = ListedGroups(names, plan, lambda name: plan.open(group_secret(key, name), "s"))
     begin = time.process_time()
-    pour_groups(table.to_batches(max_chunksize=100_000), groups, keys=1, parts=1)
+    pour_groups(table.to_batches(max_chunksize=100_000), groups, keys=1, group_columns=1)
     grouped = (time.process_time() - begin) / (1 << 20)
 
     count = 4_000  # so many that what was free before does not count

@@ -48,6 +48,7 @@ from .plan import Plan, plan
 from .privacy import Privacy, PrivacyCurve, Sampling, sensitivity
 from .published import Point, Release
 from .release.outcome import GroupRelease
+from .release.question import Question, question
 from .secret import Secret
 from .sketch import Estimate, Sketch
 from .statistic import (
@@ -100,6 +101,7 @@ __all__ = [
     "Privacy",
     "PrivacyCurve",
     "Profile",
+    "Question",
     "Record",
     "Release",
     "ReleaseInterrupted",
@@ -129,6 +131,7 @@ __all__ = [
     "errors",
     "paper",
     "plan",
+    "question",
     "release",
     "release_all",
     "sensitivity",

@@ -6,7 +6,7 @@ and that nobody has. So SIGINT, SIGTERM and SIGHUP are held from just before the
 what was collected, and on the command line the output. Reading data is never held.
 
 Signals reach Python code in the main thread alone, so elsewhere nothing has to be held. SIGKILL, a crash and a power
-cut cannot be held: then the ledger has the value that nobody saw (`Ledger.published`; spending.py).
+cut cannot be held: then the ledger has the value that nobody saw (`Ledger.published`; secret/spending.py).
 """
 
 from __future__ import annotations

@@ -9,14 +9,36 @@ from dataclasses import asdict, dataclass
 from typing import Any, get_args
 
 from .checked_json import Fields, JsonError, parsed
-from .errors import BlobError
+from .errors import ArgumentError, BlobError
 from .privacy import Relation
 
-__all__ = ["Point", "Release"]
+__all__ = ["Point", "Release", "Terms"]
 
 _FORMAT = "stablesketch-release/1"
 _LEAST, _BELOW_ONE = 5e-324, 1.0 - 2.0**-53
 _MOST_POINTS = 16
+
+
+@dataclass(frozen=True)
+class Terms:
+    """On what terms a release is made: decided before anything is released, and said by the release.
+
+    ε and δ are the price of all that it is part of, a table or a search for max_value; what is protected is what was
+    asked for, and a table may be planned for other neighbours than those (bounding/groups.py).
+    """
+
+    epsilon: float
+    delta: float
+    relation: Relation
+    pairs_per_person: int
+    person: bool = False
+    confidence: float = 0.95
+
+    def __post_init__(self) -> None:
+        given = self.confidence
+        if isinstance(given, bool) or not isinstance(given, int | float) or not 0.0 < given < 1.0:
+            raise ArgumentError("confidence", given, "not a probability between 0 and 1", "Pass 0.95, for example")
+        object.__setattr__(self, "confidence", float(given))
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,6 @@ from typing import Any
 from fuzz_mutate import NUMBERS, OTHERS, bytes_mutant, json_mutant, sealed, unsealed
 
 import stablesketch as ss
-from stablesketch import secret_file
 from stablesketch.collector import checkpoint, wire
 from stablesketch.collector.blobs import merge_blobs
 from stablesketch.framing import MAGIC, Kind, framed
@@ -28,7 +27,8 @@ from stablesketch.ledger.accounting import Cost
 from stablesketch.ledger.record import Ask
 from stablesketch.ledger.rows import Budget, Head, _checksum
 from stablesketch.privacy.charge import Charge
-from stablesketch.secret_bits import Bits
+from stablesketch.secret import file as secret_file
+from stablesketch.secret.bits import Bits
 from stablesketch.sketch.distinct import DistinctRegisters
 from stablesketch.sketch.entropy_sketch import EntropySketch
 

@@ -31,7 +31,7 @@ def budget(home: Path, ask: Ask) -> Path:
     """Eight of nine releases made."""
     ledger = ss.Ledger(home / "budget.db", epsilon=EPSILON, delta=DELTA)
     for fingerprint in PRINTS:
-        ledger._enter([Entry(ask, fingerprint)])
+        ledger.enter([Entry(ask, fingerprint)])
     return home / "budget.db"
 
 
@@ -48,7 +48,7 @@ def released_after(path: Path, ask: Ask, most: int = 20) -> int:
     ledger = ss.Ledger(path)
     with contextlib.suppress(ss.BudgetExceeded):
         for i in range(most):
-            ledger._enter([Entry(ask, bytes([100 + i, *range(7)]))])
+            ledger.enter([Entry(ask, bytes([100 + i, *range(7)]))])
     return len(ledger)
 
 
@@ -89,7 +89,7 @@ def test_who_makes_the_checksums_right_is_found_by_verify(budget: Path, ask: Ask
     with pytest.raises(ss.LedgerCorrupt, match="less was spent"):
         ledger.verify()
     for i in range(4):
-        ledger._enter([Entry(ask, bytes([100 + i, *range(7)]))])
+        ledger.enter([Entry(ask, bytes([100 + i, *range(7)]))])
     composition.forget()
     with pytest.raises(ss.LedgerCorrupt):
         ledger.verify()
@@ -161,7 +161,7 @@ def test_a_forgotten_secret_is_noticed(change: str, budget: Path, ask: Ask) -> N
     with edited(budget) as connection:
         connection.execute(change)
     with pytest.raises(ss.LedgerCorrupt):
-        ss.Ledger(budget)._enter([Entry(ask, PRINTS[3])])
+        ss.Ledger(budget).enter([Entry(ask, PRINTS[3])])
     with pytest.raises(ss.LedgerCorrupt):
         ss.Ledger(budget).verify()
 
@@ -173,7 +173,7 @@ MANY = [bytes([i % 256, i // 256, *range(6)]) for i in range(1_000)]
 def long(home: Path, ask: Ask) -> Path:
     """A thousand releases, so that a good part of the file is about secrets."""
     ledger = ss.Ledger(home / "budget.db", epsilon=500.0, delta=1e-6)
-    ledger._enter([Entry(ask, fingerprint) for fingerprint in MANY])
+    ledger.enter([Entry(ask, fingerprint) for fingerprint in MANY])
     return home / "budget.db"
 
 
@@ -184,7 +184,7 @@ def tried_again(path: Path, ask: Ask, fingerprint: bytes, content: bytes) -> str
     path.write_bytes(content)
     composition.forget()
     try:
-        ss.Ledger(path)._enter([Entry(ask, fingerprint)])
+        ss.Ledger(path).enter([Entry(ask, fingerprint)])
     except ss.SecretSpent:
         return "refused as spent"
     except ss.LedgerError:

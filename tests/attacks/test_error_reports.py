@@ -21,7 +21,7 @@ from attack_tools import filled
 
 import stablesketch as ss
 from stablesketch.engines.secret_from import SecretFrom, check_absent
-from stablesketch.secret_bits import Bits
+from stablesketch.secret.bits import Bits
 
 BITS = bytes((i * 73 + 41) % 256 for i in range(32))
 PIECE = 16

@@ -12,7 +12,7 @@ import pytest
 from attack_tools import NOBODY, Forked, attribute, filled, hand_over, mounted
 
 import stablesketch as ss
-from stablesketch import secret_file
+from stablesketch.secret import file as secret_file
 
 
 @pytest.fixture
@@ -171,7 +171,7 @@ def test_what_was_paid_can_be_finished(
     """The folder becomes unchangeable between the payment and the mark: as no test beforehand could know."""
     monkeypatch.setattr(secret_file, "_PAUSES", (0.0, 0.01))
     collector = filled(plan, ss.Secret.load(key))
-    entered = ss.Ledger._enter
+    entered = ss.Ledger.enter
 
     def obstructed(self: ss.Ledger, entries: object, published: object) -> object:
         records = entered(self, entries, published)  # type: ignore[arg-type]
@@ -179,7 +179,7 @@ def test_what_was_paid_can_be_finished(
         return records
 
     obstacle = attribute("i", key.parent)
-    monkeypatch.setattr(ss.Ledger, "_enter", obstructed)
+    monkeypatch.setattr(ss.Ledger, "enter", obstructed)
     try:
         with pytest.raises(ss.SecretFileError, match="not charged again"):
             collector.release(ledger=ledger, label="week 1")

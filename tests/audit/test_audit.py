@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import stablesketch as ss
-from stablesketch.audit import claimed_delta, worst_streams
+from stablesketch.audit.plans import claimed_delta, worst_streams
 from stablesketch.audit.samples import audit_samples
 from stablesketch.plan import Phantoms
 from stablesketch.sketch.sketch import log_magnitudes

@@ -13,7 +13,7 @@ import pytest
 from audit_helpers import caught, in_turn, opener, passed, quieter
 
 import stablesketch as ss
-from stablesketch.audit import claimed_curve, worst_streams
+from stablesketch.audit.plans import claimed_curve, worst_streams
 from stablesketch.sketch.estimators import one_sided
 from stablesketch.sketch.estimators.one_sided import log_estimates
 

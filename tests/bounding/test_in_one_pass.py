@@ -16,7 +16,7 @@ import stablesketch as ss
 from stablesketch.bounding.in_one_pass import Bounding, Candidates, Rule, _texts, kept_rows, text_of
 from stablesketch.bounding.persons import bounded
 from stablesketch.reading.columns import Columns
-from stablesketch.reading.duckdb_engine import Engine
+from stablesketch.reading.duckdb import DuckDB
 
 COLUMNS = Columns(("app", "day"), "n", ("country",), "who")
 
@@ -29,7 +29,7 @@ def table() -> pa.Table:
 
 def kept_by_sql(pairs: int, groups: int) -> Counter[tuple[object, ...]]:
     """The rule as it is written in SQL, which shares no line with the one under test."""
-    with Engine() as engine:
+    with DuckDB() as engine:
         engine.connection.register("frame", table())
         query = bounded(engine, "select * from frame", COLUMNS, pairs=pairs, groups=groups, secret=secret())
         return Counter(engine.rows(query, "test"))

@@ -13,9 +13,7 @@ import stablesketch as ss
 from stablesketch.bounding.persons import bounded
 from stablesketch.engines.local import run
 from stablesketch.reading.columns import Columns
-from stablesketch.reading.duckdb_engine import Engine
-from stablesketch.release.sizing import Sizing
-from stablesketch.release.task import Task
+from stablesketch.reading.duckdb import DuckDB
 
 SECRET = bytes(range(32))
 Row = tuple[str, str, str]  # person, key, group
@@ -23,7 +21,7 @@ Row = tuple[str, str, str]  # person, key, group
 
 def kept(rows: list[Row], pairs: int, groups: int = 1, by: bool = True, secret: bytes = SECRET) -> list[Row]:
     columns = Columns(("k",), None, ("g",) if by else (), "u")
-    with Engine() as engine:
+    with DuckDB() as engine:
         engine.connection.register("t", pa.table(list(zip(*rows, strict=True)), names=["u", "k0", "g0"]))
         query = "select * from t" if by else "select u, k0 from t"
         sql = bounded(engine, query, columns, pairs=pairs, groups=groups, secret=ss.Secret.from_bytes(secret))
@@ -90,7 +88,7 @@ def test_no_key_and_no_group_is_favoured() -> None:
 
 
 def test_an_error_shows_no_salt() -> None:
-    with Engine() as engine:
+    with DuckDB() as engine:
         columns = Columns(("k",), None, (), "u")
         secret = ss.Secret.from_bytes(SECRET)
         salt = secret.derive("bounding persons").hex()
@@ -119,9 +117,9 @@ def test_rows_without_a_person_are_refused_or_skipped(tmp_path: Path) -> None:
     path = tmp_path / "e.csv"
     path.write_text("app,user\n" + "a,u1\n" * 100 + "a,\n" + "a,u2\n" * 100)
     privacy = ss.Privacy(2.0, 1e-6, 0, relation="add_remove", pairs_per_person=100)
-    task = Task(ss.Moment(0.5), privacy, Columns(("app",), None, (), "user"), Sizing(mechanism="exact"))
+    question = ss.question(ss.Moment(0.5), privacy, key="app", person="user", mechanism="exact")
     with pytest.raises(ss.DataError, match=r"row 102, column user: is empty or null"):
-        run(task, str(path))
+        run(question, str(path))
     skipped = ss.release(path, ss.Moment(0.5), privacy, key="app", person="user", on_bad="skip", mechanism="exact")
     assert isinstance(skipped, ss.Release)
     assert abs(skipped.value - 200**0.5) < 40 * 100 / 2.0  # Laplace of scale c/ε: odds of more, e^-40

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import stablesketch as ss
-from stablesketch import secret_file
+from stablesketch.secret import file as secret_file
 
 PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9), size=12)
 
@@ -59,7 +59,7 @@ def test_an_interrupt_while_a_table_is_paid_shows_nothing_that_is_not_paid(
 
     table = pa.table({"app": ["a", "b"] * 50, "n": [1, 2] * 50, "country": ["FR", "DE"] * 50})
     ledger = ss.Ledger(tmp_path / "budget.db", epsilon=3, delta=1e-6)
-    monkeypatch.setattr(ss.Ledger, "_charge", refused)
+    monkeypatch.setattr(ss.Ledger, "enter", refused)
     more = {"value": "n", "auto_max_value": ss.AutoMaxValue()} if auto else {"by": "country", "groups": ["FR", "DE"]}
     with pytest.raises((KeyboardInterrupt, ss.LedgerError)) as stopped:
         ss.release(table, ss.Moment(0.5), ss.Privacy(1.0, 1e-6), key="app", size=12, ledger=ledger, **more)  # type: ignore[arg-type]

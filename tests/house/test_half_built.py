@@ -14,4 +14,4 @@ def test_a_half_built_object_has_a_repr(kind: type) -> None:
 
 def test_the_repr_of_a_plan_is_that_of_a_dataclass() -> None:
     plan = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 1000, relation="replace"), size=50, mechanism="bare")
-    assert repr(plan).startswith("Plan(statistic=Moment(p=0.5), privacy=Privacy(epsilon=1.0")
+    assert repr(plan).startswith("Plan(asked=Asked(statistic=Moment(p=0.5), privacy=Privacy(epsilon=1.0")

@@ -56,8 +56,8 @@ LOOKS_UP = {
     ("plan", "mechanism"): "the interface names the state that a mechanism opens",
 }
 FOR_ALL = {
-    "arrays", "checked_json", "durable", "errors", "file_identity", "framing", "paying", "secret", "secret_bits",
-    "secret_file", "spending", "spoken", "visible", "_native",
+    "arrays", "checked_json", "durable", "errors", "file_identity", "framing", "numeric", "paying", "secret",
+    "spoken", "visible", "_native",
 }  # fmt: skip
 
 

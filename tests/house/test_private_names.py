@@ -20,13 +20,6 @@ ALLOWED = {
     "_replace", "_fields", "_asdict", "_make",  # public names of every NamedTuple
     "_jsparkSession", "_tagged_with_step",  # of Spark and Beam, which have no other way
 }  # fmt: skip
-# Still to be repaired; this list may only shrink.
-TOLERATED = {
-    ("collector", "_enter"),
-    ("engines", "_charge"),
-    ("release", "_charge"),
-    ("release", "_would_fit"),
-}
 
 
 def is_private(name: str) -> bool:
@@ -91,12 +84,7 @@ def trespasses(trees: Mapping[Path, ast.Module]) -> set[tuple[str, str, str]]:
 
 
 def test_no_package_uses_the_private_names_of_another() -> None:
-    found = trespasses(sources())
-    assert {one for one in found if one[:2] not in TOLERATED} == set()
-
-
-def test_what_is_tolerated_is_still_there() -> None:
-    assert {(package, name) for package, name, _ in trespasses(sources())} >= TOLERATED
+    assert trespasses(sources()) == set()
 
 
 def test_a_trespass_is_seen_in_each_of_its_forms() -> None:

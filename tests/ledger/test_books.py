@@ -64,7 +64,7 @@ def test_the_cache_is_what_composing_from_scratch_gives(path: Path, added: ss.Pl
     for i in range(23):
         ask = Ask.of_plan((added, other)[i % 2])
         part = ("group", f"part {i % 3}") if i % 4 == 0 else None
-        (ledger if i % 5 else named)._enter([Entry(ask, os.urandom(8), "", part)])
+        (ledger if i % 5 else named).enter([Entry(ask, os.urandom(8), "", part)])
     before = ledger.spent(), named.spent()
     assert composed_from_scratch(path) == before[0]
     assert named.spent() == before[1]
@@ -110,7 +110,7 @@ def test_a_hundred_thousand_releases_stay_certified(path: Path) -> None:
     ]
     asks = [Ask.of_plan(plan) for plan in plans]
     for start in range(0, 100_000, 2_000):
-        ledger._enter([Entry(asks[i % 6], i.to_bytes(8, "little")) for i in range(start, start + 2_000)])
+        ledger.enter([Entry(asks[i % 6], i.to_bytes(8, "little")) for i in range(start, start + 2_000)])
     assert len(ledger) == 100_000
     counts = [len(range(i, 100_000, 6)) for i in range(6)]
     total = math.inf

@@ -40,13 +40,13 @@ def test_killed_right_after_the_commit_nothing_is_lost(tmp_path: Path) -> None:
     ss.Ledger(path, epsilon=2, delta=1e-6)
     child = os.fork()
     if child == 0:
-        entered = ss.Ledger._enter
+        entered = ss.Ledger.enter
 
         def killed(*arguments: object) -> None:
             entered(*arguments)  # type: ignore[arg-type]
             os.kill(os.getpid(), signal.SIGKILL)
 
-        ss.Ledger._enter = killed  # type: ignore[method-assign, assignment]
+        ss.Ledger.enter = killed  # type: ignore[method-assign, assignment]
         try:
             filled().release(ledger=ss.Ledger(path))
         finally:

@@ -69,5 +69,5 @@ def test_an_edited_cache_is_not_taken_over(old: Path, exact: ss.Plan) -> None:
     connection.close()
     ledger = ss.Ledger(old)
     assert ledger.spent() == pytest.approx(1.1309805, rel=1e-6)
-    ledger._enter([Entry(Ask.of_plan(exact), bytes(8))])
+    ledger.enter([Entry(Ask.of_plan(exact), bytes(8))])
     ledger.verify()

@@ -12,7 +12,7 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.paper import real_data
-from stablesketch.paper.algorithm import RATE, Stream, library_release, moment, paper_estimate
+from stablesketch.paper.algorithm import RATE, KeyTotals, library_release, moment, paper_estimate
 from stablesketch.paper.baselines import noisy_histogram, plugged_in
 from stablesketch.paper.output import Output
 from stablesketch.paper.reproduce import reproduce
@@ -55,7 +55,7 @@ def test_every_figure_by_one_command_twice_the_same(tmp_path: Path) -> None:
 
 def test_the_two_ways_on_one_stream() -> None:
     """1,000 keys seen once: Algorithm 2 is off by q^{1-p} as predicted, the library is not. Fixed secrets."""
-    stream = Stream(np.arange(1_000), np.ones(1_000, np.int64), 1_000)
+    stream = KeyTotals(np.arange(1_000), np.ones(1_000, np.int64), 1_000)
     exact = moment(stream.totals, 0.5)
     theirs = np.array([paper_estimate(stream, 0.5, f"test {k}") / exact for k in range(30)])
     ours = np.array([library_release(stream, 0.5, f"test {k}") / exact for k in range(30)])
@@ -65,7 +65,7 @@ def test_the_two_ways_on_one_stream() -> None:
 
 
 def test_an_empty_sample_is_an_estimate_of_nothing() -> None:
-    stream = Stream(np.arange(1), np.ones(1, np.int64), 1)
+    stream = KeyTotals(np.arange(1), np.ones(1, np.int64), 1)
     assert 0.0 in {paper_estimate(stream, 0.5, f"empty {k}") for k in range(5)}
 
 

@@ -15,7 +15,7 @@ from stablesketch import ArgumentError
 from stablesketch.law.one_sided import one_sided_law
 from stablesketch.privacy.noisy_estimate import EXACT, NoisyEstimate, Precision, noise_for
 from stablesketch.sketch.estimators.power_lattice import log_below
-from stablesketch.sketch.estimators.power_sum import best_power, power_sum
+from stablesketch.sketch.estimators.power_sum import best_one_sided_power, power_sum
 
 # Computed elsewhere at p = 1/2, where ξ = c/χ_g: entries, ε, δ, b/Δ for one estimate and for the larger of two.
 AT_ONE_HALF = [
@@ -88,7 +88,7 @@ def shortfall(epsilon: float, tail: Callable[[float], float], noise: float) -> f
 def vertical_tail(p: float, size: int) -> Callable[[float], float]:
     """P(ξ > x) = P(S < s) = (1/2πi) ∫ e^{ws} φ(w)^r/w dw along Re w = σ, σ at the saddle: nothing of the lattice, and φ
     as a plain sum over z. On w = σ (1 + i sinh v) the trapezoid rule converges fast."""
-    law, z_law, power = power_sum(p, size), one_sided_law(p), best_power(p)
+    law, z_law, power = power_sum(p, size), one_sided_law(p), best_one_sided_power(p)
     omega = np.concatenate([np.arange(-6.0, 8.0, 0.05), 8.0 * np.exp(np.arange(0.0, math.log(6.0 / z_law.q), 0.02))])
     z = z_law.at(omega)
     weight = np.gradient(z) * np.exp(z_law.values(z).density)
@@ -159,7 +159,7 @@ def test_delta_is_the_bound_at_the_noise() -> None:
 @pytest.mark.parametrize("p", [0.05, 0.5, 0.95, 0.999])
 def test_the_table_errs_by_less_than_what_is_added(p: float) -> None:
     """Also far below, where Y of p near 1 still counts."""
-    rng, power = np.random.default_rng(1), best_power(p)
+    rng, power = np.random.default_rng(1), best_one_sided_power(p)
     t = np.concatenate(
         [rng.uniform(-60.0, 15.9, 3_000), -np.exp(rng.uniform(4.0, math.log(60.0 - 50.0 * power), 1_000))]
     )

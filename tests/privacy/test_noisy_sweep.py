@@ -21,7 +21,7 @@ from scipy.stats import chi2
 
 import stablesketch as ss
 from stablesketch.privacy.noisy_estimate import Precision, noise_for
-from stablesketch.sketch.estimators.power_sum import best_power
+from stablesketch.sketch.estimators.power_sum import best_one_sided_power
 
 Tail = Callable[[Any], Any]
 SLOW = pytest.mark.slow
@@ -41,7 +41,7 @@ def own_law(p: float) -> tuple[np.ndarray, np.ndarray, float]:
     log_a = (
         p * np.log(np.sin(p * u)) + (1 - p) * np.log(np.sin((1 - p) * u)) - np.log(np.sin(np.minimum(u, rest)))
     ) / (1 - p)
-    power = best_power(p)
+    power = best_one_sided_power(p)
     # Z has the tail e^-z, and Y = e^(λZ): all Y below e^-40 are as good as 0, and counted there.
     z = np.linspace((1 - p) * (float(log_a.min()) - 4.5), -40.0 / power, 1_500)
     log_w = log_a - z[:, np.newaxis] / (1 - p)

@@ -16,10 +16,10 @@ import pytest
 import stablesketch as ss
 from stablesketch.engines.local import collect
 from stablesketch.reading.columns import Columns
-from stablesketch.reading.duckdb_engine import Engine
+from stablesketch.reading.duckdb import DuckDB
 from stablesketch.reading.header import first_row
 from stablesketch.reading.lines import LONGEST_LINE
-from stablesketch.reading.sources import Input, opened
+from stablesketch.reading.opened import Input, opened
 
 PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 0, max_value=7, relation="replace"), mechanism="exact")
 SECRET = bytes(range(32))
@@ -61,7 +61,7 @@ def test_files_that_are_read_in_parallel_have_their_first_row_for_a_header(tmp_p
     for path in files[1:]:
         os.link(files[0], path)
     for _ in range(3):
-        with Engine() as engine:
+        with DuckDB() as engine:
             engine.connection.execute("set threads = 8")
             opened(engine, files, Columns(("app",)), Input(), "error")
     assert state(files[:2]) == counted([f"app{i % 7}" for i in range(120_000)] * 2)
@@ -71,8 +71,8 @@ def test_a_file_is_opened_without_a_query_for_rows(tmp_path: Path, monkeypatch: 
     """What a query gives first is chance, however seldom it shows: this holds on one thread as well."""
     path = tmp_path / "e.csv"
     path.write_text("app,n\na,1\n")
-    monkeypatch.setattr(Engine, "rows", lambda *_: pytest.fail("rows were asked for"))
-    with Engine() as engine:
+    monkeypatch.setattr(DuckDB, "rows", lambda *_: pytest.fail("rows were asked for"))
+    with DuckDB() as engine:
         opened(engine, path, Columns(("app",)), Input(), "error")
 
 

@@ -12,8 +12,8 @@ import pytest
 import stablesketch as ss
 from stablesketch.engines.local import collect
 from stablesketch.reading.columns import Columns
-from stablesketch.reading.duckdb_engine import Engine
-from stablesketch.reading.sources import Input
+from stablesketch.reading.duckdb import DuckDB
+from stablesketch.reading.opened import Input
 
 PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 0, max_value=7, relation="replace"), mechanism="exact")
 SECRET = bytes(range(32))
@@ -199,7 +199,7 @@ def test_a_folder_for_temporary_files_may_have_any_name(
     folder = tmp_path / name
     folder.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(folder))
-    with Engine() as engine:
+    with DuckDB() as engine:
         engine.connection.execute("set memory_limit = '40MB'")
         found = engine.rows("select count(*) from (select distinct i, sha256(i::varchar) from range(400000) t(i))", "x")
         assert found == [(400_000,)]

@@ -12,9 +12,7 @@ import stablesketch as ss
 from stablesketch.collector import Collector
 from stablesketch.engines.local import collect, run
 from stablesketch.reading.columns import Columns
-from stablesketch.reading.sources import Input
-from stablesketch.release.sizing import Sizing
-from stablesketch.release.task import Task
+from stablesketch.reading.opened import Input
 
 SECRET = bytes(range(32))
 PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 0, max_value=7, relation="replace"), mechanism="exact")
@@ -130,5 +128,8 @@ def test_skipped_rows_of_whole_keys_are_not_counted_out(tmp_path: Path) -> None:
     path.write_text("k,n\na,1\na,\na,\nb,1\n")
     for unit, skipped in (("pair", 2), ("key", None)):
         privacy = ss.Privacy(1.0, 1e-6, 0, max_value=7, unit=unit, relation="replace")  # type: ignore[arg-type]
-        task = Task(ss.Moment(0.5), privacy, COLUMNS, Sizing(mechanism="exact"), on_bad="skip", count_pairs=True)
-        assert run(task, path).skipped == skipped
+        question = ss.question(
+            ss.Moment(0.5), privacy, key=COLUMNS.key, value=COLUMNS.value, mechanism="exact", on_bad="skip",
+            count_pairs=True,
+        )  # fmt: skip
+        assert run(question, path).skipped == skipped

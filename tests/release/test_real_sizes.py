@@ -24,8 +24,8 @@ import pytest
 import stablesketch as ss
 from stablesketch.engines.local import collect
 from stablesketch.reading.columns import Columns
-from stablesketch.reading.duckdb_engine import Engine
-from stablesketch.reading.sources import Input, opened
+from stablesketch.reading.duckdb import DuckDB
+from stablesketch.reading.opened import Input, opened
 
 PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, 0, max_value=9, relation="replace"), mechanism="exact")
 SECRET = bytes(range(32))
@@ -141,7 +141,7 @@ def test_large_files_give_the_same_count_every_time(tmp_path: Path, kind: str) -
         for _ in range(3 if suffix else TIMES):  # one thread unpacks a file, so that none can overtake another
             assert found_by(one, kind) == expected, suffix
         for _ in range(TIMES):  # opened by all threads; what the header is must not depend on which is first
-            with Engine() as engine:
+            with DuckDB() as engine:
                 engine.connection.execute("set threads = 8")
                 opened(engine, one, columns, Input(), "error")
         parts = split(raw, kind, 20)
@@ -149,7 +149,7 @@ def test_large_files_give_the_same_count_every_time(tmp_path: Path, kind: str) -
         for path, part in zip(files, parts, strict=True):
             path.write_bytes(pack(part))
         for _ in range(TIMES):
-            with Engine() as engine:
+            with DuckDB() as engine:
                 engine.connection.execute("set threads = 8")
                 opened(engine, files, columns, Input(), "error")
         assert found_by(files, kind) == expected, suffix

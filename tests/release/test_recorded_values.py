@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,6 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.engines.local import run
-from stablesketch.reading.columns import checked_columns
-from stablesketch.release.run import _Run
-from stablesketch.release.sizing import Sizing
-from stablesketch.release.task import Task
 
 TABLE = pa.table(
     {
@@ -68,7 +65,7 @@ def test_an_error_after_max_value_was_found_is_paid_for(ledger: ss.Ledger, monke
     def fails(*_: object, **__: object) -> None:
         raise ss.PlanInfeasible("values up to 7")
 
-    monkeypatch.setattr(_Run, "_single", fails)
+    monkeypatch.setattr(sys.modules["stablesketch.release.run"], "decide", fails)
     with pytest.raises(ss.PlanInfeasible):
         ss.release(TABLE, ss.Moment(0.5), ASKED, key="app", value="n", auto_max_value=ss.AutoMaxValue(), ledger=ledger)
     assert len(ledger) == 1
@@ -101,8 +98,8 @@ def test_how_many_names_were_chosen_is_not_shown_before_it_is_paid_for(
     ledger: ss.Ledger, auto: ss.AutoMaxValue | None
 ) -> None:
     privacy = ss.Privacy(1.0, 1e-6, max_value=1 if auto else 7)
-    task = Task(ss.Moment(0.5), privacy, checked_columns("app", "n", "country"), Sizing(size=20), auto=auto)
+    question = ss.question(ss.Moment(0.5), privacy, key="app", value="n", by="country", size=20, auto_max_value=auto)
     seen = _Seen()
-    outcome = run(task, TABLE, ledger=ledger, progress=seen)
+    outcome = run(question, TABLE, ledger=ledger, progress=seen)
     assert len(outcome.releases) == 2
     assert "releasing" not in seen.totals

@@ -7,6 +7,7 @@ import io
 import json
 import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,7 @@ import stablesketch as ss
 from stablesketch.engines.local import collect, run
 from stablesketch.engines.local.exact import exact_values
 from stablesketch.reading.columns import Columns
-from stablesketch.reading.sources import Input
-from stablesketch.release.sizing import Sizing
-from stablesketch.release.task import Task
+from stablesketch.reading.opened import Input
 
 SECRET = bytes(range(32))
 APPS = [f"app {i * i % 37}" for i in range(3000)]
@@ -176,11 +175,11 @@ def test_lines_of_standard_input(name: str, monkeypatch: pytest.MonkeyPatch) -> 
 def test_one_pass_of_standard_input_has_the_plan_of_its_number_of_pairs() -> None:
     """n is known at the end: the floor of the release is that of a plan for n pairs and the same size."""
     lines = "".join(f"{app}\n" for app in APPS).encode()
-    task = Task(
-        ss.Moment(0.5), ss.Privacy(0.1, 1e-6, relation="replace"), Columns(("line",)),
-        Sizing(size=50, mechanism="bare"), count_pairs=True, input=Input(stdin=io.BytesIO(lines)),
+    question = ss.question(
+        ss.Moment(0.5), ss.Privacy(0.1, 1e-6, relation="replace"), key="line", size=50, mechanism="bare",
+        count_pairs=True,
     )  # fmt: skip
-    outcome = run(task, "-")
+    outcome = run(replace(question, input=Input(stdin=io.BytesIO(lines))), "-")
     assert outcome.plan == ss.plan(
         ss.Moment(0.5), ss.Privacy(0.1, 1e-6, 3000, relation="replace"), size=50, mechanism="bare"
     )
@@ -198,11 +197,11 @@ def test_skipping_keeps_the_good_rows_and_says_how_many_only_where_it_is_public(
     assert state(path, on_bad="skip") == kept.to_bytes()
     for relation, skipped in (("replace", 5), ("add_remove", None)):
         privacy = ss.Privacy(1.0, 1e-6, 0, max_value=7, relation=relation)  # type: ignore[arg-type]
-        task = Task(
-            ss.Moment(0.5), privacy, COLUMNS, Sizing(mechanism="exact"), on_bad="skip",
+        question = ss.question(
+            ss.Moment(0.5), privacy, key=COLUMNS.key, value=COLUMNS.value, mechanism="exact", on_bad="skip",
             count_pairs=relation == "replace",
         )  # fmt: skip
-        assert run(task, path).skipped == skipped
+        assert run(question, path).skipped == skipped
 
 
 def test_clipping(tmp_path: Path) -> None:

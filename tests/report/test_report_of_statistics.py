@@ -166,6 +166,9 @@ def test_plans_of_the_usual_error_and_of_the_exact_mechanism_are_made_again(
         ss.plan(ss.Hill(0.5), ROWS, expected=250.0),
         ss.plan(ss.Profile([0, 0.5]), any_length),
         ss.plan(ss.Atkinson(0.5), PEOPLE, expected=20.0),
+        ss.plan(ss.Moment(0.5), any_length, memory="64K"),
+        ss.plan(ss.Shannon(), any_length, error=0.07),
+        ss.Plan.from_json(ss.plan(ss.Distinct(), any_length, memory="3K").to_json()),
     ]
     for number, plan in enumerate(plans):
         first, *_ = commands(plan)

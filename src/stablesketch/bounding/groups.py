@@ -14,7 +14,7 @@ private, so every group is planned under add_remove.
   (In one group less would do. But a pair that leaves its group for another moves two releases.)
 - *a pair that is in w groups at once*, as in sliding windows (engines/beam): w pairs in w groups.
 
-A whole key (unit="key") can be in any number of groups, so for it there are none: `Task` refuses them.
+A whole key (unit="key") can be in any number of groups, so for it there are none: `Question` refuses them.
 
 **Every group has the whole ε**, if its number is released with noise (mechanisms "sketch" and "exact"), because what
 neighbours move is shared out among the groups and not multiplied. It rests on one lemma.

@@ -17,14 +17,14 @@ The `groups` smallest of all groups, and of all their pairs the `pairs` smallest
 whichever rows came first and whichever candidates were merged: the smallest of a union are among the smallest of its
 parts. No more than `groups` times 4 · `pairs` candidates of one person are held, however many rows the person has.
 
-`kept_rows` uses the rule on rows that are sorted by person, `engines/beam/persons.py` on candidates that are merged.
+`kept_rows` uses the rule on rows that are sorted by person, `persons_on_beam.py` on candidates that are merged.
 """
 
 from __future__ import annotations
 
 import datetime
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -32,7 +32,7 @@ from ..errors import ArgumentError
 from ..reading.libraries import need
 from ..secret import Secret
 
-__all__ = ["Bounding", "Candidates", "Rule", "kept_rows", "text_of"]
+__all__ = ["Bounding", "Candidates", "Rule", "bounded_by_spark", "kept_rows", "text_of"]
 
 _BETWEEN = "\x1f"
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
@@ -43,11 +43,11 @@ Row = TypeVar("Row")  # whatever finds a row again
 
 @dataclass(frozen=True)
 class Bounding:
-    """At most `pairs` pairs of a person, in at most `groups` groups; `parts` columns name a group."""
+    """At most `pairs` pairs of a person, in at most `groups` groups; `group_columns` columns name a group."""
 
     pairs: int
     groups: int
-    parts: int = 0
+    group_columns: int = 0
 
     def __post_init__(self) -> None:
         whole = isinstance(self.groups, int) and not isinstance(self.groups, bool)
@@ -131,12 +131,18 @@ def kept_rows(batches: Iterable[Any], bounding: Bounding, secret: Secret) -> Ite
             if own != person:
                 chosen += rule.kept(found)
                 person, found = own, Candidates()
-            group = tuple(columns[len(columns) - bounding.parts :])
+            group = tuple(columns[len(columns) - bounding.group_columns :])
             rule.take(found, own, tuple(columns), group, (number, row))
         yield from _taken(held, chosen)
         still = {which for which, _ in found.rows()}
         held = {which: batch for which, batch in held.items() if which in still}
     yield from _taken(held, rule.kept(found))
+
+
+def bounded_by_spark(rows: Any, kept: Callable[[Iterator[Any]], Iterator[Any]]) -> Any:
+    """The rows that `kept` keeps of a DataFrame: those of a person have to meet for that, and are shuffled by it."""
+    together = rows.repartition("u").sortWithinPartitions("u")
+    return together.mapInArrow(kept, together.schema)
 
 
 def _taken(held: dict[int, Any], chosen: list[tuple[int, int]]) -> Iterator[Any]:

@@ -15,27 +15,29 @@ them stays.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..errors import ArgumentError
 from ..reading.columns import Columns
-from ..reading.duckdb_engine import Engine
+from ..reading.duckdb import DuckDB
 from ..secret import Secret
 
 __all__ = ["bounded"]
 
 
-def bounded(engine: Engine, query: str, columns: Columns, *, pairs: int, groups: int, secret: Secret) -> str:
+def bounded(duckdb: DuckDB, query: str, columns: Columns, *, pairs: int, groups: int, secret: Secret) -> str:
     """The pairs of `query` (k0, ..., v, g0, ..., u) that are kept, as SQL."""
     if not 1 <= groups <= 2**31:
         raise ArgumentError("groups_per_person", groups, "at least one group", "Pass 1, or a few")
-    engine.let("salt", secret.derive("bounding persons").hex())
-    marks = [f"g{i}" for i in range(len(columns.by))]
+    duckdb.let("salt", secret.derive("bounding persons").hex())
+    marks = columns.group_marks
     if marks:
         query = _first(query, groups, "dense_rank", "group", marks)
-    names = [f"k{i}" for i in range(len(columns.key))] + (["v"] if columns.value is not None else []) + marks
+    names = [*columns.key_marks, *(["v"] if columns.value is not None else []), *marks]
     return _first(query, pairs, "row_number", "pair", names)
 
 
-def _first(query: str, most: int, rank: str, purpose: str, names: list[str]) -> str:
+def _first(query: str, most: int, rank: str, purpose: str, names: Sequence[str]) -> str:
     """The rows whose hash is among the `most` smallest of their person."""
     # chr(31) between the parts; the columns themselves decide between rows that it does not keep apart.
     text = " || chr(31) || ".join(f"cast({name} as varchar)" for name in ["u", *names])

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import typer
 
 from ..bounding.max_value import least_seen
-from ..plan import Plan
 from ..plan.mechanism import mechanism_of, needs_promise
-from ..release.division import division, in_words
-from ..release.task import Task
+from ..release.decide import asked_of_a_group, decide, touched
+from ..release.division import Share, in_words
+from ..release.question import Question
 from .screen import console, note, plain_table, print_text
 
 __all__ = ["check_dry", "shares_in_words", "show_plan"]
@@ -37,29 +36,30 @@ def check_dry(*, stored: bool, plot: Path | None, report: Path | None, output: P
             )
 
 
-def show_plan(task: Task, counted: bool, json: bool) -> None:
+def show_plan(question: Question, json: bool) -> None:
     """The plan, as far as it is known before any data are read."""
-    if counted and task.bare:
+    if question.count_pairs and question.bare:
         raise typer.BadParameter(
             "--dry-run reads no data, and a bare sketch needs the number of pairs. Pass --pairs 1e6, for example."
         )
-    chosen = task.planned()
+    decision = decide(question)
+    chosen = decision.plan
     if json:
         print_text(chosen.to_json())
     else:
         console().print(str(chosen), markup=False, soft_wrap=True)
-    if task.auto is not None:
+    if question.auto_max_value is not None:
         note("max_value is found in the data: this is the plan for max_value = 1, and the noise grows with it.")
         if not json and not needs_promise(chosen):
-            _show_noise(task)
+            _show_noise(question)
     if not json:
-        for line in shares_in_words(task, chosen):
+        for line in shares_in_words(question, decision.shares):
             note(line)
 
 
-def _show_noise(task: Task) -> None:
+def _show_noise(question: Question) -> None:
     """The noise for some of the max_value that may be found."""
-    plans = [replace(task, privacy=replace(task.privacy, max_value=most)).planned() for most in _EXAMPLES]
+    plans = [decide(question, max_value=most).plan for most in _EXAMPLES]
     parts = plans[0].measurements
     names = [f"noise on {part.statistic}" for part in parts]
     rows = [
@@ -69,42 +69,42 @@ def _show_noise(task: Task) -> None:
     plain_table(["max_value", *names], rows, numbers=1 + len(names))
 
 
-def shares_in_words(task: Task, plan: Plan) -> list[str]:
+def shares_in_words(question: Question, shares: tuple[Share, ...]) -> list[str]:
     """What of the price goes where, beyond the values themselves."""
-    shares = division(task, plan)
-    found = []
+    privacy, found = question.privacy, []
     if len(shares) > 1:
-        divided = in_words(shares, grouped=bool(task.columns.by))
-        found.append(f"of ε = {task.privacy.epsilon:.4g}, δ = {task.privacy.delta:.3g}: {divided}")
-    if task.auto is not None:
-        least = least_seen(task.privacy, task.shares()[0])
+        divided = in_words(shares, grouped=bool(question.columns.by))
+        found.append(f"of ε = {privacy.epsilon:.4g}, δ = {privacy.delta:.3g}: {divided}")
+    if question.auto_max_value is not None:
+        least = least_seen(privacy, shares[0].epsilon)
         found.append(
-            f"max_value is aimed at what {task.auto.quantile:.0%} of the values do not pass; sizes of values, in "
-            f"powers of two, that fewer than about {least:,} have are not told from noise, so in small data more may "
-            "be clipped"
+            f"max_value is aimed at what {question.auto_max_value.quantile:.0%} of the values do not pass; sizes of "
+            f"values, in powers of two, that fewer than about {least:,} have are not told from noise, so in small data "
+            "more may be clipped"
         )
-    return found + (_in_groups(task) if task.columns.by else [])
+    return found + (_in_groups(question) if question.columns.by else [])
 
 
-def _in_groups(task: Task) -> list[str]:
+def _in_groups(question: Question) -> list[str]:
     """What it takes that a neighbour can change several groups, and that there are many."""
-    return _in_less_memory(task) + _in_several(task)
+    return _in_less_memory(question) + _in_several(question)
 
 
-def _in_less_memory(task: Task) -> list[str]:
-    share = task.table_sizing.usual_memory
-    if share == task.sizing.usual_memory:
+def _in_less_memory(question: Question) -> list[str]:
+    share = asked_of_a_group(question).usual_memory
+    if share == question.asked.usual_memory:
         return []
-    many = "how many groups there are is not known" if task.groups is None else f"there are {len(task.groups):,} groups"
+    groups = question.groups
+    many = "how many groups there are is not known" if groups is None else f"there are {len(groups):,} groups"
     most = f"{many}, so each has at most {share / 1024:,.3g} KB when it is stored"
     return [f"{most}; --memory gives every group more, and takes ten times as much in all while data are read"]
 
 
-def _in_several(task: Task) -> list[str]:
-    if task.touched == 1:
+def _in_several(question: Question) -> list[str]:
+    if touched(question) == 1:
         return []
-    if task.bare:
-        return [f"a neighbour can change {task.touched} groups, so each has 1/{task.touched} of the rest"]
-    if task.privacy.relation == "replace":
+    if question.bare:
+        return [f"a neighbour can change {touched(question)} groups, so each has 1/{touched(question)} of the rest"]
+    if question.privacy.relation == "replace":
         return ["a replaced pair counts as one removed and one added, perhaps in another group"]
-    return [f"one person can change {task.touched:,} groups: the price is that of all of them together"]
+    return [f"one person can change {touched(question):,} groups: the price is that of all of them together"]

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..engines.local.exact import exact_values
 from ..reading.columns import checked_columns
-from ..reading.sources import Input
+from ..reading.opened import Input
 from . import options
 from .screen import fact_table, json_text, note, number, plain_table, print_text
 from .statistic_options import Chosen

@@ -21,7 +21,7 @@ from ..pictures.style import need_matplotlib
 from ..plan import Plan
 from ..plan.mechanism import needs_promise
 from ..release.outcome import Outcome
-from ..release.task import Task
+from ..release.question import Question
 from ..report import Context, report_page
 from ..spoken import at_most
 from .screen import note, write_new
@@ -104,12 +104,12 @@ def release_bytes(outcome: Outcome, path: Path) -> bytes:
     return picture_bytes(release_picture(outcome.releases), path, title, alt)
 
 
-def report_bytes(outcome: Outcome, task: Task | None, ledger: Ledger | None) -> bytes:
+def report_bytes(outcome: Outcome, question: Question | None, ledger: Ledger | None) -> bytes:
     """The page about what was released."""
-    return report_page(outcome, _context(task, ledger)).encode()
+    return report_page(outcome, _context(question, ledger)).encode()
 
 
-def _context(task: Task | None, ledger: Ledger | None) -> Context:
+def _context(question: Question | None, ledger: Ledger | None) -> Context:
     spent = None
     if ledger is not None:
         spent = (
@@ -117,9 +117,9 @@ def _context(task: Task | None, ledger: Ledger | None) -> Context:
             f"ε = {at_most(ledger.spent())} of {ledger.epsilon:g} at δ = {ledger.delta:g} together."
         )
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    if task is None:
+    if question is None:
         return Context(today, __version__, ledger=spent)
-    columns = task.columns
+    columns = question.columns
     return Context(
         today,
         __version__,

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from ..pictures import drawn_part
-from ..release.sizing import Sizing
+from ..plan.asked import asked
+from ..plan.planner import planned_for_data
 from . import options
 from .kept import check_new, keep_plan
 from .screen import console, note, print_text, write_new
@@ -81,8 +82,12 @@ def plan(
         options.unit_of(unit, wanted),
         total,
     )
-    sizing = Sizing(error, options.sizes_of(size), memory, expected, mechanism, options.sizes_of(entries_per_key))
-    chosen = sizing.plan(wanted, privacy)
+    chosen = planned_for_data(
+        asked(
+            wanted, privacy, error=error, size=options.sizes_of(size), memory=memory, expected=expected,
+            mechanism=mechanism, entries_per_key=options.sizes_of(entries_per_key),
+        )
+    )  # fmt: skip
     if plot is not None:
         drawn_part(chosen)  # refuses what has no picture, while nothing has been written
     if output is not None:

@@ -24,11 +24,8 @@ from ..plan.in_words import change, values
 from ..plan.mechanism import mechanism_of, needs_promise
 from ..privacy import Privacy, delta_advice
 from ..published import Release
-from ..reading.columns import checked_columns
-from ..reading.sources import Input
 from ..release.outcome import GroupRelease, Outcome
-from ..release.sizing import Sizing
-from ..release.task import Task
+from ..release.question import DEFAULTS, Question, question
 from ..secret import Secret
 from . import options
 from .blobs import is_blob, of_file, read_blob
@@ -75,7 +72,7 @@ def release(
     key: options.Key = None,
     value: options.Value = None,
     max_value: options.MaxValue = None,
-    clip: options.Clip = False,
+    clip: options.Clip = DEFAULTS["clip"],
     by: options.By = None,
     groups: Annotated[
         Path | None,
@@ -87,9 +84,9 @@ def release(
     ] = None,
     sql: options.Sql = None,
     format: options.Format = None,
-    header: options.Header = True,
+    header: options.Header = DEFAULTS["header"],
     delimiter: options.Delimiter = None,
-    on_bad: options.OnBad = "error",
+    on_bad: options.OnBad = DEFAULTS["on_bad"],
     epsilon: options.Epsilon = None,
     delta: options.Delta = None,
     pairs: options.Pairs = None,
@@ -99,7 +96,7 @@ def release(
     total: options.Total = 0,
     groups_per_person: Annotated[
         int, typer.Option(help="Maximum number of groups of one person.", rich_help_panel=_PRIVACY)
-    ] = 1,
+    ] = DEFAULTS["groups_per_person"],
     ledger: Annotated[
         Path | None, typer.Option(help="Record the release in this ledger.", rich_help_panel=_PRIVACY)
     ] = None,
@@ -110,8 +107,10 @@ def release(
     memory: options.Memory = None,
     entries_per_key: options.PerKey = None,
     expected: options.Expected = None,
-    mechanism: options.Mechanism = "sketch",
-    confidence: Annotated[float, typer.Option(help="Confidence level.", rich_help_panel="Accuracy")] = 0.95,
+    mechanism: options.Mechanism = DEFAULTS["mechanism"],
+    confidence: Annotated[
+        float, typer.Option(help="Confidence level.", rich_help_panel="Accuracy")
+    ] = DEFAULTS["confidence"],
     json: options.Json = False,
     output: options.Output = None,
     plot: options.Plot = None,
@@ -177,24 +176,35 @@ def release(
     if value is not None and max_value is None:
         raise typer.BadParameter("--value needs --max-value: a bound on one pair's value. Try --max-value auto.")
     counted = pairs is None and related == "replace" and by is None
-    task = Task(
+    asked = question(
         wanted,
         options.privacy_of(
             epsilon, delta, pairs or 0, largest, related, pairs_per_person, options.unit_of(unit, wanted), total
         ),
-        checked_columns(options.listed(key or "line"), value, options.listed(by), person),
-        Sizing(error, options.sizes_of(size), memory, expected, mechanism, options.sizes_of(entries_per_key)),
+        key=options.listed(key or "line"),
+        value=value,
+        by=options.listed(by),
+        person=person,
+        error=error,
+        size=options.sizes_of(size),
+        memory=memory,
+        entries_per_key=options.sizes_of(entries_per_key),
+        expected=expected,
+        mechanism=mechanism,
         groups=None if groups is None else _group_names(groups),
         groups_per_person=groups_per_person,
         count_pairs=counted,
         clip=clip,
-        auto=auto,
+        auto_max_value=auto,
         on_bad=on_bad,
         confidence=confidence,
-        input=Input(format, header, delimiter, sql),
+        sql=sql,
+        format=format,
+        header=header,
+        delimiter=delimiter,
     )
     if dry_run:
-        show_plan(task, counted, json)
+        show_plan(asked, json)
         return Exit.DONE
     if engine == "spark" and master is None:
         raise typer.BadParameter("--engine spark needs --master: where Spark runs. Try --master 'local[*]'.")
@@ -202,17 +212,17 @@ def release(
         raise typer.BadParameter("--master is for --engine spark.")
     has_delta = mechanism != "exact" or any(each.exact_has_delta for each in wanted.inputs)
     if has_delta and not counted:
-        _advise(task.privacy)
+        _advise(asked.privacy)
     with reserved(plot=plot, report=report, output=output) as places:
         with progress() as bar:
             if master is None:
-                outcome = run(task, files, ledger=budget, label=label, progress=bar)
+                outcome = run(asked, files, ledger=budget, label=label, progress=bar)
             else:
-                outcome = run_files(task, files, master, ledger=budget, label=label, progress=bar)
+                outcome = run_files(asked, files, master, ledger=budget, label=label, progress=bar)
         if has_delta and counted:  # so their number is public, and known only now
             only = outcome.releases[0]
-            _advise(replace(task.privacy, pairs=(only.pairs or 0) if isinstance(only, Release) else 0))
-        return _delivered(outcome, task, budget, json, places)
+            _advise(replace(asked.privacy, pairs=(only.pairs or 0) if isinstance(only, Release) else 0))
+        return _delivered(outcome, asked, budget, json, places)
 
 
 def _advise(privacy: Privacy) -> None:
@@ -252,13 +262,13 @@ def _stored(path: Path, secret: Secret) -> Collector:
 
 
 def _delivered(
-    outcome: Outcome, task: Task | None, ledger: Ledger | None, json: bool, places: dict[str, Reserved | None]
+    outcome: Outcome, asked: Question | None, ledger: Ledger | None, json: bool, places: dict[str, Reserved | None]
 ) -> Exit:
     """Shows what was released, then stores it, then draws it."""
     content = [json_module.loads(one.to_json()) for one in outcome.releases]
     text = json_text(content if outcome.grouped else content[0])
     delivery = Delivery(text, current_payment())
-    notes = [*([] if task is None else shares_in_words(task, outcome.plan)), *_notes(outcome)]
+    notes = [*([] if asked is None else shares_in_words(asked, outcome.shares)), *_notes(outcome)]
     nothing = outcome.grouped and not outcome.releases
     delivery.show(
         None if json else lambda: _lines(outcome), _nothing(outcome) if nothing and json else [] if json else notes
@@ -268,7 +278,7 @@ def _delivered(
     if outcome.releases:
         if plot is not None:
             delivery.store(plot, lambda: release_bytes(outcome, plot.path))
-        delivery.store(report, lambda: report_bytes(outcome, task, ledger))
+        delivery.store(report, lambda: report_bytes(outcome, asked, ledger))
     else:
         for place in (plot, report):
             if place is not None:

@@ -9,7 +9,7 @@ import typer
 
 from ..engines.local import collect
 from ..reading.columns import checked_columns
-from ..reading.sources import Input
+from ..reading.opened import Input
 from ..secret import Secret
 from . import options
 from .screen import note, progress, write_new

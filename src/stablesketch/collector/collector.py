@@ -32,9 +32,9 @@ from ..mechanism.state import State
 from ..paying import Paid, Payment, until_shown
 from ..plan import Plan
 from ..plan.mechanism import mechanism_of
-from ..published import Release
+from ..published import Release, Terms
 from ..secret import Secret
-from ..spending import spending
+from ..secret.spending import spending
 from . import checkpoint, wire
 from .folded import check_folded
 
@@ -52,8 +52,8 @@ class Collector:
     that has been merged has given its pairs away: it takes no more and releases nothing. Bad input raises a typed error
     and leaves the collector as it was.
 
-    One secret has one release, whatever was merged, stored or restored: the release spends the secret (spending.py),
-    and every other collector under it is closed.
+    One secret has one release, whatever was merged, stored or restored: the release spends the secret
+    (secret/spending.py), and every other collector under it is closed.
 
     The state at rest is not a release: whoever has the secret and the state can ask it anything, and phantoms are added
     only as it is released. Keep both where the data were.
@@ -349,27 +349,28 @@ def release_all(
     Each has a secret of its own; for groups of one stream that is `secret.child(name)`. `labels` and `parts` are one
     for each collector; see `Collector.release`, for `person` too.
     """
-    return released(collectors, confidence=confidence, ledger=ledger, labels=labels, parts=parts, person=person)
+    plans = [collector.plan for collector in collectors]
+    terms = [
+        Terms(plan.epsilon, plan.delta, plan.privacy.relation, plan.privacy.pairs_per_person, person, confidence)
+        for plan in plans
+    ]
+    return released(collectors, terms, ledger=ledger, labels=labels, parts=parts)
 
 
 def released(
     collectors: Sequence[Collector],
+    terms: Sequence[Terms],
     *,
-    confidence: float = 0.95,
     ledger: Ledger | None = None,
     labels: Sequence[str] | None = None,
     parts: Sequence[tuple[str, str]] | None = None,
-    person: bool = False,
-    finish: Callable[[Release], Release] = lambda release: release,
     later: bool = False,
 ) -> list[Release]:
-    """As `release_all`; `finish` adds what is known of the releases elsewhere, before they are recorded.
+    """As `release_all`, each on its own terms.
 
     `later` says that the caller records them, as part of something larger, before anybody may see them: so they are
     not handed to who interrupts.
     """
-    if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0.0 < confidence < 1.0:
-        raise ArgumentError("confidence", confidence, "not a probability between 0 and 1", "Pass 0.95, for example")
     if ledger is not None and not isinstance(ledger, Ledger):
         raise ArgumentTypeError("ledger", type(ledger), "not a Ledger", "Pass ss.Ledger(path)")
     for name, unused in (("part", parts), ("label", [label for label in labels or () if label])):
@@ -380,10 +381,11 @@ def released(
             raise ArgumentError(
                 f"len({name})", len(given), f"there are {len(collectors)} collectors", "Pass one for each"
             )
-    for privacy in [collector.plan.privacy for collector in collectors] if person else []:
-        if privacy.protects != "add_remove":
+    for collector, own in zip(collectors, terms, strict=True):
+        privacy = collector.plan.privacy
+        if own.person and privacy.protects != "add_remove":
             raise ArgumentError(
-                "person", person, f"the plan protects {privacy.protects!r}, and people come and go with their pairs",
+                "person", True, f"the plan protects {privacy.protects!r}, and people come and go with their pairs",
                 "Plan with relation='add_remove' and unit='pair', or leave out person=",
             )  # fmt: skip
     if len({id(collector) for collector in collectors}) < len(collectors):
@@ -391,16 +393,16 @@ def released(
     with until_shown() as payment, contextlib.ExitStack() as held:
         for collector in sorted(collectors, key=id):  # always in this order, so that threads cannot wait in a ring
             held.enter_context(collector._lock)
-        for collector in collectors:
-            collector._check_ready(float(confidence))
+        for collector, own in zip(collectors, terms, strict=True):
+            collector._check_ready(own.confidence)
         states = [collector._held() for collector in collectors]
         keys = [state.secret for state in states]
-        entries = _entries(collectors, keys, labels, parts, person=person) if ledger is not None else []
+        entries = _entries(collectors, keys, labels, parts, terms) if ledger is not None else []
         releases: list[Release] = []
 
         def compute() -> None:
             """In memory alone, so that the record of the payment can hold the value; the same whenever it is done."""
-            releases[:] = [finish(replace(state.release(float(confidence)), person=person)) for state in states]
+            releases[:] = [state.release(own) for state, own in zip(states, terms, strict=True)]
 
         pay = None if ledger is None else lambda: _paid(ledger, entries, payment, compute, releases)
         receipt = None if ledger is None else (ledger.path, ledger.name, entries)
@@ -435,7 +437,7 @@ def _paid(
     try:
         compute()
         published = [partial(_text, one) for one in releases]
-        paid = [Paid(ledger.path, one.number, one.epsilon, one.delta) for one in ledger._enter(entries, published)]
+        paid = [Paid(ledger.path, one.number, one.epsilon, one.delta) for one in ledger.enter(entries, published)]
     except BaseException:
         releases.clear()
         raise
@@ -449,12 +451,12 @@ def _text(release: Release, number: int) -> str:
 
 def _entries(
     collectors: Sequence[Collector], keys: Sequence[Secret], labels: Sequence[str] | None,
-    parts: Sequence[tuple[str, str]] | None, *, person: bool,
+    parts: Sequence[tuple[str, str]] | None, terms: Sequence[Terms],
 ) -> list[Entry]:  # fmt: skip
-    asks: dict[Plan, Ask] = {}
+    asks: dict[tuple[Plan, bool], Ask] = {}
     entries = []
-    for i, (collector, secret) in enumerate(zip(collectors, keys, strict=True)):
-        ask = asks.setdefault(collector.plan, Ask.of_plan(collector.plan, person=person))
+    for i, (collector, secret, own) in enumerate(zip(collectors, keys, terms, strict=True)):
+        ask = asks.setdefault((collector.plan, own.person), Ask.of_plan(collector.plan, person=own.person))
         label = checked_label(labels[i] if labels is not None else "")
         part = checked_part(parts[i] if parts is not None else None, ask)
         entries.append(Entry(ask, secret.fingerprint, label, part))

@@ -11,16 +11,16 @@ import json
 from .. import errors
 from ..errors import StablesketchError
 
-__all__ = ["raised", "told"]
+__all__ = ["from_text", "to_text"]
 
 
-def told(error: StablesketchError) -> str:
+def to_text(error: StablesketchError) -> str:
     """The error as text."""
     return json.dumps({"type": type(error).__name__, "message": str(error)})
 
 
-def raised(text: str) -> StablesketchError:
-    """What `told` told, as an error of the same type and message."""
+def from_text(text: str) -> StablesketchError:
+    """What `to_text` wrote, as an error of the same type and message."""
     content = json.loads(text)
     kind = getattr(errors, content["type"], StablesketchError)
     error: StablesketchError = kind.__new__(kind)

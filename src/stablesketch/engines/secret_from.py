@@ -18,7 +18,7 @@ from typing import Any, final
 from ..bounding.groups import Name
 from ..errors import ArgumentError, ArgumentTypeError, SecretMissing, SecretSpent
 from ..secret import Secret
-from ..secret_bits import SECRET_BYTES, Bits
+from ..secret.bits import SECRET_BYTES, Bits
 
 __all__ = ["SecretFrom", "TheSecret", "check_absent", "child_name"]
 

@@ -27,7 +27,8 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import ArgumentError, ArgumentTypeError
-from .log_magnitude import LogValues
+from ..numeric import is_real
+from .log_magnitude import LogValues, known_tail
 from .quadrature import gauss_log_exponential
 from .zolotarev import angle, angle_rate, log_scale, log_scale_rate, solve_log_scale
 
@@ -50,7 +51,7 @@ class AboveOneLaw:
     p: float
 
     def __post_init__(self) -> None:
-        if isinstance(self.p, bool | np.bool_) or not isinstance(self.p, int | float | np.integer | np.floating):
+        if not is_real(self.p):
             raise ArgumentTypeError("p", self.p, "the index of a stable law is a number", "Pass a float such as 1.5")
         if not 1.0 < self.p <= 2.0:
             raise ArgumentError(
@@ -144,12 +145,7 @@ class AboveOneLaw:
 
     def quantile(self, *, log_cdf: Array | None = None, log_sf: Array | None = None) -> Array:
         """The y with ln P(|X| <= e^y) = log_cdf, or with ln P(|X| > e^y) = log_sf; give the one known exactly."""
-        if (log_cdf is None) == (log_sf is None):
-            raise ArgumentTypeError(
-                "log_cdf, log_sf", (log_cdf, log_sf), "one of them is needed, not both or none", "Pass one"
-            )
-        lower = log_cdf is not None
-        target = np.asarray(log_cdf if lower else log_sf, dtype=np.float64)
+        lower, target = known_tail(log_cdf, log_sf)
         grid, known = self._guesses
         y = np.interp(target, known.cdf, grid) if lower else np.interp(-target, -known.sf, grid)
         flat = math.log(2.0 / math.pi) + math.lgamma(1.0 + 1.0 / self.p)

@@ -24,11 +24,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import Array
+from ..errors import ArgumentTypeError
 from . import tails
 from .quadrature import gauss_log_exponential
 from .zolotarev import angle, angle_rate, log_scale, log_scale_rate, solve_log_scale
 
-__all__ = ["LogMagnitude", "LogValues", "log_magnitude"]
+__all__ = ["LogMagnitude", "LogValues", "known_tail", "log_magnitude"]
 
 
 # From here on the Gauss rule, below it the trapezoid rule. At 0.8 the first has an error of 2e-13, and the second still
@@ -48,6 +49,15 @@ class LogValues(NamedTuple):
     density: Array
     cdf: Array
     sf: Array
+
+
+def known_tail(log_cdf: Array | None, log_sf: Array | None) -> tuple[bool, Array]:
+    """Whether a quantile is asked for by its lower tail, and the tail: a caller gives the one known exactly."""
+    if (log_cdf is None) == (log_sf is None):
+        raise ArgumentTypeError(
+            "log_cdf, log_sf", (log_cdf, log_sf), "one of them is needed, not both or none", "Pass one"
+        )
+    return log_cdf is not None, np.asarray(log_sf if log_cdf is None else log_cdf, dtype=np.float64)
 
 
 class LogMagnitude:

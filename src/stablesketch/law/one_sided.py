@@ -32,7 +32,8 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..errors import ArgumentError, ArgumentTypeError
-from .log_magnitude import LogValues
+from ..numeric import is_real
+from .log_magnitude import LogValues, known_tail
 
 __all__ = ["GREATEST_P", "LEAST_P", "OneSidedLaw", "log_a", "log_a_rise", "one_sided_law"]
 
@@ -93,7 +94,7 @@ class OneSidedLaw:
     p: float
 
     def __post_init__(self) -> None:
-        if isinstance(self.p, bool | np.bool_) or not isinstance(self.p, int | float | np.integer | np.floating):
+        if not is_real(self.p):
             raise ArgumentTypeError("p", self.p, "the index of a stable law is a number", "Pass a float such as 0.5")
         if not LEAST_P <= self.p <= GREATEST_P:
             raise ArgumentError(
@@ -209,12 +210,7 @@ class OneSidedLaw:
 
     def quantile(self, *, log_cdf: Array | None = None, log_sf: Array | None = None) -> Array:
         """The z with ln P(Z <= z) = log_cdf, or with ln P(Z > z) = log_sf; give the one that is known exactly."""
-        if (log_cdf is None) == (log_sf is None):
-            raise ArgumentTypeError(
-                "log_cdf, log_sf", (log_cdf, log_sf), "one of them is needed, not both or none", "Pass one"
-            )
-        lower = log_cdf is not None
-        target = np.asarray(log_cdf if lower else log_sf, dtype=np.float64)
+        lower, target = known_tail(log_cdf, log_sf)
         # Each is computed from the smaller of the two tails, which is the one that carries the digits.
         with np.errstate(divide="ignore"):
             other = np.log(-np.expm1(target))

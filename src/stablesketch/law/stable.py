@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..errors import ArgumentError, ArgumentTypeError
+from ..numeric import is_real
 from .log_magnitude import log_magnitude
 from .quantiles import log_quantile_from_log_cdf, log_quantile_from_log_sf
 from .zolotarev import log_scale
@@ -25,7 +26,7 @@ LEAST_P = 0.05
 
 def checked_p(p: object) -> float:
     """An index of a stable law: the order of a moment that a sketch can measure."""
-    if isinstance(p, bool | np.bool_) or not isinstance(p, int | float | np.integer | np.floating):
+    if not is_real(p):
         raise ArgumentTypeError("p", p, "it must be a number from 0.05 to 1", "Pass p=0.5, for example")
     if LEAST_P <= p <= 1.0:
         return float(p)

@@ -265,21 +265,14 @@ class Ledger:
             raise ArgumentError("statistic", statistic, "say what is released", 'Pass a text such as "median value"')
         mechanism = Charge("other", epsilon=float(epsilon), delta=float(delta))
         ask = Ask(statistic, mechanism, float(epsilon), float(delta), relation, pairs_per_person)
-        return self._charge(ask, label, part, published)
-
-    def _charge(
-        self, ask: Ask, label: str = "", part: tuple[str, str] | None = None,
-        published: Callable[[int], str] | None = None,
-    ) -> Record:  # fmt: skip
-        """Records what is released under secrets of its own, as a table is."""
         entry = Entry(ask, None, checked_label(label), checked_part(part, ask))
-        return self._enter([entry], None if published is None else [published])[0]
+        return self.enter([entry], None if published is None else [published])[0]
 
-    def _would_fit(self, ask: Ask) -> bool:
+    def would_fit(self, ask: Ask) -> bool:
         """Whether such a release fits into all budgets now."""
         return self._read(lambda books: would_fit(books, self._name, ask))
 
-    def _enter(self, entries: Sequence[Entry], published: Sequence[Callable[[int], str]] | None = None) -> list[Record]:
+    def enter(self, entries: Sequence[Entry], published: Sequence[Callable[[int], str]] | None = None) -> list[Record]:
         """Records all of them durably, each with what is released by it, or raises and records none."""
         self._read(lambda books: books.prepare(entries, self._name))  # before others are kept waiting
         try:

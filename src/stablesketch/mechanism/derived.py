@@ -15,7 +15,7 @@ from ..plan.mechanism import Mechanism, Row, charge_of, mechanism_of, needs_prom
 from ..plan.plan import Plan
 from ..privacy.charge import Charge
 from ..spoken import percent
-from ..statistic import Derived, Distinct, Moment, Shannon, Statistic
+from ..statistic import Distinct, Moment, Shannon, Statistic
 from .bare import bare_rows
 from .bare_entropy import absolute_error
 from .bare_plan import not_above_one
@@ -35,7 +35,7 @@ class FromSketches(Mechanism):
     computes = True
 
     def serves(self, statistic: Statistic, name: str) -> bool:
-        return isinstance(statistic, Derived) and name == self.name
+        return statistic.derived and name == self.name
 
     def plan(self, asked: Asked) -> Plan:
         return derived_plan(asked)
@@ -71,11 +71,10 @@ class FromSketches(Mechanism):
         return all(mechanism_of(part).includes_noise(part) for part in plan.parts)
 
     def noise_at(self, plan: Plan, pairs: float) -> float:
-        each = {part.statistic: mechanism_of(part).noise_at(part, pairs) for part in plan.parts}
-        return plan.statistic.combined(each, plan.privacy)
+        noise = {part.statistic: mechanism_of(part).noise_at(part, pairs) for part in plan.parts}
+        return plan.statistic.combined(noise, plan.privacy)
 
     def worst_error(self, plan: Plan) -> float:
-        assert isinstance(plan.statistic, Derived)
         worst = [part.worst_error for part in plan.parts]
         if worst == [part.error for part in plan.parts]:
             return plan.error

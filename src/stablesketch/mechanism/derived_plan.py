@@ -23,7 +23,7 @@ from ..plan.mechanism import mechanism_for
 from ..plan.plan import Accuracy, Cost, Numbers, Plan
 from ..plan.planner import planned
 from ..privacy import Privacy
-from ..statistic import Derived, Shannon, Statistic, Total
+from ..statistic import Shannon, Statistic, Total
 from .together import composed_epsilon
 
 __all__ = ["combined", "derived_plan"]
@@ -39,7 +39,6 @@ _AIM = 0.99
 def derived_plan(asked: Asked) -> Plan:
     """The parts planned, and their price together."""
     statistic, privacy = asked.statistic, asked.privacy
-    assert isinstance(statistic, Derived)
     needs = statistic.needs(privacy)
     for name, each in (("size", asked.sizes), ("entries_per_key", asked.each_per_key)):
         if each and len(each) != len(needs):
@@ -89,7 +88,7 @@ def _shares(needs: Sequence[Statistic], privacy: Privacy) -> list[float]:
 
 
 def _first_parts(
-    statistic: Derived, needs: Sequence[Statistic], shares: Sequence[float], privacy: Privacy, asked: Asked,
+    statistic: Statistic, needs: Sequence[Statistic], shares: Sequence[float], privacy: Privacy, asked: Asked,
 ) -> list[Plan]:  # fmt: skip
     """Every part for its share: by its size, by its part of the memory, or by the error that it may have."""
     count = sum(not isinstance(each, Total) for each in needs)
@@ -144,14 +143,14 @@ def _first_parts(
     return [parts[i] for i in range(len(needs))]
 
 
-def _out_of_reach(statistic: Derived, privacy: Privacy, asked: Asked, why: str) -> PlanInfeasible:
+def _out_of_reach(statistic: Statistic, privacy: Privacy, asked: Asked, why: str) -> PlanInfeasible:
     return PlanInfeasible(
         f"the error of {statistic} cannot be {asked.error:g} with ε = {privacy.epsilon:g}, δ = {privacy.delta:g}: "
         f"{why}. Leave out error= for the usual size, or pass a larger error, a larger ε, or a smaller max_value."
     )
 
 
-def _usual_size(part: Statistic, statistic: Derived, privacy: Privacy) -> int:
+def _usual_size(part: Statistic, statistic: Statistic, privacy: Privacy) -> int:
     """What the usual error takes in a stream so long that nothing it holds can be seen.
 
     Where finite precision leaves no room for that many entries, as many as it leaves room for, nearly.
@@ -234,7 +233,7 @@ def _with_shares(parts: Sequence[Plan], shares: Sequence[float], privacy: Privac
         return None
 
 
-def _error(statistic: Derived, parts: Sequence[Plan]) -> float:
+def _error(statistic: Statistic, parts: Sequence[Plan]) -> float:
     """To first order: errors of independent parts, each grown by its factor, add up in squares.
 
     A part whose F_p nothing is known of counts as if that were equal to its floor Λ; N is then at least as much,
@@ -243,15 +242,16 @@ def _error(statistic: Derived, parts: Sequence[Plan]) -> float:
     return combined(statistic, parts, [part.error for part in parts])
 
 
-def combined(statistic: Derived, parts: Sequence[Plan], errors: Sequence[float]) -> float:
+def combined(statistic: Statistic, parts: Sequence[Plan], errors: Sequence[float]) -> float:
     """What a statistic errs by whose parts err by so much."""
     own = [_unit(part, parts, exact=False) * error for part, error in zip(parts, errors, strict=True)]
-    return _combined(statistic, parts, own)
+    return statistic.combined(dict(zip((part.statistic for part in parts), own, strict=True)), parts[0].privacy)
 
 
-def _exact_error(statistic: Derived, parts: Sequence[Plan]) -> float:
+def _exact_error(statistic: Statistic, parts: Sequence[Plan]) -> float:
     """The same if every part were exact."""
-    return _combined(statistic, parts, [_unit(part, parts, exact=True) * part.exact_error for part in parts])
+    errors = {part.statistic: _unit(part, parts, exact=True) * part.exact_error for part in parts}
+    return statistic.combined(errors, parts[0].privacy)
 
 
 def _unit(part: Plan, parts: Sequence[Plan], *, exact: bool) -> float:
@@ -264,12 +264,7 @@ def _unit(part: Plan, parts: Sequence[Plan], *, exact: bool) -> float:
     return 1.0 / floor if exact or isinstance(part.statistic, Total) else 2.0 / max(part.floor, 1.0)
 
 
-def _combined(statistic: Derived, parts: Sequence[Plan], errors: Sequence[float]) -> float:
-    own = {part.statistic: error for part, error in zip(parts, errors, strict=True)}
-    return statistic.combined(own, parts[0].privacy)
-
-
-def _expected(statistic: Derived, parts: Sequence[Plan], privacy: Privacy) -> float:
+def _expected(statistic: Statistic, parts: Sequence[Plan], privacy: Privacy) -> float:
     """The value at which the error is predicted; 0 where nothing is known, or where there are several."""
     if statistic.several or not all(part.expected for part in parts):
         return 0.0
@@ -277,7 +272,7 @@ def _expected(statistic: Derived, parts: Sequence[Plan], privacy: Privacy) -> fl
     return float(statistic.of(found, privacy.pairs))  # type: ignore[arg-type]  # numbers are arrays of no dimension
 
 
-def _expected_part(statistic: Derived, part: Statistic, asked: Asked, privacy: Privacy) -> float | None:
+def _expected_part(statistic: Statistic, part: Statistic, asked: Asked, privacy: Privacy) -> float | None:
     """What is expected of a part if `expected` is that of the statistic, at the least N there can be."""
     if asked.expected is None:
         return None

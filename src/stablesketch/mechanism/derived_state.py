@@ -13,9 +13,9 @@ from ..errors import BlobError
 from ..framing import Reader
 from ..plan.mechanism import mechanism_of
 from ..plan.plan import Plan
-from ..published import Release
+from ..published import Release, Terms
 from ..secret import Secret
-from ..statistic import Derived, Known, Profile, Statistic
+from ..statistic import Known, Statistic
 from .measured import Measured, belief, in_order
 from .profile_points import each_confidence, profile_points
 from .state import MeasuringState, State, make_release
@@ -87,29 +87,30 @@ class DerivedState(State):
         for state in self._states:
             state.check(confidence)
 
-    def release(self, confidence: float) -> Release:
+    def release(self, terms: Terms) -> Release:
         """All parts measured, and the statistic computed from them; a profile has a point for each order."""
-        plan, statistic, pairs = self._plan, self._plan.statistic, self.pairs
-        assert isinstance(statistic, Derived)
+        plan, statistic, pairs, confidence = self._plan, self._plan.statistic, self.pairs, terms.confidence
         known = plan.known(pairs)
         public = pairs if plan.privacy.relation == "replace" else 0  # nothing is computed from a private number
         measured = (state.measure(confidence) for state in self._states)
         found = dict(zip((part.statistic for part in plan.parts), measured, strict=True))
 
-        def shown(each: Derived, found: Mapping[Statistic, Measured], confidence: float) -> tuple[float, float, float]:
+        def shown(
+            each: Statistic, found: Mapping[Statistic, Measured], confidence: float
+        ) -> tuple[float, float, float]:
             return _computed(each, {part: found[part] for part in each.needs(plan.privacy)}, known, public, confidence)
 
-        if not isinstance(statistic, Profile):
-            return make_release(plan, *shown(statistic, found, confidence), confidence, pairs)
-        each_of = each_confidence(confidence, len(statistic.orders))
+        if not statistic.several:
+            return make_release(plan, *shown(statistic, found, confidence), terms, pairs)
+        each_of = each_confidence(confidence, len(statistic.points))
         wider = {part: measured.at(each_of) for part, measured in found.items()}
         points = profile_points(
-            statistic.orders,
+            [each.p for each in statistic.points],
             [shown(each, found, confidence) for each in statistic.points],
             [shown(each, wider, each_of) for each in statistic.points],
         )
         first = points[0]
-        return make_release(plan, first.value, first.low, first.high, confidence, pairs, points)
+        return make_release(plan, first.value, first.low, first.high, terms, pairs, points)
 
 
 def _state_of(part: Plan) -> type[MeasuringState]:
@@ -120,7 +121,7 @@ def _state_of(part: Plan) -> type[MeasuringState]:
 
 
 def _computed(
-    statistic: Derived, found: Mapping[Statistic, Measured], known: Known, pairs: int, confidence: float
+    statistic: Statistic, found: Mapping[Statistic, Measured], known: Known, pairs: int, confidence: float
 ) -> tuple[float, float, float]:
     """(value, low, high) of a statistic at what was measured, within the range it can have where so much is known.
 

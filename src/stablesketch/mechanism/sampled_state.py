@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ..errors import ArgumentError, BlobError, MergeError
 from ..framing import Reader
 from ..plan.plan import Plan
-from ..published import Release
+from ..published import Release, Terms
 from ..secret import Secret
 from ..sketch import Sketch
 from ..sketch.columns import value_column
@@ -127,10 +127,10 @@ class SampledState(BareState):
         self._pairs += other._pairs
         self._total += other._total
 
-    def release(self, confidence: float) -> Release:
+    def release(self, terms: Terms) -> Release:
         """As without sampling; the release says that it was sampled, because then it is biased."""
         share = f"sketch, {100 * self._sampling.rate:g}% sampled per {self._sampling.per}"
-        return replace(super().release(confidence), mechanism=share)
+        return replace(super().release(terms), mechanism=share)
 
     @classmethod
     def merged(cls, plan: Plan, states: Sequence[bytes]) -> bytes:

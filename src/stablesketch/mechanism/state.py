@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import NegativeTotal
-from ..published import Point, Release
+from ..published import Point, Release, Terms
 from ..secret import Secret
 from .measured import Measured
 
@@ -76,7 +76,7 @@ class State(ABC):
         """Raises what speaks against a release. Costs nothing and looks at public numbers alone."""
 
     @abstractmethod
-    def release(self, confidence: float) -> Release:
+    def release(self, terms: Terms) -> Release:
         """The private value with its limits: the same each time, for its noise comes from the secret."""
 
 
@@ -87,9 +87,9 @@ class MeasuringState(State):
     def measure(self, confidence: float) -> Measured:
         """What may be published of it, once."""
 
-    def release(self, confidence: float) -> Release:
-        found = self.measure(confidence)
-        return make_release(self._plan, found.value, found.low, found.high, confidence, self.pairs)
+    def release(self, terms: Terms) -> Release:
+        found = self.measure(terms.confidence)
+        return make_release(self._plan, found.value, found.low, found.high, terms, self.pairs)
 
 
 def check_promise(plan: Plan, pairs: int, total: int) -> None:
@@ -102,27 +102,28 @@ def check_promise(plan: Plan, pairs: int, total: int) -> None:
 
 
 def make_release(
-    plan: Plan, value: float, low: float, high: float, confidence: float, pairs: int, points: tuple[Point, ...] = ()
+    plan: Plan, value: float, low: float, high: float, terms: Terms, pairs: int, points: tuple[Point, ...] = ()
 ) -> Release:
-    """The fields of a release that come from the plan; the number of pairs only where it is public."""
+    """A release of these numbers, by this plan, on these terms; the number of pairs only where it is public."""
     privacy = plan.privacy
     first = plan.parts[0] if plan.parts else plan
     return Release(
         value=value,
         low=low,
         high=high,
-        confidence=confidence,
+        confidence=terms.confidence,
         statistic=str(plan.statistic),
         p=plan.statistic.p,
-        epsilon=plan.epsilon,
-        delta=plan.delta,
-        relation=privacy.relation,
+        epsilon=terms.epsilon,
+        delta=terms.delta,
+        relation=terms.relation,
         pairs=pairs if privacy.relation == "replace" else None,
-        pairs_per_person=privacy.pairs_per_person,
+        pairs_per_person=terms.pairs_per_person,
         max_value=privacy.max_value,
         mechanism=plan.mechanism,
         size=plan.size,
         floor=first.floor,
         noise=first.noise,
         points=points,
+        person=terms.person,
     )

@@ -57,7 +57,8 @@ def drawn_part(chosen: Plan) -> Plan:
         raise ArgumentError(
             "plan", chosen.sampled.sampling, "the picture is of plans that do not sample", "Leave out sampling="
         )
-    parts = [part for part in chosen.measurements if not mechanism_of(part).counter]
+    # What is exact even if a sketch is asked for has none, as totals.
+    parts = [part for part in chosen.measurements if part.size or not mechanism_for(part.statistic, "sketch").exact]
     if len(parts) == 1 and (way := mechanism_of(parts[0])).exact and way.by_length:
         raise ArgumentError(
             "plan", str(chosen.statistic), "the noise of exact entropy depends on the length of the stream",

@@ -281,6 +281,11 @@ class Plan:
 
         return read(text)
 
+    def __repr__(self) -> str:
+        """As dataclasses have it; a plan that was never made has what it has."""
+        there = [f"{field.name}={getattr(self, field.name)!r}" for field in fields(self) if hasattr(self, field.name)]
+        return f"Plan({', '.join(there)})"
+
     def __str__(self) -> str:
         from .table import plan_table
 

@@ -19,6 +19,7 @@ from ..plan import Plan, plan
 from ..plan.asked import LARGEST_SIZE
 from ..plan.mechanism import mechanism_for, mechanism_of
 from ..privacy import Privacy, Relation
+from ..report.commands import plan_command
 from ..statistic import Moment
 
 __all__ = ["answer"]
@@ -58,7 +59,7 @@ def _planned(statistic: Moment, privacy: Privacy, size: int) -> Plan:
 
 def _told(made: Plan, pairs: int) -> dict[str, Any]:
     """`error` is that of the sketch alone, part of F; `deviation` that of the noise, in units of `measured`."""
-    privacy, p, way = made.privacy, made.statistic.p, mechanism_of(made)
+    p, way = made.statistic.p, mechanism_of(made)
     return {
         "statistic": str(made.statistic),
         "measured": way.measured(made),
@@ -74,12 +75,7 @@ def _told(made: Plan, pairs: int) -> dict[str, Any]:
         "epsilon": made.epsilon,
         "paper_epsilon": _paper_epsilon(made, pairs),
         "table": str(made),
-        "command": (
-            f"stablesketch plan --p {made.statistic.p!r} --epsilon {privacy.epsilon!r} --delta {privacy.delta!r} "
-            f"--max-value {privacy.max_value} --relation {privacy.relation} --pairs-per-person "
-            f"{privacy.pairs_per_person}{f' --size {made.size}' if made.size else ''}"
-            f"{f' --entries-per-key {made.entries_per_key}' if made.buckets > 1 else ''}"
-        ),
+        "command": plan_command(made.asked.with_size(made.size, made.entries_per_key if made.buckets > 1 else 0)),
     }
 
 

@@ -18,11 +18,9 @@ import itertools
 import math
 from collections.abc import Iterator
 
-import numpy as np
-
 from ..errors import ArgumentError, ArgumentTypeError
 from ..law import StableLaw
-from .arguments import checked_real
+from ..numeric import checked_real, is_whole
 from .compose import tilt_for_delta, tilt_for_epsilon, tilted_sum
 from .lattice import LatticeLaw, lower_law, upper_law
 from .loss import LossCells, loss_cells
@@ -88,7 +86,7 @@ class PrivacyCurve:
 
     def _set(self, p: float, size: int, log_rho: float, rho: float) -> None:
         self.p = StableLaw(p).p
-        if isinstance(size, bool | np.bool_) or not isinstance(size, int | np.integer):
+        if not is_whole(size):
             raise ArgumentTypeError("size", size, "the number of entries is an integer", "Pass an int such as 50")
         if size < 1:
             raise ArgumentError("size", size, "a sketch has at least one entry", "Pass a size from 1 up")

@@ -71,6 +71,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import ArgumentError, ArgumentTypeError
+from ..numeric import is_whole
 from .neighbours import float_above
 from .privacy import Privacy
 
@@ -114,7 +115,7 @@ def worst_entropy(privacy: Privacy, total: int | None = None) -> EntropySensitiv
             "privacy", privacy, "a Privacy is needed", "Pass Privacy(epsilon=..., delta=..., pairs=...)"
         )
     if total is not None:
-        if isinstance(total, bool | np.bool_) or not isinstance(total, int | np.integer):
+        if not is_whole(total):
             raise ArgumentTypeError("total", total, "a total value is an integer", "Pass an int, or None")
         if total < 0:
             raise ArgumentError("total", total, "a total value is not negative", "Pass what is known, or None")

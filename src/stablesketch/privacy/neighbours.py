@@ -58,10 +58,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Context, Decimal, localcontext
 
-import numpy as np
-
 from ..errors import ArgumentError, ArgumentTypeError
 from ..law import StableLaw
+from ..numeric import is_real
 from .privacy import Privacy
 
 __all__ = ["MOST_FLOOR", "WorstNeighbours", "float_above", "log_sensitivity", "sensitivity", "worst_neighbours"]
@@ -220,7 +219,7 @@ def float_above(value: Decimal) -> float:
 
 
 def _floor(floor: object) -> float:
-    if isinstance(floor, bool | np.bool_) or not isinstance(floor, int | float | np.integer | np.floating):
+    if not is_real(floor):
         raise ArgumentTypeError("floor", floor, "the floor is a number", "Pass a float, 0.0 for none")
     if not 0.0 <= floor <= MOST_FLOOR:
         raise ArgumentError("floor", floor, "the floor is a number from 0 to 2^106", "Pass 0.0 for none")

@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, cast, get_args
 
-import numpy as np
-
 from ..errors import ArgumentError, ArgumentTypeError
-from .arguments import checked_real
+from ..numeric import checked_real, is_whole
 
 __all__ = ["Privacy", "Relation", "Unit"]
 
@@ -149,7 +147,7 @@ def _real(name: str, value: object) -> float:
 
 
 def _integer(name: str, value: object) -> int:
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+    if not is_whole(value):
         raise ArgumentTypeError(name, value, "an integer is needed", "Pass an int")
     return int(value)
 

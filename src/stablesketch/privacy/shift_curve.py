@@ -62,7 +62,7 @@ import numpy as np
 from ..arrays import Array
 from ..errors import ArgumentError, ArgumentTypeError
 from ..law.skewed import SkewedLaw
-from .arguments import checked_real
+from ..numeric import checked_real, is_real, is_whole
 from .loss_law import ATOM, Law, either, power, split
 
 __all__ = ["MOST_SHIFT", "SLOPE_ERROR", "VALUE_ERROR", "ShiftCurve", "third_derivative_bound"]
@@ -110,11 +110,11 @@ class ShiftCurve:
     """
 
     def __init__(self, size: int, shift: float) -> None:
-        if isinstance(size, bool | np.bool_) or not isinstance(size, int | np.integer):
+        if not is_whole(size):
             raise ArgumentTypeError("size", size, "the number of entries is an integer", "Pass an int such as 50")
         if size < 1:
             raise ArgumentError("size", size, "a sketch has at least one entry", "Pass a size from 1 up")
-        if isinstance(shift, bool | np.bool_) or not isinstance(shift, int | float | np.integer | np.floating):
+        if not is_real(shift):
             raise ArgumentTypeError("shift", shift, "a real number is needed", "Pass a float")
         if not shift >= 0.0:
             raise ArgumentError(

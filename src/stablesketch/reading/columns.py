@@ -49,6 +49,16 @@ class Columns:
         more = [name for name in (self.value, self.person) if name is not None]
         return tuple(dict.fromkeys([*self.key, *more, *self.by]))
 
+    @property
+    def key_marks(self) -> tuple[str, ...]:
+        """What the columns of keys are called once they are read: k0, k1, ...; the value is v, the person u."""
+        return tuple(f"k{i}" for i in range(len(self.key)))
+
+    @property
+    def group_marks(self) -> tuple[str, ...]:
+        """What the columns of groups are called once they are read: g0, g1, ..."""
+        return tuple(f"g{i}" for i in range(len(self.by)))
+
 
 @dataclass(frozen=True)
 class BadRow:
@@ -70,7 +80,7 @@ class BadRow:
             return item is None
         return item is not None and bool(item < self.below if self.below is not None else item > self.above)
 
-    def told(self, source: str, row: int | None, column: str) -> DataError:
+    def error(self, source: str, row: int | None, column: str) -> DataError:
         """The error. What stands there is somebody's, and messages end in logs: it is not shown."""
         return DataError(source, self.problem, self.way_out, row=row, column=column)
 

@@ -12,12 +12,12 @@ import re
 from ..errors import DataError, in_one_line
 from .lines import too_long
 
-__all__ = ["told"]
+__all__ = ["data_error"]
 
 _ABOUT_VALUES = ("Conversion Error", "Invalid Input Error", "Out of Range Error", "Invalid Error")
 
 
-def told(source: str, text: str) -> DataError:
+def data_error(source: str, text: str) -> DataError:
     """The error for a message of DuckDB."""
     return (
         _no_file(source, text)

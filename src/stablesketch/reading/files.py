@@ -10,11 +10,11 @@ from typing import Literal
 
 from ..errors import ArgumentError, DataError
 from .columns import Cast, Columns, OnBad
-from .duckdb_engine import Engine, text_literal
+from .duckdb import DuckDB, text_literal
 from .header import column_names, empty, first_row_of
 from .packed import check_file
 from .streams import Stream
-from .tables import Part, Table
+from .tables import File, Table
 from .text_lines import line_files
 from .whole_lines import check_skipped
 
@@ -94,7 +94,7 @@ def _suffix_format(path: Path) -> Format:
 
 
 def open_files(
-    engine: Engine,
+    duckdb: DuckDB,
     paths: Sequence[str | os.PathLike[str]],
     columns: Columns,
     *,
@@ -118,26 +118,26 @@ def open_files(
         lines.check(columns)
         return lines
     if kind == "parquet":
-        table = _parquet(engine, files, columns)
+        table = _parquet(duckdb, files, columns)
     elif kind == "json":
-        table = _json(engine, files, columns, on_bad)
+        table = _json(duckdb, files, columns, on_bad)
     else:
-        table = _csv(engine, files, header, between, on_bad)
+        table = _csv(duckdb, files, header, between, on_bad)
     table.check(columns)
     if on_bad == "skip" and kind in ("csv", "tsv"):
         check_skipped(table, columns, files, between)
     return table
 
 
-def _table(engine: Engine, files: Sequence[Path], reader: str, names: Sequence[str], first_row: int) -> Table:
+def _table(duckdb: DuckDB, files: Sequence[Path], reader: str, names: Sequence[str], first_row: int) -> Table:
     """A table of text, read by `reader`, which has {} for the files."""
-    parts = [Part(str(path), reader.format(_literal([path]))) for path in files]
+    each = [File(str(path), reader.format(_literal([path]))) for path in files]
     return Table(
-        engine, _name(files), reader.format(_literal(files)), dict.fromkeys(names, "VARCHAR"), True, parts, first_row
+        duckdb, _name(files), reader.format(_literal(files)), dict.fromkeys(names, "VARCHAR"), True, each, first_row
     )
 
 
-def _csv(engine: Engine, files: Sequence[Path], header: bool, delimiter: str, on_bad: OnBad) -> Table:
+def _csv(duckdb: DuckDB, files: Sequence[Path], header: bool, delimiter: str, on_bad: OnBad) -> Table:
     first = first_row_of(files[0], delimiter)
     names = column_names(first, str(files[0]), header=header)
     for path in files[1:]:
@@ -154,41 +154,41 @@ def _csv(engine: Engine, files: Sequence[Path], header: bool, delimiter: str, on
         f"read_csv({{}}, auto_detect=false, header={str(header).lower()}, delim={text_literal(delimiter)}, quote='\"', "
         f"escape='\"', nullstr='', columns={{{{{typed.replace('{', '{{').replace('}', '}}')}}}}}{lenient})"
     )
-    table = _table(engine, files, reader, names, 2 if header else 1)
+    table = _table(duckdb, files, reader, names, 2 if header else 1)
     # Folders such as country=FR are columns too.
-    table.types = dict.fromkeys(engine.types(f"select * from {table.origin}", table.name), "VARCHAR")
+    table.types = dict.fromkeys(duckdb.types(f"select * from {table.origin}", table.name), "VARCHAR")
     table.doubt = "header" if header else ""
     return table
 
 
-def _json(engine: Engine, files: Sequence[Path], columns: Columns, on_bad: OnBad) -> Table:
+def _json(duckdb: DuckDB, files: Sequence[Path], columns: Columns, on_bad: OnBad) -> Table:
     """Columns are read as text, as they are written, so that a file of numbers and one of texts have the same keys."""
-    have = engine.types(f"select * from read_json({_literal(files)})", _name(files))
+    have = duckdb.types(f"select * from read_json({_literal(files)})", _name(files))
     fields = ", ".join(f"{text_literal(name)}: 'VARCHAR'" for name in columns.names if name in have)
     lenient = ", ignore_errors=true" if on_bad == "skip" else ""
     shown = fields.replace("{", "{{").replace("}", "}}")
     reader = f"read_json({{}}, columns={{{{{shown}}}}}{lenient})" if fields else "read_json({})"
-    table = _table(engine, files, reader, list(have), 1)
+    table = _table(duckdb, files, reader, list(have), 1)
     table.doubt = "fields"
     return table
 
 
-def _parquet(engine: Engine, files: Sequence[Path], columns: Columns) -> Table:
+def _parquet(duckdb: DuckDB, files: Sequence[Path], columns: Columns) -> Table:
     reader = "read_parquet({}, hive_types_autocast=false)"
     origin = reader.format(_literal(files))
-    types = engine.types(f"select * from {origin}", _name(files))
+    types = duckdb.types(f"select * from {origin}", _name(files))
     if len(files) > 1:
-        _same_types(engine, files, columns, types)
-    parts = [Part(str(path), reader.format(_literal([path]))) for path in files]
+        _same_types(duckdb, files, columns, types)
+    each = [File(str(path), reader.format(_literal([path]))) for path in files]
     read = text_literal(str(files[0])).replace("{", "{{").replace("}", "}}") if len(files) == 1 else "..."
     cast = Cast(f"Cast it in a query instead of naming the file (--sql, sql=): select * replace ({{}}) from {read}")
-    return Table(engine, _name(files), origin, types, False, parts, cast=cast, counted=True)
+    return Table(duckdb, _name(files), origin, types, False, each, cast=cast, counted=True)
 
 
-def _same_types(engine: Engine, files: Sequence[Path], columns: Columns, types: dict[str, str]) -> None:
+def _same_types(duckdb: DuckDB, files: Sequence[Path], columns: Columns, types: dict[str, str]) -> None:
     """DuckDB would cast all files to the types of the first: then 1 and '1', two keys, become one silently."""
     for path in files[1:]:
-        own = engine.types(f"select * from read_parquet({_literal([path])}, hive_types_autocast=false)", str(path))
+        own = duckdb.types(f"select * from read_parquet({_literal([path])}, hive_types_autocast=false)", str(path))
         for name in columns.names:
             if own.get(name) != types.get(name) and not (_is_integer(own.get(name)) and _is_integer(types.get(name))):
                 problem = f"is of type {own[name]}" if name in own else "is not there"

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 from ..errors import ArgumentError, DataError
 from .columns import Columns
-from .duckdb_engine import Engine, text_literal
+from .duckdb import DuckDB, text_literal
 from .files import resolved
 from .tables import Table
 
@@ -30,7 +30,7 @@ _NAME = "the query"
 _EXAMPLE = "Pass exactly one SELECT, such as: select app from 'events/*.parquet'"
 
 
-def open_query(engine: Engine, query: str, columns: Columns, database: str | os.PathLike[str] | None = None) -> Table:
+def open_query(duckdb: DuckDB, query: str, columns: Columns, database: str | os.PathLike[str] | None = None) -> Table:
     """The table that a query is, over files named in it or over a DuckDB database, which is opened for reading only.
 
     Raises:
@@ -38,21 +38,21 @@ def open_query(engine: Engine, query: str, columns: Columns, database: str | os.
     """
     if not query.strip(" \t\r\n;"):
         raise ArgumentError("sql", query, "the query is empty", _EXAMPLE)
-    text = _one_select(engine, query)
+    text = _one_select(duckdb, query)
     if database is not None:
         path = resolved([database])[0]
-        engine.rows(f"attach {text_literal(str(path))} as data (read_only)", str(path))
-        engine.rows("use data", str(path))
-    engine.close_off(_named_files(engine, text))
-    engine.rows(f"create temp view asked as\n{text}", _NAME)
-    table = Table(engine, _NAME, "temp.asked", engine.types("select * from temp.asked", _NAME))
+        duckdb.rows(f"attach {text_literal(str(path))} as data (read_only)", str(path))
+        duckdb.rows("use data", str(path))
+    duckdb.close_off(_named_files(duckdb, text))
+    duckdb.rows(f"create temp view asked as\n{text}", _NAME)
+    table = Table(duckdb, _NAME, "temp.asked", duckdb.types("select * from temp.asked", _NAME))
     table.doubt = "query"
     table.check(columns)
     return table
 
 
-def _one_select(engine: Engine, query: str) -> str:
-    found = engine.statements(query, _NAME)
+def _one_select(duckdb: DuckDB, query: str) -> str:
+    found = duckdb.statements(query, _NAME)
     if len(found) != 1:
         raise DataError(_NAME, f"has {len(found)} statements", _EXAMPLE)
     text, kind = found[0]
@@ -61,9 +61,9 @@ def _one_select(engine: Engine, query: str) -> str:
     return text
 
 
-def _named_files(engine: Engine, text: str) -> list[str]:
+def _named_files(duckdb: DuckDB, text: str) -> list[str]:
     """The local files and patterns that stand in a query: every text in its syntax tree that matches one."""
-    tree = engine.rows(f"select json_serialize_sql({text_literal(text)})", _NAME)[0][0]
+    tree = duckdb.rows(f"select json_serialize_sql({text_literal(text)})", _NAME)[0][0]
     found: dict[str, None] = {}
     for one in _texts(json.loads(tree)):
         matches = (

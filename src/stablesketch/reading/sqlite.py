@@ -44,13 +44,13 @@ def sqlite_stream(path: Path, query: str) -> Stream:
             )
         return kinds[types.pop()] if types else pa.string()
 
-    with _told(name), contextlib.closing(_connected(path)) as connection:
+    with _typed_errors(name), contextlib.closing(_connected(path)) as connection:
         connection.execute(f"explain {text}").close()
         names = [part[0] for part in connection.execute(f"select * from {origin} limit 0").description]
         schema = pa.schema([(column, column_type(connection, column)) for column in names])
 
     def read() -> Iterator[Any]:
-        with _told(name), contextlib.closing(_connected(path)) as connection:
+        with _typed_errors(name), contextlib.closing(_connected(path)) as connection:
             cursor = connection.execute(f"select * from {origin}")
             while rows := cursor.fetchmany(_ROWS):
                 columns = [
@@ -75,7 +75,7 @@ def _authorized(action: int, one: str | None, other: str | None, *_: object) -> 
 
 
 @contextlib.contextmanager
-def _told(name: str) -> Iterator[None]:
+def _typed_errors(name: str) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, sqlite3.Warning) as error:

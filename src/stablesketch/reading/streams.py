@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from ..errors import DataError
 from .columns import FRAME_CAST, Cast, Columns, OnBad, checked_types
-from .duckdb_engine import Engine, prefetched
+from .duckdb import DuckDB, prefetched
 from .header import Doubt, column_names, first_row
 from .libraries import need
 from .lines import LONGEST_LINE, too_long
@@ -55,17 +55,14 @@ class Stream:
     def batches(self, columns: Columns) -> Iterator[Any]:
         """The pairs: k0, ..., v, g0, ... as text."""
         pa, compute = need("pyarrow"), need("pyarrow.compute")
-        names = [f"k{i}" for i in range(len(columns.key))]
-        names += ["v"] if columns.value is not None else []
+        names = [*columns.key_marks, *(["v"] if columns.value is not None else [])]
         wanted = [*columns.key, *([columns.value] if columns.value is not None else [])]
         for batch in prefetched(self.open()):
             arrays = [batch.column(name) for name in wanted]
             groups = [compute.cast(batch.column(name), pa.string()) for name in columns.by]
-            yield pa.RecordBatch.from_arrays(
-                [*arrays, *groups], names=[*names, *(f"g{i}" for i in range(len(columns.by)))]
-            )
+            yield pa.RecordBatch.from_arrays([*arrays, *groups], names=[*names, *columns.group_marks])
 
-    def kept(self, engine: Engine, columns: Columns, on_bad: OnBad) -> Table:
+    def kept(self, duckdb: DuckDB, columns: Columns, on_bad: OnBad) -> Table:
         """The same as a table that can be read again, spilled to disk where it does not fit."""
         pa = need("pyarrow")
         rows = _of_one_line(self.open(), self.name) if self.quotes and on_bad == "skip" else self.open()
@@ -76,8 +73,8 @@ class Stream:
             reader = pa.RecordBatchReader.from_batches(schema, [])
         else:
             reader = pa.RecordBatchReader.from_batches(first.schema, _chained(first, batches))
-        engine.keep("kept", reader)
-        table = Table(engine, self.name, "kept", engine.types("select * from kept", self.name), self.text)
+        duckdb.keep("kept", reader)
+        table = Table(duckdb, self.name, "kept", duckdb.types("select * from kept", self.name), self.text)
         table.first_row, table.cast, table.place = self.first_row, self.cast, self.place
         table.check(columns)
         return table

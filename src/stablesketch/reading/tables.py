@@ -8,15 +8,15 @@ from typing import Any
 
 from ..errors import DataError
 from .columns import BadRow, Cast, Columns, OnBad, bad_rows, checked_types, selection
-from .duckdb_engine import Engine
+from .duckdb import DuckDB
 from .header import Doubt
 
-__all__ = ["Part", "Table"]
+__all__ = ["File", "Table"]
 
 
 @dataclass(frozen=True)
-class Part:
-    """A part that rows are counted within, such as a file: its name, and the SQL that reads it."""
+class File:
+    """A file, within which rows are counted: its name, and the SQL that reads it."""
 
     name: str
     origin: str
@@ -26,13 +26,13 @@ class Part:
 class Table:
     """`origin` is SQL that can stand after FROM. `text` says that all columns are text as written (CSV, JSON)."""
 
-    engine: Engine
+    duckdb: DuckDB
     name: str
     origin: str
     types: dict[str, str]
     text: bool = False
-    parts: list[Part] = field(default_factory=list)
-    first_row: int = 1  # of data, in the parts: 2 where there is a header
+    files: list[File] = field(default_factory=list)
+    first_row: int = 1  # of data, in the files: 2 where there is a header
     doubt: Doubt = ""  # why the names of columns may be data, if they may
     cast: Cast = field(default_factory=Cast)
     place: Callable[[int], tuple[str, int]] | None = None  # of a row, where several files became one table
@@ -56,11 +56,11 @@ class Table:
     def count(self, columns: Columns, on_bad: OnBad) -> int:
         """The number of pairs."""
         where = f" where {self._good(columns)}" if on_bad == "skip" else ""
-        return int(self.engine.rows(f"select count(*) from {self.origin}{where}", self.name)[0][0])
+        return int(self.duckdb.rows(f"select count(*) from {self.origin}{where}", self.name)[0][0])
 
     def known_rows(self) -> int | None:
         """How many rows there are, if that is known without reading them."""
-        return int(self.engine.rows(f"select count(*) from {self.origin}", self.name)[0][0]) if self.counted else None
+        return int(self.duckdb.rows(f"select count(*) from {self.origin}", self.name)[0][0]) if self.counted else None
 
     def skipped(self, columns: Columns) -> int:
         """How many rows are not pairs, those that a reader could not make out included."""
@@ -70,17 +70,17 @@ class Table:
     def rejected(self) -> int:
         """How many lines a reader could not make a row of, among those read so far."""
         made = "select count(*) from duckdb_tables() where table_name = 'reject_errors'"
-        if not self.engine.rows(made, self.name)[0][0]:
+        if not self.duckdb.rows(made, self.name)[0][0]:
             return 0
         lines = (
             "select count(*) from (select distinct file_path, line from reject_errors "
             "join reject_scans using (scan_id, file_id))"
         )
-        return int(self.engine.rows(lines, self.name)[0][0])
+        return int(self.duckdb.rows(lines, self.name)[0][0])
 
     def batches(self, query: str) -> Iterator[Any]:
         """The result of a query over this table, in Arrow batches."""
-        return self.engine.stream(query, self.name)
+        return self.duckdb.stream(query, self.name)
 
     def first_bad(self, columns: Columns, largest: int | None, on_bad: OnBad = "error") -> DataError | None:
         """The first row that is no pair, with its file, row and column; None if there is none.
@@ -92,20 +92,20 @@ class Table:
         if not bad:
             return None
         any_bad = " or ".join(f"coalesce({one.condition}, false)" for one in bad)
-        if not self.engine.rows(f"select 1 from {self.origin} where {any_bad} limit 1", self.name):
+        if not self.duckdb.rows(f"select 1 from {self.origin} where {any_bad} limit 1", self.name):
             return None  # the usual case, without the cost of numbering rows
         which = " ".join(f"when coalesce({one.condition}, false) then {i}" for i, one in enumerate(bad))
-        with self.engine.in_order():
-            for part in self.parts or [Part(self.name, self.origin)]:
-                found = self.engine.rows(
+        with self.duckdb.in_order():
+            for file in self.files or [File(self.name, self.origin)]:
+                found = self.duckdb.rows(
                     f"select row, bad from (select row_number() over () as row, case {which} end as bad "
-                    f"from {part.origin}) where bad is not null order by row limit 1",
-                    part.name,
+                    f"from {file.origin}) where bad is not null order by row limit 1",
+                    file.name,
                 )
                 if found:
                     row, which_one = found[0]
                     one: BadRow = bad[which_one]
                     row += self.first_row - 1
-                    name, row = self.place(row) if self.place is not None else (part.name, row)
-                    return one.told(name, row, one.column)
+                    name, row = self.place(row) if self.place is not None else (file.name, row)
+                    return one.error(name, row, one.column)
         return None

@@ -33,7 +33,7 @@ def check_skipped(table: Table, columns: Columns, files: Sequence[Path], delimit
     cells = ", ".join(quoted(name) for name in table.types)
     breaks = f"regexp_matches(concat_ws(' ', {cells}), '[\\r\\n]')"
     # All rows are counted, so that the reader has seen all lines.
-    (several,) = table.engine.rows(f"select count(*) from {table.origin} where ({bad}) and {breaks}", table.name)[0]
+    (several,) = table.duckdb.rows(f"select count(*) from {table.origin} where ({bad}) and {breaks}", table.name)[0]
     if not several and not table.rejected():
         return
     path, row = next(_torn(files, _whole_line(delimiter)), (None, None))

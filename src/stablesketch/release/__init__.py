@@ -1,8 +1,9 @@
 """From a question about data to releases: what is decided before anything is read, and what is published after."""
 
+from .decide import Decision, decide
 from .outcome import GroupRelease, Outcome
+from .publish import publish
+from .question import Question, question
 from .run import run_source
-from .sizing import Sizing
-from .task import Task
 
-__all__ = ["GroupRelease", "Outcome", "Sizing", "Task", "run_source"]
+__all__ = ["Decision", "GroupRelease", "Outcome", "Question", "decide", "publish", "question", "run_source"]

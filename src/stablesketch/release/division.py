@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from ..bounding import budget
-
-if TYPE_CHECKING:
-    from ..plan import Plan
-    from .task import Task
-
-__all__ = ["Share", "division", "in_words"]
+__all__ = ["Share", "in_words"]
 
 
 @dataclass(frozen=True)
@@ -21,20 +15,6 @@ class Share:
     purpose: Literal["max_value", "names", "values"]
     epsilon: float
     delta: float
-
-
-def division(task: Task, plan: Plan) -> tuple[Share, ...]:
-    """The shares of a task that is released by this plan, in the order in which they are spent. They add up."""
-    found_for, left = task.shares()
-    shares = [] if task.auto is None else [Share("max_value", found_for, 0.0)]
-    times = 1
-    if task.columns.by:
-        groups = task.group_budget(left)
-        times = groups.times
-        if groups.selection_epsilon:
-            shares.append(Share("names", groups.selection_epsilon, groups.selection_delta))
-    values = [budget.total([(part, times)]) for part in (plan.epsilon, plan.delta)]
-    return (*shares, Share("values", *values))
 
 
 def in_words(shares: tuple[Share, ...], *, grouped: bool) -> str:

@@ -1,9 +1,10 @@
-"""What comes out of a task: releases, and what else may be said of them."""
+"""What answers a question: releases, and what else may be said of them."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ..bounding.groups import Name
 from ..plan import Plan
@@ -11,7 +12,7 @@ from ..published import Release
 from ..visible import visible
 from .division import Share
 
-__all__ = ["GroupRelease", "Outcome"]
+__all__ = ["GroupRelease", "Outcome", "recorded", "to_json"]
 
 
 @dataclass(frozen=True)
@@ -50,16 +51,18 @@ class Outcome:
     price: tuple[float, float] | None = None
     shares: tuple[Share, ...] = ()
 
-    def recorded(self, number: int) -> Outcome:
-        """The same with the number of its record in a ledger in every release."""
-        if self.grouped:
-            groups = [one for one in self.releases if isinstance(one, GroupRelease)]
-            tabled = [replace(one, release=replace(one.release, record=number)) for one in groups]
-            return replace(self, releases=tabled)
-        single = [replace(one, record=number) for one in self.releases if isinstance(one, Release)]
-        return replace(self, releases=single)
 
-    def to_json(self) -> str:
-        """The release, or a list with one for each group."""
-        texts = [one.to_json() for one in self.releases]
-        return f"[{', '.join(texts)}]" if self.grouped else texts[0]
+def recorded(releases: list[Any], number: int) -> list[Any]:
+    """The same with the number of their record in a ledger, which the ledger gives as it takes them."""
+    return [
+        replace(one, release=replace(one.release, record=number))
+        if isinstance(one, GroupRelease)
+        else replace(one, record=number)
+        for one in releases
+    ]
+
+
+def to_json(releases: list[Any], *, grouped: bool) -> str:
+    """The release, or a list with one for each group."""
+    texts = [one.to_json() for one in releases]
+    return f"[{', '.join(texts)}]" if grouped else texts[0]

@@ -1,4 +1,4 @@
-"""`Source`: what a release asks of data, wherever they are: this machine (`local.py`) or a cluster (`engines/`)."""
+"""`Source`: what a release asks of data, wherever they are: this machine, Spark (`engines/`), or a pipeline of Beam."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Source"]
 
 
 class Source(Protocol):
-    """The pairs of one task: read, checked, people bounded, under one secret of its own.
+    """The pairs of one question: read, checked, people bounded, under one secret of its own.
 
     Whatever is wrong with a row is raised as a `DataError` by the method that meets it, and nothing is given out.
     """

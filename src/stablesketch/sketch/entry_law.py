@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, get_args
 
-import numpy as np
-
 from ..errors import ArgumentError, ArgumentTypeError
 from ..law.one_sided import GREATEST_P, OneSidedLaw
 from ..law.stable import LEAST_P
+from ..numeric import is_real
 
 __all__ = ["ENTROPY", "EntryLaw", "LawKind", "SketchLaw", "checked_law"]
 
@@ -44,8 +43,7 @@ def checked_law(p: float, kind: str | None) -> EntryLaw:
     """The law of this p and kind, or an `ArgumentError` that says which of them cannot be. The kind is left out if
     nobody said: then it is one-sided where there is such a law, which needs fewer entries."""
     if kind is None:
-        known = isinstance(p, int | float | np.integer | np.floating)
-        kind = "one-sided" if known and LEAST_P <= p <= GREATEST_P else "symmetric"  # which refuses what is no p
+        kind = "one-sided" if is_real(p) and LEAST_P <= p <= GREATEST_P else "symmetric"  # which refuses what is no p
     if not isinstance(kind, str) or kind not in get_args(SketchLaw):
         raise ArgumentError(
             "law", kind, "there is no such law", f"Choose one of {', '.join(map(repr, get_args(SketchLaw)))}"
@@ -56,7 +54,7 @@ def checked_law(p: float, kind: str | None) -> EntryLaw:
 
 
 def _symmetric_p(p: object) -> float:
-    if isinstance(p, bool | np.bool_) or not isinstance(p, int | float | np.integer | np.floating):
+    if not is_real(p):
         raise ArgumentTypeError("p", p, "it must be a number from 0.05 to 2", "Pass p=0.5, for example")
     if LEAST_P <= p <= _GREATEST_SYMMETRIC_P:
         return float(p)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 import threading
 
 import numpy as np
@@ -16,7 +15,6 @@ from ..errors import (
     ArgumentTypeError,
     BlobError,
     MergeError,
-    NegativeTotal,
     SecretMismatch,
     SecretMissing,
 )
@@ -25,36 +23,14 @@ from ..secret import Secret
 from . import wire
 from .columns import MAX_WEIGHT
 from .entry_law import ENTROPY, EntryLaw, LawKind, SketchLaw, checked_law
-from .entry_values import entry_bytes, integer_entries, log_magnitudes, logs_of
-from .estimators import (
-    DEFAULT_METHOD,
-    Estimate,
-    bucket_sum,
-    checked_confidence,
-    estimate,
-    log_estimates,
-    norm,
-    one_sided,
-)
+from .entry_values import entry_bytes, integer_entries, log_magnitudes
+from .estimators import Estimate
+from .moment_estimate import BEST, bucket_moments, moment_estimate
 from .projection import Projection
 from .shape import checked_buckets, checked_size
 from .workers import checked_threads
 
 __all__ = ["Sketch", "entry_bytes", "integer_entries", "log_magnitudes"]
-
-BEST = "best"
-
-_NOT_POSITIVE = (
-    "an entry of this one-sided sketch is not positive: more of some key was deleted than was there. "
-    'Send the updates it is missing, or sketch signed totals with law="symmetric".'
-)
-
-
-def _owed(pairs: int, total: int) -> NegativeTotal:
-    return NegativeTotal(
-        f"the net stream has {pairs} pairs of total {total}, so more was deleted than was there. "
-        "Send the updates it is missing, or delete only what was updated."
-    )
 
 
 class Sketch:
@@ -317,43 +293,11 @@ class Sketch:
             NegativeTotal: more was deleted than there was, so the stream has no moment.
             ArgumentError: no such method, or one that does not exist at this p.
         """
-        entries, pairs, total = self._snapshot()
-        if self.buckets > 1:
-            return self._bucketed_estimate(entries, pairs, total, method, confidence)
-        values = integer_entries(entries)
-        empty = not any(values)
-        if pairs < 0 or total < 0 or (not empty and total == 0):
-            raise _owed(pairs, total)
-        logs, signs = log_magnitudes(entries)
-        if self.law == "one-sided":
-            if not empty and min(values) <= 0:
-                raise NegativeTotal(_NOT_POSITIVE)
-            return one_sided.estimate(None if empty else logs, entries.size, self.p, method, confidence)
-        if self.p > 1.0:
-            return norm.estimate(
-                [math.ldexp(value, -entries.resolution) for value in values], self.p, method, confidence
-            )
-        if method == BEST:
-            method = DEFAULT_METHOD
-        if empty and total == 0:
-            log_estimates(np.zeros(entries.size), np.ones(entries.size), self.p, method)  # refuses a wrong method
-            return Estimate(0.0, 0.0, 0.0, checked_confidence(confidence), method)
-        return estimate(logs, signs, self.p, method, confidence)
-
-    def _bucketed_estimate(self, entries: Entries, pairs: int, total: int, method: str, confidence: float) -> Estimate:
-        fractions = entries.split()[0].reshape(entries.buckets, -1)
-        occupied = (fractions != 0.0).any(axis=1)
-        if pairs < 0 or total < 0 or (total == 0 and occupied.any()):
-            raise _owed(pairs, total)
-        if (fractions[occupied] <= 0.0).any():
-            raise NegativeTotal(_NOT_POSITIVE)
-        return bucket_sum.estimate(self.bucket_estimates(), self.entries_per_key, self.p, method, confidence)
+        return moment_estimate(self._law, *self._snapshot(), method, confidence)
 
     def bucket_estimates(self) -> Array:
         """F_hat of each bucket, exactly 0 of an empty one. No error, and no branch, depends on the entries."""
-        entries, _, _ = self._snapshot()
-        logs = one_sided.log_estimates(logs_of(entries).reshape(entries.buckets, -1), self.p)
-        return np.exp(logs)
+        return bucket_moments(self._law, self.entries())
 
     def __copy__(self) -> Sketch:
         entries, pairs, total = self._snapshot()
@@ -371,6 +315,6 @@ class Sketch:
         if not hasattr(self, "_total"):
             return "<Sketch, not made>"
         held = "" if self._projection is not None else ", without its secret"
-        law = " one-sided" if self.law == "one-sided" else ""
+        law = "" if self.law == "symmetric" else f" {self.law}"
         buckets = f" buckets={self.buckets}" if self.buckets > 1 else ""
         return f"<Sketch p={self.p:g}{law} size={self.size}{buckets} pairs={self._pairs} total={self._total}{held}>"

@@ -96,9 +96,10 @@ class Statistic(ABC):
         return 1.0
 
     def combined(self, errors: Mapping[Statistic, float], privacy: Privacy) -> float:
-        """Its error where what it needs has these, to first order; of several numbers, the most."""
+        """Its error where what is measured has these, to first order; of several numbers, the most."""
+        needs = self.needs(privacy)
         # Not as a sum of squares: a square may be more than a float holds, and then Python raises.
-        return math.hypot(*(self.factor(each) * errors[each] for each in self.needs(privacy)))
+        return math.hypot(*(self.factor(each) * error for each, error in errors.items() if each in needs))
 
     def likely(self, value: float, found: Mapping[Statistic, float]) -> float:
         """The value, moved to where it can be if what was measured were exact: limits are not."""

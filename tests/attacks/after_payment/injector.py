@@ -40,11 +40,12 @@ CALLS = {
 }
 OUTPUTS = CALLS - {"execute", "unlink"}  # of which an OSError may come
 OWN = (
-    "cli/release.py", "cli/deliver.py", "cli/kept.py", "cli/app.py", "durable.py", "paying.py", "release/run.py",
-    "collector/collector.py", "spending.py", "ledger/ledger.py", "secret_file.py", "report/report.py",
+    "cli/release.py", "cli/deliver.py", "cli/kept.py", "cli/app.py", "durable.py", "paying.py", "secret/spending.py",
+    "collector/collector.py", "ledger/ledger.py", "ledger/file.py", "secret/file.py", "report/report.py",
     "pictures/save.py",
 )  # fmt: skip
 PACKAGE = "stablesketch/"
+ALL_OF = f"/{PACKAGE}release/"
 
 
 class Injector:
@@ -59,7 +60,7 @@ class Injector:
         if self.quiet:
             return
         file = frame.f_code.co_filename
-        if event == "call" and file.endswith(OWN):
+        if event == "call" and (file.endswith(OWN) or ALL_OF in file):
             step = f"{file[file.rindex(PACKAGE) + len(PACKAGE) :]}:{frame.f_code.co_name}"
             failing = False
         elif event == "c_call" and argument.__name__ in CALLS and not isinstance(argument.__self__, str | bytes):
@@ -150,7 +151,11 @@ def main() -> None:
     job = json.load(sys.stdin)
     import duckdb  # noqa: F401  before the forks, so that each does not import it again; nothing is opened here
 
+    import stablesketch
     from stablesketch.cli.app import run as command
+
+    gone = [name for name in OWN if not (Path(stablesketch.__file__).parent / name).exists()]
+    assert not gone, f"no longer there, so nothing would go wrong in them: {gone}"
 
     # What is imported and computed once is remembered: a whole release that draws, in the server itself.
     shutil.copytree(folder / "template", folder / "warm")

@@ -18,7 +18,7 @@ from paid_commands import DATA
 import stablesketch as ss
 from stablesketch.cli.app import run
 from stablesketch.paying import until_shown
-from stablesketch.reading.duckdb_engine import Engine
+from stablesketch.reading.duckdb import DuckDB
 
 COMMAND = [sys.executable, "-c", "from stablesketch.cli import main; main()"]
 PAID = [*DATA, "--ledger", "budget.db"]
@@ -148,7 +148,7 @@ def test_an_interrupt_during_payment_has_the_release(
     template: Path, monkeypatch: pytest.MonkeyPatch, after: bool
 ) -> None:
     before = signal.getsignal(signal.SIGINT)
-    interrupted_at(monkeypatch, ss.Ledger, "_enter", after=after)
+    interrupted_at(monkeypatch, ss.Ledger, "enter", after=after)
     with pytest.raises(ss.ReleaseInterrupted) as stopped:
         release(template)
     (only,) = stopped.value.releases
@@ -159,7 +159,7 @@ def test_an_interrupt_during_payment_has_the_release(
 
 
 def test_an_interrupt_of_a_table_has_all_groups(template: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    interrupted_at(monkeypatch, ss.Ledger, "_charge", after=True)
+    interrupted_at(monkeypatch, ss.Ledger, "enter", after=True)
     privacy = ss.Privacy(2.0, 1e-6, 0, relation="add_remove")
     ledger = ss.Ledger(template / "budget.db")
     with pytest.raises(ss.ReleaseInterrupted) as stopped:
@@ -183,7 +183,7 @@ def test_a_handler_of_your_own_is_called_when_the_value_is_there(
     template: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     called: list[int] = []
-    interrupted_at(monkeypatch, ss.Ledger, "_enter", after=True)
+    interrupted_at(monkeypatch, ss.Ledger, "enter", after=True)
     before = signal.signal(signal.SIGINT, lambda number, _: called.append(number))
     try:
         assert release(template).record == 1
@@ -194,13 +194,13 @@ def test_a_handler_of_your_own_is_called_when_the_value_is_there(
 
 def test_an_error_after_payment_says_what_was_paid(template: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And where the value is: it was recorded with the payment."""
-    entered = ss.Ledger._enter
+    entered = ss.Ledger.enter
 
     def fails(*arguments: Any) -> None:
         entered(*arguments)
         raise MemoryError
 
-    monkeypatch.setattr(ss.Ledger, "_enter", fails)
+    monkeypatch.setattr(ss.Ledger, "enter", fails)
     with pytest.raises(MemoryError):
         release(template)
     published = ss.Ledger(template / "budget.db").published(1)
@@ -236,7 +236,7 @@ def test_blocks_within_others_are_part_of_them() -> None:
 
 def test_ctrl_c_within_a_query_is_an_interrupt() -> None:
     """Whether the signal comes before the query begins or within it. Uninterrupted it would take minutes."""
-    with Engine() as engine:
+    with DuckDB() as engine:
         threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
         with pytest.raises(KeyboardInterrupt):
             engine.rows("select sum(range) from range(100000000000) where hash(range) % 7 = 1", "query")

@@ -15,8 +15,8 @@ from engine_streams import plan
 
 import stablesketch as ss
 from stablesketch.beam import CollectFn, Release, SecretFrom, typed_error
-from stablesketch.engines.beam.elements import Pair, Reader
 from stablesketch.engines.secret_from import TheSecret
+from stablesketch.reading.elements import Pair, Reader
 
 ALL = Reader(persons=True, by=True, weighted=True, largest=5)
 NAMES = ("person", "group", "key", "value")

@@ -17,11 +17,12 @@ import stablesketch as ss
 from stablesketch.beam import Release, SecretFrom
 from stablesketch.bounding.in_one_pass import Bounding
 from stablesketch.bounding.persons import bounded
-from stablesketch.engines.beam.elements import Pair
-from stablesketch.engines.beam.persons import BoundFn
+from stablesketch.bounding.persons_on_beam import BoundFn
+from stablesketch.engines.beam.source import BeamSource
 from stablesketch.engines.secret_from import TheSecret
 from stablesketch.reading.columns import Columns
-from stablesketch.reading.duckdb_engine import Engine
+from stablesketch.reading.duckdb import DuckDB
+from stablesketch.reading.elements import Pair
 
 Row = tuple[str, str, int, int]  # group, key, value, person
 ROWS: list[Row] = [(row[3], row[0], row[1], row[4]) for row in rows()]
@@ -36,7 +37,7 @@ def kept_by_sql(stream: list[Row], pairs: int, groups: int, key: ss.Secret) -> C
     """The door of one machine, which shares no line with the rule under test."""
     names = ("g0", "k0", "v", "u")
     frame = pa.table(dict(zip(names, map(list, zip(*stream, strict=True)), strict=True))).select(["k0", "v", "g0", "u"])
-    with Engine() as engine:
+    with DuckDB() as engine:
         engine.connection.register("frame", frame)
         columns = Columns(("key",), "value", ("group",), "person")
         query = bounded(engine, "select * from frame", columns, pairs=pairs, groups=groups, secret=key)
@@ -44,7 +45,7 @@ def kept_by_sql(stream: list[Row], pairs: int, groups: int, key: ss.Secret) -> C
 
 
 def bound_fn(path: Path, pairs: int, groups: int) -> BoundFn:
-    return BoundFn(Bounding(pairs, groups), TheSecret(SecretFrom.file(path)), weighted=True)
+    return BoundFn(Bounding(pairs, groups), TheSecret(SecretFrom.file(path)).find, weighted=True)
 
 
 def kept_by(fn: BoundFn, stream: list[Row], dice: random.Random) -> Counter[Row]:
@@ -161,12 +162,13 @@ def test_groups_are_chosen_by_their_people(tmp_path: Path) -> None:
     assert found[0]["pairs"] is None
 
 
-def kept_in_windows(fn: Any, made: Release, stream: list[Row], pairs: int, groups: int, folder: Path) -> Counter[Any]:
+def kept_in_windows(fn: Any, made: Release, stream: list[Row], folder: Path) -> Counter[Any]:
     """What the collectors of windows are given; the n-th element at second n."""
     elements = [(who, (group, (key, value))) for group, key, value, who in stream]
     lines = written(
         lambda pipeline: (
-            made._named(pipeline | Timed(fn, elements), True, Bounding(pairs, groups)) | beam.Map(json.dumps)
+            BeamSource(made._question, pipeline | Timed(fn, elements), made._secret, windowed=True).kept()
+            | beam.Map(json.dumps)
         ),
         folder,
     )  # fmt: skip
@@ -181,7 +183,7 @@ def test_a_person_is_bounded_over_all_windows_together(
     stream = ROWS[:600]
     made = Release(ss.Moment(0.5), privacy(4), by=True, person=True, groups_per_person=2, size=50,
                    secret=SecretFrom.file(secret_file))  # fmt: skip
-    found = kept_in_windows(window.SlidingWindows(size, period), made, stream, 4, 2, tmp_path)
+    found = kept_in_windows(window.SlidingWindows(size, period), made, stream, tmp_path)
 
     def name(group: str, start: int) -> str:
         times = [f"{'1969-12-31T23' if at < 0 else '1970-01-01T00'}:{at // 60 % 60:02d}:{at % 60:02d}Z"

@@ -47,11 +47,11 @@ def test_the_way_out_works(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_group_is_let_go_when_it_has_released(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
 
-    def counting(collectors: list[Collector], **how: Any) -> list[ss.Release]:
+    def counting(collectors: list[Collector], *terms: Any, **how: Any) -> list[ss.Release]:
         seen.append(sum(isinstance(one, Collector) for one in gc.get_objects()))
-        return released(collectors, **how)
+        return released(collectors, *terms, **how)
 
-    monkeypatch.setattr(sys.modules["stablesketch.release.run"], "released", counting)
+    monkeypatch.setattr(sys.modules["stablesketch.release.publish"], "released", counting)
     names = [f"{i}" for i in range(12)]
     found = table(names, pa.table({"k": ["a"] * 12, "g": names}))
     assert [one.group for one in found] == [(name,) for name in names]

@@ -25,9 +25,6 @@ def main() -> None:
     from stablesketch.engines.spark.frame import is_remote
     from stablesketch.engines.spark.release import run_frame
     from stablesketch.engines.spark.work import STATES, Recipe
-    from stablesketch.reading.columns import checked_columns
-    from stablesketch.release.sizing import Sizing
-    from stablesketch.release.task import Task
     from stablesketch.spark import SecretFrom
 
     session = SparkSession.builder.remote("local[2]").config("spark.ui.enabled", "false").getOrCreate()
@@ -48,13 +45,8 @@ def main() -> None:
         stablesketch.spark.release(frame, ss.Moment(0.5), privacy, **asked)
 
     Path("e.csv").write_text("app,n\n" + "".join(f"app {i % 9},1\n" for i in range(100)))
-    counted = Task(
-        ss.Moment(0.5),
-        ss.Privacy(1.0, 1e-6, 0, relation="replace"),
-        checked_columns("app"),
-        Sizing(size=40),
-        count_pairs=True,
-    )
+    public = ss.Privacy(1.0, 1e-6, 0, relation="replace")
+    counted = ss.question(ss.Moment(0.5), public, key="app", size=40, count_pairs=True)
     outcome = run_frame(counted, files._frame(session, ["e.csv"], counted), secret=way)
     assert outcome.releases[0].pairs == 100
 

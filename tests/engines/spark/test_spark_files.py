@@ -6,6 +6,7 @@ import gzip
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,10 @@ from stablesketch.engines.local.source import LocalSource
 from stablesketch.engines.spark import files
 from stablesketch.engines.spark.source import SparkSource
 from stablesketch.engines.spark.stages import stages_shown
-from stablesketch.reading.columns import checked_columns
-from stablesketch.reading.duckdb_engine import Engine
-from stablesketch.reading.sources import Input
-from stablesketch.release.sizing import Sizing
-from stablesketch.release.task import Task
+from stablesketch.reading.duckdb import DuckDB
+from stablesketch.reading.opened import Input
+from stablesketch.release.decide import decide
+from stablesketch.release.question import Question
 from stablesketch.spark import SecretFrom
 
 pytestmark = pytest.mark.slow
@@ -47,7 +47,7 @@ def session(spark: Any) -> Iterator[Any]:
 
 
 class Both:
-    """The same task here and there, under the same secret."""
+    """The same question here and there, under the same secret."""
 
     def __init__(self, session: Any, folder: Path, patch: pytest.MonkeyPatch) -> None:
         self._session, self.folder, self._patch = session, folder, patch
@@ -65,16 +65,16 @@ class Both:
 
     def same(self, paths: str | list[str], key: Any = "app", value: str | None = "n", **more: Any) -> int:
         """The number of pairs, after a look at states and skipped rows."""
-        task, there = self._there(paths, key, value, more)
+        question, there = self._there(paths, key, value, more)
         own = there.secret._living()._together()
         self._patch.setattr("stablesketch.engines.local.source.Secret.generate", lambda: ss.Secret.from_bytes(own))
-        with Engine() as engine:
-            here = LocalSource(engine, task, paths)
-            chosen = task.planned()
+        with DuckDB() as engine:
+            here = LocalSource(engine, question, paths)
+            chosen = decide(question).plan
             (state, pairs), (other, others) = (source.collected(chosen) for source in (here, there))
             assert state._held().to_bytes() == other._held().to_bytes()
             assert pairs == others
-            if task.on_bad == "skip":
+            if question.on_bad == "skip":
                 assert here.skipped() == there.skipped()
         return pairs
 
@@ -85,29 +85,29 @@ class Both:
         return str(caught.value)
 
     def _collected(self, paths: str | list[str], key: Any, value: str | None, more: Any) -> None:
-        task, there = self._there(paths, key, value, more)
-        there.collected(task.planned())
+        question, there = self._there(paths, key, value, more)
+        there.collected(decide(question).plan)
 
     def told_alike(self, path: str, key: Any = "app", value: str | None = "n", **more: Any) -> str:
         """What both say."""
         there = self.told(path, key, value, **more)
-        task = self._task(key, value, more)
-        with Engine() as engine, pytest.raises(ss.DataError) as caught:
-            LocalSource(engine, task, path).collected(task.planned())
+        question = self._question(key, value, more)
+        with DuckDB() as engine, pytest.raises(ss.DataError) as caught:
+            LocalSource(engine, question, path).collected(decide(question).plan)
         assert str(caught.value) == there
         return there
 
-    def _there(self, paths: str | list[str], key: Any, value: str | None, more: Any) -> tuple[Task, SparkSource]:
-        task = self._task(key, value, more)
-        frame = files._frame(self._session, [paths] if isinstance(paths, str) else paths, task)
-        return task, SparkSource(task, frame, SecretFrom.file(self._key))
+    def _there(self, paths: str | list[str], key: Any, value: str | None, more: Any) -> tuple[Question, SparkSource]:
+        question = self._question(key, value, more)
+        frame = files._frame(self._session, [paths] if isinstance(paths, str) else paths, question)
+        return question, SparkSource(question, frame, SecretFrom.file(self._key))
 
-    def _task(self, key: Any, value: str | None, more: dict[str, Any]) -> Task:
+    def _question(self, key: Any, value: str | None, more: dict[str, Any]) -> Question:
         largest = 5 if value else 1
         bound = {"pairs_per_person": 4} if "person" in more else {}
         privacy = ss.Privacy(2.0, 1e-6, 0, max_value=largest, relation="add_remove", **bound)  # type: ignore[arg-type]
-        columns = checked_columns(key, value, None, more.pop("person", None))
-        return Task(ss.Moment(0.5), privacy, columns, Sizing(size=20), **more)
+        asked = ss.question(ss.Moment(0.5), privacy, key=key, value=value, person=more.pop("person", None), size=20)
+        return replace(asked, **more)
 
 
 @pytest.fixture

@@ -18,10 +18,9 @@ from stablesketch.engines.spark import source
 from stablesketch.engines.spark.frame import quiet
 from stablesketch.engines.spark.job import fresh_secret
 from stablesketch.engines.spark.source import SparkSource
-from stablesketch.reading.columns import checked_columns
-from stablesketch.reading.duckdb_engine import Engine
-from stablesketch.release.sizing import Sizing
-from stablesketch.release.task import Task
+from stablesketch.reading.duckdb import DuckDB
+from stablesketch.release.decide import decide
+from stablesketch.release.question import Question
 from stablesketch.spark import SecretFrom, merged, release, sketch, sketch_by
 
 pytestmark = pytest.mark.slow
@@ -53,19 +52,19 @@ def test_the_same_bytes_for_every_kind_of_key(frame: Any, secret_file: Path, key
 
 
 def pair_of_sources(
-    task: Task, frame: Any, folder: Path, monkeypatch: pytest.MonkeyPatch, engine: Engine
+    question: Question, frame: Any, folder: Path, monkeypatch: pytest.MonkeyPatch, engine: DuckDB
 ) -> tuple[LocalSource, SparkSource]:
-    """The same task here and there, under the same secret."""
+    """The same question here and there, under the same secret."""
     path = folder / "rows.parquet"
     pq.write_table(frame.toArrow(), path)
     monkeypatch.setattr("stablesketch.engines.spark.job.secrets.token_hex", lambda count: "0" * 32)
     key = folder / "s.key"
     if not key.exists():
         secret().save(key)
-    there = SparkSource(task, frame, SecretFrom.file(key))
+    there = SparkSource(question, frame, SecretFrom.file(key))
     own = there.secret._living()._together()
     monkeypatch.setattr("stablesketch.engines.local.source.Secret.generate", lambda: ss.Secret.from_bytes(own))
-    return LocalSource(engine, task, path), there
+    return LocalSource(engine, question, path), there
 
 
 @pytest.mark.parametrize("person", [None, "who"])
@@ -74,25 +73,25 @@ def test_groups_and_people_are_the_same_as_on_one_machine(
     frame: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, person: str | None
 ) -> None:
     privacy = ss.Privacy(2.0, 1e-6, 0, max_value=5, relation="add_remove", pairs_per_person=6 if person else 1)
-    task = Task(
-        ss.Moment(0.5), privacy, checked_columns("app", "n", ["country", "day"], person), Sizing(size=30),
+    question = ss.question(
+        ss.Moment(0.5), privacy, key="app", value="n", by=["country", "day"], person=person, size=30,
         groups_per_person=3 if person else 1,
     )  # fmt: skip
-    with Engine() as engine:
-        here, there = pair_of_sources(task, frame, tmp_path, monkeypatch, engine)
+    with DuckDB() as engine:
+        here, there = pair_of_sources(question, frame, tmp_path, monkeypatch, engine)
         counts = dict(here.group_counts())
         assert dict(there.group_counts()) == counts
         assert len(counts) == 14
         names = [*sorted(counts)[:5], ("XX", "2026-11-01"), *sorted(counts)[5:]]
-        chosen = task.sizing.plan(task.statistic, task.group_budget(privacy).privacy)
+        chosen = decide(question).plan
         for own, other in zip(here.collected_groups(chosen, names), there.collected_groups(chosen, names), strict=True):
             assert own._held().to_bytes() == other._held().to_bytes()
         assert list(here.digits()) == list(there.digits())
         if person is not None:
             assert sum(counts.values()) <= 3 * 101
-            single = Task(ss.Moment(0.5), privacy, checked_columns("app", "n", None, person), Sizing(size=30))
+            single = ss.question(ss.Moment(0.5), privacy, key="app", value="n", person=person, size=30)
             here, there = pair_of_sources(single, frame, tmp_path, monkeypatch, engine)
-            first, second = (source.collected(single.planned()) for source in (here, there))
+            first, second = (source.collected(decide(single).plan) for source in (here, there))
             assert first[0]._held().to_bytes() == second[0]._held().to_bytes()
             assert first[1] == second[1] == 6 * 101
 
@@ -115,11 +114,11 @@ def test_groups_come_as_a_frame_with_public_names_or_with_chosen_ones(frame: Any
 def test_more_groups_than_a_worker_keeps_open(frame: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker gives away what it has and opens others; and the driver takes many groups one by one."""
     monkeypatch.setattr(source, "_FEW", 0)
-    task = Task(ss.Moment(0.5), ADD_REMOVE, checked_columns("app", "n", "who"), Sizing(size=20))
-    chosen = task.sizing.plan(task.statistic, task.group_budget(ADD_REMOVE).privacy)
+    question = ss.question(ss.Moment(0.5), ADD_REMOVE, key="app", value="n", by="who", size=20)
+    chosen = decide(question).plan
     names = [(str(who),) for who in range(103)]  # two of them have no pairs
-    with Engine() as engine:
-        here, there = pair_of_sources(task, frame, tmp_path, monkeypatch, engine)
+    with DuckDB() as engine:
+        here, there = pair_of_sources(question, frame, tmp_path, monkeypatch, engine)
         there._recipe = replace(there._recipe, open_groups=2)
         with there:
             for own, other in zip(
@@ -264,7 +263,7 @@ def test_a_broadcast_is_taken_back(frame: Any) -> None:
 
 
 def test_retried_tasks_count_once(frame: Any, secret_file: Path) -> None:
-    """A worker dies in the middle of a partition, as often as a task may fail but one; the state is the same."""
+    """A worker dies in the middle of a partition, as often as a question may fail but one; the state is the same."""
 
     def mortal(batches: Any) -> Any:
         import os
@@ -309,10 +308,10 @@ def test_whole_keys_are_added_up_as_on_one_machine(
     for app, n, *_ in rows():
         totals[app] = totals.get(app, 0) + n
     privacy = ss.Privacy(4.0, 1e-6, 2, max_value=max(totals.values()), unit="key", relation="replace")
-    task = Task(ss.Atkinson(0.5), privacy, checked_columns("app", "n"), Sizing(size=30))
-    with Engine() as engine:
-        here, there = pair_of_sources(task, frame, tmp_path, monkeypatch, engine)
-        chosen = task.planned()
+    question = ss.question(ss.Atkinson(0.5), privacy, key="app", value="n", size=30)
+    with DuckDB() as engine:
+        here, there = pair_of_sources(question, frame, tmp_path, monkeypatch, engine)
+        chosen = decide(question).plan
         assert here.count() == there.count() == len(totals)
         own, other = (source.collected(chosen) for source in (here, there))
         assert own[1] == other[1] == len(totals)

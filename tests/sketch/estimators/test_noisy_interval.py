@@ -12,7 +12,7 @@ from scipy.stats import chi2
 from stablesketch import ArgumentError
 from stablesketch.law.one_sided import one_sided_law
 from stablesketch.sketch.estimators.noisy_interval import NoisyLaw, noisy_power_law
-from stablesketch.sketch.estimators.power_sum import best_power, power_sum, power_variance, size_for
+from stablesketch.sketch.estimators.power_sum import best_one_sided_power, one_sided_variance, power_sum, size_for
 
 Array = np.ndarray
 
@@ -147,7 +147,7 @@ def test_one_or_two_entries_have_no_variance() -> None:
 @pytest.mark.parametrize(("p", "size"), [(0.1, 5), (0.3, 40), (0.8, 8)])
 def test_the_variance_by_another_integral(p: float, size: int) -> None:
     """E S^{-a} = (1/Γ(a)) ∫ s^{a-1} φ(s)^r ds, φ by a sum over z."""
-    law, power = one_sided_law(p), best_power(p)
+    law, power = one_sided_law(p), best_one_sided_power(p)
     z = law.at(np.arange(-7.0, 45.0 / law.q, 0.04))
     weight = 0.04 * law.q * np.exp(law.values(z).density)
     y, theta = np.exp(power * z), -1.0 / power
@@ -164,7 +164,7 @@ def test_the_variance_by_another_integral(p: float, size: int) -> None:
 @pytest.mark.parametrize("p", [0.05, 0.5, 0.9, 0.999])
 def test_the_variance_of_many_entries(p: float) -> None:
     """It falls to the limit of many entries, like 1 + 2/r or so."""
-    limit = power_variance(best_power(p), p)
+    limit = one_sided_variance(best_one_sided_power(p), p)
     shares = [power_sum(p, size).relative_variance * size / limit - 1.0 for size in (100, 1_000, 10_000)]
     assert shares[0] == pytest.approx(10.0 * shares[1], rel=0.05)
     assert shares[1] == pytest.approx(10.0 * shares[2], rel=0.02)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...errors import DataError
+from ...reading.elements import NAME, bad_item, kinds
 from ...reading.libraries import need
-from .elements import NAME, bad_item, kinds
 
 __all__ = ["batch_of", "columns_of", "look_through", "same_sorts", "sorts_of"]
 
@@ -76,4 +76,4 @@ def look_through(columns: Columns, values: Sequence[Any] | None, largest: int | 
         for item in column:
             bad = bad_item(name, item, largest)
             if bad is not None:
-                raise bad.told(NAME, None, name)
+                raise bad.error(NAME, None, name)

@@ -10,12 +10,12 @@ from ...bounding.groups import Name, group_secret
 from ...collector import Collector
 from ...errors import ArgumentError, DataError
 from ...plan import Plan
+from ...reading.elements import NAME
 from ...reading.libraries import need
 from ...secret import Secret
 from ..local.pour import BadBatch, pour
 from ..secret_from import TheSecret, child_name
 from .batches import batch_of, columns_of, look_through, same_sorts, sorts_of
-from .elements import NAME
 
 __all__ = ["Accumulator", "CollectFn", "CountedFn", "secret_of"]
 

@@ -37,6 +37,6 @@ def typed_error(error: BaseException) -> StablesketchError | None:
         found = _OURS.findall(str(one))
         if found:
             kind, message = found[-1]  # what is nearest to the end was raised last
-            return failure.raised(json.dumps({"type": kind, "message": _STEP.sub("", message.strip())}))
+            return failure.from_text(json.dumps({"type": kind, "message": _STEP.sub("", message.strip())}))
         one = one.__cause__ or one.__context__
     return None

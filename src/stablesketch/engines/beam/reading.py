@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...errors import ArgumentError, ArgumentTypeError
+from ...reading.elements import Pair, Reader
 from ...reading.libraries import need
 from ..secret_from import SecretFrom, check_absent
-from .elements import Pair, Reader
 
 __all__ = ["Read", "by_group", "checked_reference", "windows_of_a_pair"]
 

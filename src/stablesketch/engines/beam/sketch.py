@@ -9,11 +9,11 @@ from ...collector import Collector
 from ...errors import ArgumentTypeError
 from ...plan import Plan
 from ...reading.columns import OnBad
+from ...reading.elements import Reader
 from ...reading.libraries import need
 from ..local.collect import check_pairs
 from ..secret_from import SecretFrom, TheSecret
 from .collect_fn import CollectFn, secret_of
-from .elements import Reader
 from .reading import Read, by_group, checked_reference, windows_of_a_pair
 
 __all__ = ["Sketch"]

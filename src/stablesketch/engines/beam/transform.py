@@ -7,9 +7,9 @@ also those without pairs. `public_windows` promises that which windows have pair
 at once, as sliding windows have it, changes k of them: it counts as k pairs in k groups.
 
 **People** (`person=True`). Every element says whose it is, and of each person at most `privacy.pairs_per_person` pairs
-are kept, in at most L = `groups_per_person` groups (`persons.py`). What is kept is a function of that person's elements
-and of the secret, so a person more or less changes at most L groups, by so many pairs in all, and the count of people
-by which a group is chosen by at most one in each: what bounding/groups.py needs.
+are kept, in at most L = `groups_per_person` groups (bounding/persons_on_beam.py). What is kept is a function of that
+person's elements and of the secret, so a person more or less changes at most L groups, by so many pairs in all, and the
+count of people by which a group is chosen by at most one in each: what bounding/groups.py needs.
 
 With windows the same must hold for all windows together: a person kept in L groups of *every* window would change as
 many releases as there are windows, which no ε says. So pairs are named by their window first, a pair in k windows
@@ -19,8 +19,8 @@ input has been read; so this is for input that ends, and on input that does not 
 nothing would ever be released). `public_windows` is refused as well: which windows have pairs may be known, but not
 which of them have pairs that were *kept*.
 
-**Whole keys** (`unit="key"`) are added up first, as doors do it. They are not released by group or window: a key in
-several of those would change them all, and `Task`, for which a window is a group, refuses it.
+**Whole keys** (`unit="key"`) are added up first (bounding/whole_keys.py). They are not released by group or window: a
+key in several of those would change them all, and `Question`, for which a window is a group, refuses it.
 
 **Once.** A window is released when it closes. Triggers that fire several times and windows that take late data would
 release a state twice, so they are refused; so are windows that merge, whose name is not known when a pair comes.
@@ -29,32 +29,29 @@ release a state twice, so they are refused; so are windows that merge, whose nam
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
-from ...bounding.groups import GroupBudget, Name, selected
-from ...bounding.in_one_pass import Bounding
+from ...bounding.groups import GroupBudget, Name
 from ...collector import Collector
 from ...errors import ArgumentError, ArgumentTypeError
-from ...ledger.record import Ask
-from ...plan import MechanismName, Plan
-from ...plan.mechanism import charge_of
+from ...paying import until_shown
 from ...privacy import Privacy
 from ...published import Release as Released
-from ...reading.columns import Columns, OnBad
+from ...published import Terms
+from ...reading.elements import check_elements
 from ...reading.libraries import need
+from ...reading.opened import Input
+from ...release.decide import decide
 from ...release.outcome import GroupRelease
-from ...release.sizing import Sizing
-from ...release.task import Task
+from ...release.publish import Till, names_shown, one_number
+from ...release.question import Question, What, asks, question
 from ...statistic import Statistic
-from ..local.release import group_names
 from ..secret_from import SecretFrom, TheSecret
-from .collect_fn import CountedFn, secret_of
-from .elements import Reader
-from .persons import BoundFn, by_person, kept_pairs
-from .reading import Read, by_group, checked_reference, windows_of_a_pair
-from .whole_keys import WholeKey, by_key, total
+from .collect_fn import secret_of
+from .reading import checked_reference, windows_of_a_pair
+from .source import BeamSource
 
 if TYPE_CHECKING:
     from ...ledger import Ledger
@@ -62,7 +59,6 @@ if TYPE_CHECKING:
 __all__ = ["Release"]
 
 beam = need("apache_beam", "beam")
-_windows = need("apache_beam.transforms.window", "beam")
 
 
 class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is untyped
@@ -84,156 +80,112 @@ class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is u
     stored and run again, as a template is, would use a secret twice. Without `secret` a fresh one stays in this
     process, which is enough for runners whose workers are threads of it.
 
+    What is asked is as in `stablesketch.release`, but for columns, which elements do not have. A `Question` takes the
+    place of it all; then elements have whatever it has columns for. max_value is not found, nor are pairs counted,
+    because a pipeline is planned before it runs.
+
     `ledger` is charged when the transform is applied, for all that it may release, before anything runs.
     """
 
+    @asks(What)
     def __init__(
         self,
-        statistic: Statistic,
-        privacy: Privacy,
+        statistic: Statistic | Question,
+        privacy: Privacy | None = None,
         *,
         by: bool = False,
-        groups: Sequence[str | Sequence[str]] | None = None,
         person: bool = False,
-        groups_per_person: int = 1,
         public_windows: bool = False,
-        error: float | None = None,
-        size: int | None = None,
-        memory: str | int | None = None,
-        entries_per_key: int | None = None,
-        expected: float | None = None,
-        mechanism: MechanismName = "sketch",
-        clip: bool = False,
-        selection_share: float = 0.1,
-        on_bad: OnBad = "error",
-        confidence: float = 0.95,
         secret: SecretFrom | None = None,
         ledger: Ledger | None = None,
         label: str = "",
+        **what: Unpack[What],
     ) -> None:
         super().__init__()
-        if not isinstance(privacy, Privacy):
-            raise ArgumentTypeError("privacy", privacy, "not a Privacy", "Pass ss.Privacy(1.0, 1e-9)")
-        self._statistic, self._privacy = statistic, privacy
-        self._sizing = Sizing(error, size, memory, expected, mechanism, entries_per_key)
-        self._groups = None if groups is None else group_names(groups)
-        self._by, self._public_windows = by or groups is not None, public_windows
-        self._person, self._most_groups = person, groups_per_person
-        self._clip, self._confidence, self._share = clip, confidence, selection_share
-        self._reader = Reader(person, self._by, privacy.max_value > 1, None if clip else privacy.max_value, on_bad)
+        self._question = _asked(statistic, privacy, by, person, what)
+        self._public_windows = public_windows
         self._secret = TheSecret(checked_reference(secret) or SecretFrom.this_process(), secrets.token_hex(16))
-        self._ledger, self._label = ledger, label
+        self._till = Till(ledger, label)
 
     def expand(self, pcoll: Any) -> Any:
         """Read, bounded or added up, keyed by group and window, combined, released."""
         times = windows_of_a_pair(pcoll.windowing)
         windowed = times is not None
+        asked = self._question
         self._check(pcoll, windowed)
-        task = self._task(windowed)
-        bounding = Bounding(self._privacy.pairs_per_person, self._most_groups)
-        shares = None
-        if task.columns.by:
-            public = self._groups is not None if not windowed else self._public_windows and not self._by
-            # People are bounded after a pair has become one of each of its windows.
-            shares = task.group_budget(task.privacy, times=1 if self._person else times or 1, public=public)
-        plan = self._sizing.plan(self._statistic, task.privacy) if shares is None else task.group_plan(shares)
-        spent = (plan.epsilon, plan.delta) if shares is None else shares.spent(plan.epsilon, plan.delta)
-        if self._ledger is not None:
-            by = f" by {', '.join(task.columns.by)}" if task.columns.by else ""
-            charged = charge_of(plan) if shares is None else shares.charge(plan)
-            ask = Ask.of_table(f"{self._statistic}{by}", charged, spent, self._privacy, person=self._person)
-            self._ledger._charge(ask, self._label)
-        named = self._named(pcoll, windowed, bounding)
-        if self._groups is not None:
-            named = named | "Listed" >> beam.Filter(_Listed(self._groups, windowed))
-        if not windowed and (shares is None or self._groups is not None):
-            there = [()] if self._groups is None else self._groups
-            seeds = pcoll.pipeline | "Names" >> beam.Create([(name, (name, 0)) for name in there])
-            named = (named, seeds) | "AlsoEmpty" >> beam.Flatten()
-        fn = CountedFn(plan, self._secret, weighted=self._reader.weighted, clip=self._clip, persons=self._person)
-        last = _Released(plan, self._secret, self._confidence, shares, spent, self._privacy, person=self._person)
-        return named | beam.CombinePerKey(fn) | "Once" >> beam.ParDo(last)
+        public = asked.groups is not None if not windowed else self._public_windows and not asked.columns.by
+        source = BeamSource(asked, pcoll, self._secret, windowed=windowed)
+        # People are bounded after a pair has become one of each of its windows.
+        overlap = 1 if asked.of_people else times or 1
+        decision = decide(_by_window(asked) if windowed else asked, overlap=overlap, public=public)
+        with until_shown():
+            self._till.pay(decision.ask)
+        return source.collected(decision.plan) | "Once" >> beam.ParDo(
+            _Published(decision.terms, decision.table, self._secret)
+        )
 
     def _check(self, pcoll: Any, windowed: bool) -> None:
-        if windowed and self._public_windows and self._groups is not None:
+        asked = self._question
+        if windowed and self._public_windows and asked.groups is not None:
             raise ArgumentError(
                 "groups", "...", "a window without a release for a listed group would tell that it has no pairs there",
                 "Leave public_windows out; then what is shown is chosen privately",
             )  # fmt: skip
-        if self._person and self._public_windows:
+        if asked.of_people and self._public_windows:
             raise ArgumentError(
                 "public_windows", True, "which windows have pairs that are kept of people is private",
                 "Leave it out; or name windows as groups, and list them: groups=[...]",
             )  # fmt: skip
-        if self._person and not pcoll.is_bounded:
+        if asked.of_people and not pcoll.is_bounded:
             raise ArgumentError(
                 "person", True, "the input does not end, and what is kept of a person depends on all of their pairs",
                 "Run it on input that ends: a day, say, with a ledger over the days",
             )  # fmt: skip
 
-    def _named(self, pcoll: Any, windowed: bool, bounding: Bounding) -> Any:
-        """(name, what `CollectFn` takes), the name being that of the group and of the window."""
-        if self._person:
-            people = pcoll | "Read" >> beam.ParDo(Read(self._reader, windowed, by_person))
-            if windowed:
-                people = people | "AllWindows" >> beam.WindowInto(_windows.GlobalWindows())
-            fn = BoundFn(bounding, self._secret, weighted=self._reader.weighted)
-            return people | "Bounded" >> beam.CombinePerKey(fn) | "Kept" >> beam.FlatMap(kept_pairs)
-        if self._privacy.unit == "key":
-            keys = pcoll | "Read" >> beam.ParDo(Read(self._reader, windowed, by_key))
-            whole = WholeKey(self._reader.largest)
-            return keys | "Totals" >> beam.CombinePerKey(total) | "WholeKeys" >> beam.Map(whole)
-        return pcoll | "Read" >> beam.ParDo(Read(self._reader, windowed, by_group))
 
-    def _task(self, windowed: bool) -> Task:
-        """The same as a task on one machine, so that the same is checked and divided in the same way."""
-        parts = [*(["group"] if self._by else []), *(["window"] if windowed else [])]
-        width = len(self._groups[0]) if self._groups else 1
-        by = [f"group {i}" for i in range(width)] if self._by and not windowed else parts
-        value, person = "value" if self._reader.weighted else None, "person" if self._person else None
-        columns = Columns(("key",), value, tuple(by), person)
-        return Task(
-            self._statistic, self._privacy, columns, self._sizing, groups=None if windowed else self._groups,
-            groups_per_person=self._most_groups, selection_share=self._share, clip=self._clip,
-            confidence=self._confidence,
+def _asked(statistic: Statistic | Question, privacy: Privacy | None, by: bool, person: bool, what: What) -> Question:
+    """The question. Elements have no columns: those that it names stand for what an element has."""
+    if isinstance(statistic, Question):
+        typed = {name: there for name, there in (("by", by), ("person", person)) if there}
+        asked = question(statistic, privacy, **what, **typed)  # type: ignore[arg-type]  # refused
+    elif not isinstance(privacy, Privacy):
+        raise ArgumentTypeError("privacy", privacy, "not a Privacy", "Pass ss.Privacy(1.0, 1e-9)")
+    else:
+        check_elements(person=person, by=by)
+        groups = what.get("groups")
+        first = groups[0] if groups else ""
+        width = 1 if isinstance(first, str) else len(first)
+        asked = question(
+            statistic, privacy, key="key", value="value" if privacy.max_value > 1 else None,
+            by=[f"group {i}" for i in range(width)] if by or groups is not None else None,
+            person="person" if person else None, **what,
         )  # fmt: skip
+    for name, usual in (("auto_max_value", None), ("count_pairs", False), ("input", Input())):
+        given = getattr(asked, name)
+        if given != usual:
+            raise ArgumentError(
+                name, given, "a pipeline is planned before it runs, and its input is not opened here", "Leave it out"
+            )
+    return asked
 
 
-class _Listed:
-    """Whether the group of a named pair is a listed one; where there are windows, they follow its name."""
-
-    def __init__(self, names: Sequence[Name], windowed: bool) -> None:
-        self._names, self._windowed = frozenset(names), windowed
-
-    def __call__(self, element: Any) -> bool:
-        """One pair."""
-        name = element[0]
-        return (name[:-1] if self._windowed else name) in self._names
+def _by_window(asked: Question) -> Question:
+    """The same with a window for a group, named after its group; which are listed is known before that."""
+    by = (*(("group",) if asked.columns.by else ()), "window")
+    return replace(asked, columns=replace(asked.columns, by=by), groups=None)
 
 
-class _Released(beam.DoFn):  # type: ignore[misc, name-defined]
-    """Collectors → releases; where there is a selection, of those that pass it."""
+class _Published(beam.DoFn):  # type: ignore[misc, name-defined]
+    """Collectors → releases on the terms that were decided; where there is a selection, of those that pass it."""
 
-    def __init__(
-        self, plan: Plan, secret: TheSecret, confidence: float, shares: GroupBudget | None,
-        spent: tuple[float, float], asked: Privacy, person: bool,
-    ) -> None:  # fmt: skip
+    def __init__(self, terms: Terms, table: GroupBudget | None, secret: TheSecret) -> None:
         super().__init__()
-        self._plan, self._secret, self._confidence = plan.to_json(), secret, confidence
-        self._shares, self._spent, self._asked, self._person = shares, spent, asked, person
+        self._terms, self._table, self._secret = terms, table, secret
 
     def process(self, element: tuple[Name, tuple[bytes, int]]) -> Iterator[Released | GroupRelease]:
         """One collector, and how many people or pairs it has."""
         name, (blob, count) = element
+        table = self._table
         collector = Collector.from_bytes(blob, secret_of(self._secret.spend(name), name, False))
-        if self._shares is None:
-            yield replace(collector.release(confidence=self._confidence), person=self._person)
-            return
-        if self._shares.selection_epsilon and not list(selected([(name, count)], self._shares)):
-            return
-        own = collector.release(confidence=self._confidence)
-        epsilon, delta = self._spent
-        asked = self._asked
-        own = replace(own, epsilon=epsilon, delta=delta, relation=asked.relation,
-                      pairs_per_person=asked.pairs_per_person, person=self._person)  # fmt: skip
-        yield GroupRelease(name, own)
+        if table is None or not table.selection_epsilon or names_shown(table, [(name, count)]):
+            yield one_number(self._terms, collector, name)

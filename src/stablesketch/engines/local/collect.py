@@ -9,15 +9,15 @@ from ...collector import Collector
 from ...errors import ArgumentError
 from ...plan import Plan
 from ...reading.columns import Columns, OnBad
-from ...reading.duckdb_engine import Engine
-from ...reading.sources import Input, opened
+from ...reading.duckdb import DuckDB
+from ...reading.opened import Input, opened
 from ...reading.streams import Stream
 from ...reading.tables import Table
 from ...release.progress import Progress
 from ...secret import Secret
 from .pour import BadBatch, pour
 
-__all__ = ["check_pairs", "collect", "told"]
+__all__ = ["check_pairs", "collect", "naming_bad_rows"]
 
 Result = TypeVar("Result")
 
@@ -37,17 +37,17 @@ def collect(
     """A collector of these data, as one shard among others: to be stored, merged and released elsewhere."""
     check_pairs(plan)
     collector = plan.open(secret, shard)
-    with Engine() as engine:
-        source = opened(engine, data, columns, how or Input(), on_bad)
+    with DuckDB() as duckdb:
+        source = opened(duckdb, data, columns, how or Input(), on_bad)
         if isinstance(source, Stream) and on_bad == "skip":
-            source = source.kept(engine, columns, on_bad)
+            source = source.kept(duckdb, columns, on_bad)
         batches = (
             source.batches(columns) if isinstance(source, Stream) else source.batches(source.query(columns, on_bad))
         )
         if progress is not None:
             progress.begin("reading", source.known_rows() if isinstance(source, Table) else None)
         largest = None if clip else plan.privacy.max_value
-        told(
+        naming_bad_rows(
             source, columns, largest, on_bad, batches,
             lambda read: pour(read, collector, keys=len(columns.key), clip=clip, progress=progress),
         )  # fmt: skip
@@ -63,7 +63,7 @@ def check_pairs(plan: Plan) -> None:
         )  # fmt: skip
 
 
-def told(
+def naming_bad_rows(
     source: Table | Stream,
     columns: Columns,
     largest: int | None,
@@ -80,5 +80,7 @@ def told(
         if found is None:
             first = source.first_row if isinstance(source, Stream) else 1
             names = [*columns.key, *([columns.value] if columns.value else []), *columns.by]
-            found = bad.told(source.name, first, names, largest, source.place if isinstance(source, Stream) else None)
+            found = bad.located(
+                source.name, first, names, largest, source.place if isinstance(source, Stream) else None
+            )
         raise found from None

@@ -1,4 +1,4 @@
-"""Statistics by the engine's own group-by: exact, unbounded in keys (they spill), and not private."""
+"""Statistics by DuckDB's own group-by: exact, unbounded in keys (they spill), and not private."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from ...bounding.groups import Name
 from ...reading.columns import Columns, OnBad
-from ...reading.duckdb_engine import Engine
-from ...reading.sources import Input, opened
+from ...reading.duckdb import DuckDB
+from ...reading.opened import Input, opened
 from ...reading.streams import Stream
 from ...statistic import Statistic
 
@@ -25,14 +25,14 @@ class Exact(NamedTuple):
 
 def exact_values(data: object, statistic: Statistic, columns: Columns, how: Input, on_bad: OnBad) -> list[Exact]:
     """The statistic of every group, or of all."""
-    with Engine() as engine:
-        source = opened(engine, data, columns, how, on_bad)
+    with DuckDB() as duckdb:
+        source = opened(duckdb, data, columns, how, on_bad)
         if isinstance(source, Stream):
-            source = source.kept(engine, columns, on_bad)
+            source = source.kept(duckdb, columns, on_bad)
         if on_bad == "error" and (bad := source.first_bad(columns, None)) is not None:
             raise bad
-        groups = [f"g{i}" for i in range(len(columns.by))]
-        keys = [f"k{i}" for i in range(len(columns.key))]
+        groups = columns.group_marks
+        keys = columns.key_marks
         total = "sum(v)" if columns.value is not None else "count(*)"
         named = "".join(f"{name}, " for name in groups)
         totals = (
@@ -41,7 +41,7 @@ def exact_values(data: object, statistic: Statistic, columns: Columns, how: Inpu
         )
         terms = ["total", *(each.sql_term for each in statistic.inputs)]
         sums = ", ".join(f"coalesce(fsum({term}), 0.0)" for term in terms)
-        found = engine.rows(
+        found = duckdb.rows(
             f"select {named}{sums}, cast(coalesce(sum(pairs), 0) as bigint), count(*) "
             f"from ({totals}) {'group by all order by all' if groups else ''}",
             source.name,

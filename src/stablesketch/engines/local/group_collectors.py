@@ -100,9 +100,9 @@ class ListedGroups:
 class MetGroups:
     """Whatever groups are met, each fingerprinted under the secret of its own collector, as `update` would do it."""
 
-    def __init__(self, plan: Plan, parts: int, opened: Callable[[Name], Collector], *, alike: bool) -> None:
+    def __init__(self, plan: Plan, group_columns: int, opened: Callable[[Name], Collector], *, alike: bool) -> None:
         self.plan = plan
-        self._parts, self._opened, self._alike = parts, opened, alike  # alike: all have the same secret
+        self._columns, self._opened, self._alike = group_columns, opened, alike  # alike: all have the same secret
         self._codes: dict[str, int] = {}
         self._collectors: list[Collector] = []
         self._names: list[Name] = []
@@ -120,8 +120,8 @@ class MetGroups:
     def _code(self, text: str) -> int:
         code = self._codes.get(text)
         if code is None:
-            name = tuple(text.split(_BETWEEN)) if self._parts > 1 else (text,)
-            if len(name) != self._parts:
+            name = tuple(text.split(_BETWEEN)) if self._columns > 1 else (text,)
+            if len(name) != self._columns:
                 raise ArgumentError("by", "...", "the name of a group has the character U+001F", "Rename the group")
             self._collectors.append(self._opened(name))
             self._names.append(name)

@@ -28,7 +28,7 @@ class BadBatch(Exception):
         super().__init__(str(error))
         self.before, self.batch, self.error = before, batch, error
 
-    def told(
+    def located(
         self,
         source: str,
         first_row: int | None,
@@ -89,7 +89,7 @@ def pour_groups(
     groups: GroupCollectors,
     *,
     keys: int,
-    parts: int,
+    group_columns: int,
     clip: bool = False,
     progress: Progress | None = None,
     most: int | None = None,
@@ -106,9 +106,9 @@ def pour_groups(
     stopped = False
     for batch in batches:
         try:
-            weighted = batch.num_columns > keys + parts
-            names = [batch.column(batch.num_columns - parts + i) for i in range(parts)]
-            joined = names[0] if parts == 1 else compute.binary_join_element_wise(*names, "\x1f")
+            weighted = batch.num_columns > keys + group_columns
+            names = [batch.column(batch.num_columns - group_columns + i) for i in range(group_columns)]
+            joined = names[0] if group_columns == 1 else compute.binary_join_element_wise(*names, "\x1f")
             if joined.null_count:
                 raise ArgumentError("by", None, "a row has no group", "Drop such rows first, or skip them")
             found = groups.codes(joined)

@@ -1,15 +1,15 @@
-"""A task carried out on this machine."""
+"""A question answered on this machine."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from ...paying import until_shown
-from ...reading.duckdb_engine import Engine
+from ...reading.duckdb import DuckDB
 from ...release.outcome import Outcome
 from ...release.progress import Progress
+from ...release.question import Question
 from ...release.run import run_source
-from ...release.task import Task
 from .source import LocalSource
 
 if TYPE_CHECKING:
@@ -19,9 +19,9 @@ __all__ = ["run"]
 
 
 def run(
-    task: Task, data: object, *, ledger: Ledger | None = None, label: str = "", progress: Progress | None = None
+    question: Question, data: object, *, ledger: Ledger | None = None, label: str = "", progress: Progress | None = None
 ) -> Outcome:
     """Reads data on this machine and releases, under a fresh secret."""
-    with until_shown(), Engine() as engine:
-        source = LocalSource(engine, task, data, progress)
-        return run_source(task, source, ledger=ledger, label=label, progress=progress)
+    with until_shown(), DuckDB() as duckdb:
+        source = LocalSource(duckdb, question, data, progress)
+        return run_source(question, source, ledger=ledger, label=label, progress=progress)

@@ -16,7 +16,7 @@ from ...errors import ArgumentError, DataError, LibraryMissing, in_one_line
 from ...reading.files import file_format
 from ...reading.libraries import need
 from ...release.outcome import Outcome
-from ...release.task import Task
+from ...release.question import Question
 from ..secret_from import SecretFrom
 from .frame import DataFrame, TextFrame, quiet, shown_path
 from .release import run_frame
@@ -41,7 +41,7 @@ Result = TypeVar("Result")
 
 
 def run_files(
-    task: Task,
+    question: Question,
     files: Sequence[str] | None,
     master: str,
     *,
@@ -49,7 +49,7 @@ def run_files(
     label: str = "",
     progress: Progress | None = None,
 ) -> Outcome:
-    """Carries out a task on files, or on a query of Spark, where `master` leads.
+    """Answers a question on files, or on a query of Spark, where `master` leads.
 
     Files are Parquet, CSV, TSV, JSON lines or plain lines, read as on one machine; folders of them too.
 
@@ -58,10 +58,10 @@ def run_files(
     """
     if progress is not None:
         progress.begin("starting Spark", None)
-    with _session(master) as spark, stages_shown(spark, progress) as shown, _unread_told():
-        frame = _frame(spark, files, task)
+    with _session(master) as spark, stages_shown(spark, progress) as shown, _damaged_files_named():
+        frame = _frame(spark, files, question)
         secret = SecretFrom.environment(VARIABLE) if master.startswith("sc://") else None
-        return run_frame(task, frame, secret=secret, ledger=ledger, label=label, progress=shown)
+        return run_frame(question, frame, secret=secret, ledger=ledger, label=label, progress=shown)
 
 
 @contextlib.contextmanager
@@ -104,18 +104,18 @@ def need_java() -> None:
         )
 
 
-def _frame(spark: Any, files: Sequence[str] | None, task: Task) -> DataFrame | TextFrame:
-    how = task.input
+def _frame(spark: Any, files: Sequence[str] | None, question: Question) -> DataFrame | TextFrame:
+    how = question.input
     if how.sql is not None:
         if files:
             raise ArgumentError("sql", how.sql, "a query of Spark names its files itself", "Leave the files out")
         query = how.sql
-        return _told(query, lambda: _looked_at(spark.sql(query)))
+        return _typed(query, lambda: _looked_at(spark.sql(query)))
     assert files
     if "-" in files:
         raise ArgumentError("data", "-", "workers of Spark do not see the standard input", "Save it to a file first")
     name = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1:,} more"
-    found = _told(name, lambda: _listed(spark, files))
+    found = _typed(name, lambda: _listed(spark, files))
     kind = file_format([Path(path) for path in found], how.format)
     checked_delimiter(kind, how.delimiter)
     reader = spark.read
@@ -123,9 +123,9 @@ def _frame(spark: Any, files: Sequence[str] | None, task: Task) -> DataFrame | T
     if above is not None:
         reader = reader.option("basePath", above)
     if kind == "parquet":
-        return _told(name, lambda: _looked_at(reader.parquet(*files)))
+        return _typed(name, lambda: _looked_at(reader.parquet(*files)))
     lines = reader.option("lineSep", "\n")
-    return _told(name, lambda: text_frame(name, _looked_at(lines.text(list(files))), kind, how, task.columns))
+    return _typed(name, lambda: text_frame(name, _looked_at(lines.text(list(files))), kind, how, question.columns))
 
 
 def _listed(spark: Any, files: Sequence[str]) -> list[str]:
@@ -159,7 +159,7 @@ def _looked_at(frame: DataFrame) -> DataFrame:
     return frame
 
 
-def _told(source: str, read: Callable[[], Result]) -> Result:
+def _typed(source: str, read: Callable[[], Result]) -> Result:
     """What Spark says of a query or file, in one line."""
     try:
         return read()
@@ -173,8 +173,8 @@ def _told(source: str, read: Callable[[], Result]) -> Result:
 
 
 @contextlib.contextmanager
-def _unread_told() -> Iterator[None]:
-    """A file that turned out to be damaged, or gone, while workers read it: told by its name."""
+def _damaged_files_named() -> Iterator[None]:
+    """A file that turned out to be damaged, or gone, while workers read it: named in the error."""
     try:
         yield
     except Exception as error:

@@ -1,4 +1,4 @@
-"""The pairs of a DataFrame: columns named and checked, bad rows found, people bounded; by the DataFrame API alone."""
+"""The pairs of a DataFrame: columns named and checked, bad rows found; by the DataFrame API alone."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from typing import Any
 from urllib.parse import unquote
 
 from ...errors import ArgumentTypeError, DataError
-from ...reading.columns import BadRow, Cast, Columns, bad_rows, checked_types, total_above
+from ...reading.columns import BadRow, Cast, Columns, bad_rows, checked_types
 from ...reading.libraries import need
-from ...release.task import Task
-from ...sketch.columns import MAX_WEIGHT
+from ...release.question import Question
 
 __all__ = ["NAME", "DataFrame", "Pairs", "TextFrame", "back_quoted", "is_remote", "quiet", "shown_path"]
 
@@ -56,7 +55,7 @@ class TextFrame:
 
 
 class Pairs:
-    """A DataFrame with the columns of a task: k0, ..., v, g0, ..., u, as in reading/columns.py."""
+    """A DataFrame with the columns of a question: k0, ..., v, g0, ..., u, as in reading/columns.py."""
 
     def __init__(
         self, frame: DataFrame | TextFrame, columns: Columns, largest: int | None, *, skip: bool, checked: bool = False
@@ -73,9 +72,9 @@ class Pairs:
         if text is None:
             types = {name: _type(kind) for name, kind in kinds.items()}
             checked_types(NAME, columns, types, text=False, cast=_CAST)
-        marks = [*zip(columns.key, _numbered("k", columns.key), strict=True)]
+        marks = [*zip(columns.key, columns.key_marks, strict=True)]
         marks += [(columns.value, "v")] if columns.value is not None else []
-        marks += zip(columns.by, _numbered("g", columns.by), strict=True)
+        marks += zip(columns.by, columns.group_marks, strict=True)
         marks += [(columns.person, "u")] if columns.person is not None else []
         self._marks = marks
         self._raw = self._marked(read)
@@ -88,9 +87,9 @@ class Pairs:
         short = text is None and largest is not None and largest < 2**31
         self._handed = "try_cast(v as int) as v" if short and value_kind != "int" else self._value
         ours = Columns(
-            _numbered("k", columns.key),
+            columns.key_marks,
             None if columns.value is None else "v",
-            _numbered("g", columns.by),
+            columns.group_marks,
             None if columns.person is None else "u",
         )
         # A value above the promised one is told, never skipped.
@@ -110,6 +109,11 @@ class Pairs:
     def every(self) -> DataFrame:
         """All rows, or those that are pairs if the others are to be skipped; for a collector."""
         return self._rows(self._handed)
+
+    @property
+    def whole_values(self) -> DataFrame:
+        """The same for Spark itself, which bounds people and adds up keys, with values as long as they are."""
+        return self._rows(self._value)
 
     def _rows(self, value: str) -> DataFrame:
         skipped = " or ".join(_condition(one) for one in self._skipped)
@@ -146,9 +150,9 @@ class Pairs:
             raw.select(functions.monotonically_increasing_id().alias("place"), which.alias("bad"), *places)
             .where("bad is not null").orderBy("place").limit(1).collect()
         )  # fmt: skip
-        return self._told(found[0]) if found else None
+        return self._error_of(found[0]) if found else None
 
-    def _told(self, found: Any) -> DataError:
+    def _error_of(self, found: Any) -> DataError:
         if self._text is None:
             source, row = f"{NAME}, partition {found.place >> _ROW_BITS}", (found.place & (1 << _ROW_BITS) - 1) + 1
         else:
@@ -160,32 +164,14 @@ class Pairs:
             return DataError(source, found.wrong, f"Repair it, {way_out}", row=row)
         one: BadRow = self._bad[found.bad]
         name = next(name for name, mark in self._marks if mark == one.column)
-        return one.told(source, row, name)
-
-    def bounded(self, bound: Callable[[Iterator[Any]], Iterator[Any]]) -> DataFrame:
-        """The rows that are kept of each person, whose rows have to meet for that: they are shuffled by person."""
-        person = self._functions.col("u")
-        together = self._rows(self._value).repartition(person).sortWithinPartitions(person)
-        with quiet():
-            return together.mapInArrow(bound, together.schema)
-
-    def added_up(self, largest: int | None) -> DataFrame:
-        """Every key once, with its whole total, as unit="key" promises: rows of a key meet, as in any group-by."""
-        functions = self._functions
-        keys, groups = (_numbered(letter, names) for letter, names in (("k", self.columns.key), ("g", self.columns.by)))
-        # In decimals, which do not overflow.
-        one = functions.col("v").cast("decimal(20,0)") if self.columns.value is not None else functions.lit(1)
-        totals = self._rows(self._value).groupBy(*keys, *groups).agg(functions.sum(one).alias("v"))
-        if largest is not None:
-            most = totals.agg(functions.max("v")).collect()[0][0]
-            if most is not None and most > largest:
-                raise total_above(self.name, largest)
-        return totals.selectExpr(*keys, f"cast(least(v, {MAX_WEIGHT}) as bigint) as v", *groups)
+        return one.error(source, row, name)
 
     @staticmethod
-    def of(frame: DataFrame | TextFrame, task: Task) -> Pairs:
-        """The pairs of a task."""
-        return Pairs(frame, task.columns, task.largest, skip=task.on_bad == "skip", checked=task.reads_again)
+    def of(frame: DataFrame | TextFrame, question: Question) -> Pairs:
+        """The pairs that a question is about."""
+        return Pairs(
+            frame, question.columns, question.largest, skip=question.on_bad == "skip", checked=question.reads_again
+        )
 
 
 def is_remote(frame: DataFrame) -> bool:
@@ -204,10 +190,6 @@ def quiet() -> Iterator[None]:
 def shown_path(path: str) -> str:
     """A file as people name it: where it is on this machine, without file://."""
     return "/" + path.removeprefix("file:").lstrip("/") if path.startswith("file:") else path
-
-
-def _numbered(letter: str, names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(f"{letter}{i}" for i in range(len(names)))
 
 
 def _type(kind: str) -> str:

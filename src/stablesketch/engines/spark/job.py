@@ -22,7 +22,7 @@ __all__ = [
     "fresh_secret",
     "grouped_states",
     "merged_states",
-    "raised",
+    "raise_failures",
     "sent",
 ]
 
@@ -85,7 +85,7 @@ def collected(pairs: Pairs, frame: DataFrame, recipe: Recipe, whole: Collector) 
     with quiet():
         states = frame.mapInArrow(sent(recipe.collect(), secret), STATES)
     rows = merged_states(states, "bucket", recipe, secret).collect()
-    raised(pairs, (row.failure for row in rows))
+    raise_failures(pairs, (row.failure for row in rows))
     for row in rows:
         whole.merge(Collector.from_bytes(bytes(row.state), secret))
     return sum(int(row.pairs) for row in rows)
@@ -102,16 +102,16 @@ def digits(pairs: Pairs, frame: DataFrame, recipe: Recipe) -> list[int]:
     """How many values have so many binary digits."""
     with quiet():
         rows = frame.select("v").mapInArrow(recipe.digits(), DIGITS).collect()
-    raised(pairs, (row.failure for row in rows))
+    raise_failures(pairs, (row.failure for row in rows))
     return [sum(column) for column in zip(*(row.counts for row in rows), strict=True)]
 
 
-def raised(pairs: Pairs | None, failures: Iterator[str | None]) -> None:
-    """Raises what a worker told. A row that was no pair is looked for, to be named as it would be on one machine."""
+def raise_failures(pairs: Pairs | None, failures: Iterator[str | None]) -> None:
+    """Raises what a worker could not do. A row that was no pair is looked for, and named as on one machine."""
     found = next((text for text in failures if text is not None), None)
     if found is None:
         return
-    error = failure.raised(found)
+    error = failure.from_text(found)
     if pairs is None or not isinstance(error, ArgumentError):
         raise error
     # Found again by Spark itself; if it cannot be, the rows are not the same each time they are read.

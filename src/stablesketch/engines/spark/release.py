@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
-from ...bounding.max_value import AutoMaxValue
-from ...plan import MechanismName
+from ...errors import ArgumentError
 from ...privacy import Privacy
 from ...published import Release
-from ...reading.columns import OnBad, checked_columns
+from ...reading.opened import Input
 from ...release.outcome import GroupRelease, Outcome
+from ...release.question import Question, WhatOfColumns, asks, question
 from ...release.run import run_source
-from ...release.sizing import Sizing
-from ...release.task import Task
 from ...statistic import Statistic
-from ..local.release import group_names
 from ..secret_from import SecretFrom
 from .batches import large_batches
 from .frame import DataFrame, TextFrame
@@ -30,33 +26,17 @@ if TYPE_CHECKING:
 __all__ = ["as_frame", "release", "run_frame"]
 
 
+@asks(WhatOfColumns)
 def release(
     df: DataFrame,
-    statistic: Statistic,
-    privacy: Privacy,
+    statistic: Statistic | Question,
+    privacy: Privacy | None = None,
     *,
-    key: str | Sequence[str],
-    value: str | None = None,
-    by: str | Sequence[str] | None = None,
-    groups: Sequence[str | Sequence[str]] | None = None,
-    person: str | None = None,
-    groups_per_person: int = 1,
-    error: float | None = None,
-    size: int | None = None,
-    memory: str | int | None = None,
-    entries_per_key: int | None = None,
-    expected: float | None = None,
-    mechanism: MechanismName = "sketch",
-    count_pairs: bool = False,
-    clip: bool = False,
-    auto_max_value: AutoMaxValue | None = None,
-    selection_share: float = 0.1,
-    on_bad: OnBad = "error",
-    confidence: float = 0.95,
     secret: SecretFrom | None = None,
     open_groups: int = OPEN_GROUPS,
     ledger: Ledger | None = None,
     label: str = "",
+    **what: Unpack[WhatOfColumns],
 ) -> Release | DataFrame:
     """One private number from a DataFrame; with `by` a DataFrame of them, one row for each group.
 
@@ -76,30 +56,22 @@ def release(
         DataError: a row is no pair; it names partition, row and column. Nothing is released.
         PlanInfeasible, StreamTooShort: the guarantee cannot be given; the message says what can.
     """
-    task = Task(
-        statistic,
-        privacy,
-        checked_columns(key, value, by, person),
-        Sizing(error, size, memory, expected, mechanism, entries_per_key),
-        groups=None if groups is None else group_names(groups),
-        groups_per_person=groups_per_person,
-        selection_share=selection_share,
-        count_pairs=count_pairs,
-        clip=clip,
-        auto=auto_max_value,
-        on_bad=on_bad,
-        confidence=confidence,
-    )
-    outcome = run_frame(task, df, secret=secret, open_groups=open_groups, ledger=ledger, label=label)
+    asked = question(statistic, privacy, **what)
+    if asked.input != Input():
+        raise ArgumentError(
+            "question", "...", "a DataFrame has been opened already, and the question says how to open files",
+            "Leave out sql=, format=, header= and delimiter=",
+        )  # fmt: skip
+    outcome = run_frame(asked, df, secret=secret, open_groups=open_groups, ledger=ledger, label=label)
     if outcome.grouped:
-        return as_frame(df.sparkSession, task, outcome)
+        return as_frame(df.sparkSession, asked, outcome)
     only = outcome.releases[0]
     assert isinstance(only, Release)
     return only
 
 
 def run_frame(
-    task: Task,
+    asked: Question,
     df: DataFrame | TextFrame,
     *,
     secret: SecretFrom | None = None,
@@ -108,13 +80,13 @@ def run_frame(
     label: str = "",
     progress: Progress | None = None,
 ) -> Outcome:
-    """Carries out a task on a cluster."""
+    """Answers a question on a cluster."""
     frame = df.frame if isinstance(df, TextFrame) else df
-    with SparkSource(task, df, secret, open_groups) as source, large_batches(frame, task.columns.names):
-        return run_source(task, source, ledger=ledger, label=label, progress=progress)
+    with SparkSource(asked, df, secret, open_groups) as source, large_batches(frame, asked.columns.names):
+        return run_source(asked, source, ledger=ledger, label=label, progress=progress)
 
 
-def as_frame(spark: object, task: Task, outcome: Outcome) -> DataFrame:
+def as_frame(spark: object, asked: Question, outcome: Outcome) -> DataFrame:
     """The releases of groups as a DataFrame: the columns of groups, then value, low, high and what they cost."""
     fields = {
         "value": "double",
@@ -131,6 +103,6 @@ def as_frame(spark: object, task: Task, outcome: Outcome) -> DataFrame:
         assert isinstance(one, GroupRelease)
         content = {**json.loads(one.release.to_json()), "json": one.to_json()}
         rows.append((*one.group, *(content[name] for name in fields)))
-    names = [f"`{name.replace('`', '``')}` string" for name in task.columns.by]
+    names = [f"`{name.replace('`', '``')}` string" for name in asked.columns.by]
     schema = ", ".join([*names, *(f"{name} {kind}" for name, kind in fields.items())])
     return spark.createDataFrame(rows, schema)  # type: ignore[attr-defined]  # a session, classic or of Connect

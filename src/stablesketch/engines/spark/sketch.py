@@ -76,7 +76,7 @@ def sketch_by(
     states = job.grouped_states(pairs.every, recipe, recipe.secret.find()).persist()
     try:
         with large_batches(df, pairs.columns.names):
-            job.raised(pairs, (row.failure for row in states.where("failure is not null").limit(1).collect()))
+            job.raise_failures(pairs, (row.failure for row in states.where("failure is not null").limit(1).collect()))
     except BaseException:
         states.unpersist()
         raise
@@ -105,7 +105,7 @@ def merged(df: DataFrame, *, secret: SecretFrom, column: str = "collector") -> C
     )  # fmt: skip
     own = reference.find()
     rows = job.merged_states(states, "bucket", Recipe(reference, 1), own).collect()
-    job.raised(None, (row.failure for row in rows))
+    job.raise_failures(None, (row.failure for row in rows))
     if not rows:
         raise DataError(NAME, "there are no collectors", "Check the input", column=column)
     first, *rest = [Collector.from_bytes(bytes(row.state), own) for row in rows]

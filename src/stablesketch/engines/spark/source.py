@@ -9,15 +9,16 @@ from dataclasses import replace
 import numpy as np
 
 from ...bounding.groups import Name, group_secret
-from ...bounding.in_one_pass import Bounding
+from ...bounding.in_one_pass import Bounding, bounded_by_spark
 from ...bounding.max_value import DigitCounts
+from ...bounding.whole_keys import added_up_by_spark
 from ...collector import Collector
 from ...plan import Plan
 from ...reading.libraries import need
-from ...release.task import Task
+from ...release.question import Question
 from ..secret_from import SecretFrom
 from . import job
-from .frame import DataFrame, Pairs, TextFrame
+from .frame import DataFrame, Pairs, TextFrame, quiet
 from .work import OPEN_GROUPS, Recipe, checked_open
 
 __all__ = ["SparkSource"]
@@ -31,30 +32,34 @@ class SparkSource:
     countable = True
 
     def __init__(
-        self, task: Task, frame: DataFrame | TextFrame, secret: SecretFrom | None, open_groups: int = OPEN_GROUPS
+        self,
+        question: Question,
+        frame: DataFrame | TextFrame,
+        secret: SecretFrom | None,
+        open_groups: int = OPEN_GROUPS,
     ) -> None:
-        self._task = task
-        self._pairs = Pairs.of(frame, task)
+        self._question = question
+        self._pairs = Pairs.of(frame, question)
         self.name = self._pairs.name
         text = isinstance(frame, TextFrame)
         reference, self._forget = job.fresh_secret(frame.frame if isinstance(frame, TextFrame) else frame, secret)
         self._held: list[Callable[[], object]] = []
         try:
             self.secret = reference.find()
-            columns = task.columns
+            columns = question.columns
             self._recipe = Recipe(
-                reference, len(columns.key), len(columns.by), clip=task.clips, open_groups=checked_open(open_groups)
+                reference, len(columns.key), len(columns.by), clip=question.clips, open_groups=checked_open(open_groups)
             )
             # A malformed line is not skipped if what follows it could be a part of it.
-            if task.reads_again and (text or task.on_bad == "error"):
+            if question.reads_again and (text or question.on_bad == "error"):
                 bad = self._pairs.first_bad()
                 if bad is not None:
                     raise bad
             self._frame = self._pairs.every
             if columns.person is not None:
                 self._frame = self._bounded()
-            elif task.privacy.unit == "key":
-                self._frame = self._pairs.added_up(task.largest)
+            elif question.privacy.unit == "key":
+                self._frame = added_up_by_spark(self._pairs.whole_values, columns, question.largest, self.name)
         except BaseException:
             self._forget()
             raise
@@ -67,14 +72,15 @@ class SparkSource:
             forget()
 
     def _bounded(self) -> DataFrame:
-        task = self._task
-        bounding = Bounding(task.privacy.pairs_per_person, task.groups_per_person, len(task.columns.by))
+        question = self._question
+        bounding = Bounding(question.privacy.pairs_per_person, question.groups_per_person, len(question.columns.by))
         recipe = replace(self._recipe, bounding=bounding)
-        return self._pairs.bounded(job.sent(recipe.bound(), self.secret))
+        with quiet():
+            return bounded_by_spark(self._pairs.whole_values, job.sent(recipe.bound(), self.secret))
 
     def count(self) -> int:
         """The number of pairs, or of keys where they are what is protected."""
-        return int(self._frame.count()) if self._task.privacy.unit == "key" else self._pairs.count()
+        return int(self._frame.count()) if self._question.privacy.unit == "key" else self._pairs.count()
 
     def skipped(self) -> int | None:
         """How many rows are not pairs."""
@@ -87,8 +93,8 @@ class SparkSource:
     def group_counts(self) -> Iterator[tuple[Name, int]]:
         """How many people, or pairs, each group has."""
         functions = need("pyspark.sql.functions", "spark")
-        marks = [f"g{i}" for i in range(len(self._task.columns.by))]
-        counted = functions.count_distinct("u") if self._task.columns.person else functions.count("*")
+        marks = self._question.columns.group_marks
+        counted = functions.count_distinct("u") if self._question.columns.person else functions.count("*")
         for row in self._frame.groupBy(*marks).agg(counted.alias("counted")).toLocalIterator():
             yield tuple(row[mark] for mark in marks), int(row["counted"])
 
@@ -106,12 +112,14 @@ class SparkSource:
         states = job.grouped_states(self._without_person(), recipe, self.secret)
         if len(names) <= _FEW:
             rows = states.collect()
-            job.raised(self._pairs, (row.failure for row in rows))
+            job.raise_failures(self._pairs, (row.failure for row in rows))
             ordered = iter(sorted(rows, key=lambda row: int(json.loads(row.name))))
         else:
             states = states.persist()
             self._held.append(states.unpersist)
-            job.raised(self._pairs, (row.failure for row in states.where("failure is not null").limit(1).collect()))
+            job.raise_failures(
+                self._pairs, (row.failure for row in states.where("failure is not null").limit(1).collect())
+            )
             ordered = states.orderBy(states["name"].cast("int")).toLocalIterator(prefetchPartitions=True)
         return self._in_order(plan, names, ordered)
 
@@ -127,4 +135,4 @@ class SparkSource:
                 yield plan.open(own)
 
     def _without_person(self) -> DataFrame:
-        return self._frame.drop("u") if self._task.columns.person is not None else self._frame
+        return self._frame.drop("u") if self._question.columns.person is not None else self._frame

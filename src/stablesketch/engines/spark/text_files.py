@@ -23,7 +23,7 @@ from ...reading.files import Format
 from ...reading.header import Doubt, FirstRow, column_names, first_row
 from ...reading.libraries import need
 from ...reading.lines import LONGEST_LINE
-from ...reading.sources import Input
+from ...reading.opened import Input
 from .batches import keep_imports
 from .frame import DataFrame, TextFrame, back_quoted, quiet
 from .line_formats import Cells, Malformed, csv_reader, decoded, json_reader, line_reader
@@ -224,7 +224,7 @@ def checked_delimiter(kind: Format, delimiter: str | None) -> str:
 
 
 def text_frame(name: str, read: DataFrame, kind: Format, how: Input, columns: Columns) -> TextFrame:
-    """The cells that a task reads, of `read`: what Spark's reader of text gives, and columns from names of folders."""
+    """The cells that are asked for, of `read`: what Spark's reader of text gives, and columns from names of folders."""
     functions = need("pyspark.sql.functions", "spark")
     folders = [one for one in read.columns if one != "value"]
     path = functions.col("_metadata.file_path")

@@ -45,7 +45,7 @@ class Recipe:
 
     secret: TheSecret
     keys: int
-    parts: int = 0
+    group_columns: int = 0
     plan: str = ""
     clip: bool = False
     shard: str = ""
@@ -76,7 +76,7 @@ class Recipe:
             try:
                 counts, wrong = digit_counts(batches).tolist(), None
             except StablesketchError as error:
-                counts, wrong = None, failure.told(error)
+                counts, wrong = None, failure.to_text(error)
             yield pa.record_batch({"counts": pa.array([counts], pa.list_(pa.int64())), "failure": _texts([wrong])})
 
         return work
@@ -105,7 +105,12 @@ class Recipe:
                 while more:
                     groups = self._groups(plan, secret, f"{self.shard}/{part}.{turn}")
                     more = pour_groups(
-                        rest, groups, keys=self.keys, parts=self.parts, clip=self.clip, most=self.open_groups
+                        rest,
+                        groups,
+                        keys=self.keys,
+                        group_columns=self.group_columns,
+                        clip=self.clip,
+                        most=self.open_groups,
                     )
                     turn += 1
                     yield from _met(groups)
@@ -122,7 +127,7 @@ class Recipe:
             own = secret.child(child_name(name)) if self.each else secret
             return plan.open(own, f"{shard}/{json.dumps(name)}")
 
-        return MetGroups(plan, self.parts, opened, alike=not self.each)
+        return MetGroups(plan, self.group_columns, opened, alike=not self.each)
 
     def merge(self) -> Callable[[Any], Any]:
         """States of a bucket, or of a group → one state. A partition that came twice is refused."""
@@ -142,18 +147,18 @@ class Recipe:
                     whole.rename(f"{self.shard}/{name}")
                 return _merged(name, whole.to_bytes(), sum(table.column("pairs").to_pylist()), None)
             except StablesketchError as error:
-                return _merged(name, None, 0, failure.told(error))
+                return _merged(name, None, 0, failure.to_text(error))
 
         return work
 
     def _own(self, secret: Secret, name: str) -> Secret:
         """The secret of a group, given its name as JSON."""
-        parts = json.loads(name)
-        if parts is None:
+        known = json.loads(name)
+        if known is None:
             return secret
         if self.names is not None:
-            return group_secret(secret, self.names[parts])
-        return secret.child(child_name(tuple(parts))) if self.each else secret
+            return group_secret(secret, self.names[known])
+        return secret.child(child_name(tuple(known))) if self.each else secret
 
 
 def checked_open(groups: object) -> int:
@@ -197,14 +202,14 @@ def _states(buckets: Any, names: Any, states: Any, pairs: Any) -> Any:
 
 def _failed(error: StablesketchError | BadBatch) -> Any:
     pa = need("pyarrow", "spark")
-    told = failure.told(error.error if isinstance(error, BadBatch) else error)
+    wrong = failure.to_text(error.error if isinstance(error, BadBatch) else error)
     return pa.record_batch(
         {
             "bucket": pa.array([0], pa.int32()),
             "name": _texts(["null"]),
             "state": pa.array([None], pa.binary()),
             "pairs": pa.array([0], pa.int64()),
-            "failure": _texts([told]),
+            "failure": _texts([wrong]),
         }
     )
 

@@ -27,6 +27,7 @@ from ...arrays import Array
 from ...errors import ArgumentError, ArgumentTypeError
 from ...law.skewed import FISHER_INFORMATION, SkewedLaw
 from ...law.tabulated_skewed import tabulated_skewed_log_density
+from ...numeric import is_whole
 from .location import log_likelihood
 from .pivot import PivotLaw, law_of_pivot
 
@@ -117,7 +118,7 @@ def _posterior_mean(y: Array) -> Array:
 
 
 def _checked(size: int) -> int:
-    if isinstance(size, bool | np.bool_) or not isinstance(size, int | np.integer):
+    if not is_whole(size):
         raise ArgumentTypeError("size", size, "the number of entries is an integer", "Pass an int such as 500")
     if size < LEAST_SIZE:
         raise ArgumentError("size", size, "the entropy is estimated from 5 entries or more", "Pass at least 5")

@@ -52,6 +52,7 @@ from numpy.typing import ArrayLike
 
 from ...arrays import Array
 from ...errors import ArgumentError, ArgumentTypeError
+from ...numeric import is_whole
 
 __all__ = ["LEAST_SIZE", "EntropyMeanLaw", "entropy_mean", "entropy_mean_deviation", "entropy_mean_law", "size_for"]
 
@@ -240,7 +241,7 @@ def _trigamma(n: int) -> float:
 
 
 def _checked(size: int, name: str = "size") -> int:
-    if isinstance(size, bool | np.bool_) or not isinstance(size, int | np.integer):
+    if not is_whole(size):
         raise ArgumentTypeError(name, size, "the number of entries is an integer", "Pass an int such as 500")
     if not LEAST_SIZE <= size <= _MOST_SIZE:
         raise ArgumentError(name, size, "the entropy is estimated from 5 to 2^31 entries", "Pass a number in between")

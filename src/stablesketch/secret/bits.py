@@ -18,7 +18,7 @@ from collections.abc import Callable
 from operator import xor
 from typing import NoReturn, final
 
-from .errors import SecretNotPicklable
+from ..errors import SecretNotPicklable
 
 __all__ = ["SECRET_BYTES", "Bits"]
 

@@ -1,4 +1,4 @@
-"""DuckDB as the embedded engine: bounded memory, spill to a private folder, results as a stream of Arrow batches."""
+"""DuckDB: bounded memory, spill to a private folder, results as a stream of Arrow batches."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from typing import Any
 
 from ..errors import DataError
 from ..sketch.workers import checked_threads
-from .duckdb_errors import told
+from .duckdb_errors import data_error
 from .libraries import need
 
-__all__ = ["Engine", "prefetched", "text_literal"]
+__all__ = ["DuckDB", "prefetched", "text_literal"]
 
 _BATCH = 1 << 16
 _MEMORY = "512MB"
 _MOST_THREADS = 4  # each holds some ten megabytes of what it reads
 
 
-class Engine:
+class DuckDB:
     """One connection of its own, closed with its folder of spilled rows. Use it in a `with` block.
 
     What does not fit into memory (people's pairs, groups) is spilled to a folder that only this user may read, and is
@@ -48,7 +48,7 @@ class Engine:
         ):
             self.connection.execute(f"set {name} = {text_literal(value)}")
 
-    def __enter__(self) -> Engine:
+    def __enter__(self) -> DuckDB:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -63,13 +63,13 @@ class Engine:
 
     def rows(self, query: str, source: str) -> list[tuple[Any, ...]]:
         """A small result, all of it."""
-        with self._told(source):
+        with self._typed_errors(source):
             found: list[tuple[Any, ...]] = self._stoppable(lambda: self.connection.sql(query).fetchall())
             return found
 
     def types(self, query: str, source: str) -> dict[str, str]:
         """The names and types of the columns of a query, which is not run."""
-        with self._told(source):
+        with self._typed_errors(source):
             relation = self.connection.sql(query)
             return {name: str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
 
@@ -78,7 +78,7 @@ class Engine:
 
         Only a relation's reader streams: the reader of an executed statement holds the whole result.
         """
-        with self._told(source):
+        with self._typed_errors(source):
             reader = self.connection.sql(query).to_arrow_reader(_BATCH)
             try:
                 yield from prefetched(reader)
@@ -87,7 +87,7 @@ class Engine:
 
     def statements(self, text: str, source: str) -> list[tuple[str, str]]:
         """The statements in a text, as DuckDB's own parser finds them, and the kind of each."""
-        with self._told(source):
+        with self._typed_errors(source):
             return [(found.query, found.type.name) for found in self.connection.extract_statements(text)]
 
     def close_off(self, paths: Sequence[str]) -> None:
@@ -108,7 +108,7 @@ class Engine:
 
     def keep(self, name: str, batches: Any) -> None:
         """Stores a stream that can be read only once as a table; what does not fit is spilled."""
-        with self._told(name):
+        with self._typed_errors(name):
             self.connection.register("arriving", batches)
             making = f"create temp table {name} as select * from arriving"
             with self.in_order():
@@ -147,7 +147,7 @@ class Engine:
             self.connection.execute("set preserve_insertion_order = false")
 
     @contextlib.contextmanager
-    def _told(self, source: str) -> Iterator[None]:
+    def _typed_errors(self, source: str) -> Iterator[None]:
         try:
             yield
         except RuntimeError as error:
@@ -164,7 +164,7 @@ class Engine:
                 ) from None  # fmt: skip
             if isinstance(error, self._duckdb.InterruptException) or text.startswith("INTERRUPT Error"):
                 raise KeyboardInterrupt from None
-            raise told(source, text) from None
+            raise data_error(source, text) from None
 
 
 def prefetched(batches: Any) -> Iterator[Any]:

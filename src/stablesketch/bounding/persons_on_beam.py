@@ -11,15 +11,15 @@ the other. Either way the guarantee would not hold, so such ids are refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ...bounding.groups import Name
-from ...bounding.in_one_pass import Bounding, Candidates, Rule, text_of
-from ...errors import DataError
-from ...reading.libraries import need
-from ..secret_from import TheSecret
-from .elements import NAME, Pair, kinds
+from ..errors import DataError
+from ..reading.elements import NAME, Pair, kinds
+from ..reading.libraries import need
+from ..secret import Secret
+from .groups import Name
+from .in_one_pass import Bounding, Candidates, Rule, text_of
 
 __all__ = ["BoundFn", "Held", "by_person", "kept_pairs"]
 
@@ -46,12 +46,12 @@ def kept_pairs(element: tuple[str, list[Kept]]) -> Iterator[tuple[Name, Any]]:
 class BoundFn(beam.CombineFn):  # type: ignore[misc, name-defined]  # Beam is untyped
     """Combines the pairs of one person, which Beam guarantees if the person is the key, into those that are kept.
 
-    It is pickled with the pipeline; the secret, and the salt that is derived from it, are not.
+    It is pickled with the pipeline; the secret, which `find` leads to, and the salt that is derived from it, are not.
     """
 
-    def __init__(self, bounding: Bounding, secret: TheSecret, *, weighted: bool) -> None:
+    def __init__(self, bounding: Bounding, find: Callable[[], Secret], *, weighted: bool) -> None:
         super().__init__()
-        self._bounding, self._secret, self._weighted = bounding, secret, weighted
+        self._bounding, self._find, self._weighted = bounding, find, weighted
         self._made: Rule | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -60,7 +60,7 @@ class BoundFn(beam.CombineFn):  # type: ignore[misc, name-defined]  # Beam is un
     @property
     def _rule(self) -> Rule:
         if self._made is None:
-            self._made = Rule(self._bounding, self._secret.find())
+            self._made = Rule(self._bounding, self._find())
         return self._made
 
     def create_accumulator(self) -> Held:

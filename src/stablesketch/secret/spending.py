@@ -31,10 +31,10 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 
-from .errors import ArgumentError, SecretFileError, SecretSpent
-from .paying import Paid
+from ..errors import ArgumentError, SecretFileError, SecretSpent
+from ..paying import Paid
+from .file import Spending
 from .secret import Secret
-from .secret_file import Spending
 
 __all__ = ["spending"]
 

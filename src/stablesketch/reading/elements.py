@@ -1,6 +1,6 @@
 """Elements of a PCollection as pairs: (person, (group, (key, value))), each part where there is such a thing.
 
-Every element is looked at here, before anything is combined, as the doors look at every row. So a bad one fails the
+Every element is looked at here, before anything is combined, as every row of a table is. So a bad one fails the
 pipeline before a runner that works in stages has released anything, whether or not the pair would have been kept. What
 is wrong is said in the words of reading/columns.py.
 """
@@ -16,12 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...bounding.groups import Name
-from ...errors import ArgumentError, ArgumentTypeError, DataError
-from ...reading.columns import BadRow, Columns, OnBad, bad_rows, no_key, no_value
-from ...sketch.columns import MAX_WEIGHT
+from ..errors import ArgumentError, ArgumentTypeError, DataError
+from ..sketch.columns import MAX_WEIGHT
+from .columns import BadRow, Columns, OnBad, bad_rows, no_key, no_value
 
-__all__ = ["NAME", "Pair", "Reader", "bad_item", "kinds"]
+__all__ = ["NAME", "Pair", "Reader", "bad_item", "check_elements", "kinds"]
 
 NAME = "the PCollection"
 _USUAL = frozenset([str, int])  # types of nearly all keys, groups and people
@@ -32,9 +31,16 @@ class Pair(NamedTuple):
     """What an element says. Whole numbers of numpy have become Python's, so equal keys have equal bytes."""
 
     person: Any
-    group: Name
+    group: tuple[str, ...]
     key: Any
     value: int
+
+
+def check_elements(**there: object) -> None:
+    """Refuses a name where it can only be said whether elements have such a thing."""
+    for name, given in there.items():
+        if not isinstance(given, bool):
+            raise ArgumentTypeError(name, given, "elements have no columns", f"Pass {name}=True, or leave it out")
 
 
 @dataclass(frozen=True)
@@ -48,9 +54,7 @@ class Reader:
     on_bad: OnBad = "error"
 
     def __post_init__(self) -> None:
-        for name, given in (("person", self.persons), ("by", self.by)):
-            if not isinstance(given, bool):
-                raise ArgumentTypeError(name, given, "elements have no columns", f"Pass {name}=True, or leave it out")
+        check_elements(person=self.persons, by=self.by)
         if self.on_bad not in ("error", "skip"):
             raise ArgumentError("on_bad", self.on_bad, "there is no such choice", "Pass 'error' or 'skip'")
 
@@ -95,7 +99,7 @@ class Reader:
             if bad is not None and self.on_bad == "skip" and bad in _bad_items(None)[column]:
                 return None
             if bad is not None:
-                raise bad.told(NAME, None, column)
+                raise bad.error(NAME, None, column)
         return Pair(
             _plain(person) if self.persons else None,
             tuple(map(str, groups)),

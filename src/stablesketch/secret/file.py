@@ -26,17 +26,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from .durable import fill_new, locked, sync_folder
-from .errors import SecretFileError, SecretSpent
-from .file_identity import leftovers, second_name
-from .secret_bits import SECRET_BYTES, Bits
+from ..durable import fill_new, locked, sync_folder
+from ..errors import SecretFileError, SecretSpent
+from ..file_identity import leftovers, second_name
+from .bits import SECRET_BYTES, Bits
 
 try:
     import fcntl
 except ImportError:  # no POSIX: no attributes of files there
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["SecretFile", "Spending", "fresh", "holds", "read", "spending", "write"]
+__all__ = ["SecretFile", "Spending", "fresh", "holds", "read", "ready_to_spend", "write"]
 
 _FRESH = b"stablesketch-secret 1\n"
 _SPENT = "stablesketch-secret 1 spent"
@@ -160,7 +160,7 @@ def holds(path: Path, bits: Bits) -> bool:
 
 
 @contextlib.contextmanager
-def spending(path: Path, bits: Bits) -> Iterator[Spending]:
+def ready_to_spend(path: Path, bits: Bits) -> Iterator[Spending]:
     """A fresh file, held, with all of the spent one ready beside it.
 
     Whatever can be known to fail (a full disk, a second name, a folder or a file that cannot be changed) fails here,

@@ -1,48 +1,89 @@
-"""`Task`: everything that is asked of a release from data, checked before anything is read."""
+"""`Question`: everything that is asked of a release from data, checked before anything is read.
+
+It is the one list of arguments, and its defaults are the only ones. `question` builds it from what users type in
+Python, for Spark, for Beam and on the command line; `What` and what it grows to are the arguments of each.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, TypedDict, TypeVar, Unpack
 
 from ..bounding import budget
-from ..bounding.groups import GroupBudget, Name
+from ..bounding.groups import Name
 from ..bounding.max_value import AutoMaxValue
-from ..errors import ArgumentError, ArgumentTypeError, PlanInfeasible
-from ..plan import Plan
-from ..plan.ways_out import instead_of
+from ..errors import ArgumentError, ArgumentTypeError
+from ..plan import Asked, MechanismName
+from ..plan.asked import asked
 from ..privacy import Privacy
-from ..reading.columns import Columns, OnBad
-from ..reading.sources import Input
+from ..reading.columns import Columns, OnBad, checked_columns
+from ..reading.opened import Input
 from ..statistic import Statistic
-from .sizing import Sizing
 
-__all__ = ["Task"]
+__all__ = ["DEFAULTS", "Question", "What", "WhatOfColumns", "WhatOfFiles", "asks", "question"]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class What(TypedDict, total=False):
+    """What may be asked wherever the data are, besides statistic and privacy."""
+
+    groups: Sequence[str | Sequence[str]] | None
+    groups_per_person: int
+    selection_share: float
+    error: float | None
+    size: int | Sequence[int] | None
+    memory: str | int | None
+    entries_per_key: int | Sequence[int] | None
+    expected: float | None
+    mechanism: MechanismName
+    clip: bool
+    on_bad: OnBad
+    confidence: float
+
+
+class WhatOfColumns(What, total=False):
+    """What may be asked where data have columns, and can be read more than once."""
+
+    key: str | Sequence[str]
+    value: str | None
+    by: str | Sequence[str] | None
+    person: str | None
+    count_pairs: bool
+    auto_max_value: AutoMaxValue | None
+
+
+class WhatOfFiles(WhatOfColumns, total=False):
+    """What may be asked of files and databases, which have to be opened."""
+
+    sql: str | None
+    format: str | None
+    header: bool
+    delimiter: str | None
 
 
 @dataclass(frozen=True)
-class Task:
-    """A release from data: what to know, what is protected, which columns, and how it is to be read."""
+class Question:
+    """A release from data: what is asked of its plan, which columns, and how they are to be read.
 
-    statistic: Statistic
-    privacy: Privacy
+    Usually made by `question`, or by the arguments of `release`, which are explained there.
+    """
+
+    asked: Asked
     columns: Columns
-    sizing: Sizing = field(default_factory=Sizing)
     groups: Sequence[Name] | None = None
     groups_per_person: int = 1
     selection_share: float = 0.1
     count_pairs: bool = False
     clip: bool = False
-    auto: AutoMaxValue | None = None
+    auto_max_value: AutoMaxValue | None = None
     on_bad: OnBad = "error"
     confidence: float = 0.95
     input: Input = field(default_factory=Input)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.statistic, Statistic):
-            raise ArgumentTypeError("statistic", self.statistic, "not a statistic", "Pass ss.Moment(0.5), for example")
-        if not isinstance(self.privacy, Privacy):
-            raise ArgumentTypeError("privacy", self.privacy, "not a Privacy", "Pass ss.Privacy(1.0, 1e-9)")
         if not 0.0 < self.confidence < 1.0:
             raise ArgumentError("confidence", self.confidence, "not a probability between 0 and 1", "Pass 0.95")
         if self.on_bad not in ("error", "skip"):
@@ -79,7 +120,7 @@ class Task:
                 "max_value", self.privacy.max_value, "without a column of values every pair counts 1",
                 "Name the column (value=), or pass max_value=1",
             )  # fmt: skip
-        if self.columns.value is None and (self.auto is not None or self.clip) and self.privacy.unit == "pair":
+        if self.columns.value is None and self.clips and self.privacy.unit == "pair":
             raise ArgumentError(
                 "value", None, "it must name the column of values that are to be clipped",
                 f"Pass value=, or leave out {'clip' if self.clip else 'auto_max_value'}=",
@@ -147,6 +188,16 @@ class Task:
                 raise ArgumentError("groups", "...", "a name stands there twice", "List each once")
 
     @property
+    def statistic(self) -> Statistic:
+        """What to know."""
+        return self.asked.statistic
+
+    @property
+    def privacy(self) -> Privacy:
+        """What is protected."""
+        return self.asked.privacy
+
+    @property
     def of_people(self) -> bool:
         """Whether people are bounded, and so all that one of them did is protected."""
         return self.columns.person is not None
@@ -156,12 +207,12 @@ class Task:
         """Whether the data are read more than once: to bound people, to find max_value, to choose groups, to add up."""
         chooses = bool(self.columns.by) and self.groups is None
         whole_keys = self.privacy.unit == "key"
-        return self.columns.person is not None or self.auto is not None or chooses or whole_keys
+        return self.columns.person is not None or self.auto_max_value is not None or chooses or whole_keys
 
     @property
     def clips(self) -> bool:
         """Whether larger values are taken for max_value."""
-        return self.clip or self.auto is not None
+        return self.clip or self.auto_max_value is not None
 
     @property
     def largest(self) -> int | None:
@@ -169,57 +220,81 @@ class Task:
         return None if self.clips else self.privacy.max_value
 
     @property
-    def touched(self) -> int:
-        """How many groups a neighbour can change: bounding/groups.py."""
-        if self.columns.person is not None:
-            return min(self.groups_per_person, self.privacy.pairs_per_person)
-        return 2 if self.privacy.relation == "replace" else 1
+    def tells_skipped(self) -> bool:
+        """Whether rows that are no pairs are skipped, and their number is public.
+
+        A row that is replaced is a row; a whole key may have any number of rows, also of those that are no pairs.
+        """
+        return self.on_bad == "skip" and self.privacy.relation == "replace" and self.privacy.unit == "pair"
 
     @property
     def bare(self) -> bool:
         """Whether entries are released that are private by themselves: then a table divides ε among its groups."""
-        return self.sizing.mechanism == "bare"
+        return self.asked.mechanism == "bare"
 
-    def shares(self) -> tuple[float, Privacy]:
-        """(ε of choosing max_value, what is left for the rest)."""
-        if self.auto is None:
-            return 0.0, self.privacy
-        part, rest = budget.split(self.privacy.epsilon, self.auto.share)
-        return part, replace(self.privacy, epsilon=rest)
 
-    def group_budget(self, privacy: Privacy, *, times: int = 1, public: bool | None = None) -> GroupBudget:
-        """What of `privacy` goes to choosing names, and what to each group.
+def question(
+    statistic: Statistic | Question, privacy: Privacy | None = None, /, **what: Unpack[WhatOfFiles]
+) -> Question:
+    """The question that somebody asks by these arguments, as they are explained in `ss.release`; or a ready one."""
+    if isinstance(statistic, Question):
+        if privacy is not None or what:
+            named = ", ".join(f"{name}=" for name in (*(["privacy"] if privacy is not None else []), *what))
+            raise ArgumentError(
+                "question", "...", f"a Question has all that is asked, and {named} is given too",
+                "Leave that out, or pass statistic and privacy in the place of the Question",
+            )  # fmt: skip
+        return statistic
+    given: dict[str, Any] = dict(what)
+    columns = checked_columns(*(given.pop(name, None) for name in _names_of(Columns)))
+    sizes, how = ({name: given.pop(name) for name in _names_of(kind) if name in given} for kind in (Asked, Input))
+    wanted = asked(statistic, privacy, **sizes)  # type: ignore[arg-type]  # a Privacy, or refused
+    groups = given.pop("groups", None)
+    listed = None if groups is None else _group_names(groups)
+    return Question(wanted, columns, groups=listed, input=Input(**how), **given)
 
-        `times` is how many groups each pair is in, where they overlap; `public`, whether all names are, if that is not
-        as `groups` says.
-        """
-        touched = times * self.touched
-        if self.groups is not None if public is None else public:
-            return GroupBudget.of(privacy, touched, bare=self.bare, overlap=times)
-        chosen, epsilon = budget.split(privacy.epsilon, self.selection_share)
-        chosen_delta, delta = budget.split(privacy.delta, self.selection_share)
-        left = replace(privacy, epsilon=epsilon, delta=delta)
-        return GroupBudget.of(left, touched, (chosen, chosen_delta), bare=self.bare, overlap=times)
 
-    def group_plan(self, shares: GroupBudget) -> Plan:
-        """The plan of every group."""
-        unpromised = next((each for each in self.statistic.inputs if each.bare_needs_pairs), None)
-        if self.bare and self.groups is None and unpromised is not None:
-            raise PlanInfeasible(
-                f"a bare sketch of {self.statistic} by group takes a promise of how many pairs every group has, and "
-                f"private names have none. Pass mechanism='exact', or {instead_of(self.statistic, unpromised)}, or "
-                "list the public names (groups=) and promise pairs= of each."
-            )
-        return shares.checked(self.table_sizing.plan(self.statistic, shares.privacy))
+def _group_names(groups: object) -> list[Name]:
+    """The names somebody listed: a text each, or its parts."""
+    if isinstance(groups, str) or not isinstance(groups, Sequence):
+        raise ArgumentTypeError("groups", groups, "not a list of names", 'Pass ["FR", "DE"]')
+    return [(name,) if isinstance(name, str) else tuple(map(str, name)) for name in groups]
 
-    @property
-    def table_sizing(self) -> Sizing:
-        """How large the sketch of one group is."""
-        return self.sizing.in_table(None if self.groups is None else len(self.groups))
 
-    def planned(self, pairs: int | None = None) -> Plan:
-        """The plan of this task before any data are read, with max_value and `pairs` as far as they are known."""
-        _, privacy = self.shares()
-        if self.columns.by:
-            return self.group_plan(self.group_budget(privacy))
-        return self.sizing.plan(self.statistic, privacy if pairs is None else replace(privacy, pairs=pairs))
+def _names_of(kind: type) -> list[str]:
+    """The fields of a part of a question that users type."""
+    return [own.name for own in fields(kind) if own.name in _ARGUMENTS]
+
+
+_ARGUMENTS = frozenset(WhatOfFiles.__annotations__)
+
+
+# What an argument is if nobody types it. The key has to be typed; groups are columns, and nobody types ().
+DEFAULTS = {
+    **{
+        own.name: own.default
+        for kind in (Columns, Asked, Input, Question)
+        for own in fields(kind)
+        if own.name in _ARGUMENTS and own.default is not MISSING
+    },
+    "by": None,
+}
+
+
+def asks(what: type) -> Callable[[Function], Function]:
+    """Shows the arguments of `what`, with their defaults, in the signature of a function that takes them as **what."""
+
+    def shown(function: Function) -> Function:
+        own = inspect.signature(function)
+        *named, _ = own.parameters.values()
+        listed = {one.name for one in named}
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        named += [
+            inspect.Parameter(name, keyword, default=DEFAULTS.get(name, inspect.Parameter.empty), annotation=annotation)
+            for name, annotation in inspect.get_annotations(what).items()
+            if name not in listed
+        ]
+        setattr(function, "__signature__", own.replace(parameters=named))  # noqa: B010  # functions have it
+        return function
+
+    return shown

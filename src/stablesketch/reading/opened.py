@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from ..errors import ArgumentError, ArgumentTypeError, DataError
 from .columns import FRAME_CAST, Columns, OnBad
-from .duckdb_engine import Engine
+from .duckdb import DuckDB
 from .files import FORMATS, open_files, resolved
 from .libraries import need
 from .queries import open_query
@@ -36,7 +36,7 @@ class Input:
     stdin: BinaryIO | None = None
 
 
-def opened(engine: Engine, data: object, columns: Columns, how: Input, on_bad: OnBad) -> Table | Stream:
+def opened(duckdb: DuckDB, data: object, columns: Columns, how: Input, on_bad: OnBad) -> Table | Stream:
     """The data: a path, a pattern or several, "-" for standard input, a data frame, a reader, a relation of DuckDB.
 
     With `how.sql` the data are the database that the query is over, or None where it names files itself.
@@ -44,7 +44,7 @@ def opened(engine: Engine, data: object, columns: Columns, how: Input, on_bad: O
     if on_bad not in ("error", "skip"):
         raise ArgumentError("on_bad", on_bad, "there is no such choice", "Pass 'error' or 'skip'")
     if how.sql is not None:
-        return _queried(engine, data, columns, how.sql)
+        return _queried(duckdb, data, columns, how.sql)
     if isinstance(data, str | os.PathLike):
         data = [data]
     if _is_paths(data):
@@ -56,18 +56,18 @@ def opened(engine: Engine, data: object, columns: Columns, how: Input, on_bad: O
         if len(paths) == 1 and os.path.isfile(paths[0]) and _database_kind(Path(paths[0])):
             raise DataError(paths[0], "this is a database", "Say what to read from it: --sql 'select ...'")
         return open_files(
-            engine, paths, columns, format=how.format, header=how.header, delimiter=how.delimiter, on_bad=on_bad
+            duckdb, paths, columns, format=how.format, header=how.header, delimiter=how.delimiter, on_bad=on_bad
         )
-    return _frame(engine, data, columns)
+    return _frame(duckdb, data, columns)
 
 
 def _is_paths(data: object) -> bool:
     return isinstance(data, Sequence) and all(isinstance(path, str | os.PathLike) for path in data)
 
 
-def _queried(engine: Engine, data: object, columns: Columns, sql: str) -> Table | Stream:
+def _queried(duckdb: DuckDB, data: object, columns: Columns, sql: str) -> Table | Stream:
     if data is None or (isinstance(data, Sequence) and not data):
-        return open_query(engine, sql, columns)
+        return open_query(duckdb, sql, columns)
     paths = [data] if isinstance(data, str | os.PathLike) else data
     if not _is_paths(paths) or len(paths) != 1:  # type: ignore[arg-type]
         raise ArgumentError("sql", sql, "a query is over one database, or names its files itself", "Name one database")
@@ -79,7 +79,7 @@ def _queried(engine: Engine, data: object, columns: Columns, sql: str) -> Table 
         stream = sqlite_stream(path, sql)
         stream.check(columns)
         return stream
-    return open_query(engine, sql, columns, path)
+    return open_query(duckdb, sql, columns, path)
 
 
 def _database_kind(path: Path) -> str | None:
@@ -107,7 +107,7 @@ def _standard_input(paths: Sequence[str], columns: Columns, how: Input) -> Strea
     return stream
 
 
-def _frame(engine: Engine, data: Any, columns: Columns) -> Table | Stream:
+def _frame(duckdb: DuckDB, data: Any, columns: Columns) -> Table | Stream:
     """A data frame becomes an Arrow table, mostly without a copy; a reader or a relation stays a stream."""
     pa = need("pyarrow")
     if isinstance(data, pa.RecordBatchReader):
@@ -129,8 +129,8 @@ def _frame(engine: Engine, data: Any, columns: Columns) -> Table | Stream:
     missing = [name for name in columns.names if name not in frame.column_names]
     if not missing:
         frame = frame.select(list(columns.names))
-    engine.connection.register("frame", frame)
-    types = engine.types("select * from frame", "the frame")
-    table = Table(engine, "the frame", "frame", types, cast=FRAME_CAST, counted=True)
+    duckdb.connection.register("frame", frame)
+    types = duckdb.types("select * from frame", "the frame")
+    table = Table(duckdb, "the frame", "frame", types, cast=FRAME_CAST, counted=True)
     table.check(columns)
     return table

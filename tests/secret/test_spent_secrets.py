@@ -13,8 +13,8 @@ from typing import BinaryIO
 import pytest
 
 import stablesketch as ss
-from stablesketch import secret_file
-from stablesketch.secret_file import SecretFile
+from stablesketch.secret import file as secret_file
+from stablesketch.secret.file import SecretFile
 
 BITS = bytes(range(32))
 
@@ -253,7 +253,7 @@ def test_a_file_that_is_spent_while_it_is_read_is_spent(path: Path, monkeypatch:
         file = io.open(name, mode)  # noqa: SIM115, UP020  # the one that is not replaced
         if opened == 1:
             monkeypatch.delattr(secret_file, "open")
-            with secret_file.spending(path, bits) as spending:
+            with secret_file.ready_to_spend(path, bits) as spending:
                 spending.mark()
         return file  # type: ignore[return-value]
 

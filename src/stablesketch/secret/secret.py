@@ -4,7 +4,7 @@ Whoever knows the secret can compute the whole projection, and then the sketch p
 shown: not by repr, str or format, not by pickle, not in an error. It leaves the process by `save` alone, into a file
 only its owner may read.
 
-**A secret has one release.** The release marks its files as spent (secret_file.py) and overwrites the bits in memory;
+**A secret has one release.** The release marks its files as spent (file.py) and overwrites the bits in memory;
 every collector, blob and checkpoint under it is then closed. Without a file the object is the only place that
 remembers, so it is released and saved only in the process that made it: a fork has a copy that nobody can mark. Of
 several objects with the same bits, those that were merged, and those with files, are spent together.
@@ -22,12 +22,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn, final
 
-from . import secret_file
-from .errors import ArgumentError, ArgumentTypeError, SecretFileError, SecretMissing, SecretNotPicklable, SecretSpent
-from .file_identity import Identity, identity_of
-from .paying import Paid
-from .secret_bits import SECRET_BYTES, Bits
-from .secret_file import SecretFile, Spending
+from ..errors import ArgumentError, ArgumentTypeError, SecretFileError, SecretMissing, SecretNotPicklable, SecretSpent
+from ..file_identity import Identity, identity_of
+from ..paying import Paid
+from . import file as secret_file
+from .bits import SECRET_BYTES, Bits
+from .file import SecretFile, Spending
 
 __all__ = ["Secret"]
 
@@ -316,7 +316,7 @@ class Secret:
         try:
             with contextlib.ExitStack() as held:
                 left = [file for file in self._all_files() if file not in self._marked]
-                yield [held.enter_context(secret_file.spending(file, self._bits)) for file in left]
+                yield [held.enter_context(secret_file.ready_to_spend(file, self._bits)) for file in left]
         except BaseException:
             with _process.turn:
                 for each in group:

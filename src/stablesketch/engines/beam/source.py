@@ -1,0 +1,77 @@
+"""A PCollection as a source of collectors: what a release asks of data, as steps of a pipeline.
+
+On the other engines a `Source` (release/source.py) answers while it is asked. A pipeline is described first, and runs
+later: so what is collected, and how many people or pairs each group has, come out of one step, and names are chosen
+and numbers released in the next, by the same functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...bounding.groups import Name
+from ...bounding.in_one_pass import Bounding
+from ...bounding.persons_on_beam import BoundFn, by_person, kept_pairs
+from ...bounding.whole_keys import WholeKey, by_key, total
+from ...plan import Plan
+from ...reading.elements import Reader
+from ...reading.libraries import need
+from ...release.question import Question
+from ..secret_from import TheSecret
+from .collect_fn import CountedFn
+from .reading import Read, by_group
+
+__all__ = ["BeamSource"]
+
+beam = need("apache_beam", "beam")
+_windows = need("apache_beam.transforms.window", "beam")
+
+
+class BeamSource:
+    """The pairs of a question in a PCollection, under the secret that workers find. A window is part of a name."""
+
+    def __init__(self, question: Question, pcoll: Any, secret: TheSecret, *, windowed: bool) -> None:
+        columns = question.columns
+        self._question, self._pcoll, self._secret, self._windowed = question, pcoll, secret, windowed
+        self._people, self._by, self._weighted = question.of_people, bool(columns.by), columns.value is not None
+        self._reader = Reader(self._people, self._by, self._weighted, question.largest, question.on_bad)
+        self._bounding = Bounding(question.privacy.pairs_per_person, question.groups_per_person)
+
+    def collected(self, plan: Plan) -> Any:
+        """(name, (collector as bytes, how many people or pairs)) of every group and window; of all, without a name."""
+        named, groups = self.kept(), self._question.groups
+        if groups is not None:
+            named = named | "Listed" >> beam.Filter(_Listed(groups, self._windowed))
+        if not self._windowed and (not self._by or groups is not None):
+            there = [()] if groups is None else groups
+            seeds = self._pcoll.pipeline | "Names" >> beam.Create([(name, (name, 0)) for name in there])
+            named = (named, seeds) | "AlsoEmpty" >> beam.Flatten()
+        fn = CountedFn(plan, self._secret, weighted=self._weighted, clip=self._question.clip, persons=self._people)
+        return named | beam.CombinePerKey(fn)
+
+    def kept(self) -> Any:
+        """Pairs, people bounded and keys added up: (name of group and window, what `CollectFn` takes)."""
+        if self._people:
+            people = self._pcoll | "Read" >> beam.ParDo(Read(self._reader, self._windowed, by_person))
+            if self._windowed:
+                people = people | "AllWindows" >> beam.WindowInto(_windows.GlobalWindows())
+            fn = BoundFn(self._bounding, self._secret.find, weighted=self._weighted)
+            return people | "Bounded" >> beam.CombinePerKey(fn) | "Kept" >> beam.FlatMap(kept_pairs)
+        if self._question.privacy.unit == "key":
+            keys = self._pcoll | "Read" >> beam.ParDo(Read(self._reader, self._windowed, by_key))
+            whole = WholeKey(self._reader.largest)
+            return keys | "Totals" >> beam.CombinePerKey(total) | "WholeKeys" >> beam.Map(whole)
+        return self._pcoll | "Read" >> beam.ParDo(Read(self._reader, self._windowed, by_group))
+
+
+class _Listed:
+    """Whether the group of a named pair is a listed one; where there are windows, they follow its name."""
+
+    def __init__(self, names: Sequence[Name], windowed: bool) -> None:
+        self._names, self._windowed = frozenset(names), windowed
+
+    def __call__(self, element: Any) -> bool:
+        """One pair."""
+        name = element[0]
+        return (name[:-1] if self._windowed else name) in self._names

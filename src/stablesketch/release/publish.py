@@ -1,0 +1,96 @@
+"""`publish`: names are chosen, numbers released and paid for, in this order, by what was decided.
+
+Nothing is shown before a ledger has it. A number by itself is recorded by its collector, with the fingerprint of its
+secret (collector/spending.py). A table, and what follows a search for max_value, is released under secrets of its own
+that nobody else has, and recorded as one: computed in memory, paid for together with the values, then shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..bounding.groups import GroupBudget, Name, selected
+from ..collector import Collector
+from ..collector.collector import released
+from ..errors import ArgumentError
+from ..ledger.arguments import checked_label
+from ..ledger.record import Ask, Entry
+from ..paying import Paid, current_payment
+from ..published import Release, Terms
+from .decide import Decision
+from .outcome import GroupRelease, recorded, to_json
+from .progress import Progress
+
+if TYPE_CHECKING:
+    from ..ledger import Ledger
+
+__all__ = ["Till", "names_shown", "one_number", "publish"]
+
+
+class Till:
+    """Where a release is paid: a ledger and the label of the record, or nowhere."""
+
+    def __init__(self, ledger: Ledger | None = None, label: str = "") -> None:
+        if label and ledger is None:
+            raise ArgumentError("label", label, "there is no ledger to record it", "Pass ledger=, or leave it out")
+        self.ledger, self.label = ledger, label
+        self.tried = False  # whether a payment was made, or refused
+
+    def check(self, ask: Ask) -> None:
+        """Refuses what the budget does not allow, before more is read."""
+        if self.ledger is not None and not self.ledger.would_fit(ask):
+            self.pay(ask)  # which refuses it, and says what would fit
+
+    def pay(self, ask: Ask, published: Callable[[int], str] | None = None) -> int | None:
+        """Records the price, with what is released for it. The number of the record; None without a ledger."""
+        if self.ledger is None:
+            return None
+        self.tried = True
+        payment = current_payment()
+        payment.hold()
+        entry = Entry(ask, None, checked_label(self.label))  # released under secrets of its own
+        (record,) = self.ledger.enter([entry], None if published is None else [published])
+        payment.paid.append(Paid(self.ledger.path, record.number, record.epsilon, record.delta))
+        return record.number
+
+
+def names_shown(table: GroupBudget, counts: Iterable[tuple[Name, int]]) -> list[Name]:
+    """The names of groups, each with how many people or pairs it has, that are shown: chosen privately, in order."""
+    return sorted(selected(counts, table))
+
+
+def one_number(terms: Terms, collector: Collector, name: Name = (), *, later: bool = False) -> Release | GroupRelease:
+    """The number of one collector, on terms that are decided; of a group, if it has a name.
+
+    With `later` the caller records it, with all that it is part of, before anybody may see it.
+    """
+    (own,) = released([collector], [terms], later=later)
+    return GroupRelease(name, own) if name else own
+
+
+def publish(
+    decision: Decision, collectors: Iterable[Collector], till: Till, *, names: Sequence[Name] = ((),),
+    progress: Progress | None = None,
+) -> list[Release] | list[GroupRelease]:  # fmt: skip
+    """Releases the collector of each name, in this order, or of no name the only one; all are paid for when it returns.
+
+    Raises:
+        BudgetExceeded: the budget does not allow it.
+    """
+    grouped, unpaid = decision.table is not None, till.ledger is not None
+    if not grouped and decision.question.auto_max_value is None:
+        labels = [till.label] if unpaid else None
+        return released(list(collectors), [decision.terms], ledger=till.ledger, labels=labels)
+    # How many names were chosen privately is not shown before it is paid for.
+    shown = None if not grouped or (unpaid and decision.question.groups is None) else progress
+    if shown is not None:
+        shown.begin("releasing", len(names))
+    releases: list[Any] = []
+    for name, collector in zip(names, collectors, strict=True):
+        releases.append(one_number(decision.terms, collector, name, later=unpaid))
+        if shown is not None:
+            shown.advance(1)
+    # Recorded with their values: until then nobody has seen them.
+    number = till.pay(decision.ask, lambda number: to_json(recorded(releases, number), grouped=grouped))
+    return releases if number is None else recorded(releases, number)

@@ -1,0 +1,81 @@
+"""From the entries of a sketch to F_p with its limits: which estimator their law asks for, and what has no moment."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .._native import Entries
+from ..arrays import Array
+from ..errors import NegativeTotal
+from .entry_law import EntryLaw
+from .entry_values import integer_entries, log_magnitudes, logs_of
+from .estimators import (
+    DEFAULT_METHOD,
+    Estimate,
+    bucket_sum,
+    checked_confidence,
+    estimate,
+    log_estimates,
+    norm,
+    one_sided,
+)
+
+__all__ = ["BEST", "bucket_moments", "moment_estimate"]
+
+BEST = "best"
+
+_NOT_POSITIVE = (
+    "an entry of this one-sided sketch is not positive: more of some key was deleted than was there. "
+    'Send the updates it is missing, or sketch signed totals with law="symmetric".'
+)
+
+
+def _owed(pairs: int, total: int) -> NegativeTotal:
+    return NegativeTotal(
+        f"the net stream has {pairs} pairs of total {total}, so more was deleted than was there. "
+        "Send the updates it is missing, or delete only what was updated."
+    )
+
+
+def moment_estimate(
+    law: EntryLaw, entries: Entries, pairs: int, total: int, method: str, confidence: float
+) -> Estimate:
+    """As `Sketch.estimate` says it, of a stream of so many pairs and this total."""
+    if entries.buckets > 1:
+        return _in_buckets(law, entries, pairs, total, method, confidence)
+    values = integer_entries(entries)
+    empty = not any(values)
+    if pairs < 0 or total < 0 or (not empty and total == 0):
+        raise _owed(pairs, total)
+    logs, signs = log_magnitudes(entries)
+    if law.kind == "one-sided":
+        if not empty and min(values) <= 0:
+            raise NegativeTotal(_NOT_POSITIVE)
+        return one_sided.estimate(None if empty else logs, entries.size, law.p, method, confidence)
+    if law.p > 1.0:
+        return norm.estimate([math.ldexp(value, -entries.resolution) for value in values], law.p, method, confidence)
+    if method == BEST:
+        method = DEFAULT_METHOD
+    if empty and total == 0:
+        log_estimates(np.zeros(entries.size), np.ones(entries.size), law.p, method)  # refuses a wrong method
+        return Estimate(0.0, 0.0, 0.0, checked_confidence(confidence), method)
+    return estimate(logs, signs, law.p, method, confidence)
+
+
+def _in_buckets(law: EntryLaw, entries: Entries, pairs: int, total: int, method: str, confidence: float) -> Estimate:
+    fractions = entries.split()[0].reshape(entries.buckets, -1)
+    occupied = (fractions != 0.0).any(axis=1)
+    if pairs < 0 or total < 0 or (total == 0 and occupied.any()):
+        raise _owed(pairs, total)
+    if (fractions[occupied] <= 0.0).any():
+        raise NegativeTotal(_NOT_POSITIVE)
+    per_key = entries.size // entries.buckets
+    return bucket_sum.estimate(bucket_moments(law, entries), per_key, law.p, method, confidence)
+
+
+def bucket_moments(law: EntryLaw, entries: Entries) -> Array:
+    """F_hat of each bucket, exactly 0 of an empty one. No error, and no branch, depends on the entries."""
+    logs = one_sided.log_estimates(logs_of(entries).reshape(entries.buckets, -1), law.p)
+    return np.exp(logs)

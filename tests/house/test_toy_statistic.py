@@ -1,0 +1,96 @@
+"""A measured statistic, its mechanism and a derived one are added from outside, through the registries alone, and come
+out of every door: Python, command line, ledger, report and picture. CONTRIBUTING says how; toy.py does it.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).parent
+TOTALS = Counter(f"app {i * i % 700}" for i in range(4_000))
+UNEVEN = sum(total % 3 != 0 for total in TOTALS.values())
+TRUTH = {"uneven": float(UNEVEN), "uneven_share": UNEVEN / len(TOTALS)}
+NAMES = {"uneven": "keys uneven by 3", "uneven_share": "share of keys uneven by 3"}
+
+
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    command = [sys.executable, str(HERE / "toy_releases.py"), str(tmp_path_factory.mktemp("toy"))]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+@pytest.fixture(params=TRUTH)
+def name(request: pytest.FixtureRequest) -> str:
+    found: str = request.param
+    return found
+
+
+def check(release: dict[str, Any], name: str) -> None:
+    """Within three times the interval, which misses by that much with probability 1e-7; and paid for."""
+    width = release["high"] - release["low"]
+    assert release["low"] - width <= TRUTH[name] <= release["high"] + width
+    assert release["statistic"] == NAMES[name]
+    assert 0.0 < release["epsilon"] <= 2.0
+
+
+def test_python(everything: dict[str, Any], name: str) -> None:
+    found = everything[name]["python"]
+    check(found["planned"], name)
+    check(found["called"], name)
+    check(found["usual"], name)
+    assert NAMES[name] in found["plan"]
+    assert "noise" in found["plan"]
+
+
+def test_audit(everything: dict[str, Any], name: str) -> None:
+    """False alarm: at most 1%, and the secrets are the same each time."""
+    assert everything[name]["python"]["audit"]
+
+
+def test_ledger(everything: dict[str, Any], name: str) -> None:
+    """One release and a table of two groups, charged with what the mechanism costs."""
+    found = everything[name]["ledger"]
+    check(found["one"], name)
+    assert len(found["groups"]) == 2
+    assert len(found["records"]) == 2
+    assert 2.0 < found["spent"] <= 4.0 * (1.0 + 1e-9)
+
+
+def test_command_line(everything: dict[str, Any], name: str) -> None:
+    found = everything[name]["shell"]
+    for title in ("plan", "release", "exact", "help"):
+        assert found[title]["code"] == 0, found[title]["err"]
+    assert NAMES[name] in found["plan"]["out"]
+    assert "--modulus" in found["help"]["out"]
+    assert found["refused"]["code"] == 2
+    assert "shannon has no modulus: leave out --modulus." in found["refused"]["err"]
+    check(json.loads(found["json"]), name)
+    assert str(TRUTH[name])[:6] in found["exact"]["out"]
+
+
+def test_report(everything: dict[str, Any], name: str) -> None:
+    page = everything[name]["shell"]["html"]
+    assert NAMES[name] in page
+    assert "no multiple of 3" in page
+    assert f"--statistic {name} --modulus 3" in page
+
+
+def test_picture(everything: dict[str, Any], name: str) -> None:
+    """Of the release. The picture of a plan is about the one sketch in it: that of all keys, or none."""
+    shell = everything[name]["shell"]
+    assert "<svg" in shell["svg"]
+    if name == "uneven":
+        assert shell["drawn"]["code"] == 2
+        assert "a picture is of one sketch, and this has 0" in shell["drawn"]["err"]
+    else:
+        assert shell["drawn"]["code"] == 0, shell["drawn"]["err"]

@@ -1,0 +1,161 @@
+"""A statistic, a way to measure it and one computed from it, as somebody would add them who has the package installed.
+
+How many keys have a total that is no multiple of m, and their share among all keys. Importing this file registers them,
+and that is all that the package is told. It is no part of the package and changes nothing in it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from stablesketch.mechanism.exact import noise_plan
+from stablesketch.mechanism.laplace import OfHistogram
+from stablesketch.plan.asked import Asked
+from stablesketch.plan.mechanism import register as register_mechanism
+from stablesketch.plan.plan import Plan
+from stablesketch.privacy import Privacy, discrete_laplace
+from stablesketch.published import Release
+from stablesketch.statistic import (
+    Argument,
+    Array,
+    Derived,
+    Distinct,
+    Known,
+    Measured,
+    Option,
+    Statistic,
+    Subject,
+    Topic,
+)  # fmt: skip
+from stablesketch.statistic import register as register_statistic
+
+MODULUS = Argument("modulus", Option("modulus", "Of uneven and uneven_share."), read=int, default="2")
+
+
+# --- the statistic ---
+
+
+@register_statistic
+@dataclass(frozen=True)
+class Uneven(Measured):
+    """The number of keys whose total is no multiple of `modulus`."""
+
+    modulus: int = 2
+
+    name: ClassVar[str] = "uneven"
+    arguments: ClassVar[tuple[Argument, ...]] = (MODULUS,)
+
+    @property
+    def p(self) -> float:
+        return 0.0
+
+    def range(self, known: Known = Known()) -> tuple[float, float]:  # noqa: B008  # frozen
+        return 0.0, known.most_keys
+
+    def terms(self, totals: Array) -> Array:
+        return np.asarray(totals % self.modulus != 0, dtype=np.float64)
+
+    @property
+    def sql_term(self) -> str:
+        return f"(total % {self.modulus} <> 0)::double"
+
+    @property
+    def inputs(self) -> tuple[Measured, ...]:
+        return (self,)
+
+    def definition(self) -> str:
+        return f"how many keys have a total that is no multiple of {self.modulus}"
+
+    @property
+    def topic(self) -> Topic:
+        return Topic("How many {keys} are uneven", "has the most uneven {keys}")
+
+    def headline(self, release: Release, subject: Subject) -> str:
+        return f"About {release.value:,.0f} {subject.keys} are uneven, at {release.confidence:.0%} confidence."
+
+    def __str__(self) -> str:
+        return f"keys uneven by {self.modulus}"
+
+
+# --- how it is measured: exactly, with noise ---
+
+
+def distance(privacy: Privacy) -> int:
+    """By how much neighbours can differ: one pair changes the total of one key, and one that is replaced, of two."""
+    return privacy.pairs_per_person * (2 if privacy.relation == "replace" else 1)
+
+
+def scale(privacy: Privacy) -> Fraction:
+    """D/ε: an integer with such noise is ε-private."""
+    return Fraction(distance(privacy)) / Fraction(privacy.epsilon)
+
+
+class UnevenCount(OfHistogram):
+    """Serves the statistic under every name but "bare"."""
+
+    def serves(self, statistic: Statistic, name: str) -> bool:
+        return isinstance(statistic, Uneven) and name != "bare"
+
+    def plan(self, asked: Asked) -> Plan:
+        deviation = math.sqrt(discrete_laplace.variance(scale(asked.privacy)))
+        return noise_plan(asked, deviation, asked.expected or 0.0)
+
+    def distance(self, plan: Plan) -> int:
+        return distance(plan.privacy)
+
+    def units(self, plan: Plan, totals: Collection[int]) -> int:
+        statistic = plan.statistic
+        assert isinstance(statistic, Uneven)
+        return sum(total % statistic.modulus != 0 for total in totals)
+
+    def noise_scale(self, plan: Plan) -> float:
+        return float(scale(plan.privacy))
+
+    def noise_at(self, plan: Plan, pairs: float) -> float:
+        return 0.0  # many pairs may be of few keys
+
+
+register_mechanism(UnevenCount())
+
+
+# --- what is computed from it ---
+
+
+@register_statistic
+@dataclass(frozen=True)
+class UnevenShare(Derived):
+    """The share of uneven keys among all keys."""
+
+    modulus: int = 2
+
+    name: ClassVar[str] = "uneven_share"
+    arguments: ClassVar[tuple[Argument, ...]] = (MODULUS,)
+
+    @property
+    def p(self) -> float:
+        return 0.0
+
+    @property
+    def inputs(self) -> tuple[Measured, ...]:
+        return Uneven(self.modulus), Distinct()
+
+    def of(self, found: Mapping[Statistic, Array], pairs: int) -> Array:
+        return np.minimum(found[Uneven(self.modulus)] / np.maximum(found[Distinct()], 1.0), 1.0)
+
+    def factor(self, measured: Statistic) -> float:
+        return 1.0
+
+    def range(self, known: Known = Known()) -> tuple[float, float]:  # noqa: B008  # frozen
+        return 0.0, 1.0
+
+    def definition(self) -> str:
+        return f"the share of keys that have a total that is no multiple of {self.modulus}"
+
+    def __str__(self) -> str:
+        return f"share of keys uneven by {self.modulus}"

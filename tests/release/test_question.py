@@ -1,0 +1,177 @@
+"""One list of arguments: typed in Python, for Spark, for Beam or on the command line, the same question is asked.
+
+What Beam takes is tested in tests/engines/beam/test_beam_question.py, where Beam is.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import stablesketch as ss
+from stablesketch.cli.release import release as command
+from stablesketch.cli.statistic_options import Chosen, statistic_options
+from stablesketch.engines.spark import release as on_spark
+from stablesketch.engines.spark.release import release as spark_release
+from stablesketch.plan import Asked
+from stablesketch.reading.columns import Columns
+from stablesketch.reading.opened import Input
+from stablesketch.release.question import DEFAULTS, What, WhatOfColumns, WhatOfFiles
+
+EVERY = set(inspect.get_annotations(WhatOfFiles))
+OPENED = {"sql", "format", "header", "delimiter"}
+PAID = {"ledger", "label"}
+# What is not typed everywhere, and why.
+OF_SPARK = {
+    "secret": "workers have to find it",
+    "open_groups": "how much memory a worker has",
+}
+NOT_TYPED = {
+    "count_pairs": "the command line counts where the number is public and --pairs does not say it",
+    "auto_max_value": "is --max-value auto",
+    "selection_share": "is a tenth there",
+}
+OF_THE_SHELL = {
+    **dict.fromkeys(
+        ("epsilon", "delta", "pairs", "max_value", "relation", "pairs_per_person", "unit", "total"), "the Privacy"
+    ),
+    **dict.fromkeys(("files",), "the data"),
+    **dict.fromkeys(("engine", "master"), "where the data are read"),
+    **dict.fromkeys(("json", "output", "plot", "report", "dry_run"), "what becomes of the release"),
+    "secret": "stored sketches are released by the same command",
+}
+
+
+def typed(function: Any, *objects: str) -> dict[str, inspect.Parameter]:
+    """The parameters by which something is asked."""
+    found = inspect.signature(function).parameters
+    assert not any(one.kind in (one.VAR_KEYWORD, one.VAR_POSITIONAL) for one in found.values())
+    return {name: one for name, one in found.items() if name not in (*objects, "statistic", "privacy", *PAID)}
+
+
+def test_python_takes_the_whole_list_with_its_defaults() -> None:
+    found = typed(ss.release, "data")
+    assert found.keys() == EVERY
+    assert {name: one.default for name, one in found.items()} == {"key": inspect.Parameter.empty, **DEFAULTS}
+
+
+def test_spark_takes_all_but_how_to_open_files() -> None:
+    found = typed(spark_release, "df")
+    assert found.keys() == EVERY - OPENED | OF_SPARK.keys()
+    assert all(found[name].default == DEFAULTS[name] for name in found.keys() - OF_SPARK.keys() - {"key"})
+
+
+def test_the_command_line_takes_the_same_with_the_same_defaults() -> None:
+    found = typed(command)
+    assert found.keys() == EVERY - NOT_TYPED.keys() | OF_THE_SHELL.keys()
+    both = found.keys() & DEFAULTS.keys()
+    assert {name: found[name].default for name in both} == {name: DEFAULTS[name] for name in both}
+
+
+def test_the_lists_grow_from_each_other() -> None:
+    elements, columns = (set(inspect.get_annotations(kind)) for kind in (What, WhatOfColumns))
+    assert elements < columns < EVERY
+    assert columns - elements == {"key", "value", "by", "person", "count_pairs", "auto_max_value"}
+    assert EVERY - columns == OPENED
+
+
+PRIVACY = ss.Privacy(1.0, 1e-9, max_value=7, pairs_per_person=3)
+TYPED: dict[str, Any] = {
+    "key": ["app", "page"],
+    "value": "n",
+    "by": "country",
+    "groups": ["FR", "DE"],
+    "person": "user",
+    "groups_per_person": 2,
+    "size": 40,
+    "entries_per_key": 8,
+    "expected": 100.0,
+    "clip": True,
+    "on_bad": "skip",
+    "confidence": 0.9,
+    "format": "csv",
+    "header": False,
+    "delimiter": ";",
+}
+ASKED = ss.Question(
+    Asked(ss.Moment(0.5), PRIVACY, size=40, entries_per_key=8, expected=100.0),
+    Columns(("app", "page"), "n", ("country",), "user"),
+    groups=[("FR",), ("DE",)],
+    groups_per_person=2,
+    clip=True,
+    on_bad="skip",
+    confidence=0.9,
+    input=Input("csv", False, ";"),
+)
+
+
+class Seen(Exception):
+    """The question that would be answered."""
+
+
+def shown(question: ss.Question, *_: Any, **__: Any) -> None:
+    raise Seen(question)
+
+
+def asked_by(call: Any) -> ss.Question:
+    with pytest.raises(Seen) as seen:
+        call()
+    found = seen.value.args[0]
+    assert isinstance(found, ss.Question)
+    return found
+
+
+def test_the_helper_builds_it() -> None:
+    assert ss.question(ss.Moment(0.5), PRIVACY, **TYPED) == ASKED
+    assert ss.question(ss.Moment(0.5), PRIVACY, key="app", value="n") == ss.Question(
+        Asked(ss.Moment(0.5), PRIVACY), Columns(("app",), "n")
+    )
+
+
+def test_python_asks_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["stablesketch.engines.local.release"], "run", shown)
+    assert asked_by(lambda: ss.release("e.csv", ss.Moment(0.5), PRIVACY, **TYPED)) == ASKED
+    assert asked_by(lambda: ss.release("e.csv", ASKED)) is ASKED
+
+
+def test_spark_asks_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(on_spark, "run_frame", shown)
+    of_frame = {name: value for name, value in TYPED.items() if name not in OPENED}
+    ready = replace(ASKED, input=Input())
+    assert asked_by(lambda: spark_release(None, ss.Moment(0.5), PRIVACY, **of_frame)) == ready
+    assert asked_by(lambda: spark_release(None, ready)) is ready
+    with pytest.raises(ss.ArgumentError, match="a DataFrame has been opened already"):
+        spark_release(None, ASKED)
+
+
+def test_the_command_line_asks_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(sys.modules["stablesketch.cli.release"], "run", shown)
+    names = tmp_path / "countries.txt"
+    names.write_text("FR\nDE\n")
+    more = {**TYPED, "key": "app,page", "groups": names, "size": "40", "entries_per_key": "8"}
+    typed_privacy = {"epsilon": 1.0, "delta": 1e-9, "max_value": 7, "pairs_per_person": 3}
+    given = {option: 0.5 if option.name == "p" else None for option in statistic_options()}
+    found = asked_by(lambda: command(Chosen("moment", given), ["e.csv"], **typed_privacy, **more))
+    assert found == ASKED
+
+
+@pytest.mark.parametrize(("what", "named"), [({"key": "app"}, "key="), ({"clip": True, "by": "g"}, "clip=, by=")])
+def test_a_ready_question_is_whole(what: dict[str, Any], named: str) -> None:
+    with pytest.raises(ss.ArgumentError, match=f"a Question has all that is asked, and {named} is given too"):
+        ss.release("e.csv", ASKED, **what)
+    with pytest.raises(ss.ArgumentError, match="privacy= is given too"):
+        ss.release("e.csv", ASKED, PRIVACY)
+
+
+def test_what_is_not_asked_is_refused() -> None:
+    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
+        ss.release("e.csv", ss.Moment(0.5), PRIVACY, key="app", value="n", colour="blue")  # type: ignore[call-arg]
+    with pytest.raises(ss.ArgumentTypeError, match="not the name of a column"):
+        ss.release("e.csv", ss.Moment(0.5), PRIVACY, value="n")
+    with pytest.raises(ss.ArgumentTypeError, match="not a Privacy"):
+        ss.release("e.csv", ss.Moment(0.5), key="app")
