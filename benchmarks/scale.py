@@ -23,7 +23,7 @@ import stablesketch as ss
 from stablesketch.bounding.groups import group_secret
 from stablesketch.engines.local.group_collectors import ListedGroups
 from stablesketch.engines.local.pour import pour, pour_groups
-from stablesketch.sketch.workers import at_most
+from stablesketch.sketch.workers import limit_threads
 
 PAIRS = 10**12
 GROUPS = 10**5
@@ -54,7 +54,7 @@ def planned() -> ss.Plan:
 
 
 def measure() -> Measured:
-    at_most(1)
+    limit_threads(1)
     rng = np.random.default_rng(1)
     weights = 1.0 / np.arange(1, 10**6 + 1)
     zipf = np.searchsorted(np.cumsum(weights) / weights.sum(), rng.random(1 << 22)).astype(np.int64)

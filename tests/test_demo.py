@@ -65,7 +65,7 @@ def test_batches_hold_the_whole_stream(library: Path, monkeypatch: pytest.Monkey
     files = demo.python_files(library)
     expected = [word for path in files for word in demo.words_of(path)]
     monkeypatch.setattr(demo, "BATCH_WORDS", 60)
-    pieces = list(demo.batches(files, demo.Bar(io.StringIO(), 1)))
+    pieces = list(demo.batches(files, demo.ProgressBar(io.StringIO(), 1)))
     assert len(pieces) > 1
     assert [word for piece in pieces for word in piece] == expected
 

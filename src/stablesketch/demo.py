@@ -56,7 +56,7 @@ def run(root: Path, out: TextIO, progress: TextIO, size: int = SIZE) -> int:
     chosen = plan(Moment(0.5), Privacy(epsilon=1.0, delta=1e-9), size=size)
     collector = chosen.open()
     exact: Counter[str] = Counter()
-    bar = Bar(progress, sum(path.stat().st_size for path in files))
+    bar = ProgressBar(progress, sum(path.stat().st_size for path in files))
     middle = len(files) // 2
     for half, part in zip(halves, (files[:middle], files[middle:]), strict=True):
         for words in batches(part, bar):
@@ -100,7 +100,7 @@ def words_of(path: Path) -> list[str]:
     return _WORD.findall(path.read_text(encoding="utf-8", errors="replace"))
 
 
-def batches(files: Sequence[Path], bar: Bar) -> Iterator[list[str]]:
+def batches(files: Sequence[Path], bar: ProgressBar) -> Iterator[list[str]]:
     """The stream in pieces of BATCH_WORDS words or a little more."""
     batch: list[str] = []
     for path in files:
@@ -221,7 +221,7 @@ def exact_moment(counts: Counter[str], p: float) -> float:
     return float(sum(count**p for count in counts.values()))
 
 
-class Bar:
+class ProgressBar:
     """A bar that redraws itself on a terminal; elsewhere a line for every quarter of the stream."""
 
     WIDTH = 30

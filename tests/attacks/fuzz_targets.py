@@ -23,7 +23,7 @@ import stablesketch as ss
 from stablesketch.collector import checkpoint, wire
 from stablesketch.collector.blobs import merge_blobs
 from stablesketch.framing import MAGIC, Kind, framed
-from stablesketch.ledger.accounting import Cost
+from stablesketch.ledger.accounting import ComposedCost
 from stablesketch.ledger.record import Ask
 from stablesketch.ledger.rows import Budget, Head, _checksum
 from stablesketch.privacy.charge import Charge
@@ -219,7 +219,7 @@ def mechanisms() -> list[bytes]:
 @functools.cache
 def costs() -> list[bytes]:
     some = Charge("exact", epsilon=1.0, distance=3)
-    return [Cost.of(some, "replace", None).to_bytes(), Cost.of(some, "add_remove", 2.0).to_bytes()]
+    return [ComposedCost.of(some, "replace", None).to_bytes(), ComposedCost.of(some, "add_remove", 2.0).to_bytes()]
 
 
 @functools.cache
@@ -344,7 +344,7 @@ def read_mechanism(text: str) -> None:
 
 
 def read_cost(blob: bytes) -> None:
-    cost = Cost.from_bytes(blob)
+    cost = ComposedCost.from_bytes(blob)
     _same(cost.to_bytes(), blob)
     assert cost.delta(0.5) >= 0.0
     cost.epsilon(1e-6)

@@ -13,7 +13,7 @@ import pytest
 import stablesketch as ss
 from stablesketch._native import MOST_TABLES, Entries, tables_held
 from stablesketch.errors import shortened
-from stablesketch.ledger.accounting import Cost
+from stablesketch.ledger.accounting import ComposedCost
 from stablesketch.mechanism.laplace_noise import check_noise
 from stablesketch.privacy.charge import Charge
 from stablesketch.sketch import wire
@@ -159,7 +159,7 @@ def test_numbers_that_no_float_holds_are_refused_by_name() -> None:
 
 def test_a_cost_of_almost_nothing_has_an_epsilon() -> None:
     """Bisection between neighbouring floats once went on for ever."""
-    cost = Cost.of(Charge("other", epsilon=5e-322), "replace", None)
+    cost = ComposedCost.of(Charge("other", epsilon=5e-322), "replace", None)
     assert 0.0 <= cost.epsilon(1e-330 + 5e-324) < 1e-6
 
 

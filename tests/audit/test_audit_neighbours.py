@@ -15,7 +15,7 @@ import pytest
 from audit_helpers import caught, opener, quieter, secret
 
 import stablesketch as ss
-from stablesketch.audit.streams import Stream, neighbours_of, worst_streams
+from stablesketch.audit.streams import StreamPairs, neighbours_of, worst_streams
 
 TABLE = ss.plan(ss.Moment(0.5), ss.Privacy(2.0, 1e-6, pairs_per_person=3, groups=2), mechanism="exact")
 EXACT = ss.plan(ss.Moment(0.5), ss.Privacy(2.0, 1e-6), mechanism="exact")
@@ -38,7 +38,7 @@ PLANS = [
 ]  # fmt: skip
 
 
-def counted(streams: tuple[Stream, ...]) -> Counter[tuple[int, int, int]]:
+def counted(streams: tuple[StreamPairs, ...]) -> Counter[tuple[int, int, int]]:
     """How often each (group, key, value) comes."""
     return Counter(
         (group, key, value)

@@ -1,6 +1,6 @@
 """Nobody asks which statistic or which mechanism it has, but these themselves: what they know, they are asked for.
 
-So a new statistic is its class and a new mechanism its file (tests/house/toy.py), and nothing else is changed.
+So a new statistic is its class and a new mechanism its file (test_toy_statistic.py), and nothing else is changed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ALLOWED = {
     "paper/baselines.py": "a study of both mechanisms",
     "planner_page/answer.py": "the paper's theorems end at order 1",
     "report/commands.py": "options as they are typed",
-    "release/question.py": "what is asked for",
+    "release/question.py": "what is asked for, in the words of who asks",
     "cli/release.py": "what is asked for, in the words of who asks",
 }
 

@@ -13,16 +13,20 @@ import json
 import random
 import secrets
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import toy
 
 import stablesketch as ss
 from stablesketch.cli.app import run
+from stablesketch.plan.mechanism import mechanism_of
 
 KEYS = [f"app {i * i % 700}" for i in range(4_000)]
+TOTALS = np.array(list(Counter(KEYS).values()), dtype=np.float64)
 GROUPS = ["north" if i % 3 else "south" for i in range(4_000)]
 PRIVACY = ss.Privacy(epsilon=2.0, delta=1e-9)
 STATISTICS = {"uneven": toy.Uneven(3), "uneven_share": toy.UnevenShare(3)}
@@ -56,8 +60,19 @@ def by_python(statistic: Any) -> dict[str, Any]:
     audit = ss.audit(plan, 200, progress=False)
     return {
         "plan": str(plan), "planned": described(found), "called": described(called), "usual": described(usual),
-        "audit": audit.passed,
+        "audit": audit.passed, "noise": mean_noise(toy.Uneven(3)),
     }  # fmt: skip
+
+
+def mean_noise(statistic: Any) -> float:
+    """Of 40 releases, in scales b as the plan says it."""
+    plan = ss.plan(statistic, PRIVACY, mechanism="exact")
+    off = []
+    for number in range(40):
+        collector = plan.open(ss.Secret.from_bytes(bytes([number, *range(31)])))
+        collector.update(KEYS)
+        off.append(abs(collector.release().value - statistic.exact(TOTALS)[0]))
+    return sum(off) / len(off) / mechanism_of(plan).noise_scale(plan)
 
 
 def by_ledger(statistic: Any, folder: Path) -> dict[str, Any]:

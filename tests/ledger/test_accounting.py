@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import stablesketch as ss
-from stablesketch.ledger.accounting import Cost, LossMoment, best_theta
+from stablesketch.ledger.accounting import ComposedCost, LossMoment, best_theta
 from stablesketch.plan.mechanism import charge_of
 from stablesketch.privacy.charge import Charge
 from stablesketch.privacy.loss_law import Law
@@ -50,9 +50,9 @@ def truth(parts: list[tuple[Charge, int]], wide_first: list[bool]) -> list[mixtu
     return [losses(m, count, wide) for (m, count), wide in zip(parts, wide_first, strict=True)]
 
 
-def together(parts: list[tuple[Charge, int]], relation: str, theta: float | None = None) -> Cost:
-    costs = [Cost.of(mechanism, relation, theta).times(count) for mechanism, count in parts]
-    return Cost.total(costs, Cost.nothing(relation, theta))
+def together(parts: list[tuple[Charge, int]], relation: str, theta: float | None = None) -> ComposedCost:
+    costs = [ComposedCost.of(mechanism, relation, theta).times(count) for mechanism, count in parts]
+    return ComposedCost.total(costs, ComposedCost.nothing(relation, theta))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -60,7 +60,7 @@ def test_adding_and_removing_each_in_its_direction(name: str) -> None:
     cost = together(MIXED[name], "add_remove")
     for wide, loss in zip((False, True), cost.losses, strict=True):
         parts = truth(MIXED[name], [wide] * len(MIXED[name]))
-        alone = Cost((loss,), (math.inf, 1.0))  # type: ignore[arg-type]
+        alone = ComposedCost((loss,), (math.inf, 1.0))  # type: ignore[arg-type]
         for delta in (1e-4, 1e-9):
             epsilon = alone.epsilon(delta)
             assert mixtures.delta(parts, epsilon) <= delta
@@ -93,7 +93,7 @@ def test_one_direction_for_all_would_be_too_little_under_replace() -> None:
 @pytest.mark.parametrize(("epsilon", "distance", "count"), [(0.1, 1500, 1), (0.1, 200, 60), (1.0, 700, 8), (2.0, 3, 4)])
 def test_discrete_laplace_noise(epsilon: float, distance: int, count: int) -> None:
     mechanism = Charge("exact", epsilon=epsilon, distance=distance)
-    cost = Cost.of(mechanism, "replace", None).times(count)
+    cost = ComposedCost.of(mechanism, "replace", None).times(count)
     weight, loss, _ = mixtures.laplace(epsilon, distance, 1)
     for share in (0.0, 0.2, 0.5):
         at = share * epsilon * count
@@ -130,11 +130,11 @@ def test_less_distance_is_less_loss() -> None:
 
 def test_pure_and_single_releases_cost_what_they_say(exact: ss.Plan, plan: ss.Plan) -> None:
     """To the last digit: two releases of 0.1 are 0.2, and one planned release is its own ε at its own δ."""
-    cost = Cost.of(charge_of(exact), "replace", None)
+    cost = ComposedCost.of(charge_of(exact), "replace", None)
     assert cost.epsilon(1e-12) == exact.epsilon
     assert (cost + cost).epsilon(1e-12) == pytest.approx(0.2, rel=1e-15)
     assert cost.times(3).epsilon(1e-12) == pytest.approx(0.3, rel=1e-15)
-    single = Cost.of(charge_of(plan), "replace", None)
+    single = ComposedCost.of(charge_of(plan), "replace", None)
     assert single.epsilon(plan.delta) <= plan.epsilon
     assert single.delta(plan.epsilon) <= plan.delta
 
@@ -148,7 +148,7 @@ def test_what_a_plan_says_of_itself_is_not_believed(plan: ss.Plan) -> None:
     fine = plan.altered(step=plan.step / 1024)
     for forged in (boastful, bare, careless, fine):
         with pytest.raises(ss.LedgerError, match="do not give that"):
-            Cost.of(charge_of(forged), "replace", None)
+            ComposedCost.of(charge_of(forged), "replace", None)
 
 
 def test_a_plan_that_samples_is_charged_what_it_was_proved_to_be() -> None:
@@ -158,7 +158,7 @@ def test_a_plan_that_samples_is_charged_what_it_was_proved_to_be() -> None:
     )
     mechanism = charge_of(plan)
     assert (mechanism.kind, mechanism.epsilon, mechanism.delta) == ("other", plan.epsilon, plan.delta)
-    cost = Cost.of(mechanism, "replace", None)
+    cost = ComposedCost.of(mechanism, "replace", None)
     assert cost.epsilon(plan.delta) == plan.epsilon
     assert cost.delta(0.5 * plan.epsilon) > 0.2 * plan.epsilon
 
@@ -169,13 +169,13 @@ def test_finite_precision_is_charged_per_release() -> None:
     """
     gap = 1e-11
     for mechanism in (sketch(0.5, 50, 0.004, gap), sketch(0.5, 50, 0.05, gap)):
-        with_gap = Cost.of(mechanism, "replace", None)
-        ideal = Cost.of(replace(mechanism, gap=0.0), "replace", None)
+        with_gap = ComposedCost.of(mechanism, "replace", None)
+        ideal = ComposedCost.of(replace(mechanism, gap=0.0), "replace", None)
         grid = np.linspace(0.0, 4.0, 2_000)
         worst = np.minimum.accumulate([ideal.delta(at) + (1.0 + math.exp(at)) * gap for at in grid.tolist()])
         for at, needed in zip(grid.tolist(), worst, strict=True):
             assert with_gap.delta(at) >= needed * (1.0 - 1e-4)  # the grid may miss the lowest point by that
-    small = Cost.of(sketch(0.5, 50, 1e-4, gap), "replace", None)
+    small = ComposedCost.of(sketch(0.5, 50, 1e-4, gap), "replace", None)
     assert isinstance(small.losses[0], Law)
     assert small.losses[0].infinity < 2.1 * gap
 
@@ -183,10 +183,10 @@ def test_finite_precision_is_charged_per_release() -> None:
 def test_nothing_costs_nothing() -> None:
     for relation in ("replace", "add_remove"):
         for theta in (None, 5.0):
-            nothing = Cost.nothing(relation, theta)
+            nothing = ComposedCost.nothing(relation, theta)
             assert nothing.epsilon(1e-9) < (1e-12 if theta is None else 5.0)
-    assert Cost.of(sketch(0.5, 50, 0.0), "replace", None).epsilon(1e-12) < 1e-12
-    assert Cost.of(sketch(0.5, 50, 1e-200), "replace", None).epsilon(1e-12) < 1e-12
+    assert ComposedCost.of(sketch(0.5, 50, 0.0), "replace", None).epsilon(1e-12) < 1e-12
+    assert ComposedCost.of(sketch(0.5, 50, 1e-200), "replace", None).epsilon(1e-12) < 1e-12
 
 
 # --- plans chosen after a look ---
@@ -227,7 +227,7 @@ def test_why_distributions_do_not_allow_a_look() -> None:
 
 def test_moments_add_up_and_the_worse_counts() -> None:
     theta = 7.0
-    cost = Cost.of(ONE, "add_remove", theta)
+    cost = ComposedCost.of(ONE, "add_remove", theta)
     both = cost + cost
     for one, two in zip(cost.losses, both.losses, strict=True):
         assert isinstance(one, LossMoment)
@@ -239,7 +239,7 @@ def test_moments_add_up_and_the_worse_counts() -> None:
 
 def test_bytes_and_back() -> None:
     for theta in (None, 3.0):
-        cost = Cost.of(ONE, "add_remove", theta).times(3)
-        again = Cost.from_bytes(cost.to_bytes())
+        cost = ComposedCost.of(ONE, "add_remove", theta).times(3)
+        again = ComposedCost.from_bytes(cost.to_bytes())
         assert again.to_bytes() == cost.to_bytes()
         assert again.delta(0.3) == cost.delta(0.3)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 
-__all__ = ["Event", "pick_events", "tail_events"]
+__all__ = ["Event", "Indices", "pick_events", "tail_events"]
 
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]

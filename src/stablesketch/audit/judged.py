@@ -8,18 +8,16 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..privacy.binomial import lower_limit, upper_limit
 from .difference import DifferenceTest
-from .events import Event, pick_events, tail_events
+from .events import Event, Indices, pick_events, tail_events
 from .report import AuditFinding
 from .scores import Score, make_scores
 
 __all__ = ["Curve", "Judged"]
 
-Indices = NDArray[np.intp]
 Curve = Callable[[float], float]
 
 # The parts of the trials that train scores and pick events, and that say which of these are the most promising: an

@@ -18,10 +18,10 @@ from ..plan import Plan
 from ..plan.mechanism import mechanism_of
 from ..privacy import Privacy
 
-__all__ = ["Neighbours", "Stream", "neighbours_of", "worst_streams"]
+__all__ = ["Neighbours", "StreamPairs", "neighbours_of", "worst_streams"]
 
 Integers = NDArray[np.int64]
-Stream = tuple[Integers, Integers]
+StreamPairs = tuple[Integers, Integers]
 
 _MOST_SHARED = 20_000_000  # pairs of one key per trial: more would make an audit take days
 _VARIED = 100  # keys of the others, where they have many
@@ -33,11 +33,11 @@ class Neighbours:
     """Two data sets that differ by one person. Either is a stream, or several: one for each group the person is in."""
 
     name: str
-    first: tuple[Stream, ...]
-    second: tuple[Stream, ...]
+    first: tuple[StreamPairs, ...]
+    second: tuple[StreamPairs, ...]
 
 
-def worst_streams(plan: Plan) -> tuple[Stream, Stream]:
+def worst_streams(plan: Plan) -> tuple[StreamPairs, StreamPairs]:
     """The two neighbours that attain the sensitivity, or nearly, as (keys, values): the larger F_p first.
 
     All that is shared is on one key, and what differs on new keys: that is the worst for moments (neighbours.py), for
@@ -77,7 +77,7 @@ def neighbours_of(plan: Plan) -> list[Neighbours]:
     return found
 
 
-def _busy(privacy: Privacy, shared: Stream) -> Neighbours:
+def _busy(privacy: Privacy, shared: StreamPairs) -> Neighbours:
     """The pairs of the person are of a key that has many already."""
     new = np.arange(1, privacy.pairs_per_person + 1)
     busy = _followed(shared, np.zeros(max(_BUSY - len(shared[0]), 0), dtype=np.int64), 1)
@@ -114,11 +114,11 @@ class _Words:
         return f"with and without {self.who} {how}, {beside}"
 
 
-def _alone(name: str, streams: tuple[Stream, Stream]) -> Neighbours:
+def _alone(name: str, streams: tuple[StreamPairs, StreamPairs]) -> Neighbours:
     return Neighbours(name, (streams[0],), (streams[1],))
 
 
-def _apart(privacy: Privacy, shared: Stream, keys: Integers) -> tuple[Stream, Stream]:
+def _apart(privacy: Privacy, shared: StreamPairs, keys: Integers) -> tuple[StreamPairs, StreamPairs]:
     """The shared pairs with the largest values on these keys; and without them, or with pairs that show the least."""
     first = _followed(shared, keys, privacy.max_value)
     if privacy.relation == "add_remove":
@@ -126,11 +126,11 @@ def _apart(privacy: Privacy, shared: Stream, keys: Integers) -> tuple[Stream, St
     return first, _followed(shared, keys if privacy.unit == "key" else np.zeros_like(keys), 1)
 
 
-def _followed(stream: Stream, keys: Integers, value: int) -> Stream:
+def _followed(stream: StreamPairs, keys: Integers, value: int) -> StreamPairs:
     return np.concatenate([stream[0], keys]), np.concatenate([stream[1], np.full(len(keys), value)])
 
 
-def _varied(shared: Stream) -> Stream:
+def _varied(shared: StreamPairs) -> StreamPairs:
     """At least so many shared pairs, the first of them on keys of their own."""
     stream = _followed(shared, np.zeros(max(_VARIED - len(shared[0]), 0), dtype=np.int64), 1)
     keys = stream[0].copy()
@@ -138,7 +138,7 @@ def _varied(shared: Stream) -> Stream:
     return keys, stream[1]
 
 
-def _shared(plan: Plan) -> Stream:
+def _shared(plan: Plan) -> StreamPairs:
     """The pairs that the worst neighbours have in common: all on one key, or if keys come once, each on its own."""
     most, own = plan.privacy.max_value, plan.privacy.unit == "key"  # then every pair has a key of its own
     # Both streams keep the promised total, of pairs of value 1 where that is possible.

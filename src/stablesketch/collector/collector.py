@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import secrets
 import threading
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -18,7 +15,6 @@ from ..errors import (
     ArgumentError,
     ArgumentTypeError,
     BlobError,
-    LedgerCorrupt,
     MergeError,
     ReleasedAlready,
     SecretSpent,
@@ -26,22 +22,20 @@ from ..errors import (
     ShardsMissing,
 )
 from ..ledger import Ledger
-from ..ledger.arguments import checked_label, checked_part
-from ..ledger.record import Ask, Entry
 from ..mechanism.state import State
-from ..paying import Paid, Payment, until_shown
 from ..plan import Plan
 from ..plan.mechanism import mechanism_of
-from ..published import Release, Terms
+from ..published import Release
 from ..secret import Secret
-from ..secret.spending import spending
 from . import checkpoint, wire
 from .folded import check_folded
+from .releasing import release_all
+from .shards import checked_shard, checked_shards
 
 if TYPE_CHECKING:
     import os
 
-__all__ = ["Collector", "release_all", "released"]
+__all__ = ["Collector"]
 
 
 class Collector:
@@ -70,10 +64,8 @@ class Collector:
             raise ArgumentTypeError("plan", type(plan), "not a Plan", "Pass what ss.plan(...) gave")
         if secret is not None and not isinstance(secret, Secret):
             raise ArgumentTypeError("secret", type(secret), "not a Secret", "Pass Secret.load(path), or leave it out")
-        if shard is not None and not _is_name(shard):
-            raise ArgumentError("shard", shard, "not the name of a shard", 'Pass a short text such as "eu-1"')
-        expected = None if shards is None else _expected(shards, shard)
-        name = shard or f"shard-{secrets.token_hex(8)}"
+        name = f"shard-{secrets.token_hex(8)}" if shard is None else checked_shard(shard)
+        expected = None if shards is None else checked_shards(shards, shard)
         self._start(plan, mechanism_of(plan).state(plan, secret), {name}, expected)
 
     def _start(self, plan: Plan, state: State, shards: set[str], expected: frozenset[str] | None) -> None:
@@ -160,10 +152,7 @@ class Collector:
         Phantoms, grid and accounting come in at the release alone, so two plans have the same state if they agree on
         the statistic, the mechanism, the size and its layout, the largest value and deletions; only such is taken.
         """
-        same = ("statistic", "mechanism", "sizes", "per_key", "deletes", "sampled")
-        if any(getattr(plan, name, None) != getattr(self._plan, name, None) for name in same) or (
-            plan.privacy.max_value != self._plan.privacy.max_value
-        ):
+        if _of_state(plan) != _of_state(self._plan):
             raise MergeError("a plan of another state cannot take the place of this one. Collect again.")
         with self._lock:
             self._held().replan(plan)
@@ -175,7 +164,7 @@ class Collector:
         """
         with self._lock:
             self._held()
-            self._shards = {shard}
+            self._shards = {checked_shard(shard)}
 
     def delete(self, keys: object, values: object = None, *, threads: int | None = None) -> None:
         """Takes back pairs that were updated. Needs a plan made with deletes=True, which promises just that."""
@@ -335,151 +324,8 @@ class Collector:
         return f"<Collector of {self._plan.statistic}, {stage}>"
 
 
-def release_all(
-    collectors: Sequence[Collector],
-    *,
-    confidence: float = 0.95,
-    ledger: Ledger | None = None,
-    labels: Sequence[str] | None = None,
-    parts: Sequence[tuple[str, str]] | None = None,
-    person: bool = False,
-) -> list[Release]:
-    """Releases several collectors together: all are recorded in one transaction of the ledger, or none is released.
-
-    Each has a secret of its own; for groups of one stream that is `secret.child(name)`. `labels` and `parts` are one
-    for each collector; see `Collector.release`, for `person` too.
-    """
-    plans = [collector.plan for collector in collectors]
-    terms = [
-        Terms(plan.epsilon, plan.delta, plan.privacy.relation, plan.privacy.pairs_per_person, person, confidence)
-        for plan in plans
-    ]
-    return released(collectors, terms, ledger=ledger, labels=labels, parts=parts)
-
-
-def released(
-    collectors: Sequence[Collector],
-    terms: Sequence[Terms],
-    *,
-    ledger: Ledger | None = None,
-    labels: Sequence[str] | None = None,
-    parts: Sequence[tuple[str, str]] | None = None,
-    later: bool = False,
-) -> list[Release]:
-    """As `release_all`, each on its own terms.
-
-    `later` says that the caller records them, as part of something larger, before anybody may see them: so they are
-    not handed to who interrupts.
-    """
-    if ledger is not None and not isinstance(ledger, Ledger):
-        raise ArgumentTypeError("ledger", type(ledger), "not a Ledger", "Pass ss.Ledger(path)")
-    for name, unused in (("part", parts), ("label", [label for label in labels or () if label])):
-        if ledger is None and unused:
-            raise ArgumentError(name, unused[0], "there is no ledger to record it", "Pass ledger=, or leave it out")
-    for name, given in (("labels", labels), ("parts", parts)):
-        if given is not None and len(given) != len(collectors):
-            raise ArgumentError(
-                f"len({name})", len(given), f"there are {len(collectors)} collectors", "Pass one for each"
-            )
-    for collector, own in zip(collectors, terms, strict=True):
-        privacy = collector.plan.privacy
-        if own.person and privacy.protects != "add_remove":
-            raise ArgumentError(
-                "person", True, f"the plan protects {privacy.protects!r}, and people come and go with their pairs",
-                "Plan with relation='add_remove' and unit='pair', or leave out person=",
-            )  # fmt: skip
-    if len({id(collector) for collector in collectors}) < len(collectors):
-        raise ArgumentError("collectors", len(collectors), "one of them is there twice", "Pass each once")
-    with until_shown() as payment, contextlib.ExitStack() as held:
-        for collector in sorted(collectors, key=id):  # always in this order, so that threads cannot wait in a ring
-            held.enter_context(collector._lock)
-        for collector, own in zip(collectors, terms, strict=True):
-            collector._check_ready(own.confidence)
-        states = [collector._held() for collector in collectors]
-        keys = [state.secret for state in states]
-        entries = _entries(collectors, keys, labels, parts, terms) if ledger is not None else []
-        releases: list[Release] = []
-
-        def compute() -> None:
-            """In memory alone, so that the record of the payment can hold the value; the same whenever it is done."""
-            releases[:] = [state.release(own) for state, own in zip(states, terms, strict=True)]
-
-        pay = None if ledger is None else lambda: _paid(ledger, entries, payment, compute, releases)
-        receipt = None if ledger is None else (ledger.path, ledger.name, entries)
-        if not later:
-            payment.hold()
-        with spending(keys, pay, receipt) as paid:
-            payment.paid += [one for one in paid if one not in payment.paid]  # one that was paid in an earlier call
-            for collector in collectors:
-                collector._state = None  # and with it the only references to entries and secret
-            if ledger is None:
-                compute()
-            elif not releases:  # paid in an earlier call: what was recorded then is the value, whatever came since
-                releases = [_recorded(ledger, record) for record in paid]
-        if ledger is not None:
-            releases = [replace(one, record=record.number) for one, record in zip(releases, paid, strict=True)]
-        if not later:
-            payment.releases += releases
-    return releases
-
-
-def _recorded(ledger: Ledger, record: Paid) -> Release:
-    text = ledger.published(record.number)
-    if text is None:
-        raise LedgerCorrupt(f"the ledger {ledger.path} has lost the value of release {record.number}.")
-    return Release.from_json(text)
-
-
-def _paid(
-    ledger: Ledger, entries: Sequence[Entry], payment: Payment, compute: Callable[[], None], releases: list[Release]
-) -> list[Paid]:
-    """Computes the values and records them, or raises: then they are forgotten, and nobody has seen them."""
-    try:
-        compute()
-        published = [partial(_text, one) for one in releases]
-        paid = [Paid(ledger.path, one.number, one.epsilon, one.delta) for one in ledger.enter(entries, published)]
-    except BaseException:
-        releases.clear()
-        raise
-    payment.paid += paid
-    return paid
-
-
-def _text(release: Release, number: int) -> str:
-    return replace(release, record=number).to_json()
-
-
-def _entries(
-    collectors: Sequence[Collector], keys: Sequence[Secret], labels: Sequence[str] | None,
-    parts: Sequence[tuple[str, str]] | None, terms: Sequence[Terms],
-) -> list[Entry]:  # fmt: skip
-    asks: dict[tuple[Plan, bool], Ask] = {}
-    entries = []
-    for i, (collector, secret, own) in enumerate(zip(collectors, keys, terms, strict=True)):
-        ask = asks.setdefault((collector.plan, own.person), Ask.of_plan(collector.plan, person=own.person))
-        label = checked_label(labels[i] if labels is not None else "")
-        part = checked_part(parts[i] if parts is not None else None, ask)
-        entries.append(Entry(ask, secret.fingerprint, label, part))
-    return entries
-
-
-def _expected(shards: Iterable[str], shard: str | None) -> frozenset[str]:
-    """The list of all shards, the one to be opened among them."""
-    names = [shards] if isinstance(shards, str) else list(shards)
-    if isinstance(shards, str) or not names or not all(_is_name(name) for name in names):
-        raise ArgumentError("shards", shards, "not a list of names of shards", 'Pass one such as ["eu-1", "us-1"]')
-    if len(set(names)) < len(names):
-        raise ArgumentError("shards", names, "a name stands there twice", "List each once")
-    if shard is None or shard not in names:
-        raise ArgumentError(
-            "shard", shard, "not in the list of shards", "Pass the name that this shard has in the list"
-        )
-    return frozenset(names)
-
-
-def _is_name(shard: object) -> bool:
-    """Text that UTF-8 can write in 1 to 65535 bytes."""
-    try:
-        return isinstance(shard, str) and 0 < len(shard.encode()) < 2**16
-    except UnicodeEncodeError:
-        return False
+def _of_state(plan: Plan) -> tuple[object, ...]:
+    """What the state depends on."""
+    return (
+        plan.statistic, plan.mechanism, plan.sizes, plan.per_key, plan.deletes, plan.sampled, plan.privacy.max_value
+    )  # fmt: skip

@@ -1,4 +1,4 @@
-"""`Cost`: what one or many releases cost in privacy, as an upper bound that composes.
+"""`ComposedCost`: what one or many releases cost in privacy, as an upper bound that composes.
 
 Two ways to compose, chosen when a ledger is made:
 
@@ -41,7 +41,7 @@ from ..errors import BlobError
 from ..privacy.charge import Charge
 from ..privacy.loss_law import ATOM, Law, compose, either, power
 
-__all__ = ["Cost", "LossMoment", "best_theta"]
+__all__ = ["ComposedCost", "LossMoment", "best_theta"]
 
 _UP = 1.0 + 2.0**-40
 _MOMENT = struct.Struct("<ddd")
@@ -84,44 +84,44 @@ class LossMoment:
 
 
 @dataclass(frozen=True)
-class Cost:
+class ComposedCost:
     """An upper bound for the privacy of one or many releases, in each direction; `basic` is (Σ ε_i, Σ δ_i)."""
 
     losses: tuple[Law, ...] | tuple[LossMoment, ...]
     basic: tuple[float, float] = (0.0, 0.0)
 
     @classmethod
-    def nothing(cls, relation: str, theta: float | None) -> Cost:
+    def nothing(cls, relation: str, theta: float | None) -> ComposedCost:
         """Before the first release."""
         directions = 2 if _between(relation) == "add_remove" else 1
         return cls((ATOM,) * directions if theta is None else (LossMoment(theta),) * directions)
 
     @classmethod
-    def of(cls, mechanism: Charge, relation: str, theta: float | None) -> Cost:
+    def of(cls, mechanism: Charge, relation: str, theta: float | None) -> ComposedCost:
         """One release; composed by its moment at θ, or by its distribution if θ is None."""
         basic, laws = mechanism.basic(_between(relation)), mechanism.laws(_between(relation))
         return cls(laws if theta is None else tuple(LossMoment.of_law(theta, law) for law in laws), basic)
 
-    def __add__(self, other: Cost) -> Cost:
+    def __add__(self, other: ComposedCost) -> ComposedCost:
         """Both."""
         (e1, d1), (e2, d2) = self.basic, other.basic
         both = tuple(_compose(one, two) for one, two in self._beside(other))
-        return Cost(cast("tuple[Law, ...]", both), (_sum_up(e1, e2), _sum_up(d1, d2)))
+        return ComposedCost(cast("tuple[Law, ...]", both), (_sum_up(e1, e2), _sum_up(d1, d2)))
 
-    def __or__(self, other: Cost) -> Cost:
+    def __or__(self, other: ComposedCost) -> ComposedCost:
         """One of them, whichever is worse: for what cannot concern the same person."""
         (e1, d1), (e2, d2) = self.basic, other.basic
         worse = tuple(_either(one, two) for one, two in self._beside(other))
-        return Cost(cast("tuple[Law, ...]", worse), (max(e1, e2), max(d1, d2)))
+        return ComposedCost(cast("tuple[Law, ...]", worse), (max(e1, e2), max(d1, d2)))
 
-    def _beside(self, other: Cost) -> Iterator[tuple[Law | LossMoment, Law | LossMoment]]:
+    def _beside(self, other: ComposedCost) -> Iterator[tuple[Law | LossMoment, Law | LossMoment]]:
         return zip(self.losses, other.losses, strict=True)
 
-    def times(self, count: int) -> Cost:
+    def times(self, count: int) -> ComposedCost:
         """`count` releases of this kind."""
         many = tuple(_power(loss, count) for loss in self.losses)
         epsilon, delta = self.basic
-        return Cost(cast("tuple[Law, ...]", many), (_times_up(epsilon, count), _times_up(delta, count)))
+        return ComposedCost(cast("tuple[Law, ...]", many), (_times_up(epsilon, count), _times_up(delta, count)))
 
     def delta(self, epsilon: float) -> float:
         """A δ for which all of it together is (epsilon, δ)-private: the worse direction."""
@@ -181,9 +181,9 @@ class Cost:
         return cls(cast("tuple[Law, ...]", tuple(losses)), (epsilon, delta))
 
     @staticmethod
-    def total(parts: Sequence[Cost], start: Cost) -> Cost:
+    def total(parts: Sequence[ComposedCost], start: ComposedCost) -> ComposedCost:
         """All of them together."""
-        return reduce(Cost.__add__, parts, start)
+        return reduce(ComposedCost.__add__, parts, start)
 
 
 def _between(relation: str) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..errors import BudgetExceeded, ClockWentBackwards, LedgerCorrupt, SecretSpent
 from . import published
-from .accounting import Cost
+from .accounting import ComposedCost
 from .chain import Chain, record_of
 from .composition import Composition, Lane, Stale, forget
 from .preview import Limit
@@ -92,11 +92,11 @@ class Books:
             found.append(Limit(budget.name, budget.epsilon, budget.delta, spent))
         return found
 
-    def totals_with(self, name: str, entries: Sequence[Entry], relation: str) -> list[Cost]:
+    def totals_with(self, name: str, entries: Sequence[Entry], relation: str) -> list[ComposedCost]:
         """What would be spent of each of `limits` after these entries. Nothing is written."""
         return [self._added(budget, entries, relation).total() for budget in self._concerned(name)]
 
-    def totals_if(self, name: str, asks: Sequence[Ask], times: int, lane: Lane, relation: str) -> list[Cost]:
+    def totals_if(self, name: str, asks: Sequence[Ask], times: int, lane: Lane, relation: str) -> list[ComposedCost]:
         """The same for each of the asks so many times in one lane, however many that is."""
         mechanisms = [ask.mechanism for ask in asks]
         return [
@@ -144,7 +144,7 @@ class Books:
         changed = []
         for budget in self._concerned(name):
             composition = self._added(budget, entries, relation)
-            limit = Limit(budget.name, budget.epsilon, budget.delta, Cost.nothing(relation, budget.theta))
+            limit = Limit(budget.name, budget.epsilon, budget.delta, ComposedCost.nothing(relation, budget.theta))
             total = composition.total()
             after = limit.epsilon_of(total)  # of the whole in the end, which comes last
             if not limit.holds(total):

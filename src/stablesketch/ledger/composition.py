@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 from ..errors import BlobError
 from ..privacy.charge import Charge
-from .accounting import Cost
+from .accounting import ComposedCost
 
 __all__ = ["Composition", "Lane", "Stale", "forget"]
 
@@ -36,7 +36,7 @@ _ACCOUNTING = b"stablesketch/ledger/accounting/1/"  # a change of how costs are 
 _REMEMBERED = 512
 
 # Costs by key, of this process: the same key is the same cost, whatever the ledger.
-_memory: dict[bytes, Cost] = {}
+_memory: dict[bytes, ComposedCost] = {}
 
 
 def forget() -> None:
@@ -66,7 +66,7 @@ class Composition:
         self._lanes: dict[Lane, dict[int, bytes]] = {}
         self._changed: set[Lane] = set()
         self._recipes: dict[bytes, tuple[bytes, bytes] | Charge] = {}
-        self._found: dict[str, tuple[Cost, set[bytes]]] = {}
+        self._found: dict[str, tuple[ComposedCost, set[bytes]]] = {}
 
     def clear(self) -> None:
         """Forgets everything, in the tables too."""
@@ -116,17 +116,17 @@ class Composition:
         self._recipes[key] = mechanism
         return key
 
-    def total(self) -> Cost:
+    def total(self) -> ComposedCost:
         """Everything together: what may concern everybody, and of every partition the worst part."""
         total = self._lane_cost(Lane())
         for partition in sorted(self._partitions()):
             total = total + self._worst(partition)[0]
         return total
 
-    def total_if(self, mechanisms: Sequence[Charge], times: int, lane: Lane) -> Cost:
+    def total_if(self, mechanisms: Sequence[Charge], times: int, lane: Lane) -> ComposedCost:
         """The total if each of these were released `times` times more in this lane."""
-        nothing = Cost.nothing(self._relation, self._theta)
-        more = Cost.total([self._cost(self._single(each)).times(times) for each in mechanisms], nothing)
+        nothing = ComposedCost.nothing(self._relation, self._theta)
+        more = ComposedCost.total([self._cost(self._single(each)).times(times) for each in mechanisms], nothing)
         total = self._lane_cost(Lane())
         for partition in sorted(self._partitions()):
             if partition != lane.partition:
@@ -207,19 +207,19 @@ class Composition:
             raise Stale
         return stored | {lane.partition for lane in self._changed if lane.partition}
 
-    def _lane_cost(self, lane: Lane) -> Cost:
+    def _lane_cost(self, lane: Lane) -> ComposedCost:
         """Large ones first: they change least often, and a small one added to a large one costs little precision."""
         frontier = self._frontier(lane)
         costs = [self._cost(frontier[level]) for level in sorted(frontier, reverse=True)]
-        return Cost.total(costs, Cost.nothing(self._relation, self._theta))
+        return ComposedCost.total(costs, ComposedCost.nothing(self._relation, self._theta))
 
-    def _worst(self, partition: str) -> tuple[Cost, set[bytes]]:
+    def _worst(self, partition: str) -> tuple[ComposedCost, set[bytes]]:
         """The cost of the worst part, the changed ones included, and the states that were not covered before."""
         if partition not in self._found:
             self._found[partition] = self._find_worst(partition)
         return self._found[partition]
 
-    def _find_worst(self, partition: str) -> tuple[Cost, set[bytes]]:
+    def _find_worst(self, partition: str) -> tuple[ComposedCost, set[bytes]]:
         row = self._connection.execute(
             "SELECT content, checksum FROM partitions WHERE budget = ? AND partition = ?", (self._budget, partition)
         ).fetchone()
@@ -241,7 +241,7 @@ class Composition:
             raise Stale
         return worst, new
 
-    def _cost(self, key: bytes) -> Cost:
+    def _cost(self, key: bytes) -> ComposedCost:
         cost = _memory.get(key)
         if cost is None:
             recipe = self._recipes.get(key)
@@ -249,7 +249,7 @@ class Composition:
             if row is not None:
                 cost = _checked(key, row)
             elif isinstance(recipe, Charge):
-                cost = Cost.of(recipe, self._relation, self._theta)
+                cost = ComposedCost.of(recipe, self._relation, self._theta)
             elif recipe is not None:
                 cost = self._cost(recipe[0]) + self._cost(recipe[1])
             else:
@@ -260,12 +260,12 @@ class Composition:
         return cost
 
 
-def _checked(name: bytes, row: tuple[bytes, bytes]) -> Cost:
+def _checked(name: bytes, row: tuple[bytes, bytes]) -> ComposedCost:
     content, checksum = row
     if type(content) is not bytes or _checksum(name, content) != checksum:
         raise Stale
     try:
-        return Cost.from_bytes(content)
+        return ComposedCost.from_bytes(content)
     except BlobError:
         raise Stale from None
 

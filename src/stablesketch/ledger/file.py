@@ -17,12 +17,12 @@ from .rows import Budget, Head
 from .spent_secrets import SpentSecrets
 from .upgrade import upgrade
 
-__all__ = ["LedgerFile", "Terms"]
+__all__ = ["LedgerFile", "LedgerTerms"]
 
 T = TypeVar("T")
 
 
-class Terms(NamedTuple):
+class LedgerTerms(NamedTuple):
     """What a ledger is opened with; None where nothing was said. One that exists has to have the same."""
 
     epsilon: float | None
@@ -33,7 +33,7 @@ class Terms(NamedTuple):
 
     def check_same(self, books: Books, path: Path) -> None:
         head, whole = books.head, books.whole
-        there = Terms(whole.epsilon, whole.delta, head.relation, head.pairs_per_person, bool(head.adaptive))
+        there = LedgerTerms(whole.epsilon, whole.delta, head.relation, head.pairs_per_person, bool(head.adaptive))
         for name, given, has in zip(self._fields, self, there, strict=True):
             if given is not None and given != has:
                 raise LedgerMismatch(
@@ -48,7 +48,7 @@ class LedgerFile:
     It remembers which file it was and how far its chain had come, and every transaction holds the file to that.
     """
 
-    def __init__(self, path: Path, terms: Terms) -> None:
+    def __init__(self, path: Path, terms: LedgerTerms) -> None:
         self.path = path
         with store.transaction(path, write=True) as (connection, self._identity):
             if store.is_empty(connection, path):
@@ -97,7 +97,7 @@ class LedgerFile:
             books.rebuild()
 
 
-def _make(connection: sqlite3.Connection, path: Path, terms: Terms) -> None:
+def _make(connection: sqlite3.Connection, path: Path, terms: LedgerTerms) -> None:
     if terms.epsilon is None or terms.delta is None:
         raise LedgerMismatch(f"the ledger {path} is empty. Pass epsilon= and delta= to make one.")
     epsilon, delta, adaptive = float(terms.epsilon), float(terms.delta), bool(terms.adaptive)

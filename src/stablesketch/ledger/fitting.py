@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..plan import Plan
 from ..privacy.charge import Charge
-from .accounting import Cost
+from .accounting import ComposedCost
 from .books import Books
 from .composition import Lane
 from .preview import Preview, Schedule, largest_epsilon, schedule
@@ -42,7 +42,7 @@ def schedule_of(books: Books, name: str, plan: Plan, releases: int) -> Schedule:
     relation = books.head.relation or plan.privacy.protects
     limits = books.limits(name, relation)
     thetas = [books.theta(limit.name) for limit in limits]
-    return schedule(plan, releases, limits, lambda mechanism, i: Cost.of(mechanism, relation, thetas[i]))
+    return schedule(plan, releases, limits, lambda mechanism, i: ComposedCost.of(mechanism, relation, thetas[i]))
 
 
 def would_fit(books: Books, name: str, ask: Ask) -> bool:

@@ -21,7 +21,7 @@ from .arguments import check_count, check_unit, checked_label, checked_part, che
 from .books import Books
 from .chain import position_from, position_text
 from .composition import Lane, Stale
-from .file import LedgerFile, Terms
+from .file import LedgerFile, LedgerTerms
 from .fitting import epsilon_that_fits, preview_of, schedule_of, would_fit
 from .preview import Limit, Preview, Schedule
 from .record import Ask, Entry, Record, records_to_csv, records_to_json
@@ -78,7 +78,7 @@ class Ledger:
                 f"there is no ledger {place}. Pass epsilon= and delta=, the whole budget, to make one."
             )
         try:
-            self._file = LedgerFile(place, Terms(epsilon, delta, relation, pairs_per_person, adaptive))
+            self._file = LedgerFile(place, LedgerTerms(epsilon, delta, relation, pairs_per_person, adaptive))
         except BaseException:
             if made:
                 store.discard_empty(place)

@@ -11,7 +11,7 @@ from ..plan import Plan
 from ..plan.mechanism import charge_of, mechanism_of
 from ..privacy import PrivacyCurve
 from ..privacy.charge import Charge
-from .accounting import Cost
+from .accounting import ComposedCost
 
 __all__ = ["Limit", "Preview", "Schedule", "largest_epsilon"]
 
@@ -29,13 +29,13 @@ class Limit:
     name: str
     epsilon: float
     delta: float
-    spent: Cost
+    spent: ComposedCost
 
-    def holds(self, cost: Cost) -> bool:
+    def holds(self, cost: ComposedCost) -> bool:
         """Whether this total is within the budget: its δ at the budget's ε is not more than the budget's."""
         return cost.delta(self.epsilon * _NINE_DIGITS) <= self.delta * _NINE_DIGITS
 
-    def epsilon_of(self, cost: Cost) -> float:
+    def epsilon_of(self, cost: ComposedCost) -> float:
         """The certified ε of this total at the budget's δ."""
         return cost.epsilon(self.delta * _NINE_DIGITS)
 
@@ -128,7 +128,9 @@ def largest_epsilon(charge: Charge, fits: Callable[[Charge], bool], *, most: flo
     return min(curve.bracket(left)[0] if left > 0.0 else epsilon, most)
 
 
-def schedule(plan: Plan, releases: int, limits: Sequence[Limit], cost_of: Callable[[Charge, int], Cost]) -> Schedule:
+def schedule(
+    plan: Plan, releases: int, limits: Sequence[Limit], cost_of: Callable[[Charge, int], ComposedCost]
+) -> Schedule:
     """The largest ε each at which `releases` releases fit into all limits, planned and checked."""
 
     def fits(charge: Charge) -> bool:

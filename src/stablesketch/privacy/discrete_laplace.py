@@ -26,7 +26,7 @@ from numbers import Rational
 
 from ..errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["quantile", "sample", "variance"]
+__all__ = ["Below", "quantile", "sample", "variance"]
 
 Below = Callable[[int], int]
 

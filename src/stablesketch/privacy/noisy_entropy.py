@@ -72,7 +72,6 @@ from .privacy import Privacy
 
 __all__ = ["MOST_TOTAL", "NORM_SHARE", "EntropyNoise", "NoisyMass", "entropy_size_for", "error"]
 
-Below = Callable[[int], int]
 BucketState = tuple[NDArray[np.int64], Array]
 
 MOST_TOTAL = 2**53
@@ -208,7 +207,7 @@ class EntropyNoise(EntropyShares):
 
     # --- the release ---
 
-    def measure(self, total: int, locations: Array | None, below: Below) -> NoisyMass:
+    def measure(self, total: int, locations: Array | None, below: discrete_laplace.Below) -> NoisyMass:
         """N and N (Ĥ - β') with noise, from the exact N and the y_j of a sketch of `size` entries (None if empty).
 
         `below(n)` gives uniform integers below n; the same ones give the same release.
@@ -222,7 +221,7 @@ class EntropyNoise(EntropyShares):
 
         return self._released(total, mass, below)
 
-    def measure_buckets(self, total: int, read: Callable[[], BucketState], below: Below) -> NoisyMass:
+    def measure_buckets(self, total: int, read: Callable[[], BucketState], below: discrete_laplace.Below) -> NoisyMass:
         """The same from buckets, and ‖N‖ with noise. `read` gives the totals of buckets, and their y_j as rows.
 
         It is not called where T is beyond `MOST_TOTAL`: what it cannot read would be told by an error."""
@@ -244,13 +243,13 @@ class EntropyNoise(EntropyShares):
         norm = bucket_norm(found[0][0]) if found else 0
         return replace(released, norm=norm + discrete_laplace.sample(self.norm_scale, below))
 
-    def measure_exact(self, totals: Collection[int], below: Below) -> NoisyMass:
+    def measure_exact(self, totals: Collection[int], below: discrete_laplace.Below) -> NoisyMass:
         """The same from the totals of all keys, each above 0, where `size` is 0."""
         if self.size:
             raise ArgumentError("size", self.size, "exact totals have no entries", "Make the noise with size=0")
         return self._released(sum(totals), lambda: exact_mass(totals), below)
 
-    def _released(self, total: int, mass: Callable[[], Fraction], below: Below) -> NoisyMass:
+    def _released(self, total: int, mass: Callable[[], Fraction], below: discrete_laplace.Below) -> NoisyMass:
         """`mass` computes N Ĥ, to within η N."""
         counted = None if self.total_is_public else total + discrete_laplace.sample(self.total_scale, below)
         bound = self.bound(total if counted is None else counted)

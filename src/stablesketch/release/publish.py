@@ -1,7 +1,7 @@
 """`publish`: names are chosen, numbers released and paid for, in this order, by what was decided.
 
 Nothing is shown before a ledger has it. A number by itself is recorded by its collector, with the fingerprint of its
-secret (collector/spending.py). A table, and what follows a search for max_value, is released under secrets of its own
+secret (secret/spending.py). A table, and what follows a search for max_value, is released under secrets of its own
 that nobody else has, and recorded as one: computed in memory, paid for together with the values, then shown.
 """
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..bounding.groups import GroupBudget, Name, selected
 from ..collector import Collector
-from ..collector.collector import released
+from ..collector.releasing import released
 from ..errors import ArgumentError
 from ..ledger.arguments import checked_label
 from ..ledger.record import Ask, Entry

@@ -41,7 +41,7 @@ _WINDOW_MASK = np.uint32((1 << WINDOW) - 1)
 _STREAM = 0
 _PHANTOMS = 1
 
-Registers = NDArray[np.uint32]
+RegisterWords = NDArray[np.uint32]
 
 
 class DistinctRegisters:
@@ -60,7 +60,7 @@ class DistinctRegisters:
     _fingerprinter: Fingerprinter | None
     _key: bytes | None
     _lock: threading.Lock
-    _registers: Registers
+    _registers: RegisterWords
     _secret_fingerprint: bytes
 
     def __init__(self, registers: int, secret: Secret) -> None:
@@ -71,7 +71,7 @@ class DistinctRegisters:
         count = checked_registers(registers)
         self._start(np.zeros(count, np.uint32), secret.fingerprint, secret)
 
-    def _start(self, registers: Registers, secret_fingerprint: bytes, secret: Secret | None) -> None:
+    def _start(self, registers: RegisterWords, secret_fingerprint: bytes, secret: Secret | None) -> None:
         self._registers = registers
         self._secret_fingerprint = secret_fingerprint
         self._key = None if secret is None else secret.derive("distinct/registers", 16)
@@ -140,7 +140,7 @@ class DistinctRegisters:
         with self._lock:
             self._registers = _united([self._registers, theirs])
 
-    def _snapshot(self) -> Registers:
+    def _snapshot(self) -> RegisterWords:
         with self._lock:
             return self._registers.copy()
 
@@ -189,7 +189,7 @@ class DistinctRegisters:
 class _Worker:
     """Counts chunks of rows with registers of its own."""
 
-    def __init__(self, keys: KeyColumn, registers: Registers, key: bytes) -> None:
+    def __init__(self, keys: KeyColumn, registers: RegisterWords, key: bytes) -> None:
         self.registers = registers
         self._keys = keys
         self._key = key
@@ -219,7 +219,7 @@ def checked_registers(registers: object) -> int:
     return count
 
 
-def _united(parts: list[Registers]) -> Registers:
+def _united(parts: list[RegisterWords]) -> RegisterWords:
     """The registers of the union: values drawn by either, seen from the larger of the largest values."""
     first, *others = parts
     for other in others:
@@ -229,16 +229,16 @@ def _united(parts: list[Registers]) -> Registers:
     return first
 
 
-def _seen_from(largest: Registers, registers: Registers) -> Registers:
+def _seen_from(largest: RegisterWords, registers: RegisterWords) -> RegisterWords:
     """Which of largest, largest - 1, ... were drawn: bits 24, 23, ..."""
     own = registers >> _SHIFT
     drawn = (registers & _WINDOW_MASK) | np.where(own > 0, np.uint32(1 << WINDOW), np.uint32(0))
     # A shift by 32 or more is not defined; by 25 all bits are gone.
-    shifted: Registers = drawn >> np.minimum(largest - own, np.uint32(WINDOW + 1))
+    shifted: RegisterWords = drawn >> np.minimum(largest - own, np.uint32(WINDOW + 1))
     return shifted
 
 
-def _possible(registers: Registers) -> bool:
+def _possible(registers: RegisterWords) -> bool:
     """Whether some set of keys makes these: no value above the largest there is, none below 1."""
     largest = registers >> _SHIFT
     # The lowest bit of a register is the value u - 24: below value 1 there are 25 - u bits, all 24 if u is 0 or 1.

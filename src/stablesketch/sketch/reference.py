@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 Bytes = NDArray[np.uint8]
-Bits = NDArray[np.uint64]
+Words = NDArray[np.uint64]
 
 CAUCHY = EntryLaw("symmetric", 1.0)
 
@@ -101,12 +101,12 @@ class Variates:
     t: Array
 
     @classmethod
-    def of(cls, bits: Bits, more: Bits, last: Bits | None = None, law: EntryLaw = CAUCHY) -> Variates:
+    def of(cls, bits: Words, more: Words, last: Words | None = None, law: EntryLaw = CAUCHY) -> Variates:
         side = (bits >> np.uint64(62)).astype(np.intp) & 1
         return cls((bits >> np.uint64(63)).astype(np.bool_), side, uniforms(bits, more, last, law))
 
 
-def uniforms(bits: Bits, more: Bits, last: Bits | None = None, law: EntryLaw = CAUCHY) -> Array:
+def uniforms(bits: Words, more: Words, last: Words | None = None, law: EntryLaw = CAUCHY) -> Array:
     """t, in units of 2^-63: the lower 62 bits are m, and t = 2m + 1, rounded to a float.
 
     On the upper side, where a small t is a large X, an m below 2^48 is continued by the 64 bits `more`, so that t has a
@@ -218,7 +218,7 @@ def variates(key: bytes, domain: int, fingerprints: Sequence[int], size: int, la
     return Variates.of(entry_bits(key, domain, fingerprints, size), more, last, law)
 
 
-def entry_bits(key: bytes, domain: int, fingerprints: Sequence[int], size: int) -> Bits:
+def entry_bits(key: bytes, domain: int, fingerprints: Sequence[int], size: int) -> Words:
     """64 bits for each fingerprint (rows) and entry (columns).
 
     One block of AES-128 for two entries: the fingerprint (8 bytes), the number of the pair of entries (4 bytes) and the

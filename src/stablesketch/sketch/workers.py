@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from ..errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["at_most", "checked_threads", "share"]
+__all__ = ["checked_threads", "limit_threads", "share"]
 
 CHUNK = 1 << 16  # rows at a time: bounds the memory of a worker, and keeps its rows in the second-level cache
 _ALONE = 1 << 14  # fewer rows than this are not worth a second thread
@@ -20,7 +20,7 @@ Worker = TypeVar("Worker", bound=Callable[[int, int], None])
 _limit = 1024
 
 
-def at_most(threads: int) -> None:
+def limit_threads(threads: int) -> None:
     """From now on `threads=None` is no more than this: for a process that shares its processors with others like it."""
     global _limit
     _limit = checked_threads(threads)

@@ -11,7 +11,7 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.collector import Collector
-from stablesketch.collector.collector import released
+from stablesketch.collector.releasing import released
 from stablesketch.engines.local import group_collectors
 
 PRIVACY = ss.Privacy(1.0, 1e-6, 0, relation="add_remove")

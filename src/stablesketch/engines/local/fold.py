@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._native import StreamFold
+from ...sketch.projection import Fingerprints, Totals
 from ...sketch.tier import TIER
 
 __all__ = ["Fold", "Unfolded"]
 
-Fingerprints = NDArray[np.uint64]
-Totals = NDArray[np.int64]
 Codes = NDArray[np.int32]
 Sink = Callable[[int, Fingerprints, Totals, int], None]
 

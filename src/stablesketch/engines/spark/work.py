@@ -23,7 +23,7 @@ from ...errors import ArgumentError, StablesketchError
 from ...plan import Plan
 from ...reading.libraries import need
 from ...secret import Secret
-from ...sketch.workers import at_most
+from ...sketch.workers import limit_threads
 from .. import failure
 from ..local.group_collectors import ListedGroups, MetGroups
 from ..local.pour import BadBatch, pour, pour_groups
@@ -172,7 +172,7 @@ def _partition() -> int:
     """The number of the partition that this worker has; and the worker has as many threads as the task has cores."""
     keep_imports()
     context = need("pyspark", "spark").TaskContext.get()
-    at_most(int(os.environ.get("OMP_NUM_THREADS", "1")))  # which Spark sets to that
+    limit_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))  # which Spark sets to that
     return int(context.partitionId())
 
 

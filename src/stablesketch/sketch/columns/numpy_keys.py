@@ -12,13 +12,13 @@ from stablesketch._native import KeyHasher
 from stablesketch.sketch.columns.canonical import NANOSECONDS, canonical_form
 from stablesketch.sketch.columns.refusals import null_row, refused_dtype
 
-Reader = Callable[[NDArray[Any], int], NDArray[np.uint64]]
+ReadRows = Callable[[NDArray[Any], int], NDArray[np.uint64]]
 """Fingerprints of a slice, given the row at which the slice begins in its column."""
 
 _TWO_63 = np.uint64(2**63)
 
 
-def reader(hasher: KeyHasher, dtype: np.dtype[Any], argument: str) -> Reader:
+def reader(hasher: KeyHasher, dtype: np.dtype[Any], argument: str) -> ReadRows:
     """The function for this dtype; dtypes that are no keys are refused here, before any row is read."""
     if dtype.kind == "i" or (dtype.kind == "u" and dtype.itemsize < 8):
         return lambda rows, _: _dense(rows, np.dtype(np.int64)).view(np.uint64)

@@ -62,7 +62,7 @@ class ArrowSource:
             raise _unreadable(argument, described, error) from error
 
 
-Source = list[object] | range | NDArray[Any] | Categories | ArrowSource
+ColumnSource = list[object] | range | NDArray[Any] | Categories | ArrowSource
 
 
 def is_single(column: object) -> bool:
@@ -75,7 +75,7 @@ def described(column: object) -> Shown:
     return Shown(f"<{type(column).__module__}.{type(column).__qualname__}>")
 
 
-def recognise(column: object, argument: str) -> Source:
+def recognise(column: object, argument: str) -> ColumnSource:
     """What holds the data of `column`, or an error that says what to pass instead."""
     if isinstance(column, list | range):
         return column
@@ -138,7 +138,7 @@ def _is_pandas(column: object) -> bool:
     return isinstance(column, pandas.Series | pandas.Index | pandas.api.extensions.ExtensionArray)
 
 
-def _from_pandas(column: Any, argument: str) -> Source:
+def _from_pandas(column: Any, argument: str) -> ColumnSource:
     if isinstance(column.dtype, np.dtype):
         return _flat(np.asarray(column), argument)
     pandas: Any = sys.modules["pandas"]
