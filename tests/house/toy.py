@@ -7,20 +7,18 @@ and that is all that the package is told. It is no part of the package and chang
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
 
-from stablesketch.mechanism.exact import ExactNumber
-from stablesketch.mechanism.histogram import HistogramState
-from stablesketch.mechanism.laplace_noise import noise_of, noisy
-from stablesketch.mechanism.measured import Measured as Found
+from stablesketch.mechanism.exact import noise_plan
+from stablesketch.mechanism.laplace import OfHistogram
 from stablesketch.plan.asked import Asked
 from stablesketch.plan.mechanism import register as register_mechanism
-from stablesketch.plan.plan import Accuracy, Cost, Numbers, Plan
+from stablesketch.plan.plan import Plan
 from stablesketch.privacy import Privacy, discrete_laplace
 from stablesketch.published import Release
 from stablesketch.statistic import (
@@ -98,37 +96,23 @@ def scale(privacy: Privacy) -> Fraction:
     return Fraction(distance(privacy)) / Fraction(privacy.epsilon)
 
 
-class UnevenState(HistogramState):
-    """Every key's total; how many are uneven is counted at the release."""
-
-    def _scale(self) -> Fraction:
-        return scale(self._plan.privacy)
-
-    def measure(self, confidence: float) -> Found:
-        statistic = self._plan.statistic
-        assert isinstance(statistic, Uneven)
-        units = sum(total % statistic.modulus != 0 for total in self._totals.values())
-        found = noisy(units, self._scale(), Fraction(1), confidence, noise_of(self.secret, statistic))
-        return found.within(*self._plan.range(self.pairs))
-
-
-class UnevenCount(ExactNumber):
+class UnevenCount(OfHistogram):
     """Serves the statistic under every name but "bare"."""
-
-    state = UnevenState
 
     def serves(self, statistic: Statistic, name: str) -> bool:
         return isinstance(statistic, Uneven) and name != "bare"
 
     def plan(self, asked: Asked) -> Plan:
-        epsilon, expected = asked.privacy.epsilon, asked.expected or 0.0
         deviation = math.sqrt(discrete_laplace.variance(scale(asked.privacy)))
-        error = deviation / (expected or 1.0)
-        accuracy = Accuracy(error, expected > 0.0, expected, error)
-        return Plan(asked, "exact", Cost(epsilon, 0.0, epsilon), accuracy, Numbers(step=1.0))
+        return noise_plan(asked, deviation, asked.expected or 0.0)
 
     def distance(self, plan: Plan) -> int:
         return distance(plan.privacy)
+
+    def units(self, plan: Plan, totals: Collection[int]) -> int:
+        statistic = plan.statistic
+        assert isinstance(statistic, Uneven)
+        return sum(total % statistic.modulus != 0 for total in totals)
 
     def noise_scale(self, plan: Plan) -> float:
         return float(scale(plan.privacy))

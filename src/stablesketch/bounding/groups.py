@@ -134,7 +134,7 @@ class GroupBudget:
             PlanInfeasible: it costs more.
         """
         # Noise on a number costs the same whichever way that number moves, and no more if a pair is replaced.
-        bare = [way for part in plan.parts or (plan,) if (way := mechanism_of(part)).bare]
+        bare = [way for part in plan.measurements if (way := mechanism_of(part)).bare]
         if not self.replaced or (len(bare) < 2 and all(way.monotone for way in bare)):
             return plan
         (law,) = charge_of(_within(plan)).laws("replace")

@@ -60,10 +60,10 @@ def show_plan(question: Question, json: bool) -> None:
 def _show_noise(question: Question) -> None:
     """The noise for some of the max_value that may be found."""
     plans = [decide(question, max_value=most).plan for most in _EXAMPLES]
-    parts = plans[0].parts or (plans[0],)
+    parts = plans[0].measurements
     names = [f"noise on {part.statistic}" for part in parts]
     rows = [
-        [f"{most:,}", *(mechanism_of(part).noise_in_words(part) for part in plan.parts or (plan,))]
+        [f"{most:,}", *(mechanism_of(part).noise_in_words(part) for part in plan.measurements)]
         for most, plan in zip(_EXAMPLES, plans, strict=True)
     ]
     plain_table(["max_value", *names], rows, numbers=1 + len(names))

@@ -92,7 +92,7 @@ def _method(release: Release, plan: Plan) -> str:
     """What was held, and the noise that was added."""
     if needs_promise(plan):
         return f"bare sketch of {release.size:,} entries, {_floor(plan)}"
-    parts = plan.parts or (plan,)
+    parts = plan.measurements
     several = len(parts) > 1
     each = [
         said
@@ -128,7 +128,7 @@ def _least(plan: Plan) -> str:
 
 
 def _floor(plan: Plan) -> str:
-    floors = [part.floor for part in plan.parts or (plan,) if part.floor]
+    floors = [part.floor for part in plan.measurements if part.floor]
     return f"floor {', '.join(map(number, floors))}" if floors else "no floor needed"
 
 

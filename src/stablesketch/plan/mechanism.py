@@ -22,10 +22,10 @@ from .plan import Plan
 if TYPE_CHECKING:
     from ..mechanism.state import State
 
-__all__ = ["Mechanism", "charge_of", "find", "mechanism_for", "mechanism_of", "needs_promise", "register"]
+__all__ = ["Mechanism", "Row", "charge_of", "find", "mechanism_for", "mechanism_of", "needs_promise", "register"]
 
 Row = tuple[str, str]
-HELD = "if all keys may be held in memory"
+_HELD = "if all keys may be held in memory"
 _MOST_PAIRS = 2.0**53
 
 
@@ -157,10 +157,10 @@ class Mechanism(ABC):
         many pairs have, and only where the error has it not in it."""
         if self.includes_noise(plan):
             return 0.0
-        order = plan.statistic.p
-        if order > 1.0:
-            return order * self.noise_deviation(plan) / math.pow(pairs, 1.0 / order)
-        return self.noise_deviation(plan) / (pairs if plan.privacy.unit == "key" else math.pow(pairs, order))
+        noise, exponent = self.noise_deviation(plan), self.exponent(plan)
+        if exponent > 1.0:
+            return exponent * noise / math.pow(pairs, 1.0 / exponent)
+        return noise / (pairs if plan.privacy.unit == "key" else math.pow(pairs, plan.statistic.p))
 
     def worst_error(self, plan: Plan) -> float:
         """The error if one key holds everything: more where entries lie in buckets."""
@@ -232,8 +232,8 @@ class Mechanism(ABC):
         """What the exact mechanism would err by."""
         if self.includes_noise(plan):
             better = "no better: " if plan.exact_error >= plan.error else ""
-            return f"{better}{shown_error(plan.exact_error, plan)}, {HELD}"
-        return f"{self.exact_beside_noise(plan)}, {HELD}"
+            return f"{better}{shown_error(plan.exact_error, plan)}, {_HELD}"
+        return f"{self.exact_beside_noise(plan)}, {_HELD}"
 
     def exact_beside_noise(self, plan: Plan) -> str:
         """The same where the error has no noise in it."""
