@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import BlobError, PlanInfeasible, StreamTooShort
 from ..plan.asked import Asked
 from ..plan.in_words import stored
@@ -23,7 +24,7 @@ from ..sketch.estimators.pitman import log_estimate
 from ..sketch.estimators.pivot import PivotLaw, pivot_law
 from ..sketch.sketch import log_magnitudes
 from ..spoken import percent, short
-from ..statistic import Array, Moment, Statistic, exact_name
+from ..statistic import Moment, Statistic, exact_name
 from .bare_plan import bare_plan
 from .measured import Measured, uniform_offset
 from .sketch_state import SketchState

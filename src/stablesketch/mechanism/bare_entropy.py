@@ -14,6 +14,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ..arrays import Array
 from ..errors import PlanInfeasible
 from ..plan.asked import HEADER_BYTES, LARGEST_SIZE, LEAST_SIZE, Asked
 from ..plan.plan import Accuracy, Cost, Numbers, Plan
@@ -28,7 +29,7 @@ from ..sketch.entropy_sketch import EntropySketch
 from ..sketch.estimators.entropy import entropy_deviation, entropy_estimate, entropy_pivot
 from ..sketch.estimators.pivot import PivotLaw
 from ..sketch.sketch import Sketch
-from ..statistic import Array, Shannon, Statistic
+from ..statistic import Shannon, Statistic
 from .bare import Bare, BareState
 from .bare_plan import one_group
 from .entropy import exact_entropy_deviation

@@ -7,11 +7,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import PlanInfeasible
 from ..privacy import discrete_laplace
 from ..privacy.keyed_integers import KeyedIntegers
 from ..secret import Secret
-from ..statistic import Array, Statistic, exact_name
+from ..statistic import Statistic, exact_name
 from .measured import Measured
 
 __all__ = ["check_noise", "noise_of", "noisy"]

@@ -13,7 +13,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from ..statistic import Array
+from ..arrays import Array
 
 __all__ = ["Measured", "belief", "in_order", "moment_of", "uniform_offset"]
 

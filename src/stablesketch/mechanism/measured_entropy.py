@@ -18,9 +18,9 @@ from statistics import NormalDist
 
 import numpy as np
 
+from ..arrays import Array
 from ..privacy.noisy_entropy import EntropyNoise, NoisyMass
 from ..sketch.estimators.entropy_mean import entropy_mean_law
-from ..statistic import Array
 from .measured import Measured, belief
 
 __all__ = ["measured_entropy"]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import ArgumentError, BlobError, LedgerError, PlanInfeasible
 from ..framing import Reader, counts_are_possible, encode_integer
 from ..plan.asked import HEADER_BYTES, LARGEST_SIZE, Asked
@@ -26,7 +27,7 @@ from ..privacy.charge import Charge
 from ..privacy.distinct import PhantomNumber, distinct_deviation, distinct_limits, phantoms_for
 from ..sketch.columns import value_column
 from ..sketch.distinct import FEWEST, DistinctRegisters, blob_bytes
-from ..statistic import Array, Distinct, Statistic
+from ..statistic import Distinct, Statistic
 from .counting_state import CountingState
 from .measured import Measured
 

@@ -6,9 +6,7 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ..arrays import Array
 from ..plan.plan import Plan
 from ..sketch import Sketch
 from ..sketch.estimators.noisy_interval import NoisyLaw, noisy_power_law, noisy_sum_law
@@ -50,7 +48,7 @@ class StableState(NoisyState):
         found = believed(released, plan.noise, law, confidence)
         return found.within(*plan.range(self.pairs))
 
-    def _sum_law(self, estimates: NDArray[np.float64], released: float) -> NoisyLaw:
+    def _sum_law(self, estimates: Array, released: float) -> NoisyLaw:
         """The law of the sum over its mean, by how evenly it is spread over the buckets: ‖F_hat‖_2, with noise.
 
         With R = Σ F_b²/F², and v the relative variance of one F_hat_b, the sum has v R; and ‖F_hat‖_2²/T² is about

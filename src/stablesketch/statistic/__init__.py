@@ -1,5 +1,6 @@
 """What to know of a stream: frozen objects, each with all that only it knows."""
 
+from ..arrays import Array
 from .arguments import Argument, Option
 from .concentration import HHI, Simpson
 from .diversity import Hill, Renyi, Tsallis
@@ -9,7 +10,7 @@ from .measured import Distinct, Shannon
 from .moment import Moment, Total, total_is_public
 from .profile import Profile
 from .registry import STATISTICS, from_dict, register
-from .statistic import Array, Derived, Measured, Statistic, exact_name
+from .statistic import Derived, Measured, Statistic, exact_name
 from .words import Subject, Topic
 
 __all__ = [

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import ArgumentError
 from ..spoken import percent, short
 from .arguments import Argument, Option
 from .diversity import log_hill, log_hill_factor, measured_for
 from .known import Known
 from .moment import Total
-from .statistic import ANY, Array, Derived, Measured, Statistic
+from .statistic import ANY, Derived, Measured, Statistic
 from .words import CONCENTRATION, VARIETY, Subject, Topic, as_varied, between
 
 if TYPE_CHECKING:

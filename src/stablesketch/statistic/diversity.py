@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from ..arrays import Array
 from ..spoken import about, percent, short
 from .arguments import Argument, one_order
 from .known import Known
 from .measured import Distinct, Shannon
 from .moment import Moment, Total
-from .statistic import ANY, LEAST_ORDER, Array, Derived, Measured, Statistic, checked_order
+from .statistic import ANY, LEAST_ORDER, Derived, Measured, Statistic, checked_order
 from .words import VARIETY, Subject, Topic, as_varied, between, entropy
 
 if TYPE_CHECKING:

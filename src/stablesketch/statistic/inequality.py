@@ -20,12 +20,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import ArgumentError
 from ..spoken import percent, short
 from .arguments import Argument, one_order
 from .known import Known
 from .moment import Moment, Total
-from .statistic import ANY, LEAST_ORDER, Array, Derived, Measured, Statistic, checked_order
+from .statistic import ANY, LEAST_ORDER, Derived, Measured, Statistic, checked_order
 from .words import Subject, Topic, between
 
 if TYPE_CHECKING:

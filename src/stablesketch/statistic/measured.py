@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from ..arrays import Array
 from ..spoken import about
 from .known import Known
-from .statistic import ANY, Array, Measured, Statistic
+from .statistic import ANY, Measured, Statistic
 from .words import VARIETY, Subject, Topic, between, entropy, too_small
 
 if TYPE_CHECKING:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from ..arrays import Array
 from ..spoken import about
 from .arguments import ORDER, Argument, Option
 from .known import Known
-from .statistic import ANY, LEAST_ORDER, Array, Measured, Statistic, checked_order
+from .statistic import ANY, LEAST_ORDER, Measured, Statistic, checked_order
 from .words import CONCENTRATION, VARIETY, Subject, Topic, as_varied, between, too_small
 
 if TYPE_CHECKING:

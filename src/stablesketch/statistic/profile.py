@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ..arrays import Array
 from ..errors import ArgumentError, ArgumentTypeError
 from ..spoken import about
 from .arguments import ORDER, Argument, read_orders
@@ -13,7 +14,7 @@ from .diversity import NEAR_ENTROPY, Hill
 from .known import Known
 from .measured import Shannon
 from .moment import Total
-from .statistic import ANY, Array, Derived, Measured, Statistic
+from .statistic import ANY, Derived, Measured, Statistic
 from .words import VARIETY, Subject, Topic, rows, sure
 
 if TYPE_CHECKING:
