@@ -63,7 +63,7 @@ def test_json_has_the_fields_of_a_release_and_nothing_else_is_printed(shell: She
 
 def test_the_default_error_is_half_a_percent_and_is_stated(shell: Shell) -> None:
     plan = json.loads(shell("plan", *PRIVATE, "--json").out)
-    assert 0.005 < plan["error"] <= 0.0055
+    assert 0.005 < plan["accuracy"]["error"] <= 0.0055
     assert "0.509% of F_0.5 if no key dominates, 9% if one key holds everything" in shell("plan", *PRIVATE).out
 
 
@@ -78,7 +78,7 @@ def test_where_five_percent_is_out_of_reach_the_release_says_what_is_reached(she
 @pytest.mark.parametrize("text", ["2000", "2e3", "2_000", "2,000", "2.0e3"])
 def test_numbers_as_people_write_them(shell: Shell, text: str) -> None:
     plan = json.loads(shell("plan", *SMALL, "--pairs", text, "--json").out)
-    assert plan["privacy"]["pairs"] == 2000
+    assert plan["asked"]["privacy"]["pairs"] == 2000
 
 
 def test_composite_keys(shell: Shell) -> None:

@@ -11,7 +11,7 @@ import pytest
 from engine_streams import BITS, secret
 
 import stablesketch as ss
-from stablesketch.engines.failure import raised, told
+from stablesketch.engines.failure import from_text, to_text
 from stablesketch.engines.secret_from import SecretFrom, TheSecret, check_absent
 
 
@@ -93,6 +93,6 @@ def test_within_a_process_a_release_is_made_once() -> None:
     "error", [ss.SecretMissing("no"), ss.DataError("f", "is bad", "Mend it", row=3), ss.ShardsMissing(["a"])]
 )
 def test_errors_of_workers_keep_type_and_message(error: ss.StablesketchError) -> None:
-    again = raised(told(error))
+    again = from_text(to_text(error))
     assert type(again) is type(error)
     assert str(again) == str(error)
