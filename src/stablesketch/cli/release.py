@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.text import Text
 
 from ..bounding.max_value import AutoMaxValue
 from ..collector import Collector
@@ -19,12 +18,9 @@ from ..engines.spark.files import run_files
 from ..errors import DataError
 from ..ledger import Ledger
 from ..paying import current_payment
-from ..plan import Plan
-from ..plan.in_words import change, values
-from ..plan.mechanism import mechanism_of, needs_promise
 from ..privacy import Privacy, delta_advice
 from ..published import Release
-from ..release.outcome import GroupRelease, Outcome
+from ..release.outcome import Outcome
 from ..release.question import DEFAULTS, Question, question
 from ..secret import Secret
 from . import options
@@ -33,7 +29,8 @@ from .deliver import Delivery, need_standard_output
 from .dry_run import check_dry, shares_in_words, show_plan
 from .exits import Exit
 from .kept import check_new, release_bytes, report_bytes, reserved
-from .screen import fact_lines, json_text, note, number, progress, table_lines
+from .release_lines import nothing_shown, release_lines, release_notes
+from .screen import json_text, note, progress
 from .statistic_options import Chosen
 
 __all__ = ["EXAMPLES", "release"]
@@ -268,10 +265,11 @@ def _delivered(
     content = [json_module.loads(one.to_json()) for one in outcome.releases]
     text = json_text(content if outcome.grouped else content[0])
     delivery = Delivery(text, current_payment())
-    notes = [*([] if asked is None else shares_in_words(asked, outcome.shares)), *_notes(outcome)]
+    notes = [*([] if asked is None else shares_in_words(asked, outcome.shares)), *release_notes(outcome)]
     nothing = outcome.grouped and not outcome.releases
     delivery.show(
-        None if json else lambda: _lines(outcome), _nothing(outcome) if nothing and json else [] if json else notes
+        None if json else lambda: release_lines(outcome),
+        nothing_shown(outcome) if nothing and json else [] if json else notes,
     )
     output, plot, report = places["output"], places["plot"], places["report"]
     delivery.store(output, lambda: (text + "\n").encode())
@@ -284,133 +282,3 @@ def _delivered(
             if place is not None:
                 note(f"{place.path} was not written: no group is shown")
     return delivery.end()
-
-
-def _lines(outcome: Outcome) -> list[Text]:
-    if outcome.grouped:
-        return _group_lines(outcome)
-    only = outcome.releases[0]
-    assert isinstance(only, Release)
-    return fact_lines("Private release", _facts(only, outcome.plan))
-
-
-def _notes(outcome: Outcome) -> list[str]:
-    found = []
-    if outcome.grouped and not outcome.releases:
-        found += _nothing(outcome)
-    if outcome.clipped_to is not None:
-        found.append(f"values above {outcome.clipped_to:,} were clipped to it; how many is private")
-    if outcome.skipped is not None:
-        found.append(f"{outcome.skipped:,} invalid rows were skipped; under replace their number is public")
-    return found
-
-
-def _nothing(outcome: Outcome) -> list[str]:
-    """That no group is shown is an answer, and has its price."""
-    assert outcome.price is not None
-    epsilon, delta = outcome.price
-    return [
-        "no group is large enough for its name to be shown. State public names: --groups; or ask for a larger ε.",
-        f"that was paid for all the same: ε = {epsilon:.4g}, δ = {delta:.3g}",
-    ]
-
-
-def _facts(release: Release, plan: Plan) -> list[tuple[str, str]]:
-    share = f"{100 * release.confidence:g}% interval"
-    facts = [
-        (release.statistic, number(release.value)),
-        (share, f"{number(release.low)} to {number(release.high)}"),
-    ]
-    if release.points:
-        facts = [
-            (f"order {point.order:g}", f"{number(point.value)}, {share} {number(point.low)} to {number(point.high)}")
-            for point in release.points
-        ]
-    facts += _price(release, plan)
-    if release.pairs is not None:
-        facts.append((f"{plan.privacy.unit}s", f"{release.pairs:,}"))
-    return facts
-
-
-def _price(release: Release, plan: Plan) -> list[tuple[str, str]]:
-    privacy = plan.privacy
-    facts = [
-        ("protects", _protects(release, privacy)),
-        ("price", f"ε = {release.epsilon:.4g}, δ = {release.delta:.3g}"),
-        ("planned error", _error(plan)),
-        ("method", _method(release, plan)),
-    ]
-    if needs_promise(plan) and privacy.pairs and release.pairs is None:
-        facts.append(("promised", f"at least {privacy.pairs:,} pairs"))
-    return facts
-
-
-def _protects(release: Release, privacy: Privacy) -> str:
-    """What the release says of itself: a table may be planned for other neighbours than those it protects."""
-    c, replaced = release.pairs_per_person, release.relation == "replace"
-    if not release.person:
-        return change(replace(privacy, relation="replace" if replaced else "add_remove", pairs_per_person=c, groups=1))
-    act = "replacing" if replaced else "adding or removing"
-    used = f"at most {c:,} {'row is' if c == 1 else 'rows are'} used"
-    return f"{act} any one person: all they did, of which {used}{values(privacy)}"
-
-
-def _method(release: Release, plan: Plan) -> str:
-    """What was held, and the noise that was added."""
-    if needs_promise(plan):
-        return f"bare sketch of {release.size:,} entries, {_floor(plan)}"
-    parts = plan.parts or (plan,)
-    several = len(parts) > 1
-    each = [
-        said
-        if " on " in (said := mechanism_of(part).noise_in_words(part)) or not several
-        else f"{said} on {part.statistic}"
-        for part in parts
-    ]
-    noise = f"noise {', '.join(each)}"
-    if mechanism_of(plan).exact:
-        return f"{'one counter' if mechanism_of(plan).counter else 'exact, all keys in memory'}, {noise}"
-    sketches = [part for part in parts if part.size]
-    if len(sketches) == 1:
-        return f"sketch of {mechanism_of(sketches[0]).entries(sketches[0])}, {noise}"
-    return f"{len(sketches)} sketches, {release.size:,} entries in all, {noise}"
-
-
-def _error(plan: Plan) -> str:
-    if not needs_promise(plan):
-        return mechanism_of(plan).error_in_words(plan)
-    nothing_known = any(part.statistic.relative and not part.relative for part in plan.parts)
-    if not plan.statistic.relative and not nothing_known:
-        return f"{number(plan.error)}, absolute"
-    if plan.parts and not plan.expected:
-        return mechanism_of(plan).error_in_words(plan)
-    if not plan.relative:
-        return f"{number(plan.error)}, absolute: nothing is known of {plan.statistic} beforehand"
-    return f"{100 * plan.error:.2g}% at {plan.statistic} = {number(plan.expected)}{_least(plan)}"
-
-
-def _least(plan: Plan) -> str:
-    least = 1.0 if plan.parts else float(plan.privacy.pairs) ** plan.statistic.p
-    return ", the least there can be" if plan.expected == least else ""
-
-
-def _floor(plan: Plan) -> str:
-    floors = [part.floor for part in plan.parts or (plan,) if part.floor]
-    return f"floor {', '.join(map(number, floors))}" if floors else "no floor needed"
-
-
-def _group_lines(outcome: Outcome) -> list[Text]:
-    groups = [one for one in outcome.releases if isinstance(one, GroupRelease)]
-    if not groups:
-        return []
-    first = groups[0].release
-    lines = fact_lines(f"Private release of {len(groups):,} groups", _price(first, outcome.plan))
-    if first.points:
-        profiles = [
-            [one.name, f"{point.order:g}", number(point.value), number(point.low), number(point.high)]
-            for one in groups
-            for point in one.release.points
-        ]
-        return lines + table_lines(["group", "order", "Hill number", "low", "high"], profiles, numbers=4)
-    rows = [[one.name, number(one.release.value), number(one.release.low), number(one.release.high)] for one in groups]
-    return lines + table_lines(["group", first.statistic, "low", "high"], rows, numbers=3)

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
+from ...paying import until_shown
 from ...privacy import Privacy
 from ...published import Release
-from ...release.outcome import GroupRelease
+from ...reading.duckdb import DuckDB
+from ...release.outcome import GroupRelease, Outcome
+from ...release.progress import Progress
 from ...release.question import Question, WhatOfFiles, asks, question
+from ...release.run import run_source
 from ...statistic import Statistic
-from .run import run
+from .source import LocalSource
 
 if TYPE_CHECKING:
     from ...ledger import Ledger
 
-__all__ = ["release"]
+__all__ = ["release", "run"]
 
 
 @asks(WhatOfFiles)
@@ -51,3 +55,12 @@ def release(
     """
     outcome = run(question(statistic, privacy, **what), data, ledger=ledger, label=label)
     return list(outcome.releases) if outcome.grouped else outcome.releases[0]  # type: ignore[return-value, arg-type]
+
+
+def run(
+    asked: Question, data: object, *, ledger: Ledger | None = None, label: str = "", progress: Progress | None = None
+) -> Outcome:
+    """Reads data on this machine and releases, under a fresh secret."""
+    with until_shown(), DuckDB() as duckdb:
+        source = LocalSource(duckdb, asked, data, progress)
+        return run_source(asked, source, ledger=ledger, label=label, progress=progress)
