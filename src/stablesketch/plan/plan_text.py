@@ -75,7 +75,7 @@ def _read(content: Mapping[str, Any]) -> Plan:
     odd -= {"parts"} if parts else set()
     if not _is_plain(content["mechanism"], MechanismName):
         odd |= {"mechanism"}
-    cost, accuracy = dict(content["cost"]), dict(content["accuracy"])
+    cost, accuracy = {**content["cost"]}, {**content["accuracy"]}  # of what is no object, a TypeError
     numbers = {**asdict(Numbers()), **content["numbers"]}
     if cost.get("pure_epsilon", 0.0) is None:
         cost["pure_epsilon"] = math.inf
