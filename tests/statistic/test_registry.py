@@ -171,24 +171,19 @@ def dominance() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("dominance")
-def test_one_from_outside_is_offered_explained_and_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    events, page, picture = tmp_path / "events.csv", tmp_path / "page.html", tmp_path / "picture.svg"
+def test_one_that_is_registered_late_has_its_options_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """All the rest of it: tests/house/test_toy_statistic.py."""
+    events = tmp_path / "events.csv"
     events.write_text("app\n" + "mail\n" * 700 + "chat\n" * 300)
-    ask = ["--key", "app", "--statistic", "dominance", "--weight", "1.5"]
-    assert run(["exact", str(events), *ask]) == 0
+    assert run(["exact", str(events), "--key", "app", "--statistic", "dominance", "--weight", "1.5"]) == 0
     assert f"{580_000 / 1000**1.5:,.6f}" in capsys.readouterr().out
-    price = ["--epsilon", "5", "--delta", "1e-6", "--size", "60"]
-    assert run(["release", str(events), *ask, *price, "--report", str(page), "--plot", str(picture)]) == 0
-    text = page.read_text()
-    assert "What is the dominance of weight 1.5 of app?" in text
-    assert "The dominance of weight 1.5 of values of app is about" in text
-    assert "over (total)^1.5" in text
-    assert "--statistic dominance --weight 1.5" in text
-    assert "ominance of weight 1.5" in picture.read_text()
-    assert run(["plan", "--statistic", "dominance", *price]) == 2
+    assert run(["plan", "--statistic", "dominance", "--epsilon", "1", "--delta", "1e-6"]) == 2
     assert "--weight is needed: which dominance." in capsys.readouterr().err
-    assert run(["plan", "--statistic", "shannon", "--weight", "1", *price]) == 2
+    assert run(["plan", "--statistic", "shannon", "--weight", "1"]) == 2
     assert "shannon has no weight: leave out --weight." in capsys.readouterr().err
+    assert in_options("weight = 3: too large. Pass ss.Dominance(2)") == (
+        "--weight = 3: too large. Pass --statistic dominance --weight 2"
+    )
 
 
 def test_what_is_not_registered_is_not_offered(capsys: pytest.CaptureFixture[str]) -> None:
