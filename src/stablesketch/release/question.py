@@ -287,14 +287,15 @@ def asks(what: type) -> Callable[[Function], Function]:
     def shown(function: Function) -> Function:
         own = inspect.signature(function)
         *named, _ = own.parameters.values()
-        listed = {one.name for one in named}
-        keyword = inspect.Parameter.KEYWORD_ONLY
-        named += [
-            inspect.Parameter(name, keyword, default=DEFAULTS.get(name, inspect.Parameter.empty), annotation=annotation)
-            for name, annotation in inspect.get_annotations(what).items()
-            if name not in listed
+        keyword, needed = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.empty
+        typed = [
+            inspect.Parameter(name, keyword, default=DEFAULTS.get(name, needed), annotation=one.__forward_arg__)
+            for name, one in inspect.get_annotations(what).items()
         ]
-        setattr(function, "__signature__", own.replace(parameters=named))  # noqa: B010  # functions have it
+        typed.sort(key=lambda one: one.name not in _names_of(Columns))  # which come first
+        first = [one for one in named if one.kind != keyword]
+        parameters = [*first, *typed, *named[len(first) :]]
+        setattr(function, "__signature__", own.replace(parameters=parameters))  # noqa: B010  # functions have it
         return function
 
     return shown
