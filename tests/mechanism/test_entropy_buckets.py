@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
+from small_streams import uniform_below
 
 import stablesketch as ss
 from stablesketch.law.skewed import SkewedLaw
@@ -34,18 +34,6 @@ def entropy(totals: Floats) -> float:
     return max(math.log(n) - float((totals * np.log(totals)).sum()) / n, 0.0)
 
 
-def below(rng: np.random.Generator) -> Callable[[int], int]:
-    """Uniform integers below n of any size."""
-
-    def uniform(n: int) -> int:
-        while True:
-            drawn = int.from_bytes(rng.bytes((n.bit_length() + 7) // 8), "big") >> (-n.bit_length() % 8)
-            if drawn < n:
-                return drawn
-
-    return uniform
-
-
 def covered(noise: EntropyNoise, totals: Floats, releases: int) -> tuple[int, float]:
     """How often H is within its limits, and the root of the mean square of its error: hash and R drawn anew."""
     rng = np.random.default_rng([noise.buckets, noise.entries, int(totals.sum())])
@@ -57,7 +45,7 @@ def covered(noise: EntropyNoise, totals: Floats, releases: int) -> tuple[int, fl
         of_buckets = np.log(np.maximum(own, 1.0)) - logs / np.maximum(own, 1.0)
         y = LAW.sample((noise.buckets, noise.entries), rng) - of_buckets[:, np.newaxis]
         state = own.astype(np.int64), y
-        found = measured_entropy(noise.measure_buckets(n, lambda state=state: state, below(rng)), noise, 0.95)
+        found = measured_entropy(noise.measure_buckets(n, lambda state=state: state, uniform_below(rng)), noise, 0.95)
         assert found.low <= found.value <= found.high
         inside += found.low <= truth <= found.high
         errors.append(found.value - truth)
