@@ -120,3 +120,14 @@ def test_a_forged_price_is_found_out_by_who_charges_it() -> None:
     plan = ss.plan(ss.Hill(0.5), VALUES, size=50, mechanism="bare")
     with pytest.raises(ss.LedgerError, match="do not give that"):
         charge_of(plan.altered(epsilon=plan.epsilon / 3.0)).basic()
+
+
+@pytest.mark.parametrize("mechanism", ["sketch", "exact"])
+@pytest.mark.parametrize(
+    ("statistic", "expected"),
+    [(ss.Tsallis(1.5), 2.0), (ss.Tsallis(2), 1e5), (ss.Renyi(0.5), 1e5), (ss.Hill(0.5), 1e30)],
+)
+def test_what_no_stream_can_have_is_not_expected(statistic: ss.Statistic, expected: float, mechanism: str) -> None:
+    """Tsallis' entropy of order 1.5 is below 2, and Rényi's at most the logarithm of the number of keys."""
+    with pytest.raises(ss.ArgumentError, match="is at most"):
+        ss.plan(statistic, ss.Privacy(1.0, 1e-9), expected=expected, mechanism=mechanism)  # type: ignore[arg-type]

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ..arrays import Array
+from ..errors import ArgumentError
 from ..spoken import about, percent, short
 from .arguments import Argument, one_order
 from .known import Known
@@ -36,6 +37,7 @@ NEAR_ENTROPY = 0.9
 """An order near 1, of which sketches have a floor."""
 
 _MOST_LOG = 709.0
+_MOST_KEYS_THERE, _MOST_LOG_KEYS = "2^64", 64.0 * math.log(2.0)
 _MOST_KEYS = 1e3  # for each unit of the total
 _WAY_OUT = "Pass an order from 0 to 2: 0 counts keys, 1 is Shannon's entropy, 2 Simpson's; the least above 0 is 0.05"
 
@@ -100,6 +102,12 @@ class Diversity(Derived):
         """F_q = N^q D_q^{1-q}, at the least N there can be, no less than D_q; at order 0 the number of keys."""
         if isinstance(measured, Total | Shannon):
             return None
+        most = self.at_log_hill(_MOST_LOG_KEYS)
+        if expected > most:
+            raise ArgumentError(
+                "expected", expected, f"{self} is at most {most:,.4g}, of {_MOST_KEYS_THERE} keys",
+                "Pass the value you expect, or leave it out",
+            )  # fmt: skip
         log_hill = self.log_hill_of(expected)
         return math.exp(self.order * max(math.log(pairs), log_hill) + (1.0 - self.order) * log_hill)
 
