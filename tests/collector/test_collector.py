@@ -9,6 +9,7 @@ import math
 import pickle
 import random
 import threading
+import time
 import traceback
 from collections.abc import Callable
 
@@ -17,6 +18,8 @@ import pytest
 from collector_helpers import HALF, MECHANISMS, filled, fresh, plan_for
 
 import stablesketch as ss
+from stablesketch.collector.releasing import released
+from stablesketch.published import Terms
 
 # --- the one way through ---
 
@@ -399,3 +402,24 @@ def test_a_secret_is_a_secret(plan: ss.Plan, wrong: object) -> None:
     with pytest.raises(ss.ArgumentTypeError, match="not a Secret") as caught:
         plan.open(secret=wrong)  # type: ignore[arg-type]
     assert repr(wrong) not in str(caught.value)
+
+
+def test_a_release_says_what_its_plan_costs_when_it_is_made() -> None:
+    """Another plan may come between the call and the lock: the terms are those of the plan that is released by."""
+    plan = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6), size=20)
+    dearer = plan.again(epsilon=50.0, same_size=True)
+    collector = plan.open(shard="a")
+    said: list[ss.Release] = []
+    thread = threading.Thread(target=lambda: said.append(collector.release()))
+    with collector._lock:
+        thread.start()
+        time.sleep(0.2)
+        collector.replan(dearer)
+    thread.join()
+    assert said[0].epsilon == dearer.epsilon
+
+
+def test_terms_below_the_price_are_refused() -> None:
+    plan = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6), size=20)
+    with pytest.raises(ss.ArgumentError, match="no less is said"):
+        released([plan.open(shard="a")], lambda plan: Terms(0.5, 1e-6, "add_remove", 1, False, 0.95))

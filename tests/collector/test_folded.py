@@ -193,3 +193,15 @@ def test_a_release_notices_pairs_that_do_not_fit_their_total(name: str, pairs: i
     collector.add_folded(KEY, 10 * ONE, pairs)
     with pytest.raises(ss.NegativeTotal):
         collector.release()
+
+
+def test_of_whole_keys_every_row_is_a_pair() -> None:
+    """A number of rows in its place would be published under replace, and would keep a promise that does not hold."""
+    whole = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, max_value=MOST, unit="key", relation="replace"), size=20)
+    collector = whole.open(fresh(), shard="a")
+    before, prints = collector.to_bytes(), collector.fingerprint(["a", "b", "c"])
+    with pytest.raises(ss.ArgumentError, match="every row is a pair, and there are 3"):
+        collector.add_folded(prints, np.array([5, 3, 2]), pairs=10)
+    assert collector.to_bytes() == before
+    collector.add_folded(prints, np.array([5, 3, 2]), pairs=3)
+    assert collector.pairs == 3

@@ -434,3 +434,22 @@ def test_whatever_is_asked_is_reached(
     reached = ss.PrivacyCurve(p, 30, ss.sensitivity(p, privacy, plan.floor))
     assert reached.delta(plan.epsilon) + rounding_delta(plan.epsilon, plan.step) <= 1e-8 * (1 + 1e-6)
     assert ss.Plan.from_json(plan.to_json()) == plan
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ({"mechanism": "exact"}, "has no size"),
+        ({"mechanism": "exact", "size": None}, "its own question"),
+        ({"sampling": {"rate": 0.1, "per": "pair"}}, "its own question"),
+        ({"memory": "9" * 5_000, "size": None}, "plan"),
+        ({"memory": 10**400, "size": None}, "plan"),
+        ({"size": [20] * 100_000}, "plan"),
+    ],
+    ids=str,
+)
+def test_a_question_that_the_plan_does_not_answer(asked: dict[str, object], says: str) -> None:
+    content = json.loads(ss.plan(HALF, ss.Privacy(1.0, 1e-9), size=30).to_json())
+    content["asked"] = {name: value for name, value in {**content["asked"], **asked}.items() if value is not None}
+    with pytest.raises(ss.BlobError, match=says):
+        ss.Plan.from_json(text_of(content))

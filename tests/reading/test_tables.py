@@ -335,7 +335,7 @@ def test_a_person_in_ten_groups_costs_about_as_much_as_one_in_one(
 def deviations(plan: ss.Plan) -> list[float]:
     """Of the noise on what is measured."""
     found = []
-    for part in plan.parts or (plan,):
+    for part in plan.measurements:
         if part.noise:
             found.append(math.sqrt(2.0) * part.noise)
         else:

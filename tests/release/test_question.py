@@ -175,3 +175,9 @@ def test_what_is_not_asked_is_refused() -> None:
         ss.release("e.csv", ss.Moment(0.5), PRIVACY, value="n")
     with pytest.raises(ss.ArgumentTypeError, match="not a Privacy"):
         ss.release("e.csv", ss.Moment(0.5), key="app")
+
+
+def test_data_are_not_sampled() -> None:
+    made = ss.question(ss.Moment(0.5), ss.Privacy(1.0, 1e-9), key="app")
+    with pytest.raises(ss.ArgumentError, match="from all of their pairs"):
+        replace(made, asked=replace(made.asked, sampling=ss.Sampling(0.1)))

@@ -30,6 +30,12 @@ def check_folded(plan: Plan, fingerprints: object, totals: object, pairs: object
     fewest = -_MOST_PAIRS if plan.deletes else -1
     if not fewest < pairs < _MOST_PAIRS:
         raise ArgumentError("pairs", pairs, "not a number of pairs", "Pass an int from 0 to 2^63 - 1")
+    if plan.privacy.unit == "key":
+        rows = int(np.sign(values).sum()) if plan.deletes else len(values)
+        if pairs != rows:
+            raise ArgumentError(
+                "pairs", pairs, f"with unit='key' every row is a pair, and there are {rows}", "Pass the number of rows"
+            )
     rows_are_pairs = plan.privacy.unit == "key" or plan.sampled is not None
     highest = plan.privacy.max_value if rows_are_pairs else MAX_WEIGHT
     lowest = -highest if plan.deletes else 1

@@ -38,24 +38,24 @@ def release_all(
     Each has a secret of its own; for groups of one stream that is `secret.child(name)`. `labels` and `parts` are one
     for each collector; see `Collector.release`, for `person` too.
     """
-    plans = [collector.plan for collector in collectors]
-    terms = [
-        Terms(plan.epsilon, plan.delta, plan.privacy.relation, plan.privacy.pairs_per_person, person, confidence)
-        for plan in plans
-    ]
-    return released(collectors, terms, ledger=ledger, labels=labels, parts=parts)
+
+    def own(plan: Plan) -> Terms:
+        privacy = plan.privacy
+        return Terms(plan.epsilon, plan.delta, privacy.relation, privacy.pairs_per_person, person, confidence)
+
+    return released(collectors, own, ledger=ledger, labels=labels, parts=parts)
 
 
 def released(
     collectors: Sequence[Collector],
-    terms: Sequence[Terms],
+    terms_of: Callable[[Plan], Terms],
     *,
     ledger: Ledger | None = None,
     labels: Sequence[str] | None = None,
     parts: Sequence[tuple[str, str]] | None = None,
     later: bool = False,
 ) -> list[Release]:
-    """As `release_all`, each on its own terms.
+    """As `release_all`, each on the terms of its plan, which are asked for when nobody can change it any more.
 
     `later` says that the caller records them, as part of something larger, before anybody may see them: so they are
     not handed to who interrupts.
@@ -70,18 +70,12 @@ def released(
             raise ArgumentError(
                 f"len({name})", len(given), f"there are {len(collectors)} collectors", "Pass one for each"
             )
-    for collector, own in zip(collectors, terms, strict=True):
-        privacy = collector.plan.privacy
-        if own.person and privacy.protects != "add_remove":
-            raise ArgumentError(
-                "person", True, f"the plan protects {privacy.protects!r}, and people come and go with their pairs",
-                "Plan with relation='add_remove' and unit='pair', or leave out person=",
-            )  # fmt: skip
     if len({id(collector) for collector in collectors}) < len(collectors):
         raise ArgumentError("collectors", len(collectors), "one of them is there twice", "Pass each once")
     with until_shown() as payment, contextlib.ExitStack() as held:
         for collector in sorted(collectors, key=id):  # always in this order, so that threads cannot wait in a ring
             held.enter_context(collector._lock)
+        terms = [_checked_terms(collector.plan, terms_of(collector.plan)) for collector in collectors]
         for collector, own in zip(collectors, terms, strict=True):
             collector._check_ready(own.confidence)
         states = [collector._held() for collector in collectors]
@@ -136,6 +130,22 @@ def _paid(
 
 def _text(release: Release, number: int) -> str:
     return replace(release, record=number).to_json()
+
+
+def _checked_terms(plan: Plan, terms: Terms) -> Terms:
+    """What a release says is at least what its plan costs."""
+    protects = plan.privacy.protects
+    if terms.person and protects != "add_remove":
+        raise ArgumentError(
+            "person", True, f"the plan protects {protects!r}, and people come and go with their pairs",
+            "Plan with relation='add_remove' and unit='pair', or leave out person=",
+        )  # fmt: skip
+    if terms.epsilon < plan.epsilon or terms.delta < plan.delta:
+        raise ArgumentError(
+            "epsilon", terms.epsilon, f"the plan costs ε = {plan.epsilon:g}, δ = {plan.delta:g}, and no less is said",
+            "Decide again, by the plan of the collector",
+        )  # fmt: skip
+    return terms
 
 
 def _entries(

@@ -73,8 +73,13 @@ def derived_plan(asked: Asked) -> Plan:
             sum(part.size for part in parts),
             bytes=HEADER_BYTES + sum(max(part.bytes - HEADER_BYTES, 0) + HEADER_BYTES for part in parts),
         ),
-        tuple(parts),
+        tuple(_decided(part) for part in parts),
     )
+
+
+def _decided(part: Plan) -> Plan:
+    """A measurement is asked for what it has: by itself it is planned like that again."""
+    return replace(part, asked=replace(part.asked.like(part), measurement=Measurement()))
 
 
 def _shares(needs: Sequence[Statistic], privacy: Privacy) -> list[float]:

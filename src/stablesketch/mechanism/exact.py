@@ -45,6 +45,9 @@ class ExactNumber(Exact):
     def distance(self, plan: Plan) -> int:
         """D: by how many units of its grid neighbours can differ, in all groups of a table together."""
 
+    def noise_scale(self, plan: Plan) -> float:
+        return self.distance(plan) * plan.step / plan.privacy.epsilon
+
     def methods(self, plan: Plan) -> list[str]:
         return [
             f"All keys were held in memory, as keyed fingerprints with their totals, and {plan.statistic} was computed "

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ..checked_json import JsonError
-from ..errors import ArgumentError, ArgumentTypeError
+from ..errors import ArgumentError, ArgumentTypeError, shortened
 from ..privacy import Privacy
 from ..privacy.sampling import Sampling
 from ..statistic import Statistic, from_dict
@@ -30,6 +30,8 @@ USUAL_MEMORY = 256 * 1024
 HEADER_BYTES = 600  # the plan, the shards and the frame of a stored collector, about
 _TABLE_MEMORY, _LEAST_SHARE = 64 << 20, 4 << 10  # bytes stored: of all groups of a table, and of one at the least
 _SOME_GROUPS = 1 << 10
+_MOST_DIGITS = 15  # of a number of bytes
+_MOST_MEASUREMENTS = 64  # that sizes are given for, one by one
 
 
 @dataclass(frozen=True)
@@ -94,14 +96,15 @@ class Asked:
 
     def with_size(self, size: int, per_key: int = 0) -> Asked:
         """The same with one size, of one measurement; what has no size is asked for none."""
-        return replace(self, error=None, memory=None, size=size or None, entries_per_key=per_key or None)
+        free = replace(self, error=None, memory=None, memory_as_given=None)
+        return replace(free, size=size or None, entries_per_key=per_key or None)
 
     def like(self, plan: Plan) -> Asked:
         """The same with the sizes decided, as in this plan; the exact mechanism has none."""
         if self.mechanism == "exact":
             return self
-        sized = replace(self, error=None, memory=None, size=plan.sizes, entries_per_key=plan.per_key)
-        return replace(sized, usual_memory=USUAL_MEMORY)
+        free = replace(self, error=None, memory=None, memory_as_given=None, usual_memory=USUAL_MEMORY)
+        return replace(free, size=plan.sizes, entries_per_key=plan.per_key)
 
     def in_table(self, groups: int | None) -> Asked:
         """The same for each of so many groups: they share 64 MB, if nothing is asked for. Of private names nobody knows
@@ -152,12 +155,16 @@ class Asked:
             )  # fmt: skip
 
     def changed(self, **changes: Any) -> Asked:
-        """The same question with other arguments, of `plan` or of `Privacy`, checked; a new `error`, `size` or `memory`
-        takes the place of the one there was."""
+        """The same question with other arguments, of `plan` or of `Privacy`, checked.
+
+        A new `error`, `size` or `memory` takes the place of the one there was and of `entries_per_key`; another
+        `mechanism` that of all four, for what one of them has another need not have.
+        """
         own = {each.name for each in fields(Privacy)}
-        privacy = replace(self.privacy, **{name: value for name, value in changes.items() if name in own})
+        privacy = changes.pop("privacy", self.privacy)
+        privacy = replace(privacy, **{name: value for name, value in changes.items() if name in own})
         rest = {name: value for name, value in changes.items() if name not in own}
-        if {"error", "size", "memory"} & rest.keys():
+        if {"error", "size", "memory"} & rest.keys() or rest.get("mechanism", self.mechanism) != self.mechanism:
             rest = {"error": None, "size": None, "memory": None, "entries_per_key": None, **rest}
         given = {name: getattr(self, name) for name in _GIVEN} | {"memory": self.memory_as_given or self.memory} | rest
         odd = given.keys() - set(_GIVEN) - {"statistic"}
@@ -233,6 +240,11 @@ def asked(
         )
     several = isinstance(size, Sequence) and not isinstance(size, str)
     each = isinstance(entries_per_key, Sequence) and not isinstance(entries_per_key, str)
+    for name, given_one_by_one in (("size", size), ("entries_per_key", entries_per_key)):
+        if isinstance(given_one_by_one, Sequence) and len(given_one_by_one) > _MOST_MEASUREMENTS:
+            raise ArgumentError(
+                f"len({name})", len(given_one_by_one), "no statistic has so many measurements", "Pass one for each"
+            )
     if each and not several:
         raise ArgumentError(
             "entries_per_key", entries_per_key, "these are several, and there is no size for each",
@@ -317,9 +329,11 @@ def _memory(memory: str | int) -> int:
         text = str(memory).strip().upper().removesuffix("B").removesuffix("I")
         scale = {"K": 1024, "M": 1024**2, "G": 1024**3}.get(text[-1:], 1)
         digits = text[:-1] if scale > 1 else text
-        if not digits.isdecimal():
+        if not digits.isdecimal() or len(digits) > _MOST_DIGITS:
             raise ArgumentError("memory", memory, "not a number of bytes", 'Pass 65536, "64K" or "1M"')
         count = int(digits) * scale
+    if count >= 10**_MOST_DIGITS:
+        raise ArgumentError("memory", shortened(memory), "more than any machine has", 'Pass "1M", for example')
     if count < 1024:
         raise ArgumentError("memory", memory, "a stored collector needs at least 1K", 'Pass "4K" or more')
     return count

@@ -177,8 +177,8 @@ class Plan:
 
     @property
     def entries_per_key(self) -> int:
-        """How many entries a key touches: those of its bucket."""
-        return self.size // self.buckets
+        """How many entries a key touches: those of its bucket, in every measurement."""
+        return sum(part.size // part.buckets for part in self.measurements)
 
     @property
     def worst_error(self) -> float:

@@ -14,7 +14,7 @@ from ..errors import ArgumentError, BlobError, shortened
 from ..privacy import Privacy
 from ..statistic import STATISTICS, from_dict
 from .asked import Asked, MechanismName
-from .mechanism import mechanism_of
+from .mechanism import find, mechanism_of
 from .phantoms import Phantoms
 from .plan import Accuracy, Cost, Numbers, Plan
 from .sampled import Sampled
@@ -98,6 +98,10 @@ def _read(content: Mapping[str, Any]) -> Plan:
         ),
         tuple(_read(part) for part in parts),
     )
+    own, sampled_by = made.asked, None if made.sampled is None else made.sampled.sampling
+    answers = find(own.statistic, own.mechanism, sampled=own.sampling is not None) is mechanism_of(made)
+    if not answers or own.sampling != sampled_by or any(part.deletes != made.deletes for part in made.parts):
+        raise BlobError(f"a plan of {made.statistic} that does not answer its own question; nothing writes such.")
     return _checked(made)
 
 

@@ -1,7 +1,8 @@
 """`decide`: from a question to all that is fixed before a pair is collected: the plan, the price, and what is said.
 
 What a release says of itself (ε, δ, what is protected) is decided here, in `Decision.terms`, and no release is changed
-after it was made. Whoever releases, on this machine or on the workers of an engine, does it by a `Decision`.
+after it was made, but for the number that a ledger gives it. Whoever releases, on this machine or on the workers of an
+engine, does it by a `Decision`.
 """
 
 from __future__ import annotations

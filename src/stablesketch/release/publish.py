@@ -65,7 +65,7 @@ def one_number(terms: Terms, collector: Collector, name: Name = (), *, later: bo
 
     With `later` the caller records it, with all that it is part of, before anybody may see it.
     """
-    (own,) = released([collector], [terms], later=later)
+    (own,) = released([collector], lambda _: terms, later=later)
     return GroupRelease(name, own) if name else own
 
 
@@ -81,7 +81,7 @@ def publish(
     grouped, unpaid = decision.table is not None, till.ledger is not None
     if not grouped and decision.question.auto_max_value is None:
         labels = [till.label] if unpaid else None
-        return released(list(collectors), [decision.terms], ledger=till.ledger, labels=labels)
+        return released(list(collectors), lambda _: decision.terms, ledger=till.ledger, labels=labels)
     # How many names were chosen privately is not shown before it is paid for.
     shown = None if not grouped or (unpaid and decision.question.groups is None) else progress
     if shown is not None:

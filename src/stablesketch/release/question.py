@@ -88,6 +88,11 @@ class Question:
             raise ArgumentError("confidence", self.confidence, "not a probability between 0 and 1", "Pass 0.95")
         if self.on_bad not in ("error", "skip"):
             raise ArgumentError("on_bad", self.on_bad, "there is no such choice", "Pass 'error' or 'skip'")
+        if self.asked.sampling is not None:
+            raise ArgumentError(
+                "sampling", self.asked.sampling.rate, "data are released from all of their pairs",
+                "Leave it out, or collect by the plan (Plan.open) and release that",
+            )  # fmt: skip
         self._check_people()
         self._check_values()
         self._check_persons()

@@ -233,7 +233,12 @@ class Secret:
         return self._living().derive(purpose)[:length]
 
     def derive_secret(self, purpose: str) -> Secret:
-        """The key of one purpose, as a secret of its own, which is spent by itself; `child` is not."""
+        """The key of one purpose, as a secret of its own, which is spent by itself; `child` is not.
+
+        Derived twice it is two objects of the same bits, of which neither knows of the other's release, as with
+        `from_bytes`: released under both, the noise is the same, and cancels. For who derives each purpose once, as
+        engines do that draw the purpose; a ledger refuses the second.
+        """
         return Secret.of_bits(self._living().child(purpose))
 
     @property

@@ -1,4 +1,4 @@
-"""`doors.exact` against libraries that share no code with it: DuckDB's own entropy, scipy, and scikit-bio.
+"""`engines.local.exact` against libraries that share no code with it: DuckDB's own entropy, scipy, and scikit-bio.
 
 What is generated here is as odd as data are: keys of one pair, one that has nearly everything, values of many sizes.
 """

@@ -47,7 +47,9 @@ class BeamSource:
             there = [()] if groups is None else groups
             seeds = self._pcoll.pipeline | "Names" >> beam.Create([(name, (name, 0)) for name in there])
             named = (named, seeds) | "AlsoEmpty" >> beam.Flatten()
-        fn = CountedFn(plan, self._secret, weighted=self._weighted, clip=self._question.clip, persons=self._people)
+        # What a whole key has was added up before, whether its rows had values or not.
+        weighted = self._weighted or self._question.privacy.unit == "key"
+        fn = CountedFn(plan, self._secret, weighted=weighted, clip=self._question.clip, persons=self._people)
         return named | beam.CombinePerKey(fn)
 
     def kept(self) -> Any:

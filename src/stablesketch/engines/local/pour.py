@@ -81,7 +81,9 @@ def pour(
 
 
 def _rows(plan: Plan, sink: Sink, *, grouped: bool) -> Fold | Unfolded:
-    return Fold(sink, grouped=grouped) if mechanism_of(plan).folds else Unfolded(sink)
+    # Of whole keys nothing can be added up: every row is one.
+    folds = mechanism_of(plan).folds and plan.privacy.unit == "pair"
+    return Fold(sink, grouped=grouped) if folds else Unfolded(sink)
 
 
 def pour_groups(
