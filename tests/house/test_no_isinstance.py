@@ -25,17 +25,17 @@ CLASSES = {
 MECHANISMS = {"sketch", "exact", "bare"}
 ASKING = {"isinstance", "issubclass"}
 
-# Each with its reason; the list may only become shorter.
+# How many lines, and the reason; the numbers may only fall.
 ALLOWED = {
-    "plan/asked.py": "what is asked for, in the words of who asks",
-    "plan/plan.py": "what was asked for",
-    "plan/planner.py": "what is asked for",
-    "plan/plan_text.py": "which sketches version 0.1.0 released without noise",
-    "paper/baselines.py": "a study of both mechanisms",
-    "planner_page/answer.py": "the paper's theorems end at order 1",
-    "report/commands.py": "options as they are typed",
-    "release/question.py": "what is asked for, in the words of who asks",
-    "cli/release.py": "what is asked for, in the words of who asks",
+    "plan/asked.py": (4, "what is asked for, in the words of who asks"),
+    "plan/plan.py": (1, "what was asked for"),
+    "plan/planner.py": (1, "what is asked for"),
+    "plan/plan_text.py": (7, "which sketches version 0.1.0 released without noise"),
+    "paper/baselines.py": (1, "a study of both mechanisms"),
+    "planner_page/answer.py": (1, "the paper's theorems end at order 1"),
+    "report/commands.py": (1, "options as they are typed"),
+    "release/question.py": (1, "what is asked for, in the words of who asks"),
+    "cli/release.py": (1, "what is asked for, in the words of who asks"),
 }
 
 
@@ -79,7 +79,7 @@ def test_nobody_asks_which_it_is() -> None:
     others = [path for path in SOURCE.rglob("*.py") if path.relative_to(SOURCE).parts[0] not in MAY_ASK]
     found = {str(path.relative_to(SOURCE)): lines for path in others if (lines := found_in(path))}
     assert {name: lines for name, lines in found.items() if name not in ALLOWED} == {}
-    assert ALLOWED.keys() - found.keys() == set()  # what asks no more is taken off the list
+    assert {name: len(lines) for name, lines in found.items()} == {name: most for name, (most, _) in ALLOWED.items()}
 
 
 @pytest.mark.parametrize(

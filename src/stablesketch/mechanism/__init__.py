@@ -1,4 +1,16 @@
-"""Ways to measure, one file each: its plan, its state, what it costs and what is said of it. They register here."""
+"""Ways to measure: the plan of each, its state, what it costs and what is said of it. They register here.
+
+F_p, p < 1, by sketch       stable.py    with noisy.py, noisy_plan.py, noisy_measure.py, layout.py, sketch_state.py
+F_p, p > 1, by sketch       norm.py      with the same
+entropy by sketch           shift.py     with entropy.py, measured_entropy.py, layout.py
+distinct keys by sketch     registers.py
+exact, with noise           laplace.py   with exact.py, histogram.py, laplace_noise.py
+exact entropy               exact_entropy.py   with entropy.py, histogram.py
+the total                   counter.py
+bare entries                bare.py      with bare_plan.py, floor.py; bare_entropy.py
+bare, of a sample           sampled.py   with sampled_state.py, coins.py
+computed from others        derived.py   with derived_plan.py, derived_state.py, together.py, profile_points.py
+"""
 
 from ..plan.mechanism import register
 from .bare import BareMoment

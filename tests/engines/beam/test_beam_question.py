@@ -73,3 +73,11 @@ def test_a_ready_question_is_answered_as_the_typed_one(
     first = result(beam.Create(elements), typed, tmp_path)
     assert first == result(beam.Create(elements), Release(ASKED, secret=SecretFrom.file(secret_file)), tmp_path)
     assert [one["group"] for one in first] == ["DE", "FR"]
+
+
+def test_whole_keys_whose_rows_have_no_values_are_added_up(tmp_path: Any) -> None:
+    """Each row counts 1, and a key all of its rows; the scale of the noise is 99/400."""
+    whole = ss.Privacy(400.0, 1e-9, 2, max_value=100, unit="key", relation="replace")
+    question = ss.question(ss.Total(), whole, key="key")
+    (found,) = result(beam.Create(["a"] * 40 + ["b"] * 60), Release(question), tmp_path)
+    assert found["value"] == pytest.approx(100, abs=10)
