@@ -440,8 +440,8 @@ def test_whatever_is_asked_is_reached(
     ("asked", "says"),
     [
         ({"mechanism": "exact"}, "has no size"),
-        ({"mechanism": "exact", "size": None}, "its own question"),
-        ({"sampling": {"rate": 0.1, "per": "pair"}}, "its own question"),
+        ({"mechanism": "exact", "size": None}, "question and numbers disagree"),
+        ({"sampling": {"rate": 0.1, "per": "pair"}}, "question and numbers disagree"),
         ({"memory": "9" * 5_000, "size": None}, "plan"),
         ({"memory": 10**400, "size": None}, "plan"),
         ({"size": [20] * 100_000}, "plan"),

@@ -179,5 +179,5 @@ def test_what_is_not_asked_is_refused() -> None:
 
 def test_data_are_not_sampled() -> None:
     made = ss.question(ss.Moment(0.5), ss.Privacy(1.0, 1e-9), key="app")
-    with pytest.raises(ss.ArgumentError, match="from all of their pairs"):
+    with pytest.raises(ss.ArgumentError, match="uses every pair"):
         replace(made, asked=replace(made.asked, sampling=ss.Sampling(0.1)))

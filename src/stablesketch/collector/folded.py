@@ -34,7 +34,10 @@ def check_folded(plan: Plan, fingerprints: object, totals: object, pairs: object
         rows = int(np.sign(values).sum()) if plan.deletes else len(values)
         if pairs != rows:
             raise ArgumentError(
-                "pairs", pairs, f"with unit='key' every row is a pair, and there are {rows}", "Pass the number of rows"
+                "pairs",
+                pairs,
+                f"with unit='key' every row is one pair, and there are {rows} rows",
+                "Pass the number of rows",
             )
     rows_are_pairs = plan.privacy.unit == "key" or plan.sampled is not None
     highest = plan.privacy.max_value if rows_are_pairs else MAX_WEIGHT

@@ -142,7 +142,8 @@ def _checked_terms(plan: Plan, terms: Terms) -> Terms:
         )  # fmt: skip
     if terms.epsilon < plan.epsilon or terms.delta < plan.delta:
         raise ArgumentError(
-            "epsilon", terms.epsilon, f"the plan costs ε = {plan.epsilon:g}, δ = {plan.delta:g}, and no less is said",
+            "epsilon", terms.epsilon,
+            f"it must not be below what the plan costs, ε = {plan.epsilon:g} and δ = {plan.delta:g}",
             "Decide again, by the plan of the collector",
         )  # fmt: skip
     return terms

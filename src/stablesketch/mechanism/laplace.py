@@ -138,9 +138,6 @@ class ExactCount(OfHistogram):
     def units(self, plan: Plan, totals: Collection[int]) -> int:
         return len(totals)
 
-    def noise_scale(self, plan: Plan) -> float:
-        return plan.privacy.pairs_per_person / plan.privacy.epsilon
-
     def noise_at(self, plan: Plan, pairs: float) -> float:
         return 0.0  # many pairs may be of few keys
 

@@ -170,7 +170,7 @@ class Asked:
         odd = given.keys() - set(_GIVEN) - {"statistic"}
         if odd:
             name = min(odd)
-            raise ArgumentError(name, changes[name], "a plan is not asked for that", "Pass arguments of ss.plan")
+            raise ArgumentError(name, changes[name], "not an argument of ss.plan or ss.Privacy", "Leave it out")
         made = asked(given.pop("statistic", self.statistic), privacy, **given)
         return replace(made, usual_memory=self.usual_memory)
 

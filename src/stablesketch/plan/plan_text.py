@@ -101,7 +101,7 @@ def _read(content: Mapping[str, Any]) -> Plan:
     own, sampled_by = made.asked, None if made.sampled is None else made.sampled.sampling
     answers = find(own.statistic, own.mechanism, sampled=own.sampling is not None) is mechanism_of(made)
     if not answers or own.sampling != sampled_by or any(part.deletes != made.deletes for part in made.parts):
-        raise BlobError(f"a plan of {made.statistic} that does not answer its own question; nothing writes such.")
+        raise BlobError(f"a plan of {made.statistic} whose question and numbers disagree. Make it again with ss.plan.")
     return _checked(made)
 
 

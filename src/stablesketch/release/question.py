@@ -90,7 +90,7 @@ class Question:
             raise ArgumentError("on_bad", self.on_bad, "there is no such choice", "Pass 'error' or 'skip'")
         if self.asked.sampling is not None:
             raise ArgumentError(
-                "sampling", self.asked.sampling.rate, "data are released from all of their pairs",
+                "sampling", self.asked.sampling.rate, "a release from data uses every pair",
                 "Leave it out, or collect by the plan (Plan.open) and release that",
             )  # fmt: skip
         self._check_people()
