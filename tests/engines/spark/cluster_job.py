@@ -58,6 +58,8 @@ def main(master: str, folder: Path) -> None:
         .config("spark.eventLog.dir", folder.joinpath("log").as_uri())
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.executor.cores", "2")  # one may have an attempt that sleeps
+        .config("spark.scheduler.minRegisteredResourcesRatio", "1.0")  # begin with both workers,
+        .config("spark.locality.wait", "0")  # and give tasks to both: the one that began first has all the data
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.executor.memory", "512m")
         .config("spark.driver.host", "127.0.0.1")
