@@ -19,14 +19,14 @@ import numpy as np
 
 from ..errors import ArgumentError, PlanInfeasible
 from ..plan.asked import HEADER_BYTES, Asked, Measurement
-from ..plan.mechanism import mechanism_for
+from ..plan.mechanism import charge_of, mechanism_for
 from ..plan.plan import Accuracy, Cost, Numbers, Plan
 from ..plan.planner import planned
 from ..privacy import Privacy
+from ..privacy.charge import Charge
 from ..statistic import Shannon, Statistic, Total
-from .together import composed_epsilon
 
-__all__ = ["combined", "derived_plan"]
+__all__ = ["combined", "composed_epsilon", "derived_plan", "together"]
 
 _TOTAL_SHARE = {True: 0.5, False: 0.1}  # of ε, whether values vary
 _TRIALS = 8
@@ -34,6 +34,7 @@ _LONG = 2**40  # pairs
 _WORST_ERROR = 0.5
 _CLOSE = 0.98
 _AIM = 0.99
+_MOST_EPSILON = 1e6
 
 
 def derived_plan(asked: Asked) -> Plan:
@@ -279,3 +280,36 @@ def _expected_part(statistic: Statistic, part: Statistic, asked: Asked, privacy:
     if statistic.several:
         raise ArgumentError("expected", asked.expected, "a profile has several values", "Leave it out")
     return statistic.expected_of(part, asked.expected, max(privacy.pairs, privacy.total, 1))
+
+
+def composed_epsilon(parts: Sequence[Plan], relation: str, delta: float) -> float:
+    """The least ε, nearly, at which all parts together are (ε, delta)-private: certified, by their composed losses or
+    by adding up.
+    """
+    whole = together(parts, math.inf, delta)
+    added = math.fsum(part.epsilon for part in parts) * (1.0 + 1e-15)
+    if math.fsum(part.delta for part in parts) > delta:
+        added = math.inf
+    if delta == 0.0:
+        return added
+    laws = whole.laws(relation)
+
+    def holds(epsilon: float) -> bool:
+        return all(law.delta(epsilon) <= delta for law in laws)
+
+    low, high = 0.0, 1.0
+    while not holds(high):
+        low, high = high, 2.0 * high
+        if low > added or low > _MOST_EPSILON:
+            return added
+    while high - low > 1e-4 * high:
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return min(high, added)
+
+
+def together(parts: Sequence[Plan], epsilon: float, delta: float) -> Charge:
+    """All parts side by side; one that is several itself, as exact entropy is, adds each of them."""
+    charges = [charge_of(part) for part in parts]
+    each = tuple(one for charge in charges for one in charge.parts or (charge,))
+    return Charge("all", epsilon=epsilon, delta=delta, parts=each)

@@ -28,8 +28,8 @@ from ..privacy.distinct import PhantomNumber, distinct_deviation, distinct_limit
 from ..sketch.columns import value_column
 from ..sketch.distinct import FEWEST, DistinctRegisters, blob_bytes
 from ..statistic import Distinct, Statistic
-from .counting_state import CountingState
 from .measured import Measured
+from .state import CountingState
 
 if TYPE_CHECKING:
     from ..secret import Secret

@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import NegativeTotal
+from ..errors import MergeError, NegativeTotal, SecretMismatch
 from ..published import Point, Release, Terms
 from ..secret import Secret
+from ..sketch.columns import Fingerprinter
 from .measured import Measured
 
 if TYPE_CHECKING:
     from ..plan import Plan
 
-__all__ = ["MeasuringState", "State", "check_promise", "make_release"]
+__all__ = ["OTHER_SECRET", "CountingState", "MeasuringState", "State", "check_promise", "make_release"]
+
+OTHER_SECRET = "collectors under different secrets cannot be merged: give every shard the same secret."
 
 
 class State(ABC):
@@ -46,7 +49,7 @@ class State(ABC):
 
     @abstractmethod
     def add_folded(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
-        """Pairs that were checked (collector/folded.py) and added up by key; the state is as `add` leaves it."""
+        """Pairs that were checked (collector/arguments.py) and added up by key; the state is as `add` leaves it."""
 
     def in_shard(self, shard: str) -> None:  # noqa: B027  # to most it does not matter
         """Says to which shard the pairs belong that come from now on."""
@@ -90,6 +93,37 @@ class MeasuringState(State):
     def release(self, terms: Terms) -> Release:
         found = self.measure(terms.confidence)
         return make_release(self._plan, found.value, found.low, found.high, terms, self.pairs)
+
+
+class CountingState(MeasuringState):
+    """Holds no sketch of stable laws: counts pairs by the fingerprints of their keys."""
+
+    def __init__(self, plan: Plan, secret: Secret | None) -> None:
+        self._plan = plan
+        self._secret = Secret.generate() if secret is None else secret
+        self._fingerprinter = Fingerprinter.of(self._secret)
+        self._pairs = 0
+
+    @property
+    def pairs(self) -> int:
+        return self._pairs
+
+    @property
+    def secret(self) -> Secret:
+        return self._secret
+
+    def fingerprint(self, keys: object) -> NDArray[np.uint64]:
+        return self._fingerprinter.fingerprint(keys)
+
+    def _check_secret_of(self, other: Self) -> None:
+        if other._secret != self._secret:
+            raise MergeError(OTHER_SECRET)
+
+    def _check_made_with(self, fingerprint: bytes) -> None:
+        if fingerprint != self._secret.fingerprint:
+            raise SecretMismatch(
+                "this secret is not the one the collector was made with. Load the one it was made with."
+            )
 
 
 def check_promise(plan: Plan, pairs: int, total: int) -> None:

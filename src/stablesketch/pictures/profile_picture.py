@@ -14,8 +14,7 @@ from ..published import Point, Release
 from ..release.outcome import GroupRelease
 from ..spoken import about, short
 from ..statistic import Profile
-from .style import BLUE, GREEN, INK, LINES, SKY, VERMILION, canvas, plain_ticks
-from .words import price_line, shortened
+from .style import BLUE, GREEN, INK, LINES, SKY, VERMILION, canvas, plain_ticks, price_line, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

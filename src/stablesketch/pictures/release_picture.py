@@ -12,8 +12,7 @@ from ..published import Release
 from ..release.outcome import GroupRelease
 from ..spoken import short
 from .profile_picture import MOST_CURVES, group_profiles, profile, shown_name
-from .style import BLUE, GREY, INK, SKY, canvas, in_style
-from .words import capital, price_line, shortened
+from .style import BLUE, GREY, INK, SKY, canvas, capital, in_style, price_line, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
