@@ -324,7 +324,6 @@ class Collector:
 
 
 def _of_state(plan: Plan) -> tuple[object, ...]:
-    """What the state depends on."""
     return (
         plan.statistic, plan.mechanism, plan.sizes, plan.per_key, plan.deletes, plan.sampled, plan.privacy.max_value
     )  # fmt: skip

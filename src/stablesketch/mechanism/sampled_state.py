@@ -140,14 +140,8 @@ class SampledState(BareState):
             "and merge; or release them together: stablesketch release a.ssk b.ssk --secret s.key."
         )
 
-    def _entry_logs(self) -> tuple[list[float], list[float]]:
-        logs: list[float] = []
-        signs: list[float] = []
-        for part in self._parts:
-            more_logs, more_signs = self._logs_with_phantoms(part)
-            logs += more_logs
-            signs += more_signs
-        return logs, signs
+    def _sketches(self) -> list[Sketch]:
+        return self._parts
 
     def _pivot_confidence(self, confidence: float) -> float:
         """Half of what may fail is left to the sample, see `_answer`."""

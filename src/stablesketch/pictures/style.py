@@ -36,6 +36,7 @@ __all__ = [
     "canvas",
     "capital",
     "in_style",
+    "log_axes",
     "need_matplotlib",
     "plain_ticks",
     "price_line",
@@ -101,6 +102,20 @@ def canvas(width: float, height: float, columns: int = 1) -> tuple[Figure, list[
 
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, list(figure.subplots(1, columns, squeeze=False)[0])
+
+
+def log_axes(
+    axes: Axes, title: str, xlabel: str, ylabel: str = "", *, percent: bool,
+    within: tuple[float, float] | None = None,
+) -> None:  # fmt: skip
+    """Both axes logarithmic, that of errors in percent or not, with a title and a legend."""
+    axes.set(xscale="log", yscale="log", xlabel=xlabel, ylabel=ylabel)
+    if within is not None:
+        axes.set_xlim(within)
+    axes.set_title(title)
+    axes.legend(loc="lower left" if within else "best")
+    plain_ticks(axes, x=True)
+    plain_ticks(axes, y=True, percent=percent)
 
 
 def plain_ticks(axes: Axes, x: bool = False, y: bool = False, percent: bool = False) -> None:

@@ -78,7 +78,6 @@ def report_page(outcome: Outcome, context: Context) -> str:
 
 
 def _known(outcome: Outcome) -> str:
-    """What the plan was made from."""
     if any(share.purpose == "max_value" for share in outcome.shares):
         return "Made from public numbers and from the max_value that was found privately"
     return "Made from public numbers, before any data were read"
