@@ -27,8 +27,7 @@ from ..spoken import percent, short
 from ..statistic import Moment, Statistic, exact_name
 from .bare_plan import bare_plan
 from .measured import Measured
-from .sketch_state import SketchState
-from .state import check_promise
+from .state import SketchState, check_promise
 
 if TYPE_CHECKING:
     from ..secret import Secret

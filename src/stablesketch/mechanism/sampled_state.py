@@ -15,7 +15,7 @@ import math
 import struct
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +29,7 @@ from ..sketch import Sketch
 from ..sketch.columns import value_column
 from ..sketch.workers import checked_threads
 from .bare import BareState
-
-if TYPE_CHECKING:
-    from .sketch_state import SketchState
+from .state import SketchState
 
 __all__ = ["Coins", "SampledState"]
 

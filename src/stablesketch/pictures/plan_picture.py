@@ -79,8 +79,9 @@ def neighbourhood(chosen: Plan) -> Neighbourhood:
     fewest = mechanism_for(chosen.statistic, "sketch").fewest
     sketch = _of_a_length(chosen) if chosen.size else _planned(chosen, asked, max(_COMPARED, fewest))
     by_epsilon = [(step * asked, _planned(sketch, step * asked, sketch.size)) for step in _STEPS]
-    sizes = sorted({*_other_sizes(sketch), sketch.size})
-    by_size = [(one, _planned(sketch, asked, one)) for one in sizes if one >= fewest]
+    each = sketch.entries_per_key
+    others = [each * max(size // each, 2) for size in _SIZES_IN_BUCKETS] if sketch.buckets > 1 else _SIZES
+    by_size = [(one, _planned(sketch, asked, one)) for one in sorted({*others, sketch.size}) if one >= fewest]
     return Neighbourhood(
         sketch,
         [(epsilon, made.error if _with_noise(made) else _noise(made)) for epsilon, made in by_epsilon],
@@ -146,7 +147,8 @@ def _against_value(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
     """Relative error against F: sqrt(v + 2 b²/F²) for the sketch, the noise alone for the exact table."""
     sketch = around.sketch
     alone, exact = _alone(sketch), _exact_noise(sketch)
-    equal = _where_noise_is(sketch, alone)
+    order = mechanism_of(sketch).exponent(sketch)
+    equal = float((order * _noise(sketch) / alone) ** order)  # where the noise adds as much as the sketch errs by
     centre = chosen.expected or equal
     low, high = min(centre, equal) / 30.0, max(centre, equal) * 100.0
     values = [low * (high / low) ** (k / 100.0) for k in range(101)]
@@ -181,14 +183,6 @@ def _per_key(like: Plan) -> int | None:
     return like.entries_per_key if like.buckets > 1 else None
 
 
-def _other_sizes(like: Plan) -> list[int]:
-    """In buckets of as many entries, if there are several."""
-    if like.buckets == 1:
-        return list(_SIZES)
-    per_key = like.entries_per_key
-    return [per_key * max(size // per_key, 2) for size in _SIZES_IN_BUCKETS]
-
-
 def _planned(like: Plan, epsilon: float, size: int) -> Plan:
     """A sketch with noise is there for every ε and every size."""
     try:
@@ -211,12 +205,6 @@ def _relative(made: Plan, deviation: float, value: float) -> float:
     """The relative error of F from noise of so much on what is measured."""
     order = mechanism_of(made).exponent(made)  # the noise is on F^(1/k), and F errs by k times as much
     return order * deviation / float(value ** (1.0 / order))
-
-
-def _where_noise_is(made: Plan, error: float) -> float:
-    """The value at which the noise adds so much."""
-    order = mechanism_of(made).exponent(made)
-    return float((order * _noise(made) / error) ** order)
 
 
 def _alone(made: Plan) -> float:
