@@ -21,7 +21,7 @@ from fuzz_mutate import NUMBERS, OTHERS, bytes_mutant, json_mutant, sealed, unse
 
 import stablesketch as ss
 from stablesketch.collector import checkpoint, wire
-from stablesketch.collector.blobs import merge_blobs
+from stablesketch.collector.wire import merge_blobs
 from stablesketch.framing import MAGIC, Kind, framed
 from stablesketch.ledger.accounting import ComposedCost
 from stablesketch.ledger.record import Ask

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import stablesketch as ss
-from stablesketch.mechanism.together import composed_epsilon
+from stablesketch.mechanism.derived_plan import composed_epsilon
 from stablesketch.plan.mechanism import charge_of
 from stablesketch.privacy.charge import Charge
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import stablesketch as ss
-from stablesketch.collector.blobs import merge_blobs
+from stablesketch.collector.wire import merge_blobs
 
 RNG = np.random.default_rng(8)
 KEYS = RNG.zipf(1.4, 3_000) % 300

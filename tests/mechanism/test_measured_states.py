@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import stablesketch as ss
-from stablesketch.collector.blobs import merge_blobs
+from stablesketch.collector.wire import merge_blobs
 from stablesketch.plan.mechanism import charge_of
 
 RNG = np.random.default_rng(21)

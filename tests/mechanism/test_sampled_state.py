@@ -9,7 +9,7 @@ import pytest
 from collector_helpers import fresh
 
 import stablesketch as ss
-from stablesketch.mechanism.coins import Coins
+from stablesketch.mechanism.sampled_state import Coins
 
 PAIRS = 3_000
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import asdict
 from typing import Any
 
 import stablesketch as ss
@@ -47,7 +48,7 @@ def second_content(plan: ss.Plan) -> dict[str, Any]:
     if plan.buckets > 1:
         content["buckets"] = plan.buckets
     if plan.sampled is not None:
-        content["sampled"] = plan.sampled.to_dict()
+        content["sampled"] = asdict(plan.sampled)
     if plan.parts:
         content["parts"] = [second_content(part) for part in plan.parts]
     return content

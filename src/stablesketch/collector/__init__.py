@@ -1,7 +1,7 @@
 """Collectors: from pairs to one release."""
 
-from .blobs import merge_blobs
 from .collector import Collector
 from .releasing import release_all
+from .wire import merge_blobs
 
 __all__ = ["Collector", "merge_blobs", "release_all"]

@@ -28,9 +28,8 @@ from ..plan.mechanism import mechanism_of
 from ..published import Release
 from ..secret import Secret
 from . import checkpoint, wire
-from .folded import check_folded
+from .arguments import check_folded, checked_shard, checked_shards
 from .releasing import release_all
-from .shards import checked_shard, checked_shards
 
 if TYPE_CHECKING:
     import os
@@ -325,7 +324,6 @@ class Collector:
 
 
 def _of_state(plan: Plan) -> tuple[object, ...]:
-    """What the state depends on."""
     return (
         plan.statistic, plan.mechanism, plan.sizes, plan.per_key, plan.deletes, plan.sampled, plan.privacy.max_value
     )  # fmt: skip

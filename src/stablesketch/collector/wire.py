@@ -3,18 +3,20 @@
 plan: length (4), JSON | shards: count (4), each length (2), UTF-8, sorted | state: length (8), bytes
 
 Kind 2 is a collector that expects no particular shards. Kind 3 has, after the shards that are in, the complete list of
-those that are expected, in the same form.
+those that are expected, in the same form. States add up as integers, whatever key they were made with.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from ..errors import BlobError
+from ..errors import ArgumentError, ArgumentTypeError, BlobError, MergeError, ShardMergedTwice
 from ..framing import Kind, Reader, framed, opened
+from ..plan import Plan
+from ..plan.mechanism import mechanism_of
 
-__all__ = ["decode", "encode", "encode_names"]
+__all__ = ["decode", "encode", "encode_names", "merge_blobs"]
 
 _SHORT, _LONG, _LONGEST = struct.Struct("<H"), struct.Struct("<I"), struct.Struct("<Q")
 
@@ -47,6 +49,33 @@ def decode(blob: bytes) -> tuple[str, list[str], list[str] | None, bytes]:
     if expected is not None and not set(shards) <= set(expected):
         raise BlobError("a collector that is not in canonical form: a shard is in that is not expected.")
     return plan, shards, expected, state
+
+
+def merge_blobs(blobs: Sequence[bytes]) -> bytes:
+    """The blob of all these collectors together: what `Collector.merge` and `to_bytes` would give, without the secret.
+
+    They must have the same plan and the same secret, which is known by its fingerprint, and no shard in common.
+    """
+    if not blobs:
+        raise ArgumentError("blobs", [], "nothing to merge", "Pass what Collector.to_bytes() gave, once or more")
+    for blob in blobs:
+        if not isinstance(blob, bytes):
+            raise ArgumentTypeError("blobs", type(blob), "not bytes", "Pass what Collector.to_bytes() gave")
+    parts = [decode(blob) for blob in blobs]
+    text, _, expected, _ = parts[0]
+    plan = Plan.from_json(text)
+    shards: set[str] = set()
+    for own, names, listed, _ in parts:
+        if own != text or listed != expected:
+            raise MergeError("collectors of different plans cannot be merged: open every shard from the same plan.")
+        again = sorted(shards.intersection(names))
+        if again:
+            raise ShardMergedTwice(
+                f"shard {again[0]!r} is in already: its pairs would count twice. Merge each shard once."
+            )
+        shards.update(names)
+    merged = mechanism_of(plan).state.merged(plan, [state for *_, state in parts])
+    return encode(text, shards, expected, merged)
 
 
 def encode_names(names: Iterable[str]) -> bytes:

@@ -26,9 +26,8 @@ from ..sketch.sketch import log_magnitudes
 from ..spoken import percent, short
 from ..statistic import Moment, Statistic, exact_name
 from .bare_plan import bare_plan
-from .measured import Measured, uniform_offset
-from .sketch_state import SketchState
-from .state import check_promise
+from .measured import Measured
+from .state import SketchState, check_promise
 
 if TYPE_CHECKING:
     from ..secret import Secret
@@ -86,7 +85,8 @@ class BareState(SketchState):
         It is the estimate plus an independent uniform number within g/2 of 0 (privacy/precision.py).
         """
         plan = self._plan
-        offset = uniform_offset(self.secret.derive(f"grid offset/{exact_name(plan.statistic)}", 8))
+        raw = self.secret.derive(f"grid offset/{exact_name(plan.statistic)}", 8)
+        offset = math.ldexp(int.from_bytes(raw, "little") >> 11, -53)  # 53 bits, which a double holds exactly
         return plan.step * (math.floor(estimate / plan.step + offset) + 0.5 - offset)
 
     def measure(self, confidence: float) -> Measured:
@@ -100,7 +100,7 @@ class BareState(SketchState):
         """
         plan, p = self._plan, self._plan.statistic.p
         logs, signs = self._entry_logs()
-        rounded = self._rounded(float(log_estimates(np.array(logs), np.array(signs), p)))
+        rounded = self._rounded(float(log_estimates(logs, signs, p)))
         half = 0.5 * plan.step
         log_scale = rounded - math.log(math.sinh(half) / half)
         pivot = self._pivot()
@@ -114,14 +114,15 @@ class BareState(SketchState):
 
         return Measured(value, low, high, quantiles).within(*plan.range(self.pairs))
 
-    def _entry_logs(self) -> tuple[list[float], list[float]]:
-        """ln|a_j| and signs of the entries, phantoms included."""
-        return self._logs_with_phantoms(self._sketch)
+    def _sketches(self) -> list[Sketch]:
+        return [self._sketch]
 
-    def _logs_with_phantoms(self, sketch: Sketch) -> tuple[list[float], list[float]]:
+    def _entry_logs(self) -> tuple[Array, Array]:
+        """ln|a_j| and signs of the entries, phantoms included."""
         phantoms = self._plan.phantoms
-        weights = np.full(phantoms.count, phantoms.weight, dtype=np.int64)
-        return log_magnitudes(sketch.entries(phantoms=weights if phantoms.count else None))
+        weights = np.full(phantoms.count, phantoms.weight, dtype=np.int64) if phantoms.count else None
+        found = [log_magnitudes(sketch.entries(phantoms=weights)) for sketch in self._sketches()]
+        return np.concatenate([logs for logs, _ in found]), np.concatenate([signs for _, signs in found])
 
     def _answer(self, value: float, low: float, high: float, confidence: float) -> tuple[float, float, float]:
         """What is said of F_p, from value and limits of what was sketched: here they are the same."""
@@ -222,7 +223,6 @@ def bare_row(part: Plan) -> str:
 
 
 def _comparison(plan: Plan) -> str:
-    """How the exact mechanism compares."""
     if plan.exact_error >= plan.error:
         return f"no better: {short_error(plan.exact_error, plan)}"
     ratio = plan.error / plan.exact_error if plan.exact_error > 0 else float("inf")

@@ -11,6 +11,7 @@ stream that is too short for five entries cannot be helped, and the plan says so
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -173,12 +174,8 @@ def _allows(size: int, shift: float, privacy: Privacy) -> bool:
 
 
 def _size_for(error: float, privacy: Privacy) -> int:
-    """The fewest entries with at most this error."""
-    low, high = LEAST_SIZE, LARGEST_SIZE + 1
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _spread(middle, _grid(middle, privacy)[0]) <= error else (middle + 1, high)
-    return low
+    sizes = range(LARGEST_SIZE + 1)
+    return bisect_left(sizes, True, LEAST_SIZE, key=lambda size: _spread(size, _grid(size, privacy)[0]) <= error)
 
 
 def _largest_size(shift: float, privacy: Privacy) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -77,11 +78,7 @@ def _plan_for_error(asked: Asked, guess: float) -> Plan:
 
     def least(start: int, goal: float) -> int:
         """The least size from `start` on for which the guide reaches the goal, or the largest."""
-        low, high = start, largest
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (low, middle) if guided(middle) <= goal else (middle + 1, high)
-        return low
+        return bisect_left(range(largest), True, start, key=lambda size: guided(size) <= goal)
 
     finest = _Grid.of(statistic.p, privacy, largest)
     if guided(largest) > error or finest.step > finest.deviation / STEPS_PER_DEVIATION:

@@ -21,12 +21,11 @@ from ..privacy import Privacy, discrete_laplace
 from ..sketch.columns import value_column
 from ..sketch.workers import checked_threads
 from ..statistic import Moment, Statistic, Total
-from .counting_state import OTHER_SECRET, CountingState
 from .exact import ExactNumber, noise_plan
 from .laplace_noise import check_noise, noise_of, noisy
 from .measured import Measured
 from .moments import least_moment
-from .state import check_promise
+from .state import OTHER_SECRET, CountingState, check_promise
 
 if TYPE_CHECKING:
     from ..secret import Secret

@@ -19,10 +19,9 @@ from ..statistic import Distinct, Moment, Shannon, Statistic
 from .bare import bare_rows
 from .bare_entropy import absolute_error
 from .bare_plan import not_above_one
-from .derived_plan import combined, derived_plan
+from .derived_plan import combined, derived_plan, together
 from .derived_state import DerivedState
 from .exact import Exact
-from .together import together
 
 __all__ = ["FromBare", "FromExact", "FromSketches"]
 

@@ -12,21 +12,21 @@ that of F_p are then of one order. Where every pair counts 1 it gets a tenth.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from ..errors import ArgumentError, PlanInfeasible
 from ..plan.asked import HEADER_BYTES, Asked, Measurement
-from ..plan.mechanism import mechanism_for
+from ..plan.mechanism import charge_of, mechanism_for
 from ..plan.plan import Accuracy, Cost, Numbers, Plan
 from ..plan.planner import planned
 from ..privacy import Privacy
+from ..privacy.charge import Charge
 from ..statistic import Shannon, Statistic, Total
-from .together import composed_epsilon
 
-__all__ = ["combined", "derived_plan"]
+__all__ = ["combined", "composed_epsilon", "derived_plan", "together"]
 
 _TOTAL_SHARE = {True: 0.5, False: 0.1}  # of ε, whether values vary
 _TRIALS = 8
@@ -34,6 +34,7 @@ _LONG = 2**40  # pairs
 _WORST_ERROR = 0.5
 _CLOSE = 0.98
 _AIM = 0.99
+_MOST_EPSILON = 1e6
 
 
 def derived_plan(asked: Asked) -> Plan:
@@ -49,14 +50,14 @@ def derived_plan(asked: Asked) -> Plan:
     parts = _first_parts(statistic, needs, shares, privacy, asked)
     if len(parts) > 1 and (privacy.max_value > 1 or any(part.floor or part.noise for part in parts)):
         parts = _raised(parts, shares, privacy)
-    error = _error(statistic, parts)
+    error = combined(statistic, parts, (part.error for part in parts))
     if asked.error is not None and error > asked.error * (1.0 + 1e-9):
         raise _out_of_reach(statistic, privacy, asked, f"it would be {error:.3g}")
-    together = len(parts) > 1
-    delta = max(privacy.delta, *(part.delta for part in parts)) if together else parts[0].delta
+    several = len(parts) > 1
+    delta = max(privacy.delta, *(part.delta for part in parts)) if several else parts[0].delta
     if all(part.delta == 0.0 for part in parts):
         delta = 0.0
-    epsilon = composed_epsilon(parts, privacy.relation, delta) if together else parts[0].epsilon
+    epsilon = composed_epsilon(parts, privacy.relation, delta) if several else parts[0].epsilon
     if epsilon > privacy.epsilon:
         raise PlanInfeasible("the shares come to more than what was asked; this is a bug, please report the call.")
     return Plan(
@@ -67,7 +68,7 @@ def derived_plan(asked: Asked) -> Plan:
             error,
             statistic.relative and all(part.relative or not part.statistic.relative for part in parts),
             _expected(statistic, parts, privacy),
-            _exact_error(statistic, parts),
+            combined(statistic, parts, (part.exact_error for part in parts), exact=True),
         ),
         Numbers(
             sum(part.size for part in parts),
@@ -197,14 +198,10 @@ def _raised(parts: list[Plan], shares: Sequence[float], privacy: Privacy) -> lis
         if trial is None or reached > privacy.epsilon:
             bad = factor, reached
             continue
-        if all(_same(new, old) for new, old in zip(trial, parts, strict=True)):
+        if [(one.floor, one.noise, one.error) for one in trial] == [(one.floor, one.noise, one.error) for one in parts]:
             break  # more ε changes nothing
         parts, good = trial, (factor, reached)
     return parts
-
-
-def _same(one: Plan, other: Plan) -> bool:
-    return (one.floor, one.noise, one.error) == (other.floor, other.noise, other.error)
 
 
 def _next_factor(good: tuple[float, float], bad: tuple[float, float], epsilon: float) -> float:
@@ -238,25 +235,14 @@ def _with_shares(parts: Sequence[Plan], shares: Sequence[float], privacy: Privac
         return None
 
 
-def _error(statistic: Statistic, parts: Sequence[Plan]) -> float:
-    """To first order: errors of independent parts, each grown by its factor, add up in squares.
+def combined(statistic: Statistic, parts: Sequence[Plan], errors: Iterable[float], *, exact: bool = False) -> float:
+    """What a statistic errs by whose parts err by so much; `exact`: as if every part were exact.
 
-    A part whose F_p nothing is known of counts as if that were equal to its floor Λ; N is then at least as much,
-    because no value is below 1.
+    To first order: errors of independent parts, each grown by its factor, add up in squares. A part whose F_p nothing
+    is known of counts as if that were equal to its floor Λ; N is then at least as much, because no value is below 1.
     """
-    return combined(statistic, parts, [part.error for part in parts])
-
-
-def combined(statistic: Statistic, parts: Sequence[Plan], errors: Sequence[float]) -> float:
-    """What a statistic errs by whose parts err by so much."""
-    own = [_unit(part, parts, exact=False) * error for part, error in zip(parts, errors, strict=True)]
-    return statistic.combined(dict(zip((part.statistic for part in parts), own, strict=True)), parts[0].privacy)
-
-
-def _exact_error(statistic: Statistic, parts: Sequence[Plan]) -> float:
-    """The same if every part were exact."""
-    errors = {part.statistic: _unit(part, parts, exact=True) * part.exact_error for part in parts}
-    return statistic.combined(errors, parts[0].privacy)
+    own = {part.statistic: _unit(part, parts, exact=exact) * error for part, error in zip(parts, errors, strict=True)}
+    return statistic.combined(own, parts[0].privacy)
 
 
 def _unit(part: Plan, parts: Sequence[Plan], *, exact: bool) -> float:
@@ -284,3 +270,36 @@ def _expected_part(statistic: Statistic, part: Statistic, asked: Asked, privacy:
     if statistic.several:
         raise ArgumentError("expected", asked.expected, "a profile has several values", "Leave it out")
     return statistic.expected_of(part, asked.expected, max(privacy.pairs, privacy.total, 1))
+
+
+def composed_epsilon(parts: Sequence[Plan], relation: str, delta: float) -> float:
+    """The least ε, nearly, at which all parts together are (ε, delta)-private: certified, by their composed losses or
+    by adding up.
+    """
+    whole = together(parts, math.inf, delta)
+    added = math.fsum(part.epsilon for part in parts) * (1.0 + 1e-15)
+    if math.fsum(part.delta for part in parts) > delta:
+        added = math.inf
+    if delta == 0.0:
+        return added
+    laws = whole.laws(relation)
+
+    def holds(epsilon: float) -> bool:
+        return all(law.delta(epsilon) <= delta for law in laws)
+
+    low, high = 0.0, 1.0
+    while not holds(high):
+        low, high = high, 2.0 * high
+        if low > added or low > _MOST_EPSILON:
+            return added
+    while high - low > 1e-4 * high:
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return min(high, added)
+
+
+def together(parts: Sequence[Plan], epsilon: float, delta: float) -> Charge:
+    """All parts side by side; one that is several itself, as exact entropy is, adds each of them."""
+    charges = [charge_of(part) for part in parts]
+    each = tuple(one for charge in charges for one in charge.parts or (charge,))
+    return Charge("all", epsilon=epsilon, delta=delta, parts=each)

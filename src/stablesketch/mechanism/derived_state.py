@@ -114,7 +114,6 @@ class DerivedState(State):
 
 
 def _state_of(part: Plan) -> type[MeasuringState]:
-    """Of one measurement."""
     state = mechanism_of(part).state
     assert issubclass(state, MeasuringState)
     return state

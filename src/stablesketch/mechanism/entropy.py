@@ -10,7 +10,7 @@ from ..privacy import Privacy
 from ..privacy.charge import Charge
 from ..privacy.noisy_entropy import EntropyNoise
 
-__all__ = ["Entropy", "entropy_noise", "exact_entropy_deviation", "exact_noise", "least_total", "noise_for"]
+__all__ = ["Entropy", "entropy_noise", "exact_entropy_deviation", "least_total", "noise_for"]
 
 
 class Entropy(Mechanism):
@@ -48,11 +48,7 @@ def noise_for(privacy: Privacy, size: int, buckets: int) -> EntropyNoise:
 
 def exact_entropy_deviation(privacy: Privacy) -> float:
     """Of the released H at the least N there can be, to first order, where H is as far from β as it can be."""
-    return exact_noise(privacy).deviation(least_total(privacy))
-
-
-def exact_noise(privacy: Privacy) -> EntropyNoise:
-    return EntropyNoise(privacy, 0, privacy.copies)
+    return noise_for(privacy, 0, 1).deviation(least_total(privacy))
 
 
 def least_total(privacy: Privacy) -> int:

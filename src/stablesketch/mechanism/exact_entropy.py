@@ -11,7 +11,7 @@ from ..plan.asked import Asked
 from ..plan.in_words import shown_error
 from ..plan.plan import Plan
 from ..statistic import Shannon, Statistic, total_is_public
-from .entropy import Entropy, entropy_noise, exact_entropy_deviation, exact_noise, least_total
+from .entropy import Entropy, entropy_noise, exact_entropy_deviation, least_total, noise_for
 from .exact import Exact, noise_plan
 from .histogram import HistogramState
 from .laplace_noise import noise_of
@@ -52,7 +52,7 @@ class ExactEntropy(Entropy, Exact):
                 f"the exact mechanism has an error of {error:.3g} nats {promised}, and {asked.error:g} is asked. Leave "
                 "out error=, which changes nothing here, or promise more pairs (pairs=)."
             )
-        noise = exact_noise(privacy)
+        noise = noise_for(privacy, 0, 1)
         step = float(noise.step(noise.bound(least_total(privacy))))
         planned = noise_plan(asked, error, 0.0, step=step)
         delta = privacy.delta if noise.lost else 0.0

@@ -20,9 +20,8 @@ from ..framing import Reader, counts_are_possible, encode_integer
 from ..plan.plan import Plan
 from ..sketch.columns import value_column
 from ..sketch.workers import checked_threads
-from .counting_state import OTHER_SECRET, CountingState
 from .laplace_noise import check_noise
-from .state import check_promise
+from .state import OTHER_SECRET, CountingState, check_promise
 
 if TYPE_CHECKING:
     from ..secret import Secret

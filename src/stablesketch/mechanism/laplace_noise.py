@@ -15,7 +15,7 @@ from ..secret import Secret
 from ..statistic import Statistic, exact_name
 from .measured import Measured
 
-__all__ = ["check_noise", "noise_of", "noisy"]
+__all__ = ["check_noise", "laplace_belief", "noise_of", "noisy"]
 
 _MOST_NOISE = 10**250  # a sample is hardly ever more than 700 times its scale: floats end at 10^308
 
@@ -44,12 +44,19 @@ def noisy(units: int, scale: Fraction, step: Fraction, confidence: float, below:
     # The noise is symmetric: half its two-sided quantile either way, and half a step for the grid.
     reach = float((discrete_laplace.quantile(scale, (1 + Fraction(confidence)) / 2) + 1) * step)
     low = max(value - reach, 0.0)
-    width = float(scale * step)
+    truth = laplace_belief(value, float(scale * step)).quantiles
+    return Measured(value, low, max(value + reach, low), lambda probability: np.maximum(truth(probability), 0.0))
+
+
+def laplace_belief(value: float, scale: float, rounded: float = 0.0) -> Measured:
+    """Where the truth is believed to be if `value` is the truth and Laplace noise, rounded by at most so much; nothing
+    is said of limits."""
 
     def quantiles(probability: Array) -> Array:
         """Of the continuous law, whose quantiles are within a step of the discrete one's."""
         side = np.minimum(probability, 1.0 - probability)
-        shift: Array = np.sign(probability - 0.5) * -width * np.log(2.0 * np.maximum(side, 1e-300))
-        return np.maximum(value + shift, 0.0)
+        reach = rounded - scale * np.log(2.0 * np.maximum(side, 1e-300))
+        shift: Array = np.sign(probability - 0.5) * reach
+        return value + shift
 
-    return Measured(value, low, max(value + reach, low), quantiles)
+    return Measured(value, value, value, quantiles)

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..arrays import Array
 
-__all__ = ["Measured", "belief", "in_order", "moment_of", "uniform_offset"]
+__all__ = ["Measured", "belief", "in_order", "moment_of"]
 
 _REACH = 6.5  # deviations
 _NODES = 241  # of the measurement that matters most, whose belief is taken to be continuous
@@ -177,8 +177,3 @@ def moment_of(norm: Measured, p: float, spread: float, noise: float) -> Measured
     value = (math.pow(max(norm.value, 0.0), p) - noise) / (1.0 + spread)
     low, high = power(np.array([norm.low, norm.high])).tolist()
     return Measured(value, low, high, lambda at: power(norm.quantiles(at)))
-
-
-def uniform_offset(raw: bytes) -> float:
-    """53 bits as a uniform number in [0, 1), which a double holds exactly."""
-    return math.ldexp(int.from_bytes(raw[:8], "little") >> 11, -53)

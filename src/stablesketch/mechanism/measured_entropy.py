@@ -21,6 +21,7 @@ import numpy as np
 from ..arrays import Array
 from ..privacy.noisy_entropy import EntropyNoise, NoisyMass
 from ..sketch.estimators.entropy_mean import entropy_mean_law
+from .laplace_noise import laplace_belief
 from .measured import Measured, belief
 
 __all__ = ["measured_entropy"]
@@ -37,7 +38,7 @@ def measured_entropy(found: NoisyMass, noise: EntropyNoise, confidence: float) -
         return Measured(0.5 * most, 0.0, most, lambda probability: most * np.asarray(probability))
     centre, step = float(found.centre), float(found.step)
     # Beside a sketch the rounding is nothing; beside little noise alone it is not.
-    mass = _laplace(found.nats, float(noise.mass_scale) * step, 0.0 if noise.size else 0.5 * step)
+    mass = laplace_belief(found.nats, float(noise.mass_scale) * step, 0.0 if noise.size else 0.5 * step)
 
     def entropy(at: tuple[Array, ...]) -> Array:
         """As far as it is believed that there is nothing, it has no entropy."""
@@ -47,7 +48,7 @@ def measured_entropy(found: NoisyMass, noise: EntropyNoise, confidence: float) -
         n = float(found.bound)
         whole = Measured(mass.value / n, 0.0, 0.0, lambda probability: mass.quantiles(probability) / n)
     else:
-        whole = belief(entropy, (mass, _laplace(float(found.total), float(noise.total_scale))), confidence)
+        whole = belief(entropy, (mass, laplace_belief(float(found.total), float(noise.total_scale))), confidence)
     one, others = _weights(found, noise)
     if one:
         zeta = Measured(0.0, 0.0, 0.0, entropy_mean_law(noise.entries).quantiles)
@@ -72,16 +73,3 @@ def _weights(found: NoisyMass, noise: EntropyNoise) -> tuple[float, float]:
     # a² B/(B - 1) - 2a/(B - 1) + 1/(B - 1) - square = 0, the larger root.
     one = (1.0 + math.sqrt((buckets - 1) * max(buckets * square - 1.0, 0.0))) / buckets
     return one, math.sqrt(max(square - one * one, 0.0))
-
-
-def _laplace(value: float, scale: float, rounded: float = 0.0) -> Measured:
-    """Where the truth is believed to be if `value` is the truth and Laplace noise, rounded by at most so much; nothing
-    is said of limits."""
-
-    def quantiles(probability: Array) -> Array:
-        side = np.minimum(probability, 1.0 - probability)
-        reach = rounded - scale * np.log(2.0 * np.maximum(side, 1e-300))
-        shift: Array = np.sign(probability - 0.5) * reach
-        return value + shift
-
-    return Measured(value, value, value, quantiles)

@@ -18,8 +18,7 @@ from .measured import Measured
 from .moments import least_moment
 from .noisy_measure import measure_of, released_by
 from .noisy_plan import noisy_plan
-from .sketch_state import SketchState
-from .state import check_promise
+from .state import SketchState, check_promise
 
 __all__ = ["NoisyEstimate", "NoisyState", "believed", "why_private"]
 

@@ -10,6 +10,7 @@ stream in which no key dominates.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import replace
 from functools import lru_cache
 
@@ -126,12 +127,8 @@ def _in_buckets(asked: Asked, error: float, per_key: int, included: bool) -> Pla
 
 def _fewest_for(asked: Asked, error: float, low: int, high: int) -> Plan:
     """The fewest entries in one bucket, of which `high` are enough."""
-    best = _plan(asked, Layout(high))
-    while low < high:
-        middle = (low + high) // 2
-        made = _plan(asked, Layout(middle))
-        low, high, best = (low, middle, made) if made.error <= error else (middle + 1, high, best)
-    return best
+    found = bisect_left(range(high), True, low, key=lambda size: _plan(asked, Layout(size)).error <= error)
+    return _plan(asked, Layout(found))
 
 
 def _plan(asked: Asked, layout: Layout) -> Plan:

@@ -7,6 +7,7 @@ The price does not depend on the number of registers, and the error of the regis
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Self
@@ -28,8 +29,8 @@ from ..privacy.distinct import PhantomNumber, distinct_deviation, distinct_limit
 from ..sketch.columns import value_column
 from ..sketch.distinct import FEWEST, DistinctRegisters, blob_bytes
 from ..statistic import Distinct, Statistic
-from .counting_state import CountingState
 from .measured import Measured
+from .state import CountingState
 
 if TYPE_CHECKING:
     from ..secret import Secret
@@ -207,18 +208,15 @@ def phantom_number(plan: Plan) -> PhantomNumber:
 def _size_for(asked: Asked, keys: float, phantoms: PhantomNumber) -> int:
     """The fewest registers with at most this error."""
     error = asked.error_or(asked.statistic.default_error)
-    low, high = FEWEST, LARGEST_SIZE
-    if distinct_deviation(keys, high, phantoms) > error * keys:
-        best = distinct_deviation(keys, high, phantoms) / keys
+    least = distinct_deviation(keys, LARGEST_SIZE, phantoms)
+    if least > error * keys:
+        best = least / keys
         raise PlanInfeasible(
-            f"{high:,} registers count {keys:,.6g} keys with an error of {best:.3g}, and {error:g} is asked. "
+            f"{LARGEST_SIZE:,} registers count {keys:,.6g} keys with an error of {best:.3g}, and {error:g} is asked. "
             f"{a_larger_error(best)}, or pass mechanism='exact'."
         )
-    while low < high:
-        middle = (low + high) // 2
-        enough = distinct_deviation(keys, middle, phantoms) <= error * keys
-        low, high = (low, middle) if enough else (middle + 1, high)
-    return low
+    sizes = range(LARGEST_SIZE)
+    return bisect_left(sizes, True, FEWEST, key=lambda size: distinct_deviation(keys, size, phantoms) <= error * keys)
 
 
 def _decode(blob: bytes, secret: Secret | None) -> tuple[int, DistinctRegisters]:

@@ -10,11 +10,12 @@ projections of different entries are independent.
 
 from __future__ import annotations
 
+import hashlib
 import math
 import struct
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,15 +29,13 @@ from ..sketch import Sketch
 from ..sketch.columns import value_column
 from ..sketch.workers import checked_threads
 from .bare import BareState
-from .coins import Coins
+from .state import SketchState
 
-if TYPE_CHECKING:
-    from .sketch_state import SketchState
-
-__all__ = ["SampledState"]
+__all__ = ["Coins", "SampledState"]
 
 _HEADER = struct.Struct("<QQQ")  # pairs, total (128 bits)
 _LENGTH = struct.Struct("<Q")
+_BLOCK = 4096
 
 
 class SampledState(BareState):
@@ -139,14 +138,8 @@ class SampledState(BareState):
             "and merge; or release them together: stablesketch release a.ssk b.ssk --secret s.key."
         )
 
-    def _entry_logs(self) -> tuple[list[float], list[float]]:
-        logs: list[float] = []
-        signs: list[float] = []
-        for part in self._parts:
-            more_logs, more_signs = self._logs_with_phantoms(part)
-            logs += more_logs
-            signs += more_signs
-        return logs, signs
+    def _sketches(self) -> list[Sketch]:
+        return self._parts
 
     def _pivot_confidence(self, confidence: float) -> float:
         """Half of what may fail is left to the sample, see `_answer`."""
@@ -168,3 +161,34 @@ class SampledState(BareState):
 def _countable(pairs: int, total: int) -> bool:
     """Whether the header can hold them, with room for what is still to be counted."""
     return pairs < 2**63 and total < 2**127
+
+
+class Coins:
+    """Bernoulli(rate) for the places 0, 1, ... of every shard, under one secret: is the pair at this place kept?
+
+    The coin of place i is the i-th 64-bit word of SHAKE-256(key, shard, i // 4096), and the pair is kept if it is below
+    rate · 2^64, a whole number for every rate that a plan may have: the chance is exactly the rate. Coins depend on the
+    place and the shard alone, so the same stream gives the same sample however it is cut into batches.
+    """
+
+    __slots__ = ("_key", "_threshold")  # no vars() to print a key from
+
+    def __init__(self, secret: Secret, rate: float) -> None:
+        self._key = secret.derive("sampling/coins")
+        self._threshold = np.uint64(int(rate * 2.0**64))
+
+    def kept(self, shard: str, start: int, count: int) -> NDArray[np.intp]:
+        """Which of the places start, ..., start + count - 1 are kept, counted from `start`."""
+        if not count:
+            return np.zeros(0, np.intp)
+        name = shard.encode()
+        prefix = self._key + struct.pack("<H", len(name)) + name
+        first, last = start // _BLOCK, (start + count - 1) // _BLOCK
+        found = []
+        for block in range(first, last + 1):
+            digest = hashlib.shake_256(prefix + struct.pack("<Q", block)).digest(8 * _BLOCK)
+            below = np.flatnonzero(np.frombuffer(digest, "<u8") < self._threshold)
+            found.append(below + (block * _BLOCK - start))
+        places = np.concatenate(found)
+        out: NDArray[np.intp] = places[(places >= 0) & (places < count)]
+        return out

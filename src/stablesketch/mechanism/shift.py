@@ -34,8 +34,7 @@ from .layout import LARGEST_FLAT, TYPICAL_MOMENT, USUAL_ENTRIES, Layout, in_one_
 from .measured import Measured
 from .measured_entropy import measured_entropy
 from .noisy import why_private
-from .sketch_state import SketchState
-from .state import check_promise
+from .state import SketchState, check_promise
 
 if TYPE_CHECKING:
     from ..secret import Secret

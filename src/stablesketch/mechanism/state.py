@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import NegativeTotal
+from ..errors import BlobError, MergeError, NegativeTotal, SecretMismatch
 from ..published import Point, Release, Terms
 from ..secret import Secret
+from ..sketch import Sketch
+from ..sketch.columns import Fingerprinter
 from .measured import Measured
 
 if TYPE_CHECKING:
     from ..plan import Plan
 
-__all__ = ["MeasuringState", "State", "check_promise", "make_release"]
+__all__ = ["OTHER_SECRET", "CountingState", "MeasuringState", "SketchState", "State", "check_promise", "make_release"]
+
+OTHER_SECRET = "collectors under different secrets cannot be merged: give every shard the same secret."
 
 
 class State(ABC):
@@ -46,7 +50,7 @@ class State(ABC):
 
     @abstractmethod
     def add_folded(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
-        """Pairs that were checked (collector/folded.py) and added up by key; the state is as `add` leaves it."""
+        """Pairs that were checked (collector/arguments.py) and added up by key; the state is as `add` leaves it."""
 
     def in_shard(self, shard: str) -> None:  # noqa: B027  # to most it does not matter
         """Says to which shard the pairs belong that come from now on."""
@@ -90,6 +94,100 @@ class MeasuringState(State):
     def release(self, terms: Terms) -> Release:
         found = self.measure(terms.confidence)
         return make_release(self._plan, found.value, found.low, found.high, terms, self.pairs)
+
+
+class CountingState(MeasuringState):
+    """Holds no sketch of stable laws: counts pairs by the fingerprints of their keys."""
+
+    def __init__(self, plan: Plan, secret: Secret | None) -> None:
+        self._plan = plan
+        self._secret = Secret.generate() if secret is None else secret
+        self._fingerprinter = Fingerprinter.of(self._secret)
+        self._pairs = 0
+
+    @property
+    def pairs(self) -> int:
+        return self._pairs
+
+    @property
+    def secret(self) -> Secret:
+        return self._secret
+
+    def fingerprint(self, keys: object) -> NDArray[np.uint64]:
+        return self._fingerprinter.fingerprint(keys)
+
+    def _check_secret_of(self, other: Self) -> None:
+        if other._secret != self._secret:
+            raise MergeError(OTHER_SECRET)
+
+    def _check_made_with(self, fingerprint: bytes) -> None:
+        if fingerprint != self._secret.fingerprint:
+            raise SecretMismatch(
+                "this secret is not the one the collector was made with. Load the one it was made with."
+            )
+
+
+class SketchState(MeasuringState):
+    """The sketch of one collector. Its entries never leave it but through `release` and `to_bytes`."""
+
+    def __init__(self, plan: Plan, secret: Secret | None, sketch: Sketch | None = None) -> None:
+        self._plan = plan
+        self._sketch = self._opened(plan, secret) if sketch is None else sketch
+
+    @staticmethod
+    @abstractmethod
+    def _opened(plan: Plan, secret: Secret | None) -> Sketch:
+        """An empty sketch for this plan."""
+
+    @staticmethod
+    def _read(blob: bytes, secret: Secret | None) -> Sketch:
+        return Sketch.from_bytes(blob, secret)
+
+    @classmethod
+    def from_bytes(cls, plan: Plan, blob: bytes, secret: Secret | None) -> Self:
+        sketch = cls._read(blob, secret)
+        wanted = cls._opened(plan, secret)
+        asked, found = (
+            f"p = {one.p} and {one.size} {one.law} entries in {one.buckets} buckets" for one in (wanted, sketch)
+        )
+        if asked != found:
+            raise BlobError(f"a collector whose plan has {asked}, and whose sketch has {found}.")
+        return cls(plan, secret, sketch)
+
+    @property
+    def pairs(self) -> int:
+        return self._sketch.pairs
+
+    @property
+    def total(self) -> int:
+        return self._sketch.total
+
+    @property
+    def secret(self) -> Secret:
+        return self._sketch.secret
+
+    def add(self, keys: object, values: object, threads: int | None, negative: bool) -> None:
+        apply = self._sketch.delete if negative else self._sketch.update
+        apply(keys, values, threads=threads, highest=self._plan.privacy.max_value)
+
+    def fingerprint(self, keys: object) -> NDArray[np.uint64]:
+        return self._sketch.fingerprint(keys)
+
+    def add_folded(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
+        self._sketch.add_folded(fingerprints, totals, pairs)
+
+    def merge(self, other: SketchState) -> None:
+        self._sketch.merge(other._sketch)
+
+    def to_bytes(self) -> bytes:
+        return self._sketch.to_bytes()
+
+    @classmethod
+    def merged(cls, plan: Plan, states: Sequence[bytes]) -> bytes:
+        first, *rest = [cls._read(state, None) for state in states]
+        for other in rest:
+            first.merge(other)
+        return first.to_bytes()
 
 
 def check_promise(plan: Plan, pairs: int, total: int) -> None:

@@ -13,7 +13,7 @@ from ..errors import PlanInfeasible
 from ..plan import Plan, plan
 from ..plan.mechanism import mechanism_for, mechanism_of
 from ..spoken import short
-from .style import BLUE, GREEN, GREY, INK, VERMILION, canvas, plain_ticks
+from .style import BLUE, GREEN, GREY, INK, VERMILION, canvas, log_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,7 +61,7 @@ def bare_neighbourhood(chosen: Plan) -> BareNeighbourhood:
     return BareNeighbourhood(
         size,
         [(epsilon, made.error) for epsilon, made in by_epsilon],
-        [(step * asked, _exact_error(chosen, step * asked)) for step in _STEPS],
+        [(step * asked, chosen.exact_error * asked / (step * asked)) for step in _STEPS],  # noise goes with 1/ε
         [(one, made.error) for one, made in made_by_size],
         [(one, _spread(made)) for one, made in made_by_size] if chosen.statistic.relative else [],
     )
@@ -85,16 +85,14 @@ def draw_bare(chosen: Plan, around: BareNeighbourhood | None, said: str) -> Figu
 
 def _against_epsilon(axes: Axes, chosen: Plan, around: BareNeighbourhood) -> None:
     if around.by_epsilon:
-        axes.plot(*zip(*around.by_epsilon, strict=True), color=BLUE, linewidth=3.5, label=_sketch(chosen, around))
+        drawn = f"sketch of {around.size:,}{'' if mechanism_of(chosen).monotone else ' or fewer'}"
+        axes.plot(*zip(*around.by_epsilon, strict=True), color=BLUE, linewidth=3.5, label=drawn)
     if around.exact_by_epsilon:
         axes.plot(
             *zip(*around.exact_by_epsilon, strict=True), color=VERMILION, linestyle="--", label="exact table + noise"
         )
     axes.plot([chosen.privacy.epsilon], [chosen.error], "o", color=INK, markersize=10, label="this plan", zorder=5)
-    axes.set(xscale="log", yscale="log", xlabel="ε that is asked for", ylabel=_error_label(chosen))
-    axes.set_title("What privacy costs")
-    axes.legend()
-    _ticks(axes, chosen)
+    log_axes(axes, "What privacy costs", "ε that is asked for", _error_label(chosen), percent=chosen.relative)
 
 
 def _against_size(axes: Axes, chosen: Plan, around: BareNeighbourhood) -> None:
@@ -108,10 +106,7 @@ def _against_size(axes: Axes, chosen: Plan, around: BareNeighbourhood) -> None:
     if around.exact_by_epsilon:
         axes.axhline(chosen.exact_error, color=VERMILION, linestyle="--", label="exact table + noise")
     axes.plot([chosen.size], [chosen.error], "o", color=INK, markersize=10, zorder=5)
-    axes.set(xscale="log", yscale="log", xlabel="entries of the sketch")
-    axes.set_title("What the size buys")
-    axes.legend()
-    _ticks(axes, chosen)
+    log_axes(axes, "What the size buys", "entries of the sketch", percent=chosen.relative)
 
 
 def _against_moment(axes: Axes, chosen: Plan) -> None:
@@ -130,12 +125,10 @@ def _against_moment(axes: Axes, chosen: Plan) -> None:
     if spread > 0.0:
         axes.plot(moments, [spread] * len(moments), color=GREY, linestyle=":")
         axes.plot(moments, [spread * (1.0 + mass / moment) for moment in moments], color=BLUE, linewidth=3.5)
-    axes.set(xscale="log", yscale="log", xlabel=f"{chosen.statistic} of the stream", ylabel="relative error")
-    axes.set_xlim(low, high)
-    axes.set_title("If the exact table may be held")
-    axes.legend(loc="lower left")
-    plain_ticks(axes, x=True)
-    plain_ticks(axes, y=True, percent=True)
+    log_axes(
+        axes, "If the exact table may be held", f"{chosen.statistic} of the stream", "relative error", percent=True,
+        within=(low, high),
+    )  # fmt: skip
 
 
 def _planned(chosen: Plan, epsilon: float, size: int | None) -> Plan | None:
@@ -148,11 +141,6 @@ def _planned(chosen: Plan, epsilon: float, size: int | None) -> Plan | None:
         return None
 
 
-def _exact_error(chosen: Plan, epsilon: float) -> float:
-    """Noise of a scale that goes with 1/ε."""
-    return chosen.exact_error * chosen.privacy.epsilon / epsilon
-
-
 def _spread(made: Plan) -> float:
     """γ, the relative error of the entries: `error` is γ(1 + Λ/F), or γΛ where F is not known."""
     if made.relative:
@@ -160,19 +148,10 @@ def _spread(made: Plan) -> float:
     return made.error / made.floor if made.floor else 0.0
 
 
-def _sketch(chosen: Plan, around: BareNeighbourhood) -> str:
-    return f"sketch of {around.size:,}{'' if mechanism_of(chosen).monotone else ' or fewer'}"
-
-
 def _error_label(chosen: Plan) -> str:
     if chosen.relative:
         return f"error at {chosen.statistic} = {short(chosen.expected)}"
     return f"error of {chosen.statistic}, absolute"
-
-
-def _ticks(axes: Axes, chosen: Plan) -> None:
-    plain_ticks(axes, x=True)
-    plain_ticks(axes, y=True, percent=chosen.relative)
 
 
 def _promise(chosen: Plan) -> str:

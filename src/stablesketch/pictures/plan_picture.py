@@ -19,7 +19,7 @@ from ..plan.in_words import change
 from ..plan.mechanism import mechanism_for, mechanism_of
 from ..spoken import short
 from .bare_plan_picture import BareNeighbourhood, draw_bare
-from .style import BLUE, GREY, INK, SKY, VERMILION, canvas, in_style, plain_ticks
+from .style import BLUE, GREY, INK, SKY, VERMILION, canvas, in_style, log_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,8 +79,9 @@ def neighbourhood(chosen: Plan) -> Neighbourhood:
     fewest = mechanism_for(chosen.statistic, "sketch").fewest
     sketch = _of_a_length(chosen) if chosen.size else _planned(chosen, asked, max(_COMPARED, fewest))
     by_epsilon = [(step * asked, _planned(sketch, step * asked, sketch.size)) for step in _STEPS]
-    sizes = sorted({*_other_sizes(sketch), sketch.size})
-    by_size = [(one, _planned(sketch, asked, one)) for one in sizes if one >= fewest]
+    each = sketch.entries_per_key
+    others = [each * max(size // each, 2) for size in _SIZES_IN_BUCKETS] if sketch.buckets > 1 else _SIZES
+    by_size = [(one, _planned(sketch, asked, one)) for one in sorted({*others, sketch.size}) if one >= fewest]
     return Neighbourhood(
         sketch,
         [(epsilon, made.error if _with_noise(made) else _noise(made)) for epsilon, made in by_epsilon],
@@ -114,17 +115,14 @@ def plan_picture(chosen: Plan, around: Neighbourhood | BareNeighbourhood | None 
 
 
 def _against_epsilon(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
-    axes.plot(*zip(*around.by_epsilon, strict=True), color=BLUE, linewidth=3.5, label=_sketch(around))
+    drawn = f"sketch of {around.sketch.size:,}"
+    axes.plot(*zip(*around.by_epsilon, strict=True), color=BLUE, linewidth=3.5, label=drawn)
     axes.plot(*zip(*around.exact_by_epsilon, strict=True), color=VERMILION, linestyle="--", label=_EXACT)
     at = chosen.error if _with_noise(chosen) else _noise(chosen)
     axes.plot([chosen.privacy.epsilon], [at], "o", color=INK, markersize=10, label="this plan", zorder=5)
-    axes.set(xscale="log", yscale="log", xlabel="ε", ylabel=_error_label(chosen))
-    if not _with_noise(chosen):
-        axes.set_ylabel(f"noise on {mechanism_of(chosen).measured(chosen)}, standard deviation")
-    axes.set_title("What privacy costs")
-    axes.legend()
-    plain_ticks(axes, x=True)
-    plain_ticks(axes, y=True, percent=bool(chosen.expected) and chosen.statistic.relative)
+    noise = f"noise on {mechanism_of(chosen).measured(chosen)}, standard deviation"
+    label = _error_label(chosen) if _with_noise(chosen) else noise
+    log_axes(axes, "What privacy costs", "ε", label, percent=bool(chosen.expected) and chosen.statistic.relative)
 
 
 def _against_size(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
@@ -135,23 +133,22 @@ def _against_size(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
         axes.plot(sizes, alone, color=GREY, linestyle=":", label="sketch without noise")
     if _with_noise(chosen):
         axes.axhline(chosen.exact_error, color=VERMILION, linestyle="--", label=_EXACT)
-    axes.plot(sizes, errors, color=BLUE, linewidth=3.5, label=_sketch(around, "sketch with noise"))
+    noise = "with" if _with_noise(around.sketch) else "without"
+    axes.plot(sizes, errors, color=BLUE, linewidth=3.5, label=f"sketch {noise} noise")
     if chosen.size:
         axes.plot([chosen.size], [chosen.error], "o", color=INK, markersize=10, label="this plan", zorder=5)
     kind = mechanism_of(around.sketch).entries_named[1]
     touched = f", {chosen.entries_per_key} of them a key" if chosen.buckets > 1 else ""
-    axes.set(xscale="log", yscale="log", xlabel=f"{kind} of the sketch{touched}", ylabel=_error_label(chosen))
-    axes.set_title("What the size buys")
-    axes.legend()
-    plain_ticks(axes, x=True)
-    plain_ticks(axes, y=True, percent=chosen.statistic.relative)
+    label = f"{kind} of the sketch{touched}"
+    log_axes(axes, "What the size buys", label, _error_label(chosen), percent=chosen.statistic.relative)
 
 
 def _against_value(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
     """Relative error against F: sqrt(v + 2 b²/F²) for the sketch, the noise alone for the exact table."""
     sketch = around.sketch
     alone, exact = _alone(sketch), _exact_noise(sketch)
-    equal = _where_noise_is(sketch, alone)
+    order = mechanism_of(sketch).exponent(sketch)
+    equal = float((order * _noise(sketch) / alone) ** order)  # where the noise adds as much as the sketch errs by
     centre = chosen.expected or equal
     low, high = min(centre, equal) / 30.0, max(centre, equal) * 100.0
     values = [low * (high / low) ** (k / 100.0) for k in range(101)]
@@ -163,12 +160,10 @@ def _against_value(axes: Axes, chosen: Plan, around: Neighbourhood) -> None:
     axes.plot(values, both, color=BLUE, linewidth=3.5, label="sketch with noise")
     if chosen.expected:
         axes.plot([chosen.expected], [chosen.error], "o", color=INK, markersize=10, label="this plan", zorder=5)
-    axes.set(xscale="log", yscale="log", xlabel=f"{chosen.statistic} of the stream", ylabel="relative error")
-    axes.set_xlim(low, high)
-    axes.set_title("Noise and size together")
-    axes.legend(loc="lower left")
-    plain_ticks(axes, x=True)
-    plain_ticks(axes, y=True, percent=True)
+    log_axes(
+        axes, "Noise and size together", f"{chosen.statistic} of the stream", "relative error", percent=True,
+        within=(low, high),
+    )  # fmt: skip
 
 
 def _with_noise(made: Plan) -> bool:
@@ -186,14 +181,6 @@ def _of_a_length(chosen: Plan) -> Plan:
 
 def _per_key(like: Plan) -> int | None:
     return like.entries_per_key if like.buckets > 1 else None
-
-
-def _other_sizes(like: Plan) -> list[int]:
-    """In buckets of as many entries, if there are several."""
-    if like.buckets == 1:
-        return list(_SIZES)
-    per_key = like.entries_per_key
-    return [per_key * max(size // per_key, 2) for size in _SIZES_IN_BUCKETS]
 
 
 def _planned(like: Plan, epsilon: float, size: int) -> Plan:
@@ -220,12 +207,6 @@ def _relative(made: Plan, deviation: float, value: float) -> float:
     return order * deviation / float(value ** (1.0 / order))
 
 
-def _where_noise_is(made: Plan, error: float) -> float:
-    """The value at which the noise adds so much."""
-    order = mechanism_of(made).exponent(made)
-    return float((order * _noise(made) / error) ** order)
-
-
 def _alone(made: Plan) -> float:
     """The error without what the noise adds to it."""
     if not made.expected:
@@ -234,19 +215,11 @@ def _alone(made: Plan) -> float:
 
 
 def _noise(made: Plan) -> float:
-    """The deviation of the noise."""
     return mechanism_of(made).noise_deviation(made)
 
 
 def _exact_noise(made: Plan) -> float:
-    """That of the exact mechanism."""
     return mechanism_for(made.statistic, "exact").noise_deviation(made)
-
-
-def _sketch(around: Neighbourhood, otherwise: str = "") -> str:
-    if otherwise:
-        return otherwise if _with_noise(around.sketch) else "sketch without noise"
-    return f"sketch of {around.sketch.size:,}"
 
 
 def _error_label(chosen: Plan) -> str:

@@ -14,8 +14,7 @@ from ..published import Point, Release
 from ..release.outcome import GroupRelease
 from ..spoken import about, short
 from ..statistic import Profile
-from .style import BLUE, GREEN, INK, LINES, SKY, VERMILION, canvas, plain_ticks
-from .words import price_line, shortened
+from .style import BLUE, GREEN, INK, LINES, SKY, VERMILION, canvas, plain_ticks, price_line, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,19 +78,11 @@ def _band(point: Point) -> tuple[float, float]:
 
 def _names(axes: Axes, ordered: Sequence[GroupRelease]) -> None:
     """At the right, as high as the curves end, pushed apart where they would meet."""
-    wanted = sorted(
-        (
-            float(
-                axes.transAxes.inverted().transform(axes.transData.transform((0.0, one.release.points[-1].value)))[1]
-            ),
-            i,
-        )
-        for i, one in enumerate(ordered)
-    )
+    ends = axes.transData.transform([(0.0, one.release.points[-1].value) for one in ordered])
+    wanted = axes.transAxes.inverted().transform(ends)[:, 1].tolist()
     height = -1.0
-    for where, i in wanted:
-        height = max(where, height + _APART)
-        one = ordered[i]
+    for i, one in sorted(enumerate(ordered), key=lambda each: (wanted[each[0]], each[0])):
+        height = max(wanted[i], height + _APART)
         said = f"{shortened(one.name)}  {about(one.release.points[-1].value)}"
         axes.annotate(said, (1.0, height), xycoords="axes fraction", xytext=(8, 0), textcoords="offset points",
                       ha="left", va="center", color=_COLOURS[i], weight="bold")  # fmt: skip

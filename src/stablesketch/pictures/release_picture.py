@@ -12,8 +12,7 @@ from ..published import Release
 from ..release.outcome import GroupRelease
 from ..spoken import short
 from .profile_picture import MOST_CURVES, group_profiles, profile, shown_name
-from .style import BLUE, GREY, INK, SKY, canvas, in_style
-from .words import capital, price_line, shortened
+from .style import BLUE, GREY, INK, SKY, canvas, capital, in_style, price_line, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,12 +38,8 @@ def release_picture(releases: list[Release] | list[GroupRelease]) -> Figure:
 def _single(release: Release) -> Figure:
     figure, (axes,) = canvas(10.0, 2.7)
     _interval(axes, release, 0)
-    for x, words, where in (
-        (release.low, f"{short(release.low)}", "right"),
-        (release.high, f"{short(release.high)}", "left"),
-    ):
-        axes.annotate(words, (x, 0), xytext=(-8 if where == "right" else 8, 0), textcoords="offset points", ha=where,
-                      va="center", color=GREY)  # fmt: skip
+    for x, away, where in ((release.low, -8, "right"), (release.high, 8, "left")):
+        axes.annotate(short(x), (x, 0), xytext=(away, 0), textcoords="offset points", ha=where, va="center", color=GREY)
     axes.annotate(short(release.value), (release.value, 0), xytext=(0, 14), textcoords="offset points", ha="center",
                   weight="bold", fontsize=16)  # fmt: skip
     span = max(release.high - release.low, 1e-9)

@@ -1,4 +1,4 @@
-"""The one style of all pictures: colours that everyone tells apart, type that is readable at half size.
+"""The one style of all pictures: colours that everyone tells apart, type that is readable at half size, the same words.
 
 Colours are those of Okabe and Ito, which differ in lightness too, so that a grey printer keeps them apart; where lines
 cross they also differ in dashes. Nothing here imports matplotlib before a picture is drawn.
@@ -11,11 +11,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ..errors import LibraryMissing
-from ..spoken import short
+from ..spoken import at_most, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from ..published import Release
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -32,10 +34,13 @@ __all__ = [
     "SKY",
     "VERMILION",
     "canvas",
+    "capital",
     "in_style",
+    "log_axes",
     "need_matplotlib",
     "plain_ticks",
-    "short",
+    "price_line",
+    "shortened",
 ]
 
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#8CC8EC"
@@ -99,6 +104,20 @@ def canvas(width: float, height: float, columns: int = 1) -> tuple[Figure, list[
     return figure, list(figure.subplots(1, columns, squeeze=False)[0])
 
 
+def log_axes(
+    axes: Axes, title: str, xlabel: str, ylabel: str = "", *, percent: bool,
+    within: tuple[float, float] | None = None,
+) -> None:  # fmt: skip
+    """Both axes logarithmic, that of errors in percent or not, with a title and a legend."""
+    axes.set(xscale="log", yscale="log", xlabel=xlabel, ylabel=ylabel)
+    if within is not None:
+        axes.set_xlim(within)
+    axes.set_title(title)
+    axes.legend(loc="lower left" if within else "best")
+    plain_ticks(axes, x=True)
+    plain_ticks(axes, y=True, percent=percent)
+
+
 def plain_ticks(axes: Axes, x: bool = False, y: bool = False, percent: bool = False) -> None:
     """Numbers on logarithmic axes as people write them: 0.1, 1, 1,000; or percent."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
@@ -115,3 +134,21 @@ def plain_ticks(axes: Axes, x: bool = False, y: bool = False, percent: bool = Fa
             axis.set_major_locator(LogLocator(subs=subs, numticks=6))
             axis.set_major_formatter(FuncFormatter(said))
             axis.set_minor_formatter(NullFormatter())
+
+
+def price_line(release: Release) -> str:
+    """What stands below every picture of releases: how sure its bars are, and what it cost."""
+    return (
+        f"bars hold the truth in {100 * release.confidence:g} of 100 releases; ε = {at_most(release.epsilon, 3)}, "
+        f"δ = {at_most(release.delta, 2)}"
+    )
+
+
+def shortened(name: str) -> str:
+    """The name of a group, so long as it fits beside a picture."""
+    return name if len(name) <= 28 else f"{name[:27]}…"
+
+
+def capital(name: str) -> str:
+    """As a title begins."""
+    return name[:1].upper() + name[1:]

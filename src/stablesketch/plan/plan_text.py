@@ -157,7 +157,6 @@ def _refuse(odd: set[str], parts: object) -> None:
 
 
 def _checked(plan: Plan) -> Plan:
-    """The plan, unless nothing writes such."""
     if plan.epsilon > plan.privacy.epsilon or plan.delta > plan.privacy.delta or not (plan.step or plan.parts):
         raise BlobError("a plan that reaches less than it was asked for, or has no grid; nothing writes such.")
     mechanism_of(plan).check(plan)
@@ -165,7 +164,6 @@ def _checked(plan: Plan) -> Plan:
 
 
 def _text(content: Mapping[str, Any]) -> str:
-    """Canonical."""
     return json.dumps(content, sort_keys=True, separators=(",", ":"))
 
 
@@ -177,7 +175,7 @@ def _in_second_format(plan: Plan) -> dict[str, Any]:
     if plan.buckets > 1:
         content["buckets"] = plan.buckets
     if plan.sampled is not None:
-        content["sampled"] = plan.sampled.to_dict()
+        content["sampled"] = asdict(plan.sampled)
     if plan.parts:
         content["parts"] = [_in_second_format(part) for part in plan.parts]
     return content

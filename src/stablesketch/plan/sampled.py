@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from ..privacy.sampling import Sampling
@@ -26,13 +26,9 @@ class Sampled:
     unsampled_floor: float
     bare_epsilon: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
-        return asdict(self)
-
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Sampled:
-        """Reads what `to_dict` gave; anything else is a TypeError or an ArgumentError."""
+        """Reads what `asdict` gave; anything else is a TypeError or an ArgumentError."""
         numbers = {name: data[name] for name in ("bias", "unsampled_error", "unsampled_floor", "bare_epsilon")}
         sound = all(type(value) is float and not math.isnan(value) for value in numbers.values())
         if set(data) != {"sampling", *numbers} or not sound:

@@ -13,11 +13,6 @@ if TYPE_CHECKING:
 
 __all__ = ["plan_table"]
 
-_OF_A_PROMISED_STREAM = {
-    "replace": "replacing up to {c} of {n}",
-    "add_remove": "adding up to {c} to {n}, or removing them",
-}
-
 
 def plan_table(plan: Plan) -> str:
     """What is asked, what is reached, what it costs, and what the exact mechanism would do."""
@@ -46,7 +41,7 @@ def _protected(plan: Plan) -> str:
         public = f"; the number of {privacy.unit}s is public" if privacy.relation == "replace" else ""
         return f"{change(privacy)}{public}"
     number = f"at least {privacy.pairs:,}" if privacy.pairs else "any number of"
-    said = _OF_A_PROMISED_STREAM[privacy.relation]
-    return (
-        f"{said.format(c=privacy.pairs_per_person, n=f'{number} {privacy.unit}s')}, values up to {privacy.max_value:,}"
-    )
+    count, whole = f"up to {privacy.pairs_per_person}", f"{number} {privacy.unit}s"
+    replaced = privacy.relation == "replace"
+    said = f"replacing {count} of {whole}" if replaced else f"adding {count} to {whole}, or removing them"
+    return f"{said}, values up to {privacy.max_value:,}"

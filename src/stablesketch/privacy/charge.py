@@ -210,8 +210,8 @@ def _laws(charge: Charge, relation: str) -> tuple[Law, ...]:
 def _certified(charge: Charge, relation: str) -> float:
     """An ε that is certain at the δ of this sketch: its own, where the curve confirms it.
 
-    Several together are planned by their composed laws under the relation of the plan (mechanism/together.py), and so
-    they are confirmed. The curve of one sketch is that of its worse direction, whatever the relation.
+    Several together are planned by their composed laws under the relation of the plan (mechanism/derived_plan.py), and
+    so they are confirmed. The curve of one sketch is that of its worse direction, whatever the relation.
     """
     epsilon, delta = charge.epsilon, charge.delta
     if charge.kind == "all":

@@ -35,7 +35,8 @@ def _price(plan: Plan, grouped: bool, shares: tuple[Share, ...]) -> list[tuple[s
     """The privacy asked for; where it was divided, all of it first."""
     privacy = plan.privacy
     own = f"ε = {privacy.epsilon:.6g}, δ = {privacy.delta:.3g}"
-    name = _whose(plan) if grouped else "privacy asked"
+    each = "for each group" if needs_promise(plan) else "for all groups together"
+    name = each if grouped else "privacy asked"
     if len(shares) < 2:
         return [(name, own)]
     spent = (total([(getattr(one, part), 1) for one in shares]) for part in ("epsilon", "delta"))
@@ -43,10 +44,6 @@ def _price(plan: Plan, grouped: bool, shares: tuple[Share, ...]) -> list[tuple[s
         ("privacy asked", "ε = {:.6g}, δ = {:.3g} in all".format(*spent)),
         (name if grouped else "of that for the number", own),
     ]
-
-
-def _whose(plan: Plan) -> str:
-    return "for each group" if needs_promise(plan) else "for all groups together"
 
 
 def change(plan: Plan) -> str:

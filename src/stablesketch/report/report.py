@@ -21,7 +21,6 @@ from ..statistic import Subject
 from . import sentences, tables
 from .commands import commands
 from .definitions import asked
-from .methods import computed
 
 __all__ = ["Context", "report_page"]
 
@@ -70,7 +69,7 @@ def report_page(outcome: Outcome, context: Context) -> str:
         known=_known(outcome),
         each=_whose(bool(groups), len(outcome.shares) > 1),
         plan=escaped(str(plan)),
-        computed=tables.items([*sentences.chosen(outcome.shares, context.person), *computed(plan)]),
+        computed=tables.items([*sentences.chosen(outcome.shares, context.person), *sentences.computed(plan)]),
         commands=escaped("\n".join(commands(plan))),
         plan_json=escaped(plan.to_json()),
         json=escaped("\n".join(one.to_json() for one in outcome.releases)),
@@ -79,7 +78,6 @@ def report_page(outcome: Outcome, context: Context) -> str:
 
 
 def _known(outcome: Outcome) -> str:
-    """What the plan was made from."""
     if any(share.purpose == "max_value" for share in outcome.shares):
         return "Made from public numbers and from the max_value that was found privately"
     return "Made from public numbers, before any data were read"

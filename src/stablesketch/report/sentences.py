@@ -1,15 +1,16 @@
-"""A release in sentences: what it cost, what it protects and what it does not."""
+"""A release in sentences: what it cost, what it protects and what it does not, and what was done."""
 
 from __future__ import annotations
 
 import math
 
 from ..plan import Plan
+from ..plan.mechanism import mechanism_of, needs_promise
 from ..published import Release
 from ..release.division import Share, in_words
 from ..spoken import at_most
 
-__all__ = ["chosen", "cost", "not_protected", "protected"]
+__all__ = ["chosen", "computed", "cost", "not_protected", "protected"]
 
 
 def cost(plan: Plan, release: Release, groups: int, person: bool, shares: tuple[Share, ...] = ()) -> str:
@@ -72,6 +73,20 @@ def chosen(shares: tuple[Share, ...], person: bool) -> list[str]:
         "groups whose count is small are not shown.",
     }
     return [ways[share.purpose] for share in shares if share.purpose in ways]
+
+
+def computed(plan: Plan) -> list[str]:
+    """The way from the stream to the number, measurement by measurement."""
+    measured = [(mechanism_of(part), part) for part in plan.measurements]
+    found = [sentence for way, part in measured for sentence in way.methods(part)]
+    found += dict.fromkeys(reason for way, part in measured if (reason := way.reason(part)))
+    if needs_promise(plan):
+        found.append("What the numbers say was rounded to a public grid; what finite precision costs is part of δ.")
+    found.append(
+        "All randomness comes from a secret of 256 bits that was drawn for this release alone, and is spent: weights "
+        "by AES-128, noise by SHAKE-256."
+    )
+    return [*found, *mechanism_of(plan).methods(plan)] if plan.parts else found
 
 
 def not_protected(plan: Plan, release: Release, person: bool, groups: int, shares: tuple[Share, ...] = ()) -> list[str]:

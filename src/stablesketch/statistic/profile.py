@@ -13,7 +13,6 @@ from .arguments import ORDER, Argument, read_orders
 from .diversity import NEAR_ENTROPY, Hill
 from .known import Known
 from .measured import Shannon
-from .moment import Total
 from .statistic import ANY, Derived, Measured, Statistic
 from .words import VARIETY, Subject, Topic, rows, sure
 
@@ -79,8 +78,7 @@ class Profile(Derived):
         return tuple(dict.fromkeys(each for point in self.points for each in point.inputs))
 
     def factor(self, measured: Statistic) -> float:
-        factors = [point.factor(measured) for point in self.points if _uses(point, measured)]
-        return max(factors)
+        return max(point.factor(measured) for point in self.points if measured in point.inputs)
 
     def combined(self, errors: Mapping[Statistic, float], privacy: Privacy) -> float:
         return max(point.combined(errors, privacy) for point in self.points)
@@ -123,8 +121,3 @@ class Profile(Derived):
 
     def __str__(self) -> str:
         return f"Hill numbers of orders {', '.join(f'{order:g}' for order in self.orders)}"
-
-
-def _uses(point: Hill, measured: Statistic) -> bool:
-    """Whether the Hill number is computed from it; N is part of all but the number of keys and the entropy."""
-    return point.order not in (0.0, 1.0) if isinstance(measured, Total) else measured.p == point.order

@@ -209,7 +209,7 @@ def test_an_error_after_payment_says_what_was_paid(template: Path, monkeypatch: 
 
 
 def test_an_error_while_the_value_is_computed_costs_nothing(template: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from stablesketch.mechanism.sketch_state import SketchState
+    from stablesketch.mechanism.state import SketchState
 
     def fails(*_: object) -> None:
         raise MemoryError
