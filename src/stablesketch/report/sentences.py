@@ -6,7 +6,7 @@ import math
 
 from ..plan import Plan
 from ..published import Release
-from ..release.division import Share, in_words
+from ..release.outcome import Share, in_words
 from ..spoken import at_most
 
 __all__ = ["chosen", "cost", "not_protected", "protected"]
