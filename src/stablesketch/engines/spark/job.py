@@ -68,8 +68,10 @@ def _pickled(what: object) -> bytes:
 
 def merged_states(states: DataFrame, by: str, recipe: Recipe, secret: Secret) -> DataFrame:
     """One state of all with the same `by`."""
+    # A function, not a method: Spark counts its arguments, `self` among them, and takes two for (key, table).
+    merge = sent(lambda table: recipe.merge(table), secret)
     with quiet():
-        return states.groupBy(by).applyInArrow(sent(recipe.merge, secret), MERGED)
+        return states.groupBy(by).applyInArrow(merge, MERGED)
 
 
 def collected(pairs: Pairs, frame: DataFrame, recipe: Recipe, whole: Collector) -> int:
