@@ -91,7 +91,6 @@ class Fields:
         return value
 
     def choice(self, name: str, *choices: str) -> str:
-        """One of these."""
         value = self.any(name)
         if type(value) is not str or value not in choices:
             raise self._odd(name, value, f"one of {', '.join(choices)}")

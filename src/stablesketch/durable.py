@@ -79,7 +79,6 @@ class Reserved:
         sync_folder(self.path.parent)
 
     def discard(self) -> None:
-        """Removes what was not stored."""
         with contextlib.suppress(OSError):
             self._file.close()
         with contextlib.suppress(OSError):

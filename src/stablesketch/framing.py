@@ -41,8 +41,6 @@ FRAME_BYTES = _HEADER.size + _CHECKSUM_BYTES
 
 
 class Kind(IntEnum):
-    """What a blob is."""
-
     SKETCH = 1
     COLLECTOR = 2
     COLLECTOR_OF_LISTED = 3
@@ -124,7 +122,6 @@ class Reader:
         return raw
 
     def rest(self) -> bytes:
-        """All bytes that are left."""
         return self.take(self.left)
 
     def unpack(self, form: struct.Struct) -> tuple[Any, ...]:
@@ -155,7 +152,6 @@ class Reader:
         return pairs, total
 
     def end(self) -> None:
-        """Nothing may follow."""
         if self.left:
             raise BlobError(f"{self._what} that is not in canonical form: {self.left} bytes after its end.")
 

@@ -47,6 +47,5 @@ def _written(character: str) -> str:
 
 
 def _units(character: str) -> tuple[int, ...]:
-    """Its UTF-16 units."""
     code = ord(character)
     return (code,) if code < 0x10000 else (0xD800 + ((code - 0x10000) >> 10), 0xDC00 + ((code - 0x10000) & 0x3FF))

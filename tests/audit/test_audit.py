@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import stablesketch as ss
-from stablesketch.audit.plans import claimed_delta, worst_streams
+from stablesketch.audit.plans import claimed_curve, worst_streams
 from stablesketch.audit.samples import audit_samples
 from stablesketch.plan import Phantoms
 from stablesketch.sketch.sketch import log_magnitudes
@@ -117,8 +117,8 @@ def test_theorem_4_of_the_paper_is_refuted() -> None:
 
 
 def test_the_claim_includes_finite_precision(plan) -> None:
-    assert claimed_delta(plan, plan.epsilon) <= plan.delta * (1 + 1e-9)
-    assert claimed_delta(plan, 0.0) < 1.0
+    assert claimed_curve(plan)(plan.epsilon) <= plan.delta * (1 + 1e-9)
+    assert claimed_curve(plan)(0.0) < 1.0
 
 
 def test_bad_calls_say_what_to_do(plan) -> None:

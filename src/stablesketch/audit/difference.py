@@ -76,7 +76,6 @@ class DifferenceTest:
         return lower_limit(self.counts[1], self.trials, part), upper_limit(self.counts[1], self.trials, part)
 
     def log_p(self, delta: float) -> float:
-        """The logarithm of the p-value of delta."""
         return log_p_value(self.counts, self.trials, self.epsilon, delta, self._within)
 
     def excludes(self, delta: float) -> bool:

@@ -44,7 +44,6 @@ class Event:
     mask: Mask
 
     def count(self, values: Array) -> int:
-        """How many of the values are in the event."""
         return int(self.mask[_cell(self.cuts, values)].sum())
 
     def __str__(self) -> str:

@@ -47,10 +47,6 @@ class _Candidate:
     def __str__(self) -> str:
         return self.event.of(self.score.name)
 
-    def counts(self, scored: tuple[Array, Array]) -> tuple[int, int]:
-        """How often it came on the side that it should be likely on, and on the other."""
-        return self.event.count(scored[self.over]), self.event.count(scored[1 - self.over])
-
     def promise(self, epsilon: float, claim: float, trials: int) -> float:
         """By how many standard errors of so many trials it would contradict the claim at ε."""
         over, under = self.shares
@@ -113,8 +109,10 @@ class Judged:
         ]
         scored = {score.name: (score.of(samples[0][judging]), score.of(samples[1][judging])) for score in scores}
 
-        def counts(candidate: _Candidate) -> tuple[int, int]:
-            return candidate.counts(scored[candidate.score.name])
+        def counts(each: _Candidate) -> tuple[int, int]:
+            """How often it came on the side that it should be likely on, and on the other."""
+            sides = scored[each.score.name]
+            return each.event.count(sides[each.over]), each.event.count(sides[1 - each.over])
 
         failure = 0.5 * (1.0 - confidence)
         limited = _for_limits(candidates, delta, len(judging))
@@ -133,9 +131,9 @@ class Judged:
         ]
         return cls(claim, tests, direct, sorted(set(tried)))
 
-    def findings(self, claim: Curve) -> list[AuditFinding]:
-        """What limits and direct tests say of a claim; the direct test that is least likely by chance is among them."""
-        found = []
+    def findings(self) -> list[AuditFinding]:
+        """What limits and direct tests say of it; the direct test that is least likely by chance is among them."""
+        found, claim = [], self.claim
         for epsilon in self.tried:
             test = max(self.tests, key=lambda test: test.observed(epsilon))
             found.append(AuditFinding(test.event, test.direction, epsilon, test.observed(epsilon), claim(epsilon)))

@@ -28,7 +28,7 @@ from .report import AuditReport, joined
 from .samples import LEAST_TRIALS, audit_confidence, audit_samples
 from .streams import Neighbours, neighbours_of, worst_streams
 
-__all__ = ["audit", "claimed_curve", "claimed_delta", "published", "worst_streams"]
+__all__ = ["audit", "claimed_curve", "published", "worst_streams"]
 
 
 def audit(
@@ -103,8 +103,6 @@ def _outputs(
 
 
 class _Shown:
-    """A line on a terminal: how far it is."""
-
     def __init__(self, trials: int, wanted: bool) -> None:
         self._trials, self._wanted, self._done, self._began = trials, wanted, 0, time.monotonic()
 
@@ -129,11 +127,6 @@ def published(release: Release) -> dict[str, float]:
         if point.band_low is not None and point.band_high is not None:
             found |= {f"band at {at}, low": point.band_low, f"band at {at}, high": point.band_high}
     return found
-
-
-def claimed_delta(plan: Plan, epsilon: float) -> float:
-    """The δ(ε) that a plan claims."""
-    return claimed_curve(plan)(epsilon)
 
 
 def claimed_curve(plan: Plan, share: float = 1.0) -> Callable[[float], float]:

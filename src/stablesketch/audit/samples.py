@@ -69,9 +69,10 @@ def audit_samples(
         )
     delta = _within("delta", delta, 0.0, 1.0, "Pass the δ of the claim")
     confidence = audit_confidence(confidence)
-    given = None if epsilons is None else [_epsilon(epsilon) for epsilon in epsilons]
+    way_out = "Pass numbers from 0 up"
+    given = None if epsilons is None else [_within("epsilons", each, 0.0, math.inf, way_out) for each in epsilons]
     judged = Judged.of(samples, names, cache(lambda epsilon: _claim(claimed, epsilon)), delta, confidence, given)
-    findings = [replace(finding, neighbours=neighbours) for finding in judged.findings(judged.claim)]
+    findings = [replace(finding, neighbours=neighbours) for finding in judged.findings()]
     passed, strongest = not any(finding.refutes for finding in findings), max(t.refuted(delta) for t in judged.tests)
     return AuditReport(
         passed=passed,
@@ -113,15 +114,10 @@ def _within(name: str, value: float, low: float, high: float, way_out: str) -> f
 
 
 def audit_confidence(confidence: float) -> float:
-    """The confidence of an audit, between 0.5 and 1."""
     found = _within("confidence", confidence, 0.5, 1.0, "Pass a number such as 0.99")
     if found == 0.5:
         raise ArgumentError("confidence", found, "it must be above 0.5", "Pass a number such as 0.99")
     return found
-
-
-def _epsilon(value: float) -> float:
-    return _within("epsilons", value, 0.0, math.inf, "Pass numbers from 0 up")
 
 
 def _claim(claimed: Callable[[float], float], epsilon: float) -> float:

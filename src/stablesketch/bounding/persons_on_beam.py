@@ -30,7 +30,6 @@ Held = tuple[str, Candidates[Kept]]  # of which sort the id of the person is, an
 
 
 def by_person(pair: Pair) -> tuple[str, Pair]:
-    """Keyed by the person."""
     return text_of(pair.person), pair
 
 
@@ -64,7 +63,6 @@ class BoundFn(beam.CombineFn):  # type: ignore[misc, name-defined]  # Beam is un
         return self._made
 
     def create_accumulator(self) -> Held:
-        """Empty."""
         return "", Candidates()
 
     def add_input(self, held: Held, pair: Pair) -> Held:
@@ -81,7 +79,6 @@ class BoundFn(beam.CombineFn):  # type: ignore[misc, name-defined]  # Beam is un
         return _one_kind(held[0], kind), held[1]
 
     def merge_accumulators(self, accumulators: Iterable[Held]) -> Held:
-        """The candidates of all."""
         kind, whole = self.create_accumulator()
         for other, found in accumulators:
             kind = _one_kind(kind, other)
@@ -89,7 +86,6 @@ class BoundFn(beam.CombineFn):  # type: ignore[misc, name-defined]  # Beam is un
         return kind, whole
 
     def extract_output(self, held: Held) -> list[Kept]:
-        """The pairs that are kept."""
         return self._rule.kept(held[1])
 
 

@@ -70,7 +70,6 @@ class WholeKey:
         self._largest = largest
 
     def __call__(self, element: Any) -> Any:
-        """One key."""
         _, (key, added) = element
         if self._largest is not None and added > self._largest:
             raise total_above(NAME, self._largest)

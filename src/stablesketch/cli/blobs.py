@@ -25,7 +25,6 @@ def is_blob(name: str) -> bool:
 
 
 def read_blob(path: Path) -> bytes:
-    """The bytes of a stored sketch."""
     try:
         return path.read_bytes()
     except OSError as error:

@@ -9,7 +9,7 @@ import typer
 from ..bounding.max_value import least_seen
 from ..plan.mechanism import mechanism_of, needs_promise
 from ..release.decide import asked_of_a_group, decide, touched
-from ..release.division import Share, in_words
+from ..release.outcome import Share, in_words
 from ..release.question import Question
 from .screen import console, note, plain_table, print_text
 
@@ -82,12 +82,7 @@ def shares_in_words(question: Question, shares: tuple[Share, ...]) -> list[str]:
             f"values, in powers of two, that fewer than about {least:,} have are not told from noise, so in small data "
             "more may be clipped"
         )
-    return found + (_in_groups(question) if question.columns.by else [])
-
-
-def _in_groups(question: Question) -> list[str]:
-    """What it takes that a neighbour can change several groups, and that there are many."""
-    return _in_less_memory(question) + _in_several(question)
+    return found + (_in_less_memory(question) + _in_several(question) if question.columns.by else [])
 
 
 def _in_less_memory(question: Question) -> list[str]:

@@ -43,29 +43,26 @@ class Exit(IntEnum):
     STOPPED = 130  # by Ctrl-C, before anything was paid; other signals have 128 + their number
 
 
-_CODES: tuple[tuple[type[StablesketchError], Exit], ...] = (
-    (DataError, Exit.DATA),
-    (NegativeTotal, Exit.DATA),
-    (PlanInfeasible, Exit.REFUSED),
-    (StreamTooShort, Exit.REFUSED),
-    (BudgetExceeded, Exit.REFUSED),
-    (ReleasedAlready, Exit.REFUSED),
-    (ShardsMissing, Exit.REFUSED),
-    (BlobError, Exit.FILE),
-    (MergeError, Exit.FILE),
-    (SecretFileError, Exit.FILE),
-    (SecretMismatch, Exit.FILE),
-    (SecretMissing, Exit.FILE),
-    (LedgerError, Exit.FILE),
-    (CheckpointError, Exit.FILE),
-    (LibraryMissing, Exit.BUG),
-    (ArgumentError, Exit.USAGE),
-)
+_CODES: dict[Exit, tuple[type[StablesketchError], ...]] = {
+    Exit.DATA: (DataError, NegativeTotal),
+    Exit.REFUSED: (PlanInfeasible, StreamTooShort, BudgetExceeded, ReleasedAlready, ShardsMissing),
+    Exit.FILE: (
+        BlobError,
+        MergeError,
+        SecretFileError,
+        SecretMismatch,
+        SecretMissing,
+        LedgerError,
+        CheckpointError,
+    ),
+    Exit.BUG: (LibraryMissing,),
+    Exit.USAGE: (ArgumentError,),
+}
 
 
 def exit_code(error: StablesketchError) -> Exit:
     """The exit code of an error that was raised on purpose."""
-    return next((code for kind, code in _CODES if isinstance(error, kind)), Exit.BUG)
+    return next((code for code, kinds in _CODES.items() if isinstance(error, kinds)), Exit.BUG)
 
 
 # Arguments of Python that are options here, so that what an error says can be typed; beside those of statistics.

@@ -84,7 +84,6 @@ def _unwritable(name: str, path: Path, error: OSError) -> ArgumentError:
 
 
 def keep_plan(plan: Plan, plot: Path | None) -> None:
-    """Draws the plan."""
     if plot is None:
         return
     note("drawing: some dozen plans are made, which takes some seconds")
@@ -98,14 +97,12 @@ def keep_plan(plan: Plan, plot: Path | None) -> None:
 
 
 def release_bytes(outcome: Outcome, path: Path) -> bytes:
-    """The picture of what was released."""
     title = f"{outcome.plan.statistic}, released privately"
     alt = f"{title}: the value with its interval, {len(outcome.releases):,} of them."
     return picture_bytes(release_picture(outcome.releases), path, title, alt)
 
 
 def report_bytes(outcome: Outcome, question: Question | None, ledger: Ledger | None) -> bytes:
-    """The page about what was released."""
     return report_page(outcome, _context(question, ledger)).encode()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -19,11 +20,13 @@ __all__ = [
     "By", "Clip", "Delimiter", "Delta", "Epsilon", "Error", "Expected", "Format", "Header", "Inputs", "Json", "Key",
     "MaxValue", "Mechanism", "Memory", "OnBad", "Output", "Pairs", "PairsPerPerson", "PerKey", "Plot",
     "Relation", "SecretFile", "Size", "Sql", "Total", "Unit",
-    "Value", "count", "listed", "need_input",
+    "Value", "count", "in_data", "in_output", "in_privacy", "in_size", "listed", "need_input",
     "open_ledger", "privacy_of", "read_plan", "relation_of", "sizes_of", "unit_of",
 ]  # fmt: skip
 
-_DATA, _PRIVACY, _SIZE, _OUT = "Data", "Privacy", "Accuracy", "Output"
+in_data, in_privacy, in_size, in_output = (
+    partial(typer.Option, rich_help_panel=panel) for panel in ("Data", "Privacy", "Accuracy", "Output")
+)
 
 
 def count(text: str | int) -> int:
@@ -45,7 +48,6 @@ def listed(names: str | None) -> list[str]:
 
 
 def max_value_or_auto(text: str | int) -> int | str:
-    """A whole number, or "auto"."""
     return "auto" if text == "auto" else count(text)
 
 
@@ -57,109 +59,84 @@ Inputs = Annotated[
         show_default=False,
     ),
 ]
-Key = Annotated[
-    str | None,
-    typer.Option("--key", help="The column of keys; several, separated by commas, are one key.", rich_help_panel=_DATA),
-]
-Value = Annotated[
-    str | None,
-    typer.Option(help="The column of values, whole numbers; without it every pair counts 1.", rich_help_panel=_DATA),
-]
-By = Annotated[
-    str | None,
-    typer.Option(help="One number for each group: the column(s) that name the group.", rich_help_panel=_DATA),
-]
-Sql = Annotated[
-    str | None,
-    typer.Option(help="Read a query: select app, n from 'events/*.parquet'.", rich_help_panel=_DATA),
-]
-Format = Annotated[
-    str | None,
-    typer.Option(help="parquet, csv, tsv, json or lines, if the suffix does not say it.", rich_help_panel=_DATA),
-]
-Header = Annotated[bool, typer.Option("--header/--no-header", help="Whether CSV has a header.", rich_help_panel=_DATA)]
-Delimiter = Annotated[str | None, typer.Option(help="What separates the fields of CSV.", rich_help_panel=_DATA)]
-OnBad = Annotated[
-    Literal["error", "skip"],
-    typer.Option(help="What to do with invalid rows: error or skip.", rich_help_panel=_DATA),
-]
-Clip = Annotated[
-    bool, typer.Option("--clip", help="Clip values above --max-value instead of refusing them.", rich_help_panel=_DATA)
-]
+Key = Annotated[str | None, in_data("--key", help="The column of keys; several, separated by commas, are one key.")]
+Value = Annotated[str | None, in_data(help="The column of values, whole numbers; without it every pair counts 1.")]
+By = Annotated[str | None, in_data(help="One number for each group: the column(s) that name the group.")]
+Sql = Annotated[str | None, in_data(help="Read a query: select app, n from 'events/*.parquet'.")]
+Format = Annotated[str | None, in_data(help="parquet, csv, tsv, json or lines, if the suffix does not say it.")]
+Header = Annotated[bool, in_data("--header/--no-header", help="Whether CSV has a header.")]
+Delimiter = Annotated[str | None, in_data(help="What separates the fields of CSV.")]
+OnBad = Annotated[Literal["error", "skip"], in_data(help="What to do with invalid rows: error or skip.")]
+Clip = Annotated[bool, in_data("--clip", help="Clip values above --max-value instead of refusing them.")]
 Unit = Annotated[
     Literal["pair", "key"] | None,
-    typer.Option(help="What is protected: pairs, or whole keys, where every key is one person. atkinson and "
-                 "generalised_entropy are about keys.", rich_help_panel=_PRIVACY),
-]  # fmt: skip
-Epsilon = Annotated[float | None, typer.Option(help="Maximum ε.", rich_help_panel=_PRIVACY)]
-Delta = Annotated[float | None, typer.Option(help="Maximum δ.", rich_help_panel=_PRIVACY)]
+    in_privacy(
+        help="What is protected: pairs, or whole keys, where every key is one person. atkinson and "
+        "generalised_entropy are about keys."
+    ),
+]
+Epsilon = Annotated[float | None, in_privacy(help="Maximum ε.")]
+Delta = Annotated[float | None, in_privacy(help="Maximum δ.")]
 Pairs = Annotated[
     int | None,
-    typer.Option(
-        parser=count, metavar="N", rich_help_panel=_PRIVACY,
+    in_privacy(
+        parser=count,
+        metavar="N",
         help="Minimum number of pairs, from public knowledge. Only --mechanism bare needs it; counted where public.",
     ),
-]  # fmt: skip
+]
 MaxValue = Annotated[
     str | None,
-    typer.Option(
-        parser=max_value_or_auto, metavar="N|auto", rich_help_panel=_PRIVACY,
+    in_privacy(
+        parser=max_value_or_auto,
+        metavar="N|auto",
         help="Maximum value of a pair; auto finds it privately, for a tenth of ε.",
     ),
-]  # fmt: skip
+]
 Relation = Annotated[
     Literal["replace", "add_remove"] | None,
-    typer.Option(
-        help="add_remove, or replace: the number of pairs is then public. Without --by both cost the same.",
-        rich_help_panel=_PRIVACY,
-    ),
+    in_privacy(help="add_remove, or replace: the number of pairs is then public. Without --by both cost the same."),
 ]
-PairsPerPerson = Annotated[
-    int,
-    typer.Option(parser=count, metavar="N", help="Maximum number of pairs of one person.", rich_help_panel=_PRIVACY),
-]
+PairsPerPerson = Annotated[int, in_privacy(parser=count, metavar="N", help="Maximum number of pairs of one person.")]
 Total = Annotated[
     int,
-    typer.Option(parser=count, metavar="N", rich_help_panel=_PRIVACY,
-                 help="Minimum sum of all values, from public knowledge. Only --mechanism bare needs it."),
-]  # fmt: skip
-Error = Annotated[
-    float | None,
-    typer.Option(
-        help="Target error of the sketch: 0.05, relative, for moments. Noise comes on top.", rich_help_panel=_SIZE
+    in_privacy(
+        parser=count,
+        metavar="N",
+        help="Minimum sum of all values, from public knowledge. Only --mechanism bare needs it.",
     ),
+]
+Error = Annotated[
+    float | None, in_size(help="Target error of the sketch: 0.05, relative, for moments. Noise comes on top.")
 ]
 Size = Annotated[
     str | None,
-    typer.Option(metavar="N", rich_help_panel=_SIZE,
-                 help="Number of entries, instead of an error; for several sketches one each, separated by "
-                 "commas."),
-]  # fmt: skip
-Memory = Annotated[str | None, typer.Option(help="Bytes of a stored sketch, such as 64K.", rich_help_panel=_SIZE)]
+    in_size(
+        metavar="N", help="Number of entries, instead of an error; for several sketches one each, separated by commas."
+    ),
+]
+Memory = Annotated[str | None, in_size(help="Bytes of a stored sketch, such as 64K.")]
 PerKey = Annotated[
     str | None,
-    typer.Option("--entries-per-key", metavar="N", rich_help_panel=_SIZE,
-                 help="How many entries a key touches: 16 is fast, 64 knows a heavy key better and takes less noise."),
-]  # fmt: skip
-Expected = Annotated[
-    float | None,
-    typer.Option(
-        help="The value you expect, from public knowledge only: the error there includes the noise.",
-        rich_help_panel=_SIZE,
+    in_size(
+        "--entries-per-key",
+        metavar="N",
+        help="How many entries a key touches: 16 is fast, 64 knows a heavy key better and takes less noise.",
     ),
+]
+Expected = Annotated[
+    float | None, in_size(help="The value you expect, from public knowledge only: the error there includes the noise.")
 ]
 Mechanism = Annotated[
     Literal["sketch", "exact", "bare"],
-    typer.Option(help="sketch; exact: all keys in memory, more accurate; or bare: a sketch without noise, for long "
-                 "streams.", rich_help_panel=_SIZE),
-]  # fmt: skip
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.", rich_help_panel=_OUT)]
-Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write to this new file.", rich_help_panel=_OUT)]
-Plot = Annotated[
-    Path | None,
-    typer.Option(help="Draw it into this new file: .png, .svg or .html.", metavar="FILE", rich_help_panel=_OUT),
+    in_size(
+        help="sketch; exact: all keys in memory, more accurate; or bare: a sketch without noise, for long streams."
+    ),
 ]
-SecretFile = Annotated[Path | None, typer.Option("--secret", help="The file of the secret.", rich_help_panel=_PRIVACY)]
+Json = Annotated[bool, in_output("--json", help="Print JSON.")]
+Output = Annotated[Path | None, in_output("--output", "-o", help="Write to this new file.")]
+Plot = Annotated[Path | None, in_output(help="Draw it into this new file: .png, .svg or .html.", metavar="FILE")]
+SecretFile = Annotated[Path | None, in_privacy("--secret", help="The file of the secret.")]
 
 
 def need_input(files: list[str] | None, sql: str | None) -> None:

@@ -54,11 +54,9 @@ def plan(
     output: options.Output = None,
     plot: options.Plot = None,
     serve: Annotated[
-        bool, typer.Option("--serve", help="Serve a page with sliders, to this machine only.", rich_help_panel="Output")
+        bool, options.in_output("--serve", help="Serve a page with sliders, to this machine only.")
     ] = False,
-    port: Annotated[
-        int | None, typer.Option(help="Port of the page (default: any free one).", rich_help_panel="Output")
-    ] = None,
+    port: Annotated[int | None, options.in_output(help="Port of the page (default: any free one).")] = None,
 ) -> None:
     """Size, price and error of a release, from public numbers alone."""
     if serve:

@@ -60,8 +60,6 @@ stablesketch release 'events/*.csv.gz' --key app --p 0.5 --epsilon 1 --delta 1e-
 
 stablesketch release all.ssk --secret s.key"""
 
-_PRIVACY = "Privacy"
-
 
 def release(
     statistic: Chosen,
@@ -73,12 +71,9 @@ def release(
     by: options.By = None,
     groups: Annotated[
         Path | None,
-        typer.Option(help="A file of public group names, one a line; without it they are chosen privately.",
-                     rich_help_panel="Data"),
+        options.in_data(help="A file of public group names, one a line; without it they are chosen privately."),
     ] = None,
-    person: Annotated[
-        str | None, typer.Option(help="The column of people: protects people, not rows.", rich_help_panel="Data")
-    ] = None,
+    person: Annotated[str | None, options.in_data(help="The column of people: protects people, not rows.")] = None,
     sql: options.Sql = None,
     format: options.Format = None,
     header: options.Header = DEFAULTS["header"],
@@ -91,13 +86,11 @@ def release(
     pairs_per_person: options.PairsPerPerson = 1,
     unit: options.Unit = None,
     total: options.Total = 0,
-    groups_per_person: Annotated[
-        int, typer.Option(help="Maximum number of groups of one person.", rich_help_panel=_PRIVACY)
-    ] = DEFAULTS["groups_per_person"],
-    ledger: Annotated[
-        Path | None, typer.Option(help="Record the release in this ledger.", rich_help_panel=_PRIVACY)
-    ] = None,
-    label: Annotated[str, typer.Option(help="What the ledger calls it.", rich_help_panel=_PRIVACY)] = "",
+    groups_per_person: Annotated[int, options.in_privacy(help="Maximum number of groups of one person.")] = DEFAULTS[
+        "groups_per_person"
+    ],
+    ledger: Annotated[Path | None, options.in_privacy(help="Record the release in this ledger.")] = None,
+    label: Annotated[str, options.in_privacy(help="What the ledger calls it.")] = "",
     secret: options.SecretFile = None,
     error: options.Error = None,
     size: options.Size = None,
@@ -105,31 +98,31 @@ def release(
     entries_per_key: options.PerKey = None,
     expected: options.Expected = None,
     mechanism: options.Mechanism = DEFAULTS["mechanism"],
-    confidence: Annotated[
-        float, typer.Option(help="Confidence level.", rich_help_panel="Accuracy")
-    ] = DEFAULTS["confidence"],
+    confidence: Annotated[float, options.in_size(help="Confidence level.")] = DEFAULTS["confidence"],
     json: options.Json = False,
     output: options.Output = None,
     plot: options.Plot = None,
     report: Annotated[
         Path | None,
-        typer.Option(help="Write a page that explains the release to anybody: a new .html file.", metavar="FILE",
-                     rich_help_panel="Output"),
+        options.in_output(help="Write a page that explains the release to anybody: a new .html file.", metavar="FILE"),
     ] = None,
     engine: Annotated[
         Literal["local", "spark"],
-        typer.Option(help="Where data are read: on this machine, or by Spark, which reads files as this machine does.",
-                     rich_help_panel="Engine"),
+        typer.Option(
+            help="Where data are read: on this machine, or by Spark, which reads files as this machine does.",
+            rich_help_panel="Engine",
+        ),
     ] = "local",
     master: Annotated[
         str | None,
-        typer.Option(help="Address of Spark: local[4], spark://host:7077, yarn, sc://host.", metavar="URL",
-                     rich_help_panel="Engine"),
+        typer.Option(
+            help="Address of Spark: local[4], spark://host:7077, yarn, sc://host.",
+            metavar="URL",
+            rich_help_panel="Engine",
+        ),
     ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show plan and price without reading data.", rich_help_panel="Output")
-    ] = False,
-) -> int:  # fmt: skip
+    dry_run: Annotated[bool, options.in_output("--dry-run", help="Show plan and price without reading data.")] = False,
+) -> int:
     """One private number from data, or one for each group, with its uncertainty and its price."""
     blobs = bool(files) and all(is_blob(name) for name in files or ())
     if dry_run:

@@ -86,7 +86,6 @@ def tell(text: str) -> bool:
 
 
 def note(text: str) -> None:
-    """A line on standard error."""
     tell(rendered([Text(visible(text), style="dim")], error=True))
 
 
@@ -113,7 +112,6 @@ def fact_lines(title: str, facts: Sequence[tuple[str, str]]) -> list[Text]:
 
 
 def fact_table(title: str, facts: Sequence[tuple[str, str]]) -> None:
-    """Shows names and what they are."""
     show(fact_lines(title, facts))
 
 
@@ -134,7 +132,6 @@ def table_lines(columns: Sequence[str], rows: Sequence[Sequence[str]], *, number
 
 
 def plain_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: int) -> None:
-    """Shows rows under a header."""
     show(table_lines(columns, rows, numbers=numbers))
 
 
@@ -145,8 +142,6 @@ class _Rate(ProgressColumn):
 
 
 class _Bar:
-    """How far it is, on a terminal."""
-
     def __init__(self, bar: Progress) -> None:
         self._bar = bar
         self._task: TaskID | None = None

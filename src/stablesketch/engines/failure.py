@@ -15,7 +15,6 @@ __all__ = ["from_text", "to_text"]
 
 
 def to_text(error: StablesketchError) -> str:
-    """The error as text."""
     return json.dumps({"type": type(error).__name__, "message": str(error)})
 
 

@@ -135,7 +135,6 @@ class TheSecret:
     once: str | None = None
 
     def find(self) -> Secret:
-        """The secret, in this process."""
         found = self.source.find()
         return found if self.once is None else found.derive_secret(f"one release/{self.once}")
 

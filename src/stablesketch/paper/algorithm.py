@@ -102,14 +102,14 @@ def sampled_estimate(keys: NDArray[np.int64], kept: NDArray[np.int64], p: float,
 
 
 @lru_cache(maxsize=512)
-def library_plan(p: float, pairs: int, most: int) -> Plan:
-    """The plan of 50 entries that reaches ε = 1 or less: without a floor where the stream is long enough for that."""
-    return plan(Moment(p), Privacy(EPSILON, DELTA, pairs, most, relation="replace"), size=SIZE, mechanism="bare")
+def library_plan(p: float, pairs: int, most: int, size: int = SIZE) -> Plan:
+    """The plan of `size` entries that reaches ε = 1 or less: without a floor where the stream is long enough."""
+    return plan(Moment(p), Privacy(EPSILON, DELTA, pairs, most, relation="replace"), size=size, mechanism="bare")
 
 
-def library_release(stream: KeyTotals, p: float, label: str) -> float:
+def library_release(stream: KeyTotals, p: float, label: str, size: int = SIZE, way: str = "library") -> float:
     """plan → collector → release, the stream added up by key beforehand."""
-    collector = library_plan(p, stream.pairs, stream.most).open(public_secret(f"library/{label}"), shard="paper")
+    collector = library_plan(p, stream.pairs, stream.most, size).open(public_secret(f"{way}/{label}"), shard="paper")
     collector.add_folded(collector.fingerprint(stream.keys), stream.totals, stream.pairs)
     return collector.release().value
 

@@ -92,30 +92,26 @@ def _errors(
     exact = moment(stream.totals, p)
     threshold = 2.0 * stream.most / EPSILON * math.log(domain / 2.0)
 
-    def histogram(label: str, cut: float) -> float:
+    def exactly(label: str) -> float:
+        return exact + float(generator(label).laplace(0.0, stream.most**p / EPSILON))
+
+    def histogram(label: str, cut: float = 0.0) -> float:
         return plugged_in(noisy_histogram(stream.totals, domain, stream.most, generator(label)), p, cut)
 
-    def sketched(label: str, size: int) -> float:
-        sketch = Sketch(p, size, public_secret(f"plain/{label}"), law="symmetric")
-        sketch.update(stream.keys, stream.totals)
-        return sketch.estimate().value
+    def sketched(label: str) -> float:
+        return _sketch(stream, p, SIZE, f"plain/{label}").estimate().value
 
     paid = price(p, stream.pairs, stream.most, domain).sampled
-    stored = {size: _stored(stream, p, size) for size in (SIZE, LARGE)}
+    small, large = (len(_sketch(stream, p, size, "stored").to_bytes()) for size in (SIZE, LARGE))
+    few, library = min(runs, 5), partial(library_release, stream, p)
     methods: list[tuple[str, float, int, int, Callable[[str], float]]] = [
-        (
-            "exact + Laplace",
-            EPSILON,
-            16 * len(stream.keys),
-            runs,
-            lambda label: exact + float(generator(label).laplace(0.0, stream.most**p / EPSILON)),
-        ),
-        ("noisy histogram", EPSILON, 8 * domain, min(runs, 5), lambda label: histogram(label, 0.0)),
-        ("noisy histogram, threshold", EPSILON, 8 * domain, min(runs, 5), lambda label: histogram(label, threshold)),
-        ("sketch 50, not private", math.inf, stored[SIZE], runs, lambda label: sketched(label, SIZE)),
-        ("sketch 50, private", EPSILON, stored[SIZE], runs, lambda label: library_release(stream, p, label)),
-        (f"sketch {LARGE}, private", EPSILON, stored[LARGE], runs, lambda label: _large(stream, p, label)),
-        ("paper, q = 0.02", paid, stored[SIZE], runs, lambda label: paper_estimate(stream, p, label)),
+        ("exact + Laplace", EPSILON, 16 * len(stream.keys), runs, exactly),
+        ("noisy histogram", EPSILON, 8 * domain, few, histogram),
+        ("noisy histogram, threshold", EPSILON, 8 * domain, few, partial(histogram, cut=threshold)),
+        ("sketch 50, not private", math.inf, small, runs, sketched),
+        ("sketch 50, private", EPSILON, small, runs, library),
+        (f"sketch {LARGE}, private", EPSILON, large, runs, partial(library, size=LARGE, way="large")),
+        ("paper, q = 0.02", paid, small, runs, partial(paper_estimate, stream, p)),
     ]
     out = []
     for method, epsilon, size, times, estimate in methods:
@@ -124,19 +120,10 @@ def _errors(
     return out
 
 
-def _large(stream: KeyTotals, p: float, label: str) -> float:
-    chosen = plan(
-        Moment(p), Privacy(EPSILON, DELTA, stream.pairs, stream.most, relation="replace"), size=LARGE, mechanism="bare"
-    )
-    collector = chosen.open(public_secret(f"large/{label}"), shard="paper")
-    collector.add_folded(collector.fingerprint(stream.keys), stream.totals, stream.pairs)
-    return collector.release().value
-
-
-def _stored(stream: KeyTotals, p: float, size: int) -> int:
-    sketch = Sketch(p, size, public_secret("stored"), law="symmetric")
+def _sketch(stream: KeyTotals, p: float, size: int, label: str) -> Sketch:
+    sketch = Sketch(p, size, public_secret(label), law="symmetric")
     sketch.update(stream.keys, stream.totals)
-    return len(sketch.to_bytes())
+    return sketch
 
 
 def _measured(output: Output, name: str, stream: KeyTotals, domain: int) -> list[tuple[str, str, float, float]]:

@@ -33,7 +33,6 @@ class PaperPairs:
     values: NDArray[np.int64]
 
     def added_up(self) -> KeyTotals:
-        """Totals by key."""
         totals = np.bincount(self.keys, self.values).astype(np.int64)
         there = np.flatnonzero(totals)
         return KeyTotals(there, totals[there], len(self.keys), int(self.values.max()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from . import (
@@ -40,13 +41,11 @@ def reproduce(output: Path, data: Path | None = None, *, quick: bool = False, pr
         ("theorem 5", theorem_5.run),
         ("space", space.run),
         ("figure 4: synthetic streams", synthetic.run),
+        ("figure 5: real data", partial(real_data.run, data=data)),
+        ("baselines", baselines.run),
     ):
         result.say(what)
         in_formula_style(run)(result)
-    result.say("figure 5: real data")
-    in_formula_style(real_data.run)(result, data)
-    result.say("baselines")
-    in_formula_style(baselines.run)(result)
     result.table(
         "claims", ("place", "statement", "verdict", "evidence"),
         [(c.place, c.statement, c.verdict, c.evidence) for c in result.claims],

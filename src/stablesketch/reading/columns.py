@@ -94,11 +94,9 @@ class Cast:
     as_whole: str = "cast(round({0}) as bigint) as {0}"
 
     def text(self, name: str) -> str:
-        """The way out for a key."""
         return self.where.format(self.as_text.format(quoted(name)), name=name)
 
     def whole(self, name: str) -> str:
-        """The way out for a value."""
         return self.where.format(self.as_whole.format(quoted(name)), name=name)
 
 
@@ -177,12 +175,10 @@ def no_key(kind: str) -> str:
 
 
 def no_value(kind: str) -> str:
-    """What is wrong with a value of this type."""
     return f"is of type {kind}, and values are whole numbers"
 
 
 def quoted(name: str) -> str:
-    """An SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
 
 

@@ -18,7 +18,6 @@ _ABOUT_VALUES = ("Conversion Error", "Invalid Input Error", "Out of Range Error"
 
 
 def data_error(source: str, text: str) -> DataError:
-    """The error for a message of DuckDB."""
     return (
         _no_file(source, text)
         or _bad_csv(source, text)

@@ -88,7 +88,6 @@ class Reader:
         return element
 
     def _read(self, person: Any, group: Any, key: Any, value: Any) -> Pair | None:
-        """The same for anything."""
         keys = _parts("key", key)
         groups = _parts("group", group) if self.by else ()
         items = [*(("key", one) for one in keys), *(("group", one) for one in groups)]

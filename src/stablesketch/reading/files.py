@@ -114,9 +114,7 @@ def open_files(
         if kind == "json" and not any(heads):
             raise empty(_name(files))
     if kind == "lines":
-        lines = line_files(files, _name(files))
-        lines.check(columns)
-        return lines
+        return line_files(files, _name(files)).check(columns)
     if kind == "parquet":
         table = _parquet(duckdb, files, columns)
     elif kind == "json":

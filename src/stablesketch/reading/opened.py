@@ -76,9 +76,7 @@ def _queried(duckdb: DuckDB, data: object, columns: Columns, sql: str) -> Table 
     if kind is None:
         raise DataError(str(path), "this is no database", f"Name the file in the query: select ... from '{path}'")
     if kind == "sqlite":
-        stream = sqlite_stream(path, sql)
-        stream.check(columns)
-        return stream
+        return sqlite_stream(path, sql).check(columns)
     return open_query(duckdb, sql, columns, path)
 
 
@@ -103,21 +101,16 @@ def _standard_input(paths: Sequence[str], columns: Columns, how: Input) -> Strea
         raise ArgumentError("format", kind, "standard input is lines, csv or tsv", "Save it to a file first")
     else:
         raise ArgumentError("format", kind, "there is no such format", "Pass lines, csv or tsv")
-    stream.check(columns)
-    return stream
+    return stream.check(columns)
 
 
 def _frame(duckdb: DuckDB, data: Any, columns: Columns) -> Table | Stream:
     """A data frame becomes an Arrow table, mostly without a copy; a reader or a relation stays a stream."""
     pa = need("pyarrow")
     if isinstance(data, pa.RecordBatchReader):
-        stream = arrow_stream(data, "the reader")
-        stream.check(columns)
-        return stream
+        return arrow_stream(data, "the reader").check(columns)
     if hasattr(data, "to_arrow_reader"):  # a relation of DuckDB, which belongs to another connection
-        stream = arrow_stream(data.to_arrow_reader(1 << 16), "the relation")
-        stream.check(columns)
-        return stream
+        return arrow_stream(data.to_arrow_reader(1 << 16), "the relation").check(columns)
     if hasattr(data, "collect") and hasattr(data, "lazy"):
         raise ArgumentTypeError("data", type(data), "a lazy frame has no rows yet", "Pass frame.collect()")
     if not hasattr(data, "__arrow_c_stream__"):
@@ -126,11 +119,8 @@ def _frame(duckdb: DuckDB, data: Any, columns: Columns) -> Table | Stream:
             "Pass a path, or a frame of pandas, polars, pyarrow or DuckDB",
         )  # fmt: skip
     frame = pa.table(data) if not isinstance(data, pa.Table) else data
-    missing = [name for name in columns.names if name not in frame.column_names]
-    if not missing:
+    if all(name in frame.column_names for name in columns.names):
         frame = frame.select(list(columns.names))
     duckdb.connection.register("frame", frame)
     types = duckdb.types("select * from frame", "the frame")
-    table = Table(duckdb, "the frame", "frame", types, cast=FRAME_CAST, counted=True)
-    table.check(columns)
-    return table
+    return Table(duckdb, "the frame", "frame", types, cast=FRAME_CAST, counted=True).check(columns)

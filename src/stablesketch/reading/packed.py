@@ -13,23 +13,15 @@ from .libraries import need
 
 __all__ = ["HEAD", "check_bytes", "check_file", "opened_text", "unreadable"]
 
-_MAGIC: tuple[tuple[str, bytes], ...] = (
-    ("gzip", b"\x1f\x8b"),
-    ("zstd", b"\x28\xb5\x2f\xfd"),
-    ("bzip2", b"BZh"),
-    ("xz", b"\xfd7zXZ\x00"),
-    ("zip", b"PK\x03\x04"),
-    ("lz4", b"\x04\x22\x4d\x18"),
-)
-_SUFFIX = {".gz": "gzip", ".zst": "zstd"}  # what DuckDB reads
-_TO_TEXT = {
-    "gzip": "gzip -dc",
-    "zstd": "zstd -dc",
-    "bzip2": "bzip2 -dc",
-    "xz": "xz -dc",
-    "zip": "unzip -p",
-    "lz4": "lz4 -dc",
+_PACKED = {  # how such a file begins, and what makes text of it
+    "gzip": (b"\x1f\x8b", "gzip -dc"),
+    "zstd": (b"\x28\xb5\x2f\xfd", "zstd -dc"),
+    "bzip2": (b"BZh", "bzip2 -dc"),
+    "xz": (b"\xfd7zXZ\x00", "xz -dc"),
+    "zip": (b"PK\x03\x04", "unzip -p"),
+    "lz4": (b"\x04\x22\x4d\x18", "lz4 -dc"),
 }
+_SUFFIX = {".gz": "gzip", ".zst": "zstd"}  # what DuckDB reads
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 HEAD = 16  # bytes that tell
 
@@ -91,7 +83,7 @@ def opened_text(path: Path) -> Any:
 
 
 def _kind(head: bytes) -> str | None:
-    for kind, magic in _MAGIC:
+    for kind, (magic, _) in _PACKED.items():
         # "BZh" alone could begin a header; the level and the first block's mark follow it.
         if head.startswith(magic) and (kind != "bzip2" or head[4:10] in (b"1AY&SY", b"\x17rE8P\x90")):
             return kind
@@ -99,5 +91,5 @@ def _kind(head: bytes) -> str | None:
 
 
 def _unread(source: str, kind: str, path: Path | None) -> DataError:
-    command = f"{_TO_TEXT[kind]} {path or 'FILE'} | stablesketch release - --format csv ..."
+    command = f"{_PACKED[kind][1]} {path or 'FILE'} | stablesketch release - --format csv ..."
     return DataError(source, f"is compressed with {kind}, which cannot be read here", f"Uncompress it first: {command}")

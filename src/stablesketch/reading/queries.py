@@ -47,8 +47,7 @@ def open_query(duckdb: DuckDB, query: str, columns: Columns, database: str | os.
     duckdb.rows(f"create temp view asked as\n{text}", _NAME)
     table = Table(duckdb, _NAME, "temp.asked", duckdb.types("select * from temp.asked", _NAME))
     table.doubt = "query"
-    table.check(columns)
-    return table
+    return table.check(columns)
 
 
 def _one_select(duckdb: DuckDB, query: str) -> str:

@@ -6,6 +6,7 @@ import re
 import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Protocol
 
 from ..errors import DataError
@@ -48,9 +49,10 @@ class Stream:
         before, name = next((begin for begin in reversed(self.begins) if begin[0] < row), (0, self.name))
         return name, row - before
 
-    def check(self, columns: Columns) -> None:
-        """Refuses columns that are not there."""
+    def check(self, columns: Columns) -> Stream:
+        """The same; refuses columns that are not there."""
         checked_types(self.name, columns, dict.fromkeys(self.names, "VARCHAR"), text=True, doubt=self.doubt)
+        return self
 
     def batches(self, columns: Columns) -> Iterator[Any]:
         """The pairs: k0, ..., v, g0, ... as text."""
@@ -72,12 +74,11 @@ class Stream:
             schema = pa.schema([(name, pa.string()) for name in columns.names])
             reader = pa.RecordBatchReader.from_batches(schema, [])
         else:
-            reader = pa.RecordBatchReader.from_batches(first.schema, _chained(first, batches))
+            reader = pa.RecordBatchReader.from_batches(first.schema, chain([first], batches))
         duckdb.keep("kept", reader)
         table = Table(duckdb, self.name, "kept", duckdb.types("select * from kept", self.name), self.text)
         table.first_row, table.cast, table.place = self.first_row, self.cast, self.place
-        table.check(columns)
-        return table
+        return table.check(columns)
 
 
 def _of_one_line(batches: Iterator[Any], name: str) -> Iterator[Any]:
@@ -92,11 +93,6 @@ def _of_one_line(batches: Iterator[Any], name: str) -> Iterator[Any]:
                     "Repair it: rows are skipped only where each is one line",
                 )  # fmt: skip
         yield batch
-
-
-def _chained(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
-    yield first
-    yield from rest
 
 
 def csv_stream(file: Readable, name: str, *, header: bool, delimiter: str) -> Stream:

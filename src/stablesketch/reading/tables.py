@@ -38,9 +38,10 @@ class Table:
     place: Callable[[int], tuple[str, int]] | None = None  # of a row, where several files became one table
     counted: bool = False  # whether the number of rows stands somewhere, and need not be counted
 
-    def check(self, columns: Columns) -> None:
-        """Refuses columns that are not there, or that cannot be what they are said to be."""
+    def check(self, columns: Columns) -> Table:
+        """The same; refuses columns that are not there, or that cannot be what they are said to be."""
         checked_types(self.name, columns, self.types, text=self.text, doubt=self.doubt, cast=self.cast)
+        return self
 
     def query(self, columns: Columns, on_bad: OnBad) -> str:
         """The pairs as SQL: k0, ..., v, g0, ..., u. With "skip", only rows that are pairs."""
@@ -54,7 +55,6 @@ class Table:
         )
 
     def count(self, columns: Columns, on_bad: OnBad) -> int:
-        """The number of pairs."""
         where = f" where {self._good(columns)}" if on_bad == "skip" else ""
         return int(self.duckdb.rows(f"select count(*) from {self.origin}{where}", self.name)[0][0])
 

@@ -26,7 +26,6 @@ Opened = Callable[[], AbstractContextManager[Readable]]
 
 
 def line_stream(file: Readable, name: str) -> Stream:
-    """The lines of a pipe."""
     return _stream(name, [(name, lambda: nullcontext(file))])
 
 

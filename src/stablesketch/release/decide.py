@@ -19,7 +19,7 @@ from ..plan.ways_out import instead_of
 from ..privacy import Privacy
 from ..privacy.charge import Charge
 from ..published import Terms
-from .division import Share
+from .outcome import Share
 from .question import Question
 
 __all__ = ["Decision", "asked_of_a_group", "before_counting", "decide", "price_of_finding", "touched", "whole_ask"]

@@ -1,18 +1,40 @@
-"""What answers a question: releases, and what else may be said of them."""
+"""What answers a question: releases, what of their price went where, and what else may be said of them."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from ..bounding.groups import Name
 from ..plan import Plan
 from ..published import Release
 from ..visible import visible
-from .division import Share
 
-__all__ = ["GroupRelease", "Outcome", "recorded", "to_json"]
+__all__ = ["GroupRelease", "Outcome", "Share", "in_words", "recorded", "to_json"]
+
+
+@dataclass(frozen=True)
+class Share:
+    """ε and δ of one purpose: to find max_value, to choose the names of groups, or for the numbers."""
+
+    purpose: Literal["max_value", "names", "values"]
+    epsilon: float
+    delta: float
+
+
+def in_words(shares: tuple[Share, ...], *, grouped: bool) -> str:
+    """Each with its ε and δ.
+
+    >>> in_words((Share("max_value", 0.1, 0.0), Share("values", 0.9, 1e-9)), grouped=False)
+    'ε = 0.1 to find max_value; ε = 0.9, δ = 1e-09 for the number itself'
+    """
+    values = "for the numbers of the groups" if grouped else "for the number itself"
+    purposes = {"max_value": "to find max_value", "names": "to choose the names of the groups", "values": values}
+    return "; ".join(
+        f"ε = {one.epsilon:.4g}{f', δ = {one.delta:.3g}' if one.delta else ''} {purposes[one.purpose]}"
+        for one in shares
+    )
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from ..paying import Paid, current_payment
 from ..published import Release, Terms
 from .decide import Decision
 from .outcome import GroupRelease, recorded, to_json
-from .progress import Progress
+from .source import Progress
 
 if TYPE_CHECKING:
     from ..ledger import Ledger

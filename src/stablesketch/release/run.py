@@ -11,10 +11,9 @@ from ..paying import current_payment, until_shown
 from ..published import Release
 from .decide import Decision, before_counting, decide, price_of_finding, whole_ask
 from .outcome import GroupRelease, Outcome
-from .progress import Progress
 from .publish import Till, names_shown, publish
 from .question import Question
-from .source import Source
+from .source import Progress, Source
 
 if TYPE_CHECKING:
     from ..ledger import Ledger

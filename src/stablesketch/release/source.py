@@ -1,4 +1,7 @@
-"""`Source`: what a release asks of data, wherever they are: this machine, Spark (`engines/`), or a pipeline of Beam."""
+"""`Source`: what a release asks of data, wherever they are: this machine, Spark (`engines/`), or a pipeline of Beam.
+
+`Progress`: who is told how far it is.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,17 @@ from ..secret import Secret
 if TYPE_CHECKING:
     from ..bounding.max_value import DigitCounts
 
-__all__ = ["Source"]
+__all__ = ["Progress", "Source"]
+
+
+class Progress(Protocol):
+    """Somebody who wants to see how far a reading is."""
+
+    def begin(self, what: str, total: int | None) -> None:
+        """Something begins, of so many steps where that is known."""
+
+    def advance(self, steps: int) -> None:
+        """So many more are done."""
 
 
 class Source(Protocol):
@@ -35,7 +48,7 @@ class Source(Protocol):
         """Whether pairs can be counted before they are collected; a pipe is read once."""
 
     def count(self) -> int:
-        """The number of pairs."""
+        """The number of pairs, or of keys where they are what is protected."""
 
     def skipped(self) -> int | None:
         """How many rows are not pairs, where that is known and was asked for."""

@@ -7,7 +7,7 @@ import math
 from ..plan import Plan
 from ..plan.mechanism import mechanism_of, needs_promise
 from ..published import Release
-from ..release.division import Share, in_words
+from ..release.outcome import Share, in_words
 from ..spoken import at_most
 
 __all__ = ["chosen", "computed", "cost", "not_protected", "protected"]

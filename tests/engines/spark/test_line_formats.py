@@ -27,7 +27,7 @@ def ours(data: bytes, lines: Lines, *, skip: bool = False, batch: int = 2) -> Ro
     table = pa.RecordBatch.from_arrays([texts, *same], names=["value", "file", "start"])
     batches = (table.slice(i, batch) for i in range(0, len(every), batch))
     found: Rows = []
-    for made in lines.cells()(batches):
+    for made in lines.cells(batches):
         *cells, wrong, fatal = (column.to_pylist() for column in made.columns)
         for row in zip(*cells, wrong, fatal, strict=True):
             if row[-2] is None:

@@ -71,11 +71,9 @@ class AccumulatorCoder(beam.coders.Coder):  # type: ignore[misc, name-defined]  
     """Accumulators on their way between workers. Pickle never sees a collector, which would refuse it."""
 
     def encode(self, value: Accumulator) -> bytes:
-        """See `Accumulator.to_bytes`."""
         return value.to_bytes()
 
     def decode(self, encoded: bytes) -> Accumulator:
-        """See `Accumulator.from_bytes`."""
         return Accumulator.from_bytes(encoded)
 
     def is_deterministic(self) -> bool:
@@ -96,7 +94,6 @@ class CollectFn(beam.CombineFn):  # type: ignore[misc, name-defined]
         self._weighted, self._clip, self._separate = weighted, clip, separate
 
     def create_accumulator(self) -> Accumulator:
-        """Empty."""
         return Accumulator(self)
 
     def add_input(self, accumulator: Accumulator, element: Pair | tuple[Name, int]) -> Accumulator:
@@ -136,13 +133,11 @@ class CollectFn(beam.CombineFn):  # type: ignore[misc, name-defined]
         return accumulator
 
     def extract_output(self, accumulator: Accumulator) -> bytes:
-        """The bytes of the collector."""
         if accumulator.name is None:
             return b""
         return self.counted(self._mine(accumulator)).to_bytes()
 
     def get_accumulator_coder(self) -> AccumulatorCoder:
-        """How accumulators travel."""
         return AccumulatorCoder()
 
     def counted(self, accumulator: Accumulator) -> Collector:

@@ -25,7 +25,6 @@ class Read(beam.DoFn):  # type: ignore[misc, name-defined]
         self._reader, self._windowed, self._keyed = reader, windowed, keyed
 
     def process(self, element: Any, window: Any = beam.DoFn.WindowParam) -> Iterator[Any]:
-        """One element."""
         pair = self._reader.read(element)
         if pair is None:
             return

@@ -74,6 +74,5 @@ class _Listed:
         self._names, self._windowed = frozenset(names), windowed
 
     def __call__(self, element: Any) -> bool:
-        """One pair."""
         name = element[0]
         return (name[:-1] if self._windowed else name) in self._names

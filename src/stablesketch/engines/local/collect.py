@@ -13,7 +13,7 @@ from ...reading.duckdb import DuckDB
 from ...reading.opened import Input, opened
 from ...reading.streams import Stream
 from ...reading.tables import Table
-from ...release.progress import Progress
+from ...release.source import Progress
 from ...secret import Secret
 from .pour import BadBatch, pour
 

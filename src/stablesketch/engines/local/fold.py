@@ -84,7 +84,6 @@ class Unfolded:
         self._rows = 0
 
     def add(self, keys: Fingerprints, values: Totals | None = None, codes: Codes | None = None) -> None:
-        """See `Fold`."""
         ones = np.ones(len(keys), np.int64) if values is None else values
         if codes is None:
             self._sink(0, keys, ones, len(keys))
@@ -95,7 +94,6 @@ class Unfolded:
             self.finish()
 
     def finish(self) -> None:
-        """See `Fold`."""
         if not self._waiting:
             return
         keys, totals, codes = (np.concatenate(columns) for columns in zip(*self._waiting, strict=True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from ...plan import Plan
 from ...reading.libraries import need
 from ...sketch.columns.refusals import Shown
 
-__all__ = ["MOST_BYTES", "GroupCollectors", "ListedGroups", "MetGroups", "check_room"]
+__all__ = ["MOST_BYTES", "ListedGroups", "MetGroups", "check_room"]
 
 MOST_BYTES = 4 << 30
 """Of the sketches of listed groups together, which are in memory while pairs are poured."""
@@ -40,25 +40,8 @@ def check_room(names: Sequence[Name], plan: Plan) -> None:
         )  # fmt: skip
 
 
-class GroupCollectors(Protocol):
-    """Names to codes, and codes to collectors."""
-
-    @property
-    def plan(self) -> Plan:
-        """The plan of every group."""
-
-    def codes(self, names: Any) -> Any:
-        """The codes of a column of names, as Arrow; null for a group that is left out."""
-
-    def fingerprints(self, keys: Any, codes: NDArray[np.int32]) -> NDArray[np.uint64]:
-        """The fingerprints of a column of keys, whose groups have these codes."""
-
-    def __getitem__(self, code: int) -> Collector:
-        """The collector of a group, opened if it was not."""
-
-
 class ListedGroups:
-    """Groups that are listed; all others are left out. `opened` makes the collector of a name.
+    """Names to codes, and codes to collectors, of listed groups; all others are left out. `opened` makes one of a name.
 
     Keys are fingerprinted once, under the first group's secret, whatever their group. The group is in the projection:
     every collector has a secret, and so an AES key, of its own.
@@ -85,11 +68,11 @@ class ListedGroups:
         return found
 
     def codes(self, names: Any) -> Any:
-        """See `GroupCollectors`."""
+        """The codes of a column of names, as Arrow; null for a group that is left out."""
         return self._index_in(names, self._listed)
 
     def fingerprints(self, keys: Any, codes: NDArray[np.int32]) -> NDArray[np.uint64]:
-        """See `GroupCollectors`."""
+        """The fingerprints of a column of keys, whose groups have these codes."""
         return self[0].fingerprint(keys)
 
     def met(self) -> Iterator[tuple[int, Collector]]:
@@ -98,7 +81,7 @@ class ListedGroups:
 
 
 class MetGroups:
-    """Whatever groups are met, each fingerprinted under the secret of its own collector, as `update` would do it."""
+    """The same of whatever groups are met, each fingerprinted under the secret of its own collector, as by `update`."""
 
     def __init__(self, plan: Plan, group_columns: int, opened: Callable[[Name], Collector], *, alike: bool) -> None:
         self.plan = plan
@@ -111,7 +94,6 @@ class MetGroups:
         return self._collectors[code]
 
     def codes(self, names: Any) -> Any:
-        """See `GroupCollectors`."""
         pa = need("pyarrow")
         encoded = names.dictionary_encode()
         codes = np.array([self._code(text) for text in encoded.dictionary.to_pylist()], np.int32)
@@ -129,7 +111,6 @@ class MetGroups:
         return code
 
     def fingerprints(self, keys: Any, codes: NDArray[np.int32]) -> NDArray[np.uint64]:
-        """See `GroupCollectors`."""
         if not len(codes):
             return np.empty(0, np.uint64)
         if self._alike:

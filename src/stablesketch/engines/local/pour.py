@@ -13,10 +13,10 @@ from ...plan import Plan
 from ...plan.mechanism import mechanism_of
 from ...reading.libraries import need
 from ...reading.numbers import numbers
-from ...release.progress import Progress
+from ...release.source import Progress
 from ...sketch.columns import MAX_WEIGHT
 from .fold import Fold, Sink, Unfolded
-from .group_collectors import GroupCollectors
+from .group_collectors import ListedGroups, MetGroups
 
 __all__ = ["BadBatch", "pour", "pour_groups"]
 
@@ -88,7 +88,7 @@ def _rows(plan: Plan, sink: Sink, *, grouped: bool) -> Fold | Unfolded:
 
 def pour_groups(
     batches: Iterable[Any],
-    groups: GroupCollectors,
+    groups: ListedGroups | MetGroups,
     *,
     keys: int,
     group_columns: int,

@@ -9,9 +9,9 @@ from ...privacy import Privacy
 from ...published import Release
 from ...reading.duckdb import DuckDB
 from ...release.outcome import GroupRelease, Outcome
-from ...release.progress import Progress
 from ...release.question import Question, WhatOfFiles, asks, question
 from ...release.run import run_source
+from ...release.source import Progress
 from ...statistic import Statistic
 from .source import LocalSource
 

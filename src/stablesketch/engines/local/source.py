@@ -15,8 +15,8 @@ from ...reading.duckdb import DuckDB
 from ...reading.opened import opened
 from ...reading.streams import Stream
 from ...reading.tables import Table
-from ...release.progress import Progress
 from ...release.question import Question
+from ...release.source import Progress
 from ...secret import Secret
 from .collect import naming_bad_rows
 from .group_collectors import ListedGroups, check_room
@@ -60,7 +60,6 @@ class LocalSource:
 
     @property
     def name(self) -> str:
-        """What messages call it."""
         return self._source.name
 
     @property
@@ -74,7 +73,6 @@ class LocalSource:
         return self._source
 
     def count(self) -> int:
-        """The number of pairs, or of keys where they are what is protected."""
         if self._question.privacy.unit == "key":
             return int(self._duckdb.rows(f"select count(*) from ({self._query})", self.name)[0][0])
         if isinstance(self._source, Stream):
@@ -83,15 +81,12 @@ class LocalSource:
         return self._table.count(self._question.columns, self._question.on_bad)
 
     def skipped(self) -> int | None:
-        """How many rows are not pairs."""
         return self._source.skipped(self._question.columns) if isinstance(self._source, Table) else None
 
     def digits(self) -> DigitCounts:
-        """How many values have so many binary digits."""
         return digit_counts(self._table.batches(f"select v from ({self._query})"))
 
     def group_counts(self) -> Iterator[tuple[Name, int]]:
-        """How many people, or pairs, each group has."""
         width = len(self._question.columns.by)
         marks = ", ".join(self._question.columns.group_marks)
         counted = "count(distinct u)" if self._question.columns.person else "count(*)"
@@ -100,7 +95,6 @@ class LocalSource:
                 yield tuple(row[:width]), int(row[width])
 
     def collected(self, plan: Plan) -> tuple[Collector, int]:
-        """A collector of all pairs, and how many they are."""
         question, collector = self._question, plan.open(self.secret)
         keys = len(question.columns.key)
         pairs = self._poured(
@@ -109,7 +103,6 @@ class LocalSource:
         return collector, pairs
 
     def collected_groups(self, plan: Plan, names: Sequence[Name]) -> Iterator[Collector]:
-        """The collectors of these groups."""
         question = self._question
         if question.groups is not None:
             check_room(names, plan)

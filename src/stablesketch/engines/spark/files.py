@@ -25,7 +25,7 @@ from .text_files import checked_delimiter, text_frame
 
 if TYPE_CHECKING:
     from ...ledger import Ledger
-    from ...release.progress import Progress
+    from ...release.source import Progress
 
 __all__ = ["VARIABLE", "need_java", "run_files"]
 

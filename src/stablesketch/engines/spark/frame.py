@@ -127,11 +127,9 @@ class Pairs:
         return f"cast({mark} as string) as {mark}" if mark.startswith("g") else mark
 
     def count(self) -> int:
-        """How many pairs there are."""
         return int(self.every.count())
 
     def skipped(self) -> int:
-        """How many rows are no pairs."""
         return int(self._raw.count()) - self.count()
 
     def first_bad(self) -> DataError | None:

@@ -68,8 +68,10 @@ def _pickled(what: object) -> bytes:
 
 def merged_states(states: DataFrame, by: str, recipe: Recipe, secret: Secret) -> DataFrame:
     """One state of all with the same `by`."""
+    # A function, not a method: Spark counts its arguments, `self` among them, and takes two for (key, table).
+    merge = sent(lambda table: recipe.merge(table), secret)
     with quiet():
-        return states.groupBy(by).applyInArrow(sent(recipe.merge(), secret), MERGED)
+        return states.groupBy(by).applyInArrow(merge, MERGED)
 
 
 def collected(pairs: Pairs, frame: DataFrame, recipe: Recipe, whole: Collector) -> int:
@@ -83,7 +85,7 @@ def collected(pairs: Pairs, frame: DataFrame, recipe: Recipe, whole: Collector) 
     """
     secret = whole.secret
     with quiet():
-        states = frame.mapInArrow(sent(recipe.collect(), secret), STATES)
+        states = frame.mapInArrow(sent(recipe.collect, secret), STATES)
     rows = merged_states(states, "bucket", recipe, secret).collect()
     raise_failures(pairs, (row.failure for row in rows))
     for row in rows:
@@ -94,14 +96,13 @@ def collected(pairs: Pairs, frame: DataFrame, recipe: Recipe, whole: Collector) 
 def grouped_states(frame: DataFrame, recipe: Recipe, secret: Secret) -> DataFrame:
     """One merged state for each group."""
     with quiet():
-        states = frame.mapInArrow(sent(recipe.collect_groups(), secret), STATES)
+        states = frame.mapInArrow(sent(recipe.collect_groups, secret), STATES)
     return merged_states(states, "name", recipe, secret)
 
 
 def digits(pairs: Pairs, frame: DataFrame, recipe: Recipe) -> list[int]:
-    """How many values have so many binary digits."""
     with quiet():
-        rows = frame.select("v").mapInArrow(recipe.digits(), DIGITS).collect()
+        rows = frame.select("v").mapInArrow(recipe.digits, DIGITS).collect()
     raise_failures(pairs, (row.failure for row in rows))
     return [sum(column) for column in zip(*(row.counts for row in rows), strict=True)]
 

@@ -21,7 +21,7 @@ from .work import OPEN_GROUPS
 
 if TYPE_CHECKING:
     from ...ledger import Ledger
-    from ...release.progress import Progress
+    from ...release.source import Progress
 
 __all__ = ["as_frame", "release", "run_frame"]
 
@@ -80,7 +80,6 @@ def run_frame(
     label: str = "",
     progress: Progress | None = None,
 ) -> Outcome:
-    """Answers a question on a cluster."""
     frame = df.frame if isinstance(df, TextFrame) else df
     with SparkSource(asked, df, secret, open_groups) as source, large_batches(frame, asked.columns.names):
         return run_source(asked, source, ledger=ledger, label=label, progress=progress)

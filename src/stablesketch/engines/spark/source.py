@@ -76,22 +76,18 @@ class SparkSource:
         bounding = Bounding(question.privacy.pairs_per_person, question.groups_per_person, len(question.columns.by))
         recipe = replace(self._recipe, bounding=bounding)
         with quiet():
-            return bounded_by_spark(self._pairs.whole_values, job.sent(recipe.bound(), self.secret))
+            return bounded_by_spark(self._pairs.whole_values, job.sent(recipe.bound, self.secret))
 
     def count(self) -> int:
-        """The number of pairs, or of keys where they are what is protected."""
         return int(self._frame.count()) if self._question.privacy.unit == "key" else self._pairs.count()
 
     def skipped(self) -> int | None:
-        """How many rows are not pairs."""
         return self._pairs.skipped()
 
     def digits(self) -> DigitCounts:
-        """How many values have so many binary digits."""
         return np.array(job.digits(self._pairs, self._frame, self._recipe), np.int64)
 
     def group_counts(self) -> Iterator[tuple[Name, int]]:
-        """How many people, or pairs, each group has."""
         functions = need("pyspark.sql.functions", "spark")
         marks = self._question.columns.group_marks
         counted = functions.count_distinct("u") if self._question.columns.person else functions.count("*")
@@ -99,7 +95,6 @@ class SparkSource:
             yield tuple(row[mark] for mark in marks), int(row["counted"])
 
     def collected(self, plan: Plan) -> tuple[Collector, int]:
-        """A collector of all pairs, and how many they are."""
         whole = plan.open(self.secret)
         recipe = replace(self._recipe, plan=plan.to_json())
         return whole, job.collected(self._pairs, self._without_person(), recipe, whole)

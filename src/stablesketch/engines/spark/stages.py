@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ...release.progress import Progress
+    from ...release.source import Progress
 
 __all__ = ["stages_shown"]
 

@@ -53,19 +53,12 @@ class Lines:
         return ", ".join(columns)
 
     def columns(self) -> list[str]:
-        """Their names."""
         return [column.split(" ")[0] for column in self.schema().split(", ")]
 
-    def cells(self) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    def cells(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Lines → rows of text. A malformed line is a row without cells, which no collector takes."""
-
-        def work(batches: Iterator[Any]) -> Iterator[Any]:
-            keep_imports()
-            block = _Block(self)
-            for batch in batches:
-                yield block.rows(batch)
-
-        return work
+        keep_imports()
+        yield from map(_Block(self).rows, batches)
 
     def reader(self) -> Callable[[str], Cells | None]:
         """Of one line."""
@@ -99,7 +92,6 @@ class _Block:
         self._returns = self._last = False
 
     def rows(self, batch: Any) -> Any:
-        """The rows of the next batch."""
         plain = self._plain(batch) if batch.num_rows else None
         return self._one_by_one(batch) if plain is None else plain
 
@@ -217,7 +209,6 @@ def _is_header(line: str, how: Lines) -> bool:
 
 
 def checked_delimiter(kind: Format, delimiter: str | None) -> str:
-    """What separates cells."""
     if delimiter is not None and (kind not in ("csv", "tsv") or len(delimiter) != 1 or delimiter in '"\r\n'):
         raise ArgumentError("delimiter", delimiter, "one character, for CSV", "Leave it out, or pass ';'")
     return delimiter or ("\t" if kind == "tsv" else ",")
@@ -247,7 +238,7 @@ def text_frame(name: str, read: DataFrame, kind: Format, how: Input, columns: Co
     def cells(reader: Lines) -> DataFrame:
         given = ["value", "file", "start", *(f"f{i}" for i in from_folders), *(["path"] if reader.located else [])]
         with quiet():
-            return lines.select(*given).mapInArrow(reader.cells(), reader.schema())
+            return lines.select(*given).mapInArrow(reader.cells, reader.schema())
 
     spelled = {one: f"c{i}" for i, one in enumerate([*wanted, *(folders[i] for i in from_folders)])}
     return TextFrame(name, cells(reader), spelled, lambda: cells(replace(reader, located=True)))

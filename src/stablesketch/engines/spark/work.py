@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from math import isqrt
@@ -54,70 +54,54 @@ class Recipe:
     bounding: Bounding | None = None
     open_groups: int = OPEN_GROUPS
 
-    def bound(self) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    def bound(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Rows sorted by person → the rows that are kept."""
+        assert self.bounding is not None
+        try:
+            own = self.secret.find()
+        except StablesketchError as error:
+            # There is no row to tell it in. Without its frames, which may be logged with what is in them.
+            raise error.with_traceback(None) from None
+        yield from kept_rows(batches, self.bounding, own)
 
-        def work(batches: Iterator[Any]) -> Iterator[Any]:
-            assert self.bounding is not None
-            try:
-                own = self.secret.find()
-            except StablesketchError as error:
-                # There is no row to tell it in. Without its frames, which may be logged with what is in them.
-                raise error.with_traceback(None) from None
-            yield from kept_rows(batches, self.bounding, own)
-
-        return work
-
-    def digits(self) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    def digits(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Pairs → how many values have so many binary digits."""
+        pa = need("pyarrow", "spark")
+        try:
+            counts, wrong = digit_counts(batches).tolist(), None
+        except StablesketchError as error:
+            counts, wrong = None, failure.to_text(error)
+        yield pa.record_batch({"counts": pa.array([counts], pa.list_(pa.int64())), "failure": _texts([wrong])})
 
-        def work(batches: Iterator[Any]) -> Iterator[Any]:
-            pa = need("pyarrow", "spark")
-            try:
-                counts, wrong = digit_counts(batches).tolist(), None
-            except StablesketchError as error:
-                counts, wrong = None, failure.to_text(error)
-            yield pa.record_batch({"counts": pa.array([counts], pa.list_(pa.int64())), "failure": _texts([wrong])})
-
-        return work
-
-    def collect(self) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    def collect(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Pairs → the state of the partition, or what is wrong with them."""
+        part = _partition()
+        try:
+            collector = Plan.from_json(self.plan).open(self.secret.find(), f"{self.shard}/{part}")
+            pairs = pour(batches, collector, keys=self.keys, clip=self.clip)
+            yield _states([isqrt(part)], ["null"], [collector.to_bytes()], [pairs])  # see job.collected
+        except (StablesketchError, BadBatch) as error:
+            yield _failed(error)
 
-        def work(batches: Iterator[Any]) -> Iterator[Any]:
-            part = _partition()
-            try:
-                collector = Plan.from_json(self.plan).open(self.secret.find(), f"{self.shard}/{part}")
-                pairs = pour(batches, collector, keys=self.keys, clip=self.clip)
-                yield _states([isqrt(part)], ["null"], [collector.to_bytes()], [pairs])  # see job.collected
-            except (StablesketchError, BadBatch) as error:
-                yield _failed(error)
-
-        return work
-
-    def collect_groups(self) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    def collect_groups(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Pairs with groups → a state for each group that was met, or what is wrong with them."""
-
-        def work(batches: Iterator[Any]) -> Iterator[Any]:
-            try:
-                secret, plan, part = self.secret.find(), Plan.from_json(self.plan), _partition()
-                turn, more, rest = 0, True, iter(batches)
-                while more:
-                    groups = self._groups(plan, secret, f"{self.shard}/{part}.{turn}")
-                    more = pour_groups(
-                        rest,
-                        groups,
-                        keys=self.keys,
-                        group_columns=self.group_columns,
-                        clip=self.clip,
-                        most=self.open_groups,
-                    )
-                    turn += 1
-                    yield from _met(groups)
-            except (StablesketchError, BadBatch) as error:
-                yield _failed(error)
-
-        return work
+        try:
+            secret, plan, part = self.secret.find(), Plan.from_json(self.plan), _partition()
+            turn, more, rest = 0, True, iter(batches)
+            while more:
+                groups = self._groups(plan, secret, f"{self.shard}/{part}.{turn}")
+                more = pour_groups(
+                    rest,
+                    groups,
+                    keys=self.keys,
+                    group_columns=self.group_columns,
+                    clip=self.clip,
+                    most=self.open_groups,
+                )
+                turn += 1
+                yield from _met(groups)
+        except (StablesketchError, BadBatch) as error:
+            yield _failed(error)
 
     def _groups(self, plan: Plan, secret: Secret, shard: str) -> ListedGroups | MetGroups:
         if self.names is not None:
@@ -129,27 +113,23 @@ class Recipe:
 
         return MetGroups(plan, self.group_columns, opened, alike=not self.each)
 
-    def merge(self) -> Callable[[Any], Any]:
+    def merge(self, table: Any) -> Any:
         """States of a bucket, or of a group → one state. A partition that came twice is refused."""
-
-        def work(table: Any) -> Any:
-            name = table.column("name")[0].as_py()
-            wrong = [text for text in table.column("failure").to_pylist() if text is not None]
-            if wrong:
-                return _merged(name, None, 0, wrong[0])
-            try:
-                secret = self._own(self.secret.find(), name)
-                blobs = (one.as_py() for one in table.column("state"))
-                whole = Collector.from_bytes(next(blobs), secret)
-                for blob in blobs:
-                    whole.merge(Collector.from_bytes(blob, secret))
-                if self.names is None and name != "null":  # all parts of the group are in
-                    whole.rename(f"{self.shard}/{name}")
-                return _merged(name, whole.to_bytes(), sum(table.column("pairs").to_pylist()), None)
-            except StablesketchError as error:
-                return _merged(name, None, 0, failure.to_text(error))
-
-        return work
+        name = table.column("name")[0].as_py()
+        wrong = [text for text in table.column("failure").to_pylist() if text is not None]
+        if wrong:
+            return _merged(name, None, 0, wrong[0])
+        try:
+            secret = self._own(self.secret.find(), name)
+            blobs = (one.as_py() for one in table.column("state"))
+            whole = Collector.from_bytes(next(blobs), secret)
+            for blob in blobs:
+                whole.merge(Collector.from_bytes(blob, secret))
+            if self.names is None and name != "null":  # all parts of the group are in
+                whole.rename(f"{self.shard}/{name}")
+            return _merged(name, whole.to_bytes(), sum(table.column("pairs").to_pylist()), None)
+        except StablesketchError as error:
+            return _merged(name, None, 0, failure.to_text(error))
 
     def _own(self, secret: Secret, name: str) -> Secret:
         """The secret of a group, given its name as JSON."""
@@ -187,7 +167,7 @@ def _met(groups: ListedGroups | MetGroups) -> Iterator[Any]:
         yield _states([0] * len(rows), names, states, pairs)
 
 
-def _states(buckets: Any, names: Any, states: Any, pairs: Any) -> Any:
+def _states(buckets: Any, names: Any, states: Any, pairs: Any, wrong: str | None = None) -> Any:
     pa = need("pyarrow", "spark")
     return pa.record_batch(
         {
@@ -195,23 +175,14 @@ def _states(buckets: Any, names: Any, states: Any, pairs: Any) -> Any:
             "name": _texts(names),
             "state": pa.array(states, pa.binary()),
             "pairs": pa.array(pairs, pa.int64()),
-            "failure": _texts([None] * len(names)),
+            "failure": _texts([wrong] * len(names)),
         }
     )
 
 
 def _failed(error: StablesketchError | BadBatch) -> Any:
-    pa = need("pyarrow", "spark")
     wrong = failure.to_text(error.error if isinstance(error, BadBatch) else error)
-    return pa.record_batch(
-        {
-            "bucket": pa.array([0], pa.int32()),
-            "name": _texts(["null"]),
-            "state": pa.array([None], pa.binary()),
-            "pairs": pa.array([0], pa.int64()),
-            "failure": _texts([wrong]),
-        }
-    )
+    return _states([0], ["null"], [None], [0], wrong)
 
 
 def _merged(name: str, state: bytes | None, pairs: int, wrong: str | None) -> Any:
