@@ -15,13 +15,19 @@ from test_noisy_estimate import vertical_tail
 from stablesketch import LedgerCorrupt, LedgerError
 from stablesketch.law.one_sided import one_sided_law
 from stablesketch.privacy.charge import Charge
-from stablesketch.privacy.estimate_loss import estimate_law, shifted_law
-from stablesketch.privacy.loss_law import compose, power
+from stablesketch.privacy.estimate_loss import Certified, shifted_law
+from stablesketch.privacy.loss_law import Law, compose, power
 from stablesketch.privacy.noisy_estimate import EXACT, NoisyEstimate, Precision, noise_for
 from stablesketch.privacy.upper_atoms import Atoms, power_atoms
 from stablesketch.sketch.estimators.power_sum import power_sum
 
 Array = np.ndarray
+
+
+def estimate_law(estimate: NoisyEstimate, noise: float, precision: Precision) -> Law:
+    """The law of one release with Laplace noise of this scale, in units of Δ."""
+    known = Certified("power", estimate.p, estimate.size, estimate.copies)
+    return known.law(noise, precision.shift(noise), precision.failure)
 
 
 def log_c(size: int) -> float:

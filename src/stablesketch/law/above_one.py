@@ -28,7 +28,7 @@ import numpy as np
 from ..arrays import Array
 from ..errors import ArgumentError, ArgumentTypeError
 from ..numeric import is_real
-from .log_magnitude import LogValues, known_tail
+from .log_magnitude import LogValues, by_parts, known_tail
 from .quadrature import gauss_log_exponential
 from .zolotarev import angle, angle_rate, log_scale, log_scale_rate, solve_log_scale
 
@@ -61,18 +61,14 @@ class AboveOneLaw:
 
     def values(self, y: Array) -> LogValues:
         """ln h, ln P(|X| <= e^y) and ln P(|X| > e^y) at y, an array of any shape."""
-        flat = np.asarray(y, dtype=np.float64).ravel()
-        out = LogValues(*(np.full(flat.shape, np.nan) for _ in range(3)))
+        at = np.asarray(y, dtype=np.float64)
         # At p = 2 there is no power tail: all is the integral, which underflows beyond y = 4.
-        above = flat > (_HIGHEST / self.p if self.p < 2.0 else 4.0)
-        below = flat < _LOWEST
-        for part, evaluate in ((below, self._below), (~below & ~above, self._inside), (above, self._above)):
-            where = np.flatnonzero(part & ~np.isnan(flat))
-            for start in range(0, len(where), self._block):
-                some = where[start : start + self._block]
-                for whole, piece in zip(out, evaluate(flat[some]), strict=True):
-                    whole[some] = piece
-        return LogValues(*(whole.reshape(np.shape(y)) for whole in out))
+        above = at > (_HIGHEST / self.p if self.p < 2.0 else 4.0)
+        below = at < _LOWEST
+        inside = ~below & ~above & ~np.isnan(at)
+        block = 1 << 12 if self.p < _GAUSS_BELOW else 1 << 9
+        parts = (below, self._below), (inside, self._inside), (above, self._above)
+        return LogValues(*by_parts(at, 3, block, *parts))
 
     def _below(self, y: Array) -> LogValues:
         """The first two terms of the power series of the density, f(0) = Γ(1 + 1/p)/π; the next is below 1e-16."""
@@ -120,10 +116,6 @@ class AboveOneLaw:
         weights = (2.0 / math.pi) * weights
         density = (angle_rate(t) / log_scale_rate(t, self.p)) @ weights
         return LogValues(np.log(density), np.log(angle(t) @ weights), np.log(angle(-t) @ weights))
-
-    @property
-    def _block(self) -> int:
-        return 1 << 12 if self.p < _GAUSS_BELOW else 1 << 9
 
     @cached_property
     def _nodes(self) -> tuple[Array, Array, Array, Array]:
@@ -188,7 +180,5 @@ class AboveOneLaw:
             return signs * np.exp(log_scale(t, self.p) - (1.0 - self.p) / self.p * np.log(waiting))
 
 
-@lru_cache(maxsize=64)
-def above_one_law(p: float) -> AboveOneLaw:
-    """The law of p, one instance for all."""
-    return AboveOneLaw(p)
+above_one_law = lru_cache(maxsize=64)(AboveOneLaw)
+"""The law of p, one instance for all."""

@@ -17,11 +17,12 @@ that a few Gauss nodes integrate. All terms are positive, so nothing cancels; th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..errors import ArgumentTypeError
@@ -29,7 +30,7 @@ from . import tails
 from .quadrature import gauss_log_exponential
 from .zolotarev import angle, angle_rate, log_scale, log_scale_rate, solve_log_scale
 
-__all__ = ["LogMagnitude", "LogValues", "known_tail", "log_magnitude"]
+__all__ = ["LogMagnitude", "LogValues", "by_parts", "known_tail", "log_magnitude"]
 
 
 # From here on the Gauss rule, below it the trapezoid rule. At 0.8 the first has an error of 2e-13, and the second still
@@ -49,6 +50,22 @@ class LogValues(NamedTuple):
     density: Array
     cdf: Array
     sf: Array
+
+
+Part = tuple[NDArray[np.bool_], Callable[[Array], Sequence[Array]]]
+
+
+def by_parts(y: Array, count: int, block: int, *parts: Part) -> Array:
+    """`count` values at each y, of any shape, along the first axis: each part of it by a formula of its own, in blocks;
+    NaN where there is none. A part says where in y it is."""
+    flat = y.ravel()
+    out = np.full((count, flat.size), np.nan)
+    for part, evaluate in parts:
+        where = np.flatnonzero(part)
+        for start in range(0, len(where), block):
+            some = where[start : start + block]
+            out[:, some] = evaluate(flat[some])
+    return out.reshape(count, *y.shape)
 
 
 def known_tail(log_cdf: Array | None, log_sf: Array | None) -> tuple[bool, Array]:
@@ -74,15 +91,10 @@ class LogMagnitude:
 
     def values(self, y: Array) -> LogValues:
         """ln h, ln H and ln(1 - H) at y, an array of any shape; NaN gives NaN, ±∞ the limits."""
-        flat = np.asarray(y, dtype=np.float64).ravel()
-        out = LogValues(*(np.full(flat.shape, np.nan) for _ in range(3)))
-        below, above = flat < self.low, flat > self.high
-        inside = (flat >= self.low) & (flat <= self.high)
-        for part, evaluate in ((below, self._below), (inside, self._inside), (above, self._above)):
-            if part.any():
-                for whole, piece in zip(out, evaluate(flat[part]), strict=True):
-                    whole[part] = piece
-        return LogValues(*(whole.reshape(np.shape(y)) for whole in out))
+        at = np.asarray(y, dtype=np.float64)
+        inside = (at >= self.low) & (at <= self.high)
+        parts = (at < self.low, self._below), (inside, self._inside), (at > self.high, self._above)
+        return LogValues(*by_parts(at, 3, max(at.size, 1), *parts))
 
     def _below(self, y: Array) -> LogValues:
         # X has density f(0) there: H = 2 f(0) e^y and h is the same.
@@ -102,7 +114,9 @@ class LogMagnitude:
         h, cdf = np.empty_like(y), np.empty_like(y)
         compute = self._trapezoid if self.p < _GAUSS_FROM else self._gauss
         nodes = len(self._scale_power) if self.p < _GAUSS_FROM else _GAUSS_NODES
-        for block in _blocks(len(y), max(1, _BLOCK // nodes)):
+        rows = max(1, _BLOCK // nodes)
+        for start in range(0, len(y), rows):
+            block = slice(start, start + rows)
             h[block], cdf[block] = compute(y[block])
         return LogValues(np.log(h), np.log(cdf), np.log1p(-cdf))
 
@@ -132,12 +146,5 @@ class LogMagnitude:
         return (angle_rate(t) / log_scale_rate(t, self.p)) @ weights, angle(t) @ weights
 
 
-def _blocks(length: int, size: int) -> Iterator[slice]:
-    for start in range(0, length, size):
-        yield slice(start, min(start + size, length))
-
-
-@lru_cache(maxsize=64)
-def log_magnitude(p: float) -> LogMagnitude:
-    """The law of ln|X|; building it costs some ten microseconds to a millisecond, so it is kept."""
-    return LogMagnitude(p)
+log_magnitude = lru_cache(maxsize=64)(LogMagnitude)
+"""The law of ln|X|; building it costs some ten microseconds to a millisecond, so it is kept."""

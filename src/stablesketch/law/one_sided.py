@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from ..arrays import Array
 from ..errors import ArgumentError, ArgumentTypeError
 from ..numeric import is_real
-from .log_magnitude import LogValues, known_tail
+from .log_magnitude import LogValues, by_parts, known_tail
 
 __all__ = ["GREATEST_P", "LEAST_P", "OneSidedLaw", "log_a", "log_a_rise", "one_sided_law"]
 
@@ -133,21 +133,13 @@ class OneSidedLaw:
 
     def _evaluate(self, z: Array) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
         """ln h, the logarithm of the lower tail or, where the last array says so, of the upper one; and (ln h)'."""
-        flat = np.asarray(z, dtype=np.float64).ravel()
-        out = np.full((3, flat.size), np.nan)
-        above = flat >= self._switch
-        narrow = flat < -self.q * (math.log(_NARROW / self.p) - self.log_least)
-        for part, evaluate in (
-            (above, self._right),
-            (narrow, self._far_left),
-            ((flat < self._switch) & ~narrow, self._left),
-        ):
-            where = np.flatnonzero(part)
-            for start in range(0, len(where), _BLOCK):
-                some = where[start : start + _BLOCK]
-                out[:, some] = evaluate(flat[some])
-        shape = np.shape(z)
-        return out[0].reshape(shape), out[1].reshape(shape), out[2].reshape(shape), above.reshape(shape)
+        at = np.asarray(z, dtype=np.float64)
+        above = at >= self._switch
+        narrow = at < -self.q * (math.log(_NARROW / self.p) - self.log_least)
+        left = (at < self._switch) & ~narrow
+        parts = (above, self._right), (narrow, self._far_left), (left, self._left)
+        density, tail, slope = by_parts(at, 3, _BLOCK, *parts)
+        return density, tail, slope, above
 
     @cached_property
     def _rise_at_angles(self) -> Array:
@@ -284,7 +276,5 @@ class OneSidedLaw:
         return drawn
 
 
-@lru_cache(maxsize=64)
-def one_sided_law(p: float) -> OneSidedLaw:
-    """The law of p, one instance for all."""
-    return OneSidedLaw(p)
+one_sided_law = lru_cache(maxsize=64)(OneSidedLaw)
+"""The law of p, one instance for all."""

@@ -30,7 +30,7 @@ from functools import cached_property
 import numpy as np
 
 from ..arrays import Array
-from .log_magnitude import LogValues
+from .log_magnitude import LogValues, by_parts
 
 __all__ = ["FISHER_INFORMATION", "SkewedLaw"]
 
@@ -49,26 +49,15 @@ class SkewedLaw:
 
     def values(self, y: Array) -> LogValues:
         """ln h, ln P(R <= y) and ln P(R > y) at y, an array of any shape, each to about 1e-13 of its value."""
-        flat = np.asarray(y, dtype=np.float64).ravel()
-        out = LogValues(*(np.full(flat.shape, np.nan) for _ in range(3)))
-        for part, evaluate in ((flat < _LEFT, self._on_the_left), (flat >= _LEFT, self._elsewhere)):
-            where = np.flatnonzero(part)
-            for start in range(0, len(where), _BLOCK):
-                some = where[start : start + _BLOCK]
-                for whole, piece in zip(out, evaluate(flat[some]), strict=True):
-                    whole[some] = piece
-        return LogValues(*(whole.reshape(np.shape(y)) for whole in out))
+        at = np.asarray(y, dtype=np.float64)
+        return LogValues(*by_parts(at, 3, _BLOCK, (at < _LEFT, self._on_the_left), (at >= _LEFT, self._elsewhere)))
 
     def slope(self, y: Array) -> Array:
         """(ln h)'(y), to about 1e-12 of max(1, |slope|); it falls to 0 on the left and like -e^{y-1} on the right."""
-        flat = np.asarray(y, dtype=np.float64).ravel()
-        out = np.full(flat.shape, np.nan)
-        for part, evaluate in ((flat < _LEFT, self._slope_on_the_left), (flat >= _LEFT, self._slope_elsewhere)):
-            where = np.flatnonzero(part)
-            for start in range(0, len(where), _BLOCK):
-                some = where[start : start + _BLOCK]
-                out[some] = evaluate(flat[some])
-        return out.reshape(np.shape(y))
+        at = np.asarray(y, dtype=np.float64)
+        parts = (at < _LEFT, self._slope_on_the_left), (at >= _LEFT, self._slope_elsewhere)
+        out: Array = by_parts(at, 1, _BLOCK, *parts)[0]
+        return out
 
     def sample(self, shape: int | tuple[int, ...], rng: np.random.Generator) -> Array:
         """Independent draws, by the formula of Chambers, Mallows and Stuck."""
@@ -99,15 +88,14 @@ class SkewedLaw:
         log_cdf = np.log((below.sum(axis=1) + 0.5) / _ANGLES)
         return LogValues(np.log(density) - least, log_cdf, log_sf)
 
-    def _slope_elsewhere(self, y: Array) -> Array:
+    def _slope_elsewhere(self, y: Array) -> list[Array]:
         with np.errstate(over="ignore"):
             w = np.exp(y[:, None] - self._angle_terms)
         falling = np.exp(w[:, :1] - w)
         falling[:, 0] *= 0.5
         density = np.where(falling > 0.0, w * falling, 0.0)
         second = np.where(falling > 0.0, w * density, 0.0)
-        out: Array = 1.0 - second.sum(axis=1) / density.sum(axis=1)
-        return out
+        return [1.0 - second.sum(axis=1) / density.sum(axis=1)]
 
     @cached_property
     def _cut_nodes(self) -> tuple[Array, Array]:
@@ -123,10 +111,9 @@ class SkewedLaw:
         s = v / -y[:, None]
         return v, weight * np.exp(-s * np.log(s)) * np.sinc(s)
 
-    def _slope_on_the_left(self, y: Array) -> Array:
+    def _slope_on_the_left(self, y: Array) -> list[Array]:
         v, terms = self._cut_terms(y)
-        out: Array = (terms * v**2).sum(axis=1) / (terms * v).sum(axis=1) / -y
-        return out
+        return [(terms * v**2).sum(axis=1) / (terms * v).sum(axis=1) / -y]
 
     def _on_the_left(self, y: Array) -> LogValues:
         v, terms = self._cut_terms(y)

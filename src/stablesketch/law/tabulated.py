@@ -130,16 +130,11 @@ class TabulatedQuantile:
         return out
 
 
-@lru_cache(maxsize=16)
-def tabulated_log_density(p: float) -> TabulatedLogDensity:
-    """The table for p, built once."""
-    return TabulatedLogDensity(p)
+tabulated_log_density = lru_cache(maxsize=16)(TabulatedLogDensity)
+"""The table for p, built once."""
 
-
-@lru_cache(maxsize=16)
-def tabulated_quantile(p: float) -> TabulatedQuantile:
-    """The table for p, built once."""
-    return TabulatedQuantile(p)
+tabulated_quantile = lru_cache(maxsize=16)(TabulatedQuantile)
+"""The table for p, built once."""
 
 
 @lru_cache(maxsize=64)

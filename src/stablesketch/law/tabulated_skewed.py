@@ -55,7 +55,5 @@ class TabulatedSkewedLogDensity:
         return value
 
 
-@lru_cache(maxsize=1)
-def tabulated_skewed_log_density() -> TabulatedSkewedLogDensity:
-    """The table, built once, in a tenth of a second."""
-    return TabulatedSkewedLogDensity()
+tabulated_skewed_log_density = lru_cache(maxsize=1)(TabulatedSkewedLogDensity)
+"""The table, built once, in a tenth of a second."""

@@ -7,10 +7,10 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from pathlib import Path
 
 from ..errors import BudgetExceeded, ClockWentBackwards, LedgerCorrupt, SecretSpent
-from . import published
 from .accounting import ComposedCost
 from .chain import Chain, record_of
 from .composition import Composition, Lane, Stale, forget
@@ -165,13 +165,29 @@ class Books:
         return records
 
     def keep_published(self, records: Sequence[Record], texts: Sequence[Callable[[int], str]]) -> None:
-        """What is released by each of the records, in the transaction that made them."""
+        """What is released by each of the records, in the transaction that made them: so that a value that was paid for
+        is never lost.
+
+        If a process is killed before it is committed, nothing was paid and nothing shown; after that, the value is
+        here, whatever became of the process. It is public, as every release is.
+        """
         for record, text in zip(records, texts, strict=bool(texts)):
-            published.keep(self._connection, record.number, text(record.number))
+            number, raw = record.number, text(record.number).encode()
+            row = (number, raw, _published_checksum(number, raw))
+            self._connection.execute("INSERT INTO published VALUES (?, ?, ?)", row)
 
     def published(self, number: int) -> str | None:
-        """What was released by a record, if it is kept."""
-        return published.kept(self._connection, number, self._path)
+        """What was released by a record; None if it has none: something else was recorded, or by an older version."""
+        query = "SELECT content, checksum FROM published WHERE number = ?"
+        row = self._connection.execute(query, (number,)).fetchone()
+        if row is None:
+            return None
+        content, checksum = row
+        if type(content) is not bytes or checksum != _published_checksum(number, content):
+            raise LedgerCorrupt(
+                f"{self._path}: the value of release {number} is not what was written. Restore it from a backup."
+            )
+        return content.decode()
 
     @contextlib.contextmanager
     def _undamaged(self) -> Iterator[None]:
@@ -294,3 +310,7 @@ class Books:
         """The records there are now say nothing about what time it can be."""
         self.head.last_time = None
         self.head.write(self._connection)
+
+
+def _published_checksum(number: int, raw: bytes) -> bytes:
+    return sha256(b"stablesketch/ledger/published/%d/" % number + raw).digest()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from datetime import timedelta
 from pathlib import Path
 from typing import TypeVar
@@ -219,7 +218,7 @@ class Ledger:
             raise ArgumentError("name", name, "a budget has a name", 'Pass a text such as "marketing"')
         if self._name:
             raise ArgumentError("name", name, f"{self._name!r} is a named budget itself", "Call budget on the ledger")
-        with self._transaction(write=True) as books:
+        with self._file.transaction(write=True) as books:
             found = books.budget(name)
             if found is None:
                 if epsilon is None or delta is None:
@@ -278,7 +277,7 @@ class Ledger:
         try:
             for _ in range(2):
                 try:
-                    with self._transaction(write=True) as books:
+                    with self._file.transaction(write=True) as books:
                         records = books.enter(entries, self._name)
                         books.keep_published(records, published or ())
                         return records
@@ -360,7 +359,7 @@ class Ledger:
         anything else that is wrong raises `LedgerCorrupt`.
         """
         earlier = None if since is None else position_from(since)
-        with self._transaction(write=True) as books:
+        with self._file.transaction(write=True) as books:
             books.check_pages()
             if earlier is not None:
                 books.chain.check_follows(earlier)
@@ -378,11 +377,8 @@ class Ledger:
 
     def accept_clock(self) -> None:
         """Trust the clock as it is now, though records are later: after `ClockWentBackwards`, if it is right now."""
-        with self._transaction(write=True) as books:
+        with self._file.transaction(write=True) as books:
             books.accept_clock()
-
-    def _transaction(self, *, write: bool) -> AbstractContextManager[Books]:
-        return self._file.transaction(write=write)
 
     def _read(self, question: Callable[[Books], T]) -> T:
         return self._file.read(question)

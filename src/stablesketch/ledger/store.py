@@ -13,7 +13,7 @@ Tables:
 - `kinds`: what releases have in common: statistic, privacy, mechanism; as JSON.
 - `releases`: one row each, never changed or deleted. `chain` is SHA-256 of the chain before and of the row.
 - `spent`: the fingerprints of all secrets that were released (spent_secrets.py).
-- `published`: the values that were released, by the number of their record (published.py).
+- `published`: the values that were released, by the number of their record.
 - `frontier`, `partitions`, `covered`, `costs`: what all of them cost together; a cache (composition.py).
 
 Version 1 had no `spent`, version 2 no `published`; they are upgraded when they are opened (upgrade.py). Up to

@@ -54,7 +54,7 @@ import numpy as np
 from ..checked_json import Fields, JsonError, parsed
 from ..errors import ArgumentError, LedgerCorrupt, LedgerError
 from .curve import PrivacyCurve
-from .estimate_loss import ESTIMATES, Certified, certified
+from .estimate_loss import ESTIMATES, Certified
 from .lattice import upper_law
 from .loss import loss_cells
 from .loss_law import ATOM, Law, bounded, compose, either, power, split
@@ -242,7 +242,7 @@ def _known(charge: Charge) -> Certified:
     if not charge.noise > 0.0:
         raise LedgerError("the plan is for an estimate without noise. Make the plan again with ss.plan.")
     try:
-        return certified(charge.estimate, charge.p, charge.size, charge.copies)
+        return Certified(charge.estimate, charge.p, charge.size, charge.copies)
     except (KeyError, ArgumentError) as error:
         raise LedgerError(f"the plan is for an estimate that nothing makes: {error}") from None
 

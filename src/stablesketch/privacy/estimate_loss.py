@@ -35,20 +35,19 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol
 
 import numpy as np
 
 from ..arrays import Array
 from .loss_law import Law
-from .noisy_estimate import NoisyEstimate, Precision
+from .noisy_estimate import RAISED_XI, NoisyEstimate, Precision
 from .noisy_norm import NoisyNorm
-from .upper_atoms import RAISED_XI, Atoms, power_atoms
+from .upper_atoms import Atoms, power_atoms
 
-__all__ = ["ESTIMATES", "Certified", "PowerEstimate", "certified", "estimate_law", "shifted_law"]
+__all__ = ["ESTIMATES", "Certified", "shifted_law"]
 
 
 _UNIT = 2.0**-53
@@ -61,20 +60,16 @@ _LEAST_LOWER = 1e-18  # mass at the lower end that is moved up
 _STEPS = (-990, 6)  # powers of two
 
 
-class Certified(Protocol):
-    """An estimate whose ξ is known: what the ledger asks of it."""
-
-    def delta(self, epsilon: float, noise: float, precision: Precision) -> float:
-        """The bound of δ(ε) that plans are made by."""
-
-    def law(self, noise: float, added: float, failure: float) -> Law:
-        """The law of one release, for composition."""
+ESTIMATES: Mapping[str, type[NoisyEstimate] | type[NoisyNorm]] = {"power": NoisyEstimate, "norm": NoisyNorm}
+"""Whose ξ is known, by the name in `Charge.estimate`: made of p, size and copies, which it refuses with an
+ArgumentError where there is no such estimate."""
 
 
 @dataclass(frozen=True)
-class PowerEstimate:
-    """The largest of several ξ of the power estimator of one-sided entries."""
+class Certified:
+    """The largest of several ξ that are known: of one-sided entries ("power"), or of a norm of an order above 1."""
 
+    kind: str
     p: float
     size: int
     copies: int
@@ -82,64 +77,26 @@ class PowerEstimate:
     def __post_init__(self) -> None:
         self._estimate()
 
-    def _estimate(self) -> NoisyEstimate:
-        return NoisyEstimate(self.p, self.size, self.copies)
+    def _estimate(self) -> NoisyEstimate | NoisyNorm:
+        return ESTIMATES[self.kind](self.p, self.size, self.copies)
 
     def delta(self, epsilon: float, noise: float, precision: Precision) -> float:
+        """The bound of δ(ε) that plans are made by."""
         return self._estimate().delta(epsilon, noise, precision)
 
     def law(self, noise: float, added: float, failure: float) -> Law:
-        return _power_law(self, noise, added, failure)
+        """The law of one release, for composition. Both directions have the same."""
+        return _law(self, noise, added, failure)
 
 
-@lru_cache(maxsize=256)
-def _power_law(estimate: PowerEstimate, noise: float, added: float, failure: float) -> Law:
-    atoms = power_atoms(estimate.p, estimate.size).largest_of(estimate.copies)
-    return shifted_law(atoms, noise, added, failure)
-
-
-@dataclass(frozen=True)
-class NormEstimate:
-    """The largest of several ξ of the norm of an order above 1."""
-
-    p: float
-    size: int
-    copies: int
-
-    def __post_init__(self) -> None:
-        self._norm()
-
-    def _norm(self) -> NoisyNorm:
-        return NoisyNorm(self.p, self.size, self.copies)
-
-    def delta(self, epsilon: float, noise: float, precision: Precision) -> float:
-        return self._norm().delta(epsilon, noise, precision)
-
-    def law(self, noise: float, added: float, failure: float) -> Law:
-        return _norm_law(self, noise, added, failure)
-
-
-@lru_cache(maxsize=256)
-def _norm_law(estimate: NormEstimate, noise: float, added: float, failure: float) -> Law:
-    points, tail = NoisyNorm(estimate.p, estimate.size).survival()
-    atoms = Atoms(points * RAISED_XI, tail).largest_of(estimate.copies)
-    return shifted_law(atoms, noise, added, failure)
-
-
-ESTIMATES: Mapping[str, Callable[[float, int, int], Certified]] = {"power": PowerEstimate, "norm": NormEstimate}
-"""Whose ξ is known, by the name in `Charge.estimate`: made of p, size and copies, which it refuses with an
-ArgumentError where there is no such estimate."""
-
-
-def certified(kind: str, p: float, size: int, copies: int) -> Certified:
-    """What is known of this estimate."""
-    return ESTIMATES[kind](p, size, copies)
-
-
-def estimate_law(estimate: NoisyEstimate, noise: float, precision: Precision) -> Law:
-    """The law of one release with Laplace noise of this scale, in units of Δ. Both directions have the same."""
-    known = PowerEstimate(estimate.p, estimate.size, estimate.copies)
-    return known.law(noise, precision.shift(noise), precision.failure)
+@lru_cache(maxsize=512)
+def _law(estimate: Certified, noise: float, added: float, failure: float) -> Law:
+    if estimate.kind == "power":
+        atoms = power_atoms(estimate.p, estimate.size)
+    else:
+        points, tail = NoisyNorm(estimate.p, estimate.size).survival()
+        atoms = Atoms(points * RAISED_XI, tail)
+    return shifted_law(atoms.largest_of(estimate.copies), noise, added, failure)
 
 
 def shifted_law(atoms: Atoms, noise: float, added: float, failure: float) -> Law:

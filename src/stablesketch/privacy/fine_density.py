@@ -111,7 +111,5 @@ class FineLogDensity:
         return out
 
 
-@lru_cache(maxsize=32)
-def fine_log_density(p: float) -> FineLogDensity:
-    """The table for p, built once, in a tenth of a second or less."""
-    return FineLogDensity(p)
+fine_log_density = lru_cache(maxsize=32)(FineLogDensity)
+"""The table for p, built once, in a tenth of a second or less."""

@@ -32,13 +32,13 @@ from ..errors import ArgumentError
 from ..sketch.estimators.power_lattice import log_below, truncated_power
 from ..sketch.estimators.power_sum import one_sided_variance, power_sum
 
-__all__ = ["EXACT", "NoisyEstimate", "Precision", "check_asked", "expected_excess", "noise_for"]
+__all__ = ["EXACT", "RAISED", "RAISED_XI", "NoisyEstimate", "Precision", "check_asked", "expected_excess", "noise_for"]
 
 
 # By how much logarithms of probabilities are raised: the table of ln P(Y <= y) errs by less than 1e-9, ln φ by 1e-11.
-_RAISED = 2e-9
+RAISED = 2e-9
 # By how much ξ is raised: its constant errs by less than 1e-9.
-_RAISED_XI = 1.0 + 4e-9
+RAISED_XI = 1.0 + 4e-9
 # A Fourier transform of 2^20 numbers errs by less than this part of their norm.
 _ROUNDING = 1e-14
 _LARGEST_LATTICE_SIZE = 1_024
@@ -89,7 +89,7 @@ def expected_excess(
         several = -np.expm1(copies * np.log1p(-np.minimum(tail, 1.0)))
     masses = np.diff(several, prepend=0.0)
     with np.errstate(over="ignore"):  # of a large ε
-        f = np.maximum(-np.expm1(0.5 * (epsilon - xi * (_RAISED_XI / noise) - precision.shift(noise))), 0.0)
+        f = np.maximum(-np.expm1(0.5 * (epsilon - xi * (RAISED_XI / noise) - precision.shift(noise))), 0.0)
     return min(float(masses @ f) * (1.0 + 1e-12) + precision.failures, 1.0)
 
 
@@ -202,7 +202,7 @@ class NoisyEstimate:
     def _log_transform(self) -> tuple[Array, Array]:
         """τ and a bound of r ln φ(e^τ)."""
         tau, log_phi = self._law.transform
-        return tau, self.size * np.minimum(log_phi + _RAISED, 0.0)
+        return tau, self.size * np.minimum(log_phi + RAISED, 0.0)
 
     def _chernoff(self, least: float) -> tuple[Array, Array]:
         """Points ξ from ∞ down to `least`, and bounds of P(ξ >= x): of each the best of many σ, all of them valid."""
@@ -229,7 +229,7 @@ class NoisyEstimate:
         cell = end / cells
         steps = np.arange(cells, dtype=np.float64)
         log_edges = np.log(cell) + np.log1p(steps)
-        below = np.exp(np.minimum(log_below(self.p, self._law.power)(log_edges) + _RAISED, 0.0))
+        below = np.exp(np.minimum(log_below(self.p, self._law.power)(log_edges) + RAISED, 0.0))
         masses = np.diff(np.maximum.accumulate(below), prepend=0.0)
         # The σ of Chernoff's bound at the end; any σ is valid.
         tau, powers = self._log_transform

@@ -35,14 +35,11 @@ from ..arrays import Array
 from ..law.one_sided import one_sided_law
 from ..sketch.estimators.power_lattice import log_below, to_the
 from ..sketch.estimators.power_sum import PowerSum, power_sum
+from .noisy_estimate import RAISED, RAISED_XI
 
-__all__ = ["RAISED_XI", "Atoms", "power_atoms"]
+__all__ = ["Atoms", "power_atoms"]
 
 
-# By how much logarithms of probabilities are raised: the table of ln P(Y <= y) errs by less than 1e-9, ln φ by 1e-11.
-_RAISED = 2e-9
-# By how much ξ is raised: its constant errs by less than 1e-9.
-RAISED_XI = 1.0 + 4e-9
 _ROUNDING = 1e-14
 _MARGIN = 1.0 + 1e-11  # of sums and products of up to 2^20 positive numbers
 _MOST_CELLS = 18  # a power of two
@@ -67,11 +64,6 @@ class Atoms:
         with np.errstate(divide="ignore"):
             several: Array = -np.expm1(copies * np.log1p(-np.minimum(self.tail, 1.0)))
         return Atoms(self.points, np.minimum(several * (1.0 + 1e-14), 1.0)) if copies > 1 else self
-
-    @property
-    def masses(self) -> Array:
-        """Of each point."""
-        return np.diff(self.tail, prepend=0.0)
 
 
 @lru_cache(maxsize=64)
@@ -99,7 +91,7 @@ def _thinned(xi: Array, tail: Array) -> Atoms:
 def _chernoff(law: PowerSum) -> tuple[Array, Array]:
     """τ = ln σ and a bound of r ln φ(σ)."""
     tau, log_phi = law.transform
-    return tau, law.size * np.minimum(log_phi + _RAISED, 0.0)
+    return tau, law.size * np.minimum(log_phi + RAISED, 0.0)
 
 
 def _by_chernoff(law: PowerSum) -> tuple[Array, Array]:
@@ -174,7 +166,7 @@ def _by_greatest(law: PowerSum, end: float) -> tuple[Array, Array]:
     if low >= end:
         return np.empty(0), np.empty(0)
     logs = np.linspace(low, end, 2 + math.ceil(law.theta * (end - low) / _CLOSE))
-    below = np.minimum(log_below(law.p, law.power)(logs[1:]) + _RAISED, 0.0)
+    below = np.minimum(log_below(law.p, law.power)(logs[1:]) + RAISED, 0.0)
     return logs[:-1], np.exp(law.size * below)
 
 
@@ -183,7 +175,7 @@ def _window(law: PowerSum, log_end: float, cells: int) -> Array:
     size, log_cell = law.size, log_end - math.log(cells)
     count = math.ceil(min(cells, 80.0 * math.exp(min(math.log(law.mean) - log_cell, 50.0))))
     below = log_below(law.p, law.power)(np.log(np.arange(1, count + 1)) + log_cell)
-    raised = np.maximum.accumulate(np.exp(np.minimum(below + _RAISED, 0.0)))
+    raised = np.maximum.accumulate(np.exp(np.minimum(below + RAISED, 0.0)))
     masses = np.diff(raised, prepend=0.0, append=1.0)[:cells]  # what is beyond is put lower, or does not count
     tau, powers = _chernoff(law)
     with np.errstate(over="ignore"):

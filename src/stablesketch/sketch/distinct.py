@@ -13,7 +13,6 @@ there are.
 
 from __future__ import annotations
 
-import operator
 import struct
 import threading
 
@@ -27,6 +26,7 @@ from ..secret import Secret
 from . import register_law
 from .columns import Fingerprinter, KeyColumn
 from .register_law import LARGEST, WINDOW
+from .shape import whole
 from .tier import TIER
 from .workers import CHUNK, checked_threads, share
 
@@ -205,14 +205,7 @@ def blob_bytes(registers: int) -> int:
 
 def checked_registers(registers: object) -> int:
     """The number of registers, or a typed error."""
-    if isinstance(registers, bool):
-        raise ArgumentTypeError("registers", registers, "not a number of registers", "Pass an integer such as 1024")
-    try:
-        count = operator.index(registers)  # type: ignore[arg-type]
-    except TypeError:
-        raise ArgumentTypeError(
-            "registers", registers, "not a number of registers", "Pass an integer such as 1024"
-        ) from None
+    count = whole("registers", registers, "not a number of registers", "Pass an integer such as 1024")
     if not FEWEST <= count <= MOST:
         way_out = "The relative error is 0.344/sqrt(registers): 1024 give 1.1%"
         raise ArgumentError("registers", count, f"there are {FEWEST} to {MOST} registers", way_out)

@@ -22,12 +22,11 @@ def entry_bytes(p: float, moment: float, law: SketchLaw | None = None) -> float:
     return 1.6 + (Entries(checked_law(p, law), 1).resolution + scale + 0.83 * (1.0 / p - 1.0)) / 8.0
 
 
-def log_magnitudes(entries: Entries, *, zero: float = 0.5) -> tuple[list[float], list[float]]:
-    """ln|a_j| and the signs. An entry that is exactly zero is read as half the resolution, or as `zero` of it."""
+def log_magnitudes(entries: Entries) -> tuple[list[float], list[float]]:
+    """ln|a_j| and the signs. An entry that is exactly zero is read as half the resolution."""
     log_unit = -entries.resolution * math.log(2.0)
-    nothing = math.log(zero) if zero else -math.inf
     values = integer_entries(entries)
-    logs = [(math.log(abs(value)) if value else nothing) + log_unit for value in values]
+    logs = [math.log(abs(value) or 0.5) + log_unit for value in values]
     return logs, [-1.0 if value < 0 else 1.0 for value in values]
 
 

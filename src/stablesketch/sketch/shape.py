@@ -7,13 +7,13 @@ import operator
 from ..errors import ArgumentError, ArgumentTypeError
 from .entry_law import EntryLaw
 
-__all__ = ["LARGEST_IN_BUCKETS", "checked_buckets", "checked_size"]
+__all__ = ["LARGEST_IN_BUCKETS", "checked_buckets", "checked_size", "whole"]
 
 _LARGEST_SIZE = 2**31 - 1
 LARGEST_IN_BUCKETS = 2**22
 
 
-def _whole(argument: str, value: object, problem: str, way_out: str) -> int:
+def whole(argument: str, value: object, problem: str, way_out: str) -> int:
     if isinstance(value, bool):
         raise ArgumentTypeError(argument, value, problem, way_out)
     try:
@@ -23,7 +23,7 @@ def _whole(argument: str, value: object, problem: str, way_out: str) -> int:
 
 
 def checked_buckets(buckets: object, size: int, law: EntryLaw) -> int:
-    count = _whole("buckets", buckets, "not a number of buckets", "Pass an integer such as 1000, or leave it out")
+    count = whole("buckets", buckets, "not a number of buckets", "Pass an integer such as 1000, or leave it out")
     if count == 1:
         return 1
     if count < 1:
@@ -43,7 +43,7 @@ def checked_buckets(buckets: object, size: int, law: EntryLaw) -> int:
 
 
 def checked_size(size: object) -> int:
-    count = _whole("size", size, "not a number of entries", "Pass an integer such as 50")
+    count = whole("size", size, "not a number of entries", "Pass an integer such as 50")
     if not 1 <= count <= _LARGEST_SIZE:
         way_out = "The error is about 1.2/sqrt(size): 500 entries give 5%"
         raise ArgumentError("size", count, f"a sketch has 1 to {_LARGEST_SIZE} entries", way_out)

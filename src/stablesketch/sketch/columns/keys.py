@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Never
 
@@ -13,21 +12,23 @@ from stablesketch._native import FINGERPRINT_KEY_BYTES, ArrowColumn, FormatError
 from stablesketch.errors import ArgumentError, ArgumentTypeError, SecretNotPicklable
 from stablesketch.secret import Secret
 from stablesketch.sketch.columns.canonical import Domain, canonical_form
-from stablesketch.sketch.columns.numpy_keys import reader
+from stablesketch.sketch.columns.numpy_keys import ReadRows, reader
 from stablesketch.sketch.columns.refusals import Shown, null_row, refused_arrow, refused_row
 from stablesketch.sketch.columns.sources import ArrowSource, Categories, described, is_single, recognise
 
 __all__ = ["FINGERPRINT_KEY_BYTES", "Fingerprinter", "KeyColumn"]
 
+ReadSlice = Callable[[int, int], NDArray[np.uint64]]
+
 _INT64 = range(-(2**63), 2**63)
 
 
-class KeyColumn(ABC):
+class KeyColumn:
     """A column of keys of known length and type, read in slices, by any number of threads at once."""
 
-    def __init__(self, length: int, argument: str) -> None:
+    def __init__(self, length: int, read: ReadSlice) -> None:
         self._length = length
-        self._argument = argument
+        self._read = read
 
     def __len__(self) -> int:
         return self._length
@@ -41,9 +42,6 @@ class KeyColumn(ABC):
         if not 0 <= start <= stop <= self._length:
             raise ArgumentError("rows", (start, stop), f"the column has rows 0 to {self._length}", "Ask within them")
         return self._read(start, stop)
-
-    @abstractmethod
-    def _read(self, start: int, stop: int) -> NDArray[np.uint64]: ...
 
 
 class Fingerprinter:
@@ -80,18 +78,20 @@ class Fingerprinter:
             return self._composite(keys, argument)
         source = recognise(keys, argument)
         if isinstance(source, list):
-            return _ListKeys(self._hasher, source, argument)
+            return KeyColumn(len(source), _of_list(self._hasher, source, argument))
         if isinstance(source, range):
-            return _RangeKeys(self._hasher, source, argument)
+            return KeyColumn(len(source), _of_range(self._hasher, source, argument))
         if isinstance(source, ArrowSource):
             try:
-                return _ArrowKeys(source.open(self._hasher, argument, described(keys)), argument)
+                column = source.open(self._hasher, argument, described(keys))
+                return KeyColumn(len(column), _of_arrow(column, argument))
             except FormatError as refused:
                 raise refused_arrow(argument, *refused.args) from None
         if isinstance(source, Categories):
             categories = self.column(source.categories, argument=f"{argument}.categories")
-            return _CategoryKeys(source.codes, categories.fingerprints(0, len(categories)), argument)
-        return _ArrayKeys(source, reader(self._hasher, source.dtype, argument), argument)
+            table = categories.fingerprints(0, len(categories))
+            return KeyColumn(len(source.codes), _of_categories(source.codes, table, argument))
+        return KeyColumn(len(source), _of_array(source, reader(self._hasher, source.dtype, argument), argument))
 
     def fingerprint(self, keys: object) -> NDArray[np.uint64]:
         """The fingerprints of a whole column, which may be a read-only view of the caller's own data."""
@@ -113,97 +113,76 @@ class Fingerprinter:
         if len(set(lengths)) != 1:
             problem = "the columns of a composite key have different lengths"
             raise ArgumentError(argument, lengths, problem, "Pass columns of the same rows")
-        return _CompositeKeys(self._hasher, parts, argument)
+
+        def read(start: int, stop: int) -> NDArray[np.uint64]:
+            out = np.empty(stop - start, np.uint64)
+            self._hasher.tuples([part.fingerprints(start, stop) for part in parts], out)
+            return out
+
+        return KeyColumn(lengths[0], read)
 
 
-class _ListKeys(KeyColumn):
-    def __init__(self, hasher: KeyHasher, items: list[object], argument: str) -> None:
-        super().__init__(len(items), argument)
-        self._hasher = hasher
-        self._items = items
+def _of_list(hasher: KeyHasher, items: list[object], argument: str) -> ReadSlice:
+    length = len(items)
 
-    def _read(self, start: int, stop: int) -> NDArray[np.uint64]:
-        items = self._items[start:stop]  # a list of our own, which nobody can change during the loop
-        if len(items) != stop - start:
-            now = len(self._items)
+    def read(start: int, stop: int) -> NDArray[np.uint64]:
+        some = items[start:stop]  # a list of our own, which nobody can change during the loop
+        if len(some) != stop - start:
             raise ArgumentError(
-                self._argument, now, f"the list had {self._length} rows", "Do not shorten it while it is read"
+                argument, len(items), f"the list had {length} rows", "Do not shorten it while it is read"
             )
         out = np.empty(stop - start, np.uint64)
-        self._hasher.objects(items, canonical_form(self._argument, start), out)
+        hasher.objects(some, canonical_form(argument, start), out)
         return out
 
+    return read
 
-class _RangeKeys(KeyColumn):
-    def __init__(self, hasher: KeyHasher, rows: range, argument: str) -> None:
-        super().__init__(len(rows), argument)
-        self._hasher = hasher
-        self._rows = rows
 
-    def _read(self, start: int, stop: int) -> NDArray[np.uint64]:
-        rows = self._rows[start:stop]
+def _of_range(hasher: KeyHasher, all_rows: range, argument: str) -> ReadSlice:
+    def read(start: int, stop: int) -> NDArray[np.uint64]:
+        rows = all_rows[start:stop]
         if not rows or (rows[0] in _INT64 and rows[-1] in _INT64 and rows.stop in _INT64):
             return np.arange(rows.start, rows.stop, rows.step, dtype=np.int64).view(np.uint64)
         out = np.empty(stop - start, np.uint64)
-        self._hasher.objects(list(rows), canonical_form(self._argument, start), out)
+        hasher.objects(list(rows), canonical_form(argument, start), out)
         return out
 
+    return read
 
-class _ArrayKeys(KeyColumn):
-    def __init__(
-        self, data: NDArray[Any], read: Callable[[NDArray[Any], int], NDArray[np.uint64]], argument: str
-    ) -> None:
-        super().__init__(len(data), argument)
-        self._data = data
-        self._reader = read
 
-    def _read(self, start: int, stop: int) -> NDArray[np.uint64]:
+def _of_array(data: NDArray[Any], read_rows: ReadRows, argument: str) -> ReadSlice:
+    def read(start: int, stop: int) -> NDArray[np.uint64]:
         try:
-            return self._reader(self._data[start:stop], start)
+            return read_rows(data[start:stop], start)
         except RowError as refused:
             row, reason, _ = refused.args
-            raise refused_row(self._argument, start + row, reason) from None
+            raise refused_row(argument, start + row, reason) from None
+
+    return read
 
 
-class _ArrowKeys(KeyColumn):
-    def __init__(self, column: ArrowColumn, argument: str) -> None:
-        super().__init__(len(column), argument)
-        self._column = column
-
-    def _read(self, start: int, stop: int) -> NDArray[np.uint64]:
+def _of_arrow(column: ArrowColumn, argument: str) -> ReadSlice:
+    def read(start: int, stop: int) -> NDArray[np.uint64]:
         try:
-            view = self._column.view(start, stop)
+            view = column.view(start, stop)
             if view is not None:
                 return view
             out = np.empty(stop - start, np.uint64)
-            self._column.fingerprints(start, stop, out)
+            column.fingerprints(start, stop, out)
             return out
         except RowError as refused:
             row, reason, _ = refused.args
-            raise refused_row(self._argument, row, reason) from None
+            raise refused_row(argument, row, reason) from None
+
+    return read
 
 
-class _CategoryKeys(KeyColumn):
-    def __init__(self, codes: NDArray[np.signedinteger[Any]], table: NDArray[np.uint64], argument: str) -> None:
-        super().__init__(len(codes), argument)
-        self._codes = codes
-        self._table = table
-
-    def _read(self, start: int, stop: int) -> NDArray[np.uint64]:
-        codes = self._codes[start:stop]
+def _of_categories(all_codes: NDArray[np.signedinteger[Any]], table: NDArray[np.uint64], argument: str) -> ReadSlice:
+    def read(start: int, stop: int) -> NDArray[np.uint64]:
+        codes = all_codes[start:stop]
         if codes.size and codes.min() < 0:
-            raise null_row(self._argument, start + int(np.argmax(codes < 0)))
-        fingerprints: NDArray[np.uint64] = self._table[codes]
+            raise null_row(argument, start + int(np.argmax(codes < 0)))
+        fingerprints: NDArray[np.uint64] = table[codes]
         return fingerprints
 
-
-class _CompositeKeys(KeyColumn):
-    def __init__(self, hasher: KeyHasher, parts: list[KeyColumn], argument: str) -> None:
-        super().__init__(len(parts[0]), argument)
-        self._hasher = hasher
-        self._parts = parts
-
-    def _read(self, start: int, stop: int) -> NDArray[np.uint64]:
-        out = np.empty(stop - start, np.uint64)
-        self._hasher.tuples([part.fingerprints(start, stop) for part in self._parts], out)
-        return out
+    return read

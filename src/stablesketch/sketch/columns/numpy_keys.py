@@ -15,6 +15,8 @@ from stablesketch.sketch.columns.refusals import null_row, refused_dtype
 ReadRows = Callable[[NDArray[Any], int], NDArray[np.uint64]]
 """Fingerprints of a slice, given the row at which the slice begins in its column."""
 
+HashRows = Callable[[NDArray[Any], NDArray[np.uint64]], None]
+
 _TWO_63 = np.uint64(2**63)
 
 
@@ -25,9 +27,9 @@ def reader(hasher: KeyHasher, dtype: np.dtype[Any], argument: str) -> ReadRows:
     if dtype.kind == "u":
         return lambda rows, _: _unsigned(hasher, rows)
     if dtype.kind == "U":
-        return lambda rows, _: _text(hasher, rows)
+        return lambda rows, _: _fixed_width(hasher.text_rows, np.uint32, rows)
     if dtype.kind == "S":
-        return lambda rows, _: _bytes(hasher, rows)
+        return lambda rows, _: _fixed_width(hasher.byte_rows, np.uint8, rows)
     if dtype.kind in "OT":  # Python objects, and numpy's variable-width text, which has no public layout
         return lambda rows, start: _objects(hasher, rows, start, argument)
     if dtype.kind == "M" and np.datetime_data(dtype) == ("D", 1):
@@ -58,21 +60,12 @@ def _unsigned(hasher: KeyHasher, rows: NDArray[Any]) -> NDArray[np.uint64]:
     return out
 
 
-def _text(hasher: KeyHasher, rows: NDArray[Any]) -> NDArray[np.uint64]:
-    width = rows.dtype.itemsize // 4
+def _fixed_width(hash_rows: HashRows, unit: type[np.unsignedinteger[Any]], rows: NDArray[Any]) -> NDArray[np.uint64]:
+    width = rows.dtype.itemsize // np.dtype(unit).itemsize
     dense = _dense(rows, rows.dtype.newbyteorder("="))
-    units = dense.view(np.uint32) if width and len(rows) else np.empty(0, np.uint32)
+    units = dense.view(unit) if width and len(rows) else np.empty(0, unit)
     out = np.empty(len(rows), np.uint64)
-    hasher.text_rows(units.reshape(len(rows), width), out)
-    return out
-
-
-def _bytes(hasher: KeyHasher, rows: NDArray[Any]) -> NDArray[np.uint64]:
-    width = rows.dtype.itemsize
-    dense = _dense(rows, rows.dtype)
-    units = dense.view(np.uint8) if width and len(rows) else np.empty(0, np.uint8)
-    out = np.empty(len(rows), np.uint64)
-    hasher.byte_rows(units.reshape(len(rows), width), out)
+    hash_rows(units.reshape(len(rows), width), out)
     return out
 
 
@@ -82,9 +75,7 @@ def _objects(hasher: KeyHasher, rows: NDArray[Any], start: int, argument: str) -
     return out
 
 
-def _times(
-    hash_ticks: Callable[[NDArray[np.int64], NDArray[np.uint64]], None], rows: NDArray[Any], start: int, argument: str
-) -> NDArray[np.uint64]:
+def _times(hash_ticks: HashRows, rows: NDArray[Any], start: int, argument: str) -> NDArray[np.uint64]:
     missing = np.isnat(rows)
     if missing.any():
         raise null_row(argument, start + int(np.argmax(missing)), np.datetime64("NaT"))

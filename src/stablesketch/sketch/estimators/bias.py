@@ -21,7 +21,9 @@ import numpy as np
 
 from ...arrays import Array
 from ...law import StableLaw
-from . import geometric_mean, median, pitman
+from .moments import geometric_mean
+from .order_statistic import median
+from .pitman import log_estimate as pitman
 
 __all__ = ["RawEstimator", "log_mean_ratio"]
 
@@ -51,7 +53,7 @@ def _simulated(p: float, size: int) -> tuple[Array, Array, Array, Array]:
     sketches = int(np.clip(_ENTRIES // size, _LEAST_SKETCHES, _MOST_SKETCHES))
     log_magnitudes, signs = StableLaw(p).sample_logs((sketches, size), np.random.default_rng([_SEED, size]))
     log_pitman, log_geometric, log_median = (
-        method.log_estimate(log_magnitudes, signs, p) for method in (pitman, geometric_mean, median)
+        method(log_magnitudes, signs, p) for method in (pitman, geometric_mean, median)
     )
     controls = np.exp(np.stack([log_geometric, log_median], axis=1) - log_pitman[:, None])
     return log_magnitudes, signs, log_pitman, controls

@@ -194,10 +194,8 @@ class EntropyMeanLaw:
         return out
 
 
-@lru_cache(maxsize=64)
-def entropy_mean_law(size: int) -> EntropyMeanLaw:
-    """The law of one size, one instance for all."""
-    return EntropyMeanLaw(size)
+entropy_mean_law = lru_cache(maxsize=64)(EntropyMeanLaw)
+"""The law of one size, one instance for all."""
 
 
 def _rate(w: float) -> float:

@@ -196,10 +196,8 @@ def log_choose(n: int, k: int) -> float:
     return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
 
 
-@lru_cache(maxsize=256)
-def norm_law(p: float, size: int) -> NormLaw:
-    """The law of one p and size, one instance for all."""
-    return NormLaw(p, size)
+norm_law = lru_cache(maxsize=256)(NormLaw)
+"""The law of one p and size, one instance for all."""
 
 
 def norms(entries: ArrayLike, p: float) -> Array:

@@ -8,12 +8,40 @@ from functools import lru_cache
 import numpy as np
 
 from ...arrays import Array
+from ...law.log_magnitude import log_magnitude
 from ...law.tabulated import tabulated_quantile
 
-__all__ = ["log_estimate_from_order"]
+__all__ = ["best_level", "median", "optimal_quantile"]
 
 
-def log_estimate_from_order(log_magnitudes: Array, p: float, order: int) -> Array:
+def median(log_magnitudes: Array, signs: Array, p: float) -> Array:
+    """(median|a|)^p / E[(median|X|)^p], exactly unbiased; of an even number of entries the lower median is taken.
+
+    Simple, hard to upset, and 15 to 50% less accurate than it could be.
+    """
+    return _from_order(log_magnitudes, p, (log_magnitudes.shape[1] + 1) // 2)
+
+
+def optimal_quantile(log_magnitudes: Array, signs: Array, p: float) -> Array:
+    """|a|_(k)^p / E|X|_(k)^p with k/(r+1) nearest to the best level, exactly unbiased.
+
+    The one quantile that says most about F: the 23rd percentile at p = 1/4, the median at p = 1.
+    """
+    size = log_magnitudes.shape[1]
+    # The largest entry is never used: its p-th power has no mean.
+    return _from_order(log_magnitudes, p, min(max(round(best_level(p) * (size + 1)), 1), size - 1))
+
+
+@lru_cache(maxsize=64)
+def best_level(p: float) -> float:
+    """The level q = H(y) with the least asymptotic variance p² q (1-q) / h(y)² of p times the q-quantile of ln|a|."""
+    law = log_magnitude(p)
+    y = np.linspace(-3.0 / p, law.high, 4001)
+    values = law.values(y)
+    return float(np.exp(values.cdf[np.argmin(values.cdf + values.sf - 2.0 * values.density)]))
+
+
+def _from_order(log_magnitudes: Array, p: float, order: int) -> Array:
     """ln of |a|_(k)^p / E|X|_(k)^p, k = order counted from 1; the mean is finite for k < r."""
     kth = np.partition(log_magnitudes, order - 1, axis=1)[:, order - 1]
     return p * kth - log_mean_order_statistic(p, log_magnitudes.shape[1], order)

@@ -64,10 +64,8 @@ class LogBelow:
         return np.minimum(value, 0.0)
 
 
-@lru_cache(maxsize=16)
-def log_below(p: float, power: float) -> LogBelow:
-    """The table of p and power, built once."""
-    return LogBelow(p, power)
+log_below = lru_cache(maxsize=16)(LogBelow)
+"""The table of p and power, built once."""
 
 
 def convolved(left: Array, right: Array, cells: int) -> Array:

@@ -241,10 +241,8 @@ class PowerSum:
         return place, np.maximum.accumulate(np.clip(sums, 0.0, 1.0))
 
 
-@lru_cache(maxsize=256)
-def power_sum(p: float, size: int) -> PowerSum:
-    """The law of one p and size, one instance for all."""
-    return PowerSum(p, size)
+power_sum = lru_cache(maxsize=256)(PowerSum)
+"""The law of one p and size, one instance for all."""
 
 
 def size_for(p: float, error: float) -> int:

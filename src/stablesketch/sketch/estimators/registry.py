@@ -10,17 +10,10 @@ from numpy.typing import ArrayLike
 from ...arrays import Array
 from ...errors import ArgumentError, ArgumentTypeError
 from ...law import StableLaw
-from . import (
-    fractional_power,
-    geometric_mean,
-    harmonic_mean,
-    inter_quantile,
-    maximum_likelihood,
-    median,
-    optimal_quantile,
-    pitman,
-)
+from . import corrected, pitman
 from .bias import RawEstimator
+from .moments import geometric_mean
+from .order_statistic import median, optimal_quantile
 from .pivot import pivot_law
 
 __all__ = ["DEFAULT_METHOD", "METHODS", "checked_confidence", "log_estimates", "log_intervals"]
@@ -32,13 +25,13 @@ DEFAULT_METHOD = "pitman"
 METHODS: MappingProxyType[str, RawEstimator] = MappingProxyType(
     {
         "pitman": pitman.log_estimate,
-        "maximum_likelihood": maximum_likelihood.log_estimate,
-        "fractional_power": fractional_power.log_estimate,
-        "geometric_mean": geometric_mean.log_estimate,
-        "harmonic_mean": harmonic_mean.log_estimate,
-        "optimal_quantile": optimal_quantile.log_estimate,
-        "median": median.log_estimate,
-        "inter_quantile": inter_quantile.log_estimate,
+        "maximum_likelihood": corrected.maximum_likelihood,
+        "fractional_power": corrected.fractional_power,
+        "geometric_mean": geometric_mean,
+        "harmonic_mean": corrected.harmonic_mean,
+        "optimal_quantile": optimal_quantile,
+        "median": median,
+        "inter_quantile": corrected.inter_quantile,
     }
 )
 

@@ -1,0 +1,97 @@
+"""Estimators whose bias has no closed form: each is divided by its mean at F = 1, which bias.py finds."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...arrays import Array
+from ...errors import ArgumentError
+from ...law import StableLaw
+from .bias import RawEstimator, log_mean_ratio
+from .location import maximum
+from .moments import best_power, geometric_mean, log_power_mean
+
+__all__ = ["fractional_power", "harmonic_mean", "inter_quantile", "maximum_likelihood"]
+
+# Closer to 0 than this the power mean and its limit, the geometric mean, are equally good to four digits.
+_NEAR_ZERO = 0.01
+_LEAST_SIZE = 4
+
+
+def _corrected(raw: RawEstimator, log_magnitudes: Array, signs: Array, p: float) -> Array:
+    return raw(log_magnitudes, signs, p) - log_mean_ratio(raw, p, log_magnitudes.shape[1])
+
+
+def fractional_power(log_magnitudes: Array, signs: Array, p: float) -> Array:
+    """(mean|a|^{λp} / E|X|^{λp})^{1/λ}, λ = `best_power(p)` serving best: close to the bound for small p, the
+    geometric mean at p = 1."""
+    if abs(best_power(p)) < _NEAR_ZERO:
+        return geometric_mean(log_magnitudes, signs, p)
+    return _corrected(_raw_fractional_power, log_magnitudes, signs, p)
+
+
+def _raw_fractional_power(log_magnitudes: Array, signs: Array, p: float) -> Array:
+    return log_power_mean(log_magnitudes, p, best_power(p))
+
+
+def harmonic_mean(log_magnitudes: Array, signs: Array, p: float) -> Array:
+    """E|X|^{-p} / mean|a|^{-p}: nearly the best for very small p, useless from p = 1/2.
+
+    For large r its mean is 1 + V/r, V = E|X|^{-2p}/(E|X|^{-p})² - 1, but V grows without bound towards p = 1/2 and the
+    expansion with it.
+    """
+    if p >= 0.5:
+        raise ArgumentError(
+            "p",
+            p,
+            "the harmonic mean needs p < 1/2: E|X|^(-2p) does not exist from there on, so its error is not bounded",
+            'Use method="pitman" or another estimator',
+        )
+    return _corrected(_raw_harmonic_mean, log_magnitudes, signs, p)
+
+
+def _raw_harmonic_mean(log_magnitudes: Array, signs: Array, p: float) -> Array:
+    return log_power_mean(log_magnitudes, p, -1.0)
+
+
+def maximum_likelihood(log_magnitudes: Array, signs: Array, p: float) -> Array:
+    """e^{pμ}, μ the location of greatest likelihood: for all but the smallest sketches as good as the Pitman one."""
+    return _corrected(_raw_maximum_likelihood, log_magnitudes, signs, p)
+
+
+def _raw_maximum_likelihood(log_magnitudes: Array, signs: Array, p: float) -> Array:
+    return p * maximum(log_magnitudes, p)
+
+
+def inter_quantile(log_magnitudes: Array, signs: Array, p: float) -> Array:
+    """((upper quartile - lower quartile)/(2 x))^p of the signed entries, x the quartile of X: the textbook one."""
+    if log_magnitudes.shape[1] < _LEAST_SIZE:
+        raise ArgumentError(
+            "size",
+            log_magnitudes.shape[1],
+            "the distance between the extreme entries has no mean, and with fewer than 4 entries there is no other",
+            'Use method="pitman", or a sketch of at least 4 entries',
+        )
+    return _corrected(_raw_inter_quantile, log_magnitudes, signs, p)
+
+
+def _raw_inter_quantile(log_magnitudes: Array, signs: Array, p: float) -> Array:
+    size = log_magnitudes.shape[1]
+    # Entries are put in order by an increasing function of a that cannot overflow: sign · (ln|a| above the row's
+    # least).
+    rank = signs * (log_magnitudes - log_magnitudes.min(axis=1, keepdims=True) + 1.0)
+    # From 2 on, never 1: the extreme entries have no p-th moment.
+    order = max(2, round((size + 1) / 4))
+    places = np.argpartition(rank, (order - 1, size - order), axis=1)
+    low, high = places[:, order - 1, None], places[:, size - order, None]
+    log_low, sign_low = (np.take_along_axis(values, low, axis=1)[:, 0] for values in (log_magnitudes, signs))
+    log_high, sign_high = (np.take_along_axis(values, high, axis=1)[:, 0] for values in (log_magnitudes, signs))
+    top = np.maximum(log_low, log_high)
+    # Of two equal entries the difference is 0 and its logarithm -∞; that is the answer, not an accident.
+    with np.errstate(divide="ignore"):
+        distance = np.log(sign_high * np.exp(log_high - top) - sign_low * np.exp(log_low - top))
+    # The level is a quarter to within rounding; with the law's own quantile at that level taken out, what bias remains
+    # falls smoothly like 1/size, which bias.py relies on. P(X > x) = level is P(|X| > x) = 2 level.
+    log_half_distance = StableLaw(p).log_abs_quantile(upper=2.0 * order / (size + 1))
+    estimate: Array = p * (top + distance - np.log(2.0) - log_half_distance)
+    return estimate
