@@ -29,7 +29,7 @@ import stablesketch as ss
 from stablesketch.privacy.discrete_laplace import variance
 from stablesketch.privacy.distinct import distinct_deviation, phantoms_for
 from stablesketch.sketch.distinct import DistinctRegisters, blob_bytes
-from stablesketch.sketch.sketch import entry_bytes
+from stablesketch.sketch.entry_values import entry_bytes
 
 try:
     import datasketches

@@ -14,8 +14,6 @@ from typing import Any
 
 from .errors import shortened
 
-__all__ = ["MOST_WHOLE", "Fields", "JsonError", "parsed"]
-
 MOST_WHOLE = 2**63 - 1
 """Whole numbers up to here; more is nothing that is counted."""
 

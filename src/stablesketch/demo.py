@@ -20,8 +20,6 @@ from typing import TextIO
 
 from . import Moment, Plan, Privacy, Release, Sketch, __version__, plan
 
-__all__ = ["main", "run"]
-
 ORDERS = (0.25, 0.5, 0.75)
 SIZE = 500
 BATCH_WORDS = 200_000

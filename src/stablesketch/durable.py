@@ -20,8 +20,6 @@ try:
 except ImportError:  # no POSIX: no locks between processes there
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["Reserved", "fill_new", "lock", "locked", "sync_folder", "unlock", "write_new", "write_over"]
-
 _WAIT = 60.0  # seconds for others to let go of a file
 
 

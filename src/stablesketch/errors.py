@@ -12,37 +12,6 @@ from typing import Any
 
 from .visible import visible
 
-__all__ = [
-    "ArgumentError",
-    "ArgumentTypeError",
-    "BlobError",
-    "BudgetExceeded",
-    "CheckpointError",
-    "ClockWentBackwards",
-    "DataError",
-    "ForeignBlob",
-    "LedgerCorrupt",
-    "LedgerError",
-    "LedgerMismatch",
-    "LibraryMissing",
-    "MergeError",
-    "NegativeTotal",
-    "PlanInfeasible",
-    "ReleaseInterrupted",
-    "ReleasedAlready",
-    "SecretFileError",
-    "SecretMismatch",
-    "SecretMissing",
-    "SecretNotPicklable",
-    "SecretSpent",
-    "ShardMergedTwice",
-    "ShardsMissing",
-    "StablesketchError",
-    "StreamTooShort",
-    "UnitMismatch",
-    "UnsupportedVersion",
-]
-
 _LONG = 100
 
 

@@ -11,8 +11,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-__all__ = ["Identity", "identity_of", "leftovers", "second_name"]
-
 Identity = tuple[int, int]  # device and inode
 _MOUNTS = Path("/proc/self/mountinfo")
 

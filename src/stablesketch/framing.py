@@ -17,20 +17,6 @@ from typing import Any, overload
 from ._native import integers_end
 from .errors import BlobError, ForeignBlob, UnsupportedVersion
 
-__all__ = [
-    "FRAME_BYTES",
-    "MAGIC",
-    "NAMES",
-    "VERSION",
-    "Kind",
-    "PackedIntegers",
-    "Reader",
-    "counts_are_possible",
-    "encode_integer",
-    "framed",
-    "opened",
-]
-
 MAGIC = b"\x89SSK\r\n\x1a\n"  # not text, and broken by whatever treats it as text
 VERSION = 1
 MOST_COUNTED = 2**256  # pairs, or total: no stream comes near, a sketch merged with itself again and again might

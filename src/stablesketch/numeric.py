@@ -8,8 +8,6 @@ import numpy as np
 
 from .errors import ArgumentTypeError
 
-__all__ = ["checked_real", "is_real", "is_whole"]
-
 
 def is_real(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

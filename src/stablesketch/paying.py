@@ -21,8 +21,6 @@ from typing import Any, NamedTuple
 
 from .errors import ReleaseInterrupted
 
-__all__ = ["Paid", "Payment", "current_payment", "until_shown"]
-
 _HELD = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 )  # Windows has no SIGHUP

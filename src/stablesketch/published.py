@@ -12,8 +12,6 @@ from .checked_json import Fields, JsonError, parsed
 from .errors import ArgumentError, BlobError
 from .privacy import Relation
 
-__all__ = ["Point", "Release", "Terms"]
-
 _FORMAT = "stablesketch-release/1"
 _LEAST, _BELOW_ONE = 5e-324, 1.0 - 2.0**-53
 _MOST_POINTS = 16

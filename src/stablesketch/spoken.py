@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from decimal import ROUND_CEILING, Context, Decimal
 
-__all__ = ["about", "at_most", "percent", "short"]
-
 
 def short(value: float) -> str:
     """0.1971, 7.72, 10,000, 2 million, 3 billion, 9 trillion; beyond that, powers. Four digits below a thousand."""

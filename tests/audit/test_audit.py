@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 
 import stablesketch as ss
-from stablesketch.audit.plans import claimed_curve, worst_streams
+from stablesketch.audit.plans import claimed_curve
 from stablesketch.audit.samples import audit_samples
+from stablesketch.audit.streams import worst_streams
 from stablesketch.plan import Phantoms
-from stablesketch.sketch.sketch import log_magnitudes
+from stablesketch.sketch.entry_values import log_magnitudes
 
 
 def numbered_secrets(label: str):

@@ -15,7 +15,8 @@ from test_audit_noisy import BUCKETS as PLAN
 from test_audit_noisy import SEVERAL_IN_BUCKETS as SEVERAL
 
 import stablesketch as ss
-from stablesketch.audit.plans import claimed_curve, worst_streams
+from stablesketch.audit.plans import claimed_curve
+from stablesketch.audit.streams import worst_streams
 from stablesketch.mechanism import noisy, stable
 from stablesketch.mechanism.noisy_measure import spread_noise
 

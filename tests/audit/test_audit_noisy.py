@@ -13,7 +13,8 @@ import pytest
 from audit_helpers import caught, in_turn, opener, passed, quieter
 
 import stablesketch as ss
-from stablesketch.audit.plans import claimed_curve, worst_streams
+from stablesketch.audit.plans import claimed_curve
+from stablesketch.audit.streams import worst_streams
 from stablesketch.sketch.estimators import one_sided
 from stablesketch.sketch.estimators.one_sided import log_estimates
 

@@ -14,8 +14,8 @@ import pytest
 import stablesketch as ss
 from stablesketch._native import Entries
 from stablesketch.framing import NAMES, Kind
-from stablesketch.sketch import entry_bytes
 from stablesketch.sketch.entry_law import EntryLaw
+from stablesketch.sketch.entry_values import entry_bytes
 
 PAGE = (Path(__file__).parents[2] / "docs" / "wire-format.md").read_text(encoding="utf-8")
 ORDERS = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)

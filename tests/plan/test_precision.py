@@ -38,10 +38,10 @@ from stablesketch.privacy.precision import (
     rounding_delta,
 )
 from stablesketch.sketch.entry_law import EntryLaw
+from stablesketch.sketch.entry_values import log_magnitudes
 from stablesketch.sketch.estimators import log_estimates
 from stablesketch.sketch.projection import STREAM, Projection
 from stablesketch.sketch.reference import CONTINUATION, ReferenceTable, Variates, entry_bits, magnitudes
-from stablesketch.sketch.sketch import log_magnitudes
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 condition = importlib.import_module("condition")

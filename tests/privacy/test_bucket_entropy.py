@@ -18,7 +18,8 @@ from stablesketch.law.skewed import SkewedLaw
 from stablesketch.mechanism.measured_entropy import _weights
 from stablesketch.privacy import discrete_laplace
 from stablesketch.privacy.bucket_entropy import TERM_ERROR, _exact_sum, bucket_mass, bucket_norm
-from stablesketch.privacy.noisy_entropy import MOST_TOTAL, NORM_SHARE, EntropyNoise, NoisyMass
+from stablesketch.privacy.entropy_shares import NORM_SHARE
+from stablesketch.privacy.noisy_entropy import MOST_TOTAL, EntropyNoise, NoisyMass
 from stablesketch.sketch.estimators.entropy_mean import entropy_mean
 
 Floats = np.ndarray

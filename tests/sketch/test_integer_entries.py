@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from stablesketch import _native
-from stablesketch.sketch.sketch import integer_entries
+from stablesketch.sketch.entry_values import integer_entries
 
 
 @dataclass

@@ -18,7 +18,7 @@ import numpy as np
 
 from stablesketch import NegativeTotal, Secret, Sketch
 from stablesketch.sketch.entropy_sketch import EntropySketch
-from stablesketch.sketch.sketch import integer_entries
+from stablesketch.sketch.entry_values import integer_entries
 
 FOLDER = Path(__file__).parents[1] / "data" / "wire" / "v1"
 EXPECTED = FOLDER / "expected.json"

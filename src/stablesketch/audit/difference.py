@@ -28,8 +28,6 @@ from functools import cached_property
 
 from ..privacy.binomial import lower_limit, upper_limit
 
-__all__ = ["DifferenceTest", "log_p_value"]
-
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 _LAMBDAS = 28
 _FOR_LIMITS = 0.1

@@ -23,8 +23,6 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 
-__all__ = ["Event", "Indices", "pick_events", "tail_events"]
-
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 

@@ -16,8 +16,6 @@ from .events import Event, Indices, pick_events, tail_events
 from .report import AuditFinding
 from .scores import Score, make_scores
 
-__all__ = ["Curve", "Judged"]
-
 Curve = Callable[[float], float]
 
 # The parts of the trials that train scores and pick events, and that say which of these are the most promising: an

@@ -26,9 +26,7 @@ from ..plan.mechanism import mechanism_of
 from ..published import Release
 from .report import AuditReport, joined
 from .samples import LEAST_TRIALS, audit_confidence, audit_samples
-from .streams import Neighbours, neighbours_of, worst_streams
-
-__all__ = ["audit", "claimed_curve", "published", "worst_streams"]
+from .streams import Neighbours, neighbours_of
 
 
 def audit(

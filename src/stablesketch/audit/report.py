@@ -6,8 +6,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-__all__ = ["AuditFinding", "AuditReport", "AuditedNeighbours", "joined", "severity"]
-
 
 @dataclass(frozen=True)
 class AuditFinding:

@@ -34,9 +34,7 @@ from numpy.typing import ArrayLike
 from ..arrays import Array
 from ..errors import ArgumentError, ArgumentTypeError
 from .judged import Curve, Judged
-from .report import AuditedNeighbours, AuditFinding, AuditReport, severity
-
-__all__ = ["LEAST_TRIALS", "AuditFinding", "AuditReport", "audit_confidence", "audit_samples"]
+from .report import AuditedNeighbours, AuditReport, severity
 
 LEAST_TRIALS = 100
 

@@ -23,9 +23,6 @@ import numpy as np
 
 from ..arrays import Array
 
-__all__ = ["Score", "make_scores"]
-
-
 _RIDGE = 1e-6
 _LEAST_SPREAD = 1e-10  # of an uncorrelated direction, against the widest; below that it is rounding
 _MOST_TRAINING = 4_000

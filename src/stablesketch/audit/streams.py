@@ -18,8 +18,6 @@ from ..plan import Plan
 from ..plan.mechanism import mechanism_of
 from ..privacy import Privacy
 
-__all__ = ["Neighbours", "StreamPairs", "neighbours_of", "worst_streams"]
-
 Integers = NDArray[np.int64]
 StreamPairs = tuple[Integers, Integers]
 

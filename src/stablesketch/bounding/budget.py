@@ -13,8 +13,6 @@ from fractions import Fraction
 
 from ..errors import ArgumentError
 
-__all__ = ["checked_share", "divided", "split", "total"]
-
 
 def split(whole: float, share: float) -> tuple[float, float]:
     """(part, rest): about share · whole and what is left, with part + rest <= whole exactly."""

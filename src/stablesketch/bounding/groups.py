@@ -89,8 +89,6 @@ from ..privacy.charge import Charge
 from ..secret import Secret
 from .budget import divided, total
 
-__all__ = ["GroupBudget", "Name", "group_secret", "selected", "threshold"]
-
 Name = tuple[str, ...]
 
 

@@ -32,8 +32,6 @@ from ..errors import ArgumentError
 from ..reading.libraries import need
 from ..secret import Secret
 
-__all__ = ["Bounding", "Candidates", "Rule", "bounded_by_spark", "kept_rows", "text_of"]
-
 _BETWEEN = "\x1f"
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 Texts = tuple[str, ...]

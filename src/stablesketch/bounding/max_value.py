@@ -32,8 +32,6 @@ from ..reading.numbers import numbers
 from ..sketch.columns import MAX_WEIGHT
 from .budget import checked_share
 
-__all__ = ["AutoMaxValue", "DigitCounts", "chosen_max_value", "digit_counts", "least_seen"]
-
 DigitCounts = NDArray[np.int64]
 
 _BOXES = 54  # 2^53 has 54 digits

@@ -22,8 +22,6 @@ from ..reading.columns import Columns
 from ..reading.duckdb import DuckDB
 from ..secret import Secret
 
-__all__ = ["bounded"]
-
 
 def bounded(duckdb: DuckDB, query: str, columns: Columns, *, pairs: int, groups: int, secret: Secret) -> str:
     """The pairs of `query` (k0, ..., v, g0, ..., u) that are kept, as SQL."""

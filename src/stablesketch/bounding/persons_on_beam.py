@@ -21,8 +21,6 @@ from ..secret import Secret
 from .groups import Name
 from .in_one_pass import Bounding, Candidates, Rule, text_of
 
-__all__ = ["BoundFn", "Held", "by_person", "kept_pairs"]
-
 beam = need("apache_beam", "beam")
 
 Kept = tuple[Name, Any, int]  # group, key, value

@@ -19,8 +19,6 @@ from ..reading.libraries import need
 from ..sketch.columns import MAX_WEIGHT
 from .in_one_pass import text_of
 
-__all__ = ["WholeKey", "added_up", "added_up_by_spark", "by_key", "total"]
-
 
 def added_up(duckdb: DuckDB, query: str, columns: Columns, largest: int | None, source: str) -> str:
     """The pairs of `query` (k0, ..., v, g0, ...) added up by key, as SQL. DuckDB spills if they are many."""

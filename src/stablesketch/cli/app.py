@@ -21,8 +21,6 @@ from .screen import drop, note, rendered, tell
 from .signals import finishing, name_of, stopped_by
 from .statistic_options import with_statistic
 
-__all__ = ["program", "run"]
-
 _HELP = """How varied is a stream? One private number, its uncertainty and its price.
 
     [bold]stablesketch release[/] events.csv --key app --p 0.5 --epsilon 1 --delta 1e-9

@@ -14,8 +14,6 @@ from . import options
 from .exits import Exit
 from .screen import print_text
 
-__all__ = ["audit"]
-
 
 def audit(
     plan: Annotated[Path, typer.Argument(help="A plan: stablesketch plan ... -o plan.json.")],

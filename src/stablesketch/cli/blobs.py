@@ -9,8 +9,6 @@ from pathlib import Path
 from ..errors import BlobError
 from ..framing import MAGIC
 
-__all__ = ["is_blob", "of_file", "read_blob"]
-
 
 def is_blob(name: str) -> bool:
     """Whether the file is a stored sketch, by its suffix or by how it begins."""

@@ -21,8 +21,6 @@ from ..visible import visible
 from .exits import Exit
 from .screen import drop, note, rendered, tell
 
-__all__ = ["Delivery", "need_standard_output"]
-
 
 def need_standard_output(output: Path | None) -> None:
     """Refuses to release where standard output is closed (`>&-`) and no file takes its place."""

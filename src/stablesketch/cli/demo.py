@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import typer
 
-__all__ = ["demo"]
-
 
 def demo() -> None:
     """The words of Python's own standard library: exactly, by sketch, and as a private release."""

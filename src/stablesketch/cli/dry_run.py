@@ -13,8 +13,6 @@ from ..release.outcome import Share, in_words
 from ..release.question import Question
 from .screen import console, note, plain_table, print_text
 
-__all__ = ["check_dry", "shares_in_words", "show_plan"]
-
 _EXAMPLES = (1, 15, 255, 4095, 65_535)  # of the max_value that may be found
 
 

@@ -11,8 +11,6 @@ from . import options
 from .screen import fact_table, json_text, note, number, plain_table, print_text
 from .statistic_options import Chosen
 
-__all__ = ["exact"]
-
 
 def exact(
     statistic: Chosen,

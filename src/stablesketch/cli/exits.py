@@ -26,8 +26,6 @@ from ..errors import (
 )
 from .statistic_options import offered, statistic_options
 
-__all__ = ["Exit", "exit_code", "in_options"]
-
 
 class Exit(IntEnum):
     """The exit codes, as docs/command-line.md lists them."""

@@ -14,8 +14,6 @@ from . import options
 from .blobs import is_blob, of_file, read_blob
 from .screen import console, fact_table, print_text
 
-__all__ = ["inspect"]
-
 
 def inspect(
     file: Annotated[Path, typer.Argument(help="A sketch, or a plan.")],

@@ -29,8 +29,6 @@ from .screen import note, write_new
 if TYPE_CHECKING:
     from ..ledger import Ledger
 
-__all__ = ["check_new", "keep_plan", "release_bytes", "report_bytes", "reserved"]
-
 _ROOM = 1 << 20  # bytes for each file: more than a page with a picture takes, and a table of some thousand groups
 
 

@@ -13,8 +13,6 @@ from ..ledger.record import PEOPLE
 from . import options
 from .screen import fact_table, note, plain_table, print_text, write_new
 
-__all__ = ["app"]
-
 app = typer.Typer(no_args_is_help=True, help="Keep a budget for all releases of the same data.")
 
 _SHOWN = 20

@@ -13,8 +13,6 @@ from ..errors import BlobError
 from .blobs import of_file, read_blob
 from .screen import note, write_new
 
-__all__ = ["merge"]
-
 
 def merge(
     files: Annotated[list[Path], typer.Argument(help="Sketches of the same plan and secret.")],

@@ -9,8 +9,6 @@ import typer
 
 from .screen import print_text
 
-__all__ = ["EXAMPLES", "paper"]
-
 EXAMPLES = """[bold]Examples[/]
 
 stablesketch paper --quick -o paper/

@@ -15,8 +15,6 @@ from .kept import check_new, keep_plan
 from .screen import console, note, print_text, write_new
 from .statistic_options import Chosen
 
-__all__ = ["EXAMPLES", "plan"]
-
 EXAMPLES = """[bold]Examples[/]
 
 stablesketch plan --p 0.5 --epsilon 1 --delta 1e-9

@@ -33,8 +33,6 @@ from .release_lines import nothing_shown, release_lines, release_notes
 from .screen import json_text, note, progress
 from .statistic_options import Chosen
 
-__all__ = ["EXAMPLES", "release"]
-
 EXAMPLES = """[bold]Examples[/]
 
 stablesketch release events.csv --key app --p 0.5 --epsilon 1 --delta 1e-9

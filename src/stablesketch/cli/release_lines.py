@@ -14,8 +14,6 @@ from ..published import Release
 from ..release.outcome import GroupRelease, Outcome
 from .screen import fact_lines, number, table_lines
 
-__all__ = ["nothing_shown", "release_lines", "release_notes"]
-
 
 def release_lines(outcome: Outcome) -> list[Text]:
     """A release, or a table of them, in lines."""

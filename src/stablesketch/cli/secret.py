@@ -10,8 +10,6 @@ import typer
 from ..secret import Secret
 from .screen import note
 
-__all__ = ["app"]
-
 app = typer.Typer(no_args_is_help=True, help="Make a secret that shards share.")
 
 

@@ -6,8 +6,6 @@ import contextlib
 import os
 import signal
 
-__all__ = ["finishing", "name_of", "stop_cleanly", "stopped_by"]
-
 _NAMES = {signal.SIGINT: "Ctrl-C"}
 _last = signal.SIGINT
 

@@ -14,8 +14,6 @@ from ..secret import Secret
 from . import options
 from .screen import note, progress, write_new
 
-__all__ = ["EXAMPLES", "sketch"]
-
 EXAMPLES = """[bold]Example[/]: two shards, one release
 
 stablesketch plan --p 0.5 --epsilon 1 --delta 1e-9 --pairs 1e6 -o plan.json

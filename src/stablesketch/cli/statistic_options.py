@@ -14,8 +14,6 @@ import typer
 from ..statistic import STATISTICS, Option, Statistic
 from ..statistic.arguments import OptionError
 
-__all__ = ["Chosen", "offered", "statistic_options", "with_statistic"]
-
 
 @dataclass(frozen=True)
 class Chosen:

@@ -15,8 +15,6 @@ from ..sketch.columns import MAX_WEIGHT
 if TYPE_CHECKING:
     from ..plan import Plan
 
-__all__ = ["check_folded", "checked_shard", "checked_shards"]
-
 _MOST_PAIRS = 2**63
 
 

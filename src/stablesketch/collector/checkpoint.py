@@ -24,8 +24,6 @@ from ..durable import locked, write_new, write_over
 from ..errors import ArgumentError, BlobError, CheckpointError
 from ..framing import Kind, framed, opened
 
-__all__ = ["Checkpoint", "offset_json", "read", "write"]
-
 _HEADER = struct.Struct("<QI")  # number, length of the offset
 _LENGTH = struct.Struct("<Q")
 _MOST = 2**63  # checkpoints

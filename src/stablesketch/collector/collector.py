@@ -34,8 +34,6 @@ from .releasing import release_all
 if TYPE_CHECKING:
     import os
 
-__all__ = ["Collector"]
-
 
 class Collector:
     """A stream on its way to one release. Made by `plan.open()`.

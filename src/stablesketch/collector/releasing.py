@@ -21,8 +21,6 @@ from ..secret.spending import spending
 if TYPE_CHECKING:
     from .collector import Collector
 
-__all__ = ["release_all", "released"]
-
 
 def release_all(
     collectors: Sequence[Collector],

@@ -16,8 +16,6 @@ from ..framing import Kind, Reader, framed, opened
 from ..plan import Plan
 from ..plan.mechanism import mechanism_of
 
-__all__ = ["decode", "encode", "encode_names", "merge_blobs"]
-
 _SHORT, _LONG, _LONGEST = struct.Struct("<H"), struct.Struct("<I"), struct.Struct("<Q")
 
 

@@ -11,8 +11,6 @@ import json
 from .. import errors
 from ..errors import StablesketchError
 
-__all__ = ["from_text", "to_text"]
-
 
 def to_text(error: StablesketchError) -> str:
     return json.dumps({"type": type(error).__name__, "message": str(error)})

@@ -20,8 +20,6 @@ from ..errors import ArgumentError, ArgumentTypeError, SecretMissing, SecretSpen
 from ..secret import Secret
 from ..secret.bits import SECRET_BYTES, Bits
 
-__all__ = ["SecretFrom", "TheSecret", "check_absent", "child_name"]
-
 _here: dict[str, Secret] = {}  # secrets of jobs that run in this process
 _released: set[tuple[str | None, Name]] = set()  # and what of them has been released
 

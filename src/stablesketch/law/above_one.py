@@ -32,9 +32,6 @@ from .log_magnitude import LogValues, by_parts, known_tail
 from .quadrature import gauss_log_exponential
 from .zolotarev import angle, angle_rate, log_scale, log_scale_rate, solve_log_scale
 
-__all__ = ["AboveOneLaw", "above_one_law"]
-
-
 _GAUSS_BELOW = 1.15
 _GAUSS_NODES = 32
 _LOWEST, _HIGHEST = -9.0, 45.0

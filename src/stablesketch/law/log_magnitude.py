@@ -30,9 +30,6 @@ from . import tails
 from .quadrature import gauss_log_exponential
 from .zolotarev import angle, angle_rate, log_scale, log_scale_rate, solve_log_scale
 
-__all__ = ["LogMagnitude", "LogValues", "by_parts", "known_tail", "log_magnitude"]
-
-
 # From here on the Gauss rule, below it the trapezoid rule. At 0.8 the first has an error of 2e-13, and the second still
 # needs only a thousand nodes.
 _GAUSS_FROM = 0.8

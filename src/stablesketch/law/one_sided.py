@@ -35,9 +35,6 @@ from ..errors import ArgumentError, ArgumentTypeError
 from ..numeric import is_real
 from .log_magnitude import LogValues, by_parts, known_tail
 
-__all__ = ["GREATEST_P", "LEAST_P", "OneSidedLaw", "log_a", "log_a_rise", "one_sided_law"]
-
-
 LEAST_P, GREATEST_P = 0.05, 0.999
 
 _ANGLES = 512

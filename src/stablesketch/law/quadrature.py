@@ -14,8 +14,6 @@ import numpy as np
 
 from ..arrays import Array
 
-__all__ = ["gauss_log_exponential"]
-
 
 @lru_cache(maxsize=4)
 def gauss_log_exponential(count: int) -> tuple[Array, Array]:

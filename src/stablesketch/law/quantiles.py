@@ -10,9 +10,6 @@ import numpy as np
 from ..arrays import Array
 from .log_magnitude import LogValues, log_magnitude
 
-__all__ = ["log_quantile_from_log_cdf", "log_quantile_from_log_sf"]
-
-
 # ln H and ln(1-H) are concave and tabulated every quarter for the first guess, so that Newton's method starts within
 # 0.01 and has converged long before the last of these steps.
 _GUESS_STEP = 0.25

@@ -32,9 +32,6 @@ import numpy as np
 from ..arrays import Array
 from .log_magnitude import LogValues, by_parts
 
-__all__ = ["FISHER_INFORMATION", "SkewedLaw"]
-
-
 FISHER_INFORMATION = 1.0 / 2.9025873
 """∫ (h'/h)² h: the information of one entry about the entropy (a number; tests/law/test_skewed.py computes it)."""
 

@@ -17,8 +17,6 @@ from .log_magnitude import log_magnitude
 from .quantiles import log_quantile_from_log_cdf, log_quantile_from_log_sf
 from .zolotarev import log_scale
 
-__all__ = ["StableLaw"]
-
 Many = NDArray[np.generic] | Sequence[float]
 
 LEAST_P = 0.05

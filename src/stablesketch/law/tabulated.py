@@ -16,17 +16,6 @@ from numpy.typing import NDArray
 from ..arrays import Array
 from .log_magnitude import log_magnitude
 
-__all__ = [
-    "TabulatedLogDensity",
-    "TabulatedQuantile",
-    "cell_polynomials",
-    "fisher_information",
-    "in_cells",
-    "tabulated_log_density",
-    "tabulated_quantile",
-]
-
-
 _DEGREE = 5
 _CELL = 1.0 / 8.0
 # Where z = e^{-py} is e^{-26} = 5e-12, the law's upper tail is a straight line in logarithms to that accuracy.

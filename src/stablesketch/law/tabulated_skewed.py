@@ -17,9 +17,6 @@ from ..arrays import Array
 from .skewed import SkewedLaw
 from .tabulated import cell_polynomials, in_cells
 
-__all__ = ["TabulatedSkewedLogDensity", "tabulated_skewed_log_density"]
-
-
 _WIDTH = 1.0 / 16.0
 _LOW, _HIGH = -40.0, 6.0
 # Beyond this y ln h is below -10^300; it stays there instead of becoming -∞.

@@ -11,9 +11,6 @@ import numpy as np
 
 from ..arrays import Array
 
-__all__ = ["log_density_at_zero", "lower_end", "upper_coefficients", "upper_end"]
-
-
 # At z <= 1/10 the terms of the upper series fall at least tenfold each: 20 of them are more than rounding can show.
 _UPPER_Z = 0.1
 _UPPER_TERMS = 20

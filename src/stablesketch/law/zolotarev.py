@@ -17,8 +17,6 @@ import numpy as np
 
 from ..arrays import Array
 
-__all__ = ["angle", "angle_rate", "log_scale", "log_scale_rate", "solve_log_scale"]
-
 
 def angle(t: Array) -> Array:
     """θ for t = ln tan θ."""

@@ -41,8 +41,6 @@ from ..errors import BlobError
 from ..privacy.charge import Charge
 from ..privacy.loss_law import ATOM, Law, compose, either, power
 
-__all__ = ["ComposedCost", "LossMoment", "best_theta"]
-
 _UP = 1.0 + 2.0**-40
 _MOMENT = struct.Struct("<ddd")
 _COST = struct.Struct("<cddI")  # kind, basic ε and δ, directions

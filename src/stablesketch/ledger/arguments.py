@@ -8,8 +8,6 @@ from ..errors import ArgumentError, ArgumentTypeError
 from ..privacy import Relation
 from .record import PEOPLE, Ask
 
-__all__ = ["check_count", "check_unit", "checked_label", "checked_part", "checked_probability"]
-
 _MOST = 2**53
 
 

@@ -20,8 +20,6 @@ from .rows import Budget, Head, chained
 from .spent_secrets import Damaged, SpentSecrets
 from .unit import fix_unit
 
-__all__ = ["Books", "add_budget", "now"]
-
 _LENIENCE = timedelta(seconds=10)  # by how much a clock may be set back without a question
 _ROUNDING = 1e-6  # by how much two ways to compose the same releases may differ
 

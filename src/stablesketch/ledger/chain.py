@@ -16,8 +16,6 @@ from ..errors import ArgumentError, LedgerCorrupt
 from .record import Ask, Record
 from .rows import Budget, Head, chained
 
-__all__ = ["Chain", "Position", "position_from", "position_text", "record_of"]
-
 Position = tuple[int, bytes]  # the number of releases, and the hash
 
 _ROWS = "SELECT number, time, label, budget, kind, fingerprint, partition, part, spent, chain FROM releases"

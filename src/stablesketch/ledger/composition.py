@@ -30,8 +30,6 @@ from ..errors import BlobError
 from ..privacy.charge import Charge
 from .accounting import ComposedCost
 
-__all__ = ["Composition", "Lane", "Stale", "forget"]
-
 _ACCOUNTING = b"stablesketch/ledger/accounting/1/"  # a change of how costs are computed is a new number
 _REMEMBERED = 512
 

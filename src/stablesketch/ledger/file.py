@@ -17,8 +17,6 @@ from .rows import Budget, Head
 from .spent_secrets import SpentSecrets
 from .upgrade import upgrade
 
-__all__ = ["LedgerFile", "LedgerTerms"]
-
 T = TypeVar("T")
 
 

@@ -14,8 +14,6 @@ from .preview import Preview, Schedule, largest_epsilon, schedule
 from .record import Ask, Entry
 from .unit import require_unit, seen_as
 
-__all__ = ["epsilon_that_fits", "preview_of", "schedule_of", "would_fit"]
-
 
 def preview_of(books: Books, name: str, asks: Sequence[Ask], times: int, lane: Lane) -> Preview:
     """Of each of the asks so many times, in one lane."""

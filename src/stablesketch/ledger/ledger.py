@@ -26,8 +26,6 @@ from .preview import Limit, Preview, Schedule
 from .record import Ask, Entry, Record, records_to_csv, records_to_json
 from .rows import Budget
 
-__all__ = ["Ledger"]
-
 T = TypeVar("T")
 _DELTAS = tuple(10.0**-i for i in range(12, 2, -1))
 

@@ -26,8 +26,6 @@ from ..durable import lock, unlock
 from ..errors import LedgerError
 from ..file_identity import Identity, identity_of, second_name
 
-__all__ = ["held"]
-
 
 class _File:
     """What this process has open of one file."""

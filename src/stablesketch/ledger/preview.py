@@ -13,8 +13,6 @@ from ..privacy import PrivacyCurve
 from ..privacy.charge import Charge
 from .accounting import ComposedCost
 
-__all__ = ["Limit", "Preview", "Schedule", "largest_epsilon"]
-
 # A budget of 0.3 takes releases of 0.1 and 0.2, whose floats add up to a little more: nine digits are held.
 _NINE_DIGITS = 1.0 + 1e-9
 _STEPS = 14

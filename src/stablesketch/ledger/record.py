@@ -16,8 +16,6 @@ from ..plan.mechanism import charge_of
 from ..privacy import Privacy
 from ..privacy.charge import Charge
 
-__all__ = ["PEOPLE", "Ask", "Entry", "Record", "records_to_csv", "records_to_json", "unit_of"]
-
 PEOPLE = "add_remove of people"  # everything that one person did
 _FORMAT = "stablesketch-ledger/1"
 _LONGEST = 1_000_000  # characters that say what is released

@@ -22,8 +22,6 @@ from typing import Any, Self
 
 from ..errors import LedgerCorrupt
 
-__all__ = ["Budget", "Head", "chained", "checked", "is_budget", "is_head"]
-
 
 @dataclass
 class Head:

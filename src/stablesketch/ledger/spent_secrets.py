@@ -11,8 +11,6 @@ import sqlite3
 from collections.abc import Iterable
 from hashlib import sha256
 
-__all__ = ["Damaged", "SpentSecrets"]
-
 _ROWS = 256
 _LENGTH = 8  # of a fingerprint
 

@@ -34,18 +34,6 @@ from ..errors import LedgerCorrupt, LedgerError
 from ..file_identity import Identity
 from .lock import held
 
-__all__ = [
-    "backup",
-    "create_tables",
-    "discard_empty",
-    "is_empty",
-    "is_old",
-    "mark_version",
-    "touch",
-    "transaction",
-    "version",
-]
-
 _APPLICATION = 0x53534C47  # "SSLG"
 _VERSION = 4
 _WAIT = 60.0  # seconds for other processes to finish

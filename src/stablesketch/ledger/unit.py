@@ -8,8 +8,6 @@ from ..errors import UnitMismatch
 from .record import PEOPLE, Ask
 from .rows import Head
 
-__all__ = ["fix_unit", "require_unit", "seen_as"]
-
 
 def require_unit(head: Head, ask: Ask) -> None:
     """Refuses what protects something else than the ledger does; a unit that is not fixed yet refuses nothing."""

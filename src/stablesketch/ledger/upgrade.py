@@ -15,8 +15,6 @@ from .books import Books
 from .rows import Budget, Head, checked, is_budget, is_head
 from .spent_secrets import SpentSecrets
 
-__all__ = ["upgrade"]
-
 _HEAD = "SELECT relation, pairs_per_person, adaptive, releases, chain, last_time, checksum FROM ledger"
 _BUDGETS = "SELECT id, name, epsilon, delta, theta, releases, checksum FROM budgets ORDER BY id"
 _FINGERPRINTS = "SELECT fingerprint FROM releases NOT INDEXED WHERE fingerprint IS NOT NULL"

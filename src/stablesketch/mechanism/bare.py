@@ -19,10 +19,10 @@ from ..privacy.charge import Charge
 from ..privacy.neighbours import worst_neighbours
 from ..privacy.precision import NUMERICAL_ERROR, is_covered, rounding_delta
 from ..sketch import Sketch
+from ..sketch.entry_values import log_magnitudes
 from ..sketch.estimators import log_estimates
 from ..sketch.estimators.pitman import log_estimate
 from ..sketch.estimators.pivot import PivotLaw, pivot_law
-from ..sketch.sketch import log_magnitudes
 from ..spoken import percent, short
 from ..statistic import Moment, Statistic, exact_name
 from .bare_plan import bare_plan
@@ -31,8 +31,6 @@ from .state import SketchState, check_promise
 
 if TYPE_CHECKING:
     from ..secret import Secret
-
-__all__ = ["Bare", "BareMoment", "BareState", "bare_rows", "short_error"]
 
 
 class BareState(SketchState):

@@ -25,8 +25,8 @@ from ..privacy.charge import Charge
 from ..privacy.entropy_neighbours import entropy_sensitivity
 from ..privacy.precision import ENTROPY_ERROR, coarse_enough_step, entropy_is_covered, rounding_delta
 from ..privacy.shift_curve import ShiftCurve
-from ..sketch import entry_bytes
 from ..sketch.entropy_sketch import EntropySketch
+from ..sketch.entry_values import entry_bytes
 from ..sketch.estimators.entropy import entropy_deviation, entropy_estimate, entropy_pivot
 from ..sketch.estimators.pivot import PivotLaw
 from ..sketch.sketch import Sketch
@@ -39,8 +39,6 @@ from .measured import Measured
 
 if TYPE_CHECKING:
     from ..secret import Secret
-
-__all__ = ["BareEntropy", "BareEntropyState", "absolute_error"]
 
 _PRECISION_SHARE = 0.75  # of δ, which finite precision may take at most
 _LARGEST_EPSILON = 20.0  # to be suggested

@@ -15,12 +15,10 @@ from ..plan.ways_out import a_larger_error, either
 from ..privacy import Privacy, PrivacyCurve
 from ..privacy.neighbours import log_sensitivity
 from ..privacy.precision import STEPS_PER_DEVIATION, coarse_enough_step, rounded_deviation, rounding_delta
-from ..sketch import entry_bytes
+from ..sketch.entry_values import entry_bytes
 from ..statistic import Moment, Statistic
 from .floor import floor_for, gaussian_guide, largest_log_rho, relative_deviation
 from .moments import exact_deviation, expected_moment
-
-__all__ = ["bare_plan", "not_above_one", "one_group"]
 
 _PRECISION_SHARE = 0.75  # of δ, which finite precision may take at most
 _LARGEST_EPSILON = 20.0  # to be suggested: finite precision costs too much soon after

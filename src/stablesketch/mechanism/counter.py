@@ -30,8 +30,6 @@ from .state import OTHER_SECRET, CountingState, check_promise
 if TYPE_CHECKING:
     from ..secret import Secret
 
-__all__ = ["Counter", "TotalState"]
-
 _CHUNK = 1 << 20
 _HEADER = struct.Struct("<8s")  # fingerprint of the secret
 _BYTES = 64

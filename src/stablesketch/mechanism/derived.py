@@ -23,8 +23,6 @@ from .derived_plan import combined, derived_plan, together
 from .derived_state import DerivedState
 from .exact import Exact
 
-__all__ = ["FromBare", "FromExact", "FromSketches"]
-
 
 class FromSketches(Mechanism):
     """Computed from sketches with noise."""

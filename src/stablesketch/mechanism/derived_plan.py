@@ -26,8 +26,6 @@ from ..privacy import Privacy
 from ..privacy.charge import Charge
 from ..statistic import Shannon, Statistic, Total
 
-__all__ = ["combined", "composed_epsilon", "derived_plan", "together"]
-
 _TOTAL_SHARE = {True: 0.5, False: 0.1}  # of ε, whether values vary
 _TRIALS = 8
 _LONG = 2**40  # pairs

@@ -20,8 +20,6 @@ from .measured import Measured, belief, in_order
 from .profile_points import each_confidence, profile_points
 from .state import MeasuringState, State, make_release
 
-__all__ = ["DerivedState"]
-
 _LENGTH = struct.Struct("<Q")
 
 

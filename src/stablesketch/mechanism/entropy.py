@@ -10,8 +10,6 @@ from ..privacy import Privacy
 from ..privacy.charge import Charge
 from ..privacy.noisy_entropy import EntropyNoise
 
-__all__ = ["Entropy", "entropy_noise", "exact_entropy_deviation", "least_total", "noise_for"]
-
 
 class Entropy(Mechanism):
     """N H with noise, and N where it is private. How much noise that is depends on the length of the stream."""

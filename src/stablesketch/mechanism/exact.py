@@ -10,8 +10,6 @@ from ..plan.mechanism import Mechanism, Row
 from ..plan.plan import Accuracy, Cost, Numbers, Plan
 from ..privacy.charge import Charge
 
-__all__ = ["Exact", "ExactNumber", "noise_plan"]
-
 
 class Exact(Mechanism):
     """Noise is all that it errs by."""

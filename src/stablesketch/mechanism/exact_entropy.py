@@ -18,8 +18,6 @@ from .laplace_noise import noise_of
 from .measured import Measured
 from .measured_entropy import measured_entropy
 
-__all__ = ["ExactEntropy", "ExactEntropyState"]
-
 
 class ExactEntropyState(HistogramState):
     """Totals by fingerprint; what is released of them, and why it is private: privacy/noisy_entropy.py."""

@@ -17,13 +17,6 @@ from ..law import StableLaw
 from ..privacy import Privacy, PrivacyCurve
 from ..privacy.neighbours import MOST_FLOOR, log_sensitivity
 
-__all__ = [
-    "floor_for",
-    "gaussian_guide",
-    "largest_log_rho",
-    "relative_deviation",
-]
-
 _NORMAL = NormalDist()
 
 

@@ -26,8 +26,6 @@ from .state import OTHER_SECRET, CountingState, check_promise
 if TYPE_CHECKING:
     from ..secret import Secret
 
-__all__ = ["HistogramState"]
-
 _CHUNK = 1 << 20
 _HEADER = struct.Struct("<8sQ")  # fingerprint of the secret, number of keys
 _KEY = struct.Struct("<Q")

@@ -23,8 +23,6 @@ from .laplace_noise import noise_of, noisy
 from .measured import Measured, moment_of
 from .moments import exact_deviation, exact_moment_error, expected_moment, least_moment
 
-__all__ = ["ExactCount", "ExactMoment", "OfHistogram", "norm_in_words"]
-
 
 class NumberState(HistogramState):
     """One number of the histogram is released; its mechanism says which."""

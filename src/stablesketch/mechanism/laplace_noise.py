@@ -15,8 +15,6 @@ from ..secret import Secret
 from ..statistic import Statistic, exact_name
 from .measured import Measured
 
-__all__ = ["check_noise", "laplace_belief", "noise_of", "noisy"]
-
 _MOST_NOISE = 10**250  # a sample is hardly ever more than 700 times its scale: floats end at 10^308
 
 

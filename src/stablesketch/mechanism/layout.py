@@ -20,17 +20,6 @@ from ..plan.asked import LARGEST_SIZE
 from ..plan.plan import Plan
 from ..privacy import Privacy
 
-__all__ = [
-    "FEW_PER_KEY",
-    "LARGEST_FLAT",
-    "TYPICAL_MOMENT",
-    "USUAL_ENTRIES",
-    "Layout",
-    "in_one_bucket",
-    "laid_out",
-    "layout_of",
-]
-
 LARGEST_FLAT = 512
 """Up to so many entries every key touches all of them: the error is then the same for every stream."""
 

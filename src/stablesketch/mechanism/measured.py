@@ -15,8 +15,6 @@ import numpy as np
 
 from ..arrays import Array
 
-__all__ = ["Measured", "belief", "in_order", "moment_of"]
-
 _REACH = 6.5  # deviations
 _NODES = 241  # of the measurement that matters most, whose belief is taken to be continuous
 _APART = 4  # of these, one in so many of every other measurement

@@ -24,8 +24,6 @@ from ..sketch.estimators.entropy_mean import entropy_mean_law
 from .laplace_noise import laplace_belief
 from .measured import Measured, belief
 
-__all__ = ["measured_entropy"]
-
 
 def measured_entropy(found: NoisyMass, noise: EntropyNoise, confidence: float) -> Measured:
     """H = β + mass/N within [0, ln T]: a total of T has no more entropy. Without a mass that is all there is to say.

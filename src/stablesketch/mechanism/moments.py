@@ -7,8 +7,6 @@ import math
 from ..plan.asked import Asked
 from ..privacy import Privacy
 
-__all__ = ["exact_deviation", "exact_moment_error", "expected_moment", "least_moment"]
-
 
 def exact_deviation(p: float, privacy: Privacy) -> float:
     """The standard deviation of the noise of the exact mechanism: sqrt(2) c M^p/ε on F_p up to order 1, and above it

@@ -20,8 +20,6 @@ from .noisy_measure import measure_of, released_by
 from .noisy_plan import noisy_plan
 from .state import SketchState, check_promise
 
-__all__ = ["NoisyEstimate", "NoisyState", "believed", "why_private"]
-
 _LEAST_EPSILON = 1e-9
 
 

@@ -18,7 +18,7 @@ from ..errors import PlanInfeasible
 from ..plan.asked import HEADER_BYTES, LARGEST_IN_ALL, LARGEST_SIZE, Asked
 from ..plan.plan import Accuracy, Cost, Numbers, Plan
 from ..plan.ways_out import a_larger_error
-from ..sketch import entry_bytes
+from ..sketch.entry_values import entry_bytes
 from .layout import (
     FEW_PER_KEY,
     LARGEST_FLAT,
@@ -29,8 +29,6 @@ from .layout import (
 )
 from .moments import exact_moment_error, expected_moment
 from .noisy_measure import measure_of, noise_of_plan
-
-__all__ = ["noisy_plan", "usual_per_key"]
 
 _FEWEST = 12  # where nobody says how many: fewer would save nothing, and take several times the noise
 _WORST = 0.1  # what one key alone is known to, where nobody says how many entries it touches

@@ -11,9 +11,9 @@ from ..errors import PlanInfeasible
 from ..plan.plan import Plan
 from ..privacy import discrete_laplace
 from ..sketch import Sketch
+from ..sketch.entry_values import integer_entries
 from ..sketch.estimators.noisy_interval import noisy_norm_law
 from ..sketch.estimators.norm import norm_law, norms
-from ..sketch.sketch import integer_entries
 from ..statistic import Moment, Statistic
 from .laplace import norm_in_words
 from .measured import Measured, moment_of
@@ -22,8 +22,6 @@ from .noisy_measure import most_keys_of
 
 if TYPE_CHECKING:
     from ..secret import Secret
-
-__all__ = ["Norm", "NormState"]
 
 
 class NormState(NoisyState):

@@ -20,8 +20,6 @@ from collections.abc import Sequence
 
 from ..published import Point
 
-__all__ = ["each_confidence", "falling", "profile_points"]
-
 Limits = tuple[float, float, float]  # value, low, high
 _MOST_LOG = 709.0  # of what a float holds
 _LEAST_WIDTH = 1e-6  # of limits, in logarithms: noise leaves no narrower ones

@@ -35,8 +35,6 @@ from .state import CountingState
 if TYPE_CHECKING:
     from ..secret import Secret
 
-__all__ = ["Registers", "RegistersState", "phantom_number"]
-
 _MANY = 1e9  # keys: the error is then that of the registers alone
 
 

@@ -28,8 +28,6 @@ from .bare_plan import bare_plan
 from .floor import largest_log_rho
 from .sampled_state import SampledState
 
-__all__ = ["SampledMoment"]
-
 _CLOSE = 0.01
 _FRAME_BYTES = 58  # of each of the sketches of one entry, about
 _LEAST_EPSILON = 1e-9  # of the bound for sampling

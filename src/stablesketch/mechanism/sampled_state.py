@@ -31,8 +31,6 @@ from ..sketch.workers import checked_threads
 from .bare import BareState
 from .state import SketchState
 
-__all__ = ["Coins", "SampledState"]
-
 _HEADER = struct.Struct("<QQQ")  # pairs, total (128 bits)
 _LENGTH = struct.Struct("<Q")
 _BLOCK = 4096

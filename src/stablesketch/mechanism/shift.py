@@ -23,8 +23,8 @@ from ..plan.plan import Accuracy, Cost, Numbers, Plan
 from ..plan.ways_out import a_larger_error
 from ..privacy import Privacy
 from ..privacy.noisy_entropy import entropy_size_for
-from ..sketch import entry_bytes
 from ..sketch.entropy_sketch import EntropySketch
+from ..sketch.entry_values import entry_bytes
 from ..sketch.estimators.entropy_mean import entropy_mean_deviation
 from ..sketch.sketch import Sketch
 from ..statistic import Shannon, Statistic, total_is_public
@@ -38,8 +38,6 @@ from .state import SketchState, check_promise
 
 if TYPE_CHECKING:
     from ..secret import Secret
-
-__all__ = ["EntropyState", "Shift"]
 
 _FEWEST = 16  # with fewer entries the estimate has too heavy a tail
 _PER_KEY = 64

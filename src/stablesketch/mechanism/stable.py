@@ -21,8 +21,6 @@ from .noisy_measure import measure_of, spread_noise
 if TYPE_CHECKING:
     from ..secret import Secret
 
-__all__ = ["Stable", "StableState"]
-
 _NEARLY = 0.99  # of its cap: a norm so large has probably been cut
 
 

@@ -19,8 +19,6 @@ from .measured import Measured
 if TYPE_CHECKING:
     from ..plan import Plan
 
-__all__ = ["OTHER_SECRET", "CountingState", "MeasuringState", "SketchState", "State", "check_promise", "make_release"]
-
 OTHER_SECRET = "collectors under different secrets cannot be merged: give every shard the same secret."
 
 

@@ -9,8 +9,6 @@ from pathlib import Path
 from ..errors import ArgumentError
 from ..visible import visible
 
-__all__ = ["check_page_path", "document", "escaped"]
-
 
 def check_page_path(path: Path) -> None:
     """Refuses a name that no browser would take for a page."""

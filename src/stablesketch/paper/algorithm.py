@@ -24,27 +24,10 @@ from ..privacy import Privacy
 from ..privacy.sampling import SampledCurve, Sampling
 from ..secret import Secret
 from ..sketch import Sketch
+from ..sketch.entry_values import log_magnitudes
 from ..sketch.estimators import log_estimates
-from ..sketch.sketch import log_magnitudes
 from ..statistic import Moment
 from .formulas import subsampled_epsilon
-
-__all__ = [
-    "DELTA",
-    "EPSILON",
-    "RATE",
-    "SIZE",
-    "KeyTotals",
-    "Price",
-    "generator",
-    "library_plan",
-    "library_release",
-    "moment",
-    "paper_estimate",
-    "price",
-    "public_secret",
-    "sampled_estimate",
-]
 
 SIZE, RATE = 50, 0.02
 EPSILON, DELTA = 1.0, 1e-6

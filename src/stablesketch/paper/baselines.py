@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Array
+from ..pictures.style import COLOURS
 from ..plan import plan
 from ..privacy import Privacy
 from ..sketch import Sketch
@@ -40,12 +41,9 @@ from .algorithm import (
     price,
     public_secret,
 )
-from .output import COLOURS, Output
+from .output import Output
 from .real_data import DOMAIN, stand_in
 from .synthetic import key_chances
-
-__all__ = ["noisy_histogram", "plugged_in", "run"]
-
 
 ORDERS = (0.25, 0.5, 0.75)
 LARGE = 500

@@ -16,10 +16,8 @@ import numpy as np
 
 from ..arrays import Array
 from ..law import StableLaw
-from .output import COLOURS, LINES, Output
-
-__all__ = ["monotone_parts", "ratio", "run", "wide_density"]
-
+from ..pictures.style import COLOURS, LINES
+from .output import Output
 
 ORDERS = tuple(round(0.1 * k, 1) for k in range(1, 11))
 HIGH_ORDERS = (1.1, 1.9, 1.95, 1.99)

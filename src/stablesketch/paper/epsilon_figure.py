@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..pictures.style import COLOURS, GREY
 from ..privacy import Privacy, PrivacyCurve
 from ..privacy import sensitivity as exact_sensitivity
 from .formulas import epsilon
-from .output import COLOURS, GREY, Output
-
-__all__ = ["run"]
+from .output import Output
 
 PAIRS, KEYS, MOST, SIZE, DELTA = 2**15, 2**20, 2**4, 50, 1e-6
 

@@ -12,8 +12,6 @@ import math
 from ..errors import ArgumentError, ArgumentTypeError
 from ..law import StableLaw
 
-__all__ = ["epsilon", "sensitivity", "subsampled_epsilon"]
-
 
 def sensitivity(n: int, m: int, M: int, p: float) -> float:
     """Theorem 1: ρ <= 2^{2-2p} ((n-1+M)/(n-1+(m-1)^{(p-1)/p}))^p.

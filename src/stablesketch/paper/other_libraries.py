@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 
-__all__ = ["MOST_BINS", "Histogram", "histograms"]
-
 Histogram = Callable[[NDArray[np.int64], int], Array]
 
 # Both pass every bin through Python; more than this takes minutes.

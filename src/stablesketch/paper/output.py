@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec
 
 from .. import durable
 from ..errors import ArgumentError
-from ..pictures.style import COLOURS, GREY, LINES, in_style, need_matplotlib
+from ..pictures.style import in_style, need_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-__all__ = ["COLOURS", "GREY", "LINES", "Claim", "Output", "Verdict", "in_formula_style"]
 
 Arguments = ParamSpec("Arguments")
 Verdict = Literal["confirmed", "refuted"]

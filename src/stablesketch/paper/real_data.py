@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArgumentError, DataError, LibraryMissing
+from ..pictures.style import COLOURS, GREY
 from ..privacy.sample_moment import predicted_bias
 from .algorithm import RATE, KeyTotals, generator, library_plan, library_release, moment, price, sampled_estimate
-from .output import COLOURS, GREY, Output
-
-__all__ = ["PaperPairs", "bias_of", "check_folder", "read_streams", "run", "stand_in"]
+from .output import Output
 
 MOST_PAIRS, DOMAIN = 1_000_000, 1_488_095
 MAIN = "debian_filenames_1m"

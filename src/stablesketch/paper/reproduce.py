@@ -19,8 +19,6 @@ from . import (
 )
 from .output import Output, in_formula_style
 
-__all__ = ["reproduce"]
-
 
 def reproduce(output: Path, data: Path | None = None, *, quick: bool = False, progress: bool = True) -> Output:
     """Writes figures (SVG, PNG), their numbers (CSV), claims.csv and report.md into the folder `output`.

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..pictures.style import COLOURS, GREY
 from ..privacy import Privacy
 from ..privacy import sensitivity as exact_sensitivity
 from .formulas import sensitivity
-from .output import COLOURS, GREY, Output
-
-__all__ = ["PAIRS", "run"]
+from .output import Output
 
 PAIRS, KEYS = 2**15, 2**20
 VALUES = {1: "1", 2**5: "$2^5$", 2**10: "$2^{10}$", 2**15: "$2^{15}$"}

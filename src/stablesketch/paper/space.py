@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..pictures.style import COLOURS, LINES
 from ..sketch import Sketch
 from .algorithm import SIZE, public_secret
-from .output import COLOURS, LINES, Output
-
-__all__ = ["run", "stored_bytes"]
+from .output import Output
 
 ORDERS = (0.1, 0.25, 0.5, 1.0)
 KEYS = 1_000

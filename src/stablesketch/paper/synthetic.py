@@ -12,12 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import Array
+from ..pictures.style import COLOURS, GREY, LINES
 from ..privacy.sample_moment import predicted_bias
 from .algorithm import RATE, KeyTotals, generator, library_release, moment, paper_estimate, price
-from .output import COLOURS, GREY, LINES, Output
-
-__all__ = ["ORDERS", "key_chances", "run"]
-
+from .output import Output
 
 DOMAIN = 1_000
 ORDERS = (0.25, 0.5, 0.75, 1.0)

@@ -19,13 +19,11 @@ import math
 import numpy as np
 
 from ..arrays import Array
+from ..pictures.style import COLOURS, GREY
 from ..privacy import Privacy
 from ..privacy.sampling import SampledCurve, Sampling
 from .formulas import subsampled_epsilon
-from .output import COLOURS, GREY, Output
-
-__all__ = ["closed_form_delta", "joint_tail_epsilon", "run", "tail_ratio"]
-
+from .output import Output
 
 PAIRS, MOST, RATE = 100, 100, 0.02
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 
+from ..pictures.style import COLOURS, LINES
 from ..privacy.sample_moment import expected_power
-from .output import COLOURS, LINES, Output
-
-__all__ = ["claimed_accuracy", "run"]
+from .output import Output
 
 ORDERS = (0.25, 0.5, 0.75)
 RATE = 0.02

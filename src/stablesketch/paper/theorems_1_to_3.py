@@ -13,8 +13,6 @@ from ..privacy import sensitivity as exact_sensitivity
 from .formulas import sensitivity
 from .output import Output
 
-__all__ = ["brute_force_sensitivity", "ratio_excess", "run"]
-
 
 def brute_force_sensitivity(n: int, m: int, most: int, p: float) -> float:
     """The greatest F_p(S)/F_p(S') over all streams of n pairs, keys 1..m, values 1..most, that differ in one pair."""

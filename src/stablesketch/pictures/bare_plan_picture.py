@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["BareNeighbourhood", "bare_neighbourhood", "draw_bare"]
-
 Curve = list[tuple[float, float]]
 _SIZES = (50, 200, 1_000, 5_000, 10_000)
 _STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # of ε around the one that is asked for

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["MOST_CURVES", "group_profiles", "profile", "shown_name"]
-
 _COLOURS = (BLUE, VERMILION, GREEN, INK)
 MOST_CURVES = len(_COLOURS)
 """Groups; more of them could not be told apart."""

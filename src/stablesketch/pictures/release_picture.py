@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["release_picture"]
-
 _NAMED = 60  # groups; with more of them names would not be readable
 
 

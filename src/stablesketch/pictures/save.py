@@ -15,8 +15,6 @@ from . import style
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["check_picture_path", "inline_svg", "picture_bytes"]
-
 _KINDS = (".png", ".svg", ".html")
 # In a page the colours follow the page, so that the picture is right on a dark one too: page/style.css.
 _VARIABLES = {

@@ -22,27 +22,6 @@ if TYPE_CHECKING:
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
-__all__ = [
-    "BLUE",
-    "COLOURS",
-    "GREEN",
-    "GREY",
-    "GRID",
-    "INK",
-    "LINES",
-    "PURPLE",
-    "SKY",
-    "VERMILION",
-    "canvas",
-    "capital",
-    "in_style",
-    "log_axes",
-    "need_matplotlib",
-    "plain_ticks",
-    "price_line",
-    "shortened",
-]
-
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#8CC8EC"
 INK, GREY, GRID = "#1A1A1A", "#555555", "#DDDDDD"
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, INK)

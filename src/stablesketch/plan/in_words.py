@@ -10,8 +10,6 @@ from ..privacy import Privacy
 if TYPE_CHECKING:
     from .plan import Plan
 
-__all__ = ["amount", "both_errors", "change", "rounded_up", "shown_error", "stored", "values"]
-
 
 def change(privacy: Privacy) -> str:
     """What tells neighbouring streams apart.

@@ -22,8 +22,6 @@ from .plan import Plan
 if TYPE_CHECKING:
     from ..mechanism.state import State
 
-__all__ = ["Mechanism", "Row", "charge_of", "find", "mechanism_for", "mechanism_of", "needs_promise", "register"]
-
 Row = tuple[str, str]
 _HELD = "if all keys may be held in memory"
 _MOST_PAIRS = 2.0**53

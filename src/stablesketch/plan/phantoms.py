@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 from ..errors import ArgumentError, PlanInfeasible
 
-__all__ = ["NO_PHANTOMS", "Phantoms"]
-
 _HEAVIEST = 2**40  # heavier ones would be fewer, but a product of weight and X must stay far from the end of an entry
 _MOST = 1 << 20  # more would make a release take minutes
 _MOST_ANYWHERE = 1 << 24  # of a distinct count, whose phantoms cost less (privacy/distinct.py)

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from ..collector import Collector
     from ..secret import Secret
 
-__all__ = ["Accuracy", "Cost", "Numbers", "Plan"]
-
 
 @dataclass(frozen=True)
 class Cost:

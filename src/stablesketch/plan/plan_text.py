@@ -19,8 +19,6 @@ from .phantoms import Phantoms
 from .plan import Accuracy, Cost, Numbers, Plan
 from .sampled import Sampled
 
-__all__ = ["is_written_as", "read", "written"]
-
 _MOST_PARTS = 32  # of a profile: an order each, and the total
 _FORMAT = "stablesketch-plan/3"
 _SECOND_FORMAT = "stablesketch-plan/2"  # without what was asked for

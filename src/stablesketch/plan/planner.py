@@ -14,8 +14,6 @@ from .asked import asked as asked_for
 from .mechanism import find, mechanism_for
 from .plan import Plan
 
-__all__ = ["plan", "planned", "planned_for_data", "planned_long"]
-
 _LONG = 2**40  # pairs: a stream so long needs no floor, so its size is what the error alone asks for
 
 

@@ -9,8 +9,6 @@ from typing import Any
 
 from ..privacy.sampling import Sampling
 
-__all__ = ["Sampled"]
-
 
 @dataclass(frozen=True)
 class Sampled:

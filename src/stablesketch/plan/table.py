@@ -11,8 +11,6 @@ from .mechanism import mechanism_of, needs_promise
 if TYPE_CHECKING:
     from .plan import Plan
 
-__all__ = ["plan_table"]
-
 
 def plan_table(plan: Plan) -> str:
     """What is asked, what is reached, what it costs, and what the exact mechanism would do."""

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 
 from ..statistic import Statistic
 
-__all__ = ["a_larger_error", "either", "instead_of"]
-
 
 def either(ways: Sequence[str]) -> str:
     """One of several.

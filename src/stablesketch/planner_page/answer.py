@@ -22,8 +22,6 @@ from ..privacy import Privacy, Relation
 from ..report.commands import plan_command
 from ..statistic import Moment
 
-__all__ = ["answer"]
-
 _KEYS = 2**20  # among which keys are, for the paper's formula: the number of its own experiments
 _NAMES = ("p", "pairs", "max_value", "epsilon", "delta", "size", "relation", "pairs_per_person")
 

@@ -20,8 +20,6 @@ from ..errors import ArgumentError
 from ..page import document
 from .answer import answer
 
-__all__ = ["PlannerServer"]
-
 _LONGEST = 2_000  # characters of a request
 _TITLE = "Plan a private release"
 

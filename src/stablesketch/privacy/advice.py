@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from .privacy import Privacy
 
-__all__ = ["UNKNOWN_DELTA", "delta_advice"]
-
 UNKNOWN_DELTA = 1e-4
 """The largest δ that passes without a warning where the number of pairs is not public."""
 

@@ -6,8 +6,6 @@ import math
 
 import numpy as np
 
-__all__ = ["log_tail", "lower_limit", "upper_limit"]
-
 # The chance of failure that is used may be less than that allowed by this part of it.
 _CLOSE = 1e-9
 _MOST_STEPS = 200

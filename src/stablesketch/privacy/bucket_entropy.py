@@ -29,8 +29,6 @@ from numpy.typing import NDArray
 from ..arrays import Array
 from ..sketch.estimators.entropy_mean import entropy_mean
 
-__all__ = ["TERM_ERROR", "bucket_mass", "bucket_norm"]
-
 TERM_ERROR = 2.0**-42
 """By how much of N what is added to the Ĥ_b may be off."""
 

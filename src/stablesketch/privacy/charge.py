@@ -61,8 +61,6 @@ from .loss_law import ATOM, Law, bounded, compose, either, power, split
 from .noisy_estimate import Precision
 from .shift_curve import ShiftCurve
 
-__all__ = ["Charge", "Kind"]
-
 Kind = Literal["sketch", "exact", "shift", "estimate", "all", "other"]
 
 # What is written for estimates alone, so that what was written of other kinds before stays as it is.

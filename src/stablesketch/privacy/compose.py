@@ -35,9 +35,6 @@ from numpy.typing import NDArray
 from ..arrays import Array
 from .lattice import LatticeLaw
 
-__all__ = ["TiltedSum", "tilt_for_delta", "tilt_for_epsilon", "tilted_sum"]
-
-
 _UNIT = 2.0**-53
 _FFT = 16.0
 _WINDOW = 40.0

@@ -25,8 +25,6 @@ from .compose import tilt_for_delta, tilt_for_epsilon, tilted_sum
 from .lattice import LatticeLaw, lower_law, upper_law
 from .loss import LossCells, loss_cells
 
-__all__ = ["PrivacyCurve"]
-
 # Cells per deviation of the loss at first; the bracket is then some 3e-5 of ε wide. Wider ones are refined, fourfold.
 _FINENESS = 80.0
 _LEAST_CELLS = 1024.0

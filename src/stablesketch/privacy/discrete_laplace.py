@@ -26,8 +26,6 @@ from numbers import Rational
 
 from ..errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["Below", "quantile", "sample", "variance"]
-
 Below = Callable[[int], int]
 
 # Digits of the first attempt at a quantile; more are taken until the answer is certain.

@@ -73,8 +73,6 @@ from . import discrete_laplace
 from .keyed_integers import KeyedIntegers
 from .privacy import Privacy
 
-__all__ = ["PhantomNumber", "distinct_deviation", "distinct_limits", "phantoms_for"]
-
 # More phantoms would make a release take seconds.
 _MOST = 1 << 24
 _SLACK = 1.0 + 1e-12

@@ -75,9 +75,6 @@ from ..numeric import is_whole
 from .neighbours import float_above
 from .privacy import Privacy
 
-__all__ = ["EntropySensitivity", "entropy_sensitivity", "worst_entropy"]
-
-
 # Sums of a few terms, each good to some units in the last place.
 _ROUNDING = 1e-13
 _CLOSE = 1e-3

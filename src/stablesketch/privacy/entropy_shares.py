@@ -17,8 +17,6 @@ from ..sketch.estimators.entropy_mean import entropy_mean_law
 from .exact_entropy import failure
 from .privacy import Privacy
 
-__all__ = ["NORM_SHARE", "EntropyShares"]
-
 # Of ε, for N where it is private. To first order H errs by (noise of G + |H - β| noise of N)/N, so the best share rises
 # with |H - β|/β, from a quarter at 0.2 to a half at 1. Three eighths of a round ε lie on the lattice of loss_law.py.
 _TOTAL_SHARE = 0.375

@@ -47,9 +47,6 @@ from .noisy_estimate import RAISED_XI, NoisyEstimate, Precision
 from .noisy_norm import NoisyNorm
 from .upper_atoms import Atoms, power_atoms
 
-__all__ = ["ESTIMATES", "Certified", "shifted_law"]
-
-
 _UNIT = 2.0**-53
 # Points per deviation if there are few, and if so many points above 0 allow it.
 _FINENESS, _FINEST = 40.0, 4_096.0

@@ -27,8 +27,6 @@ from ..errors import ArgumentError
 from ..sketch.estimators.power_sum import one_sided_log_moment, one_sided_variance, power_sum
 from .noisy_estimate import Precision
 
-__all__ = ["ERROR", "precision_of", "usual_cap"]
-
 ERROR = 2.0**-43
 """η: the relative error of an estimate beyond X that the table does not have."""
 

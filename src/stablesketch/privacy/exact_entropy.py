@@ -43,8 +43,6 @@ from .exact_moment import nearest, totals_by_size
 from .neighbours import float_above
 from .privacy import Privacy
 
-__all__ = ["EXACT_ERROR", "exact_mass", "failure", "mass_change", "most_total"]
-
 EXACT_ERROR = Fraction(1, 1 << 100)
 """η: `exact_mass` is off by at most so much of N."""
 

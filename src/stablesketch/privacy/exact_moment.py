@@ -31,8 +31,6 @@ from numpy.typing import NDArray
 
 from ..errors import ArgumentError, ArgumentTypeError, NegativeTotal
 
-__all__ = ["MARGIN", "TOTAL_BITS", "moment_units", "nearest", "totals_by_size", "units_sensitivity"]
-
 # How much more than half a unit the rounded moment may be from the true one. It costs nothing worth saving.
 MARGIN = Fraction(1, 1024)
 # Totals of more bits are refused: the bound of the error below relies on it.

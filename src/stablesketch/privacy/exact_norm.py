@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 
 from .exact_moment import MARGIN, nearest, totals_by_size
 
-__all__ = ["norm_distance", "norm_units"]
-
 
 def norm_units(totals: NDArray[np.integer] | Iterable[int], p: float, step: Fraction) -> int:
     """U with |U - ‖f‖_p/step| <= 1/2 + MARGIN, for 1 < p <= 2. Equal totals cost one.

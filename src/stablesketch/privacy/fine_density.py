@@ -26,9 +26,6 @@ from ..arrays import Array
 from ..law import tails
 from ..law.log_magnitude import log_magnitude
 
-__all__ = ["SLOPE_ERROR", "VALUE_ERROR", "FineLogDensity", "fine_log_density"]
-
-
 VALUE_ERROR = 4e-12
 SLOPE_ERROR = 1e-10
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import hashlib
 
-__all__ = ["KeyedIntegers"]
-
 _BLOCK = 256
 
 

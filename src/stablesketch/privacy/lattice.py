@@ -33,9 +33,6 @@ from ..arrays import Array
 from .fine_density import VALUE_ERROR
 from .loss import QUADRATURE_ERROR, LossCells
 
-__all__ = ["LatticeLaw", "lower_law", "upper_law"]
-
-
 # Computed densities and cell masses of the narrow law are within this of the true ones, in logarithms; those of the
 # wide law are computed as e^{-L} times as much, which adds the error of L.
 _SCALE_ERROR = VALUE_ERROR + 2.0 * QUADRATURE_ERROR

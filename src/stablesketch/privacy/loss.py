@@ -27,9 +27,6 @@ from numpy.typing import NDArray
 from ..arrays import Array
 from .fine_density import SLOPE_ERROR, VALUE_ERROR, FineLogDensity, fine_log_density
 
-__all__ = ["QUADRATURE_ERROR", "LossCells", "loss_cells"]
-
-
 QUADRATURE_ERROR = 1e-12
 _NODES = 7
 _PANEL = 0.25

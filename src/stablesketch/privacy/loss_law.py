@@ -39,9 +39,6 @@ import numpy as np
 from ..arrays import Array
 from ..errors import BlobError
 
-__all__ = ["ATOM", "Law", "bounded", "compose", "either", "power", "split"]
-
-
 _UNIT = 2.0**-53
 # Points per standard deviation, at least, and less than twice as many. Splitting on such a lattice adds at most
 # (1/40)²/8 of the variance each time, and a release passes through some 20 of them.

@@ -63,8 +63,6 @@ from ..law import StableLaw
 from ..numeric import is_real
 from .privacy import Privacy
 
-__all__ = ["MOST_FLOOR", "WorstNeighbours", "float_above", "log_sensitivity", "sensitivity", "worst_neighbours"]
-
 # Digits beyond those that the largest integer cancels; what is left is exact to far more than a float shows.
 _SPARE_DIGITS = 50
 # No stream within the limits of Privacy has a larger F_p; a floor beyond it protects nothing that could exist.

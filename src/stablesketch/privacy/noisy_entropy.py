@@ -65,12 +65,10 @@ from ..sketch.estimators.entropy_mean import size_for as mean_size_for
 from . import discrete_laplace
 from .bucket_entropy import TERM_ERROR, bucket_mass, bucket_norm
 from .charge import Charge
-from .entropy_shares import NORM_SHARE, EntropyShares
+from .entropy_shares import EntropyShares
 from .exact_entropy import EXACT_ERROR, exact_mass, mass_change, most_total
 from .exact_moment import nearest
 from .privacy import Privacy
-
-__all__ = ["MOST_TOTAL", "NORM_SHARE", "EntropyNoise", "NoisyMass", "entropy_size_for", "error"]
 
 BucketState = tuple[NDArray[np.int64], Array]
 

@@ -32,9 +32,6 @@ from ..errors import ArgumentError
 from ..sketch.estimators.power_lattice import log_below, truncated_power
 from ..sketch.estimators.power_sum import one_sided_variance, power_sum
 
-__all__ = ["EXACT", "RAISED", "RAISED_XI", "NoisyEstimate", "Precision", "check_asked", "expected_excess", "noise_for"]
-
-
 # By how much logarithms of probabilities are raised: the table of ln P(Y <= y) errs by less than 1e-9, ln φ by 1e-11.
 RAISED = 2e-9
 # By how much ξ is raised: its constant errs by less than 1e-9.

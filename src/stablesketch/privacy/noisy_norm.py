@@ -26,9 +26,6 @@ from ..errors import ArgumentError
 from ..sketch.estimators.norm import norm_law
 from .noisy_estimate import EXACT, Precision, check_asked, expected_excess
 
-__all__ = ["NoisyNorm", "norm_noise_for"]
-
-
 _WITHIN = 1e-4  # how closely `noise` is found, always from above
 # By how much the tail is raised, and by how much more an entry: ln P of an order statistic is r times that of |X|.
 _RAISED, _RAISED_EACH = 1e-9, 1e-12

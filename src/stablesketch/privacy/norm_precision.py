@@ -66,8 +66,6 @@ from ..sketch.estimators.norm import NormLaw, norm_law
 from .estimate_precision import switching
 from .noisy_estimate import Precision
 
-__all__ = ["MOST_KEYS", "most_keys", "norm_precision", "usual_norm_cap"]
-
 MOST_KEYS = 2.0**40
 """More keys than this are covered by no plan."""
 

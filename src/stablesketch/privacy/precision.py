@@ -63,18 +63,6 @@ from __future__ import annotations
 
 import math
 
-__all__ = [
-    "ENTROPY_ERROR",
-    "NUMERICAL_ERROR",
-    "STEPS_PER_DEVIATION",
-    "coarse_enough_step",
-    "entropy_is_covered",
-    "grid_step",
-    "is_covered",
-    "rounded_deviation",
-    "rounding_delta",
-]
-
 NUMERICAL_ERROR = 2.0**-43
 """η: the declared mean error of ln T."""
 

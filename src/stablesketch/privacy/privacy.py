@@ -10,8 +10,6 @@ from typing import Any, Literal, cast, get_args
 from ..errors import ArgumentError, ArgumentTypeError
 from ..numeric import checked_real, is_whole
 
-__all__ = ["Privacy", "Relation", "Unit"]
-
 Relation = Literal["replace", "add_remove"]
 Unit = Literal["pair", "key"]
 

@@ -27,9 +27,6 @@ from numpy.typing import NDArray
 
 from ..sketch.estimators.norm import log_choose
 
-__all__ = ["expected_power", "expected_sample_moment", "predicted_bias"]
-
-
 _DEVIATIONS = 12.0
 _SERIES_FROM = 4_000.0
 

@@ -32,9 +32,6 @@ from .loss import loss_cells
 from .privacy import Privacy
 from .sampling import amplified, common_pairs, cut_chances, kept_chance, sample_log_rho
 
-__all__ = ["per_entry_delta"]
-
-
 _CELLS = 4096  # of a one-entry curve
 _POINTS = 4096  # of the lattice on one side of 0
 _CUTS = 4  # those of the least t, which are missed least often

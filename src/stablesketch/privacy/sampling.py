@@ -61,19 +61,6 @@ from .curve import PrivacyCurve
 from .neighbours import log_sensitivity
 from .privacy import Privacy
 
-__all__ = [
-    "LEAST_RATE",
-    "Per",
-    "SampledCurve",
-    "Sampling",
-    "amplified",
-    "common_pairs",
-    "cut_chances",
-    "kept_chance",
-    "sample_log_rho",
-    "unamplified",
-]
-
 Per = Literal["pair", "entry"]
 
 LEAST_RATE = 2.0**-11

@@ -65,9 +65,6 @@ from ..law.skewed import SkewedLaw
 from ..numeric import checked_real, is_real, is_whole
 from .loss_law import ATOM, Law, either, power, split
 
-__all__ = ["MOST_SHIFT", "SLOPE_ERROR", "VALUE_ERROR", "ShiftCurve", "third_derivative_bound"]
-
-
 VALUE_ERROR = 2e-12
 """|computed - true| of ln h; the largest found is below 3e-13."""
 

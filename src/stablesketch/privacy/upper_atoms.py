@@ -37,9 +37,6 @@ from ..sketch.estimators.power_lattice import log_below, to_the
 from ..sketch.estimators.power_sum import PowerSum, power_sum
 from .noisy_estimate import RAISED, RAISED_XI
 
-__all__ = ["Atoms", "power_atoms"]
-
-
 _ROUNDING = 1e-14
 _MARGIN = 1.0 + 1e-11  # of sums and products of up to 2^20 positive numbers
 _MOST_CELLS = 18  # a power of two

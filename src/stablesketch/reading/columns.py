@@ -10,22 +10,6 @@ from typing import Any, Literal
 from ..errors import ArgumentError, ArgumentTypeError, DataError
 from .header import Doubt, missing_column
 
-__all__ = [
-    "FRAME_CAST",
-    "BadRow",
-    "Cast",
-    "Columns",
-    "OnBad",
-    "bad_rows",
-    "checked_columns",
-    "checked_types",
-    "no_key",
-    "no_value",
-    "quoted",
-    "selection",
-    "total_above",
-]
-
 OnBad = Literal["error", "skip"]
 
 _INTEGERS = frozenset(["TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"])

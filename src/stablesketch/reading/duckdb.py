@@ -15,8 +15,6 @@ from ..sketch.workers import checked_threads
 from .duckdb_errors import data_error
 from .libraries import need
 
-__all__ = ["DuckDB", "prefetched", "text_literal"]
-
 _BATCH = 1 << 16
 _MEMORY = "512MB"
 _MOST_THREADS = 4  # each holds some ten megabytes of what it reads

@@ -12,8 +12,6 @@ import re
 from ..errors import DataError, in_one_line
 from .lines import too_long
 
-__all__ = ["data_error"]
-
 _ABOUT_VALUES = ("Conversion Error", "Invalid Input Error", "Out of Range Error", "Invalid Error")
 
 

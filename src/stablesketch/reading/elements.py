@@ -20,8 +20,6 @@ from ..errors import ArgumentError, ArgumentTypeError, DataError
 from ..sketch.columns import MAX_WEIGHT
 from .columns import BadRow, Columns, OnBad, bad_rows, no_key, no_value
 
-__all__ = ["NAME", "Pair", "Reader", "bad_item", "check_elements", "kinds"]
-
 NAME = "the PCollection"
 _USUAL = frozenset([str, int])  # types of nearly all keys, groups and people
 _MAP_IT = "Map it to a text, a whole number or a date first"

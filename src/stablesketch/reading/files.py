@@ -18,8 +18,6 @@ from .tables import File, Table
 from .text_lines import line_files
 from .whole_lines import check_skipped
 
-__all__ = ["FORMATS", "Format", "file_format", "open_files", "resolved"]
-
 Format = Literal["parquet", "csv", "tsv", "json", "lines"]
 FORMATS: tuple[Format, ...] = ("parquet", "csv", "tsv", "json", "lines")
 

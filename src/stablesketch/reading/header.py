@@ -20,8 +20,6 @@ from ..errors import DataError
 from .lines import LONGEST_LINE, too_long
 from .packed import opened_text, unreadable
 
-__all__ = ["Doubt", "FirstRow", "column_names", "empty", "first_row", "first_row_of", "missing_column"]
-
 _STEP = 1 << 14
 _QUOTED = re.compile(rb'"((?:[^"]++|"")*+)"')
 

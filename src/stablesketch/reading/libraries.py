@@ -7,8 +7,6 @@ from typing import Any
 
 from ..errors import LibraryMissing
 
-__all__ = ["need"]
-
 
 def need(name: str, extra: str = "cli") -> Any:
     """The module `name`, or an error that says how to install it: it comes with an `extra` of this package."""

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator
 
 from ..errors import DataError
 
-__all__ = ["LONGEST_LINE", "too_long", "whole_lines"]
-
 LONGEST_LINE = 2_000_000
 """Bytes of a line, its end included: DuckDB's own limit, and so that of pipes and of Spark."""
 

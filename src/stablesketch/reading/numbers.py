@@ -11,8 +11,6 @@ from ..errors import ArgumentError
 from ..sketch.columns import MAX_WEIGHT, value_column
 from .libraries import need
 
-__all__ = ["numbers"]
-
 
 def numbers(column: Any, highest: int, clip: bool) -> NDArray[np.int64]:
     """A column of values as integers from 1 to `highest`. Text must be a whole number as written; 1.5 is refused."""

@@ -20,8 +20,6 @@ from .streams import Stream, arrow_stream, csv_stream
 from .tables import Table
 from .text_lines import line_stream
 
-__all__ = ["Input", "opened"]
-
 _SQLITE = b"SQLite format 3\x00"
 
 

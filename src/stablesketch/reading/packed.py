@@ -11,8 +11,6 @@ from typing import Any
 from ..errors import DataError, in_one_line
 from .libraries import need
 
-__all__ = ["HEAD", "check_bytes", "check_file", "opened_text", "unreadable"]
-
 _PACKED = {  # how such a file begins, and what makes text of it
     "gzip": (b"\x1f\x8b", "gzip -dc"),
     "zstd": (b"\x28\xb5\x2f\xfd", "zstd -dc"),

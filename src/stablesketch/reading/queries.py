@@ -24,8 +24,6 @@ from .duckdb import DuckDB, text_literal
 from .files import resolved
 from .tables import Table
 
-__all__ = ["open_query"]
-
 _NAME = "the query"
 _EXAMPLE = "Pass exactly one SELECT, such as: select app from 'events/*.parquet'"
 

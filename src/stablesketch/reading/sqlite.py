@@ -13,8 +13,6 @@ from ..errors import DataError
 from .libraries import need
 from .streams import Stream
 
-__all__ = ["sqlite_stream"]
-
 _ROWS = 1 << 15
 _READING = frozenset([sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE])
 _EXAMPLE = "Pass exactly one SELECT that reads tables of this database"

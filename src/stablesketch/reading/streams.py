@@ -18,8 +18,6 @@ from .lines import LONGEST_LINE, too_long
 from .packed import HEAD, check_bytes
 from .tables import Table
 
-__all__ = ["Readable", "Stream", "arrow_stream", "begun", "csv_stream"]
-
 
 class Readable(Protocol):
     """What bytes are read from, so many a call; none at the end."""

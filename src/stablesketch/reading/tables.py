@@ -11,8 +11,6 @@ from .columns import BadRow, Cast, Columns, OnBad, bad_rows, checked_types, sele
 from .duckdb import DuckDB
 from .header import Doubt
 
-__all__ = ["File", "Table"]
-
 
 @dataclass(frozen=True)
 class File:

@@ -20,8 +20,6 @@ from .lines import whole_lines
 from .packed import opened_text, unreadable
 from .streams import Readable, Stream, begun
 
-__all__ = ["line_files", "line_stream"]
-
 Opened = Callable[[], AbstractContextManager[Readable]]
 
 

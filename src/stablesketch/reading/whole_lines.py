@@ -24,8 +24,6 @@ from .lines import whole_lines
 from .packed import opened_text
 from .tables import Table
 
-__all__ = ["check_skipped"]
-
 
 def check_skipped(table: Table, columns: Columns, files: Sequence[Path], delimiter: str) -> None:
     """Raises if a row that is skipped has several lines, or may have them."""

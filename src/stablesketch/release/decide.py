@@ -22,8 +22,6 @@ from ..published import Terms
 from .outcome import Share
 from .question import Question
 
-__all__ = ["Decision", "asked_of_a_group", "before_counting", "decide", "price_of_finding", "touched", "whole_ask"]
-
 
 @dataclass(frozen=True)
 class Decision:

@@ -11,8 +11,6 @@ from ..plan import Plan
 from ..published import Release
 from ..visible import visible
 
-__all__ = ["GroupRelease", "Outcome", "Share", "in_words", "recorded", "to_json"]
-
 
 @dataclass(frozen=True)
 class Share:

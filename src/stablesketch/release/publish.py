@@ -25,8 +25,6 @@ from .source import Progress
 if TYPE_CHECKING:
     from ..ledger import Ledger
 
-__all__ = ["Till", "names_shown", "one_number", "publish"]
-
 
 class Till:
     """Where a release is paid: a ledger and the label of the record, or nowhere."""

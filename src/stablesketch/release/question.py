@@ -22,8 +22,6 @@ from ..reading.columns import Columns, OnBad, checked_columns
 from ..reading.opened import Input
 from ..statistic import Statistic
 
-__all__ = ["DEFAULTS", "Question", "What", "WhatOfColumns", "WhatOfFiles", "asks", "question"]
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 

@@ -18,8 +18,6 @@ from .source import Progress, Source
 if TYPE_CHECKING:
     from ..ledger import Ledger
 
-__all__ = ["run_source"]
-
 
 def run_source(
     question: Question, source: Source, *, ledger: Ledger | None = None, label: str = "",

@@ -16,8 +16,6 @@ from ..secret import Secret
 if TYPE_CHECKING:
     from ..bounding.max_value import DigitCounts
 
-__all__ = ["Progress", "Source"]
-
 
 class Progress(Protocol):
     """Somebody who wants to see how far a reading is."""

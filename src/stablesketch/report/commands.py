@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from ..plan import Plan
 from ..plan.asked import USUAL_MEMORY, Asked
 
-__all__ = ["commands", "plan_command"]
-
 
 def commands(plan: Plan) -> list[str]:
     """Plans that sample, allow deletes, are of a total, or of groups that share people are made from Python only."""

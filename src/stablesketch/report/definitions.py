@@ -7,8 +7,6 @@ from ..plan import Plan
 from ..plan.mechanism import needs_promise
 from ..release.outcome import Share
 
-__all__ = ["asked", "change"]
-
 
 def asked(plan: Plan, grouped: bool, shares: tuple[Share, ...] = ()) -> list[tuple[str, str]]:
     """The question."""

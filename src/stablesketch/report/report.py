@@ -22,8 +22,6 @@ from . import sentences, tables
 from .commands import commands
 from .definitions import asked
 
-__all__ = ["Context", "report_page"]
-
 
 @dataclass(frozen=True)
 class Context:

@@ -10,8 +10,6 @@ from ..published import Release
 from ..release.outcome import Share, in_words
 from ..spoken import at_most
 
-__all__ = ["chosen", "computed", "cost", "not_protected", "protected"]
-
 
 def cost(plan: Plan, release: Release, groups: int, person: bool, shares: tuple[Share, ...] = ()) -> str:
     """ε and δ, what they were spent on if on several things, and what they mean."""

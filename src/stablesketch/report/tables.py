@@ -10,8 +10,6 @@ from ..release.outcome import GroupRelease
 from ..spoken import short
 from ..statistic import Profile
 
-__all__ = ["group_table", "items", "order_table", "rows"]
-
 
 def group_table(groups: Sequence[GroupRelease]) -> str:
     """The largest first; of profiles, a row for each order."""

@@ -20,8 +20,6 @@ from typing import NoReturn, final
 
 from ..errors import SecretNotPicklable
 
-__all__ = ["SECRET_BYTES", "Bits"]
-
 SECRET_BYTES = 32
 
 

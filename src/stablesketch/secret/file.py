@@ -36,8 +36,6 @@ try:
 except ImportError:  # no POSIX: no attributes of files there
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["SecretFile", "Spending", "fresh", "holds", "read", "ready_to_spend", "write"]
-
 _FRESH = b"stablesketch-secret 1\n"
 _SPENT = "stablesketch-secret 1 spent"
 _PAUSES = (0.0, 0.05, 0.2, 0.5)  # seconds before each attempt to mark a file

@@ -29,8 +29,6 @@ from . import file as secret_file
 from .bits import SECRET_BYTES, Bits
 from .file import SecretFile, Spending
 
-__all__ = ["Secret"]
-
 _WAIT = 60.0  # seconds for another thread to finish saving
 
 

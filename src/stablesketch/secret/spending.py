@@ -36,8 +36,6 @@ from ..paying import Paid
 from .file import Spending
 from .secret import Secret
 
-__all__ = ["spending"]
-
 
 @contextlib.contextmanager
 def spending(

@@ -1,7 +1,8 @@
 """The sketch, in the order data flows: columns → fingerprints → projection → entries → wire, estimators."""
 
 from .distinct import DistinctRegisters
+from .entry_values import entry_bytes
 from .estimators import Estimate
-from .sketch import Sketch, entry_bytes
+from .sketch import Sketch
 
 __all__ = ["DistinctRegisters", "Estimate", "Sketch", "entry_bytes"]

@@ -30,8 +30,6 @@ from .shape import whole
 from .tier import TIER
 from .workers import CHUNK, checked_threads, share
 
-__all__ = ["FEWEST", "MOST", "DistinctRegisters", "blob_bytes"]
-
 FEWEST, MOST = 64, 1 << 22
 _HEADER = struct.Struct("<I8s")  # registers, fingerprint of the secret
 _SHIFT = np.uint32(WINDOW)

@@ -19,8 +19,6 @@ from .entry_law import ENTROPY, EntryLaw
 from .entry_values import integer_entries, quotients
 from .sketch import Sketch
 
-__all__ = ["EntropySketch"]
-
 
 class EntropySketch(Sketch):
     """As `Sketch`, whatever it says of moments left aside; `locations` are what entropy is estimated from."""

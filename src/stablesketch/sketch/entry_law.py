@@ -9,8 +9,6 @@ from ..law.one_sided import GREATEST_P, OneSidedLaw
 from ..law.stable import LEAST_P
 from ..numeric import is_real
 
-__all__ = ["ENTROPY", "EntryLaw", "LawKind", "SketchLaw", "checked_law"]
-
 SketchLaw = Literal["symmetric", "one-sided"]
 LawKind = Literal["symmetric", "one-sided", "entropy"]
 

@@ -10,8 +10,6 @@ from .._native import Entries
 from ..arrays import Array
 from .entry_law import SketchLaw, checked_law
 
-__all__ = ["entry_bytes", "integer_entries", "log_magnitudes", "logs_of", "quotients"]
-
 
 def entry_bytes(p: float, moment: float, law: SketchLaw | None = None) -> float:
     """About how many bytes `to_bytes` takes for an entry of a stream with F_p = `moment`: docs/wire-format.md.

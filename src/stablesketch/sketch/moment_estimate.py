@@ -22,8 +22,6 @@ from .estimators import (
     one_sided,
 )
 
-__all__ = ["BEST", "bucket_moments", "moment_estimate"]
-
 BEST = "best"
 
 _NOT_POSITIVE = (

@@ -18,8 +18,6 @@ from .entry_law import EntryLaw
 from .tier import TIER
 from .workers import share
 
-__all__ = ["PHANTOMS", "STREAM", "Fingerprints", "Projection", "Totals"]
-
 Fingerprints = NDArray[np.uint64]
 Totals = NDArray[np.int64]
 

@@ -23,21 +23,6 @@ from ..secret import Secret
 from .entry_law import EntryLaw
 from .projection import STREAM
 
-__all__ = [
-    "ReferenceTable",
-    "Variates",
-    "aes128_encrypt",
-    "buckets_of",
-    "entry_bits",
-    "magnitudes",
-    "multiples",
-    "position",
-    "reference_entries",
-    "sum_entries",
-    "uniforms",
-    "variates",
-]
-
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 

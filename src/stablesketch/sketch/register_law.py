@@ -46,8 +46,6 @@ from numpy.typing import NDArray
 from ..arrays import Array
 from .estimators import checked_confidence
 
-__all__ = ["LARGEST", "WINDOW", "deviation", "deviations", "estimate", "limits", "solved"]
-
 WINDOW = 24
 """How many values below its largest a register remembers."""
 LARGEST = 252

@@ -7,8 +7,6 @@ import operator
 from ..errors import ArgumentError, ArgumentTypeError
 from .entry_law import EntryLaw
 
-__all__ = ["LARGEST_IN_BUCKETS", "checked_buckets", "checked_size", "whole"]
-
 _LARGEST_SIZE = 2**31 - 1
 LARGEST_IN_BUCKETS = 2**22
 

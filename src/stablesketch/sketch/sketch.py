@@ -23,14 +23,11 @@ from ..secret import Secret
 from . import wire
 from .columns import MAX_WEIGHT
 from .entry_law import ENTROPY, EntryLaw, LawKind, SketchLaw, checked_law
-from .entry_values import entry_bytes, integer_entries, log_magnitudes
 from .estimators import Estimate
 from .moment_estimate import BEST, bucket_moments, moment_estimate
 from .projection import Projection
 from .shape import checked_buckets, checked_size
 from .workers import checked_threads
-
-__all__ = ["Sketch", "entry_bytes", "integer_entries", "log_magnitudes"]
 
 
 class Sketch:

@@ -10,8 +10,6 @@ import os
 from .._native import tier_names
 from ..errors import ArgumentError
 
-__all__ = ["TIER"]
-
 
 def _choose() -> str:
     available = tier_names()

@@ -10,8 +10,6 @@ from ..errors import BlobError
 from ..framing import Kind, PackedIntegers, encode_integer, framed, opened
 from .entry_law import ENTROPY
 
-__all__ = ["Frame", "decode", "encode", "totals_of"]
-
 _HEADER = struct.Struct("<dIH8s")  # p, size, resolution, fingerprint of the secret
 _BUCKETS = struct.Struct("<I")  # follows, of a sketch in buckets
 

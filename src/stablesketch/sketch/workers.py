@@ -10,8 +10,6 @@ from typing import TypeVar
 
 from ..errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["checked_threads", "limit_threads", "share"]
-
 CHUNK = 1 << 16  # rows at a time: bounds the memory of a worker, and keeps its rows in the second-level cache
 _ALONE = 1 << 14  # fewer rows than this are not worth a second thread
 

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .statistic import Statistic
 
-__all__ = ["ORDER", "Argument", "Option", "OptionError", "one_order", "read_orders"]
-
 
 class OptionError(ValueError):
     """What is wrong with the options of a statistic, and what to do."""

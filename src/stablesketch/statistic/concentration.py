@@ -27,8 +27,6 @@ from .words import CONCENTRATION, VARIETY, Subject, Topic, as_varied, between
 if TYPE_CHECKING:
     from ..published import Release
 
-__all__ = ["HHI", "Form", "Simpson"]
-
 Form = Literal["index", "gini", "inverse"]
 _SQUARES = "the sum over all keys of s^2, s being the share of the key in the total"
 

@@ -31,8 +31,6 @@ from .words import VARIETY, Subject, Topic, as_varied, between, entropy
 if TYPE_CHECKING:
     from ..published import Release
 
-__all__ = ["NEAR_ENTROPY", "Diversity", "Hill", "Renyi", "Tsallis", "log_hill", "log_hill_factor", "measured_for"]
-
 NEAR_ENTROPY = 0.9
 """An order near 1, of which sketches have a floor."""
 

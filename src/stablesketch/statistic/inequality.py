@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from ..privacy import Privacy
     from ..published import Release
 
-__all__ = ["Atkinson", "GeneralisedEntropy"]
-
 
 class _Inequality(Derived):
     relative: ClassVar[bool] = False

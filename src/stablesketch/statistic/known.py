@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..privacy import Privacy
 
-__all__ = ["Known"]
-
 
 @dataclass(frozen=True)
 class Known:

@@ -17,8 +17,6 @@ from .words import VARIETY, Subject, Topic, between, entropy, too_small
 if TYPE_CHECKING:
     from ..published import Release
 
-__all__ = ["Distinct", "Shannon"]
-
 
 @dataclass(frozen=True)
 class Shannon(Measured):

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from ..privacy import Privacy
     from ..published import Release
 
-__all__ = ["Moment", "Total", "total_is_public"]
-
 
 class _P(Option):
     def refusal(self, statistic: type[Statistic], given: object) -> str:

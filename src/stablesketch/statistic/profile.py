@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from ..privacy import Privacy
     from ..published import Release
 
-__all__ = ["Profile"]
-
 _MOST = 16
 
 

@@ -15,8 +15,6 @@ from .moment import Moment, Total
 from .profile import Profile
 from .statistic import Statistic
 
-__all__ = ["STATISTICS", "from_dict", "register"]
-
 Kind = TypeVar("Kind", bound=type[Statistic])
 
 _KINDS: dict[str, type[Statistic]] = {}

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from ..privacy import Privacy
     from ..published import Release
 
-__all__ = ["ANY", "LEAST_ORDER", "Derived", "Measured", "Statistic", "checked_order", "exact_name"]
-
 ANY = Known()  # nothing is known of the stream
 LEAST_ORDER = 0.05  # of a moment: below, entries are beyond what numbers hold
 

@@ -9,8 +9,6 @@ from ...errors import DataError
 from ...reading.elements import NAME, bad_item, kinds
 from ...reading.libraries import need
 
-__all__ = ["batch_of", "columns_of", "look_through", "same_sorts", "sorts_of"]
-
 Columns = Sequence[Sequence[Any]]
 
 

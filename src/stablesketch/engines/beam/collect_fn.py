@@ -17,8 +17,6 @@ from ..local.pour import BadBatch, pour
 from ..secret_from import TheSecret, child_name
 from .batches import batch_of, columns_of, look_through, same_sorts, sorts_of
 
-__all__ = ["Accumulator", "CollectFn", "CountedFn", "secret_of"]
-
 beam = need("apache_beam", "beam")
 
 _BUFFER = 1 << 14  # pairs

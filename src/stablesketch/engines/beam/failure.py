@@ -13,8 +13,6 @@ from ... import errors
 from ...errors import StablesketchError
 from .. import failure
 
-__all__ = ["typed_error"]
-
 # Beam makes another exception of what a function raises, with the name of the step in its message, unless that has been
 # done, which it tells by this mark. Ours have constructors that it cannot call, and would become RuntimeErrors.
 setattr(StablesketchError, "_tagged_with_step", True)  # noqa: B010  # not an attribute of the class for anybody else

@@ -10,8 +10,6 @@ from ...reading.elements import Pair, Reader
 from ...reading.libraries import need
 from ..secret_from import SecretFrom, check_absent
 
-__all__ = ["Read", "by_group", "checked_reference", "windows_of_a_pair"]
-
 beam = need("apache_beam", "beam")
 _windows = need("apache_beam.transforms.window", "beam")
 _triggers = need("apache_beam.transforms.trigger", "beam")

@@ -16,8 +16,6 @@ from ..secret_from import SecretFrom, TheSecret
 from .collect_fn import CollectFn, secret_of
 from .reading import Read, by_group, checked_reference, windows_of_a_pair
 
-__all__ = ["Sketch"]
-
 beam = need("apache_beam", "beam")
 
 

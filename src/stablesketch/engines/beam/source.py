@@ -22,8 +22,6 @@ from ..secret_from import TheSecret
 from .collect_fn import CountedFn
 from .reading import Read, by_group
 
-__all__ = ["BeamSource"]
-
 beam = need("apache_beam", "beam")
 _windows = need("apache_beam.transforms.window", "beam")
 

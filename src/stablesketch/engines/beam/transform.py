@@ -56,8 +56,6 @@ from .source import BeamSource
 if TYPE_CHECKING:
     from ...ledger import Ledger
 
-__all__ = ["Release"]
-
 beam = need("apache_beam", "beam")
 
 

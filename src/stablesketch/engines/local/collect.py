@@ -17,8 +17,6 @@ from ...release.source import Progress
 from ...secret import Secret
 from .pour import BadBatch, pour
 
-__all__ = ["check_pairs", "collect", "naming_bad_rows"]
-
 Result = TypeVar("Result")
 
 

@@ -11,8 +11,6 @@ from ...reading.opened import Input, opened
 from ...reading.streams import Stream
 from ...statistic import Statistic
 
-__all__ = ["Exact", "exact_values"]
-
 
 class Exact(NamedTuple):
     """One group, or all with an empty name. A profile has several values."""

@@ -17,8 +17,6 @@ from ..._native import StreamFold
 from ...sketch.projection import Fingerprints, Totals
 from ...sketch.tier import TIER
 
-__all__ = ["Fold", "Unfolded"]
-
 Codes = NDArray[np.int32]
 Sink = Callable[[int, Fingerprints, Totals, int], None]
 

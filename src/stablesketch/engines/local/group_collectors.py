@@ -15,8 +15,6 @@ from ...plan import Plan
 from ...reading.libraries import need
 from ...sketch.columns.refusals import Shown
 
-__all__ = ["MOST_BYTES", "ListedGroups", "MetGroups", "check_room"]
-
 MOST_BYTES = 4 << 30
 """Of the sketches of listed groups together, which are in memory while pairs are poured."""
 _ENTRY_BYTES = 64  # of an entry while it is added to; measured

@@ -18,8 +18,6 @@ from ...sketch.columns import MAX_WEIGHT
 from .fold import Fold, Sink, Unfolded
 from .group_collectors import ListedGroups, MetGroups
 
-__all__ = ["BadBatch", "pour", "pour_groups"]
-
 
 class BadBatch(Exception):
     """A row of the stream is no pair: the number of rows before its batch, the batch, and what was wrong with it."""

@@ -18,8 +18,6 @@ from .source import LocalSource
 if TYPE_CHECKING:
     from ...ledger import Ledger
 
-__all__ = ["release", "run"]
-
 
 @asks(WhatOfFiles)
 def release(

@@ -22,8 +22,6 @@ from .collect import naming_bad_rows
 from .group_collectors import ListedGroups, check_room
 from .pour import pour, pour_groups
 
-__all__ = ["LocalSource"]
-
 Result = TypeVar("Result")
 
 

@@ -18,8 +18,6 @@ from typing import Any
 
 from ...reading.libraries import need
 
-__all__ = ["keep_imports", "large_batches"]
-
 _BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 _ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
 _UNLIMITED = str(2**31 - 1)

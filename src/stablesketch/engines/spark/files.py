@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from ...ledger import Ledger
     from ...release.source import Progress
 
-__all__ = ["VARIABLE", "need_java", "run_files"]
-
 VARIABLE = "STABLESKETCH_SECRET"  # where workers find a secret that cannot be broadcast to them
 
 # Folders like country=007 are text, as on one machine; and a file that cannot be read is not left out.

@@ -14,8 +14,6 @@ from ...reading.columns import BadRow, Cast, Columns, bad_rows, checked_types
 from ...reading.libraries import need
 from ...release.question import Question
 
-__all__ = ["NAME", "DataFrame", "Pairs", "TextFrame", "back_quoted", "is_remote", "quiet", "shown_path"]
-
 DataFrame = Any  # of pyspark.sql, classic or of Spark Connect: neither is imported for its type alone
 
 NAME = "the DataFrame"

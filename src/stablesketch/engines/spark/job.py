@@ -15,17 +15,6 @@ from ..secret_from import SecretFrom, TheSecret, check_absent
 from .frame import DataFrame, Pairs, is_remote, quiet
 from .work import DIGITS, MERGED, STATES, Recipe
 
-__all__ = [
-    "checked_reference",
-    "collected",
-    "digits",
-    "fresh_secret",
-    "grouped_states",
-    "merged_states",
-    "raise_failures",
-    "sent",
-]
-
 
 def checked_reference(secret: object) -> SecretFrom:
     """A reference that does not hold the secret itself, or an error that says how to make one."""

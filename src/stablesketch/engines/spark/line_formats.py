@@ -19,8 +19,6 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-__all__ = ["Cells", "Malformed", "csv_reader", "decoded", "json_reader", "line_reader"]
-
 Cells = Sequence[str | None]
 _WHOLE = re.compile(r"-?[1-9][0-9]*|0")
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from ...ledger import Ledger
     from ...release.source import Progress
 
-__all__ = ["as_frame", "release", "run_frame"]
-
 
 @asks(WhatOfColumns)
 def release(

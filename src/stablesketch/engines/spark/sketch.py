@@ -18,8 +18,6 @@ from .batches import large_batches
 from .frame import NAME, DataFrame, Pairs, back_quoted
 from .work import OPEN_GROUPS, Recipe, checked_open
 
-__all__ = ["merged", "sketch", "sketch_by"]
-
 
 def sketch(
     df: DataFrame,

@@ -21,8 +21,6 @@ from . import job
 from .frame import DataFrame, Pairs, TextFrame, quiet
 from .work import OPEN_GROUPS, Recipe, checked_open
 
-__all__ = ["SparkSource"]
-
 _FEW = 1 << 12  # groups whose states the driver takes all at once
 
 

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ...release.source import Progress
 
-__all__ = ["stages_shown"]
-
 _SECONDS = 0.3  # between two looks
 _WORDS = "running on Spark"
 

@@ -28,8 +28,6 @@ from .batches import keep_imports
 from .frame import DataFrame, TextFrame, back_quoted, quiet
 from .line_formats import Cells, Malformed, csv_reader, decoded, json_reader, line_reader
 
-__all__ = ["Lines", "checked_delimiter", "text_frame"]
-
 _SAMPLE = 1000  # lines of JSON that are looked at for the names of fields
 
 

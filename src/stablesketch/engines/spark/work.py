@@ -30,8 +30,6 @@ from ..local.pour import BadBatch, pour, pour_groups
 from ..secret_from import TheSecret, child_name
 from .batches import keep_imports
 
-__all__ = ["DIGITS", "MERGED", "OPEN_GROUPS", "STATES", "Recipe", "checked_open"]
-
 STATES = "bucket int, name string, state binary, pairs bigint, failure string"
 MERGED = "name string, state binary, pairs bigint, failure string"
 DIGITS = "counts array<bigint>, failure string"

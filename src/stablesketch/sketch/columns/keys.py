@@ -16,8 +16,6 @@ from stablesketch.sketch.columns.numpy_keys import ReadRows, reader
 from stablesketch.sketch.columns.refusals import Shown, null_row, refused_arrow, refused_row
 from stablesketch.sketch.columns.sources import ArrowSource, Categories, described, is_single, recognise
 
-__all__ = ["FINGERPRINT_KEY_BYTES", "Fingerprinter", "KeyColumn"]
-
 ReadSlice = Callable[[int, int], NDArray[np.uint64]]
 
 _INT64 = range(-(2**63), 2**63)

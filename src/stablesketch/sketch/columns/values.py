@@ -13,8 +13,6 @@ from stablesketch.errors import ArgumentError, ArgumentTypeError
 from stablesketch.sketch.columns.refusals import NULL_WAY_OUT, Shown, arrow_name, is_missing, null_row, shown_integer
 from stablesketch.sketch.columns.sources import ArrowSource, Categories, described, recognise
 
-__all__ = ["MAX_WEIGHT", "ValueColumn", "value_column"]
-
 MAX_WEIGHT = 2**53
 """The largest value of one row: up to here every integer is also a double, in whatever program the data came from."""
 

@@ -25,8 +25,6 @@ from .moments import geometric_mean
 from .order_statistic import median
 from .pitman import log_estimate as pitman
 
-__all__ = ["RawEstimator", "log_mean_ratio"]
-
 RawEstimator = Callable[[Array, Array, float], Array]
 
 _SEED = 20_240_501

@@ -21,8 +21,6 @@ from .power_sum import power_sum
 from .registry import checked_confidence
 from .result import Estimate
 
-__all__ = ["METHOD", "deviation", "estimate"]
-
 METHOD = "power"
 
 

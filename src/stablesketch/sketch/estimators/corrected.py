@@ -11,8 +11,6 @@ from .bias import RawEstimator, log_mean_ratio
 from .location import maximum
 from .moments import best_power, geometric_mean, log_power_mean
 
-__all__ = ["fractional_power", "harmonic_mean", "inter_quantile", "maximum_likelihood"]
-
 # Closer to 0 than this the power mean and its limit, the geometric mean, are equally good to four digits.
 _NEAR_ZERO = 0.01
 _LEAST_SIZE = 4

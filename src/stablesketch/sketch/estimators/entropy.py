@@ -31,9 +31,6 @@ from ...numeric import is_whole
 from .location import log_likelihood
 from .pivot import PivotLaw, law_of_pivot
 
-__all__ = ["LEAST_SIZE", "entropy_deviation", "entropy_estimate", "entropy_pivot"]
-
-
 LEAST_SIZE = 5
 """As in plans. With one entry the posterior has no mean, with two to four its left tail is too long for a grid."""
 

@@ -54,9 +54,6 @@ from ...arrays import Array
 from ...errors import ArgumentError, ArgumentTypeError
 from ...numeric import is_whole
 
-__all__ = ["LEAST_SIZE", "EntropyMeanLaw", "entropy_mean", "entropy_mean_deviation", "entropy_mean_law", "size_for"]
-
-
 LEAST_SIZE = 5
 """As in plans. Two entries have an estimate with a mean, three one with a variance; its upper tail falls like x^-r."""
 

@@ -15,8 +15,6 @@ import numpy as np
 from ...arrays import Array
 from ...law.tabulated import tabulated_log_density
 
-__all__ = ["LogDensity", "density_shape", "log_likelihood", "log_likelihood_derivatives", "maximum"]
-
 LogDensity = Callable[[Array], Array]
 
 # Values of ln h computed at a time: few enough to stay in the processor's cache.

@@ -10,8 +10,6 @@ import numpy as np
 
 from ...arrays import Array
 
-__all__ = ["best_power", "geometric_mean", "log_moment", "log_power_mean", "power_variance", "valley"]
-
 
 def log_moment(exponent: float, p: float) -> float:
     """ln E|X|^{λp}, λ = exponent between -1/p and 1: E|X|^{λp} = (2/π) Γ(1-λ) Γ(λp) sin(πλp/2).

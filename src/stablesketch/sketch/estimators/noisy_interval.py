@@ -28,9 +28,6 @@ from .norm import norm_law
 from .power_sum import power_sum, size_for
 from .registry import checked_confidence
 
-__all__ = ["NoisyLaw", "noisy_norm_law", "noisy_power_law", "noisy_sum_law"]
-
-
 # Quantiles of ξ: so many pieces, equally wide in the logit of probability, to this distance from 0 and 1.
 _PIECES = 300
 _LEAST = 1e-9

@@ -32,9 +32,6 @@ from ...law.above_one import above_one_law
 from .registry import checked_confidence
 from .result import Estimate
 
-__all__ = ["METHOD", "NormLaw", "estimate", "log_choose", "norm_law", "norms", "size_for"]
-
-
 METHOD = "norm"
 
 _LOG_END = -100.0

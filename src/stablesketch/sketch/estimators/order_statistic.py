@@ -11,8 +11,6 @@ from ...arrays import Array
 from ...law.log_magnitude import log_magnitude
 from ...law.tabulated import tabulated_quantile
 
-__all__ = ["best_level", "median", "optimal_quantile"]
-
 
 def median(log_magnitudes: Array, signs: Array, p: float) -> Array:
     """(median|a|)^p / E[(median|X|)^p], exactly unbiased; of an even number of entries the lower median is taken.

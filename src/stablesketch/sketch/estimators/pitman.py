@@ -24,9 +24,6 @@ from ...arrays import Array
 from ...law.tabulated import tabulated_log_density
 from .location import density_shape, log_likelihood, log_likelihood_derivatives, maximum
 
-__all__ = ["log_estimate", "posterior_summary"]
-
-
 # How far the log posterior has fallen at the ends of its grid: e^{-38} is below rounding.
 _FALL = 38.0
 # Grid step in units of the posterior's width at its peak. The trapezoid rule would be content with 0.6; the quantiles,

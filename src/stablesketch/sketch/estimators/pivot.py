@@ -28,9 +28,6 @@ from . import pitman
 from .bias import RawEstimator
 from .location import LogDensity, log_likelihood
 
-__all__ = ["PivotLaw", "law_of_pivot", "pivot_law"]
-
-
 _SEED = 20_240_502
 # Entries that are simulated, and the least and greatest number of sketches. Given the configuration the Pitman estimate
 # is still as uncertain as it ever is, others are less so, and it takes more configurations to know their tails.

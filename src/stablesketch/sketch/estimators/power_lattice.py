@@ -17,8 +17,6 @@ from ...arrays import Array
 from ...law.one_sided import one_sided_law
 from ...law.tabulated import cell_polynomials, in_cells
 
-__all__ = ["LogBelow", "convolved", "cyclic_power", "log_below", "to_the", "truncated_power"]
-
 Number = TypeVar("Number", np.float64, np.complex128)
 
 _WIDTH = 1.0 / 8.0

@@ -32,9 +32,6 @@ from ...law.quadrature import gauss_log_exponential
 from .moments import valley
 from .power_lattice import cyclic_power, log_below, truncated_power
 
-__all__ = ["LEAST_SIZE", "PowerSum", "best_one_sided_power", "one_sided_variance", "power_sum", "size_for"]
-
-
 LEAST_SIZE = 5
 """With fewer entries ξ has so heavy a tail that noise must be many times what the exact value takes."""
 

@@ -16,9 +16,6 @@ from .moments import geometric_mean
 from .order_statistic import median, optimal_quantile
 from .pivot import pivot_law
 
-__all__ = ["DEFAULT_METHOD", "METHODS", "checked_confidence", "log_estimates", "log_intervals"]
-
-
 DEFAULT_METHOD = "pitman"
 
 # Each takes ln|a_j| and the signs, both of shape (m, r) with r >= 2, and p; it gives ln F_hat, of shape (m,).

@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike
 from ...errors import ArgumentTypeError
 from .registry import DEFAULT_METHOD, log_intervals
 
-__all__ = ["Estimate", "estimate"]
-
 
 @dataclass(frozen=True, repr=False)
 class Estimate:
