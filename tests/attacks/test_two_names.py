@@ -114,7 +114,7 @@ def test_a_fork_in_the_middle_of_a_transaction(budget: Path, exact: ss.Plan) -> 
     ledger = ss.Ledger(budget)
 
     def both() -> int:
-        with ledger._transaction(write=True):
+        with ledger._file.transaction(write=True):
             child = os.fork()
         if child == 0:
             ss.Ledger(budget).charge(epsilon=0.1, statistic="child", relation="replace")

@@ -273,7 +273,7 @@ def entries_of(collector: ss.Collector) -> list[str]:
     state = collector._held()
     if hasattr(state, "_totals"):
         return [str(key) for key in state._totals]
-    from stablesketch.sketch.sketch import integer_entries, log_magnitudes
+    from stablesketch.sketch.entry_values import integer_entries, log_magnitudes
 
     entries = state._sketch._entries
     return [str(abs(value)) for value in integer_entries(entries)] + [repr(log) for log in log_magnitudes(entries)[0]]
