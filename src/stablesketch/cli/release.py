@@ -29,8 +29,9 @@ from .deliver import Delivery, need_standard_output
 from .dry_run import check_dry, shares_in_words, show_plan
 from .exits import Exit
 from .kept import check_new, release_bytes, report_bytes, reserved
+from .progress import progress
 from .release_lines import nothing_shown, release_lines, release_notes
-from .screen import json_text, note, progress
+from .screen import json_text, note
 from .statistic_options import Chosen
 
 EXAMPLES = """[bold]Examples[/]
