@@ -49,6 +49,7 @@ LEVELS = {
     "spark": 12,
     "beam": 12,
     "cli": 13,
+    "__main__": 14,
 }
 # The few that look up, each with its reason. They may do so within a function, or for the eyes of the type checker.
 LOOKS_UP = {
