@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import errno
+import logging
 import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -81,7 +82,24 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return code
 
 
+class _Notes(logging.Handler):
+    """What the package logs (what was found in a file) as notes."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        note(in_options(record.getMessage()))
+
+
 def _run(arguments: Sequence[str] | None, payment: Payment) -> int:
+    log, notes = logging.getLogger("stablesketch"), _Notes(logging.INFO)
+    log.setLevel(logging.INFO)
+    log.addHandler(notes)
+    try:
+        return _code(arguments, payment)
+    finally:
+        log.removeHandler(notes)
+
+
+def _code(arguments: Sequence[str] | None, payment: Payment) -> int:
     try:
         code = program()(
             args=list(arguments) if arguments is not None else None, prog_name="stablesketch", standalone_mode=False
