@@ -48,6 +48,8 @@ stablesketch release --sql "select a, n from 'e.csv'" --key a --value n --max-va
 
 cut -d' ' -f1 access.log | stablesketch release - --p 0.5 --epsilon 1 --delta 1e-9
 
+zcat events.jsonl.gz | stablesketch release - --key app --p 0.5 --epsilon 1 --delta 1e-9
+
 stablesketch release events.csv --key app --p 0.5 --epsilon 1 --delta 1e-9 --plot app.svg --report app.html
 
 stablesketch release events.csv --key app --statistic profile --epsilon 1 --delta 1e-9 --plot profile.svg
