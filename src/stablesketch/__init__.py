@@ -47,7 +47,7 @@ from .ledger import Ledger, Preview, Record, Schedule
 from .plan import Plan, plan
 from .privacy import Privacy, PrivacyCurve, Sampling, sensitivity
 from .published import Point, Release
-from .release.outcome import GroupRelease
+from .release.outcome import GroupRelease, Outcome
 from .release.question import Question, question
 from .secret import Secret
 from .sketch import Estimate, Sketch
@@ -94,6 +94,7 @@ __all__ = [
     "MergeError",
     "Moment",
     "NegativeTotal",
+    "Outcome",
     "Plan",
     "PlanInfeasible",
     "Point",
