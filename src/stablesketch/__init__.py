@@ -43,6 +43,7 @@ __all__ = [
     "MergeError",
     "Moment",
     "NegativeTotal",
+    "Outcome",
     "Plan",
     "PlanInfeasible",
     "Point",

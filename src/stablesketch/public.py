@@ -62,7 +62,10 @@ from .published import (
     Point as Point,
     Release as Release,
 )
-from .release.outcome import GroupRelease as GroupRelease
+from .release.outcome import (
+    GroupRelease as GroupRelease,
+    Outcome as Outcome,
+)
 from .release.question import (
     Question as Question,
     question as question,
