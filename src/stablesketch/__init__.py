@@ -12,6 +12,7 @@ from .audit import audit
 from .bounding.max_value import AutoMaxValue
 from .collector import Collector, release_all
 from .engines.local import release
+from .engines.local.exact import Exact, exact
 from .errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -82,6 +83,7 @@ __all__ = [
     "DataError",
     "Distinct",
     "Estimate",
+    "Exact",
     "ForeignBlob",
     "GeneralisedEntropy",
     "GroupRelease",
@@ -130,6 +132,7 @@ __all__ = [
     "UnsupportedVersion",
     "audit",
     "errors",
+    "exact",
     "paper",
     "plan",
     "question",
