@@ -31,8 +31,9 @@ from .deliver import Delivery, need_standard_output
 from .dry_run import check_dry, shares_in_words, show_plan
 from .exits import Exit
 from .kept import check_new, reserved
+from .progress import progress
 from .release_lines import nothing_shown, release_lines, release_notes
-from .screen import json_text, note, progress
+from .screen import json_text, note
 from .statistic_options import Chosen
 
 EXAMPLES = """[bold]Examples[/]
@@ -48,6 +49,8 @@ stablesketch release events.csv --key app --by country --groups countries.txt --
 stablesketch release --sql "select a, n from 'e.csv'" --key a --value n --max-value 50 --p 0.5 --epsilon 1 --delta 1e-9
 
 cut -d' ' -f1 access.log | stablesketch release - --p 0.5 --epsilon 1 --delta 1e-9
+
+zcat events.jsonl.gz | stablesketch release - --key app --p 0.5 --epsilon 1 --delta 1e-9
 
 stablesketch release events.csv --key app --p 0.5 --epsilon 1 --delta 1e-9 --plot app.svg --report app.html
 

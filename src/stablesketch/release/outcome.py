@@ -142,6 +142,8 @@ class Outcome(Tabular):
         """The release of the group of this name; or by its place, as in a list."""
         if isinstance(group, int):
             return self.releases[group]
+        if not self.grouped:
+            raise ArgumentError("group", group, "this is one number, and has no groups", "Read its value")
         found = self._groups()
         if parts_of(group) not in found:
             shown = [one.name for one in found.values()]

@@ -12,8 +12,8 @@ from .. import __version__
 from ..errors import ArgumentError
 from ..ledger import Ledger
 from ..page import document, escaped
-from ..pictures import release_picture
 from ..pictures.profile_picture import shown_name
+from ..pictures.release_picture import release_picture
 from ..pictures.save import inline_svg
 from ..plan import Plan
 from ..privacy import Relation

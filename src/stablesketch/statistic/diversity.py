@@ -94,7 +94,9 @@ class Diversity(Derived):
     def check_released(self) -> None:
         if not is_released(self.order):
             least = LEAST_ORDER if 0.0 < self.order < LEAST_ORDER else 0.0
-            way_out = f"{_WAY_OUT}. Exact values, which are not private, are of any order (ss.exact, stablesketch exact)"
+            way_out = (
+                f"{_WAY_OUT}. Exact values, which are not private, are of any order (ss.exact, stablesketch exact)"
+            )
             checked_order("order", self.order, least, 2.0, ends=True, way_out=way_out)
 
     @property
