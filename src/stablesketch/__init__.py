@@ -5,13 +5,16 @@
 >>> sketch.update(["home", "search", "home", "cart"])
 >>> sketch.estimate().low < 2**0.5 + 2 < sketch.estimate().high * 2
 True
+
+What is named here is imported when it is first used: errors apart, `import stablesketch` itself loads nothing.
 """
 
-from . import errors, paper
-from .audit import audit
-from .bounding.max_value import AutoMaxValue
-from .collector import Collector, release_all
-from .engines.local import release
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from . import errors
 from .errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -42,29 +45,36 @@ from .errors import (
     UnitMismatch,
     UnsupportedVersion,
 )
-from .law import StableLaw
-from .ledger import Ledger, Preview, Record, Schedule
-from .plan import Plan, plan
-from .privacy import Privacy, PrivacyCurve, Sampling, sensitivity
-from .published import Point, Release
-from .release.outcome import GroupRelease
-from .release.question import Question, question
-from .secret import Secret
-from .sketch import Estimate, Sketch
-from .statistic import (
-    HHI,
-    Atkinson,
-    Distinct,
-    GeneralisedEntropy,
-    Hill,
-    Moment,
-    Profile,
-    Renyi,
-    Shannon,
-    Simpson,
-    Total,
-    Tsallis,
-)
+
+if TYPE_CHECKING:
+    from . import paper
+    from .audit import audit
+    from .bounding.max_value import AutoMaxValue
+    from .collector import Collector, release_all
+    from .engines.local import release
+    from .law import StableLaw
+    from .ledger import Ledger, Preview, Record, Schedule
+    from .plan import Plan, plan
+    from .privacy import Privacy, PrivacyCurve, Sampling, sensitivity
+    from .published import Point, Release
+    from .release.outcome import GroupRelease
+    from .release.question import Question, question
+    from .secret import Secret
+    from .sketch import Estimate, Sketch
+    from .statistic import (
+        HHI,
+        Atkinson,
+        Distinct,
+        GeneralisedEntropy,
+        Hill,
+        Moment,
+        Profile,
+        Renyi,
+        Shannon,
+        Simpson,
+        Total,
+        Tsallis,
+    )
 
 __version__ = "0.1.0"
 
@@ -136,3 +146,46 @@ __all__ = [
     "release_all",
     "sensitivity",
 ]
+
+_LIVE_IN = {
+    "audit": ("audit",),
+    "bounding.max_value": ("AutoMaxValue",),
+    "collector": ("Collector", "release_all"),
+    "engines.local": ("release",),
+    "law": ("StableLaw",),
+    "ledger": ("Ledger", "Preview", "Record", "Schedule"),
+    "paper": ("paper",),
+    "plan": ("Plan", "plan"),
+    "privacy": ("Privacy", "PrivacyCurve", "Sampling", "sensitivity"),
+    "published": ("Point", "Release"),
+    "release.outcome": ("GroupRelease",),
+    "release.question": ("Question", "question"),
+    "secret": ("Secret",),
+    "sketch": ("Estimate", "Sketch"),
+    "statistic": (
+        "HHI", "Atkinson", "Distinct", "GeneralisedEntropy", "Hill", "Moment", "Profile", "Renyi", "Shannon", "Simpson",
+        "Total", "Tsallis",
+    ),
+}  # fmt: skip
+_NOT_FOLDERS = ("audit", "plan", "release")  # functions, also when the folder of the same name has been imported
+
+
+class _Package(ModuleType):
+    """This package. A method of a class, not of the module, as then type checkers still know what there is."""
+
+    def __getattr__(self, name: str) -> object:
+        home = next((home for home, names in _LIVE_IN.items() if name in names), None)
+        if home is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=self)
+        module = import_module(f".{home}", __name__)
+        return vars(self).setdefault(name, module if name == "paper" else getattr(module, name))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _NOT_FOLDERS and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *__all__})
+
+
+sys.modules[__name__].__class__ = _Package

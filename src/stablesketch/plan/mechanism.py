@@ -268,21 +268,24 @@ class Mechanism(ABC):
         return f"{self.entries(plan)}, noise {self.noise_in_words(plan)}"
 
 
-_MECHANISMS: list[Mechanism] = []
+_REGISTERED: list[Mechanism] = []
 
 
-def register(mechanism: Mechanism) -> None:
-    """From now on it is found for what it serves, before those that were registered earlier."""
-    _MECHANISMS.insert(0, mechanism)
+def register_mechanism(mechanism: Mechanism) -> None:
+    """From now on it is found for what it serves, before all that were there earlier."""
+    _REGISTERED.insert(0, mechanism)
 
 
 def find(statistic: Statistic, name: str, *, sampled: bool) -> Mechanism | None:
-    """The same, or None if there is none."""
-    return next((each for each in _MECHANISMS if each.samples == sampled and each.serves(statistic, name)), None)
+    """The way to measure a statistic by the mechanism of this name, or None if there is none."""
+    from ..mechanism import MECHANISMS
+
+    every = (*_REGISTERED, *MECHANISMS)
+    return next((each for each in every if each.samples == sampled and each.serves(statistic, name)), None)
 
 
 def mechanism_for(statistic: Statistic, name: str, *, sampled: bool = False) -> Mechanism:
-    """The way to measure a statistic by the mechanism of this name."""
+    """The same; if there is none, an error."""
     found = find(statistic, name, sampled=sampled)
     if found is not None:
         return found
