@@ -96,7 +96,7 @@ class Books:
 
     def totals_if(self, name: str, asks: Sequence[Ask], times: int, lane: Lane, relation: str) -> list[ComposedCost]:
         """The same for each of the asks so many times in one lane, however many that is."""
-        mechanisms = [ask.mechanism for ask in asks]
+        mechanisms = [ask.charge for ask in asks]
         return [
             self._composition(budget, relation).total_if(mechanisms, times, lane) for budget in self._concerned(name)
         ]
@@ -120,7 +120,7 @@ class Books:
     def _added(self, budget: Budget, entries: Sequence[Entry], relation: str) -> Composition:
         composition = self._composition(budget, relation)
         for entry in entries:
-            composition.add(entry.ask.mechanism, Lane(*entry.part) if entry.part else Lane())
+            composition.add(entry.ask.charge, Lane(*entry.part) if entry.part else Lane())
         return composition
 
     # --- recording ---
@@ -129,7 +129,7 @@ class Books:
         """Computes what each kind of release costs, which can take a tenth of a second; nothing is written."""
         for budget in self._concerned(name):
             for ask in {entry.ask for entry in entries}:
-                Composition(self._connection, budget.id, ask.relation, budget.theta).prepare(ask.mechanism)
+                Composition(self._connection, budget.id, ask.relation, budget.theta).prepare(ask.charge)
 
     def enter(self, entries: Sequence[Entry], name: str) -> list[Record]:
         """Records all of the entries, or raises and records none: the transaction is then undone by who opened it."""
@@ -266,7 +266,7 @@ class Books:
                 fingerprints.add(bytes.fromhex(record.fingerprint))
             lane = Lane(record.partition or "", record.part or "")
             for name in {"", record.budget}:
-                compositions[name].add(ask.mechanism, lane)
+                compositions[name].add(ask.charge, lane)
                 counts[name] += 1
         if any(counts.values()):
             raise self.chain.damaged("a budget has more or fewer releases than it counted")

@@ -8,7 +8,7 @@ exact, with noise           laplace.py   with exact.py, histogram.py, laplace_no
 exact entropy               exact_entropy.py   with entropy.py, histogram.py
 the total                   counter.py
 bare entries                bare.py      with bare_plan.py, floor.py; bare_entropy.py
-bare, of a sample           sampled.py   with sampled_state.py, coins.py
+bare, of a sample           sampled_moment.py   with sampled_state.py, coins.py
 computed from others        derived.py   with derived_plan.py, derived_state.py, together.py, profile_points.py
 """
 
@@ -21,7 +21,7 @@ from .exact_entropy import ExactEntropy
 from .laplace import ExactCount, ExactMoment
 from .norm import Norm
 from .registers import Registers
-from .sampled import SampledMoment
+from .sampled_moment import SampledMoment
 from .shift import Shift
 from .stable import Stable
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
+from ..errors import PlanInfeasible
 from ..plan.asked import Asked
 from ..plan.in_words import amount
 from ..plan.mechanism import Mechanism, Row
 from ..plan.plan import Accuracy, Cost, Numbers, Plan
+from ..plan.ways_out import a_larger_error
 from ..privacy.charge import Charge
 
 
@@ -39,6 +41,8 @@ class Exact(Mechanism):
 class ExactNumber(Exact):
     """An integer with noise of scale D/ε: pure ε, whatever the number."""
 
+    pure = True
+
     @abstractmethod
     def distance(self, plan: Plan) -> int:
         """D: by how many units of its grid neighbours can differ, in all groups of a table together."""
@@ -59,8 +63,22 @@ class ExactNumber(Exact):
 
 
 def noise_plan(asked: Asked, deviation: float, expected: float, *, step: float = 1.0, bytes: int = 0) -> Plan:
-    """`deviation` is that of the noise; the error is relative to `expected`, absolute where that is 0."""
+    """`deviation` is that of the noise; the error is relative to `expected`, absolute where that is 0.
+
+    Raises:
+        PlanInfeasible: an error is asked for that the noise does not leave.
+    """
     error = deviation / expected if expected > 0.0 else deviation
+    if asked.error is not None and asked.statistic.relative and not expected:
+        raise PlanInfeasible(
+            f"the noise of the exact mechanism is ± {error:.3g} whatever {asked.statistic} is, so no relative error "
+            f"can be aimed at. Leave out error=, or pass expected=, the {asked.statistic} you expect."
+        )
+    if asked.error is not None and error > asked.error:
+        raise PlanInfeasible(
+            f"the exact mechanism has an error of {error:.3g} at {asked.statistic} = {expected:,.6g}; {asked.error:g} "
+            f"is asked. {a_larger_error(error)}, or a larger ε, or expected= if the value is known to be larger."
+        )
     epsilon = asked.privacy.epsilon
     return Plan(
         asked,

@@ -51,12 +51,15 @@ class Mechanism(ABC):
     """Whether entries are private by themselves, by what is promised of the stream, which is held to it."""
     exact: ClassVar[bool] = False
     """Whether the noise is all that it errs by."""
+    pure: ClassVar[bool] = False
+    """Whether it is ε-private, so that δ says nothing of it."""
     counter: ClassVar[bool] = False
     """Whether one number is all that is held."""
     by_length: ClassVar[bool] = False
     """Whether noise and error depend on the length of the stream, and not on the value."""
     monotone: ClassVar[bool] = True
-    """Whether a pair more never lowers what is measured: then phantom keys, a floor, can hide it."""
+    """Whether a pair more never lowers what is measured: then phantom keys, a floor, can hide it, and bare entries take
+    no promise of the number of pairs."""
     folds: ClassVar[bool] = True
     """Whether pairs are best added up by key before they are counted: where that saves time, and a pair has no coin."""
     fewest: ClassVar[int] = 1

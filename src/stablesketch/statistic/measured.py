@@ -26,8 +26,6 @@ class Shannon(Measured):
     relative: ClassVar[bool] = False
     unit: ClassVar[str] = "nats"
     default_error: ClassVar[float] = 0.04
-    bare_needs_pairs: ClassVar[bool] = True
-    exact_has_delta: ClassVar[bool] = True
 
     @property
     def p(self) -> float:

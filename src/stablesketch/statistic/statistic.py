@@ -200,11 +200,6 @@ def exact_name(statistic: Statistic) -> str:
 class Measured(Statistic):
     """Measured by a mechanism of its own. Its exact value is a function of a sum over keys, and of the total."""
 
-    bare_needs_pairs: ClassVar[bool] = False
-    """Whether a sketch without noise takes a promise of the number of pairs: no phantoms can stand for them."""
-    exact_has_delta: ClassVar[bool] = False
-    """Whether the exact mechanism takes a δ."""
-
     @property
     def inputs(self) -> tuple[Measured, ...]:
         return (self,)

@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 
 import stablesketch as ss
-from stablesketch.engines.local.exact import Exact, exact_values
+from stablesketch.engines.local.exact import ExactValues, exact_values
 from stablesketch.reading.columns import checked_columns
 from stablesketch.reading.opened import Input
 from stablesketch.statistic import Statistic
@@ -34,7 +34,7 @@ TOTALS = {
 }
 
 
-def exact(statistic: Statistic, value: str | None = None, by: list[str] | None = None) -> list[Exact]:
+def exact(statistic: Statistic, value: str | None = None, by: list[str] | None = None) -> list[ExactValues]:
     return exact_values(FRAME, statistic, checked_columns(["key"], value, by or []), Input(), "error")
 
 

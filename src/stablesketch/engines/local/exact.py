@@ -12,7 +12,7 @@ from ...reading.streams import Stream
 from ...statistic import Statistic
 
 
-class Exact(NamedTuple):
+class ExactValues(NamedTuple):
     """One group, or all with an empty name. A profile has several values."""
 
     group: Name
@@ -21,7 +21,7 @@ class Exact(NamedTuple):
     keys: int
 
 
-def exact_values(data: object, statistic: Statistic, columns: Columns, how: Input, on_bad: OnBad) -> list[Exact]:
+def exact_values(data: object, statistic: Statistic, columns: Columns, how: Input, on_bad: OnBad) -> list[ExactValues]:
     """The statistic of every group, or of all."""
     with DuckDB() as duckdb:
         source = opened(duckdb, data, columns, how, on_bad)
@@ -47,8 +47,8 @@ def exact_values(data: object, statistic: Statistic, columns: Columns, how: Inpu
         return [_exact(statistic, row, len(groups)) for row in found]
 
 
-def _exact(statistic: Statistic, row: tuple[Any, ...], groups: int) -> Exact:
+def _exact(statistic: Statistic, row: tuple[Any, ...], groups: int) -> ExactValues:
     total, *sums, pairs, keys = row[groups:]
     found = dict(zip(statistic.inputs, map(float, sums), strict=True))
     values = statistic.exact_of(found, float(total), int(keys))
-    return Exact(tuple(map(str, row[:groups])), values, int(pairs), int(keys))
+    return ExactValues(tuple(map(str, row[:groups])), values, int(pairs), int(keys))
