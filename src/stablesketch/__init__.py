@@ -51,13 +51,13 @@ if TYPE_CHECKING:
     from .audit import audit
     from .bounding.max_value import AutoMaxValue
     from .collector import Collector, release_all
-    from .engines.local import release
+    from .engines.local.release import release
     from .law import StableLaw
     from .ledger import Ledger, Preview, Record, Schedule
     from .plan import Plan, plan
     from .privacy import Privacy, PrivacyCurve, Sampling, sensitivity
     from .published import Point, Release
-    from .release.outcome import GroupRelease
+    from .release.outcome import GroupRelease, Outcome
     from .release.question import Question, question
     from .secret import Secret
     from .sketch import Estimate, Sketch
@@ -104,6 +104,7 @@ __all__ = [
     "MergeError",
     "Moment",
     "NegativeTotal",
+    "Outcome",
     "Plan",
     "PlanInfeasible",
     "Point",
@@ -151,14 +152,14 @@ _LIVE_IN = {
     "audit": ("audit",),
     "bounding.max_value": ("AutoMaxValue",),
     "collector": ("Collector", "release_all"),
-    "engines.local": ("release",),
+    "engines.local.release": ("release",),
     "law": ("StableLaw",),
     "ledger": ("Ledger", "Preview", "Record", "Schedule"),
     "paper": ("paper",),
     "plan": ("Plan", "plan"),
     "privacy": ("Privacy", "PrivacyCurve", "Sampling", "sensitivity"),
     "published": ("Point", "Release"),
-    "release.outcome": ("GroupRelease",),
+    "release.outcome": ("GroupRelease", "Outcome"),
     "release.question": ("Question", "question"),
     "secret": ("Secret",),
     "sketch": ("Estimate", "Sketch"),

@@ -48,9 +48,12 @@ LEVELS = {
     "spark": 12,
     "beam": 12,
     "cli": 13,
+    "__main__": 14,
 }
 # The few that look up, each with its reason. They may do so within a function, or for the eyes of the type checker.
 LOOKS_UP = {
+    ("release", "pictures"): "a result draws itself",
+    ("release", "report"): "a result explains itself",
     ("plan", "collector"): "plan.open() makes the collector of the plan",
     ("statistic", "published"): "a statistic says a release of it in one sentence",
     ("plan", "mechanism"): "the registry finds those of the package, and the interface names the state that one opens",
@@ -193,7 +196,7 @@ def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
 
 def test_any_part_may_be_imported_first() -> None:
     """No circle among them shows only where another part comes first."""
-    names = [name for name in sorted(parts_of(SOURCE)) if name not in ("beam", "spark", "_native")]
+    names = [name for name in sorted(parts_of(SOURCE)) if name not in ("beam", "spark", "_native", "__main__")]
     code = (
         "import sys, importlib\n"
         f"for part in {names}:\n"

@@ -11,7 +11,7 @@ PRIVACY = ss.Privacy(1.0, 1e-9)
 
 @pytest.mark.parametrize("statistic", [ss.Total(), ss.Moment(1.0)], ids=str)
 def test_a_number_without_a_sketch_has_no_size(statistic: ss.Total | ss.Moment) -> None:
-    with pytest.raises(ss.ArgumentError, match="size = 64: .* is known exactly before the noise, and has no size"):
+    with pytest.raises(ss.ArgumentError, match=r"size = 64: .* is known exactly before the noise, and has no size"):
         ss.plan(statistic, PRIVACY, size=64)
     assert ss.plan(statistic, PRIVACY, memory="64K").bytes <= 2**16
 

@@ -69,15 +69,16 @@ def noise_plan(asked: Asked, deviation: float, expected: float, *, step: float =
         PlanInfeasible: an error is asked for that the noise does not leave.
     """
     error = deviation / expected if expected > 0.0 else deviation
-    if asked.error is not None and asked.statistic.relative and not expected:
+    aim = None if asked.free_error else asked.error
+    if aim is not None and asked.statistic.relative and not expected:
         raise PlanInfeasible(
             f"the noise of the exact mechanism is ± {error:.3g} whatever {asked.statistic} is, so no relative error "
             f"can be aimed at. Leave out error=, or pass expected=, the {asked.statistic} you expect."
         )
-    if asked.error is not None and error > asked.error:
+    if aim is not None and error > aim:
         raise PlanInfeasible(
-            f"the exact mechanism has an error of {error:.3g} at {asked.statistic} = {expected:,.6g}; {asked.error:g} "
-            f"is asked. {a_larger_error(error)}, or a larger ε, or expected= if the value is known to be larger."
+            f"the exact mechanism has an error of {error:.3g} at {asked.statistic} = {expected:,.6g}; {aim:g} is "
+            f"asked. {a_larger_error(error)}, or a larger ε, or expected= if the value is known to be larger."
         )
     epsilon = asked.privacy.epsilon
     return Plan(

@@ -15,8 +15,8 @@ from ..privacy import discrete_laplace
 from ..privacy.exact_moment import moment_units, units_sensitivity
 from ..privacy.exact_norm import norm_distance, norm_units
 from ..statistic import Distinct, Moment, Statistic
+from .belief import Belief, moment_of
 from .exact import ExactNumber, noise_plan
-from .found import Found, moment_of
 from .histogram import HistogramState
 from .laplace_noise import noise_of, noisy
 from .moments import exact_deviation, exact_moment_error, expected_moment, least_moment
@@ -34,7 +34,7 @@ class NumberState(HistogramState):
         assert isinstance(way, OfHistogram)
         return way
 
-    def measure(self, confidence: float) -> Found:
+    def measure(self, confidence: float) -> Belief:
         """(units + noise) · step: an integer of sensitivity D with noise of scale D/ε is ε-DP."""
         plan, scale, below = self._plan, self._scale(), noise_of(self.secret, self._plan.statistic)
         found = noisy(self._way.units(plan, self._totals.values()), scale, Fraction(plan.step), confidence, below)
@@ -50,7 +50,7 @@ class OfHistogram(ExactNumber):
     def units(self, plan: Plan, totals: Collection[int]) -> int:
         """The number, in units of the public grid, of keys that have these totals."""
 
-    def statistic_of(self, plan: Plan, found: Found, scale: Fraction) -> Found:
+    def statistic_of(self, plan: Plan, found: Belief, scale: Fraction) -> Belief:
         """The statistic, where that is not the number with its noise, of this scale, itself."""
         return found
 
@@ -84,7 +84,7 @@ class ExactMoment(OfHistogram):
         p = plan.statistic.p
         return (norm_units if p > 1.0 else moment_units)(totals, p, Fraction(plan.step))
 
-    def statistic_of(self, plan: Plan, found: Found, scale: Fraction) -> Found:
+    def statistic_of(self, plan: Plan, found: Belief, scale: Fraction) -> Belief:
         p = plan.statistic.p
         if p <= 1.0:
             return found

@@ -13,7 +13,7 @@ from ..plan.plan import Plan
 from ..privacy import discrete_laplace
 from ..privacy.charge import Charge
 from ..sketch.estimators.noisy_interval import NoisyLaw
-from .found import Found
+from .belief import Belief
 from .laplace_noise import check_noise, noise_of
 from .moments import least_moment
 from .noisy_measure import measure_of, released_by
@@ -49,10 +49,10 @@ class NoisyState(SketchState):
         return float((units + noise) * grid)
 
 
-def believed(released: float, noise: float, law: NoisyLaw, confidence: float) -> Found:
+def believed(released: float, noise: float, law: NoisyLaw, confidence: float) -> Belief:
     """What was released, with limits and with what is to be believed of X, by the law of X ξ + noise."""
     limits = law.limits(released, noise, confidence)
-    return Found(released, *limits, lambda probability: law.quantiles(released, noise, probability))
+    return Belief(released, *limits, lambda probability: law.quantiles(released, noise, probability))
 
 
 class NoisySketch(Mechanism):

@@ -12,7 +12,7 @@ from ..sketch import Sketch
 from ..sketch.estimators.noisy_interval import NoisyLaw, noisy_power_law, noisy_sum_law
 from ..sketch.estimators.power_sum import power_sum
 from ..statistic import Moment, Statistic, exact_name
-from .found import Found
+from .belief import Belief
 from .laplace_noise import check_noise
 from .layout import in_one_bucket
 from .noisy import NoisySketch, NoisyState, believed
@@ -37,7 +37,7 @@ class StableState(NoisyState):
             scale, step, _ = spread_noise(self._plan)
             check_noise(Fraction(scale) / Fraction(step), Fraction(step))
 
-    def measure(self, confidence: float) -> Found:
+    def measure(self, confidence: float) -> Belief:
         """F_p with noise, and limits that invert the law of F ξ + noise."""
         plan = self._plan
         estimates = self._sketch.bucket_estimates()
