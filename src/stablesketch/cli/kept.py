@@ -22,7 +22,7 @@ from ..plan import Plan
 from ..plan.mechanism import needs_promise
 from ..release.outcome import Outcome
 from ..release.question import Question
-from ..report import Context, report_page
+from ..report import Context, Named, report_page
 from ..spoken import at_most
 from .screen import note, write_new
 
@@ -67,7 +67,7 @@ def reserved(
     try:
         for name, path in (("output", output), ("plot", plot), ("report", report)):
             try:
-                places[name] = None if path is None else Reserved(path, _ROOM)
+                places[name] = None if path is None else Reserved(path, _ROOM, public=True)
             except OSError as error:
                 raise _unwritable(name, Path(str(path)), error) from None
         yield places
@@ -90,7 +90,7 @@ def keep_plan(plan: Plan, plot: Path | None) -> None:
     itself = f", and against {part.statistic} itself" if part.statistic.relative else ""
     costs = "the error" if needs_promise(part) or part.expected else "the noise"
     alt = f"{title}: {costs} of {part.statistic} against ε, and the error against the size of the sketch{itself}."
-    write_new(plot, picture_bytes(plan_picture(plan), plot, title, alt))
+    write_new(plot, picture_bytes(plan_picture(plan), plot, title, alt), public=True)
     note(f"written to {plot}")
 
 
@@ -100,20 +100,21 @@ def release_bytes(outcome: Outcome, path: Path) -> bytes:
     return picture_bytes(release_picture(outcome.releases), path, title, alt)
 
 
-def report_bytes(outcome: Outcome, question: Question | None, ledger: Ledger | None) -> bytes:
-    return report_page(outcome, _context(question, ledger)).encode()
+def report_bytes(outcome: Outcome, question: Question | None, ledger: Ledger | None, about: Named) -> bytes:
+    return report_page(outcome, _context(question, ledger, about)).encode()
 
 
-def _context(question: Question | None, ledger: Ledger | None) -> Context:
+def _context(question: Question | None, ledger: Ledger | None, about: Named) -> Context:
     spent = None
     if ledger is not None:
+        during = "" if ledger.period is None else f" in {ledger.period}"
         spent = (
-            f"It is recorded in a ledger. All releases there, {len(ledger):,} so far, cost "
-            f"ε = {at_most(ledger.spent())} of {ledger.epsilon:g} at δ = {ledger.delta:g} together."
+            f"It is recorded in a ledger. All that was released there{during} costs ε = {at_most(ledger.spent())} of "
+            f"{ledger.epsilon:g} at δ = {ledger.delta:g} together."
         )
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     if question is None:
-        return Context(today, __version__, ledger=spent)
+        return Context(today, __version__, ledger=spent, named=about)
     columns = question.columns
     return Context(
         today,
@@ -123,4 +124,5 @@ def _context(question: Question | None, ledger: Ledger | None) -> Context:
         person=columns.person is not None,
         ledger=spent,
         value=columns.value,
+        named=about,
     )

@@ -181,10 +181,11 @@ def progress() -> Iterator[_Bar | None]:
             bar.stop()
 
 
-def write_new(path: Path, content: bytes) -> None:
-    """A new file, there whole or not at all; an existing one is never replaced."""
+def write_new(path: Path, content: bytes, *, public: bool = False) -> None:
+    """A new file, there whole or not at all; an existing one is never replaced. Who may read one that is `public`, the
+    umask says; others are the owner's."""
     try:
-        durable.write_new(path, content)
+        durable.write_new(path, content, public=public)
     except FileExistsError:
         raise ArgumentError("output", str(path), "there is such a file already", "Choose another name") from None
     except OSError as error:

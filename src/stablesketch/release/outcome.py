@@ -9,6 +9,7 @@ from typing import Any, Literal
 from ..bounding.groups import Name
 from ..plan import Plan
 from ..published import Release
+from ..spoken import at_most
 from ..visible import visible
 
 
@@ -30,7 +31,7 @@ def in_words(shares: tuple[Share, ...], *, grouped: bool) -> str:
     values = "for the numbers of the groups" if grouped else "for the number itself"
     purposes = {"max_value": "to find max_value", "names": "to choose the names of the groups", "values": values}
     return "; ".join(
-        f"ε = {one.epsilon:.4g}{f', δ = {one.delta:.3g}' if one.delta else ''} {purposes[one.purpose]}"
+        f"ε = {at_most(one.epsilon)}{f', δ = {at_most(one.delta, 3)}' if one.delta else ''} {purposes[one.purpose]}"
         for one in shares
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
@@ -10,17 +11,30 @@ from string import Template
 from ..errors import ArgumentError
 from ..page import document, escaped
 from ..pictures import release_picture
-from ..pictures.profile_picture import shown_name
 from ..pictures.save import inline_svg
 from ..plan import Plan
+from ..plan.mechanism import mechanism_of
 from ..privacy import Relation
 from ..published import Release
-from ..release.outcome import GroupRelease, Outcome
+from ..release.outcome import GroupRelease, Outcome, to_json
 from ..spoken import short
 from ..statistic import Subject
 from . import sentences, tables
 from .commands import commands
 from .definitions import asked
+
+
+@dataclass(frozen=True)
+class Named:
+    """What users call things, for who reads the report; empty where they said nothing.
+
+    `noun` is the plural of the keys: apps, for example.
+    """
+
+    dataset: str = ""
+    period: str = ""
+    label: str = ""
+    noun: str = ""
 
 
 @dataclass(frozen=True)
@@ -38,6 +52,7 @@ class Context:
     person: bool = False
     ledger: str | None = None
     value: str | None = None
+    named: Named = Named()
 
 
 def report_page(outcome: Outcome, context: Context) -> str:
@@ -49,13 +64,17 @@ def report_page(outcome: Outcome, context: Context) -> str:
     plan = outcome.plan
     first = groups[0].release if groups else singles[0]
     about = _as_asked(plan, first)
-    subject = Subject(context.key, context.value)
+    named = context.named
+    subject = Subject(context.key, context.value, named.noun or None, context.person)
     title = plan.statistic.topic.asked(subject, context.by if groups else None)
     template = resources.files(__package__).joinpath("report.html").read_text(encoding="utf-8")
     body = Template(template).substitute(
         title=escaped(title),
+        named=escaped(_named(named)),
         date=escaped(context.date),
         version=escaped(context.version),
+        whom=escaped(sentences.whom(about, context.person)),
+        limits=escaped(sentences.limits(first)),
         headline=escaped(_headline(plan, groups, first, subject)),
         picture=inline_svg(release_picture(outcome.releases), _described(groups, first)),
         groups=tables.group_table(groups) if groups else tables.order_table(first) if first.points else "",
@@ -63,29 +82,25 @@ def report_page(outcome: Outcome, context: Context) -> str:
         ledger=f"<p>{escaped(context.ledger)}</p>" if context.ledger else "",
         protected=tables.items(sentences.protected(about, context.person, outcome.shares)),
         not_protected=tables.items(sentences.not_protected(about, first, context.person, len(groups), outcome.shares)),
-        asked=tables.rows(asked(about, bool(groups), outcome.shares)),
-        known=_known(outcome),
-        each=_whose(bool(groups), len(outcome.shares) > 1),
-        plan=escaped(str(plan)),
+        asked=tables.rows([*asked(about, outcome.shares), ("planned error", mechanism_of(plan).error_in_words(plan))]),
         computed=tables.items([*sentences.chosen(outcome.shares, context.person), *sentences.computed(plan)]),
-        commands=escaped("\n".join(commands(plan))),
-        plan_json=escaped(plan.to_json()),
-        json=escaped("\n".join(one.to_json() for one in outcome.releases)),
+        commands=escaped("\n".join(commands(plan, shared=len(outcome.shares) > 1))),
+        plan_json=_attached("plan.json", plan.to_json()),
+        json=_attached("release.json", to_json(outcome.releases, grouped=bool(groups))),
     )
     return document(title, body)
 
 
-def _known(outcome: Outcome) -> str:
-    if any(share.purpose == "max_value" for share in outcome.shares):
-        return "Made from public numbers and from the max_value that was found privately"
-    return "Made from public numbers, before any data were read"
+def _named(named: Named) -> str:
+    """What it is about, in the words of who released it."""
+    told = (("Data", named.dataset), ("Period", named.period), ("Release", named.label))
+    return "".join(f"{what}: {name}. " for what, name in told if name)
 
 
-def _whose(grouped: bool, divided: bool) -> str:
-    """What the plan is of, where that is not all that was paid for."""
-    if not grouped:
-        return "; this is the plan of the number itself, with its share of ε and δ" if divided else ""
-    return f"; this is the plan of each group{', with their share of ε and δ' if divided else ''}"
+def _attached(name: str, text: str) -> str:
+    """A file within the page: a link that saves it, without network or script."""
+    content = base64.b64encode(f"{text}\n".encode()).decode()
+    return f'<a download="{name}" href="data:application/json;base64,{content}">{name}</a>'
 
 
 def _as_asked(plan: Plan, release: Release) -> Plan:
@@ -104,8 +119,8 @@ def _headline(plan: Plan, groups: Sequence[GroupRelease], first: Release, subjec
     said = f"Of {len(groups):,} groups, {most.name} {plan.statistic.topic.leading(subject)}"
     rivals = [one for one in groups if one is not most and one.release.high >= most.release.low]
     sure = f", though {len(rivals):,} more cannot be told from it" if rivals else ""
-    low, high = short(most.release.low), short(most.release.high)
-    return f"{said}{sure}: {shown_name(first)} is about {short(most.release.value)}, between {low} and {high}."
+    own = plan.statistic.headline(most.release, subject)
+    return f"{said}{sure}. {most.name}: {own[:1].lower()}{own[1:]}"
 
 
 def _described(groups: Sequence[GroupRelease], first: Release) -> str:
