@@ -7,7 +7,7 @@ code which knows nothing of this library catches them as it would expect to.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .visible import visible
@@ -196,6 +196,19 @@ def sentence(text: str) -> str:
     """
     text = text.rstrip()
     return text if text.endswith(("...", "…")) else f"{text.rstrip('.')}."
+
+
+def did_you_mean(typed: str, there: Iterable[str]) -> str:
+    """A question with what is spelt nearly so; empty if nothing is. Only for names that may be shown.
+
+    >>> did_you_mean("shanon", ["shannon", "simpson", "hill"]), did_you_mean("xyz", ["hill"])
+    ('Did you mean shannon?', '')
+    """
+    from difflib import get_close_matches
+
+    letters = {one.casefold(): one for one in there}
+    close = [letters[one] for one in get_close_matches(typed.casefold(), letters, n=3, cutoff=0.7)]
+    return f"Did you mean {' or '.join(close)}?" if close else ""
 
 
 def in_one_line(text: str, most: int = 400) -> str:

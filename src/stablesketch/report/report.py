@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import base64
+import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
 from string import Template
 
+from .. import __version__
 from ..errors import ArgumentError
+from ..ledger import Ledger
 from ..page import document, escaped
-from ..pictures import release_picture
+from ..pictures.release_picture import release_picture
 from ..pictures.save import inline_svg
 from ..plan import Plan
 from ..plan.mechanism import mechanism_of
 from ..privacy import Relation
 from ..published import Release
 from ..release.outcome import GroupRelease, Outcome, to_json
-from ..spoken import short
+from ..release.question import Question
+from ..spoken import at_most, short
 from ..statistic import Subject
 from . import sentences, tables
 from .commands import commands
@@ -37,6 +41,9 @@ class Named:
     noun: str = ""
 
 
+_NO_NAMES = Named()
+
+
 @dataclass(frozen=True)
 class Context:
     """What is said of a release beside what is in it: all of it public, none of it from the data.
@@ -52,7 +59,32 @@ class Context:
     person: bool = False
     ledger: str | None = None
     value: str | None = None
-    named: Named = Named()
+    named: Named = _NO_NAMES
+
+    @classmethod
+    def of(cls, question: Question | None, ledger: Ledger | None = None, named: Named = _NO_NAMES) -> Context:
+        """What is known today of a release by this question, or from a stored sketch; `ledger` is where it was paid."""
+        spent = None
+        if ledger is not None:
+            during = "" if ledger.period is None else f" in {ledger.period}"
+            spent = (
+                f"It is recorded in a ledger. All that was released there{during} costs "
+                f"ε = {at_most(ledger.spent())} of {ledger.epsilon:g} at δ = {ledger.delta:g} together."
+            )
+        today = datetime.datetime.now(datetime.UTC).date().isoformat()
+        if question is None:
+            return cls(today, __version__, ledger=spent, named=named)
+        columns = question.columns
+        return cls(
+            today,
+            __version__,
+            key=None if columns.key == ("line",) else " and ".join(columns.key),
+            by=" and ".join(columns.by) or None,
+            person=columns.person is not None,
+            ledger=spent,
+            value=columns.value,
+            named=named,
+        )
 
 
 def report_page(outcome: Outcome, context: Context) -> str:
