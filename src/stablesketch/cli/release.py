@@ -26,7 +26,7 @@ from ..release.decide import decide_stored
 from ..release.outcome import Outcome
 from ..release.publish import Till, publish
 from ..release.question import DEFAULTS, Question, may_count_pairs, question, usual_relation, usual_unit
-from ..report import Context, report_page
+from ..report import Context, Named, report_page
 from ..secret import Secret
 from . import options
 from .blobs import is_blob, of_file, read_blob
@@ -96,7 +96,7 @@ def release(
         "groups_per_person"
     ],
     ledger: Annotated[Path | None, options.in_privacy(help="Record the release in this ledger.")] = None,
-    label: Annotated[str, options.in_privacy(help="What the ledger calls it.")] = "",
+    label: Annotated[str, options.in_privacy(help="What ledger and report call the release.")] = "",
     secret: options.SecretFile = None,
     error: options.Error = None,
     size: options.Size = None,
@@ -112,6 +112,9 @@ def release(
         Path | None,
         options.in_output(help="Write a page that explains the release to anybody: a new .html file.", metavar="FILE"),
     ] = None,
+    dataset: Annotated[str, options.in_output(help="What the report calls the data.")] = "",
+    period: Annotated[str, options.in_output(help="The time that the data are of, for the report.")] = "",
+    noun: Annotated[str, options.in_output(help="What the report calls keys, in the plural: apps.")] = "",
     engine: Annotated[
         Literal["local", "spark"],
         typer.Option(
@@ -135,8 +138,15 @@ def release(
         check_dry(stored=blobs, plot=plot, report=report, output=output)
     check_new(plot=plot, report=report, output=output)
     need_standard_output(output)
-    if label and ledger is None:
-        raise typer.BadParameter("--label is what the ledger calls the release. Add --ledger, or leave it out.")
+    if label and ledger is None and report is None:
+        raise typer.BadParameter(
+            "--label is what the ledger and the report call the release. Add --ledger or --report, or leave it out."
+        )
+    named = Named(dataset, period, label, noun)
+    for option, text in (("--dataset", dataset), ("--period", period), ("--noun", noun)):
+        if text and report is None:
+            raise typer.BadParameter(f"{option} is for the report. Add --report, or leave it out.")
+    label = label if ledger is not None else ""
     budget = None if ledger is None else options.open_ledger(ledger)
     if files and blobs:
         given = {
@@ -154,7 +164,7 @@ def release(
                 raise typer.BadParameter(f"{option} was decided when the sketch was made. Leave it out.")
         with reserved(plot=plot, report=report, output=output) as places:
             outcome = _from_blobs(files, secret, confidence, budget, label)
-            return _delivered(outcome, None, budget, json, places)
+            return _delivered(outcome, None, budget, json, places, named)
     stored = [name for name in files or () if is_blob(name)]
     if stored:
         raise typer.BadParameter(
@@ -218,7 +228,7 @@ def release(
         if has_delta and counted:  # so their number is public, and known only now
             only = outcome.releases[0]
             _advise(replace(asked.privacy, pairs=(only.pairs or 0) if isinstance(only, Release) else 0))
-        return _delivered(outcome, asked, budget, json, places)
+        return _delivered(outcome, asked, budget, json, places, named)
 
 
 def _advise(privacy: Privacy) -> None:
@@ -258,8 +268,9 @@ def _stored(path: Path, secret: Secret) -> Collector:
 
 
 def _delivered(
-    outcome: Outcome, asked: Question | None, ledger: Ledger | None, json: bool, places: dict[str, Reserved | None]
-) -> Exit:
+    outcome: Outcome, asked: Question | None, ledger: Ledger | None, json: bool, places: dict[str, Reserved | None],
+    named: Named,
+) -> Exit:  # fmt: skip
     """Shows what was released, then stores it, then draws it."""
     content = [json_module.loads(one.to_json()) for one in outcome.releases]
     text = json_text(content if outcome.grouped else content[0])
@@ -275,7 +286,7 @@ def _delivered(
     if outcome.releases:
         if plot is not None:
             delivery.store(plot, lambda: release_bytes(outcome, plot.path))
-        delivery.store(report, lambda: report_page(outcome, Context.of(asked, ledger)).encode())
+        delivery.store(report, lambda: report_page(outcome, Context.of(asked, ledger, named)).encode())
     else:
         for place in (plot, report):
             if place is not None:
