@@ -15,7 +15,7 @@ from .. import __version__
 from ..errors import StablesketchError
 from ..paying import Payment, until_shown
 from ..visible import visible
-from . import audit, demo, exact, inspect, ledger, merge, paper, plan, release, secret, sketch
+from . import audit, demo, exact, inspect, ledger, merge, monitor, paper, plan, release, secret, sketch
 from .exits import Exit, exit_code, in_options
 from .screen import drop, note, rendered, tell
 from .signals import finishing, name_of, stopped_by
@@ -58,6 +58,7 @@ def program() -> typer.Typer:
     app.command("demo")(demo.demo)
     app.command("plan", epilog=plan.EXAMPLES)(with_statistic(plan.plan))
     app.command("release", epilog=release.EXAMPLES)(with_statistic(release.release))
+    app.command("monitor", epilog=monitor.EXAMPLES)(with_statistic(monitor.monitor))
     app.command("sketch", epilog=sketch.EXAMPLES)(sketch.sketch)
     app.command("merge")(merge.merge)
     app.command("inspect")(inspect.inspect)
