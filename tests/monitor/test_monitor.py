@@ -200,7 +200,6 @@ def test_questions_that_a_monitor_cannot_answer() -> None:
         ({"statistics": [ss.Atkinson(0.5)]}, "number of people to be public"),
         ({"statistics": []}, "one or more"),
         ({"statistics": [ss.Total(), ss.Total()]}, "each once"),
-        ({"mechanism": "bare"}, "needs a promise"),
         ({"on_bad": "drop"}, "no such choice"),
         ({"confidence": 1.0}, "confidence"),
         ({"fields": Fields.of(format="lines"), "windows": Windows(60, 0, (0, 1))}, "replay needs the time"),

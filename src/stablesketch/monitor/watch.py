@@ -46,7 +46,7 @@ class Watch:
         mechanism: MechanismName = "sketch", memory: str | int | None = None, error: float | None = None,
         on_bad: OnBad = "skip", confidence: float = 0.95,
     ) -> Watch:  # fmt: skip
-        """Plans every statistic at its share of ε and δ."""
+        """Plans every statistic at its share of ε and δ. Nothing is promised of how many rows a window has."""
         Privacy(epsilon, delta)  # which refuses what is no ε or δ
         if not statistics or len(set(statistics)) < len(statistics):
             raise ArgumentError("statistic", list(statistics), "must be one or more, each once", "Name each once")
@@ -56,10 +56,6 @@ class Watch:
                     "statistic", each.name, "it needs the number of people to be public, and in a window it is not",
                     "Choose shannon, hill, renyi, tsallis, distinct, moment or profile",
                 )  # fmt: skip
-        if mechanism == "bare":
-            raise ArgumentError(
-                "mechanism", mechanism, "it needs a promise of how many rows a window has", "Pass 'sketch' or 'exact'"
-            )
         if windows.span is not None and fields.time is None:
             raise ArgumentError("time", None, "a replay needs the time of every row", "Pass --time, or --preset")
         if on_bad not in ("error", "skip"):
