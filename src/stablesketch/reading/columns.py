@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -32,6 +32,10 @@ class Columns:
         """Every column that is read, once."""
         more = [name for name in (self.value, self.person) if name is not None]
         return tuple(dict.fromkeys([*self.key, *more, *self.by]))
+
+    def picked(self, have: Iterable[str]) -> list[str]:
+        """The columns that are read of those there are: of a wide table (no key, wide.py) all."""
+        return list(self.names if self.key else have)
 
     @property
     def key_marks(self) -> tuple[str, ...]:
@@ -140,7 +144,7 @@ def checked_types(
             raise DataError(source, no_key(kind), cast.text(name), column=name)
     if columns.value is not None:
         kind = types[columns.value]
-        if kind not in _INTEGERS and not _WHOLE.fullmatch(kind):
+        if not is_whole(kind):
             raise DataError(source, no_value(kind), cast.whole(columns.value), column=columns.value)
 
 
@@ -160,6 +164,11 @@ def no_key(kind: str) -> str:
 
 def no_value(kind: str) -> str:
     return f"is of type {kind}, and values are whole numbers"
+
+
+def is_whole(kind: str) -> bool:
+    """Whether a type of DuckDB has whole numbers only."""
+    return kind in _INTEGERS or bool(_WHOLE.fullmatch(kind))
 
 
 def quoted(name: str) -> str:

@@ -20,6 +20,7 @@ from ..plan.asked import asked
 from ..privacy import Privacy
 from ..reading.columns import Columns, OnBad, checked_columns
 from ..reading.opened import Input
+from ..reading.wide import Zeros, long_columns
 from ..statistic import Statistic
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -60,6 +61,7 @@ class WhatOfFiles(WhatOfColumns, total=False):
     format: str | None
     header: bool
     delimiter: str | None
+    wide: bool
 
 
 @dataclass(frozen=True)
@@ -249,12 +251,14 @@ def question(
             )  # fmt: skip
         return statistic
     given: dict[str, Any] = dict(what)
-    columns = checked_columns(*(given.pop(name, None) for name in _names_of(Columns)))
+    named = {name: given.pop(name, None) for name in _names_of(Columns)}
+    columns = long_columns(**named) if given.get("wide") else checked_columns(**named)
     sizes, how = ({name: given.pop(name) for name in _names_of(kind) if name in given} for kind in (Asked, Input))
     wanted = asked(statistic, privacy, **sizes)  # type: ignore[arg-type]  # a Privacy, or refused
     groups = given.pop("groups", None)
     listed = None if groups is None else _group_names(groups)
-    return Question(wanted, columns, groups=listed, input=Input(**how), **given)
+    zeros: Zeros = "refused" if wanted.privacy.relation == "replace" else "absent"
+    return Question(wanted, columns, groups=listed, input=Input(zeros=zeros, **how), **given)
 
 
 def _group_names(groups: object) -> list[Name]:
