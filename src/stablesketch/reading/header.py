@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from ..errors import DataError
+from ..errors import DataError, did_you_mean
 from .lines import LONGEST_LINE, too_long
 from .packed import opened_text, unreadable
 
@@ -169,7 +169,9 @@ def missing_column(source: str, name: str, have: Sequence[str], asked: Iterable[
     letters = {one.strip().casefold() for one in have}
     if not doubt or any(one.strip().casefold() in letters for one in asked):
         shown = ", ".join(list(have)[:20]) + (f" and {len(have) - 20:,} more" if len(have) > 20 else "")
-        return DataError(source, "there is no such column", f"The columns are: {shown}", column=name)
+        near = did_you_mean(name, have)
+        way_out = f"{near}{' ' if near else ''}The columns are: {shown}"
+        return DataError(source, "there is no such column", way_out, column=name)
     why, way_out = _DOUBTS[doubt]
     whole = "query" if doubt == "query" else "file"
     return DataError(
