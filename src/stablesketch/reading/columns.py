@@ -190,9 +190,12 @@ def selection(columns: Columns, *, text: bool, checked: bool) -> str:
     return ", ".join(parts)
 
 
-def bad_rows(columns: Columns, *, text: bool, largest: int | None) -> list[BadRow]:
-    """Every way for a row not to be a pair. A value above `largest`, the promised one, is told, never skipped."""
-    fill = "Drop such rows first, fill them, or skip them (--on-bad skip, on_bad='skip')"
+def bad_rows(columns: Columns, *, text: bool, largest: int | None, way_out: str = "") -> list[BadRow]:
+    """Every way for a row not to be a pair. A value above `largest`, the promised one, is told, never skipped.
+
+    `way_out` is what to do, where such rows cannot be dropped or skipped.
+    """
+    fill = way_out or "Drop such rows first, fill them, or skip them (--on-bad skip, on_bad='skip')"
     empty = "is empty or null" if text else "is null"
     found = [BadRow(name, f"{quoted(name)} is null", empty, fill) for name in columns.names]
     if columns.value is None:
@@ -204,7 +207,7 @@ def bad_rows(columns: Columns, *, text: bool, largest: int | None) -> list[BadRo
         found.append(BadRow(columns.value, f"not {digits}", "is not a whole number", fill))
         number = f"try_cast({value} as decimal(38, 0))"
         found.append(BadRow(columns.value, f"{number} is null", "is above 2^53", "Use a coarser unit"))
-    least = (
+    least = way_out or (
         "Leave such rows out: skip them (--on-bad skip, on_bad='skip'), or select the others in SQL (where ... >= 1)"
     )
     found.append(BadRow(columns.value, f"{number} < 1", "is below 1, and values are 1 or more", least, below=1))

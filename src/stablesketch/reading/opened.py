@@ -49,7 +49,10 @@ def opened(duckdb: DuckDB, data: object, columns: Columns, how: Input, on_bad: O
     if how.wide:
         if on_bad != "error":
             raise ArgumentError(
-                "on_bad", on_bad, "one invalid cell would take all pairs of its row with it", "Repair it, or leave out wide="
+                "on_bad",
+                on_bad,
+                "one invalid cell would take all pairs of its row with it",
+                "Repair it, or leave out wide=",
             )
         asked = source_columns(columns)
         source = opened(duckdb, data, asked, replace(how, wide=False), on_bad)

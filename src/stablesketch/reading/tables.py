@@ -37,6 +37,7 @@ class Table:
     numbered: str = "row_number() over ()"  # SQL for the number of a row
     cell_of: str = "null"  # SQL for the column that a value stands in, where that differs by row: wide.py
     refused: list[BadRow] = field(default_factory=list)  # what else is no pair here
+    way_out: str = ""  # of rows that are no pairs, where they cannot be dropped or skipped
     counted: bool = False  # whether the number of rows stands somewhere, and need not be counted
 
     def check(self, columns: Columns) -> Table:
@@ -89,7 +90,7 @@ class Table:
         With "skip", the first that is not skipped: a value above the promised one.
         """
         skipped = bad_rows(columns, text=self.text, largest=None) if on_bad == "skip" else []
-        every = [*self.refused, *bad_rows(columns, text=self.text, largest=largest)]
+        every = [*self.refused, *bad_rows(columns, text=self.text, largest=largest, way_out=self.way_out)]
         bad = [one for one in every if one not in skipped]
         if not bad:
             return None

@@ -46,7 +46,7 @@ class What(TypedDict, total=False):
 class WhatOfColumns(What, total=False):
     """What may be asked where data have columns, and can be read more than once."""
 
-    key: str | Sequence[str]
+    key: str | Sequence[str] | None
     value: str | None
     by: str | Sequence[str] | None
     person: str | None
@@ -251,8 +251,8 @@ def question(
             )  # fmt: skip
         return statistic
     given: dict[str, Any] = dict(what)
-    named = {name: given.pop(name, None) for name in _names_of(Columns)}
-    columns = long_columns(**named) if given.get("wide") else checked_columns(**named)
+    columns_named = {name: given.pop(name, None) for name in _names_of(Columns)}
+    columns = long_columns(**columns_named) if given.get("wide") else checked_columns(**columns_named)
     sizes, how = ({name: given.pop(name) for name in _names_of(kind) if name in given} for kind in (Asked, Input))
     wanted = asked(statistic, privacy, **sizes)  # type: ignore[arg-type]  # a Privacy, or refused
     groups = given.pop("groups", None)
