@@ -11,6 +11,7 @@ from .collector import (
     release_all as release_all,
 )
 from .engines.local import release as release
+from .engines.local.exact import Exact as Exact, exact as exact
 from .errors import (
     ArgumentError as ArgumentError,
     ArgumentTypeError as ArgumentTypeError,
