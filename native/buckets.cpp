@@ -1,8 +1,6 @@
 #include "buckets.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <new>
 #include <numeric>
 #include <utility>
 
@@ -33,14 +31,11 @@ void buckets_of(const Aes128& key, std::uint32_t domain, Encrypt encrypt, const 
 
 void BucketSums::reserve() {
     const std::lock_guard<std::mutex> held(reserving_);
-    if (sums_ != nullptr) return;
+    if (sums_) return;
     blocks_.assign(buckets_, 0);
     totals_.assign(buckets_, 0);
-    sums_ = static_cast<std::int64_t*>(std::calloc(buckets_ * stride_, sizeof(std::int64_t)));
-    if (sums_ == nullptr) throw std::bad_alloc();
+    sums_.emplace(buckets_ * stride_);
 }
-
-void BucketSums::clear() { std::free(std::exchange(sums_, nullptr)); }
 
 BucketStage::BucketStage(const KernelJob& job, const Tier& tier, std::uint32_t buckets, std::size_t rows,
                          std::shared_ptr<BucketSums> shared)
@@ -51,36 +46,56 @@ BucketStage::BucketStage(const KernelJob& job, const Tier& tier, std::uint32_t b
       stride_(std::size_t(2 * job.pairs) * job.digits),
       shared_(shared && buckets * stride_ > most_of_its_own ? std::move(shared)
                                                             : std::make_shared<BucketSums>(buckets, stride_)),
-      room_(std::clamp<std::size_t>(most_keys / buckets, 1, std::min(block_keys, 16 + 2 * rows / buckets))),
-      apart_(room_ + room_ / 32),  // the next key of every bucket in the same set of a cache would not stay there
-      key_(std::make_unique_for_overwrite<std::uint64_t[]>(buckets * apart_)),
-      weight_(std::make_unique_for_overwrite<std::int64_t[]>(buckets * apart_)),
+      room_(std::clamp<std::size_t>(most_keys / buckets, 1, std::min(block_keys - 1, 16 + 2 * rows / buckets))),
+      apart_(room_ + 1 + room_ / 32),  // not a power of two: places of all buckets would share a few sets of the cache
+      key_(buckets * apart_),
+      weight_(buckets * apart_),
       waiting_(buckets),
+      next_(buckets),
       scratch_(stride_) {}
 
 void BucketStage::add(const std::uint64_t* fingerprints, const std::int64_t* weights, std::size_t n,
                       std::int64_t sign) {
+    constexpr std::size_t ahead = 16;  // keys whose places are asked for before they are needed
     std::uint32_t bucket[slice];
     for (std::size_t done = 0; done < n; done += slice) {
         const std::size_t few = std::min(n - done, slice);
         buckets_of(*job_.key, job_.domain, encrypt_, fingerprints + done, few, buckets_, bucket);
         for (std::size_t i = 0; i < few; ++i) {
-            const std::uint32_t b = bucket[i];
+            const std::uint32_t b = bucket[i], later = bucket[std::min(i + ahead, few - 1)];
+            __builtin_prefetch(&key_[later * apart_ + waiting_[later]], 1);
+            __builtin_prefetch(&weight_[later * apart_ + waiting_[later]], 1);
             const std::size_t at = b * apart_ + waiting_[b];
             key_[at] = fingerprints[done + i];
             weight_[at] = weights ? sign * weights[done + i] : sign;
-            if (++waiting_[b] == room_) [[unlikely]]
-                flush(b);
+            if (++waiting_[b] >= room_) [[unlikely]]
+                full(b);
         }
     }
+}
+
+// A bucket with no room for more keys is next to be added: meanwhile all that this takes is on its way to the cache.
+// If one more of its keys comes first, it is added at once.
+void BucketStage::full(std::uint32_t b) {
+    if (b == next_) {
+        next_ = buckets_;
+    } else {
+        const auto fetch = [](const auto* from, std::size_t n) {
+            for (std::size_t at = 0; at < n; at += 8) __builtin_prefetch(from + at, 1, 2);
+        };
+        shared_->reserve();
+        fetch(&key_[b * apart_], room_);
+        fetch(&weight_[b * apart_], room_);
+        fetch(shared_->of(b), stride_);
+        std::swap(b, next_);
+    }
+    if (b != buckets_) flush(b);
 }
 
 // Adds the keys of one bucket to its sums.
 void BucketStage::flush(std::uint32_t b) {
     BucketSums& to = *shared_;
-    to.reserve();
     const std::lock_guard<std::mutex> held(to.lock(b));
-    prefetch(to.of(b));
     if (to.blocks(b) == 0) to.blocks(b) = 1;
     to.total(b) += run(&key_[b * apart_], &weight_[b * apart_], waiting_[b], to.of(b), to.blocks(b));
     waiting_[b] = 0;
@@ -105,7 +120,6 @@ void BucketStage::finish(const std::vector<BucketStage*>& together, std::size_t 
     for (std::uint32_t b = edge(i); b < end; ++b) {
         if (!occupied(b)) continue;
         std::int64_t* to = entries + b * self.stride_;
-        if (b + 1 < end && occupied(b + 1)) self.prefetch(to + self.stride_);
         int128 total = 0;
         for (BucketSums* each : sums) {
             if (!each->touched(b)) continue;
@@ -125,6 +139,7 @@ void BucketStage::finish(const std::vector<BucketStage*>& together, std::size_t 
 
 void BucketStage::clear() {
     std::fill(waiting_.begin(), waiting_.end(), 0);
+    next_ = buckets_;
     shared_->clear();
 }
 
@@ -142,11 +157,6 @@ int128 BucketStage::fill(KeyBlock& block, std::uint32_t bucket, BucketStage& run
         block.filled = 0;
     }
     return total;
-}
-
-// The sums of a bucket are on their way while its keys are drawn.
-void BucketStage::prefetch(const std::int64_t* sums) const {
-    for (std::size_t at = 0; at < stride_; at += 8) __builtin_prefetch(sums + at, 1);
 }
 
 // Adds up to a block of keys of one bucket; returns their total.

@@ -12,10 +12,12 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "exact_sum.hpp"
 #include "kernel.hpp"
+#include "zeroed.hpp"
 
 namespace stablesketch {
 
@@ -30,14 +32,11 @@ void buckets_of(const Aes128& key, std::uint32_t domain, Encrypt encrypt, const 
 class BucketSums {
   public:
     BucketSums(std::uint32_t buckets, std::size_t stride) : buckets_(buckets), stride_(stride) {}
-    ~BucketSums() { clear(); }
-    BucketSums(const BucketSums&) = delete;
-    BucketSums& operator=(const BucketSums&) = delete;
 
     void reserve();
-    void clear();
-    bool touched(std::uint32_t bucket) const { return sums_ != nullptr && blocks_[bucket] != 0; }
-    std::int64_t* of(std::uint32_t bucket) { return sums_ + bucket * stride_; }
+    void clear() { sums_.reset(); }
+    bool touched(std::uint32_t bucket) const { return sums_ && blocks_[bucket] != 0; }
+    std::int64_t* of(std::uint32_t bucket) { return sums_->get() + bucket * stride_; }
     std::mutex& lock(std::uint32_t bucket) { return locks_[bucket % locks_.size()]; }
     std::uint32_t& blocks(std::uint32_t bucket) { return blocks_[bucket]; }  // since it was settled, and one more
     int128& total(std::uint32_t bucket) { return totals_[bucket]; }
@@ -45,7 +44,7 @@ class BucketSums {
   private:
     std::uint32_t buckets_;
     std::size_t stride_;
-    std::int64_t* sums_ = nullptr;  // comes as zeros: what is not touched takes no memory
+    std::optional<Zeroed<std::int64_t>> sums_;
     std::vector<std::uint32_t> blocks_;
     std::vector<int128> totals_;
     std::array<std::mutex, 64> locks_;
@@ -77,6 +76,7 @@ class BucketStage {
     const std::shared_ptr<BucketSums>& shared() const { return shared_; }
 
   private:
+    void full(std::uint32_t bucket);
     void flush(std::uint32_t bucket);
     // Moves the keys of a bucket into blocks, and to its sums each block that is full. Returns the total of those.
     int128 fill(KeyBlock& block, std::uint32_t bucket, BucketStage& runs, std::int64_t* sums,
@@ -85,7 +85,6 @@ class BucketStage {
                std::uint32_t& blocks);
     void run_heavy(const std::uint64_t* keys, const std::int64_t* weights, std::size_t n, std::int64_t* sums);
     void settle_bucket(std::int64_t* sums) const;
-    void prefetch(const std::int64_t* sums) const;
 
     KernelJob job_;
     AddBlock add_block_;
@@ -94,9 +93,10 @@ class BucketStage {
     std::size_t stride_;
     std::shared_ptr<BucketSums> shared_;
     std::size_t room_, apart_;  // keys of a bucket that may wait, and from one bucket to the next
-    std::unique_ptr<std::uint64_t[]> key_;
-    std::unique_ptr<std::int64_t[]> weight_;
+    Zeroed<std::uint64_t> key_;
+    Zeroed<std::int64_t> weight_;
     std::vector<std::uint32_t> waiting_;
+    std::uint32_t next_;  // the bucket to be added next, or `buckets_` if there is none
     std::vector<std::int64_t> scratch_;
 };
 
