@@ -11,7 +11,7 @@ from pyarrow import csv
 
 ROWS = 2_000_000
 COUNTRIES = np.array(["DE", "FR", "IT", "PT", "MT"])
-SITES, SPECIES = 40, 50_000
+SITES, SPECIES = 400, 5_000
 
 
 def app_opens(path: Path) -> None:
