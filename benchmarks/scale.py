@@ -23,12 +23,12 @@ import stablesketch as ss
 from stablesketch.bounding.groups import group_secret
 from stablesketch.engines.local.group_collectors import ListedGroups
 from stablesketch.engines.local.pour import pour, pour_groups
+from stablesketch.engines.spark.work import OPEN_GROUPS
 from stablesketch.sketch.workers import limit_threads
 
 PAIRS = 10**12
 GROUPS = 10**5
 DAY = 86_400.0
-OPEN = 1 << 13  # collectors that a worker keeps open at once: engines/spark/work.py
 
 
 @dataclass(frozen=True)
@@ -48,17 +48,16 @@ class Measured:
     resident: int  # bytes of an open collector
 
 
-def planned() -> ss.Plan:
-    """F_0.5 within 1%, values up to 5."""
-    return ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9, max_value=5), error=0.01)
+def planned(error: float | None = 0.01) -> ss.Plan:
+    """F_0.5 within an error, or as it is planned where none is asked for; values up to 5."""
+    return ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9, max_value=5), error=error)
 
 
-def measure() -> Measured:
+def measure(plan: ss.Plan) -> Measured:
     limit_threads(1)
     rng = np.random.default_rng(1)
     weights = 1.0 / np.arange(1, 10**6 + 1)
     zipf = np.searchsorted(np.cumsum(weights) / weights.sum(), rng.random(1 << 22)).astype(np.int64)
-    plan = planned()
     key = ss.Secret.generate()
 
     def rate(keys: np.ndarray) -> float:
@@ -77,7 +76,7 @@ def measure() -> Measured:
     pour_groups(table.to_batches(max_chunksize=100_000), groups, keys=1, group_columns=1)
     grouped = (time.process_time() - begin) / (1 << 20)
 
-    count = 4_000  # so many that what was free before does not count
+    count = 500  # so many that what was free before does not count
     before = _resident()
     begin = time.process_time()
     collectors = [plan.open(key, f"{i}") for i in range(count)]
@@ -85,8 +84,6 @@ def measure() -> Measured:
     for i, one in enumerate(collectors):
         one.update(zipf[i * 20 : i * 20 + 20])
     resident = (_resident() - before) // count
-    collectors = collectors[:1000]
-    count = len(collectors)
     begin = time.process_time()
     blobs = [one.to_bytes() for one in collectors]
     stored = (time.process_time() - begin) / count
@@ -106,7 +103,7 @@ def measure() -> Measured:
     for one in ready[1:]:
         one.release()
     released = (time.process_time() - begin) / (len(ready) - 1)
-    shape = f"{plan.size:,} entries, {plan.entries_per_key} a key"
+    shape = f"{plan.entries_per_key} of {plan.size:,} entries a key"
     return Measured(
         shape, repeated, distinct, grouped, opened, stored, read, merged, released, message, resident,
     )  # fmt: skip
@@ -117,26 +114,25 @@ def _resident() -> int:
         return int(file.read().split()[1]) * resource.getpagesize()
 
 
-def show_measured(found: Measured) -> None:
-    print(f"One core of this machine, load {os.getloadavg()[0]:.1f}, {found.shape} (error 1%):\n")
-    print("| what | cost |")
-    print("| --- | ---: |")
-    for name, seconds in (
-        ("a pair, keys repeated (Zipf over 10^6)", found.repeated),
-        ("a pair, all keys different", found.distinct),
-        ("a pair in one of 1,000 groups", found.grouped),
-    ):
-        print(f"| {name} | {seconds * 1e9:,.0f} ns |")
-    for name, seconds in (
-        ("opening a collector", found.opened),
-        ("a state to bytes", found.stored),
-        ("a state from bytes", found.read),
-        ("merging two states", found.merged),
-        ("a release, after the first", found.released),
-    ):
-        print(f"| {name} | {seconds * 1e6:,.0f} µs |")
-    print(f"| a state on its way | {found.message:,} bytes |")
-    print(f"| a collector in memory | {found.resident:,} bytes |\n")
+def show_measured(found: Measured, default: Measured) -> None:
+    print(f"One core of this machine, load {os.getloadavg()[0]:.1f}, a plan for 1% beside the default plan:\n")
+    print(f"| what | 1%: {found.shape} | default: {default.shape} |")
+    print("| --- | ---: | ---: |")
+
+    def show(name: str, first: float, second: float, unit: str, scale: float = 1.0) -> None:
+        print(f"| {name} | {first * scale:,.0f} {unit} | {second * scale:,.0f} {unit} |")
+
+    show("a pair, keys repeated (Zipf over 10^6)", found.repeated, default.repeated, "ns", 1e9)
+    show("a pair, all keys different", found.distinct, default.distinct, "ns", 1e9)
+    show("a pair in one of 1,000 groups", found.grouped, default.grouped, "ns", 1e9)
+    show("opening a collector", found.opened, default.opened, "µs", 1e6)
+    show("a state to bytes", found.stored, default.stored, "µs", 1e6)
+    show("a state from bytes", found.read, default.read, "µs", 1e6)
+    show("merging two states", found.merged, default.merged, "µs", 1e6)
+    show("a release, after the first", found.released, default.released, "µs", 1e6)
+    show("a state on its way", found.message, default.message, "bytes")
+    show("a collector in memory", found.resident, default.resident, "bytes")
+    print()
 
 
 def show_day(found: Measured, transfer: float) -> None:
@@ -171,7 +167,7 @@ def simulate(found: Measured, transfer: float) -> None:
     print("| " + " | ".join(head) + " |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |")
     for name, most in (
-        ("in no order", OPEN), ("in no order", 1 << 20), ("clustered by group", OPEN),
+        ("in no order", OPEN_GROUPS), ("in no order", 1 << 20), ("clustered by group", OPEN_GROUPS),
     ):  # fmt: skip
         if name == "clustered by group":
             states = GROUPS / partitions + 1
@@ -241,8 +237,8 @@ def _bytes(count: float) -> str:
 
 if __name__ == "__main__":
     handed_over = float(sys.argv[1]) * 1e-9 if len(sys.argv) > 1 else 300e-9  # ns a pair: benchmarks/engines.py
-    rates = measure()
-    show_measured(rates)
+    rates = measure(planned())
+    show_measured(rates, measure(planned(None)))
     show_day(rates, handed_over)
     simulate(rates, handed_over)
     tree(rates)
