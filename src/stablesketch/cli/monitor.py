@@ -17,7 +17,7 @@ from ..errors import ArgumentError
 from ..monitor import Monitor, Watch
 from ..monitor.alerts import Alerts, in_words
 from ..monitor.block import Block
-from ..monitor.fields import Fields
+from ..monitor.fields import LineFields
 from ..monitor.followed import followed
 from ..monitor.lines import Clock
 from ..monitor.messengers import Messenger, Post, command, json_lines, webhook
@@ -25,7 +25,7 @@ from ..monitor.monitor import Sink
 from ..monitor.outlet import JsonLinesFile
 from ..monitor.piped import piped
 from ..monitor.records import WINDOW
-from ..monitor.state import State
+from ..monitor.state import MonitorState
 from ..monitor.windows import Windows
 from ..published import Release
 from ..statistic import STATISTICS, Statistic
@@ -67,7 +67,7 @@ def monitor(
         bool, options.in_data("--follow", help="Wait for more lines, through rotation and truncation of the file.")
     ] = False,
     preset: Annotated[
-        Literal["zeek", "suricata", "goflow2"] | None, options.in_data(help="Fields as this collector writes them.")
+        Literal["zeek", "suricata", "goflow2"] | None, options.in_data(help="LineFields as this collector writes them.")
     ] = None,
     key: options.Key = None,
     time: Annotated[
@@ -122,7 +122,7 @@ def monitor(
 ) -> int:
     """Private numbers of a live stream: one release for each window of time."""
     privacy = options.privacy_of(epsilon, delta, 0, 1, "add_remove", 1)
-    read = Fields.of(
+    read = LineFields.of(
         format=format, preset=preset, key=tuple(options.listed(key)), time=time, time_unit=time_unit, value=value,
         max_value=max_value, clip=clip, names=tuple(options.listed(fields)) or None, delimiter=delimiter, source=source,
     )  # fmt: skip
@@ -149,7 +149,7 @@ def monitor(
         messengers.append(webhook(alert_url))
     if alert_below is None and alert_drop is None and len(messengers) > 1:
         raise typer.BadParameter("nothing is an alert. Add --alert-drop 3, or --alert-below.")
-    held = State(state, watch.to_json())
+    held = MonitorState(state, watch.to_json())
     post = Post(messengers, note)
     try:
         alerts = Alerts(post, below=alert_below, drop=alert_drop, before=held.delivered())

@@ -41,7 +41,7 @@ create table records (number integer primary key, text text not null);
 Stored = Mapping[int, tuple[bytes, Sequence[bytes]]]  # windows: the bits of the secret, and what each collector holds
 
 
-class State:
+class MonitorState:
     """The file `monitor.db` in a folder, which is made if it is missing; without a folder it is in memory alone."""
 
     def __init__(self, folder: Path | None, asked: str) -> None:
