@@ -64,6 +64,8 @@ stablesketch release wages.csv --key id --value wage --max-value 1500 --statisti
 
 stablesketch release 'events/*.csv.gz' --key app --p 0.5 --epsilon 1 --delta 1e-9 --engine spark --master 'local[*]'
 
+stablesketch release species.csv --wide --by site --max-value 500 --statistic hill --order 1 --epsilon 1 --delta 1e-9
+
 stablesketch release all.ssk --secret s.key"""
 
 
@@ -84,6 +86,7 @@ def release(
     format: options.Format = None,
     header: options.Header = DEFAULTS["header"],
     delimiter: options.Delimiter = None,
+    wide: options.Wide = DEFAULTS["wide"],
     on_bad: options.OnBad = DEFAULTS["on_bad"],
     epsilon: options.Epsilon = None,
     delta: options.Delta = None,
@@ -174,20 +177,21 @@ def release(
         raise typer.BadParameter("--secret is for stored sketches. A release from data draws a fresh secret.")
     wanted = statistic.made()
     options.need_input(files, sql)
-    if key is None and not _is_lines(files, format):
+    if key is None and not wide and not _is_lines(files, format):
         raise typer.BadParameter("--key is needed: the column whose variety is measured.")
     related = relation or usual_relation(wanted)
     auto = AutoMaxValue() if max_value == "auto" else None
     largest = 1 if max_value is None or auto is not None else int(max_value)
-    if value is not None and max_value is None:
-        raise typer.BadParameter("--value needs --max-value: a bound on one pair's value. Try --max-value auto.")
+    if (value is not None or wide) and max_value is None:
+        valued = "--wide" if wide else "--value"
+        raise typer.BadParameter(f"{valued} needs --max-value: a bound on one pair's value. Try --max-value auto.")
     counted = pairs is None and may_count_pairs(related, by)
     asked = question(
         wanted,
         options.privacy_of(
             epsilon, delta, pairs or 0, largest, related, pairs_per_person, unit or usual_unit(wanted), total
         ),
-        key=options.listed(key or "line"),
+        key=options.listed(key or "line") if key or not wide else None,
         value=value,
         by=options.listed(by),
         person=person,
@@ -208,6 +212,7 @@ def release(
         format=format,
         header=header,
         delimiter=delimiter,
+        wide=wide,
     )
     if dry_run:
         show_plan(asked, json)

@@ -78,7 +78,7 @@ class Context:
         return cls(
             today,
             __version__,
-            key=None if columns.key == ("line",) else " and ".join(columns.key),
+            key=None if columns.key == ("line",) or question.input.wide else " and ".join(columns.key),
             by=" and ".join(columns.by) or None,
             person=columns.person is not None,
             ledger=spent,

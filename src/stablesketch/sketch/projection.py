@@ -98,9 +98,8 @@ class Projection:
 
         def start(rows_each: int) -> _EntryWorker:
             nonlocal first
-            expected = 0 if folded else rows_each
             accumulator = Accumulator(
-                self._law, self._size, self._entry_key, STREAM, expected, TIER, self._buckets, first
+                self._law, self._size, self._entry_key, STREAM, rows_each, TIER, self._buckets, first, folded
             )
             first = first or accumulator
             return _EntryWorker(accumulator, read)
