@@ -106,3 +106,25 @@ def test_a_signal_stops_it_at_a_checkpoint_and_a_second_one_is_refused_meanwhile
     assert running.wait() == 0, running.communicate()
     running.communicate()
     assert sum(value for (value,) in values([json.loads(line) for line in out.read_text().splitlines()])) == 2
+
+
+def test_alerts_are_said_and_stored(shell: Shell, tmp_path: Path) -> None:
+    """Every hour has 50 keys but the last, which has 5: at ε = 100 it is the only alert."""
+    rows = [f"2026-11-16T{hour:02}:30:00Z,app{i}" for hour in range(24) for i in range(50 if hour < 23 else 5)]
+    path = shell.write("day.csv", "\n".join(["at,app", *rows]))
+    asked = [str(path), "--key", "app", "--time", "at", "--every", "1h", "--statistic", "distinct", *PRIVATE, *DAY]
+    out = tmp_path / "alerts.jsonl"
+    shown = shell("monitor", *asked, "--alert-drop", "3", "--alert-below", "10", "--alert-out", str(out))
+    assert shown.code == 0
+    assert [json.loads(line)["alert"] for line in out.read_text().splitlines()] == ["below", "drop"]
+    assert "alert: 2026-11-16T23:00:00Z: distinct keys = 5 is below 10" in shown.err
+    shown = shell("monitor", *asked, "--alert-out", str(out))
+    assert shown.code == 2
+    assert "nothing is an alert" in shown.err
+
+
+def test_a_file_that_is_not_followed_needs_a_span(shell: Shell) -> None:
+    path = shell.write("a.jsonl", '{"k":"a","t":1794830400}\n')
+    shown = shell("monitor", str(path), "--key", "k", "--time", "t", "--statistic", "distinct", *PRIVATE)
+    assert shown.code == 2
+    assert "needs --from and --until" in shown.err

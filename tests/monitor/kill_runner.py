@@ -21,7 +21,7 @@ from monitor_tools import NOON, file_source, watch
 
 from stablesketch.monitor import Monitor
 from stablesketch.monitor.outlet import JsonLinesFile
-from stablesketch.monitor.state import State
+from stablesketch.monitor.state import MonitorState
 from stablesketch.monitor.windows import SECOND, Windows, shown
 
 LATENESS = 3
@@ -47,7 +47,7 @@ class SharedClock:
 
 def child(folder: Path, clock: SharedClock) -> None:
     asked = watch(windows=Windows(1, LATENESS))
-    state = State(folder / "state", asked.to_json())
+    state = MonitorState(folder / "state", asked.to_json())
     out = JsonLinesFile(folder / "out.jsonl")
     Monitor(
         asked, "log", file_source(folder / "log", follow=True), state, [out], replays=True, clock=clock, say=print

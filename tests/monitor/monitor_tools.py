@@ -10,16 +10,16 @@ from typing import Any
 import stablesketch as ss
 from stablesketch.monitor import Monitor, Watch
 from stablesketch.monitor.block import Block, Rows
-from stablesketch.monitor.fields import Fields
+from stablesketch.monitor.fields import LineFields
 from stablesketch.monitor.followed import followed
-from stablesketch.monitor.state import State
+from stablesketch.monitor.state import MonitorState
 from stablesketch.monitor.windows import SECOND, Windows
 
 NOON = 1_794_830_400  # 2026-11-16T12:00:00Z
-JSON = Fields.of(format="json", key=("k",), time="t")
+JSON = LineFields.of(format="json", key=("k",), time="t")
 
 
-def watch(fields: Fields = JSON, windows: Windows | None = None, **more: Any) -> Watch:
+def watch(fields: LineFields = JSON, windows: Windows | None = None, **more: Any) -> Watch:
     """Totals at ε = 50: the noise is not 0 with probability 2e-22, so a total is the number of rows."""
     statistics = more.pop("statistics", [ss.Total()])
     return Watch.of(statistics, 50.0, 1e-9, fields, windows or Windows(60, 10), **more)
@@ -47,13 +47,13 @@ class Time:
 
 
 def run(
-    asked: Watch, blocks: Sequence[Block], state: State | None = None, *, replays: bool = False, start: float = 0.0,
-    ends: bool = True,
+    asked: Watch, blocks: Sequence[Block], state: MonitorState | None = None, *, replays: bool = False,
+    start: float = 0.0, ends: bool = True,
 ) -> tuple[list[dict[str, Any]], Monitor]:  # fmt: skip
     """The records of a monitor over these blocks; the machine's clock is that of the block. It ends, or is stopped."""
     clock, found = Time(start), []
     monitor = Monitor(
-        asked, "test", lambda *_: iter(blocks), state or State(None, asked.to_json()),
+        asked, "test", lambda *_: iter(blocks), state or MonitorState(None, asked.to_json()),
         [lambda _, text: found.append(json.loads(text))], replays=replays, clock=clock,
     )  # fmt: skip
     take = monitor._take

@@ -11,7 +11,7 @@ from monitor_tools import Time
 from stablesketch import DataError
 from stablesketch.monitor.block import Block
 from stablesketch.monitor.followed import followed
-from stablesketch.monitor.lines import Lines
+from stablesketch.monitor.lines import LineCutter
 from stablesketch.reading.lines import LONGEST_LINE
 
 
@@ -162,7 +162,7 @@ def test_a_line_that_is_too_long_is_left_out_and_counted_wherever_it_is_cut() ->
     long = b"x" * LONGEST_LINE
     text = b"a\n" + long + b"\nb\n" + b"y" * (LONGEST_LINE - 1) + b"\nc\n" + long + long
     for size in (1 << 16, 1_999_999, 1 << 22, 1 << 23):
-        lines, found = Lines(), b""
+        lines, found = LineCutter(), b""
         for start in range(0, len(text), size):
             found += lines.take(text[start : start + size])
         found += lines.last()

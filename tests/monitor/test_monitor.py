@@ -13,9 +13,9 @@ from monitor_tools import JSON, NOON, at, file_source, rows, run, totals, watch
 import stablesketch as ss
 from stablesketch import ArgumentError, CheckpointError, DataError
 from stablesketch.monitor import Monitor
-from stablesketch.monitor.fields import Fields
+from stablesketch.monitor.fields import LineFields
 from stablesketch.monitor.lines import Steady
-from stablesketch.monitor.state import State
+from stablesketch.monitor.state import MonitorState
 from stablesketch.monitor.windows import Windows
 
 
@@ -62,7 +62,7 @@ def test_late_rows_are_dropped_and_counted() -> None:
 
 
 def test_rows_without_a_time_have_that_of_their_arrival() -> None:
-    records, _ = run(watch(Fields.of(format="lines"), Windows(60)), [at(1, b"a\nb\n"), at(61, b"c\n")])
+    records, _ = run(watch(LineFields.of(format="lines"), Windows(60)), [at(1, b"a\nb\n"), at(61, b"c\n")])
     assert totals(records) == {"12:00:00": 2, "12:01:00": 1}
 
 
@@ -72,7 +72,7 @@ def test_a_replay_releases_all_windows_of_its_span_when_the_input_ends(tmp_path:
     span = Windows(60, 0, (NOON // 60, NOON // 60 + 100))
     asked = watch(windows=span)
     blocks = [at(10**6, rows(*seconds[i : i + 50])) for i in range(0, 500, 50)]
-    records, monitor = run(asked, blocks, State(tmp_path, asked.to_json()), replays=True)
+    records, monitor = run(asked, blocks, MonitorState(tmp_path, asked.to_json()), replays=True)
     counts = np.bincount(np.array(seconds) // 60, minlength=101)
     assert list(totals(records).values()) == counts[:100].tolist()
     assert monitor.counters["early"] == counts[100]
@@ -103,7 +103,7 @@ def test_the_defaults_give_what_one_collector_gives() -> None:
 
 
 def test_values_and_composite_keys() -> None:
-    fields = Fields.of(format="json", key=("a", "b"), value="n", max_value=10)
+    fields = LineFields.of(format="json", key=("a", "b"), value="n", max_value=10)
     lines = b'{"a":"x","b":"y","n":7}\n{"a":"xy","b":"","n":1}\n{"a":"x","b":"y","n":3}\n'
     records, _ = run(watch(fields, statistics=[ss.Total(), ss.Distinct()], mechanism="exact"), [at(1, lines)])
     assert [each["value"] for each in records[0]["releases"]] == [10, 1]
@@ -118,20 +118,20 @@ def test_bad_lines_stop_it_if_they_are_to_and_nothing_is_shown_of_them() -> None
 
 def test_a_stop_keeps_open_windows_for_the_next_run(tmp_path: Path) -> None:
     asked = watch()
-    state = State(tmp_path, asked.to_json())
+    state = MonitorState(tmp_path, asked.to_json())
     assert run(asked, [at(1, rows(0, 1))], state, ends=False)[0] == []
     state.close()
-    records, _ = run(asked, [at(30, rows(2)), at(80)], State(tmp_path, asked.to_json()), start=20, ends=False)
+    records, _ = run(asked, [at(30, rows(2)), at(80)], MonitorState(tmp_path, asked.to_json()), start=20, ends=False)
     assert totals(records) == {"12:00:00": 3}
     assert "after its last checkpoint at 2026-11-16T12:00:01Z" in records[0]["note"]
 
 
 def test_windows_of_which_a_pipe_saw_nothing_are_not_released_and_that_is_said(tmp_path: Path) -> None:
     asked = watch()
-    state = State(tmp_path, asked.to_json())
+    state = MonitorState(tmp_path, asked.to_json())
     run(asked, [at(1, rows(0, 1))], state, ends=False)
     state.close()
-    records, _ = run(asked, [at(3700)], State(tmp_path, asked.to_json()), start=3600, ends=False)
+    records, _ = run(asked, [at(3700)], MonitorState(tmp_path, asked.to_json()), start=3600, ends=False)
     assert totals(records) == {"12:00:00": 2, "12:59:00": 0, "13:00:00": 0}
     assert "from 2026-11-16T12:01:00Z to 2026-11-16T12:59:00Z were not watched" in " ".join(
         each.get("note", "") for each in records
@@ -143,7 +143,7 @@ def test_a_file_is_read_on_after_a_stop_and_nothing_is_late(tmp_path: Path) -> N
     log.write_bytes(rows(0, 1))
     found: list[dict[str, object]] = []
     for start, more in ((1, rows(2, 60, 1800, 3599)), (3700, b"")):
-        state = State(tmp_path / "state", asked.to_json())
+        state = MonitorState(tmp_path / "state", asked.to_json())
         monitor = Monitor(
             asked, "log", file_source(log, follow=True), state, [lambda _, text: found.append(json.loads(text))],
             replays=True, clock=lambda start=start: (NOON + start) * 10**9,
@@ -170,7 +170,7 @@ def test_records_that_could_not_be_written_are_written_later(tmp_path: Path) -> 
         found.append(number)
 
     blocks = [at(second) for second in (1, 71, 72, 140, 200)]
-    state = State(None, asked.to_json())
+    state = MonitorState(None, asked.to_json())
     clock = lambda: (NOON + 1) * 10**9  # noqa: E731
     Monitor(asked, "test", lambda *_: iter(blocks), state, [sink], replays=False, clock=clock, say=said.append).run()
     assert found == [1, 2, 3]
@@ -181,11 +181,11 @@ def test_records_that_could_not_be_written_are_written_later(tmp_path: Path) -> 
 
 def test_a_clock_that_jumps_by_a_century_stops_it_and_the_state_stays(tmp_path: Path) -> None:
     asked = watch()
-    state = State(tmp_path, asked.to_json())
+    state = MonitorState(tmp_path, asked.to_json())
     with pytest.raises(CheckpointError, match=r"that is 53,333,333 windows.*Set the clock right"):
         run(asked, [at(1, rows(0)), at(30), at(10**9 * 3.2)], state)
     state.close()
-    again = State(tmp_path, asked.to_json())
+    again = MonitorState(tmp_path, asked.to_json())
     assert again.fact("next") == NOON // 60
 
 
@@ -202,7 +202,7 @@ def test_questions_that_a_monitor_cannot_answer() -> None:
         ({"statistics": [ss.Total(), ss.Total()]}, "each once"),
         ({"on_bad": "drop"}, "no such choice"),
         ({"confidence": 1.0}, "confidence"),
-        ({"fields": Fields.of(format="lines"), "windows": Windows(60, 0, (0, 1))}, "replay needs the time"),
+        ({"fields": LineFields.of(format="lines"), "windows": Windows(60, 0, (0, 1))}, "replay needs the time"),
     ):
         with pytest.raises(ArgumentError, match=said):
             watch(**{"fields": JSON, **more})

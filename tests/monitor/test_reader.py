@@ -11,7 +11,7 @@ from monitor_tools import NOON
 
 from stablesketch import ArgumentError, DataError
 from stablesketch.monitor.block import Block
-from stablesketch.monitor.fields import Fields
+from stablesketch.monitor.fields import LineFields
 from stablesketch.monitor.reader import LineReader
 from stablesketch.monitor.windows import SECOND
 from stablesketch.reading.duckdb import DuckDB
@@ -28,7 +28,7 @@ def duckdb() -> Iterator[DuckDB]:
 Row = tuple[tuple[str, ...], int, int]
 
 
-def read(duckdb: DuckDB, fields: Fields, lines: bytes, head: bytes | None = None) -> tuple[list[Row], int]:
+def read(duckdb: DuckDB, fields: LineFields, lines: bytes, head: bytes | None = None) -> tuple[list[Row], int]:
     """The rows (keys, window, value) of some lines, and how many lines were bad."""
     reader = LineReader(fields, 60, "test", duckdb)
     if head is not None:
@@ -40,7 +40,7 @@ def read(duckdb: DuckDB, fields: Fields, lines: bytes, head: bytes | None = None
 
 
 def test_plain_lines_have_the_time_of_arrival(duckdb: DuckDB) -> None:
-    found = read(duckdb, Fields.of(format="lines"), b"a\nb b\r\n\nc")
+    found = read(duckdb, LineFields.of(format="lines"), b"a\nb b\r\n\nc")
     assert found == ([(("a",), MINUTE, 1), (("b b",), MINUTE, 1), (("c",), MINUTE, 1)], 1)
 
 
@@ -53,7 +53,7 @@ def test_plain_lines_have_the_time_of_arrival(duckdb: DuckDB) -> None:
     ],
 )  # fmt: skip
 def test_times_are_cut_to_their_window(duckdb: DuckDB, time: object, unit: str) -> None:
-    fields = Fields.of(format="json", key=("k",), time="t", time_unit=unit)
+    fields = LineFields.of(format="json", key=("k",), time="t", time_unit=unit)
     assert read(duckdb, fields, json.dumps({"k": "a", "t": time}).encode()) == ([(("a",), MINUTE, 1)], 0)
 
 
@@ -63,13 +63,13 @@ def test_times_are_cut_to_their_window(duckdb: DuckDB, time: object, unit: str) 
      "2026-11-16T12:00:60Z", "9" * 40, {"a": 1}, [1]],
 )  # fmt: skip
 def test_times_that_are_none(duckdb: DuckDB, time: object) -> None:
-    fields = Fields.of(format="json", key=("k",), time="t")
+    fields = LineFields.of(format="json", key=("k",), time="t")
     assert read(duckdb, fields, json.dumps({"k": "a", "t": time}).encode()) == ([], 1)
 
 
 def test_json_names_with_dots_are_fields_or_lead_into_objects(duckdb: DuckDB) -> None:
     lines = b'{"dns.q": "flat", "dns": {"q": "deep"}}\n{"dns": {"q": "deep"}}\n{"dns": 5}\n{"dns.q": 7}\n'
-    found = read(duckdb, Fields.of(format="json", key=("dns.q",)), lines)
+    found = read(duckdb, LineFields.of(format="json", key=("dns.q",)), lines)
     assert [key for (key,), _, _ in found[0]] == ["7", "deep", "flat"]
     assert found[1] == 1
 
@@ -79,8 +79,8 @@ def test_values_are_whole_numbers_up_to_the_largest(duckdb: DuckDB) -> None:
         b'{"k":"a","n":%s}\n' % n for n in (b"1", b'"7"', b"8", b"0", b"-1", b"1.5", b"null", b"99999999999999999")
     )
     asked = {"format": "json", "key": ("k",), "value": "n", "max_value": 7}
-    assert read(duckdb, Fields.of(**asked), lines) == ([(("a",), MINUTE, 1), (("a",), MINUTE, 7)], 6)
-    clipped = read(duckdb, Fields.of(**asked, clip=True), lines)
+    assert read(duckdb, LineFields.of(**asked), lines) == ([(("a",), MINUTE, 1), (("a",), MINUTE, 7)], 6)
+    clipped = read(duckdb, LineFields.of(**asked, clip=True), lines)
     assert [value for _, _, value in clipped[0]] == [1, 7, 7]
     assert clipped[1] == 5
 
@@ -91,7 +91,7 @@ ZEEK = (
 
 
 def test_zeek_has_its_own_header_and_may_write_another(duckdb: DuckDB) -> None:
-    fields = Fields.of(preset="zeek", max_value=100)
+    fields = LineFields.of(preset="zeek", max_value=100)
     one, other = b"%d.5\tC1\t10.0.0.1\t7\n" % NOON, b"10.0.0.2\t9\t%d\n" % NOON
     lines = one + b"%d\tC2\t-\t7\n" % NOON + b'%d\tC"3\t10.0.0.3\t(empty)\n' % NOON + b"#close\n"
     again = b"#fields\tid.orig_h\torig_bytes\tts\n" + other
@@ -106,17 +106,17 @@ def test_presets_read_what_the_collectors_write(duckdb: DuckDB) -> None:
     eve = {"timestamp": "2026-11-16T12:00:01.5+0000", "src_ip": "10.0.0.1", "flow": {"bytes_toserver": 60}}
     flow = {"time_received_ns": NOON * 10**9, "src_addr": "10.0.0.1", "bytes": 60}
     for preset, line in (("suricata", eve), ("goflow2", flow)):
-        found = read(duckdb, Fields.of(preset=preset, max_value=1500), json.dumps(line).encode())
+        found = read(duckdb, LineFields.of(preset=preset, max_value=1500), json.dumps(line).encode())
         assert found == ([(("10.0.0.1",), MINUTE, 60)], 0)
 
 
 def test_csv_has_a_header_or_names(duckdb: DuckDB) -> None:
     lines = b'%d,"a, ""b""",x\r\n%d,c,y\n' % (NOON, NOON)
     wanted = ([(('a, "b"',), MINUTE, 1), (("c",), MINUTE, 1)], 0)
-    assert read(duckdb, Fields.of(format="csv", key=("k",), time="t"), lines, b"\xef\xbb\xbft,k,z\n") == wanted
-    assert read(duckdb, Fields.of(format="csv", key=("k",), time="t", names=("t", "k", "z")), lines) == wanted
+    assert read(duckdb, LineFields.of(format="csv", key=("k",), time="t"), lines, b"\xef\xbb\xbft,k,z\n") == wanted
+    assert read(duckdb, LineFields.of(format="csv", key=("k",), time="t", names=("t", "k", "z")), lines) == wanted
     with pytest.raises(DataError, match=r"no column is named 'q'\. Choose from the header: t, k, z"):
-        read(duckdb, Fields.of(format="csv", key=("q",)), lines, b"t,k,z\n")
+        read(duckdb, LineFields.of(format="csv", key=("q",)), lines, b"t,k,z\n")
 
 
 BAD = [b"", b"{", b"\xff\xfe", b'"open', b'x"y,"z', b"a\rb", b"[1]", b"{}", b"null", b"a,b,c,d,e", b"\x00", b'{"k":1}x',
@@ -137,8 +137,9 @@ def test_no_line_changes_what_becomes_of_another(duckdb: DuckDB, format: str) ->
     One reader has the whole block, good and bad lines mixed, with both line ends; another has every line alone.
     """
     draw = random.Random(format)
-    fields = Fields.of(format=format, key=() if format == "lines" else ("k",), time=None if format == "lines" else "t",
-                       names=("t", "k", "z") if format in ("csv", "tsv", "zeek") else None)  # fmt: skip
+    fields = LineFields.of(format=format, key=() if format == "lines" else ("k",),
+                           time=None if format == "lines" else "t",
+                           names=("t", "k", "z") if format in ("csv", "tsv", "zeek") else None)  # fmt: skip
     lines = []
     for i in range(120):
         line = draw.choice(BAD) if draw.random() < 0.3 else draw.choice(GOOD[format]) % (NOON + 60 * (i % 7))
@@ -164,4 +165,4 @@ def test_fields_that_are_none() -> None:
         ({"format": "json", "key": ("k",), "clip": True}, "no field of values"),
     ):
         with pytest.raises(ArgumentError, match=said):
-            Fields.of(**asked)
+            LineFields.of(**asked)

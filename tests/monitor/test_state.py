@@ -13,26 +13,26 @@ from monitor_tools import at, rows, run, totals, watch
 from stablesketch import ArgumentError, CheckpointError
 from stablesketch.monitor.outlet import JsonLinesFile
 from stablesketch.monitor.records import note_record
-from stablesketch.monitor.state import State
+from stablesketch.monitor.state import MonitorState
 
 
 def test_a_second_monitor_on_one_folder_is_refused(tmp_path: Path) -> None:
-    first = State(tmp_path, "a")
+    first = MonitorState(tmp_path, "a")
     with pytest.raises(CheckpointError, match="another monitor uses the folder"):
-        State(tmp_path, "a")
+        MonitorState(tmp_path, "a")
     first.close()
-    State(tmp_path, "a").close()
+    MonitorState(tmp_path, "a").close()
 
 
 def test_other_options_are_refused_and_change_nothing(tmp_path: Path) -> None:
-    State(tmp_path, "a'; drop table facts").close()
+    MonitorState(tmp_path, "a'; drop table facts").close()
     with pytest.raises(CheckpointError, match="was made with other options"):
-        State(tmp_path, "b")
-    State(tmp_path, "a'; drop table facts").close()
+        MonitorState(tmp_path, "b")
+    MonitorState(tmp_path, "a'; drop table facts").close()
 
 
 def test_nobody_else_may_read_it(tmp_path: Path) -> None:
-    State(tmp_path / "new" / "folder", "a").close()
+    MonitorState(tmp_path / "new" / "folder", "a").close()
     assert stat.S_IMODE((tmp_path / "new" / "folder").stat().st_mode) == 0o700
     assert stat.S_IMODE((tmp_path / "new" / "folder" / "monitor.db").stat().st_mode) == 0o600
 
@@ -40,21 +40,21 @@ def test_nobody_else_may_read_it(tmp_path: Path) -> None:
 def test_folders_that_cannot_be_used(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(CheckpointError, match="cannot be used: "):
-        State(tmp_path / "file", "a")
+        MonitorState(tmp_path / "file", "a")
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "monitor.db").write_bytes(b"no database at all" * 100)
     with pytest.raises(CheckpointError, match="cannot be read or written"):
-        State(tmp_path / "broken", "a")
-    State(tmp_path / "newer", "a").close()
+        MonitorState(tmp_path / "broken", "a")
+    MonitorState(tmp_path / "newer", "a").close()
     base = sqlite3.connect(tmp_path / "newer" / "monitor.db")
     base.execute("pragma user_version = 9")
     base.close()
     with pytest.raises(CheckpointError, match="is of version 9"):
-        State(tmp_path / "newer", "a")
+        MonitorState(tmp_path / "newer", "a")
 
 
 def test_a_commit_is_all_or_nothing(tmp_path: Path) -> None:
-    state = State(tmp_path, "a")
+    state = MonitorState(tmp_path, "a")
     state.commit({"x": 1}, {7: (b"secret", [b"one", b"two"])})
     state.spill({8: (b"spilled", [b"three"])})
     with pytest.raises(TypeError):
@@ -65,7 +65,7 @@ def test_a_commit_is_all_or_nothing(tmp_path: Path) -> None:
 
 
 def test_nothing_is_left_of_the_secret_of_a_released_window(tmp_path: Path) -> None:
-    state = State(tmp_path, "a")
+    state = MonitorState(tmp_path, "a")
     state.commit({}, {7: (b"the bits of a secret", [b"and what it held" * 500])})
     assert b"the bits of a secret" in (tmp_path / "monitor.db").read_bytes()
     state.commit({}, released=[7], records={1: "a record"})
@@ -79,7 +79,7 @@ def test_nothing_is_left_of_the_secret_of_a_released_window(tmp_path: Path) -> N
 def test_a_window_whose_record_cannot_be_stored_is_stored_later_as_it_was_decided() -> None:
     """The disk is full when a window closes: its value is kept, shown once it is stored, and rows go on counting."""
     asked = watch()
-    state = State(None, asked.to_json())
+    state = MonitorState(None, asked.to_json())
     commit, failures = state.commit, []
 
     def failing(*arguments: object, **named: object) -> None:

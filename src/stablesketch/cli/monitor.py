@@ -15,15 +15,17 @@ from rich.text import Text
 
 from ..errors import ArgumentError
 from ..monitor import Monitor, Watch
+from ..monitor.alerts import Alerts, in_words
 from ..monitor.block import Block
-from ..monitor.fields import Fields
+from ..monitor.fields import LineFields
 from ..monitor.followed import followed
 from ..monitor.lines import Clock
+from ..monitor.messengers import Messenger, Post, command, json_lines, webhook
 from ..monitor.monitor import Sink
 from ..monitor.outlet import JsonLinesFile
 from ..monitor.piped import piped
 from ..monitor.records import WINDOW
-from ..monitor.state import State
+from ..monitor.state import MonitorState
 from ..monitor.windows import Windows
 from ..published import Release
 from ..statistic import STATISTICS, Statistic
@@ -43,7 +45,7 @@ stablesketch monitor /var/log/zeek/conn.log --follow --preset zeek --key id.orig
 stablesketch monitor day.csv --key app --time at --statistic shannon --every 1h --epsilon 1 --delta 1e-9 \\
   --from 2026-11-16T00:00:00Z --until 2026-11-17T00:00:00Z"""
 
-in_windows = partial(typer.Option, rich_help_panel="Windows")
+in_windows, in_alerts = (partial(typer.Option, rich_help_panel=panel) for panel in ("Windows", "Alerts"))
 
 
 def monitor(
@@ -65,7 +67,7 @@ def monitor(
         bool, options.in_data("--follow", help="Wait for more lines, through rotation and truncation of the file.")
     ] = False,
     preset: Annotated[
-        Literal["zeek", "suricata", "goflow2"] | None, options.in_data(help="Fields as this collector writes them.")
+        Literal["zeek", "suricata", "goflow2"] | None, options.in_data(help="LineFields as this collector writes them.")
     ] = None,
     key: options.Key = None,
     time: Annotated[
@@ -103,15 +105,34 @@ def monitor(
     out: Annotated[
         Path | None, options.in_output(help="Append releases to this file, as JSON lines, instead of showing them.")
     ] = None,
+    alert_below: Annotated[
+        float | None, in_alerts(help="Alert if the released value is below this; of --statistic, not of --also.")
+    ] = None,
+    alert_drop: Annotated[
+        float | None,
+        in_alerts(metavar="K", help="Alert if it is K deviations below the median of the last 60 windows."),
+    ] = None,
+    alert_out: Annotated[Path | None, in_alerts(help="Append alerts to this file, as JSON lines.")] = None,
+    alert_run: Annotated[
+        str | None, in_alerts(metavar="COMMAND", help="Run this for each alert, with its JSON on standard input.")
+    ] = None,
+    alert_url: Annotated[
+        str | None, in_alerts(metavar="URL", help="Post the JSON of each alert to this webhook.")
+    ] = None,
 ) -> int:
     """Private numbers of a live stream: one release for each window of time."""
     privacy = options.privacy_of(epsilon, delta, 0, 1, "add_remove", 1)
-    read = Fields.of(
+    read = LineFields.of(
         format=format, preset=preset, key=tuple(options.listed(key)), time=time, time_unit=time_unit, value=value,
         max_value=max_value, clip=clip, names=tuple(options.listed(fields)) or None, delimiter=delimiter, source=source,
     )  # fmt: skip
     if follow and (source == "-" or since is not None):
         raise typer.BadParameter("--follow is for a file that is being written. Leave it out.")
+    if source != "-" and not follow and since is None and read.time is not None:
+        raise typer.BadParameter(
+            "a file that is not followed is replayed, and needs --from and --until: which windows there are must not "
+            "depend on its rows. To wait for more rows, add --follow."
+        )
     late = lateness or ("0s" if read.time is None or since is not None else "10s")
     watch = Watch.of(
         [statistic.made(), *map(_statistic, also or ())], privacy.epsilon, privacy.delta, read,
@@ -119,17 +140,29 @@ def monitor(
         confidence=confidence,
     )  # fmt: skip
     sink: Sink = _show if out is None else JsonLinesFile(out)
-    held = State(state, watch.to_json())
+    messengers: list[Messenger] = [lambda alert: note(in_words(alert))]
+    if alert_out is not None:
+        messengers.append(json_lines(alert_out))
+    if alert_run is not None:
+        messengers.append(command(alert_run))
+    if alert_url is not None:
+        messengers.append(webhook(alert_url))
+    if alert_below is None and alert_drop is None and len(messengers) > 1:
+        raise typer.BadParameter("nothing is an alert. Add --alert-drop 3, or --alert-below.")
+    held = MonitorState(state, watch.to_json())
+    post = Post(messengers, note)
     try:
+        alerts = Alerts(post, below=alert_below, drop=alert_drop, before=held.delivered())
         running = Monitor(
-            watch, "standard input" if source == "-" else source, partial(_source, source, follow), held, [sink],
-            replays=source != "-", say=note,
+            watch, "standard input" if source == "-" else source, partial(_source, source, follow), held,
+            [sink, alerts], replays=source != "-", say=note,
         )  # fmt: skip
         note(_promise(watch))
         _stopping(running)
         running.run()
     finally:
         held.close()
+        post.close()
     return Exit.DONE
 
 

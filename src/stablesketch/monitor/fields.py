@@ -17,7 +17,7 @@ LARGEST = 2**53
 
 
 @dataclass(frozen=True)
-class Fields:
+class LineFields:
     """What is read of a line, and how. Without `time` a row has the time at which it arrived; without `value` it counts
     1. `names` are the columns of CSV or TSV that has no header."""
 
@@ -36,7 +36,7 @@ class Fields:
         cls, *, format: str | None = None, preset: str | None = None, key: tuple[str, ...] = (),
         time: str | None = None, time_unit: str | None = None, value: str | None = None, max_value: int | None = None,
         clip: bool = False, names: tuple[str, ...] | None = None, delimiter: str | None = None, source: str = "-",
-    ) -> Fields:  # fmt: skip
+    ) -> LineFields:  # fmt: skip
         """The fields as users type them; what is not typed comes from the preset, or from the name of the file.
 
         `time="arrival"` takes the time of arrival where the preset has another one.

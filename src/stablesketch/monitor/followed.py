@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 from ..errors import DataError
 from ..reading.packed import check_bytes
 from .block import Block
-from .lines import BLOCK, HEAD, POLL, Clock, Lines
+from .lines import BLOCK, HEAD, POLL, Clock, LineCutter
 
 _KNOWN_BY = 512  # bytes at the start of a file
 
@@ -107,12 +107,12 @@ class _Place:
 
     def blocks(self, clock: Clock, offset: int, seen: int, note: str, *, follow: bool) -> Iterator[Block]:
         """To the end of the file; if it is followed, until another file has its name."""
-        lines, start, opened, last_look = Lines(), offset, True, False
+        lines, start, opened, last_look = LineCutter(), offset, True, False
         while True:
             now = clock()
             if self._size() < offset + lines.waiting or self._start(self._known) != self._hash:
                 note = f"{self.path.name} was truncated. It is read from its start."
-                lines, start, offset, opened = Lines(), 0, 0, True
+                lines, start, offset, opened = LineCutter(), 0, 0, True
                 self._known, self._hash = 0, ""
             end = offset + lines.waiting
             chunk = os.pread(self.file.fileno(), BLOCK, end)

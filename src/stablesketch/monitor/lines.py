@@ -12,7 +12,7 @@ POLL = 0.1  # seconds between looks for more
 HEAD = 1 << 16  # bytes in which a header must be
 
 
-class Lines:
+class LineCutter:
     """Cuts what is read into whole lines. One that is too long is left out and counted, whatever is in it."""
 
     def __init__(self) -> None:

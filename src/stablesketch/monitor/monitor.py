@@ -16,7 +16,7 @@ from .lines import Clock, Steady
 from .open_windows import OpenWindows
 from .reader import LineReader
 from .records import note_record, window_record
-from .state import State
+from .state import MonitorState
 from .watch import Watch
 from .windows import MOST_WINDOWS, SECOND, shown
 
@@ -35,7 +35,7 @@ class Monitor:
     """
 
     def __init__(
-        self, watch: Watch, name: str, source: Source, state: State, sinks: Sequence[Sink] = (), *,
+        self, watch: Watch, name: str, source: Source, state: MonitorState, sinks: Sequence[Sink] = (), *,
         replays: bool, clock: Clock = time.time_ns, say: Callable[[str], None] = lambda _: None,
     ) -> None:  # fmt: skip
         self._watch, self._name, self._source, self._state, self._sinks = watch, name, source, state, sinks

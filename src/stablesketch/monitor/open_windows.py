@@ -13,7 +13,7 @@ from ..collector.releasing import released
 from ..published import Release
 from ..secret import Secret
 from .block import Rows
-from .state import State, Stored
+from .state import MonitorState, Stored
 from .watch import Watch
 
 _IN_MEMORY = 16  # windows; the others are in the state
@@ -38,7 +38,7 @@ class _Window:
 class OpenWindows:
     """Counts rows into windows; what changed since the last checkpoint is known, and stored with the next."""
 
-    def __init__(self, watch: Watch, state: State) -> None:
+    def __init__(self, watch: Watch, state: MonitorState) -> None:
         self._watch, self._state = watch, state
         self._held: OrderedDict[int, _Window] = OrderedDict()
         self._changed: set[int] = set()

@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from ..errors import DataError
 from ..reading.packed import check_bytes
 from .block import Block
-from .lines import BLOCK, HEAD, POLL, Clock, Lines
+from .lines import BLOCK, HEAD, POLL, Clock, LineCutter
 
 
 def piped(handle: int, clock: Clock) -> Iterator[Block]:
     """Whole lines as they come, and an empty block where none do, so that windows close on time."""
     chunks: queue.Queue[bytes | OSError] = queue.Queue(16)
     threading.Thread(target=_pull, args=(handle, chunks), daemon=True).start()
-    lines, first, ended = Lines(), True, False
+    lines, first, ended = LineCutter(), True, False
     while not ended:
         chunk, ended = _gathered(chunks)
         whole = lines.take(chunk)

@@ -15,7 +15,7 @@ from ..errors import DataError
 from ..reading.duckdb import DuckDB, text_literal
 from ..reading.libraries import need
 from .block import Block, Rows
-from .fields import Fields
+from .fields import LineFields
 from .windows import SECOND
 
 _MARK = b"\xef\xbb\xbf"
@@ -25,7 +25,7 @@ _UNSET = ["-", "(empty)"]  # of Zeek
 class LineReader:
     """Makes rows of the lines of one input. It remembers the header of the file that it is in, and no line."""
 
-    def __init__(self, fields: Fields, every: int, source: str, duckdb: DuckDB) -> None:
+    def __init__(self, fields: LineFields, every: int, source: str, duckdb: DuckDB) -> None:
         self._fields, self._every, self._source = fields, every, source
         self._connection = duckdb.connection.cursor()
         self._format = fields.format

@@ -29,6 +29,7 @@ from ..reading.duckdb import text_literal
 
 _VERSION = 1
 _KEPT = 10_000  # delivered records
+_REMEMBERED = 200  # of them, after a restart
 _TABLES = """
 create table facts (name text primary key, value text not null);
 create table windows (number integer primary key, secret blob not null);
@@ -40,7 +41,7 @@ create table records (number integer primary key, text text not null);
 Stored = Mapping[int, tuple[bytes, Sequence[bytes]]]  # windows: the bits of the secret, and what each collector holds
 
 
-class State:
+class MonitorState:
     """The file `monitor.db` in a folder, which is made if it is missing; without a folder it is in memory alone."""
 
     def __init__(self, folder: Path | None, asked: str) -> None:
@@ -146,6 +147,11 @@ class State:
         with self._told():
             found = self._base.execute("select number, text from records where number > ? order by number", (after,))
             return dict(found.fetchall())
+
+    def delivered(self) -> dict[int, str]:
+        """The last records that are known to have been delivered."""
+        last = self.fact("delivered", 0)
+        return {number: text for number, text in self.records(last - _REMEMBERED).items() if number <= last}
 
     @contextlib.contextmanager
     def _told(self) -> Iterator[None]:

@@ -15,7 +15,7 @@ from ..privacy import Privacy
 from ..published import Terms
 from ..reading.columns import OnBad
 from ..statistic import Statistic
-from .fields import Fields
+from .fields import LineFields
 from .windows import Windows
 
 Protect = Literal["event"]
@@ -34,7 +34,7 @@ class Watch:
     """
 
     plans: tuple[Plan, ...]
-    fields: Fields
+    fields: LineFields
     windows: Windows
     on_bad: OnBad = "skip"
     confidence: float = 0.95
@@ -42,7 +42,7 @@ class Watch:
 
     @classmethod
     def of(
-        cls, statistics: Sequence[Statistic], epsilon: float, delta: float, fields: Fields, windows: Windows, *,
+        cls, statistics: Sequence[Statistic], epsilon: float, delta: float, fields: LineFields, windows: Windows, *,
         mechanism: MechanismName = "sketch", memory: str | int | None = None, error: float | None = None,
         on_bad: OnBad = "skip", confidence: float = 0.95,
     ) -> Watch:  # fmt: skip
