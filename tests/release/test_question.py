@@ -24,7 +24,7 @@ from stablesketch.reading.opened import Input
 from stablesketch.release.question import DEFAULTS, What, WhatOfColumns, WhatOfFiles
 
 EVERY = set(inspect.get_annotations(WhatOfFiles))
-OPENED = {"sql", "format", "header", "delimiter"}
+OPENED = {"sql", "format", "header", "delimiter", "wide"}
 PAID = {"ledger", "label"}
 # What is not typed everywhere, and why.
 OF_SPARK = {

@@ -14,7 +14,7 @@ from .found import Format, found_in_file, same_format
 from .header import column_names, empty, first_row_of
 from .libraries import need
 from .packed import for_duckdb, opened_text, unreadable
-from .streams import Stream
+from .streams import Stream, csv_stream, joined
 from .tables import File, Table
 from .text_lines import line_files
 from .whole_lines import check_skipped
@@ -63,6 +63,9 @@ def open_files(
     found = [found_in_file(path, columns, format, delimiter, header=header) for path in files]
     kind, between = same_format([each.format for each in found]), found[0].delimiter
     checked_delimiter(kind, delimiter)
+    if not columns.key and kind in ("csv", "tsv"):  # a wide table: DuckDB does not take ten thousands of columns
+        each = [csv_stream(opened_text(path), str(path), header=header, delimiter=between) for path in files]
+        return joined(each, _name(duckdb, files)).check(columns)
     if kind == "lines":
         return line_files(files, _name(duckdb, files)).check(columns)
     return open_as(duckdb, files, columns, kind, between, header=header, on_bad=on_bad)

@@ -21,7 +21,7 @@ from .sqlite import sqlite_stream
 from .streams import Stream, arrow_stream, csv_stream
 from .tables import Table
 from .text_lines import line_stream
-from .wide import Zeros, long_form, source_columns
+from .wide import Zeros, long_form, melted, source_columns
 
 _SQLITE = b"SQLite format 3\x00"
 
@@ -56,6 +56,8 @@ def opened(duckdb: DuckDB, data: object, columns: Columns, how: Input, on_bad: O
             )
         asked = source_columns(columns)
         source = opened(duckdb, data, asked, replace(how, wide=False), on_bad)
+        if isinstance(source, Stream) and source.text:
+            return melted(duckdb, source, columns, how.zeros)
         table = source.kept(duckdb, asked, on_bad) if isinstance(source, Stream) else source
         return long_form(table, columns, how.zeros)
     if how.sql is not None:

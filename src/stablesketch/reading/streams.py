@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
@@ -38,7 +38,8 @@ class Stream:
 
     def place(self, row: int) -> tuple[str, int]:
         """The file of a row of the input, and its number there."""
-        before, name = next((begin for begin in reversed(self.begins) if begin[0] < row), (0, self.name))
+        begins = (begin for begin in reversed(self.begins) if begin[0] <= row - self.first_row)
+        before, name = next(begins, (0, self.name))
         return name, row - before
 
     def check(self, columns: Columns) -> Stream:
@@ -72,6 +73,29 @@ class Stream:
         table = Table(duckdb, self.name, "kept", duckdb.types("select * from kept", self.name), self.text)
         table.first_row, table.cast, table.place = self.first_row, self.cast, self.place
         return table.check(columns)
+
+
+def joined(streams: Sequence[Stream], name: str) -> Stream:
+    """Streams of the same columns, one after the other."""
+    first = streams[0]
+    for other in streams[1:]:
+        if other.names != first.names:
+            raise DataError(
+                other.name, f"its columns are not those of {first.name}",
+                "Read files of the same columns in the same order",
+            )  # fmt: skip
+
+    def read() -> Iterator[Any]:
+        whole.begins = []
+        rows = 0
+        for one in streams:
+            whole.begins.append((rows, one.name))
+            for batch in one.open():
+                rows += batch.num_rows
+                yield batch
+
+    whole = replace(first, name=name, open=read)
+    return whole
 
 
 def _of_one_line(batches: Iterator[Any], name: str) -> Iterator[Any]:

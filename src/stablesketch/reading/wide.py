@@ -11,13 +11,17 @@ neighbours differ by one pair.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
 
 from ..errors import ArgumentError, DataError
 from .columns import BadRow, Columns, checked_columns, is_whole, no_value, quoted
-from .duckdb import text_literal
+from .duckdb import DuckDB, text_literal
+from .libraries import need
+from .streams import Stream
 from .tables import File, Table
 
 KEY, VALUE = "column", "cell"
@@ -49,22 +53,14 @@ def long_form(table: Table, columns: Columns, zeros: Zeros) -> Table:
     Raises:
         DataError: a column of keys has no whole numbers, or there is none.
     """
-    kept = source_columns(columns).names
-    keys = [name for name in table.types if name not in kept]
-    for name in kept:
-        if name in (KEY, VALUE):
-            raise DataError(
-                table.name, "has the name that keys or values of a wide table have", "Rename it", column=name
-            )
-    if not keys:
-        raise DataError(table.name, "there is no column of keys", "A wide table has one column for each key")
+    kept, keys = _parted(table.name, table.types, columns)
     for name in keys:
         if not table.text and not is_whole(table.types[name]):
             raise DataError(
                 table.name, f"{no_value(table.types[name])}; every column but those of by= and person= is a key",
                 f"{table.cast.whole(name)}; or leave the column out", column=name,
             )  # fmt: skip
-    zero = f"{quoted(VALUE)} = '0'" if table.text else f"{quoted(VALUE)} = 0"
+    zero = _zero(text=table.text)
 
     def long(origin: str, *, numbered: bool = False) -> str:
         parts = [keys[i : i + _AT_ONCE] for i in range(0, len(keys), _AT_ONCE)]
@@ -73,22 +69,73 @@ def long_form(table: Table, columns: Columns, zeros: Zeros) -> Table:
         return f"(select * from ({every}){absent})"
 
     kinds = {KEY: "VARCHAR", VALUE: "VARCHAR" if table.text else "HUGEINT"}
-    refused = BadRow(
-        VALUE, zero, "is 0: under replace the number of pairs is public, and a 0 is not a pair",
-        "Pass relation='add_remove', where a 0 is an absent key",
-    )  # fmt: skip
     files = table.files or [File(table.name, table.origin)]
     return replace(
         table,
         origin=long(table.origin),
         types={name: table.types[name] for name in kept} | kinds,
         files=[File(each.name, long(each.origin, numbered=True)) for each in files],
-        numbered=_PLACE,
-        cell_of=quoted(KEY),
-        refused=[refused] if zeros == "refused" else [],
-        way_out="Repair it; what is not a key is named by by= or person=, or left out in a query (--sql, sql=)",
         counted=False,
+        **_said(zeros, text=table.text),
     ).check(columns)
+
+
+def melted(duckdb: DuckDB, stream: Stream, columns: Columns, zeros: Zeros) -> Table:
+    """The same of a stream of text, stored cell by cell: a table of text may have more columns than DuckDB takes."""
+    pa, compute = need("pyarrow"), need("pyarrow.compute")
+    kept, keys = _parted(stream.name, stream.names, columns)
+    schema = pa.schema([*((name, pa.string()) for name in (*kept, KEY, VALUE)), ("(row)", pa.int64())])
+    names = pa.array(keys, pa.string())
+
+    def read() -> Iterator[Any]:
+        before = 1
+        for batch in stream.open():
+            rows = batch.num_rows
+            cells = pa.concat_arrays([batch.column(name) for name in keys])
+            there = compute.fill_null(compute.not_equal(cells, "0"), True).to_numpy(zero_copy_only=False)
+            place = np.flatnonzero(there) if zeros == "absent" else np.arange(len(cells))
+            row = pa.array(place % rows)
+            beside = [batch.column(name).take(row) for name in kept]
+            cells, key = cells.take(pa.array(place)), names.take(pa.array(place // rows))
+            yield pa.RecordBatch.from_arrays([*beside, key, cells, pa.array(place % rows + before)], schema=schema)
+            before += rows
+
+    duckdb.keep("kept", pa.RecordBatchReader.from_batches(schema, read()))
+    types = duckdb.types("select * from kept", stream.name)
+    return Table(
+        duckdb, stream.name, "kept", types, True, first_row=stream.first_row, place=stream.place,
+        **_said(zeros, text=True),
+    ).check(columns)  # fmt: skip
+
+
+def _parted(source: str, names: Iterable[str], columns: Columns) -> tuple[tuple[str, ...], list[str]]:
+    """The columns that stay, and those that are keys."""
+    kept = source_columns(columns).names
+    keys = [name for name in names if name not in kept]
+    for name in kept:
+        if name in (KEY, VALUE):
+            raise DataError(source, "has the name that keys or values of a wide table have", "Rename it", column=name)
+    if not keys:
+        raise DataError(source, "there is no column of keys", "A wide table has one column for each key")
+    return kept, keys
+
+
+def _zero(*, text: bool) -> str:
+    return f"{quoted(VALUE)} = '0'" if text else f"{quoted(VALUE)} = 0"
+
+
+def _said(zeros: Zeros, *, text: bool) -> dict[str, Any]:
+    """How a bad cell of the long form is named, and what is said of it."""
+    refused = BadRow(
+        VALUE, _zero(text=text), "is 0: under replace the number of pairs is public, and a 0 is not a pair",
+        "Pass relation='add_remove', where a 0 is an absent key",
+    )  # fmt: skip
+    return {
+        "numbered": _PLACE,
+        "cell_of": quoted(KEY),
+        "refused": [refused] if zeros == "refused" else [],
+        "way_out": "Repair it; what is not a key is named by by= or person=, or left out in a query (--sql, sql=)",
+    }
 
 
 def _cells(origin: str, kept: Sequence[str], keys: Sequence[str], *, text: bool, numbered: bool) -> str:
