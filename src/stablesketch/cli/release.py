@@ -19,10 +19,13 @@ from ..errors import DataError
 from ..ledger import Ledger
 from ..paying import current_payment
 from ..pictures import release_bytes
+from ..plan.mechanism import mechanism_for
 from ..privacy import Privacy, delta_advice
 from ..published import Release
+from ..release.decide import decide_stored
 from ..release.outcome import Outcome
-from ..release.question import DEFAULTS, Question, question
+from ..release.publish import Till, publish
+from ..release.question import DEFAULTS, Question, may_count_pairs, question, usual_relation, usual_unit
 from ..report import Context, Named, report_page
 from ..secret import Secret
 from . import options
@@ -173,16 +176,16 @@ def release(
     options.need_input(files, sql)
     if key is None and not _is_lines(files, format):
         raise typer.BadParameter("--key is needed: the column whose variety is measured.")
-    related = options.relation_of(relation, wanted)
+    related = relation or usual_relation(wanted)
     auto = AutoMaxValue() if max_value == "auto" else None
     largest = 1 if max_value is None or auto is not None else int(max_value)
     if value is not None and max_value is None:
         raise typer.BadParameter("--value needs --max-value: a bound on one pair's value. Try --max-value auto.")
-    counted = pairs is None and related == "replace" and by is None
+    counted = pairs is None and may_count_pairs(related, by)
     asked = question(
         wanted,
         options.privacy_of(
-            epsilon, delta, pairs or 0, largest, related, pairs_per_person, options.unit_of(unit, wanted), total
+            epsilon, delta, pairs or 0, largest, related, pairs_per_person, unit or usual_unit(wanted), total
         ),
         key=options.listed(key or "line"),
         value=value,
@@ -213,7 +216,7 @@ def release(
         raise typer.BadParameter("--engine spark needs --master: where Spark runs. Try --master 'local[*]'.")
     if engine != "spark" and master is not None:
         raise typer.BadParameter("--master is for --engine spark.")
-    has_delta = mechanism != "exact" or any(each.exact_has_delta for each in wanted.inputs)
+    has_delta = not all(mechanism_for(each, mechanism).pure for each in wanted.inputs)
     if has_delta and not counted:
         _advise(asked.privacy)
     with reserved(plot=plot, report=report, output=output) as places:
@@ -255,8 +258,8 @@ def _from_blobs(files: list[str], secret: Path | None, confidence: float, ledger
     collector, *rest = [_stored(Path(name), held) for name in files]
     for other in rest:
         collector.merge(other)
-    chosen = collector.plan
-    return Outcome(chosen, [collector.release(confidence=confidence, ledger=ledger, label=label)], grouped=False)
+    decision = decide_stored(collector.plan, confidence)
+    return Outcome(decision.plan, publish(decision, [collector], Till(ledger, label)), grouped=False)
 
 
 def _stored(path: Path, secret: Secret) -> Collector:
