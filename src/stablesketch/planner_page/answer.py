@@ -36,9 +36,10 @@ def answer(asked: Mapping[str, str]) -> dict[str, Any]:
         odd = sorted(set(asked) ^ {*_NAMES, *(each.option.name for each in statistic.arguments)})
         if odd:
             raise ArgumentError("question", odd, "fields that are missing or unknown", f"Ask with {', '.join(_NAMES)}")
-        decision, pairs = decide(_question(statistic, asked)), _whole("pairs", asked)
+        wanted, pairs = _question(statistic, asked), _whole("pairs", asked)
+        decision = decide(wanted)
         compared = pairs > 0 and not needs_promise(decision.plan)
-        return {**_told(decision), "errors": _errors(statistic, asked, pairs) if compared else {}}
+        return {**_told(wanted, decision), "errors": _errors(statistic, asked, pairs) if compared else {}}
     except (StablesketchError, OptionError) as error:
         return {"problem": str(error)}
 
@@ -80,8 +81,8 @@ def _question(statistic: Statistic, asked: Mapping[str, str]) -> Question:
     )
 
 
-def _told(decision: Decision) -> dict[str, Any]:
-    made, wanted = decision.plan, decision.question
+def _told(wanted: Question, decision: Decision) -> dict[str, Any]:
+    made = decision.plan
     way, shares = mechanism_of(made), decision.shares
     return {
         "statistic": str(made.statistic),
