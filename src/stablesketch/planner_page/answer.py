@@ -57,7 +57,7 @@ def _statistic(asked: Mapping[str, str]) -> Statistic:
 
 def _question(statistic: Statistic, asked: Mapping[str, str]) -> Question:
     mechanism, people, groups = asked["mechanism"], asked["people"] == "yes", asked["groups"]
-    largest = _whole("max_value", asked)
+    largest, bare, exact = _whole("max_value", asked), mechanism == "bare", mechanism == "exact"
     privacy = Privacy(
         _real("epsilon", asked),
         _real("delta", asked),
@@ -69,14 +69,14 @@ def _question(statistic: Statistic, asked: Mapping[str, str]) -> Question:
     pairs = replace(privacy, pairs=_whole("pairs", asked)).pairs  # which checks it
     return question(
         statistic,
-        replace(privacy, pairs=pairs) if mechanism == "bare" and groups != "private" else privacy,
+        replace(privacy, pairs=pairs) if bare and groups != "private" else privacy,
         key="key",
         value="value" if largest > 1 or statistic.of_people else None,
         by=None if groups == "none" else "group",
         person="person" if people else None,
         groups=[str(i) for i in range(_whole("public_groups", asked))] if groups == "public" else None,
         groups_per_person=_whole("groups_per_person", asked) if people and groups != "none" else 1,
-        memory=None if mechanism == "exact" or groups != "none" else _whole("memory", asked),
+        memory=None if exact or groups != "none" else _whole("memory", asked),
         mechanism=cast("MechanismName", mechanism),
     )
 
