@@ -43,4 +43,4 @@ def _rounded(value: float, digits: int, rounding: str) -> str:
     nearest, exact = f"{value:.{digits}g}", Decimal(repr(value))
     if exact == Decimal(nearest) or (Decimal(nearest) > exact) == (rounding == ROUND_CEILING):
         return nearest
-    return f"{Context(prec=digits, rounding=rounding).create_decimal(exact):g}".lower()
+    return f"{float(Context(prec=digits, rounding=rounding).create_decimal(exact)):.{digits}g}"

@@ -11,8 +11,10 @@ from browser_helpers import Window
 from served import served
 
 import stablesketch as ss
+from stablesketch.plan.mechanism import mechanism_of
 from stablesketch.planner_page import PlannerServer
 from stablesketch.spoken import at_most
+from stablesketch.statistic import STATISTICS
 
 pytestmark = pytest.mark.slow
 
@@ -34,24 +36,24 @@ def shown(page: Any, name: str) -> str:
 def test_it_shows_the_plan_of_the_library(window: Window, server: PlannerServer) -> None:
     page = window.open(server.url)
     settled(page)
-    plan = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9))
-    noise = f"± {2**0.5 * plan.noise:.3g}"
-    assert shown(page, "error") == f"{100 * plan.error:.3g}% and {noise}"
-    assert shown(page, "noise-value") == noise
-    assert shown(page, "exact-value") == "± 1.41"
-    assert f"b = {at_most(plan.noise, 3)}, in units of F_0.5" in shown(page, "scale")
-    assert shown(page, "epsilon-value") == at_most(plan.epsilon, 3)
-    assert shown(page, "paper-value") == f"{ss.paper.epsilon(10**6, 2**20, 1, 0.5, plan.size):,.0f}"
-    assert "at least 1,000" in shown(page, "least")
+    plan = ss.plan(ss.Hill(0.5), ss.Privacy(1.0, 1e-9), memory="256K")
+    assert shown(page, "error") == f"{plan.statistic}: error {mechanism_of(plan).error_in_words(plan)}"
+    assert shown(page, "price") == f"ε = {at_most(plan.epsilon)}, δ = 1e-09"
     assert f"{plan.bytes:,}" in shown(page, "bytes")
+    page.locator("summary").click()
+    assert shown(page, "table") == str(plan)
+    assert "paper" not in page.locator("main").inner_text()
     assert window.complaints == []
     assert all(request.startswith(f"http://127.0.0.1:{server.server_port}/") for request in window.requests)
 
 
-def test_every_slider_moves_by_keyboard_and_changes_the_plan(window: Window, server: PlannerServer) -> None:
+def test_every_slider_moves_by_keyboard_and_changes_the_command(window: Window, server: PlannerServer) -> None:
     page = window.open(server.url)
     settled(page)
-    for name in ("p", "max_value", "epsilon", "delta", "size", "pairs_per_person"):
+    page.get_by_label("people").check()
+    page.locator("#groups").select_option("public")
+    settled(page)
+    for name in ("max_value", "pairs_per_person", "groups_per_person", "epsilon", "delta"):
         before, command = shown(page, f"{name}-shown"), shown(page, "command")
         page.locator(f"#{name}").focus()
         page.keyboard.press("ArrowRight")
@@ -60,9 +62,9 @@ def test_every_slider_moves_by_keyboard_and_changes_the_plan(window: Window, ser
         assert shown(page, "command") != command, name
         assert page.locator(f"#{name}").get_attribute("aria-valuetext") == shown(page, f"{name}-shown")
     command = shown(page, "command")
-    page.get_by_label("pairs n, a guess").fill("0")
+    page.get_by_label("pairs in the stream").fill("0")
     settled(page)
-    assert (shown(page, "pairs-shown"), shown(page, "least")) == ("none", "")
+    assert (shown(page, "pairs-shown"), page.locator("#bars").is_visible()) == ("none", False)
     assert shown(page, "command") == command  # the plan holds for any stream
     assert window.complaints == []
 
@@ -71,41 +73,70 @@ def test_the_tab_key_reaches_everything_in_order(window: Window, server: Planner
     page = window.open(server.url)
     settled(page)
     order = []
-    for _ in range(8):
+    for _ in range(13):
         page.keyboard.press("Tab")
         order.append(page.evaluate("document.activeElement.id || document.activeElement.name"))
-    assert order == ["p", "max_value", "relation", "pairs_per_person", "epsilon", "delta", "size", "pairs"]
+    assert order == [
+        "statistic", "hill-order", "max_value", "groups", "people", "relation", "pairs_per_person", "epsilon", "delta",
+        "mechanism", "memory", "pairs", "copy",
+    ]  # fmt: skip
 
 
-def test_clicking_through_it(window: Window, server: PlannerServer) -> None:
+def test_every_statistic_and_mechanism_can_be_chosen(window: Window, server: PlannerServer) -> None:
+    """What cannot be planned is said; every other choice has a command."""
     page = window.open(server.url)
     settled(page)
-    page.get_by_label("what a pair is").check()
-    settled(page)
-    assert "relation replace" in shown(page, "command")
-    page.get_by_label("pairs of one person").fill("20")
-    settled(page)
-    assert shown(page, "paper-value") == "none"
-    assert shown(page, "exact-value") == "± 28.3"
-    page.get_by_label("order p").fill("1")
-    settled(page)
-    assert "the total: one counter" in shown(page, "error-at")
-    assert not page.locator("#problem").is_visible()
+    offered = [kind.name for kind in STATISTICS.values() if kind.on_command_line]
+    assert page.locator("#statistic option").all_inner_texts() == offered
+    for name in offered:
+        page.locator("#statistic").select_option(name)
+        settled(page)
+        assert page.locator(".option:visible").count() == len(STATISTICS[name].arguments)
+        assert not page.locator("#problem").is_visible(), name
+        assert f"--statistic {name}" in shown(page, "command") or STATISTICS[name].usual
+    for name in ("exact", "bare", "sketch"):
+        page.locator("#mechanism").select_option(name)
+        settled(page)
+        assert page.locator("#problem").is_visible() or (f"--mechanism {name}" in shown(page, "command")) == (
+            name != "sketch"
+        )
     assert window.complaints == []
 
 
-def test_the_command_that_is_shown_is_the_plan(window: Window, server: PlannerServer, capsys: Any) -> None:
-    import shlex
-
-    from stablesketch.cli.app import run
-
+def test_it_says_which_scale_its_bars_have(window: Window, server: PlannerServer) -> None:
     page = window.open(server.url)
     settled(page)
-    assert run(shlex.split(shown(page, "command"))[1:]) == 0
-    error, noise = shown(page, "error").split(" and ")
-    printed = capsys.readouterr().out
-    assert f"error      {error} of F_0.5 if no key dominates" in printed
-    assert f", and {noise}\n" in printed
+
+    def lengths() -> list[float]:
+        return [page.locator(f"#{name}-bar").bounding_box()["width"] for name in ("sketch", "exact")]
+
+    sketch, exact = (float(shown(page, f"{name}-value").rstrip("%")) for name in ("sketch", "exact"))
+    assert shown(page, "scale").endswith("Bars start at 0.")
+    assert lengths()[0] / lengths()[1] == pytest.approx(sketch / exact, rel=0.02)
+    page.locator("#statistic").select_option("shannon")
+    settled(page)
+    assert "Bars are logarithmic" in shown(page, "scale")
+
+
+def test_the_command_is_copied(window: Window, server: PlannerServer) -> None:
+    page = window.open(server.url)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    settled(page)
+    page.get_by_role("button", name="copy").click()
+    page.get_by_role("button", name="copied").wait_for()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied == shown(page, "command")
+    assert copied.startswith("stablesketch release data.csv --key key ")
+
+
+@pytest.mark.parametrize("width", [360, 1000])
+def test_nothing_runs_over_the_edge(window: Window, server: PlannerServer, width: int) -> None:
+    window.page.set_viewport_size({"width": width, "height": 800})
+    page = window.open(server.url)
+    settled(page)
+    page.locator("#groups").select_option("private")
+    settled(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_when_the_program_has_ended_the_page_says_so(window: Window) -> None:
@@ -116,6 +147,6 @@ def test_when_the_program_has_ended_the_page_says_so(window: Window) -> None:
         settled(page)
         server.shutdown()
         thread.join()
-    page.get_by_label("order p").fill("0.75")
+    page.get_by_role("textbox", name="order").fill("0.75")
     settled(page)
     assert "has ended" in shown(page, "problem")

@@ -3,25 +3,49 @@
 from __future__ import annotations
 
 import json
+import math
+import shlex
 import socket
 import struct
 import threading
 import urllib.request
 from collections.abc import Iterator
 from http.client import HTTPConnection
+from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
 from served import served
 
 import stablesketch as ss
+from stablesketch.cli.app import run
+from stablesketch.plan.mechanism import mechanism_of
 from stablesketch.planner_page import PlannerServer
 from stablesketch.planner_page.answer import answer
+from stablesketch.spoken import at_most
+from stablesketch.statistic import STATISTICS, Statistic
 
 ASKED = {
-    "p": "0.5", "pairs": "10000", "max_value": "1", "epsilon": "1", "delta": "1e-6", "size": "50",
-    "relation": "replace", "pairs_per_person": "1",
+    "statistic": "moment", "p": "0.5", "mechanism": "sketch", "relation": "replace", "people": "no", "groups": "none",
+    "public_groups": "3", "groups_per_person": "2", "pairs_per_person": "1", "max_value": "1", "epsilon": "1",
+    "delta": "1e-6", "memory": "65536", "pairs": "10000",
 }  # fmt: skip
+PEOPLE = {"people": "yes", "relation": "add_remove", "pairs_per_person": "5"}
+SITUATIONS = {
+    "one number": {},
+    "exact": {"mechanism": "exact"},
+    "bare": {"mechanism": "bare"},
+    "values": {"max_value": "16"},
+    "people": PEOPLE,
+    "private names": {"groups": "private", "relation": "add_remove"},
+    "people and public names": {"groups": "public", **PEOPLE},
+}
+
+
+def asked_of(kind: type[Statistic], **changed: str) -> dict[str, str]:
+    own = {one.option.name: one.choices[0] if one.choices else one.default or "0.5" for one in kind.arguments}
+    common = {name: text for name, text in ASKED.items() if name != "p"}
+    return {**common, "statistic": kind.name, **own, **changed}
 
 
 @pytest.fixture(scope="module")
@@ -75,19 +99,49 @@ def test_a_plan_is_what_the_library_says(server: PlannerServer) -> None:
     status, text, _ = get(server, "/plan?" + urlencode({**ASKED, "token": server.token}))
     assert status == 200
     told = json.loads(text)
-    plan = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, relation="replace"), size=50)
-    assert (told["error"], told["epsilon"], told["noise"], told["bytes"], told["size"]) == (
-        plan.error,
-        plan.epsilon,
-        plan.noise,
-        plan.bytes,
-        50,
-    )
-    assert told["deviation"] == pytest.approx(2**0.5 * plan.noise)
-    assert told["exact_deviation"] == plan.exact_error == pytest.approx(2**0.5)
-    assert told["least"] == 100.0
-    assert told["table"] == str(plan)
-    assert told["paper_epsilon"] == pytest.approx(ss.paper.epsilon(10_000, 2**20, 1, 0.5, 50))
+    plan = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, relation="replace"), memory=65536)
+    exact = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, relation="replace"), mechanism="exact")
+    assert (told["table"], told["bytes"], told["shares"]) == (str(plan), plan.bytes, "")
+    assert told["price"] == f"ε = {at_most(plan.epsilon)}, δ = {at_most(plan.delta, 3)}"
+    assert told["error"] == mechanism_of(plan).error_in_words(plan)
+    assert told["errors"] == {  # F_0.5 of 10,000 pairs is 100 at least
+        "sketch": pytest.approx(math.hypot(plan.error, 2**0.5 * plan.noise / 100.0)),
+        "exact": pytest.approx(exact.error / 100.0),
+    }
+
+
+def test_the_page_offers_every_statistic_with_its_options(server: PlannerServer) -> None:
+    page = get(server, f"/?token={server.token}")[1]
+    for kind in STATISTICS.values():
+        assert (f">{kind.name}</option>" in page) == kind.on_command_line
+        for argument in kind.arguments if kind.on_command_line else ():
+            assert f'id="{kind.name}-{argument.option.name}"' in page
+    assert "by the paper" not in page
+
+
+@pytest.mark.parametrize("situation", SITUATIONS)
+@pytest.mark.parametrize("name", [name for name, kind in STATISTICS.items() if kind.on_command_line])
+def test_every_command_that_is_shown_works(
+    name: str, situation: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is run, on data, and costs what the page says; where there is no such release, the page says why."""
+    monkeypatch.chdir(tmp_path)
+    told = answer(asked_of(STATISTICS[name], **SITUATIONS[situation]))
+    if "problem" in told:
+        assert situation == "bare" or STATISTICS[name].of_people
+        return
+    rows = [f"{i % 40},{1 + i % 3},{i % 3},{i % 90}" for i in range(0 if situation == "bare" else 600)]
+    if situation == "bare":  # which was promised 10,000
+        rows = [f"{i % 700},1,{i % 3},{i % 90}" for i in range(10_000)]
+    if STATISTICS[name].of_people:
+        rows = [f"{i},{1 + i % 3 if situation == 'values' else 1},0,{i}" for i in range(10_000)]
+    Path("data.csv").write_text("\n".join(["key,value,group,person", *rows]) + "\n")
+    Path("groups.txt").write_text("0\n1\n2\n")
+    capsys.readouterr()
+    assert run([*shlex.split(told["command"])[1:], "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    for one in shown if isinstance(shown, list) else [shown]:
+        assert told["price"] == f"ε = {at_most(one['epsilon'])}, δ = {at_most(one['delta'], 3)}"
 
 
 @pytest.mark.parametrize(
@@ -97,7 +151,10 @@ def test_a_plan_is_what_the_library_says(server: PlannerServer) -> None:
         ({"p": "many"}, "not a number"),
         ({"p": "nan"}, "p = nan"),
         ({"pairs": "1.5"}, "not a whole number"),
-        ({"size": "3"}, "between 5 and 4,194,304"),
+        ({"memory": "3"}, "memory = 3"),
+        ({"statistic": "mean"}, "no such statistic"),
+        ({"mechanism": "other"}, "mechanism = 'other'"),
+        ({"groups": "public", "public_groups": "0"}, "the list of groups is empty"),
         ({"relation": "other"}, "no such relation"),
         ({"epsilon": "0"}, "epsilon"),
         ({"pairs": "-1"}, "pairs = -1"),
@@ -108,21 +165,15 @@ def test_what_cannot_be_planned_is_said(changed: dict[str, str], said: str) -> N
     assert said in answer({**ASKED, **changed})["problem"]
 
 
-def test_the_paper_is_silent_where_its_theorems_are() -> None:
-    for changed in ({"p": "1"}, {"pairs_per_person": "2"}, {"pairs": "0"}):
-        assert answer({**ASKED, **changed})["paper_epsilon"] is None
-    assert answer({**ASKED, "relation": "add_remove"})["paper_epsilon"] == answer(ASKED)["paper_epsilon"]
-
-
 def test_a_guess_of_the_length_changes_nothing_of_the_plan() -> None:
     told, other = answer(ASKED), answer({**ASKED, "pairs": "0"})
-    assert {name for name in told if told[name] != other[name]} == {"least", "paper_epsilon"}
+    assert {name for name in told if told[name] != other[name]} == {"errors"}
+    assert other["errors"] == {}
 
 
-def test_the_total_is_a_counter() -> None:
-    told = answer({**ASKED, "p": "1", "relation": "add_remove"})
-    assert (told["size"], told["error"], told["noise"]) == (0, 0.0, 1.0)
-    assert "--size" not in told["command"]
+def test_shares_of_the_price_are_told() -> None:
+    told = answer({**ASKED, **SITUATIONS["private names"]})
+    assert told["shares"].startswith("ε = 0.1, δ = 1e-07 to choose the names of the groups; ε = 0.9")
 
 
 def test_tokens_are_fresh_and_a_taken_port_is_named(server: PlannerServer) -> None:
@@ -170,11 +221,3 @@ def test_other_errors_are_shown(capfd: pytest.CaptureFixture[str]) -> None:
             except (OSError, KeyError):
                 server.handle_error(None, ("127.0.0.1", 1))
             assert bool(capfd.readouterr().err) is shown
-
-
-@pytest.mark.parametrize(("p", "entries"), [("0.5", 19_968), ("0.9", 20_000), ("1", 0), ("1.5", 10_000), ("2", 10_000)])
-def test_where_the_sliders_begin_there_is_a_plan_of_every_order(p: str, entries: int) -> None:
-    """20,000 entries: in buckets below order 1, none for the total, and as many as there may be above."""
-    told = answer({**ASKED, "p": p, "size": "20000"})
-    assert "problem" not in told
-    assert told["size"] == entries

@@ -1,7 +1,7 @@
-"""What the page asks and what it is told: one plan, by `stablesketch.plan`, and the paper's ε beside it.
+"""What the page asks and what it is told: what `decide` decides of a release, from public numbers, before any data.
 
-`pairs` is a guess of how long the stream is, 0 for none. The plan does not depend on it: it says how much the noise is
-of the least F_p that so many pairs can have, and the paper's formula takes it.
+`pairs` is a guess of how long the stream is. A sketch and an exact table do not depend on it: it says how much they err
+in such a stream. A bare sketch takes it for a promise, as it must.
 """
 
 from __future__ import annotations
@@ -11,82 +11,122 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
 
-from .. import paper
 from ..errors import ArgumentError, StablesketchError
-from ..mechanism.layout import LARGEST_FLAT
-from ..mechanism.noisy_plan import usual_per_key
-from ..plan import Plan, plan
-from ..plan.asked import LARGEST_SIZE
-from ..plan.mechanism import mechanism_for, mechanism_of
+from ..plan.asked import MechanismName
+from ..plan.mechanism import mechanism_of, needs_promise
 from ..privacy import Privacy, Relation
-from ..report.commands import plan_command
-from ..statistic import Moment
+from ..release.decide import Decision, decide
+from ..release.outcome import in_words
+from ..release.question import Question, question
+from ..report.commands import options_of
+from ..spoken import at_most
+from ..statistic import STATISTICS, Statistic
+from ..statistic.arguments import OptionError
 
-_KEYS = 2**20  # among which keys are, for the paper's formula: the number of its own experiments
-_NAMES = ("p", "pairs", "max_value", "epsilon", "delta", "size", "relation", "pairs_per_person")
+_NAMES = (
+    "statistic", "mechanism", "relation", "people", "groups", "public_groups", "groups_per_person", "pairs_per_person",
+    "max_value", "epsilon", "delta", "memory", "pairs",
+)  # fmt: skip
 
 
 def answer(asked: Mapping[str, str]) -> dict[str, Any]:
-    """The plan for these numbers, or `problem`: why there is none, and what to do."""
+    """What is decided for these numbers, or `problem`: why there is no such release, and what to do."""
     try:
-        odd = sorted(set(asked) ^ set(_NAMES))
+        statistic = _statistic(asked)
+        odd = sorted(set(asked) ^ {*_NAMES, *(each.option.name for each in statistic.arguments)})
         if odd:
             raise ArgumentError("question", odd, "fields that are missing or unknown", f"Ask with {', '.join(_NAMES)}")
-        privacy = Privacy(
-            _real("epsilon", asked),
-            _real("delta", asked),
-            max_value=_whole("max_value", asked),
-            relation=cast("Relation", asked["relation"]),
-            pairs_per_person=_whole("pairs_per_person", asked),
-        )
-        pairs = replace(privacy, pairs=_whole("pairs", asked)).pairs  # which checks it
-        return _told(_planned(Moment(_real("p", asked)), privacy, _whole("size", asked)), pairs)
-    except StablesketchError as error:
+        wanted, pairs = _question(statistic, asked), _whole("pairs", asked)
+        decision = decide(wanted)
+        compared = pairs > 0 and not needs_promise(decision.plan)
+        return {**_told(wanted, decision), "errors": _errors(statistic, asked, pairs) if compared else {}}
+    except (StablesketchError, OptionError) as error:
         return {"problem": str(error)}
 
 
-def _planned(statistic: Moment, privacy: Privacy, size: int) -> Plan:
-    """Few entries in one bucket; of more as many as fill buckets of the usual size: a slider need not be exact."""
-    if not mechanism_for(statistic, "sketch").in_buckets:
-        return plan(statistic, privacy, size=min(size, LARGEST_SIZE))
-    if size <= LARGEST_FLAT:
-        return plan(statistic, privacy, size=size)
-    per_key = usual_per_key(statistic.p)
-    return plan(statistic, privacy, size=size // per_key * per_key, entries_per_key=per_key)
+def _statistic(asked: Mapping[str, str]) -> Statistic:
+    kind = STATISTICS.get(asked.get("statistic", ""))
+    if kind is None:
+        raise ArgumentError("statistic", asked.get("statistic"), "there is no such statistic", "Choose one of the page")
+    given = {each.option: asked.get(each.option.name) or None for each in kind.arguments}
+    typed = {
+        option: _real(option.name, asked) if text and option.kind is float else text for option, text in given.items()
+    }
+    return kind.from_options(typed)
 
 
-def _told(made: Plan, pairs: int) -> dict[str, Any]:
-    """`error` is that of the sketch alone, part of F; `deviation` that of the noise, in units of `measured`."""
-    p, way = made.statistic.p, mechanism_of(made)
+def _question(statistic: Statistic, asked: Mapping[str, str]) -> Question:
+    mechanism, people, groups = asked["mechanism"], asked["people"] == "yes", asked["groups"]
+    largest, bare, exact = _whole("max_value", asked), mechanism == "bare", mechanism == "exact"
+    privacy = Privacy(
+        _real("epsilon", asked),
+        _real("delta", asked),
+        max_value=largest,
+        relation=cast("Relation", asked["relation"]),
+        pairs_per_person=_whole("pairs_per_person", asked),
+        unit="key" if statistic.of_people else "pair",
+    )
+    pairs = replace(privacy, pairs=_whole("pairs", asked)).pairs  # which checks it
+    return question(
+        statistic,
+        replace(privacy, pairs=pairs) if bare and groups != "private" else privacy,
+        key="key",
+        value="value" if largest > 1 or statistic.of_people else None,
+        by=None if groups == "none" else "group",
+        person="person" if people else None,
+        groups=[str(i) for i in range(_whole("public_groups", asked))] if groups == "public" else None,
+        groups_per_person=_whole("groups_per_person", asked) if people and groups != "none" else 1,
+        memory=None if exact or groups != "none" else _whole("memory", asked),
+        mechanism=cast("MechanismName", mechanism),
+    )
+
+
+def _told(wanted: Question, decision: Decision) -> dict[str, Any]:
+    made = decision.plan
+    way, shares = mechanism_of(made), decision.shares
     return {
         "statistic": str(made.statistic),
-        "measured": way.measured(made),
-        "size": made.size,
-        "worst_error": made.worst_error if made.size else 0.0,
-        "buckets": made.buckets,
-        "error": made.error if made.size else 0.0,  # a counter has none
-        "noise": way.noise_scale(made),
-        "deviation": way.noise_deviation(made),
-        "exact_deviation": made.exact_error,
-        "least": math.pow(pairs, min(p, 1.0 / p)),
+        "error": way.error_in_words(made),
+        "price": f"ε = {at_most(decision.terms.epsilon)}, δ = {at_most(decision.terms.delta, 3)}",
+        "shares": in_words(shares, grouped=bool(wanted.columns.by)) if len(shares) > 1 else "",
+        "noise": "; ".join(
+            f"{said} on {part.statistic}" if " on " not in (said := mechanism_of(part).noise_in_words(part)) else said
+            for part in made.measurements
+            if not needs_promise(part)
+        ),
         "bytes": made.bytes,
-        "epsilon": made.epsilon,
-        "paper_epsilon": _paper_epsilon(made, pairs),
+        "held": "all keys, with their totals" if way.exact and not way.counter else "",
+        "relative": made.statistic.relative,
         "table": str(made),
-        "command": plan_command(made.asked.with_size(made.size, made.entries_per_key if made.buckets > 1 else 0)),
+        "command": command_of(wanted),
     }
 
 
-def _paper_epsilon(made: Plan, pairs: int) -> float | None:
-    """The ε of the paper's accounting for as many entries, without noise, and one replaced pair.
+def _errors(statistic: Statistic, asked: Mapping[str, str], pairs: int) -> dict[str, float]:
+    """Of sketch and exact table, in a stream of so many pairs with the least value they can have: so at most this."""
+    found = {}
+    for name in ("sketch", "exact"):
+        try:
+            plan = decide(_question(statistic, {**asked, "mechanism": name})).plan
+        except StablesketchError:
+            continue  # there is no such mechanism for it
+        way = mechanism_of(plan)
+        error = math.hypot(0.0 if name == "exact" or way.exact else plan.error, way.noise_at(plan, pairs))
+        if 0.0 < error < math.inf:
+            found[name] = error
+    return found
 
-    The noise here hides a pair that is replaced and one that is added alike, so the two are compared whatever the
-    relation. None for what the paper's theorems do not cover.
-    """
-    privacy = made.privacy
-    if privacy.pairs_per_person != 1 or pairs < 2 or not made.size or made.statistic.p > 1.0:
-        return None
-    return paper.epsilon(pairs, _KEYS, privacy.max_value, made.statistic.p, made.size)
+
+def command_of(wanted: Question) -> str:
+    """The command that releases by such a plan, of a file with columns of these names."""
+    columns = wanted.columns
+    named = [f"--key {columns.key[0]}"]
+    named += [f"--value {columns.value}"] if columns.value else []
+    named += [f"--by {columns.by[0]}"] if columns.by else []
+    named += ["--groups groups.txt"] if wanted.groups is not None else []
+    named += [f"--person {columns.person}"] if columns.person else []
+    named += [f"--groups-per-person {wanted.groups_per_person}"] if wanted.groups_per_person > 1 else []
+    return " ".join(["stablesketch release data.csv", *named, *options_of(wanted.asked)])
 
 
 def _real(name: str, asked: Mapping[str, str]) -> float:

@@ -7,48 +7,56 @@ const grouped = (n) => Math.round(n).toLocaleString("en-GB");
 const whole = (x) => String(Math.round(Number(x.toPrecision(2))));
 const digits = (x) => String(Number(Number(x).toPrecision(2)));
 const sliders = {
-  p: { ask: (x) => String(Number(x)), show: (x) => Number(x).toFixed(2) },
-  pairs: { ask: (x) => (Number(x) === 0 ? "0" : whole(10 ** x)), show: (x) => (Number(x) === 0 ? "none" : grouped(whole(10 ** x))) },
   max_value: { ask: (x) => String(2 ** x), show: (x) => grouped(2 ** x) },
+  public_groups: { ask: (x) => whole(10 ** x), show: (x) => grouped(whole(10 ** x)) },
   pairs_per_person: { ask: (x) => x, show: (x) => x },
+  groups_per_person: { ask: (x) => x, show: (x) => x },
   epsilon: { ask: (x) => digits(10 ** x), show: (x) => digits(10 ** x) },
   delta: { ask: (x) => `1e${x}`, show: (x) => `1e${x}` },
-  size: { ask: (x) => whole(10 ** x), show: (x) => grouped(whole(10 ** x)) },
+  memory: { ask: (x) => String(2 ** x), show: (x) => (x < 20 ? `${2 ** (x - 10)} KB` : `${2 ** (x - 20)} MB`) },
+  pairs: { ask: (x) => (Number(x) === 0 ? "0" : whole(10 ** x)), show: (x) => (Number(x) === 0 ? "none" : grouped(whole(10 ** x))) },
 };
+const own = () => [...document.querySelectorAll(".option")].filter((field) => field.dataset.statistic === byId("statistic").value);
 
 function asked() {
   const question = {};
   for (const [name, slider] of Object.entries(sliders)) question[name] = slider.ask(byId(name).value);
+  for (const name of ["statistic", "mechanism", "groups"]) question[name] = byId(name).value;
+  for (const field of own()) {
+    const entry = field.querySelector("[data-option]");
+    question[entry.dataset.option] = entry.value;
+  }
+  question.people = byId("people").checked ? "yes" : "no";
   question.relation = document.querySelector("input[name=relation]:checked").value;
   return question;
 }
 
+// What stands beside sliders, and which fields mean something for what is chosen.
 function shown() {
   for (const [name, slider] of Object.entries(sliders)) {
     const text = slider.show(byId(name).value);
     byId(`${name}-shown`).textContent = text;
     byId(name).setAttribute("aria-valuetext", text);
   }
+  const fields = new Set(own());
+  for (const field of document.querySelectorAll(".option")) field.hidden = !fields.has(field);
+  const groups = byId("groups").value;
+  const mechanism = byId("mechanism").value;
+  const means = { public: groups === "public", "people-in-groups": groups !== "none" && byId("people").checked, sized: groups === "none" && mechanism !== "exact" };
+  for (const field of document.querySelectorAll("[data-for]")) field.hidden = !means[field.dataset.for];
+  byId("guess").textContent = mechanism === "bare" ? "A bare sketch needs this as a promise: at least so many." : "The plan holds for any stream; this changes nothing of it.";
 }
 
 const number = (x) => (x >= 1000 ? grouped(x) : String(Number(x.toPrecision(3))));
-// Of a price, a bound: rounded up, never down.
-function bound(x) {
-  const near = Number(x.toPrecision(3));
-  if (near >= x) return number(x);
-  return String(Number((near + 10 ** (Math.floor(Math.log10(near)) - 2)).toPrecision(3)));
-}
-const percent = (x) => `${number(100 * x)}%`;
 
-// Bars on a logarithmic scale: a step to the right is ten times as much.
-function bars(first, second, values) {
-  const known = values.filter((value) => value !== null && value > 0);
-  const low = Math.log10(Math.min(...known)) - 0.5;
-  const high = Math.log10(Math.max(...known));
-  [first, second].forEach((id, i) => {
-    const share = values[i] === null || values[i] <= 0 ? 0 : (Math.log10(values[i]) - low) / (high - low || 1);
-    byId(id).style.width = `${100 * Math.max(0, share)}%`;
-  });
+// Bars from 0 where that shows both, else on a logarithmic scale; which one, the page says.
+function bars(values) {
+  const logarithmic = Math.max(...values) > 20 * Math.min(...values);
+  const low = Math.log10(Math.min(...values)) - 0.5;
+  const high = Math.log10(Math.max(...values));
+  const share = (x) => (logarithmic ? (Math.log10(x) - low) / (high - low) : x / Math.max(...values));
+  ["sketch-bar", "exact-bar"].forEach((id, i) => { byId(id).style.width = `${100 * share(values[i])}%`; });
+  return logarithmic;
 }
 
 function tell(plan) {
@@ -58,31 +66,34 @@ function tell(plan) {
     byId("problem").textContent = plan.problem;
     return;
   }
-  const noise = `± ${number(plan.deviation)}`;
-  const on = plan.measured === plan.statistic ? "" : ` on ${plan.measured}`;
-  byId("error").textContent = plan.size ? `${percent(plan.error)} and ${noise}` : noise;
-  byId("error-at").textContent = plan.size
-    ? `of ${plan.statistic}: the sketch errs by the first${plan.buckets > 1 ? ` if no key dominates (by ${percent(plan.worst_error)} if one key holds everything)` : ""}, the noise${on} by the second.`
-    : `on ${plan.statistic}, the total: one counter, no sketch.`;
-  byId("least").textContent = plan.least > 0
-    ? `${plan.measured} of ${byId("pairs-shown").textContent} pairs is at least ${number(plan.least)}: the noise is ${percent(plan.deviation / plan.least)} of it, or less.`
-    : "";
-  byId("noise-value").textContent = noise;
-  byId("exact-value").textContent = `± ${number(plan.exact_deviation)}`;
-  bars("noise-bar", "exact-bar", [plan.deviation, plan.exact_deviation]);
-  byId("compared").textContent = plan.size
-    ? "The exact table of all keys has no error but its noise, if it may be held in memory."
-    : "";
-  byId("epsilon-value").textContent = bound(plan.epsilon);
-  byId("paper-value").textContent = plan.paper_epsilon === null ? "none" : number(plan.paper_epsilon);
-  bars("epsilon-bar", "paper-bar", [plan.epsilon, plan.paper_epsilon]);
-  byId("paper-note").textContent = plan.paper_epsilon === null
-    ? "The paper's theorems are about replacing one of at least two pairs."
-    : "The paper replaces one of n pairs, as guessed, adds no noise and counts every entry at its worst; keys among 2^20.";
-  byId("scale").textContent = `Laplace of scale b = ${bound(plan.noise)}, in units of ${plan.measured}`;
-  byId("bytes").textContent = `about ${grouped(plan.bytes)} bytes, however many keys there are`;
+  byId("error").textContent = `${plan.statistic}: error ${plan.error}`;
+  const errors = plan.errors;
+  byId("bars").hidden = !(errors.sketch && errors.exact);
+  if (!byId("bars").hidden) {
+    const said = (x) => (plan.relative ? `${number(100 * x)}%` : number(x));
+    const logarithmic = bars([errors.sketch, errors.exact]);
+    byId("sketch-value").textContent = said(errors.sketch);
+    byId("exact-value").textContent = said(errors.exact);
+    byId("scale").textContent = `Error with noise in a stream of ${byId("pairs-shown").textContent} pairs, at most, if no key dominates. ${logarithmic ? "Bars are logarithmic: twice as long is far more than twice as much." : "Bars start at 0."}`;
+  }
+  byId("price").textContent = plan.price;
+  byId("shares").textContent = plan.shares && `of which ${plan.shares}`;
+  byId("noise").textContent = plan.noise || "none: the entries are private by themselves";
+  byId("bytes").textContent = plan.held || `about ${grouped(plan.bytes)} bytes${byId("groups").value === "none" ? "" : " a group"}, however many keys there are`;
   byId("command").textContent = plan.command;
+  byId("table").textContent = plan.table;
+  byId("copy").textContent = "copy";
 }
+
+byId("copy").addEventListener("click", async () => {
+  try {
+    await navigator.clipboard.writeText(byId("command").textContent);
+    byId("copy").textContent = "copied";
+  } catch {
+    getSelection().selectAllChildren(byId("command"));
+    byId("copy").textContent = "selected: press Ctrl-C";
+  }
+});
 
 // One question at a time; of those that come meanwhile, the last.
 let busy = false;
@@ -106,6 +117,19 @@ async function ask() {
   busy = false;
 }
 
+// What is about people has one key for each of them: their number is public, and they are the unit themselves.
+function fit() {
+  const people = byId("statistic").selectedOptions[0].hasAttribute("data-people");
+  if (people) {
+    document.querySelector("input[name=relation][value=replace]").checked = true;
+    byId("groups").value = "none";
+    byId("people").checked = false;
+    byId("pairs_per_person").value = 1;
+  }
+  for (const field of [...document.querySelectorAll("input[name=relation]"), byId("groups"), byId("people"), byId("pairs_per_person")]) field.disabled = people;
+}
+
+byId("statistic").addEventListener("input", fit);
 byId("asked").addEventListener("input", ask);
 byId("asked").addEventListener("submit", (event) => event.preventDefault());
 ask();

@@ -14,11 +14,13 @@ import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
+from string import Template
 from urllib.parse import parse_qsl, urlsplit
 
 from ..errors import ArgumentError
 from ..page import document
 from .answer import answer
+from .form import statistic_fields
 
 _LONGEST = 2_000  # characters of a request
 _TITLE = "Plan a private release"
@@ -103,4 +105,4 @@ class _Handler(BaseHTTPRequestHandler):
 def _page() -> str:
     folder = resources.files(__package__)
     body, script = (folder.joinpath(name).read_text(encoding="utf-8") for name in ("planner.html", "planner.js"))
-    return document(_TITLE, body, script)
+    return document(_TITLE, Template(body).substitute(statistics=statistic_fields()), script)

@@ -23,11 +23,11 @@ def commands(plan: Plan, *, shared: bool = False) -> list[str]:
 
 def plan_command(asked: Asked) -> str:
     """The command that asks the same."""
-    return f"stablesketch plan {' '.join(_options(asked))}"
+    return f"stablesketch plan {' '.join(options_of(asked))}"
 
 
-def _options(asked: Asked) -> Iterator[str]:
-    """All that was asked for; what was left out is left out."""
+def options_of(asked: Asked) -> Iterator[str]:
+    """All that was asked for, as it is typed; what was left out is left out."""
     privacy = asked.privacy
     yield asked.statistic.as_options()
     yield f"--epsilon {privacy.epsilon!r} --delta {privacy.delta!r}"
