@@ -12,6 +12,7 @@ from .collector import (
 )
 from .engines.local import release as release
 from .engines.local.exact import Exact as Exact, exact as exact
+from .engines.local.stored import collect as collect, merge as merge
 from .errors import (
     ArgumentError as ArgumentError,
     ArgumentTypeError as ArgumentTypeError,
