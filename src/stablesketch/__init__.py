@@ -30,6 +30,7 @@ __all__ = [
     "Collector",
     "DataError",
     "Distinct",
+    "EntropySketch",
     "Estimate",
     "Exact",
     "ForeignBlob",
@@ -98,6 +99,7 @@ class _Package(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        _offer_on_frames()
         value = getattr(import_module(".public", __name__), name)
         setattr(self, name, value)
         return value
@@ -113,3 +115,13 @@ class _Package(ModuleType):
 
 _FUNCTIONS = ("audit", "plan", "release")  # which live in modules of the same names
 sys.modules[__name__].__class__ = _Package
+
+
+def _offer_on_frames() -> None:
+    """`df.stablesketch` for frames of libraries that are imported already; nothing is imported for it."""
+    for name in ("pandas", "polars"):
+        if sys.modules.get(name) is not None:
+            import_module(f".{name}", __name__)
+
+
+_offer_on_frames()

@@ -74,6 +74,7 @@ from .release.question import (
 )
 from .secret import Secret as Secret
 from .sketch import (
+    EntropySketch as EntropySketch,
     Estimate as Estimate,
     Sketch as Sketch,
 )
