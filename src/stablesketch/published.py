@@ -11,6 +11,7 @@ from typing import Any, get_args
 from .checked_json import Fields, JsonError, parsed
 from .errors import ArgumentError, BlobError
 from .privacy import Relation
+from .spoken import at_most
 
 _FORMAT = "stablesketch-release/1"
 _LEAST, _BELOW_ONE = 5e-324, 1.0 - 2.0**-53
@@ -141,9 +142,9 @@ class Release:
 
     @property
     def cost_in_words(self) -> str:
-        """ε, δ and what they protect, in words."""
+        """ε and δ, rounded up, and what they protect."""
         whose = ", for all that one person did" if self.person else ""
-        return f"ε = {self.epsilon:.4g}, δ = {self.delta:.3g}, {self.relation}{whose}"
+        return f"ε = {at_most(self.epsilon)}, δ = {at_most(self.delta, 3)}, {self.relation}{whose}"
 
     def __str__(self) -> str:
         price = self.cost_in_words
