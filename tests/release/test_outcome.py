@@ -177,7 +177,7 @@ def test_it_draws_and_explains_itself(table: ss.Outcome, one: ss.Outcome, tmp_pa
     paid.report(str(tmp_path / "paid.html"), ledger=ledger)
     text = (tmp_path / "paid.html").read_text()
     assert "How varied is app" in text
-    assert "All releases there, 1 so far" in text
+    assert "It is recorded in a ledger" in text
     assert paid.record == 1
     table.report(tmp_path / "table.html")
     assert EVIL not in (tmp_path / "table.html").read_text()
