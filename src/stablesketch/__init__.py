@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from .collector import Collector, release_all
     from .engines.local.exact import Exact, exact
     from .engines.local.release import release
+    from .engines.local.stored import collect, merge
     from .law import StableLaw
     from .ledger import Ledger, Preview, Record, Schedule
     from .plan import Plan, plan
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
     from .release.outcome import GroupRelease, Outcome
     from .release.question import Question, question
     from .secret import Secret
-    from .sketch import Estimate, Sketch
+    from .sketch import EntropySketch, Estimate, Sketch
     from .statistic import (
         HHI,
         Atkinson,
@@ -92,6 +93,7 @@ __all__ = [
     "Collector",
     "DataError",
     "Distinct",
+    "EntropySketch",
     "Estimate",
     "Exact",
     "ForeignBlob",
@@ -141,8 +143,10 @@ __all__ = [
     "UnitMismatch",
     "UnsupportedVersion",
     "audit",
+    "collect",
     "errors",
     "exact",
+    "merge",
     "paper",
     "plan",
     "question",
@@ -157,6 +161,7 @@ _LIVE_IN = {
     "collector": ("Collector", "release_all"),
     "engines.local.exact": ("Exact", "exact"),
     "engines.local.release": ("release",),
+    "engines.local.stored": ("collect", "merge"),
     "law": ("StableLaw",),
     "ledger": ("Ledger", "Preview", "Record", "Schedule"),
     "paper": ("paper",),
@@ -166,7 +171,7 @@ _LIVE_IN = {
     "release.outcome": ("GroupRelease", "Outcome"),
     "release.question": ("Question", "question"),
     "secret": ("Secret",),
-    "sketch": ("Estimate", "Sketch"),
+    "sketch": ("EntropySketch", "Estimate", "Sketch"),
     "statistic": (
         "HHI", "Atkinson", "Distinct", "GeneralisedEntropy", "Hill", "Moment", "Profile", "Renyi", "Shannon", "Simpson",
         "Total", "Tsallis",
@@ -182,6 +187,7 @@ class _Package(ModuleType):
         home = next((home for home, names in _LIVE_IN.items() if name in names), None)
         if home is None:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=self)
+        _offer_on_frames()
         module = import_module(f".{home}", __name__)
         return vars(self).setdefault(name, module if name == "paper" else getattr(module, name))
 
@@ -194,3 +200,13 @@ class _Package(ModuleType):
 
 
 sys.modules[__name__].__class__ = _Package
+
+
+def _offer_on_frames() -> None:
+    """`df.stablesketch` for frames of libraries that are imported already; nothing is imported for it."""
+    for name in ("pandas", "polars"):
+        if sys.modules.get(name) is not None:
+            import_module(f".{name}", __name__)
+
+
+_offer_on_frames()

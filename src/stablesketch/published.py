@@ -143,7 +143,7 @@ class Release:
 
     @property
     def cost_in_words(self) -> str:
-        """ε, δ and what they protect, in words."""
+        """ε and δ, rounded up, and what they protect."""
         whose = ", for all that one person did" if self.person else ""
         return f"ε = {at_most(self.epsilon)}, δ = {at_most(self.delta, 3)}, {self.relation}{whose}"
 

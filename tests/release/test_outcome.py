@@ -16,6 +16,7 @@ import pyarrow as pa
 import pytest
 
 import stablesketch as ss
+from stablesketch.spoken import at_most
 
 PRIVACY = ss.Privacy(1.0, 1e-9)
 EVIL = "<script>alert('&')</script>\x1b[31m"
@@ -77,7 +78,7 @@ def test_names_of_two_parts() -> None:
 
 def test_it_prints_as_a_table(one: ss.Outcome, table: ss.Outcome, profiles: ss.Outcome) -> None:
     title, head, row = str(one).splitlines()
-    assert title == "F_0.5  (ε = 1, δ = 0, add_remove)"
+    assert title == f"F_0.5  (ε = {at_most(one.epsilon)}, δ = 0, add_remove)"
     assert head.split() == ["value", "95%", "from", "to"]
     assert row.split()[0] == f"{one.value:,.6g}"
     lines = str(table).splitlines()
@@ -176,7 +177,7 @@ def test_it_draws_and_explains_itself(table: ss.Outcome, one: ss.Outcome, tmp_pa
     paid.report(str(tmp_path / "paid.html"), ledger=ledger)
     text = (tmp_path / "paid.html").read_text()
     assert "How varied is app" in text
-    assert "All releases there, 1 so far" in text
+    assert "It is recorded in a ledger" in text
     assert paid.record == 1
     table.report(tmp_path / "table.html")
     assert EVIL not in (tmp_path / "table.html").read_text()
@@ -206,3 +207,11 @@ def test_without_the_libraries_the_error_says_what_to_install() -> None:
         "this needs pandas, which is not installed. Run: pip install pandas.",
         "this needs polars, which is not installed. Run: pip install polars.",
     ]
+
+
+def test_a_price_that_is_printed_is_never_below_what_was_spent() -> None:
+    plan = ss.plan(ss.Hill(0.5), PRIVACY)
+    release = plan.open().release()
+    assert float(str(release).split("ε = ")[1].split(",")[0]) >= release.epsilon
+    none = ss.Outcome(plan, [], grouped=True, price=(0.98571, 1.0001e-9))
+    assert "ε = 0.9858, δ = 1.01e-9" in str(none)

@@ -163,7 +163,7 @@ class Outcome(Tabular):
             return f"{first.statistic}  ({first.cost_in_words})"
         epsilon, delta = self.price or (self.plan.epsilon, self.plan.delta)
         none = "no group is large enough for its name to be shown"
-        return f"{self.plan.statistic}: {none}  (ε = {epsilon:.4g}, δ = {delta:.3g})"
+        return f"{self.plan.statistic}: {none}  (ε = {at_most(epsilon)}, δ = {at_most(delta, 3)})"
 
     def _numbers(self) -> list[tuple[Name, Release]]:
         return [(one.group, one.release) if isinstance(one, GroupRelease) else ((), one) for one in self.releases]

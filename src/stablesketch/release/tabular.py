@@ -71,12 +71,12 @@ class Tabular(ABC):
 
         def line(tag: str, cells: Sequence[str]) -> str:
             return "".join(
-                f'<{tag} style="text-align: {side}">{escape(cell)}</{tag}>'
+                f'<{tag} style="text-align: {side}; padding: 0 0.6em">{escape(cell)}</{tag}>'
                 for cell, side in zip(cells, sides, strict=True)
             )
 
         body = "".join(f"<tr>{line('td', row)}</tr>" for row in rows)
-        caption = f'<caption style="text-align: left">{escape(visible(self.title))}</caption>'
+        caption = f'<caption style="text-align: left; white-space: nowrap">{escape(visible(self.title))}</caption>'
         return f"<table>{caption}<thead><tr>{line('th', head)}</tr></thead><tbody>{body}</tbody></table>"
 
     def _for_people(self) -> tuple[list[type[Cell]], list[list[str]]]:

@@ -1,8 +1,9 @@
 """The sketch, in the order data flows: columns → fingerprints → projection → entries → wire, estimators."""
 
 from .distinct import DistinctRegisters
+from .entropy_sketch import EntropySketch
 from .entry_values import entry_bytes
 from .estimators import Estimate
 from .sketch import Sketch
 
-__all__ = ["DistinctRegisters", "Estimate", "Sketch", "entry_bytes"]
+__all__ = ["DistinctRegisters", "EntropySketch", "Estimate", "Sketch", "entry_bytes"]

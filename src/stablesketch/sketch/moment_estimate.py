@@ -30,7 +30,7 @@ _NOT_POSITIVE = (
 )
 
 
-def _owed(pairs: int, total: int) -> NegativeTotal:
+def owed(pairs: int, total: int) -> NegativeTotal:
     return NegativeTotal(
         f"the net stream has {pairs} pairs of total {total}, so more was deleted than was there. "
         "Send the updates it is missing, or delete only what was updated."
@@ -46,7 +46,7 @@ def moment_estimate(
     values = integer_entries(entries)
     empty = not any(values)
     if pairs < 0 or total < 0 or (not empty and total == 0):
-        raise _owed(pairs, total)
+        raise owed(pairs, total)
     logs, signs = log_magnitudes(entries)
     if law.kind == "one-sided":
         if not empty and min(values) <= 0:
@@ -66,7 +66,7 @@ def _in_buckets(law: EntryLaw, entries: Entries, pairs: int, total: int, method:
     fractions = entries.split()[0].reshape(entries.buckets, -1)
     occupied = (fractions != 0.0).any(axis=1)
     if pairs < 0 or total < 0 or (total == 0 and occupied.any()):
-        raise _owed(pairs, total)
+        raise owed(pairs, total)
     if (fractions[occupied] <= 0.0).any():
         raise NegativeTotal(_NOT_POSITIVE)
     per_key = entries.size // entries.buckets

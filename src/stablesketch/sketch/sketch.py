@@ -22,6 +22,7 @@ from ..framing import PackedIntegers, counts_are_possible
 from ..secret import Secret
 from . import wire
 from .columns import MAX_WEIGHT
+from .diversity_estimate import check_order, entropy_of_moment, hill_of_entropy
 from .entry_law import ENTROPY, EntryLaw, LawKind, SketchLaw, checked_law
 from .estimators import Estimate
 from .moment_estimate import BEST, bucket_moments, moment_estimate
@@ -291,6 +292,20 @@ class Sketch:
             ArgumentError: no such method, or one that does not exist at this p.
         """
         return moment_estimate(self._law, *self._snapshot(), method, confidence)
+
+    def entropy(self, order: float | None = None, *, confidence: float = 0.95) -> Estimate:
+        """Rényi's entropy of the order p of this sketch, in nats, with its limits. **Not private.**
+
+        `order` may say which, and must be p. Shannon's is that of `EntropySketch`. nan of an empty stream.
+        """
+        check_order(order, self.p)
+        entries, pairs, total = self._snapshot()
+        moment = moment_estimate(self._law, entries, pairs, total, BEST, confidence)
+        return entropy_of_moment(moment, self.p, total)
+
+    def hill(self, order: float | None = None, *, confidence: float = 0.95) -> Estimate:
+        """The Hill number of the same order, the effective number of keys, with its limits. **Not private.**"""
+        return hill_of_entropy(self.entropy(order, confidence=confidence))
 
     def bucket_estimates(self) -> Array:
         """F_hat of each bucket, exactly 0 of an empty one. No error, and no branch, depends on the entries."""

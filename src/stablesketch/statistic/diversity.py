@@ -176,6 +176,8 @@ class Hill(Diversity):
     default_error: ClassVar[float] = 0.04
 
     def of(self, found: Mapping[Statistic, Array], pairs: int) -> Array:
+        if self.order == 0.0:
+            return np.maximum(found[Distinct()], 1.0)  # as it is, without the rounding of logarithms
         # Near order 1 the noise is magnified beyond what a double holds.
         return np.exp(np.minimum(log_hill(self.order, found, pairs), _MOST_LOG))
 

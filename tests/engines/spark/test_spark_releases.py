@@ -137,6 +137,12 @@ def test_stored_collectors_merge_once_and_release_once(frame: Any, secret_file: 
     (first,) = [bytes(row.collector) for row in stored.collect() if row.day == "2026-11-01"]
     monday = [row for row in rows() if row[2] == datetime.date(2026, 11, 1)]
     assert first == local_bytes(monday, 'week 46/["2026-11-01"]', plan())
+    key = ss.Secret.load(secret_file)
+    here = pa.table(dict(zip(["app", "n", "day", "country", "who"], zip(*rows(), strict=True), strict=True)))
+    table = ss.collect(here, plan(), key="app", value="n", by="day", secret=key, shard="week 46")
+    there = {row.day: bytes(row.collector) for row in stored.collect()}
+    assert there == dict(zip(*table.to_pydict().values(), strict=True))
+    assert ss.merge(stored.toArrow(), secret=key).to_bytes() == merged(stored, secret=way).to_bytes()
     again = sketch_by(frame, plan(), key="app", value="n", by="day", secret=way, shard="week 46")
     with pytest.raises(ss.errors.ShardMergedTwice, match="week 46"):
         merged(stored.union(again), secret=way)
@@ -153,8 +159,11 @@ def test_stored_collectors_merge_once_and_release_once(frame: Any, secret_file: 
 
 def test_groups_under_secrets_of_their_own_are_released_side_by_side(frame: Any, secret_file: Path) -> None:
     way = SecretFrom.file(secret_file)
-    stored = sketch_by(frame, plan(), key="app", value="n", by="country", secret=way, separate=True)
+    stored = sketch_by(frame, plan(), key="app", value="n", by="country", secret=way, separate=True, shard="x")
     key = ss.Secret.load(secret_file)
+    here = pa.table(dict(zip(["app", "n", "day", "country", "who"], zip(*rows(), strict=True), strict=True)))
+    table = ss.collect(here, plan(), key="app", value="n", by="country", secret=key, shard="x", separate=True)
+    assert sorted((row[0], bytes(row[1])) for row in stored.collect()) == sorted(map(tuple, table.to_pandas().values))
     collectors = [ss.Collector.from_bytes(bytes(row[1]), key.child(row[0])) for row in stored.collect()]
     released = ss.release_all(collectors)
     assert sum(one.pairs or 0 for one in released) == 3000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
@@ -33,8 +34,28 @@ def collect(
     progress: Progress | None = None,
 ) -> Collector:
     """A collector of these data, as one shard among others: to be stored, merged and released elsewhere."""
-    check_pairs(plan)
     collector = plan.open(secret, shard)
+    poured(
+        data, plan, columns,
+        lambda read: pour(read, collector, keys=len(columns.key), clip=clip, progress=progress),
+        how=how, clip=clip, on_bad=on_bad, progress=progress,
+    )  # fmt: skip
+    return collector
+
+
+def poured(
+    data: object,
+    plan: Plan,
+    columns: Columns,
+    work: Callable[[Iterator[Any]], Result],
+    *,
+    how: Input | None = None,
+    clip: bool = False,
+    on_bad: OnBad = "error",
+    progress: Progress | None = None,
+) -> Result:
+    """Does the work on the batches of these data."""
+    check_pairs(plan)
     with DuckDB() as duckdb:
         source = opened(duckdb, data, columns, how or Input(), on_bad)
         if isinstance(source, Stream) and on_bad == "skip":
@@ -45,11 +66,14 @@ def collect(
         if progress is not None:
             progress.begin("reading", source.known_rows() if isinstance(source, Table) else None)
         largest = None if clip else plan.privacy.max_value
-        naming_bad_rows(
-            source, columns, largest, on_bad, batches,
-            lambda read: pour(read, collector, keys=len(columns.key), clip=clip, progress=progress),
-        )  # fmt: skip
-    return collector
+        return naming_bad_rows(source, columns, largest, on_bad, batches, work)
+
+
+def named_shard(shard: str | None) -> str:
+    """The name of what is collected, or a random one."""
+    if shard is not None and (not isinstance(shard, str) or not 0 < len(shard) < 1000):
+        raise ArgumentError("shard", shard, "not the name of a shard", 'Pass one such as "2026-11-15"')
+    return shard or f"job-{secrets.token_hex(8)}"
 
 
 def check_pairs(plan: Plan) -> None:

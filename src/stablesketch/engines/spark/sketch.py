@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
 from dataclasses import replace
 
 from ...collector import Collector
-from ...errors import ArgumentError, ArgumentTypeError, DataError
+from ...errors import ArgumentTypeError, DataError
 from ...plan import Plan
 from ...reading.columns import OnBad, checked_columns
 from ...reading.libraries import need
-from ..local.collect import check_pairs
+from ..local.collect import check_pairs, named_shard
 from ..secret_from import SecretFrom, TheSecret
 from . import job
 from .batches import large_batches
@@ -118,8 +117,7 @@ def _asked(
 ) -> tuple[Pairs, Recipe]:  # fmt: skip
     if not isinstance(plan, Plan):
         raise ArgumentTypeError("plan", type(plan), "not a Plan", "Pass what ss.plan(...) gave")
-    if shard is not None and (not isinstance(shard, str) or not 0 < len(shard) < 1000):
-        raise ArgumentError("shard", shard, "not the name of a shard", 'Pass one such as "2026-11-15"')
+    whole = named_shard(shard)
     check_pairs(plan)
     reference = TheSecret(job.checked_reference(secret))
     columns = checked_columns(key, value, by)
@@ -127,6 +125,6 @@ def _asked(
     pairs = Pairs(df, columns, largest, skip=on_bad == "skip")
     recipe = Recipe(
         reference, len(columns.key), len(columns.by), plan.to_json(), clip,
-        shard=shard or f"job-{secrets.token_hex(8)}", each=separate,
+        shard=whole, each=separate,
     )  # fmt: skip
     return pairs, recipe

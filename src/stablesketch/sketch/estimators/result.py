@@ -13,7 +13,7 @@ from .registry import DEFAULT_METHOD, log_intervals
 
 @dataclass(frozen=True, repr=False)
 class Estimate:
-    """An estimate of F_p: `value`, and limits `low` and `high` that hold the true value with probability `confidence`.
+    """An estimate of F_p, or of what `of` says: limits `low` and `high` hold the truth with probability `confidence`.
 
     >>> Estimate(12_345.0, 11_000.0, 14_000.0, 0.95, "pitman")
     Estimate(F ≈ 1.234e4, 95% in [1.1e4, 1.4e4], pitman)
@@ -24,10 +24,11 @@ class Estimate:
     high: float
     confidence: float
     method: str
+    of: str = "F"
 
     def __repr__(self) -> str:
         limits = f"{_percent(self.confidence)} in [{_short(self.low)}, {_short(self.high)}]"
-        return f"Estimate(F ≈ {_short(self.value)}, {limits}, {self.method})"
+        return f"Estimate({self.of} ≈ {_short(self.value)}, {limits}, {self.method})"
 
     def __str__(self) -> str:
         return f"{_short(self.value)} ({_percent(self.confidence)} between {_short(self.low)} and {_short(self.high)})"

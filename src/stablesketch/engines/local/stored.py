@@ -1,0 +1,197 @@
+"""Sketches as values: `collect` gives a table of stored collectors, `merge` adds up such a table, to be released once.
+
+The bytes are those of Spark's `sketch_by` and `sketch`. What stops a second release of a table is the secret, as with
+every collector (secret/spending.py): whatever rows are merged, on whatever machine, it is one secret, which the first
+release spends, in memory, in its file and in the ledger.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import islice
+from typing import Any
+
+from ...bounding.groups import Name
+from ...collector import Collector, merge_blobs
+from ...collector.wire import decode
+from ...errors import ArgumentTypeError, BlobError, DataError
+from ...plan import Plan
+from ...reading.columns import OnBad, checked_columns
+from ...reading.libraries import need
+from ...reading.opened import Input
+from ...release.tabular import names_of_groups
+from ...secret import Secret
+from ..secret_from import child_name
+from .collect import named_shard, poured
+from .group_collectors import MetGroups
+from .pour import BadBatch, pour, pour_groups
+
+COLUMN = "collector"
+_OPEN_GROUPS = 1 << 11  # collectors in memory before their states are stored and others opened
+_AT_ONCE = 64  # stored collectors that are added up in one step
+_NAME = "the table"
+
+
+def collect(
+    data: object,
+    plan: Plan,
+    *,
+    key: str | Sequence[str],
+    value: str | None = None,
+    by: str | Sequence[str] | None = None,
+    secret: Secret,
+    shard: str | None = None,
+    separate: bool = False,
+    clip: bool = False,
+    on_bad: OnBad = "error",
+    sql: str | None = None,
+    format: str | None = None,
+    header: bool = True,
+    delimiter: str | None = None,
+) -> Any:
+    """A table of pyarrow with a collector for each group: the columns `by`, as text, and `collector`, binary.
+
+    Store it in Parquet or in a database, and merge any of its rows later (`ss.merge`), with those of other days or
+    machines under the same plan and secret, for one release. Without `by` it has one row. Collectors are what the data
+    were: keep them, and the secret, where those were.
+
+    All are under the one secret, which has one release: the days of a week, say, added up. With `separate` each is
+    under `secret.child(name)`, and groups are released side by side with `release_all`; a name of several parts is the
+    JSON of its list. Name the shard after the data ("2026-11-15"): then data that come twice are refused when they are
+    merged. Without a name it gets a random one. People are not bounded here: a person has as many pairs as the plan's
+    `pairs_per_person` in all that is merged.
+
+    Raises:
+        DataError: the data cannot be read, or a row is no pair; it names file, row and column.
+    """
+    if not isinstance(plan, Plan):
+        raise ArgumentTypeError("plan", type(plan), "not a Plan", "Pass what ss.plan(...) gave")
+    checked_secret(secret)
+    columns, whole, how = checked_columns(key, value, by), named_shard(shard), Input(format, header, delimiter, sql)
+    keys, width = len(columns.key), len(columns.by)
+    states: dict[Name, bytes] = {}
+
+    def own(name: Name) -> Secret:
+        return secret.child(child_name(name)) if separate and name else secret
+
+    def opened(turn: int, name: Name) -> Collector:
+        return plan.open(own(name), f"{_shard(whole, name)}/{turn}")
+
+    def all_of(batches: Iterator[Any]) -> None:
+        collector = plan.open(secret, whole)
+        pour(batches, collector, keys=keys, clip=clip)
+        states[()] = collector.to_bytes()
+
+    def by_group(batches: Iterator[Any]) -> None:
+        rest, more, turn = _Counted(batches), True, 0
+        while more:
+            before = rest.rows
+            groups = MetGroups(plan, width, partial(opened, turn), alike=not separate)
+            try:
+                more = pour_groups(rest, groups, keys=keys, group_columns=width, clip=clip, most=_OPEN_GROUPS)
+            except BadBatch as bad:
+                bad.before += before
+                raise
+            turn += 1
+            for name, collector in groups.met():
+                if name in states:
+                    collector.merge(Collector.from_bytes(states[name], own(name)))
+                collector.rename(_shard(whole, name))  # all that is in is one shard, as if there had been no turns
+                states[name] = collector.to_bytes()
+
+    poured(data, plan, columns, by_group if columns.by else all_of, how=how, clip=clip, on_bad=on_bad)
+    pa = need("pyarrow")
+    names = names_of_groups(columns.by, [COLUMN])
+    table = {each: pa.array([name[i] for name in sorted(states)], pa.string()) for i, each in enumerate(names)}
+    return pa.table({**table, COLUMN: pa.array([states[name] for name in sorted(states)], pa.binary())})
+
+
+def _shard(whole: str, name: Name) -> str:
+    return f"{whole}/{json.dumps(name)}"
+
+
+class _Counted:
+    """Batches, and how many rows those had that were taken."""
+
+    def __init__(self, batches: Iterator[Any]) -> None:
+        self._batches, self.rows = batches, 0
+
+    def __iter__(self) -> Iterator[Any]:
+        for batch in self._batches:
+            self.rows += batch.num_rows
+            yield batch
+
+
+def merge(data: object, *, secret: Secret, column: str = COLUMN) -> Collector:
+    """The stored collectors of a column, added up: one collector, to be released once.
+
+    `data` is what `ss.collect` gave, or as much of it as is wanted: a table or a reader of pyarrow, a frame of pandas
+    or polars, a relation of DuckDB over any database, or the path of a Parquet file. All rows must have the same plan
+    and the same secret, and every shard counts once.
+
+    Raises:
+        ShardMergedTwice: the same data are in two rows.
+        MergeError, SecretMismatch: rows of another plan, or of another secret.
+        SecretSpent: the secret has had its release; what is stored cannot be released again.
+    """
+    checked_secret(secret)
+    found, whole, row = _blobs(data, column), b"", 0
+    while blobs := list(islice(found, _AT_ONCE)):
+        try:
+            whole = merge_blobs([whole, *blobs] if whole else blobs)
+        except BlobError:
+            for place, blob in enumerate(blobs, start=row + 1):
+                try:
+                    decode(blob)
+                except BlobError as error:
+                    raise type(error)(f"{_NAME}, row {place:,}, column {column}: {error}") from None
+            raise
+        row += len(blobs)
+    if not whole:
+        raise DataError(_NAME, "there are no collectors", "Check the input", column=column)
+    return Collector.from_bytes(whole, secret)
+
+
+def checked_secret(secret: object) -> None:
+    """Refuses what is no secret: what is stored is of no use without one that is kept."""
+    if not isinstance(secret, Secret):
+        raise ArgumentTypeError("secret", type(secret), "not a Secret", "Pass Secret.load(path), which keeps it")
+
+
+def _blobs(data: Any, column: str) -> Iterator[bytes]:
+    pa = need("pyarrow")
+    schema, batches = _opened(pa, data)
+    if not isinstance(column, str) or column not in schema.names:
+        known = f"The columns are: {', '.join(schema.names)}"
+        raise DataError(_NAME, "there is no such column", known, column=str(column))
+    kind, types = schema.field(column).type, need("pyarrow.types")
+    if not (types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind)):
+        raise DataError(_NAME, f"is of type {kind}, not binary", "Name another (column=)", column=column)
+    row = 0
+    for batch in batches:
+        for blob in batch.column(column):
+            row += 1
+            if blob.as_py() is None:
+                raise DataError(_NAME, "is null", "Leave such rows out", row=row, column=column)
+            yield blob.as_py()
+
+
+def _opened(pa: Any, data: Any) -> tuple[Any, Any]:
+    """Schema and batches."""
+    if isinstance(data, str | os.PathLike):
+        try:
+            file = need("pyarrow.parquet").ParquetFile(data)
+        except (OSError, pa.ArrowException) as error:
+            raise DataError(os.fspath(data), f"it cannot be read as Parquet ({error})", "Name a Parquet file") from None
+        return file.schema_arrow, file.iter_batches(_AT_ONCE)
+    if hasattr(data, "to_arrow_reader"):  # a relation of DuckDB
+        data = data.to_arrow_reader(_AT_ONCE)
+    if not hasattr(data, "__arrow_c_stream__"):
+        raise ArgumentTypeError(
+            "data", type(data), "not a table of collectors", "Pass what ss.collect gave, or the path of a Parquet file"
+        )
+    reader = pa.RecordBatchReader.from_stream(data)
+    return reader.schema, reader

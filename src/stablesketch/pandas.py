@@ -1,0 +1,7 @@
+"""`import stablesketch.pandas` gives every frame of pandas its `df.stablesketch` (frames.py)."""
+
+from pandas.api.extensions import register_dataframe_accessor  # type: ignore[import-untyped]
+
+from .frames import OnFrame
+
+register_dataframe_accessor("stablesketch")(OnFrame)

@@ -1,0 +1,47 @@
+"""Hill numbers and entropies from a sketch. Not private, as no estimate of a sketch is.
+
+A sketch of order p estimates F_p and knows the total N exactly, so it knows D_p = (F_p/N^p)^{1/(1-p)}, and ln D_p,
+Rényi's entropy. Both rise with F_p below p = 1 and fall with it above, so its limits become theirs. Relative errors of
+F_p grow by 1/|1-p|. Values are whole numbers of 1 or more, so there are at most N keys: 1 <= D_p <= N.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from ..errors import ArgumentError
+from .estimators import Estimate
+
+
+def check_order(order: float | None, own: float) -> None:
+    """A sketch knows one order; at order 1 a sketch of a moment knows nothing but the total."""
+    if order is not None and order != own:
+        raise ArgumentError(
+            "order", order, f"this sketch is of order {own:g}, and knows no other",
+            "Leave it out, or make a sketch of that order: ss.Sketch(p=order, ...), at order 1 ss.EntropySketch(...)",
+        )  # fmt: skip
+
+
+def entropy_of_moment(moment: Estimate, p: float, total: int) -> Estimate:
+    """ln D_p in nats; nan of an empty stream."""
+    if p == 1.0:
+        raise ArgumentError(
+            "order", p, "the moment of order 1 is the total, and says nothing of diversity", "Use ss.EntropySketch(...)"
+        )
+    if total == 0:
+        return replace(moment, value=math.nan, low=math.nan, high=math.nan, of="H")
+    log_total = math.log(total)
+
+    def at(f: float) -> float:
+        log = math.log(f) if f > 0.0 else -math.inf
+        return min(max((log - p * log_total) / (1.0 - p), 0.0), log_total)
+
+    low, high = sorted((at(moment.low), at(moment.high)))
+    return replace(moment, value=at(moment.value), low=low, high=high, of="H")
+
+
+def hill_of_entropy(entropy: Estimate) -> Estimate:
+    """D = e^H."""
+    value, low, high = map(math.exp, (entropy.value, entropy.low, entropy.high))
+    return replace(entropy, value=value, low=low, high=high, of="D")
