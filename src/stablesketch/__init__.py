@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from .audit import audit
     from .bounding.max_value import AutoMaxValue
     from .collector import Collector, release_all
+    from .engines.local.exact import Exact, exact
     from .engines.local.release import release
     from .law import StableLaw
     from .ledger import Ledger, Preview, Record, Schedule
@@ -92,6 +93,7 @@ __all__ = [
     "DataError",
     "Distinct",
     "Estimate",
+    "Exact",
     "ForeignBlob",
     "GeneralisedEntropy",
     "GroupRelease",
@@ -140,6 +142,7 @@ __all__ = [
     "UnsupportedVersion",
     "audit",
     "errors",
+    "exact",
     "paper",
     "plan",
     "question",
@@ -152,6 +155,7 @@ _LIVE_IN = {
     "audit": ("audit",),
     "bounding.max_value": ("AutoMaxValue",),
     "collector": ("Collector", "release_all"),
+    "engines.local.exact": ("Exact", "exact"),
     "engines.local.release": ("release",),
     "law": ("StableLaw",),
     "ledger": ("Ledger", "Preview", "Record", "Schedule"),

@@ -13,7 +13,7 @@ from ..plan.ways_out import a_larger_error
 from ..privacy.charge import Charge
 
 
-class Exact(Mechanism):
+class ExactMechanism(Mechanism):
     """Noise is all that it errs by."""
 
     name = "exact"
@@ -38,7 +38,7 @@ class Exact(Mechanism):
         return f"noise {self.noise_in_words(plan)}"
 
 
-class ExactNumber(Exact):
+class ExactNumber(ExactMechanism):
     """An integer with noise of scale D/ε: pure ε, whatever the number."""
 
     pure = True

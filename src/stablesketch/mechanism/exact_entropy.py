@@ -13,7 +13,7 @@ from ..plan.plan import Plan
 from ..statistic import Shannon, Statistic, total_is_public
 from .belief import Belief
 from .entropy import Entropy, entropy_noise, exact_entropy_deviation, least_total, noise_for
-from .exact import Exact, noise_plan
+from .exact import ExactMechanism, noise_plan
 from .histogram import HistogramState
 from .laplace_noise import noise_of
 from .measured_entropy import measured_entropy
@@ -32,7 +32,7 @@ class ExactEntropyState(HistogramState):
         return entropy_noise(self._plan).mass_scale
 
 
-class ExactEntropy(Entropy, Exact):
+class ExactEntropy(Entropy, ExactMechanism):
     """From the totals of all keys."""
 
     state = ExactEntropyState

@@ -16,7 +16,7 @@ from ..plan import Plan
 from ..published import Point, Release
 from ..visible import visible
 from .question import Question
-from .tabular import Column, Tabular, names_of_groups
+from .tabular import Column, Tabular, names_of_groups, parts_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -132,7 +132,7 @@ class Outcome(Tabular):
         return iter(self.releases)
 
     def __contains__(self, group: object) -> bool:
-        return _name(group) in self._groups()
+        return parts_of(group) in self._groups()
 
     @overload
     def __getitem__(self, group: str | Name) -> Release: ...
@@ -142,12 +142,14 @@ class Outcome(Tabular):
         """The release of the group of this name; or by its place, as in a list."""
         if isinstance(group, int):
             return self.releases[group]
+        if not self.grouped:
+            raise ArgumentError("group", group, "this is one number, and has no groups", "Read its value")
         found = self._groups()
-        if _name(group) not in found:
+        if parts_of(group) not in found:
             shown = [one.name for one in found.values()]
             names = f"There are: {', '.join(shown[:10])}{', ...' * (len(shown) > 10)}" if shown else "None is shown"
             raise ArgumentError("group", group, "there is no such group here", names)
-        return found[_name(group)].release
+        return found[parts_of(group)].release
 
     def _groups(self) -> dict[object, GroupRelease]:
         return {one.group: one for one in self.releases if isinstance(one, GroupRelease)}
@@ -212,10 +214,6 @@ class Outcome(Tabular):
 
         check_page_path(Path(path))
         write_named("path", Path(path), report_page(self, Context.of(self.question, ledger)).encode())
-
-
-def _name(group: object) -> object:
-    return (group,) if isinstance(group, str) else group
 
 
 def recorded(releases: list[Any], number: int) -> list[Any]:

@@ -96,6 +96,11 @@ def names_of_groups(by: Sequence[str], others: Sequence[str]) -> list[str]:
     return names
 
 
+def parts_of(group: object) -> object:
+    """The name of a group as somebody gives it, a text or its parts, as it is kept."""
+    return (group,) if isinstance(group, str) else group
+
+
 def _said(cell: Cell) -> str:
     if isinstance(cell, str):
         return visible(cell)

@@ -26,6 +26,7 @@ class Shannon(Measured):
     relative: ClassVar[bool] = False
     unit: ClassVar[str] = "nats"
     default_error: ClassVar[float] = 0.04
+    of_shares: ClassVar[bool] = True
 
     @property
     def p(self) -> float:
