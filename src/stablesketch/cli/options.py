@@ -13,6 +13,8 @@ from ..errors import BlobError, LedgerMismatch
 from ..ledger import Ledger
 from ..plan import Plan
 from ..privacy import Privacy
+from ..reading.columns import Columns, checked_columns
+from ..reading.wide import long_columns
 from .blobs import of_file
 
 in_data, in_privacy, in_size, in_output = (
@@ -59,6 +61,13 @@ Format = Annotated[
 ]
 Header = Annotated[bool, in_data("--header/--no-header", help="Whether CSV has a header.")]
 Delimiter = Annotated[str | None, in_data(help="What separates the fields of CSV (default: found from the header).")]
+Wide = Annotated[
+    bool,
+    in_data(
+        "--wide",
+        help="A row is a sample and a column a key, such as a species; --by and --person name those that are not.",
+    ),
+]
 OnBad = Annotated[Literal["error", "skip"], in_data(help="What to do with invalid rows: error or skip.")]
 Clip = Annotated[bool, in_data("--clip", help="Clip values above --max-value instead of refusing them.")]
 Unit = Annotated[
@@ -136,6 +145,15 @@ def need_input(files: list[str] | None, sql: str | None) -> None:
     """Refuses a call that names nothing to read."""
     if not files and sql is None:
         raise typer.BadParameter("nothing to read. Name files, - for standard input, or --sql.")
+
+
+def columns_of(
+    key: str | None, value: str | None = None, by: str | None = None, person: str | None = None, *, wide: bool
+) -> Columns:
+    """The columns that are read: of lines the line, of a wide table all."""
+    if wide:
+        return long_columns(key, value, listed(by), person)
+    return checked_columns(listed(key or "line"), value, listed(by), person)
 
 
 def sizes_of(text: str | None) -> int | tuple[int, ...] | None:

@@ -21,6 +21,7 @@ from ..privacy import Privacy, Relation
 from ..privacy.privacy import Unit
 from ..reading.columns import Columns, OnBad, checked_columns
 from ..reading.opened import Input
+from ..reading.wide import Zeros, long_columns
 from ..statistic import Statistic
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -46,7 +47,7 @@ class What(TypedDict, total=False):
 class WhatOfColumns(What, total=False):
     """What may be asked where data have columns, and can be read more than once."""
 
-    key: str | Sequence[str]
+    key: str | Sequence[str] | None
     value: str | None
     by: str | Sequence[str] | None
     person: str | None
@@ -61,6 +62,7 @@ class WhatOfFiles(WhatOfColumns, total=False):
     format: str | None
     header: bool
     delimiter: str | None
+    wide: bool
 
 
 @dataclass(frozen=True)
@@ -250,12 +252,14 @@ def question(
             )  # fmt: skip
         return statistic
     given: dict[str, Any] = dict(what)
-    columns = checked_columns(*(given.pop(name, None) for name in _names_of(Columns)))
+    columns_named = {name: given.pop(name, None) for name in _names_of(Columns)}
+    columns = long_columns(**columns_named) if given.get("wide") else checked_columns(**columns_named)
     sizes, how = ({name: given.pop(name) for name in _names_of(kind) if name in given} for kind in (Asked, Input))
     wanted = asked(statistic, privacy, **sizes)  # type: ignore[arg-type]  # a Privacy, or refused
     groups = given.pop("groups", None)
     listed = None if groups is None else _group_names(groups)
-    return Question(wanted, columns, groups=listed, input=Input(**how), **given)
+    zeros: Zeros = "refused" if wanted.privacy.relation == "replace" else "absent"
+    return Question(wanted, columns, groups=listed, input=Input(zeros=zeros, **how), **given)
 
 
 def _group_names(groups: object) -> list[Name]:
