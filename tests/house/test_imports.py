@@ -63,8 +63,8 @@ LOOKS_UP = {
     ("plan", "mechanism"): "the registry finds those of the package, and the interface names the state that one opens",
 }
 FOR_ALL = {
-    "arrays", "checked_json", "durable", "errors", "file_identity", "framing", "numeric", "paying", "secret",
-    "spoken", "visible", "_native",
+    "arrays", "checked_json", "durable", "errors", "file_identity", "framing", "numeric", "paying", "search",
+    "secret",     "spoken", "visible", "_native",
 }  # fmt: skip
 
 

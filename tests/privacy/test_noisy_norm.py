@@ -13,9 +13,15 @@ from scipy.special import betainc
 from scipy.stats import chi, chi2
 
 from stablesketch import ArgumentError
-from stablesketch.privacy.noisy_estimate import Precision
-from stablesketch.privacy.noisy_norm import NoisyNorm, norm_noise_for
+from stablesketch.privacy.noisy_estimate import EXACT, Precision
+from stablesketch.privacy.noisy_norm import NoisyNorm
 from stablesketch.sketch.estimators.norm import norm_law
+
+
+def norm_noise_for(
+    p: float, size: int, epsilon: float, delta: float, copies: int = 1, precision: Precision = EXACT
+) -> float:
+    return NoisyNorm(p, size, copies).noise(epsilon, delta, precision)
 
 
 def norm(totals: tuple[int, ...], p: float) -> float:

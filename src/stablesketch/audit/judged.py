@@ -11,6 +11,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..privacy.binomial import lower_limit, upper_limit
+from ..search import last_whole
 from .difference import DifferenceTest
 from .events import Event, Indices, pick_events, tail_events
 from .report import AuditFinding
@@ -146,11 +147,7 @@ class Judged:
 
     def catches(self, weaker: Callable[[float], Curve]) -> float:
         """The largest share, to a twentieth, at which the weaker claim is refuted; 0 if none is."""
-        low, high = 0, _SHARES
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self._refutes(cache(weaker(middle / _SHARES))) else (low, middle)
-        return low / _SHARES
+        return last_whole(lambda part: self._refutes(cache(weaker(part / _SHARES))), 0, _SHARES) / _SHARES
 
 
 def _candidates(

@@ -17,14 +17,6 @@ from ..reading.columns import Columns, checked_columns
 from ..reading.wide import long_columns
 from .blobs import of_file
 
-__all__ = [
-    "By", "Clip", "Delimiter", "Delta", "Epsilon", "Error", "Expected", "Format", "Header", "Inputs", "Json", "Key",
-    "MaxValue", "Mechanism", "Memory", "OnBad", "Output", "Pairs", "PairsPerPerson", "PerKey", "Plot",
-    "Relation", "SecretFile", "Size", "Sql", "Total", "Unit",
-    "Value", "Wide", "count", "in_data", "in_output", "in_privacy", "in_size", "listed", "need_input",
-    "open_ledger", "privacy_of", "read_plan", "sizes_of",
-]  # fmt: skip
-
 in_data, in_privacy, in_size, in_output = (
     partial(typer.Option, rich_help_panel=panel) for panel in ("Data", "Privacy", "Accuracy", "Output")
 )

@@ -151,6 +151,16 @@ def child_name(name: Name) -> str:
     return name[0] if len(name) == 1 else json.dumps(name)
 
 
+def reference(secret: object, otherwise: str, others: str) -> SecretFrom:
+    """A reference, and not a secret, which would be stored or logged with the job."""
+    if isinstance(secret, SecretFrom):
+        return secret
+    raise ArgumentTypeError(
+        "secret", type(secret), f"workers need a reference to the secret, not the secret, which would be {otherwise}",
+        f"Save it and pass SecretFrom.file(path), or {others}",
+    )  # fmt: skip
+
+
 def check_absent(secret: Secret, sent: bytes) -> None:
     """Refuses to send bytes with the secret in them, as it is or as text."""
     if secret.is_in(sent):

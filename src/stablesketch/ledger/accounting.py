@@ -40,6 +40,7 @@ import numpy as np
 from ..errors import BlobError
 from ..privacy.charge import Charge
 from ..privacy.loss_law import ATOM, Law, compose, either, power
+from ..search import least_above
 
 _UP = 1.0 + 2.0**-40
 _MOMENT = struct.Struct("<ddd")
@@ -136,18 +137,8 @@ class ComposedCost:
         counts = isinstance(self.losses[0], Law) and basic < math.inf and self.basic[1] <= delta
         if counts and self.delta(basic * (1.0 - 1e-9)) > delta:
             return basic  # to the last digit: where the distributions say less, this is a step of δ(ε)
-        high = 1e-6
-        while self.delta(high) > delta:
-            high *= 2.0
-            if high > 1e6:
-                return math.inf
-        low = 0.5 * high if high > 1e-6 else 0.0
-        while high - low > _PRECISION * high:
-            middle = 0.5 * (low + high)
-            if not low < middle < high:
-                break  # neighbouring floats, as there are few of near 0
-            low, high = (low, middle) if self.delta(middle) <= delta else (middle, high)
-        return high
+        found = least_above(lambda epsilon: self.delta(epsilon) <= delta, 1e-6, _PRECISION, most=1e6)
+        return math.inf if found is None else found
 
     def to_bytes(self) -> bytes:
         """For the cache of a ledger."""

@@ -6,6 +6,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from ..errors import ArgumentError, PlanInfeasible
 from ..plan.asked import HEADER_BYTES, LARGEST_SIZE, LEAST_SIZE, Asked
@@ -15,6 +16,7 @@ from ..plan.ways_out import a_larger_error, either
 from ..privacy import Privacy, PrivacyCurve
 from ..privacy.neighbours import log_sensitivity
 from ..privacy.precision import STEPS_PER_DEVIATION, coarse_enough_step, rounded_deviation, rounding_delta
+from ..search import last_whole
 from ..sketch.entry_values import entry_bytes
 from ..statistic import Moment, Statistic
 from .floor import floor_for, gaussian_guide, largest_log_rho, relative_deviation
@@ -157,11 +159,9 @@ class _Grid:
 
 def _largest_size(p: float, privacy: Privacy) -> int:
     """The most entries for which there is a grid: the fewer they are, the coarser it may be. 0 if there is none."""
-    low, high = LEAST_SIZE - 1, LARGEST_SIZE
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if _Grid.of(p, privacy, middle).curve_delta is not None else (low, middle - 1)
-    return low if low >= LEAST_SIZE else 0
+    there = partial(_Grid.of, p, privacy)
+    found = last_whole(lambda size: there(size).curve_delta is not None, LEAST_SIZE - 1, LARGEST_SIZE + 1)
+    return found if found >= LEAST_SIZE else 0
 
 
 def _too_precise(p: float, privacy: Privacy, size: int, parts: int) -> PlanInfeasible:

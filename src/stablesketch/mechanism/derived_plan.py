@@ -24,6 +24,7 @@ from ..plan.plan import Accuracy, Cost, Numbers, Plan
 from ..plan.planner import planned
 from ..privacy import Privacy
 from ..privacy.charge import Charge
+from ..search import least_above
 from ..statistic import Shannon, Statistic, Total
 
 _TOTAL_SHARE = {True: 0.5, False: 0.1}  # of ε, whether values vary
@@ -285,15 +286,8 @@ def composed_epsilon(parts: Sequence[Plan], relation: str, delta: float) -> floa
     def holds(epsilon: float) -> bool:
         return all(law.delta(epsilon) <= delta for law in laws)
 
-    low, high = 0.0, 1.0
-    while not holds(high):
-        low, high = high, 2.0 * high
-        if low > added or low > _MOST_EPSILON:
-            return added
-    while high - low > 1e-4 * high:
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return min(high, added)
+    found = least_above(holds, 1.0, 1e-4, most=2.0 * min(added, _MOST_EPSILON))
+    return added if found is None else min(found, added)
 
 
 def together(parts: Sequence[Plan], epsilon: float, delta: float) -> Charge:

@@ -16,6 +16,7 @@ from ..errors import PlanInfeasible
 from ..law import StableLaw
 from ..privacy import Privacy, PrivacyCurve
 from ..privacy.neighbours import MOST_FLOOR, log_sensitivity
+from ..search import least_between
 
 _NORMAL = NormalDist()
 
@@ -80,11 +81,11 @@ def floor_for(p: float, privacy: Privacy, log_rho: float, *, within: float = 1e-
             f"δ = {privacy.delta:g}. Pass mechanism='exact', or a larger ε, or a smaller max_value "
             "or pairs_per_person."
         )
+
+    def enough(floor: float) -> bool:
+        return log_sensitivity(p, privacy, floor) <= log_rho
+
     high = change / excess * (1.0 + 1e-9)
-    while log_sensitivity(p, privacy, high) > log_rho:
+    while not enough(high):
         high *= 1.0 + 1e-6
-    low = 0.0
-    while high - low > within * high:
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if log_sensitivity(p, privacy, middle) <= log_rho else (middle, high)
-    return high
+    return least_between(enough, 0.0, high, within)

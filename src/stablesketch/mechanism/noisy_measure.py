@@ -28,11 +28,6 @@ from ..sketch.estimators.power_sum import power_sum
 from ..sketch.estimators.power_sum import size_for as power_size_for
 from .layout import Layout, layout_of
 
-__all__ = [
-    "Measure", "Noise", "Released", "measure_of", "most_keys_of", "noise_of_plan", "released_by",
-    "spread_noise",
-]  # fmt: skip
-
 _TOO_MANY = 1 << 31
 _ENOUGH = 2e3  # times what failures take, for plans of many parts too
 _LEAST_KEYS = 2**32  # a plan for fewer would be for streams that there are

@@ -23,6 +23,7 @@ from ..privacy.neighbours import log_sensitivity
 from ..privacy.precision import rounding_delta
 from ..privacy.sample_moment import expected_power
 from ..privacy.sampling import SampledCurve, Sampling, sample_log_rho
+from ..search import least_between
 from .bare import BareMoment, short_error
 from .bare_plan import bare_plan
 from .floor import largest_log_rho
@@ -144,11 +145,7 @@ def _least_floor(base: Plan, reaches: Callable[[float], bool], curve_delta: floa
     high = privacy.pairs_per_person * math.pow(privacy.max_value, p) / math.expm1(log_rho) * (1.0 + 1e-9)
     while not reaches(high):
         high *= 1.25
-    low = 0.0
-    while high - low > _CLOSE * high:
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if reaches(middle) else (middle, high)
-    return high
+    return least_between(reaches, 0.0, high, _CLOSE)
 
 
 def _left(base: Plan, rate: float) -> tuple[float, float]:

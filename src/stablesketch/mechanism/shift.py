@@ -23,6 +23,7 @@ from ..plan.plan import Accuracy, Cost, Numbers, Plan
 from ..plan.ways_out import a_larger_error
 from ..privacy import Privacy
 from ..privacy.noisy_entropy import entropy_size_for
+from ..search import last_whole
 from ..sketch.entropy_sketch import EntropySketch
 from ..sketch.entry_values import entry_bytes
 from ..sketch.estimators.entropy_mean import entropy_mean_deviation
@@ -168,12 +169,11 @@ def _within(privacy: Privacy, asked: Asked, memory: int, most: int) -> Layout:
         asked.size_within(_bucket_bytes(privacy, Layout(1)), asked.one_per_key or _FEWEST)  # refuses too little
     if asked.one_per_key is None and flat <= LARGEST_FLAT:
         return Layout(max(flat, _FEWEST))
-    low, high = 1, most // per_key + 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        fits = middle * _bucket_bytes(privacy, Layout(per_key, middle)) <= room
-        low, high = (middle, high) if fits else (low, middle)
-    return Layout(per_key, low)
+
+    def fits(buckets: int) -> bool:
+        return buckets * _bucket_bytes(privacy, Layout(per_key, buckets)) <= room
+
+    return Layout(per_key, last_whole(fits, 1, most // per_key + 1))
 
 
 def _for_error(privacy: Privacy, asked: Asked, error: float, per_key: int) -> Layout:

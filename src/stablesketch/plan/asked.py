@@ -16,11 +16,6 @@ from ..statistic import Statistic, from_dict
 if TYPE_CHECKING:
     from .plan import Plan
 
-__all__ = [
-    "HEADER_BYTES", "LARGEST_IN_ALL", "LARGEST_SIZE", "LEAST_SIZE", "USUAL_MEMORY", "Asked", "Measurement",
-    "MechanismName", "asked",
-]  # fmt: skip
-
 MechanismName = Literal["sketch", "exact", "bare"]
 
 LEAST_SIZE = 5  # with fewer entries the estimate errs by over 10% more than predicted, with two without bound

@@ -61,6 +61,7 @@ from decimal import Context, Decimal, localcontext
 from ..errors import ArgumentError, ArgumentTypeError
 from ..law import StableLaw
 from ..numeric import is_real
+from ..search import last_whole
 from .privacy import Privacy
 
 # Digits beyond those that the largest integer cancels; what is left is exact to far more than a float shows.
@@ -187,10 +188,8 @@ def _last_rising(rising: Callable[[int], bool], least: int, most: int | None) ->
     while (most is None or low + step < most) and rising(low + step):
         low, step = low + step, 2 * step
     high = low + step if most is None else min(low + step, most)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if rising(middle) else (low, middle)
-    return (low, high)
+    last = last_whole(rising, low, high)
+    return (last, min(last + 1, high))
 
 
 def _context(privacy: Privacy, floor: float) -> Context:

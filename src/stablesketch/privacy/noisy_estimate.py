@@ -22,6 +22,7 @@ serves by itself; the noise is then 1 to 3% too large.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -29,6 +30,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import ArgumentError
+from ..search import least_above
 from ..sketch.estimators.power_lattice import log_below, truncated_power
 from ..sketch.estimators.power_sum import one_sided_variance, power_sum
 
@@ -96,6 +98,14 @@ def check_asked(epsilon: float, delta: float, precision: Precision) -> None:
         raise ArgumentError("delta", delta, "it must lie between twice the failure probability and 1", "Raise it")
     if not 2.0 * precision.outputs * precision.grid < epsilon < math.inf:
         raise ArgumentError("epsilon", epsilon, "it must be above twice the step of the grid", "Raise it")
+
+
+def enough_noise(enough: Callable[[float], bool], epsilon: float, delta: float, within: float) -> float:
+    """The least noise that is enough, from above; an error that speaks of δ if none is."""
+    found = least_above(enough, 1.0 / epsilon, within, most=1e200)
+    if found is None:
+        raise ArgumentError("delta", delta, "no noise is enough", "Raise it, or use more entries")
+    return found
 
 
 class NoisyEstimate:
@@ -167,15 +177,7 @@ class NoisyEstimate:
             xi, tail = self._chernoff(self._least_xi(epsilon, noise, precision))
             return self._expected(xi, tail, epsilon, noise, precision) <= delta
 
-        low, high = 0.0, 1.0 / epsilon
-        while not enough(high):
-            low, high = high, 2.0 * high
-            if high > 1e200:
-                raise ArgumentError("delta", delta, "no noise is enough", "Raise it, or use more entries")
-        while high - low > _WITHIN * high:
-            middle = 0.5 * (low + high)
-            low, high = (low, middle) if enough(middle) else (middle, high)
-        return high
+        return enough_noise(enough, epsilon, delta, _WITHIN)
 
     def _least_xi(self, epsilon: float, noise: float, precision: Precision) -> float:
         """The ξ below which f is 0; the shift is below ε."""

@@ -24,7 +24,7 @@ import numpy as np
 from ..arrays import Array
 from ..errors import ArgumentError
 from ..sketch.estimators.norm import norm_law
-from .noisy_estimate import EXACT, Precision, check_asked, expected_excess
+from .noisy_estimate import EXACT, Precision, check_asked, enough_noise, expected_excess
 
 _WITHIN = 1e-4  # how closely `noise` is found, always from above
 # By how much the tail is raised, and by how much more an entry: ln P of an order statistic is r times that of |X|.
@@ -54,15 +54,7 @@ class NoisyNorm:
     def noise(self, epsilon: float, delta: float, precision: Precision = EXACT) -> float:
         """The least noise whose `delta` is at most this, found from above to 0.01%."""
         check_asked(epsilon, delta, precision)
-        low, high = 0.0, 1.0 / epsilon
-        while self.delta(epsilon, high, precision) > delta:
-            low, high = high, 2.0 * high
-            if high > 1e200:
-                raise ArgumentError("delta", delta, "no noise is enough", "Raise it, or use more entries")
-        while high - low > _WITHIN * high:
-            middle = 0.5 * (low + high)
-            low, high = (low, middle) if self.delta(epsilon, middle, precision) <= delta else (middle, high)
-        return high
+        return enough_noise(lambda noise: self.delta(epsilon, noise, precision) <= delta, epsilon, delta, _WITHIN)
 
     def survival(self, least: float = 0.0) -> tuple[Array, Array]:
         """Points ξ that fall from ∞ to `least`, and an upper bound, which rises, of P(one ξ >= the next of them).
@@ -80,10 +72,3 @@ class NoisyNorm:
         xi = np.exp(v[::-1])
         # The mass between two points has the greater ξ; that beyond the first, an infinite one; what is left, the last.
         return np.concatenate([[math.inf], xi]), np.minimum(np.concatenate([raised, [1.0]]), 1.0)
-
-
-def norm_noise_for(
-    p: float, size: int, epsilon: float, delta: float, copies: int = 1, precision: Precision = EXACT
-) -> float:
-    """The least b/Δ for which the norm from `size` symmetric entries plus Laplace(b) is (ε, δ)-private."""
-    return NoisyNorm(p, size, copies).noise(epsilon, delta, precision)

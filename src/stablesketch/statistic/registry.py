@@ -34,18 +34,10 @@ def register(kind: Kind) -> Kind:
     return kind
 
 
-register(Moment)
-register(Hill)
-register(Renyi)
-register(Tsallis)
-register(Shannon)
-register(Distinct)
-register(Profile)
-register(Simpson)
-register(HHI)
-register(Atkinson)
-register(GeneralisedEntropy)
-register(Total)
+for _each in (
+    Moment, Hill, Renyi, Tsallis, Shannon, Distinct, Profile, Simpson, HHI, Atkinson, GeneralisedEntropy, Total,
+):  # fmt: skip
+    register(_each)
 
 
 def from_dict(data: Mapping[str, Any]) -> Statistic:

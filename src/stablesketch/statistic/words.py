@@ -15,10 +15,6 @@ from ..spoken import about, short
 if TYPE_CHECKING:
     from ..published import Release
 
-__all__ = [
-    "CONCENTRATION", "VARIETY", "Subject", "Topic", "as_varied", "between", "entropy", "rows", "sure", "too_small",
-]  # fmt: skip
-
 
 @dataclass(frozen=True)
 class Subject:

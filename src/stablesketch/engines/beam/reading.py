@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ...errors import ArgumentError, ArgumentTypeError
+from ...errors import ArgumentError
 from ...reading.elements import ElementReader, Pair
 from ...reading.libraries import need
-from ..secret_from import SecretFrom, check_absent
+from ..secret_from import SecretFrom, check_absent, reference
 
 beam = need("apache_beam", "beam")
 _windows = need("apache_beam.transforms.window", "beam")
@@ -64,12 +64,7 @@ def checked_reference(secret: object) -> SecretFrom | None:
     """A reference that does not hold the secret itself, or an error that says how to make one."""
     if secret is None:
         return None
-    if isinstance(secret, SecretFrom):
-        if secret.fetches:
-            pickled = need("apache_beam.internal.cloudpickle.cloudpickle", "beam").dumps(secret)
-            check_absent(secret.find(), pickled)
-        return secret
-    raise ArgumentTypeError(
-        "secret", type(secret), "workers need a reference to the secret, not the secret, which would be stored",
-        "Save it and pass SecretFrom.file(path), or .environment(name), .callable(function)",
-    )  # fmt: skip
+    found = reference(secret, "stored", ".environment(name), .callable(function)")
+    if found.fetches:
+        check_absent(found.find(), need("apache_beam.internal.cloudpickle.cloudpickle", "beam").dumps(found))
+    return found

@@ -7,24 +7,20 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...collector import Collector
-from ...errors import ArgumentError, ArgumentTypeError, DataError, StablesketchError
+from ...errors import ArgumentError, DataError, StablesketchError
 from ...reading.libraries import need
 from ...secret import Secret
 from .. import failure
-from ..secret_from import SecretFrom, TheSecret, check_absent
+from ..secret_from import SecretFrom, TheSecret, check_absent, reference
 from .frame import DataFrame, Pairs, is_remote, quiet
 from .work import DIGITS, MERGED, STATES, Recipe
 
 
 def checked_reference(secret: object) -> SecretFrom:
     """A reference that does not hold the secret itself, or an error that says how to make one."""
-    if isinstance(secret, SecretFrom):
-        check_absent(secret.find(), _pickled(secret))
-        return secret
-    raise ArgumentTypeError(
-        "secret", type(secret), "workers need a reference to the secret, not the secret, which would be logged",
-        "Save it and pass SecretFrom.file(path), or .environment(name), .callable(function), .broadcast(variable)",
-    )  # fmt: skip
+    found = reference(secret, "logged", ".environment(name), .callable(function), .broadcast(variable)")
+    check_absent(found.find(), _pickled(found))
+    return found
 
 
 def fresh_secret(frame: DataFrame, given: SecretFrom | None) -> tuple[TheSecret, Callable[[], None]]:

@@ -53,6 +53,7 @@ from numpy.typing import ArrayLike
 from ...arrays import Array
 from ...errors import ArgumentError, ArgumentTypeError
 from ...numeric import is_whole
+from ...search import last_whole
 
 LEAST_SIZE = 5
 """As in plans. Two entries have an estimate with a mean, three one with a variance; its upper tail falls like x^-r."""
@@ -94,13 +95,9 @@ def size_for(deviation: float) -> int:
     """The fewest entries with at most this deviation."""
     if not 0.0 < deviation < math.inf:
         raise ArgumentError("deviation", deviation, "it must be a finite number above 0", "Pass one such as 0.04")
-    low, high = LEAST_SIZE, _MOST_SIZE
-    if entropy_mean_deviation(high) > deviation:
+    if entropy_mean_deviation(_MOST_SIZE) > deviation:
         raise ArgumentError("deviation", deviation, "that takes more than 2^31 entries", "Pass a larger one")
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if entropy_mean_deviation(middle) <= deviation else (middle + 1, high)
-    return low
+    return last_whole(lambda size: entropy_mean_deviation(size) > deviation, LEAST_SIZE - 1, _MOST_SIZE) + 1
 
 
 class EntropyMeanLaw:

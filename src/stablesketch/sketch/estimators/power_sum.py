@@ -29,6 +29,7 @@ from ...arrays import Array
 from ...errors import ArgumentError
 from ...law.one_sided import one_sided_law
 from ...law.quadrature import gauss_log_exponential
+from ...search import last_whole
 from .moments import valley
 from .power_lattice import cyclic_power, log_below, truncated_power
 
@@ -253,7 +254,4 @@ def size_for(p: float, error: float) -> int:
     low, high = LEAST_SIZE - 1, LEAST_SIZE
     while not enough(high):
         low, high = high, max(high + 1, math.ceil(high * power_sum(p, high).relative_variance / error**2))
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    return last_whole(lambda size: not enough(size), low, high) + 1
