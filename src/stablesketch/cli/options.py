@@ -18,7 +18,7 @@ from .blobs import of_file
 
 __all__ = [
     "By", "Clip", "Delimiter", "Delta", "Epsilon", "Error", "Expected", "Format", "Header", "Inputs", "Json", "Key",
-    "MaxValue", "Mechanism", "Memory", "OnBad", "Output", "Pairs", "PairsPerPerson", "PerKey", "Plot",
+    "MaxValue", "Mechanism", "Memory", "OnBad", "Output", "Pairs", "PairsPerPerson", "PairsUsed", "PerKey", "Plot",
     "Relation", "SecretFile", "Size", "Sql", "Total", "Unit",
     "Value", "count", "in_data", "in_output", "in_privacy", "in_size", "listed", "need_input",
     "open_ledger", "privacy_of", "read_plan", "relation_of", "sizes_of", "unit_of",
@@ -98,6 +98,15 @@ Relation = Annotated[
     in_privacy(help="add_remove, or replace: the number of pairs is then public. Without --by both cost the same."),
 ]
 PairsPerPerson = Annotated[int, in_privacy(parser=count, metavar="N", help="Maximum number of pairs of one person.")]
+PairsUsed = Annotated[
+    int | None,
+    in_privacy(
+        parser=count,
+        metavar="N",
+        show_default=False,
+        help="Maximum number of pairs of one person (default 1); with --person, how many of their rows are used.",
+    ),
+]
 Total = Annotated[
     int,
     in_privacy(

@@ -18,6 +18,7 @@ from ..engines.spark.files import run_files
 from ..errors import DataError
 from ..ledger import Ledger
 from ..paying import current_payment
+from ..plan.exact_instead import exact_instead
 from ..privacy import Privacy, delta_advice
 from ..published import Release
 from ..release.outcome import Outcome
@@ -27,7 +28,7 @@ from . import options
 from .blobs import is_blob, of_file, read_blob
 from .deliver import Delivery, need_standard_output
 from .dry_run import check_dry, shares_in_words, show_plan
-from .exits import Exit
+from .exits import Exit, in_options
 from .kept import check_new, release_bytes, report_bytes, reserved
 from .progress import progress
 from .release_lines import nothing_shown, release_lines, release_notes
@@ -36,26 +37,28 @@ from .statistic_options import Chosen
 
 EXAMPLES = """[bold]Examples[/]
 
+stablesketch release events.csv --key app --epsilon 1 --delta 1e-9
+
+stablesketch release 'events/*.parquet' --key src,dst --value bytes --max-value auto --epsilon 1 --delta 1e-9
+
+stablesketch release events.csv --key app --person user_id --pairs-per-person 20 --epsilon 1 --delta 1e-9
+
+stablesketch release events.csv --key app --by country --groups countries.txt --epsilon 1 --delta 1e-9
+
+stablesketch release --sql "select a, n from 'e.csv'" --key a --value n --max-value 50 --epsilon 1 --delta 1e-9
+
+cut -d' ' -f1 access.log | stablesketch release - --epsilon 1 --delta 1e-9
+
+stablesketch release events.csv --key app --epsilon 1 --delta 1e-9 --plot app.svg --report app.html
+
 stablesketch release events.csv --key app --p 0.5 --epsilon 1 --delta 1e-9
-
-stablesketch release 'events/*.parquet' --key src,dst --value bytes --max-value auto --p 0.5 --epsilon 1 --delta 1e-9
-
-stablesketch release events.csv --key app --person user_id --pairs-per-person 20 --p 0.5 --epsilon 1 --delta 1e-9
-
-stablesketch release events.csv --key app --by country --groups countries.txt --p 0.5 --epsilon 1 --delta 1e-9
-
-stablesketch release --sql "select a, n from 'e.csv'" --key a --value n --max-value 50 --p 0.5 --epsilon 1 --delta 1e-9
-
-cut -d' ' -f1 access.log | stablesketch release - --p 0.5 --epsilon 1 --delta 1e-9
-
-stablesketch release events.csv --key app --p 0.5 --epsilon 1 --delta 1e-9 --plot app.svg --report app.html
 
 stablesketch release events.csv --key app --statistic profile --epsilon 1 --delta 1e-9 --plot profile.svg
 
 stablesketch release wages.csv --key id --value wage --max-value 1500 --statistic atkinson --order 0.5 \\
   --epsilon 1 --delta 1e-9
 
-stablesketch release 'events/*.csv.gz' --key app --p 0.5 --epsilon 1 --delta 1e-9 --engine spark --master 'local[*]'
+stablesketch release 'events/*.csv.gz' --key app --epsilon 1 --delta 1e-9 --engine spark --master 'local[*]'
 
 stablesketch release all.ssk --secret s.key"""
 
@@ -82,7 +85,7 @@ def release(
     delta: options.Delta = None,
     pairs: options.Pairs = None,
     relation: options.Relation = None,
-    pairs_per_person: options.PairsPerPerson = 1,
+    pairs_per_person: options.PairsUsed = None,
     unit: options.Unit = None,
     total: options.Total = 0,
     groups_per_person: Annotated[int, options.in_privacy(help="Maximum number of groups of one person.")] = DEFAULTS[
@@ -168,7 +171,14 @@ def release(
     asked = question(
         wanted,
         options.privacy_of(
-            epsilon, delta, pairs or 0, largest, related, pairs_per_person, options.unit_of(unit, wanted), total
+            epsilon,
+            delta,
+            pairs or 0,
+            largest,
+            related,
+            1 if pairs_per_person is None else pairs_per_person,
+            options.unit_of(unit, wanted),
+            total,
         ),
         key=options.listed(key or "line"),
         value=value,
@@ -192,6 +202,11 @@ def release(
         header=header,
         delimiter=delimiter,
     )
+    if person is not None and pairs_per_person is None:
+        note(
+            "of each person 1 row is used, drawn at random. --pairs-per-person N uses up to N, and takes N times the "
+            "noise; stablesketch pilot helps to choose N, exact --person shows you what it does"
+        )
     if dry_run:
         show_plan(asked, json)
         return Exit.DONE
@@ -258,6 +273,10 @@ def _delivered(
     text = json_text(content if outcome.grouped else content[0])
     delivery = Delivery(text, current_payment())
     notes = [*([] if asked is None else shares_in_words(asked, outcome.shares)), *release_notes(outcome)]
+    if asked is not None and (better := exact_instead(outcome.plan)):
+        notes.append(in_options(better))
+    if asked is not None and asked.caution:
+        notes.append(f"{asked.caution} Use --statistic hill.")
     nothing = outcome.grouped and not outcome.releases
     delivery.show(
         None if json else lambda: release_lines(outcome),

@@ -38,7 +38,7 @@ function bound(x) {
   if (near >= x) return number(x);
   return String(Number((near + 10 ** (Math.floor(Math.log10(near)) - 2)).toPrecision(3)));
 }
-const percent = (x) => `${number(100 * x)}%`;
+const percent = (x) => (x > 1 ? "over 100%" : `${number(100 * x)}%`);
 
 // Bars on a logarithmic scale: a step to the right is ten times as much.
 function bars(first, second, values) {
