@@ -11,7 +11,7 @@ INSTALLED := $(VENV)/.installed-$(FILES)
 NATIVE    := CMakeLists.txt pyproject.toml $(wildcard native/*)
 
 .DELETE_ON_ERROR:
-.PHONY: help demo cli test test-slow lint docs man bench bench-engines accuracy studies picture import-time paper dist clean
+.PHONY: help demo cli test test-slow lint docs man bench bench-engines accuracy studies picture import-time audit paper dist clean
 
 help:
 	@echo "make demo         the variety of words in Python's own standard library"
@@ -25,6 +25,7 @@ help:
 	@echo "make accuracy     the accuracy table of docs/accuracy.md"
 	@echo "make studies      errors and intervals of releases, beside version 0.1.0; DATA=folder of Parquet streams"
 	@echo "make picture      the pictures of the README and of the documentation"
+	@echo "make audit        every way to measure on neighbouring data, in build/audit; TRIALS=8000, half an hour"
 	@echo "make paper        every figure and theorem of the paper, in build/paper; DATA=folder of Parquet streams"
 	@echo "make import-time  how long import stablesketch takes"
 	@echo "make dist         sdist and wheel in dist/"
@@ -63,6 +64,8 @@ lint: $(VENV)/.extra-test
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
+	@$(BIN)/clang-format --dry-run -Werror $(filter-out native/skewed_law.hpp,$(wildcard native/*.?pp))
+	@$(BIN)/zizmor --offline --quiet --no-progress .github
 
 # Beam wants older versions of some libraries than all others take, so it has an environment of its own. That sees what is
 # in the first one, and the versions that are in both it takes from itself.
@@ -122,6 +125,26 @@ picture: $(VENV)/.extra-bench $(VENV)/.extra-cli
 
 paper: $(VENV)/.extra-paper
 	@$(BIN)/python -m stablesketch.paper $(if $(DATA),--data $(DATA)) -o build/paper
+
+# One plan for every way to measure, as it is by default, and one with people. The first claim that is refuted ends it.
+TRIALS  ?= 8000
+AUDITED := p0.5 p1 p1.5 p2 shannon distinct hill exact bare people
+ASK     := --epsilon 1 --delta 1e-6
+audit: $(VENV)/.extra-cli
+	@rm -rf build/audit && mkdir -p build/audit
+	@for plan in $(AUDITED); do \
+	  case $$plan in \
+	    p*[0-9]) asked="--p $${plan#p}";; \
+	    hill) asked="--statistic hill --order 0.5";; \
+	    exact) asked="--p 0.5 --mechanism exact";; \
+	    bare) asked="--p 0.5 --mechanism bare --relation replace --pairs 1000 --size 5";; \
+	    people) asked="--p 0.5 --relation replace --pairs-per-person 3 --max-value 4";; \
+	    *) asked="--statistic $$plan";; \
+	  esac; \
+	  $(BIN)/stablesketch plan $$asked $(ASK) -o build/audit/$$plan.plan.json > build/audit/$$plan.txt && \
+	  $(BIN)/stablesketch audit build/audit/$$plan.plan.json --trials $(TRIALS) --confidence 0.9999 --json > build/audit/$$plan.json \
+	    && echo "$$plan: not refuted" || { echo "$$plan: see build/audit/$$plan.json" >&2; exit 1; }; \
+	done
 
 man: $(VENV)/.extra-cli
 	@$(BIN)/python docs/site/man.py

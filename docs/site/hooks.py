@@ -1,6 +1,6 @@
 """What makes a site of pages that are also read in the repository: links out of docs/ are led to pages of the site.
 
-- CONTRIBUTING.md and CHANGELOG.md become pages; the README leads to the first page, which says the same and more.
+- CONTRIBUTING.md and its like become pages; the README leads to the first page, which says the same and more.
 - A link to a Python file becomes one to a page with the docstrings of that module, proofs included, and its source.
 
 Other links out of docs/ are left as they are, and mkdocs refuses them.
@@ -16,7 +16,7 @@ from typing import Any
 from mkdocs.structure.files import File, Files, InclusionLevel
 
 ROOT = Path(__file__).parents[2]
-MOVED = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+MOVED = {name: name.lower() for name in ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF_CONDUCT.md")}
 PAGES = {"README.md": "README.md", **MOVED}
 
 _LINK = re.compile(r"(?<=\]\()([^)#\s:]+)((?:#[^)\s]*)?)(?=\))")

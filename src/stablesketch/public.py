@@ -11,6 +11,7 @@ from .collector import (
     release_all as release_all,
 )
 from .engines.local import release as release
+from .engines.local.exact import Exact as Exact, exact as exact
 from .errors import (
     ArgumentError as ArgumentError,
     ArgumentTypeError as ArgumentTypeError,
@@ -62,7 +63,10 @@ from .published import (
     Point as Point,
     Release as Release,
 )
-from .release.outcome import GroupRelease as GroupRelease
+from .release.outcome import (
+    GroupRelease as GroupRelease,
+    Outcome as Outcome,
+)
 from .release.question import (
     Question as Question,
     question as question,

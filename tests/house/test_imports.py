@@ -53,6 +53,8 @@ LEVELS = {
 }
 # The few that look up, each with its reason. They may do so within a function, or for the eyes of the type checker.
 LOOKS_UP = {
+    ("release", "pictures"): "a result draws itself",
+    ("release", "report"): "a result explains itself",
     ("plan", "collector"): "plan.open() makes the collector of the plan",
     ("statistic", "published"): "a statistic says a release of it in one sentence",
     ("plan", "mechanism"): "the interface names the state that a mechanism opens",

@@ -18,30 +18,7 @@ import stablesketch
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.slow
 
-SMOKE = """
-import sys
-import stablesketch as ss
-
-assert sys.prefix in ss.__file__, ss.__file__
-secret = ss.Secret.generate()
-sketches = [ss.Sketch(p=p, size=100, secret=secret) for p in (0.05, 0.5, 1.0)]
-for sketch in sketches:
-    sketch.update(["home", "search", "home", "cart"], [1, 2, 3, 4])
-    sketch.delete(["cart"], [4])
-    found = sketch.estimate(confidence=1 - 1e-9)
-    assert found.low < 4**sketch.p + 2**sketch.p < found.high, found
-    assert ss.Sketch.from_bytes(sketch.to_bytes(), secret).to_bytes() == sketch.to_bytes()
-    assert (sketch + sketch).total == 12
-assert abs(ss.StableLaw(1.0).quantile(0.75) - 1) < 1e-14  # the Cauchy law: the tangent of 45 degrees
-try:
-    ss.Sketch(p=3.0, size=5)
-except ss.ArgumentError as error:
-    assert "p = 3.0" in str(error)
-else:
-    raise AssertionError("p = 3 was accepted")
-others = {name.partition(".")[0] for name in sys.modules if getattr(sys.modules[name], "__file__", None)}
-print(sorted(name for name in others & {"scipy", "pandas", "polars", "pyarrow", "pytest", "mpmath"}))
-"""
+SMOKE = Path(__file__).with_name("smoke.py")
 
 
 def run(*command: object, **options: object) -> str:
@@ -107,4 +84,4 @@ def test_the_wheel_works_in_an_empty_environment(built: tuple[Path, Path], tmp_p
     # pip checks that what the wheel requires is there: numpy, and nothing that is not.
     run(python, "-m", "pip", "install", "--quiet", "--no-index", "--disable-pip-version-check", built[1])
     run(python, "-m", "pip", "check")
-    assert run(python, "-I", "-W", "error", "-c", SMOKE, cwd=tmp_path).strip() == "[]"
+    assert run(python, "-I", "-W", "error", SMOKE, cwd=tmp_path).strip() == "[]"

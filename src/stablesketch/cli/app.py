@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import inspect
+import logging
 import os
 import re
 import sys
@@ -123,7 +124,24 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return code
 
 
+class _Notes(logging.Handler):
+    """What the package logs (what was found in a file) as notes."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        note(in_options(record.getMessage()))
+
+
 def _run(arguments: Sequence[str] | None, payment: Payment) -> int:
+    log, notes = logging.getLogger("stablesketch"), _Notes(logging.INFO)
+    log.setLevel(logging.INFO)
+    log.addHandler(notes)
+    try:
+        return _code(arguments, payment)
+    finally:
+        log.removeHandler(notes)
+
+
+def _code(arguments: Sequence[str] | None, payment: Payment) -> int:
     try:
         typed = list(sys.argv[1:] if arguments is None else arguments)
         if typed[:1] == ["help"]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
 
-from ..engines.local.exact import Exact, exact_by_bound
+from ..engines.local.exact import Bound, ExactGroup, exact_by_bound
 from ..reading.columns import checked_columns
 from ..reading.opened import Input
 from ..statistic import Statistic
@@ -50,15 +52,16 @@ def exact(
     columns = checked_columns(options.listed(key or "line"), value, options.listed(by), person)
     used = (None,) if person is None else _TRIED if pairs_per_person is None else (pairs_per_person, None)
     how = Input(format, header, delimiter, sql)
-    found = exact_by_bound(files, wanted, columns, how, on_bad, used, groups_per_person)
+    bounds = [None if most is None else Bound(most, groups_per_person) for most in used]
+    found = exact_by_bound(files, wanted, columns, how, on_bad, bounds)
     rows = [(most, one) for most, every in zip(used, found, strict=True) for one in every]
     grouped, people = bool(columns.by), person is not None
     if json:
         shown = [_content(wanted, one, most, grouped=grouped, people=people) for most, one in rows]
         print_text(json_text(shown if grouped or people else shown[0]))
     elif grouped or people:
-        bounds = ["rows of a person"] if people else []
-        names = [*(["group"] if grouped else []), *bounds, *wanted.point_names, "pairs", "keys"]
+        bound = ["rows of a person"] if people else []
+        names = [*(["group"] if grouped else []), *bound, *wanted.point_names, "pairs", "keys"]
         cells = [_cells(one, most, grouped=grouped, people=people) for most, one in rows]
         plain_table(names, cells, numbers=len(names) - grouped)
     else:
@@ -70,19 +73,25 @@ def exact(
     note("not private: guard it like the data")
 
 
-def _cells(one: Exact, most: int | None, *, grouped: bool, people: bool) -> list[str]:
+def _cells(one: ExactGroup, most: int | None, *, grouped: bool, people: bool) -> list[str]:
     bound = ["all" if most is None else f"at most {most:,}"] if people else []
     name = [", ".join(one.group)] if grouped else []
     return [*name, *bound, *map(number, one.values), f"{one.pairs:,}", f"{one.keys:,}"]
 
 
-def _content(wanted: Statistic, one: Exact, most: int | None, *, grouped: bool, people: bool) -> dict[str, Any]:
+def _content(wanted: Statistic, one: ExactGroup, most: int | None, *, grouped: bool, people: bool) -> dict[str, Any]:
     orders = [point.p for point in wanted.points]
     return {
         **({"group": one.group[0] if len(one.group) == 1 else list(one.group)} if grouped else {}),
         **({"pairs_per_person": most} if people else {}),
-        "value": one.values[0] if len(orders) == 1 else list(one.values),
-        "p": orders[0] if len(orders) == 1 else list(orders),
+        "value": _numbers(one.values),
+        "p": _numbers(orders),
         "pairs": one.pairs,
         "keys": one.keys,
     }
+
+
+def _numbers(found: Sequence[float]) -> Any:
+    """One or several; JSON has neither nan nor infinity: null, and text."""
+    said = [None if math.isnan(one) else "inf" if math.isinf(one) else one for one in found]
+    return said[0] if len(said) == 1 else said

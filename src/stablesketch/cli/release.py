@@ -18,18 +18,20 @@ from ..engines.spark.files import run_files
 from ..errors import DataError
 from ..ledger import Ledger
 from ..paying import current_payment
+from ..pictures import release_bytes
 from ..plan.exact_instead import exact_instead
 from ..privacy import Privacy, delta_advice
 from ..published import Release
 from ..release.outcome import Outcome
 from ..release.question import DEFAULTS, Question, question
+from ..report import Context, report_page
 from ..secret import Secret
 from . import options
 from .blobs import is_blob, of_file, read_blob
 from .deliver import Delivery, need_standard_output
 from .dry_run import check_dry, shares_in_words, show_plan
 from .exits import Exit, in_options
-from .kept import check_new, release_bytes, report_bytes, reserved
+from .kept import check_new, reserved
 from .progress import progress
 from .release_lines import nothing_shown, release_lines, release_notes
 from .screen import json_text, note
@@ -52,6 +54,8 @@ cut -d' ' -f1 access.log | stablesketch release - --epsilon 1 --delta 1e-9
 stablesketch release events.csv --key app --epsilon 1 --delta 1e-9 --plot app.svg --report app.html
 
 stablesketch release events.csv --key app --p 0.5 --epsilon 1 --delta 1e-9
+
+zcat events.jsonl.gz | stablesketch release - --key app --epsilon 1 --delta 1e-9
 
 stablesketch release events.csv --key app --statistic profile --epsilon 1 --delta 1e-9 --plot profile.svg
 
@@ -287,7 +291,7 @@ def _delivered(
     if outcome.releases:
         if plot is not None:
             delivery.store(plot, lambda: release_bytes(outcome, plot.path))
-        delivery.store(report, lambda: report_bytes(outcome, asked, ledger))
+        delivery.store(report, lambda: report_page(outcome, Context.of(asked, ledger)).encode())
     else:
         for place in (plot, report):
             if place is not None:

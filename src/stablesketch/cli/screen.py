@@ -16,7 +16,6 @@ from rich.console import Console
 from rich.text import Text
 
 from .. import durable
-from ..errors import ArgumentError
 from ..visible import json_visible, visible
 
 
@@ -122,11 +121,4 @@ def plain_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, number
 
 def write_new(path: Path, content: bytes) -> None:
     """A new file, there whole or not at all; an existing one is never replaced."""
-    try:
-        durable.write_new(path, content)
-    except FileExistsError:
-        raise ArgumentError("output", str(path), "there is such a file already", "Choose another name") from None
-    except OSError as error:
-        raise ArgumentError(
-            "output", str(path), f"it cannot be written ({error.strerror})", "Choose another place"
-        ) from None
+    durable.write_named("output", path, content)

@@ -46,13 +46,13 @@ class FirstRow:
             ) from None
 
 
-def first_row_of(path: Path, delimiter: str) -> FirstRow:
+def first_row_of(path: Path, name: str, delimiter: str) -> FirstRow:
     """The first row of a file, compressed or not."""
     try:
         with opened_text(path) as file:
-            return first_row(file.read, str(path), delimiter)
+            return first_row(file.read, name, delimiter)
     except OSError as error:  # Arrow's, of a damaged archive
-        raise unreadable(str(path), error) from None
+        raise unreadable(name, error) from None
 
 
 def first_row(read: Callable[[int], bytes], source: str, delimiter: str) -> FirstRow:
@@ -119,6 +119,15 @@ def _split(held: bytes, delimiter: bytes, source: str, *, ended: bool) -> tuple[
                 row=1,
             )
         return cells, end.end()
+
+
+def cells_of(head: bytes, delimiter: str) -> list[bytes]:
+    """The cells of the first row, if what the input begins with has all of it and is CSV; else none."""
+    try:
+        found = _split(head, delimiter.encode(), "", ended=True)
+    except DataError:
+        return []
+    return found[0] if found else []
 
 
 def column_names(first: FirstRow, source: str, *, header: bool) -> list[str]:
