@@ -13,7 +13,6 @@ from ..errors import BlobError, LedgerMismatch
 from ..ledger import Ledger
 from ..plan import Plan
 from ..privacy import Privacy
-from ..statistic import Statistic
 from .blobs import of_file
 
 __all__ = [
@@ -21,7 +20,7 @@ __all__ = [
     "MaxValue", "Mechanism", "Memory", "OnBad", "Output", "Pairs", "PairsPerPerson", "PairsUsed", "PerKey", "Plot",
     "Relation", "SecretFile", "Size", "Sql", "Total", "Unit",
     "Value", "count", "in_data", "in_output", "in_privacy", "in_size", "listed", "need_input",
-    "open_ledger", "privacy_of", "read_plan", "relation_of", "sizes_of", "unit_of",
+    "open_ledger", "privacy_of", "read_plan", "sizes_of",
 ]  # fmt: skip
 
 in_data, in_privacy, in_size, in_output = (
@@ -162,16 +161,6 @@ def sizes_of(text: str | None) -> int | tuple[int, ...] | None:
         return None
     first, *others = (count(each) for each in text.split(","))
     return (first, *others) if others else first
-
-
-def unit_of(unit: str | None, statistic: Statistic) -> str:
-    """Keys for what is about people; pairs elsewhere, if nobody says otherwise."""
-    return unit or ("key" if statistic.of_people else "pair")
-
-
-def relation_of(relation: str | None, statistic: Statistic) -> str:
-    """Add or remove, if nobody says otherwise; what is about people takes their public number."""
-    return relation or ("replace" if statistic.of_people else "add_remove")
 
 
 def privacy_of(

@@ -20,11 +20,14 @@ from ..ledger import Ledger
 from ..paying import current_payment
 from ..pictures import release_bytes
 from ..plan.exact_instead import exact_instead
+from ..plan.mechanism import mechanism_for
 from ..privacy import Privacy, delta_advice
 from ..published import Release
+from ..release.decide import decide_stored
 from ..release.outcome import Outcome
-from ..release.question import DEFAULTS, Question, question
-from ..report import Context, report_page
+from ..release.publish import Till, publish
+from ..release.question import DEFAULTS, Question, may_count_pairs, question, usual_relation, usual_unit
+from ..report import Context, Named, report_page
 from ..secret import Secret
 from . import options
 from .blobs import is_blob, of_file, read_blob
@@ -96,7 +99,7 @@ def release(
         "groups_per_person"
     ],
     ledger: Annotated[Path | None, options.in_privacy(help="Record the release in this ledger.")] = None,
-    label: Annotated[str, options.in_privacy(help="What the ledger calls it.")] = "",
+    label: Annotated[str, options.in_privacy(help="What ledger and report call the release.")] = "",
     secret: options.SecretFile = None,
     error: options.Error = None,
     size: options.Size = None,
@@ -112,6 +115,9 @@ def release(
         Path | None,
         options.in_output(help="Write a page that explains the release to anybody: a new .html file.", metavar="FILE"),
     ] = None,
+    dataset: Annotated[str, options.in_output(help="What the report calls the data.")] = "",
+    period: Annotated[str, options.in_output(help="The time that the data are of, for the report.")] = "",
+    noun: Annotated[str, options.in_output(help="What the report calls keys, in the plural: apps.")] = "",
     engine: Annotated[
         Literal["local", "spark"],
         typer.Option(
@@ -135,8 +141,15 @@ def release(
         check_dry(stored=blobs, plot=plot, report=report, output=output)
     check_new(plot=plot, report=report, output=output)
     need_standard_output(output)
-    if label and ledger is None:
-        raise typer.BadParameter("--label is what the ledger calls the release. Add --ledger, or leave it out.")
+    if label and ledger is None and report is None:
+        raise typer.BadParameter(
+            "--label is what the ledger and the report call the release. Add --ledger or --report, or leave it out."
+        )
+    named = Named(dataset, period, label, noun)
+    for option, text in (("--dataset", dataset), ("--period", period), ("--noun", noun)):
+        if text and report is None:
+            raise typer.BadParameter(f"{option} is for the report. Add --report, or leave it out.")
+    label = label if ledger is not None else ""
     budget = None if ledger is None else options.open_ledger(ledger)
     if files and blobs:
         given = {
@@ -154,7 +167,7 @@ def release(
                 raise typer.BadParameter(f"{option} was decided when the sketch was made. Leave it out.")
         with reserved(plot=plot, report=report, output=output) as places:
             outcome = _from_blobs(files, secret, confidence, budget, label)
-            return _delivered(outcome, None, budget, json, places)
+            return _delivered(outcome, None, budget, json, places, named)
     stored = [name for name in files or () if is_blob(name)]
     if stored:
         raise typer.BadParameter(
@@ -166,24 +179,16 @@ def release(
     options.need_input(files, sql)
     if key is None and not _is_lines(files, format):
         raise typer.BadParameter("--key is needed: the column whose variety is measured.")
-    related = options.relation_of(relation, wanted)
+    related = relation or usual_relation(wanted)
     auto = AutoMaxValue() if max_value == "auto" else None
     largest = 1 if max_value is None or auto is not None else int(max_value)
     if value is not None and max_value is None:
         raise typer.BadParameter("--value needs --max-value: a bound on one pair's value. Try --max-value auto.")
-    counted = pairs is None and related == "replace" and by is None
+    counted = pairs is None and may_count_pairs(related, by)
+    used_pairs = 1 if pairs_per_person is None else pairs_per_person
     asked = question(
         wanted,
-        options.privacy_of(
-            epsilon,
-            delta,
-            pairs or 0,
-            largest,
-            related,
-            1 if pairs_per_person is None else pairs_per_person,
-            options.unit_of(unit, wanted),
-            total,
-        ),
+        options.privacy_of(epsilon, delta, pairs or 0, largest, related, used_pairs, unit or usual_unit(wanted), total),
         key=options.listed(key or "line"),
         value=value,
         by=options.listed(by),
@@ -218,7 +223,7 @@ def release(
         raise typer.BadParameter("--engine spark needs --master: where Spark runs. Try --master 'local[*]'.")
     if engine != "spark" and master is not None:
         raise typer.BadParameter("--master is for --engine spark.")
-    has_delta = mechanism != "exact" or any(each.exact_has_delta for each in wanted.inputs)
+    has_delta = not all(mechanism_for(each, mechanism).pure for each in wanted.inputs)
     if has_delta and not counted:
         _advise(asked.privacy)
     with reserved(plot=plot, report=report, output=output) as places:
@@ -230,7 +235,7 @@ def release(
         if has_delta and counted:  # so their number is public, and known only now
             only = outcome.releases[0]
             _advise(replace(asked.privacy, pairs=(only.pairs or 0) if isinstance(only, Release) else 0))
-        return _delivered(outcome, asked, budget, json, places)
+        return _delivered(outcome, asked, budget, json, places, named)
 
 
 def _advise(privacy: Privacy) -> None:
@@ -260,8 +265,8 @@ def _from_blobs(files: list[str], secret: Path | None, confidence: float, ledger
     collector, *rest = [_stored(Path(name), held) for name in files]
     for other in rest:
         collector.merge(other)
-    chosen = collector.plan
-    return Outcome(chosen, [collector.release(confidence=confidence, ledger=ledger, label=label)], grouped=False)
+    decision = decide_stored(collector.plan, confidence)
+    return Outcome(decision.plan, publish(decision, [collector], Till(ledger, label)), grouped=False)
 
 
 def _stored(path: Path, secret: Secret) -> Collector:
@@ -270,8 +275,9 @@ def _stored(path: Path, secret: Secret) -> Collector:
 
 
 def _delivered(
-    outcome: Outcome, asked: Question | None, ledger: Ledger | None, json: bool, places: dict[str, Reserved | None]
-) -> Exit:
+    outcome: Outcome, asked: Question | None, ledger: Ledger | None, json: bool, places: dict[str, Reserved | None],
+    named: Named,
+) -> Exit:  # fmt: skip
     """Shows what was released, then stores it, then draws it."""
     content = [json_module.loads(one.to_json()) for one in outcome.releases]
     text = json_text(content if outcome.grouped else content[0])
@@ -291,7 +297,7 @@ def _delivered(
     if outcome.releases:
         if plot is not None:
             delivery.store(plot, lambda: release_bytes(outcome, plot.path))
-        delivery.store(report, lambda: report_page(outcome, Context.of(asked, ledger)).encode())
+        delivery.store(report, lambda: report_page(outcome, Context.of(asked, ledger, named)).encode())
     else:
         for place in (plot, report):
             if place is not None:

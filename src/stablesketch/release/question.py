@@ -18,7 +18,8 @@ from ..bounding.max_value import AutoMaxValue
 from ..errors import ArgumentError, ArgumentTypeError, GroupsNotComparable
 from ..plan import Asked, MechanismName
 from ..plan.asked import asked
-from ..privacy import Privacy
+from ..privacy import Privacy, Relation
+from ..privacy.privacy import Unit
 from ..reading.columns import Columns, OnBad, checked_columns
 from ..reading.opened import Input
 from ..statistic import Statistic, usual
@@ -298,6 +299,21 @@ DEFAULTS = {
     },
     "by": None,
 }
+
+
+def usual_unit(statistic: Statistic) -> Unit:
+    """What is protected where nobody says: keys for what is about people, else pairs."""
+    return "key" if statistic.of_people else "pair"
+
+
+def usual_relation(statistic: Statistic) -> Relation:
+    """How neighbours differ where nobody says: what is about people takes their public number."""
+    return "replace" if statistic.of_people else "add_remove"
+
+
+def may_count_pairs(relation: Relation, by: object) -> bool:
+    """Whether pairs may be counted where nobody promised a number: it is public, and that of all of them."""
+    return relation == "replace" and not by
 
 
 def asks(what: type) -> Callable[[Function], Function]:
