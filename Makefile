@@ -11,7 +11,7 @@ INSTALLED := $(VENV)/.installed-$(FILES)
 NATIVE    := CMakeLists.txt pyproject.toml $(wildcard native/*)
 
 .DELETE_ON_ERROR:
-.PHONY: help demo cli test test-slow lint docs bench bench-engines accuracy studies picture import-time audit paper dist clean
+.PHONY: help demo cli test test-slow lint docs man bench bench-engines accuracy studies picture import-time audit paper dist clean
 
 help:
 	@echo "make demo         the variety of words in Python's own standard library"
@@ -19,6 +19,7 @@ help:
 	@echo "make test         lint, types and the fast tests"
 	@echo "make test-slow    sanitizers, long statistical sweeps, sdist and wheel"
 	@echo "make docs         the documentation site, in build/site"
+	@echo "make man          the manual page docs/stablesketch.1, from the help"
 	@echo "make bench        how fast it is against its peers: the table and picture of docs/performance.md"
 	@echo "make bench-engines  Spark against Spark on 10^8 pairs: the tables of docs/scale.md"
 	@echo "make accuracy     the accuracy table of docs/accuracy.md"
@@ -144,6 +145,9 @@ audit: $(VENV)/.extra-cli
 	  $(BIN)/stablesketch audit build/audit/$$plan.plan.json --trials $(TRIALS) --confidence 0.9999 --json > build/audit/$$plan.json \
 	    && echo "$$plan: not refuted" || { echo "$$plan: see build/audit/$$plan.json" >&2; exit 1; }; \
 	done
+
+man: $(VENV)/.extra-cli
+	@$(BIN)/python docs/site/man.py
 
 import-time: $(INSTALLED)
 	@$(BIN)/python benchmarks/import_time.py

@@ -175,6 +175,10 @@ class BudgetExceeded(StablesketchError, RuntimeError):
         )
 
 
+class GroupsNotComparable(UserWarning):
+    """A table of a statistic that follows the sizes of its groups; the message says what compares them."""
+
+
 class ReleaseInterrupted(KeyboardInterrupt):
     """Ctrl-C came after a release was paid for. It was finished first: `releases` has what was released.
 

@@ -25,6 +25,15 @@ def percent(part: float) -> str:
     return f"{100 * part:,.0f}%" if part >= 1.0 else f"{100 * part:.3g}%"
 
 
+def relative_error(error: float) -> str:
+    """A relative error. Beyond the value itself no number says more than that.
+
+    >>> relative_error(0.0509), relative_error(343.91)
+    ('5.09%', 'over 100%')
+    """
+    return percent(error) if error <= 1.0 else "over 100%"
+
+
 def at_most(value: float, digits: int = 4) -> str:
     """An upper bound with so many digits, rounded up: an ε that is shown is never less than the ε that is spent.
 

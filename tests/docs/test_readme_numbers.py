@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import stablesketch as ss
-from stablesketch import Moment, Privacy, plan
+from stablesketch import Hill, Moment, Privacy, plan
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -54,8 +54,8 @@ def test_entries_for_a_tenth_of_a_percent() -> None:
 
 
 def test_the_plan_of_the_example() -> None:
-    usual = plan(Moment(0.5), ASKED)
-    assert f"{100 * usual.error:.3g}% of F_0.5, and ± {math.sqrt(2.0) * usual.noise:.3g}" in README
+    usual = plan(Hill(0.5), ASKED)
+    assert f"the error: {100 * usual.error:.3g}% if no key dominates" in README
 
 
 def test_the_version_is_the_same_everywhere() -> None:

@@ -82,8 +82,12 @@ def chosen_max_value(
     epsilon: float,
     quantile: float,
     below: Callable[[int], int] = secrets.randbelow,
+    otherwise: int | None = None,
 ) -> int:
-    """M, ε-privately for the relation and the pairs per person of `privacy`, from what `digit_counts` gave."""
+    """M, ε-privately for the relation and the pairs per person of `privacy`, from what `digit_counts` gave.
+
+    `otherwise` is taken where no count is told from noise, in the place of the box with the largest.
+    """
     scale = _scale(privacy, epsilon)
     noisy = [int(count) + discrete_laplace.sample(scale, below) for count in counts[1:]]
     least = least_seen(privacy, epsilon)
@@ -91,6 +95,8 @@ def chosen_max_value(
     if any(there):
         wanted = quantile * sum(there)
         box = next(i for i, so_far in enumerate(accumulate(there)) if so_far >= wanted)
+    elif otherwise is not None:
+        return otherwise
     else:
         box = max(range(_BOXES), key=noisy.__getitem__)
     return min((1 << (box + 1)) - 1, MAX_WEIGHT)

@@ -36,6 +36,7 @@ _COMMANDS = {
     "release": "One private number from data, or one for each group, with its uncertainty and its price.",
     "monitor": "Private numbers of a live stream: one release for each window of time.",
     "plan": "Size, price and error of a release, from public numbers alone.",
+    "pilot": "How many rows of each person to use (--pairs-per-person): from public knowledge, or privately.",
     "exact": "The exact statistic, which is [bold]not private[/]: for tests, and for data that are public.",
     "sketch": "Counts the pairs of some files into a sketch that can be stored, merged and released.",
     "merge": "Adds up the sketches of several shards. It takes no secret.",
@@ -196,9 +197,7 @@ def _unknown_option(error: Any) -> str | None:
     here = _options_of(context.command)
     every: Any = typer.main.get_command(program())
     others = [name for name, command in every.commands.items() if wanted in _options_of(command)]
-    if wanted in ("--person", "--pairs-per-person", "--groups") and context.info_name == "exact":
-        way_out = "exact reads every row as it is and bounds nobody. Leave it out, or use stablesketch release"
-    elif others:
+    if others:
         way_out = f"It is an option of stablesketch {', '.join(others)}"
     else:
         way_out = did_you_mean(wanted, here) or f"See {context.command_path} --help"

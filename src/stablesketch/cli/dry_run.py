@@ -7,10 +7,12 @@ from pathlib import Path
 import typer
 
 from ..bounding.max_value import least_seen
+from ..plan.exact_instead import exact_instead
 from ..plan.mechanism import mechanism_of, needs_promise
 from ..release.decide import asked_of_a_group, decide, touched
 from ..release.outcome import Share, in_words
 from ..release.question import Question
+from .exits import in_options
 from .screen import note, plain_table, print_text
 
 _EXAMPLES = (1, 15, 255, 4095, 65_535)  # of the max_value that may be found
@@ -51,7 +53,8 @@ def show_plan(question: Question, json: bool) -> None:
         if not json and not needs_promise(chosen):
             _show_noise(question)
     if not json:
-        for line in shares_in_words(question, decision.shares):
+        better = exact_instead(chosen)
+        for line in [*shares_in_words(question, decision.shares), *([in_options(better)] if better else [])]:
             note(line)
 
 

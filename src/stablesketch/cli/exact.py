@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from ..engines.local.exact import exact_values
+import typer
+
+from ..engines.local.exact import Bound, ExactGroup, exact_by_bound
 from ..reading.opened import Input
+from ..statistic import Statistic
 from . import options
 from .screen import fact_table, json_text, note, number, plain_table, print_text
 from .statistic_options import Chosen
+
+_TRIED = (1, 2, 4, 8, 16, 32, 64, None)  # rows of each person, where nobody says how many
+
+EXAMPLES = """[bold]Examples[/]
+
+stablesketch exact events.csv --key app
+
+stablesketch exact events.csv --key app --person user_id --pairs-per-person 20"""
 
 
 def exact(
@@ -19,6 +30,12 @@ def exact(
     key: options.Key = None,
     value: options.Value = None,
     by: options.By = None,
+    person: Annotated[
+        str | None,
+        options.in_data(help="The column of people: shows what using only some rows of each does to the value."),
+    ] = None,
+    pairs_per_person: options.PairsUsed = None,
+    groups_per_person: Annotated[int, options.in_privacy(help="Maximum number of groups of one person.")] = 1,
     sql: options.Sql = None,
     format: options.Format = None,
     header: options.Header = True,
@@ -27,37 +44,54 @@ def exact(
     on_bad: options.OnBad = "error",
     json: options.Json = False,
 ) -> None:
-    """The exact statistic, which is [bold]not private[/]: for tests, and for data that are public."""
+    """The statistic as it is, and with --person as it is where people are bounded."""
     options.need_input(files, sql)
+    if person is None and (pairs_per_person is not None or groups_per_person != 1):
+        raise typer.BadParameter("--pairs-per-person and --groups-per-person bound people. Name their column: --person")
     wanted = statistic.made()
-    columns = options.columns_of(key, value, by, wide=wide)
-    found = exact_values(files, wanted, columns, Input(format, header, delimiter, sql, wide), on_bad)
-    orders, names = [point.p for point in wanted.points], wanted.point_names
+    columns = options.columns_of(key, value, by, person, wide=wide)
+    used = (None,) if person is None else _TRIED if pairs_per_person is None else (pairs_per_person, None)
+    how = Input(format, header, delimiter, sql, wide)
+    bounds = [None if most is None else Bound(most, groups_per_person) for most in used]
+    found = exact_by_bound(files, wanted, columns, how, on_bad, bounds)
+    rows = [(most, one) for most, every in zip(used, found, strict=True) for one in every]
+    grouped, people = bool(columns.by), person is not None
     if json:
-
-        def numbers(found: Sequence[float]) -> Any:
-            """One or several; JSON has neither nan nor infinity: null, and text."""
-            said = [None if math.isnan(one) else "inf" if math.isinf(one) else one for one in found]
-            return said[0] if len(said) == 1 else said
-
-        rows: list[dict[str, Any]] = [
-            {
-                "group": one.group[0] if len(one.group) == 1 else list(one.group),
-                "value": numbers(one.values),
-                "p": numbers(orders),
-                "pairs": one.pairs,
-                "keys": one.keys,
-            }
-            for one in found
-        ]
-        for row in rows if not columns.by else []:
-            row.pop("group")
-        print_text(json_text(rows if columns.by else rows[0]))
-    elif columns.by:
-        shown = [[", ".join(one.group), *map(number, one.values), f"{one.pairs:,}", f"{one.keys:,}"] for one in found]
-        plain_table(["group", *names, "pairs", "keys"], shown, numbers=2 + len(names))
+        shown = [_content(wanted, one, most, grouped=grouped, people=people) for most, one in rows]
+        print_text(json_text(shown if grouped or people else shown[0]))
+    elif grouped or people:
+        bound = ["rows of a person"] if people else []
+        names = [*(["group"] if grouped else []), *bound, *wanted.point_names, "pairs", "keys"]
+        cells = [_cells(one, most, grouped=grouped, people=people) for most, one in rows]
+        plain_table(names, cells, numbers=len(names) - grouped)
     else:
-        (one,) = found
-        values = [(name, f"{value:,.6f}") for name, value in zip(names, one.values, strict=True)]
+        ((_, one),) = rows
+        values = [(name, f"{value:,.6f}") for name, value in zip(wanted.point_names, one.values, strict=True)]
         fact_table("Exact, not private", [*values, ("pairs", f"{one.pairs:,}"), ("keys", f"{one.keys:,}")])
+    if people:
+        note("for the curator's eyes only: how many rows are used is to be chosen from public knowledge, or privately")
     note("not private: guard it like the data")
+
+
+def _cells(one: ExactGroup, most: int | None, *, grouped: bool, people: bool) -> list[str]:
+    bound = ["all" if most is None else f"at most {most:,}"] if people else []
+    name = [", ".join(one.group)] if grouped else []
+    return [*name, *bound, *map(number, one.values), f"{one.pairs:,}", f"{one.keys:,}"]
+
+
+def _content(wanted: Statistic, one: ExactGroup, most: int | None, *, grouped: bool, people: bool) -> dict[str, Any]:
+    orders = [point.p for point in wanted.points]
+    return {
+        **({"group": one.group[0] if len(one.group) == 1 else list(one.group)} if grouped else {}),
+        **({"pairs_per_person": most} if people else {}),
+        "value": _numbers(one.values),
+        "p": _numbers(orders),
+        "pairs": one.pairs,
+        "keys": one.keys,
+    }
+
+
+def _numbers(found: Sequence[float]) -> Any:
+    """One or several; JSON has neither nan nor infinity: null, and text."""
+    said = [None if math.isnan(one) else "inf" if math.isinf(one) else one for one in found]
+    return said[0] if len(said) == 1 else said

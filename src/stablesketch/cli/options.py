@@ -100,6 +100,15 @@ Relation = Annotated[
     in_privacy(help="add_remove, or replace: the number of pairs is then public. Without --by both cost the same."),
 ]
 PairsPerPerson = Annotated[int, in_privacy(parser=count, metavar="N", help="Maximum number of pairs of one person.")]
+PairsUsed = Annotated[
+    int | None,
+    in_privacy(
+        parser=count,
+        metavar="N",
+        show_default=False,
+        help="Maximum number of pairs of one person (default 1); with --person, how many of their rows are used.",
+    ),
+]
 Total = Annotated[
     int,
     in_privacy(

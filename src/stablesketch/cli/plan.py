@@ -17,15 +17,15 @@ from .statistic_options import Chosen
 
 EXAMPLES = """[bold]Examples[/]
 
-stablesketch plan --p 0.5 --epsilon 1 --delta 1e-9
+stablesketch plan --epsilon 1 --delta 1e-9
 
-stablesketch plan --p 0.5 --epsilon 1 --delta 1e-9 --size 500 -o plan.json
+stablesketch plan --epsilon 1 --delta 1e-9 --size 500 -o plan.json
 
 stablesketch plan --p 0.25 --epsilon 1 --delta 1e-9 --pairs-per-person 20 --memory 64K
 
-stablesketch plan --p 0.5 --epsilon 1 --delta 1e-9 --plot plan.svg
+stablesketch plan --epsilon 1 --delta 1e-9 --plot plan.svg
 
-stablesketch plan --statistic hill --order 0.5 --epsilon 1 --delta 1e-9
+stablesketch plan --statistic shannon --epsilon 1 --delta 1e-9
 
 stablesketch plan --p 0.5 --epsilon 1 --delta 1e-9 --mechanism bare --relation replace --pairs 1e6
 

@@ -19,6 +19,7 @@ from ..errors import DataError
 from ..ledger import Ledger
 from ..paying import current_payment
 from ..pictures import release_bytes
+from ..plan.exact_instead import exact_instead
 from ..plan.mechanism import mechanism_for
 from ..privacy import Privacy, delta_advice
 from ..published import Release
@@ -32,7 +33,7 @@ from . import options
 from .blobs import is_blob, of_file, read_blob
 from .deliver import Delivery, need_standard_output
 from .dry_run import check_dry, shares_in_words, show_plan
-from .exits import Exit
+from .exits import Exit, in_options
 from .kept import check_new, reserved
 from .progress import progress
 from .release_lines import nothing_shown, release_lines, release_notes
@@ -41,28 +42,30 @@ from .statistic_options import Chosen
 
 EXAMPLES = """[bold]Examples[/]
 
+stablesketch release events.csv --key app --epsilon 1 --delta 1e-9
+
+stablesketch release 'events/*.parquet' --key src,dst --value bytes --max-value auto --epsilon 1 --delta 1e-9
+
+stablesketch release events.csv --key app --person user_id --pairs-per-person 20 --epsilon 1 --delta 1e-9
+
+stablesketch release events.csv --key app --by country --groups countries.txt --epsilon 1 --delta 1e-9
+
+stablesketch release --sql "select a, n from 'e.csv'" --key a --value n --max-value 50 --epsilon 1 --delta 1e-9
+
+cut -d' ' -f1 access.log | stablesketch release - --epsilon 1 --delta 1e-9
+
+stablesketch release events.csv --key app --epsilon 1 --delta 1e-9 --plot app.svg --report app.html
+
 stablesketch release events.csv --key app --p 0.5 --epsilon 1 --delta 1e-9
 
-stablesketch release 'events/*.parquet' --key src,dst --value bytes --max-value auto --p 0.5 --epsilon 1 --delta 1e-9
-
-stablesketch release events.csv --key app --person user_id --pairs-per-person 20 --p 0.5 --epsilon 1 --delta 1e-9
-
-stablesketch release events.csv --key app --by country --groups countries.txt --p 0.5 --epsilon 1 --delta 1e-9
-
-stablesketch release --sql "select a, n from 'e.csv'" --key a --value n --max-value 50 --p 0.5 --epsilon 1 --delta 1e-9
-
-cut -d' ' -f1 access.log | stablesketch release - --p 0.5 --epsilon 1 --delta 1e-9
-
-zcat events.jsonl.gz | stablesketch release - --key app --p 0.5 --epsilon 1 --delta 1e-9
-
-stablesketch release events.csv --key app --p 0.5 --epsilon 1 --delta 1e-9 --plot app.svg --report app.html
+zcat events.jsonl.gz | stablesketch release - --key app --epsilon 1 --delta 1e-9
 
 stablesketch release events.csv --key app --statistic profile --epsilon 1 --delta 1e-9 --plot profile.svg
 
 stablesketch release wages.csv --key id --value wage --max-value 1500 --statistic atkinson --order 0.5 \\
   --epsilon 1 --delta 1e-9
 
-stablesketch release 'events/*.csv.gz' --key app --p 0.5 --epsilon 1 --delta 1e-9 --engine spark --master 'local[*]'
+stablesketch release 'events/*.csv.gz' --key app --epsilon 1 --delta 1e-9 --engine spark --master 'local[*]'
 
 stablesketch release species.csv --wide --by site --max-value 500 --statistic hill --order 1 --epsilon 1 --delta 1e-9
 
@@ -92,7 +95,7 @@ def release(
     delta: options.Delta = None,
     pairs: options.Pairs = None,
     relation: options.Relation = None,
-    pairs_per_person: options.PairsPerPerson = 1,
+    pairs_per_person: options.PairsUsed = None,
     unit: options.Unit = None,
     total: options.Total = 0,
     groups_per_person: Annotated[int, options.in_privacy(help="Maximum number of groups of one person.")] = DEFAULTS[
@@ -186,11 +189,10 @@ def release(
         valued = "--wide" if wide else "--value"
         raise typer.BadParameter(f"{valued} needs --max-value: a bound on one pair's value. Try --max-value auto.")
     counted = pairs is None and may_count_pairs(related, by)
+    used_pairs = 1 if pairs_per_person is None else pairs_per_person
     asked = question(
         wanted,
-        options.privacy_of(
-            epsilon, delta, pairs or 0, largest, related, pairs_per_person, unit or usual_unit(wanted), total
-        ),
+        options.privacy_of(epsilon, delta, pairs or 0, largest, related, used_pairs, unit or usual_unit(wanted), total),
         key=options.listed(key or "line") if key or not wide else None,
         value=value,
         by=options.listed(by),
@@ -214,6 +216,11 @@ def release(
         delimiter=delimiter,
         wide=wide,
     )
+    if person is not None and pairs_per_person is None:
+        note(
+            "of each person 1 row is used, drawn at random. --pairs-per-person N uses up to N, and takes N times the "
+            "noise; stablesketch pilot helps to choose N, exact --person shows you what it does"
+        )
     if dry_run:
         show_plan(asked, json)
         return Exit.DONE
@@ -281,6 +288,10 @@ def _delivered(
     text = json_text(content if outcome.grouped else content[0])
     delivery = Delivery(text, current_payment())
     notes = [*([] if asked is None else shares_in_words(asked, outcome.shares)), *release_notes(outcome)]
+    if asked is not None and (better := exact_instead(outcome.plan)):
+        notes.append(in_options(better))
+    if asked is not None and asked.caution:
+        notes.append(f"{asked.caution} Use --statistic hill.")
     nothing = outcome.grouped and not outcome.releases
     delivery.show(
         None if json else lambda: release_lines(outcome),

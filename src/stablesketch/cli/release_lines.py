@@ -7,7 +7,7 @@ from dataclasses import replace
 from rich.text import Text
 
 from ..plan import Plan
-from ..plan.in_words import change, values
+from ..plan.in_words import NOTHING_USEFUL, change, values
 from ..plan.mechanism import mechanism_of, needs_promise
 from ..privacy import Privacy
 from ..published import Release
@@ -84,7 +84,7 @@ def _protects(release: Release, privacy: Privacy) -> str:
         return change(replace(privacy, relation="replace" if replaced else "add_remove", pairs_per_person=c, groups=1))
     act = "replacing" if replaced else "adding or removing"
     used = f"at most {c:,} {'row is' if c == 1 else 'rows are'} used"
-    return f"{act} any one person: all they did, of which {used}{values(privacy)}"
+    return f"{act} any one person: all that they did, of which {used}{values(privacy)}"
 
 
 def _method(release: Release, plan: Plan) -> str:
@@ -118,7 +118,8 @@ def _error(plan: Plan) -> str:
         return mechanism_of(plan).error_in_words(plan)
     if not plan.relative:
         return f"{number(plan.error)}, absolute: nothing is known of {plan.statistic} beforehand"
-    return f"{100 * plan.error:.2g}% at {plan.statistic} = {number(plan.expected)}{_least(plan)}"
+    error = f"{100 * plan.error:.2g}%" if plan.error <= 1.0 else NOTHING_USEFUL
+    return f"{error} at {plan.statistic} = {number(plan.expected)}{_least(plan)}"
 
 
 def _least(plan: Plan) -> str:

@@ -16,7 +16,7 @@ from .screen import note, write_new
 
 EXAMPLES = """[bold]Example[/]: two shards, one release
 
-stablesketch plan --p 0.5 --epsilon 1 --delta 1e-9 --pairs 1e6 -o plan.json
+stablesketch plan --epsilon 1 --delta 1e-9 -o plan.json
 
 stablesketch secret new s.key
 

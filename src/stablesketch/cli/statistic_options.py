@@ -19,21 +19,29 @@ from ..statistic.arguments import OptionError
 class Chosen:
     """What was typed of a statistic. It is made when it is asked for: a stored sketch has its own."""
 
-    name: str
+    name: str | None
     given: Mapping[Option, Any]
 
     @property
     def typed(self) -> dict[str, Any]:
         """What was typed, by the names of the options."""
-        named = {} if STATISTICS[self.name].usual else {"--statistic": self.name}
+        named = {} if self.name is None else {"--statistic": self.name}
         return named | {f"--{option.name}": value for option, value in self.given.items() if value is not None}
 
     def made(self) -> Statistic:
         """The statistic, or what is wrong with its options."""
         try:
-            return STATISTICS[self.name].from_options(self.given)
+            return self._kind().from_options(self.given)
         except OptionError as error:
             raise typer.BadParameter(str(error)) from None
+
+    def _kind(self) -> type[Statistic]:
+        """The one that is named, by itself or by an option of its own; else the usual one."""
+        if self.name is not None:
+            return STATISTICS[self.name]
+        typed = {option for option, value in self.given.items() if value is not None}
+        named = (kind for kind in offered() if kind.by_option and typed & {each.option for each in kind.arguments})
+        return next(named, offered()[0])
 
 
 def offered() -> list[type[Statistic]]:
@@ -52,12 +60,12 @@ def with_statistic(command: Callable[..., Any]) -> Callable[..., Any]:
     signature = inspect.signature(command, eval_str=True)
 
     @functools.wraps(command)
-    def called(*, statistic: str, **given: Any) -> Any:
+    def called(*, statistic: str | None, **given: Any) -> Any:
         chosen = Chosen(statistic, {option: given.pop(name) for name, option in options.items()})
         return command(statistic=chosen, **given)
 
     own = [_parameter(name, _annotation(option), None) for name, option in options.items()]
-    own.insert(len(offered()[0].arguments), _parameter("statistic", _names(), offered()[0].name))
+    own.insert(0, _parameter("statistic", _names(), None))
     parameters = [
         new
         for name, old in signature.parameters.items()
@@ -74,8 +82,11 @@ def _parameter(name: str, annotation: Any, default: str | None) -> Parameter:
 
 def _names() -> Any:
     choices: Any = Literal[tuple(kind.name for kind in offered())]
-    described = "What to know: moment (with --p), or one of the others (most with --order)."
-    return Annotated[choices, typer.Option("--statistic", help=described)]
+    described = (
+        f"What to know (default: {offered()[0].name}, how many keys there are in effect, of order 0.5: what a sketch "
+        "measures best). moment takes --p, most others --order."
+    )
+    return Annotated[choices | None, typer.Option("--statistic", help=described, show_default=False)]
 
 
 def _annotation(option: Option) -> Any:

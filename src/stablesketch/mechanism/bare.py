@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import Array
 from ..errors import BlobError, PlanInfeasible, StreamTooShort
 from ..plan.asked import Asked
-from ..plan.in_words import stored
+from ..plan.in_words import NOTHING_USEFUL, stored
 from ..plan.mechanism import Mechanism, Row, mechanism_of
 from ..plan.plan import Plan
 from ..privacy import PrivacyCurve, log_sensitivity
@@ -23,7 +23,7 @@ from ..sketch.entry_values import log_magnitudes
 from ..sketch.estimators import log_estimates
 from ..sketch.estimators.pitman import log_estimate
 from ..sketch.estimators.pivot import PivotLaw, pivot_law
-from ..spoken import percent, short
+from ..spoken import percent, relative_error, short
 from ..statistic import Moment, Statistic, exact_name
 from .bare_plan import bare_plan
 from .belief import Belief
@@ -196,7 +196,8 @@ class BareMoment(Bare):
     def error_in_words(self, plan: Plan) -> str:
         if not plan.relative:
             return f"{plan.error:,.4g} absolute: nothing is guaranteed about {plan.statistic}"
-        return f"{percent(plan.error)} at {plan.statistic} = {plan.expected:,.6g}"
+        error = percent(plan.error) if plan.error <= 1.0 else NOTHING_USEFUL
+        return f"{error} at {plan.statistic} = {plan.expected:,.6g}"
 
 
 def bare_rows(plan: Plan, error: str) -> list[Row]:
@@ -230,4 +231,4 @@ def _comparison(plan: Plan) -> str:
 
 def short_error(error: float, plan: Plan) -> str:
     """In the unit that the error of the plan has."""
-    return f"{100 * error:.3g}%" if plan.relative else f"{error:,.4g}"
+    return relative_error(error) if plan.relative else f"{error:,.4g}"

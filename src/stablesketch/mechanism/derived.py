@@ -10,11 +10,11 @@ from typing import ClassVar
 
 from ..errors import BlobError
 from ..plan.asked import Asked, MechanismName
-from ..plan.in_words import amount, both_errors, shown_error, stored
+from ..plan.in_words import NOTHING_USEFUL, amount, both_errors, shown_error, stored
 from ..plan.mechanism import Mechanism, Row, charge_of, mechanism_of, needs_promise
 from ..plan.plan import Plan
 from ..privacy.charge import Charge
-from ..spoken import percent
+from ..spoken import percent, relative_error
 from ..statistic import Distinct, Moment, Shannon, Statistic
 from .bare import bare_rows
 from .bare_entropy import absolute_error
@@ -131,10 +131,12 @@ class FromBare(FromSketches):
         statistic, error = plan.statistic, plan.error
         # A sketch of entropy has an error of its own whatever the stream, so nothing has to be guaranteed of it.
         if any(part.statistic.relative and not part.relative for part in plan.parts):
-            shown = percent(error) if statistic.relative else f"{error:.3g}"
+            shown = relative_error(error) if statistic.relative else f"{error:.3g}"
             return f"{shown} where every moment is equal to its floor: nothing is guaranteed about the stream"
         if not statistic.relative:
             return absolute_error(plan)
+        if plan.relative and error > 1.0:
+            return NOTHING_USEFUL
         if statistic.several:
             return f"{percent(error)} at most, where every moment is the least there can be"
         if all(isinstance(part.statistic, Shannon) for part in plan.parts if not mechanism_of(part).counter):

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from .plan import Plan
 
 
+NOTHING_USEFUL = "over 100%: nothing useful can be predicted"
+"""Said of a relative error that is larger than the value itself."""
+
+
 def change(privacy: Privacy) -> str:
     """What tells neighbouring streams apart.
 
@@ -51,6 +55,8 @@ def stored(count: int) -> str:
 
 def both_errors(plan: Plan, whole: str = "") -> str:
     """What a sketch errs by; in buckets also if one key holds everything."""
+    if plan.statistic.relative and plan.error > 1.0:
+        return NOTHING_USEFUL
     error = f"{shown_error(plan.error, plan)}{whole}"
     if plan.worst_error == plan.error:
         return error

@@ -7,6 +7,7 @@ Python, for Spark, for Beam and on the command line; `What` and what it grows to
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, TypedDict, TypeVar, Unpack
@@ -14,7 +15,7 @@ from typing import Any, TypedDict, TypeVar, Unpack
 from ..bounding import budget
 from ..bounding.groups import Name
 from ..bounding.max_value import AutoMaxValue
-from ..errors import ArgumentError, ArgumentTypeError
+from ..errors import ArgumentError, ArgumentTypeError, GroupsNotComparable
 from ..plan import Asked, MechanismName
 from ..plan.asked import asked
 from ..privacy import Privacy, Relation
@@ -22,7 +23,7 @@ from ..privacy.privacy import Unit
 from ..reading.columns import Columns, OnBad, checked_columns
 from ..reading.opened import Input
 from ..reading.wide import Zeros, long_columns
-from ..statistic import Statistic
+from ..statistic import Statistic, usual
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -204,6 +205,11 @@ class Question:
         return self.asked.privacy
 
     @property
+    def caution(self) -> str:
+        """What to say of comparing its groups, if there are any."""
+        return self.statistic.caution_between_groups if self.columns.by else ""
+
+    @property
     def of_people(self) -> bool:
         """Whether people are bounded, and so all that one of them did is protected."""
         return self.columns.person is not None
@@ -240,9 +246,12 @@ class Question:
 
 
 def question(
-    statistic: Statistic | Question, privacy: Privacy | None = None, /, **what: Unpack[WhatOfFiles]
+    statistic: Statistic | Question | None = None, privacy: Privacy | None = None, /, **what: Unpack[WhatOfFiles]
 ) -> Question:
-    """The question that somebody asks by these arguments, as they are explained in `ss.release`; or a ready one."""
+    """The question that somebody asks by these arguments, as they are explained in `ss.release`; or a ready one.
+
+    Where nobody says what to know, it is a Hill number: `usual`.
+    """
     if isinstance(statistic, Question):
         if privacy is not None or what:
             named = ", ".join(f"{name}=" for name in (*(["privacy"] if privacy is not None else []), *what))
@@ -255,11 +264,18 @@ def question(
     columns_named = {name: given.pop(name, None) for name in _names_of(Columns)}
     columns = long_columns(**columns_named) if given.get("wide") else checked_columns(**columns_named)
     sizes, how = ({name: given.pop(name) for name in _names_of(kind) if name in given} for kind in (Asked, Input))
-    wanted = asked(statistic, privacy, **sizes)  # type: ignore[arg-type]  # a Privacy, or refused
+    wanted = asked(usual() if statistic is None else statistic, privacy, **sizes)  # type: ignore[arg-type]  # a Privacy, or refused
     groups = given.pop("groups", None)
     listed = None if groups is None else _group_names(groups)
     zeros: Zeros = "refused" if wanted.privacy.relation == "replace" else "absent"
     return Question(wanted, columns, groups=listed, input=Input(zeros=zeros, **how), **given)
+
+
+def warned(asked: Question) -> Question:
+    """The question, and a warning if its groups should not be compared by it."""
+    if asked.caution:
+        warnings.warn(f"{asked.caution} Pass ss.Hill(0.5).", GroupsNotComparable, stacklevel=3)
+    return asked
 
 
 def _group_names(groups: object) -> list[Name]:

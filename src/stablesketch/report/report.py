@@ -109,7 +109,7 @@ def report_page(outcome: Outcome, context: Context) -> str:
         limits=escaped(sentences.limits(first)),
         headline=escaped(_headline(plan, groups, first, subject)),
         picture=inline_svg(release_picture(outcome.releases), _described(groups, first)),
-        groups=tables.group_table(groups) if groups else tables.order_table(first) if first.points else "",
+        groups=_table(plan, groups, first),
         cost=escaped(sentences.cost(about, first, len(groups), context.person, outcome.shares)),
         ledger=f"<p>{escaped(context.ledger)}</p>" if context.ledger else "",
         protected=tables.items(sentences.protected(about, context.person, outcome.shares)),
@@ -140,6 +140,14 @@ def _as_asked(plan: Plan, release: Release) -> Plan:
     relation: Relation = "replace" if release.relation == "replace" else "add_remove"
     privacy = replace(plan.privacy, relation=relation, pairs_per_person=release.pairs_per_person, groups=1)
     return plan.altered(privacy=privacy)
+
+
+def _table(plan: Plan, groups: Sequence[GroupRelease], first: Release) -> str:
+    """The numbers, where there are several; and what they do not say, if groups should not be compared by them."""
+    if not groups:
+        return tables.order_table(first) if first.points else ""
+    caution = plan.statistic.caution_between_groups if len(groups) > 1 else ""
+    return tables.group_table(groups) + (f"<p>{escaped(caution)}</p>" if caution else "")
 
 
 def _headline(plan: Plan, groups: Sequence[GroupRelease], first: Release, subject: Subject) -> str:

@@ -9,7 +9,7 @@ from .known import Known
 from .measured import Distinct, Shannon
 from .moment import Moment, Total, total_is_public
 from .profile import Profile
-from .registry import STATISTICS, from_dict, register
+from .registry import STATISTICS, from_dict, register, usual
 from .statistic import Derived, Measured, Statistic, exact_name
 from .words import Subject, Topic
 
@@ -40,4 +40,5 @@ __all__ = [
     "from_dict",
     "register",
     "total_is_public",
+    "usual",
 ]

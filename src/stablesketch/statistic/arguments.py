@@ -60,7 +60,11 @@ class Argument:
         return found
 
 
-ORDER = Option("order", "Of hill, renyi, tsallis, atkinson; several, separated by commas, of profile.", metavar="Q")
+ORDER = Option(
+    "order",
+    "Of hill (default 0.5), renyi, tsallis, atkinson; several, separated by commas, of profile.",
+    metavar="Q",
+)
 
 
 def read_orders(text: str) -> list[float]:
@@ -75,7 +79,7 @@ def _order(text: str) -> float:
         raise OptionError(f"{text!r} is not an order. Write 0.5, or 0,0.5,1 for a profile.") from None
 
 
-def one_order(field: str) -> Argument:
+def one_order(field: str, default: str | None = None) -> Argument:
     """The field that is the order of a statistic: `--order`, one number."""
 
     def only(text: str) -> float | None:
@@ -83,4 +87,4 @@ def one_order(field: str) -> Argument:
         return found[0] if len(found) == 1 else None
 
     missing = "--order is needed, one number: which {name}. Try --order 0.5."
-    return Argument(field, ORDER, only, repr, missing=missing)
+    return Argument(field, ORDER, only, repr, default, missing=missing)

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import ArgumentError
-from ..spoken import percent, short
+from ..spoken import percent, relative_error, short
 from .arguments import Argument, Option
 from .diversity import log_hill, log_hill_factor, measured_for
 from .known import Known
@@ -115,7 +115,7 @@ class Simpson(_Concentration):
         )
 
     def error_in_words(self, error: float) -> str:
-        return f"{percent(error)}{' of Σ s^2' if self.form == 'gini' else ''}"
+        return f"{relative_error(error)}{' of Σ s^2' if self.form == 'gini' else ''}"
 
     def __str__(self) -> str:
         return {"index": "Simpson index", "gini": "Gini-Simpson index", "inverse": "inverse Simpson index"}[self.form]

@@ -21,7 +21,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import ArgumentError
-from ..spoken import about, percent, short
+from ..spoken import about, relative_error, short
 from .any_order import exact_inputs, exact_log_hill, is_released
 from .arguments import Argument, one_order
 from .known import Known
@@ -169,9 +169,18 @@ class Diversity(Derived):
 
 @dataclass(frozen=True)
 class Hill(Diversity):
-    """D_q, the Hill number of order q: the effective number of keys. Up to order 2 it can be released."""
+    """D_q, the Hill number of order q: the effective number of keys. Up to order 2 it can be released.
+
+    It is what is measured where nobody says what: it answers "how varied", and does not grow with volume as F_p does.
+    Order 0.5 is the one that default plans measure best: on streams with heavy keys it errs by 1 to 4%, order 1 by 4 to
+    6% (docs/statistics.md).
+    """
+
+    order: float = 0.5
 
     name: ClassVar[str] = "hill"
+    usual: ClassVar[bool] = True
+    arguments: ClassVar[tuple[Argument, ...]] = (one_order("order", default="0.5"),)
     of_largest_share = "1/m"
     default_error: ClassVar[float] = 0.04
 
@@ -273,7 +282,7 @@ class Tsallis(Diversity):
         """It is relative to what it is computed from, s being shares."""
         if self.order == 1.0:
             return Shannon().error_in_words(error)
-        return f"{percent(error)} of {f'Σ s^{self.order:g}' if self.order else 'the number of keys'}"
+        return f"{relative_error(error)} of {f'Σ s^{self.order:g}' if self.order else 'the number of keys'}"
 
     def __str__(self) -> str:
         return f"Tsallis entropy of order {self.order:g}"

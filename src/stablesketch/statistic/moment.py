@@ -35,15 +35,14 @@ class Moment(Measured):
     p: float
 
     name: ClassVar[str] = "moment"
-    usual: ClassVar[bool] = True
+    by_option: ClassVar[bool] = True
     arguments: ClassVar[tuple[Argument, ...]] = (
         Argument(
             "p",
             _P("p", "The order of the moment F_p, from 0.05 to 2.", float),
             read=float,
             written=repr,
-            missing="--p is needed: which moment, from 0.05 to 2. Try --p 0.5, or another --statistic, such as "
-            "shannon.",
+            missing="--p is needed: which moment, from 0.05 to 2. Try --p 0.5.",
         ),
     )
 
@@ -100,6 +99,14 @@ class Moment(Measured):
         if release.pairs is None or release.max_value != 1 or near_one or f <= 0.0:
             return None
         return float((f / float(release.pairs) ** self.p) ** (1.0 / (1.0 - self.p)))
+
+    @property
+    def caution_between_groups(self) -> str:
+        """F_p of n copies of a stream is n^p F_p."""
+        return (
+            f"{self} grows with the number of rows, not with variety alone, so it does not compare groups of different "
+            "sizes. A Hill number does."
+        )
 
     @classmethod
     def refusal(cls, option: Option, given: object) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import ArgumentError, ArgumentTypeError
-from ..spoken import percent, short
+from ..spoken import relative_error, short
 from .arguments import Argument, Option, OptionError
 from .known import Known
 from .words import Subject, Topic, between
@@ -54,7 +54,9 @@ class Statistic(ABC):
     on_command_line: ClassVar[bool] = True
     """Whether the command line offers it."""
     usual: ClassVar[bool] = False
-    """Whether the command line means it where no statistic is named."""
+    """Whether it is meant where no statistic is named; it needs no arguments then."""
+    by_option: ClassVar[bool] = False
+    """Whether an option that no other statistic has names it."""
 
     if TYPE_CHECKING:  # a field of some and a property of others
 
@@ -148,9 +150,14 @@ class Statistic(ABC):
         """A release of it in one sentence, with limits."""
         return f"The {self} of {subject.keys} is about {short(release.value)}: {between(release, short)}."
 
+    @property
+    def caution_between_groups(self) -> str:
+        """What to say where groups are compared by it; empty if that is what it is for."""
+        return ""
+
     def error_in_words(self, error: float) -> str:
         """An error of that size."""
-        return percent(error) if self.relative else " ".join(filter(None, [f"{error:.3g}", self.unit]))
+        return relative_error(error) if self.relative else " ".join(filter(None, [f"{error:.3g}", self.unit]))
 
     @property
     def call(self) -> str:
@@ -181,7 +188,7 @@ class Statistic(ABC):
     @classmethod
     def in_options(cls, *values: str) -> str:
         """As it is typed, where its arguments are these."""
-        named = [] if cls.usual else [f"--statistic {cls.name}"]
+        named = [] if cls.by_option else [f"--statistic {cls.name}"]
         given = zip(cls.arguments, values, strict=False)
         return " ".join([*named, *(f"--{each.option.name} {value}" for each, value in given)])
 

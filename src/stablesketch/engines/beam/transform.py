@@ -46,7 +46,7 @@ from ...reading.opened import Input
 from ...release.decide import decide
 from ...release.outcome import GroupRelease
 from ...release.publish import Till, names_shown, one_number
-from ...release.question import Question, What, asks, question
+from ...release.question import Question, What, asks, question, warned
 from ...statistic import Statistic
 from ..secret_from import SecretFrom, TheSecret
 from .collect_fn import secret_of
@@ -88,7 +88,7 @@ class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is u
     @asks(What)
     def __init__(
         self,
-        statistic: Statistic | Question,
+        statistic: Statistic | Question | None = None,
         privacy: Privacy | None = None,
         *,
         by: bool = False,
@@ -100,7 +100,7 @@ class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is u
         **what: Unpack[What],
     ) -> None:
         super().__init__()
-        self._question = _asked(statistic, privacy, by, person, what)
+        self._question = warned(_asked(statistic, privacy, by, person, what))
         self._public_windows = public_windows
         self._secret = TheSecret(checked_reference(secret) or SecretFrom.this_process(), secrets.token_hex(16))
         self._till = Till(ledger, label)
@@ -141,7 +141,9 @@ class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is u
             )  # fmt: skip
 
 
-def _asked(statistic: Statistic | Question, privacy: Privacy | None, by: bool, person: bool, what: What) -> Question:
+def _asked(
+    statistic: Statistic | Question | None, privacy: Privacy | None, by: bool, person: bool, what: What
+) -> Question:
     """The question. Elements have no columns: those that it names stand for what an element has."""
     if isinstance(statistic, Question):
         typed = {name: there for name, there in (("by", by), ("person", person)) if there}

@@ -15,7 +15,7 @@ from ...reading.opened import Input, opened
 from ...reading.streams import Stream
 from ...release.tabular import Column, Tabular, names_of_groups, parts_of
 from ...secret import Secret
-from ...statistic import Statistic
+from ...statistic import Statistic, usual
 
 
 class ExactGroup(NamedTuple):
@@ -99,7 +99,7 @@ class Exact(Tabular):
 
 def exact(
     data: object,
-    statistic: Statistic,
+    statistic: Statistic | None = None,
     *,
     key: str | Sequence[str],
     value: str | None = None,
@@ -123,6 +123,7 @@ def exact(
     Raises:
         DataError: the data cannot be read, or a row is no pair; it names file, row and column.
     """
+    statistic = usual() if statistic is None else statistic
     if not isinstance(statistic, Statistic):
         raise ArgumentTypeError("statistic", statistic, "not a statistic", "Pass ss.Hill(1), for example")
     columns = checked_columns(key, value, by, person)
@@ -140,35 +141,50 @@ def exact_values(
     data: object, statistic: Statistic, columns: Columns, how: Input, on_bad: OnBad, bound: Bound = LEAST
 ) -> list[ExactGroup]:
     """The statistic of every group, or of all; with a column of people, of what `bound` leaves of each."""
+    return exact_by_bound(data, statistic, columns, how, on_bad, [None if columns.person is None else bound])[0]
+
+
+def exact_by_bound(
+    data: object, statistic: Statistic, columns: Columns, how: Input, on_bad: OnBad, bounds: Sequence[Bound | None]
+) -> list[list[ExactGroup]]:
+    """The same for each of `bounds`; None leaves all. Rows are drawn as a release draws them, under one secret."""
     with DuckDB() as duckdb:
         source = opened(duckdb, data, columns, how, on_bad)
         if isinstance(source, Stream):
             source = source.kept(duckdb, columns, on_bad)
         if on_bad == "error" and (bad := source.first_bad(columns, None)) is not None:
             raise bad
-        query = source.query(columns, "skip")
-        if columns.person is not None:
-            own = Secret.generate()
-            query = bounded(duckdb, query, columns, pairs=bound.pairs, groups=bound.groups, secret=own)
-        groups = columns.group_marks
-        keys = columns.key_marks
-        total = "sum(v)" if columns.value is not None else "count(*)"
-        named = "".join(f"{name}, " for name in groups)
-        totals = (
-            f"select {', '.join([*groups, *keys])}, cast({total} as double) as total, count(*) as pairs "
-            f"from ({query}) group by all"
-        )
-        if any(each.of_largest for each in statistic.inputs):
-            over = f"partition by {', '.join(groups)}" if groups else ""
-            totals = f"select *, max(total) over ({over}) as largest from ({totals})"
-        terms = ["total", *(each.sql_term for each in statistic.inputs)]
-        sums = ", ".join(f"coalesce(fsum({term}), 0.0)" for term in terms)
-        found = duckdb.rows(
-            f"select {named}{sums}, cast(coalesce(sum(pairs), 0) as bigint), count(*) "
-            f"from ({totals}) {'group by all order by all' if groups else ''}",
-            source.name,
-        )
-        return [_exact(statistic, row, len(groups)) for row in found]
+        query, own = source.query(columns, "skip"), Secret.generate()
+
+        def used(bound: Bound | None) -> str:
+            if bound is None:
+                return query
+            return bounded(duckdb, query, columns, pairs=bound.pairs, groups=bound.groups, secret=own)
+
+        return [_values(duckdb, statistic, columns, source.name, used(bound)) for bound in bounds]
+
+
+def _values(duckdb: DuckDB, statistic: Statistic, columns: Columns, source: str, query: str) -> list[ExactGroup]:
+    """The statistic of every group, or of all, of the pairs of a query."""
+    groups = columns.group_marks
+    keys = columns.key_marks
+    total = "sum(v)" if columns.value is not None else "count(*)"
+    named = "".join(f"{name}, " for name in groups)
+    totals = (
+        f"select {', '.join([*groups, *keys])}, cast({total} as double) as total, count(*) as pairs "
+        f"from ({query}) group by all"
+    )
+    if any(each.of_largest for each in statistic.inputs):
+        over = f"partition by {', '.join(groups)}" if groups else ""
+        totals = f"select *, max(total) over ({over}) as largest from ({totals})"
+    terms = ["total", *(each.sql_term for each in statistic.inputs)]
+    sums = ", ".join(f"coalesce(fsum({term}), 0.0)" for term in terms)
+    found = duckdb.rows(
+        f"select {named}{sums}, cast(coalesce(sum(pairs), 0) as bigint), count(*) "
+        f"from ({totals}) {'group by all order by all' if groups else ''}",
+        source,
+    )
+    return [_exact(statistic, row, len(groups)) for row in found]
 
 
 def _exact(statistic: Statistic, row: tuple[Any, ...], groups: int) -> ExactGroup:

@@ -8,7 +8,7 @@ from ...paying import until_shown
 from ...privacy import Privacy
 from ...reading.duckdb import DuckDB
 from ...release.outcome import Outcome
-from ...release.question import Question, WhatOfFiles, asks, question
+from ...release.question import Question, WhatOfFiles, asks, question, warned
 from ...release.run import run_source
 from ...release.source import Progress
 from ...statistic import Statistic
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @asks(WhatOfFiles)
 def release(
     data: object,
-    statistic: Statistic | Question,
+    statistic: Statistic | Question | None = None,
     privacy: Privacy | None = None,
     *,
     ledger: Ledger | None = None,
@@ -29,6 +29,8 @@ def release(
     **what: Unpack[WhatOfFiles],
 ) -> Outcome:
     """One private number from `data`, under a fresh secret; with `by`, one for each group.
+
+    `statistic` is what to know; left out, it is `ss.Hill(0.5)`: how many equally common keys would be as varied.
 
     `data` is a path, a pattern, or several (Parquet, CSV, JSON, compressed or not); a frame of pandas, polars or
     pyarrow; a relation of DuckDB or a pyarrow reader, which are read once; or a database that `sql` is over. Columns of
@@ -54,7 +56,7 @@ def release(
         DataError: the data cannot be read, or a row is no pair; it names file, row and column.
         PlanInfeasible, StreamTooShort: the guarantee cannot be given; the message says what can.
     """
-    return run(question(statistic, privacy, **what), data, ledger=ledger, label=label)
+    return run(warned(question(statistic, privacy, **what)), data, ledger=ledger, label=label)
 
 
 def run(

@@ -10,7 +10,7 @@ from ...privacy import Privacy
 from ...published import Release
 from ...reading.opened import Input
 from ...release.outcome import GroupRelease, Outcome
-from ...release.question import Question, WhatOfColumns, asks, question
+from ...release.question import Question, WhatOfColumns, asks, question, warned
 from ...release.run import run_source
 from ...statistic import Statistic
 from ..secret_from import SecretFrom
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @asks(WhatOfColumns)
 def release(
     df: DataFrame,
-    statistic: Statistic | Question,
+    statistic: Statistic | Question | None = None,
     privacy: Privacy | None = None,
     *,
     secret: SecretFrom | None = None,
@@ -54,7 +54,7 @@ def release(
         DataError: a row is no pair; it names partition, row and column. Nothing is released.
         PlanInfeasible, StreamTooShort: the guarantee cannot be given; the message says what can.
     """
-    asked = question(statistic, privacy, **what)
+    asked = warned(question(statistic, privacy, **what))
     if asked.input != Input():
         raise ArgumentError(
             "question", "...", "a DataFrame has been opened already, and the question says how to open files",

@@ -1,0 +1,105 @@
+"""Choosing how many rows of each person are used: from public knowledge, or privately from the data.
+
+**Privately.** People are sorted into boxes by the number of binary digits of how many rows they have. Whatever one
+person did, they are in one box, or in none if they are not there; so adding or removing a person, with all rows,
+changes one count, by 1. Discrete Laplace noise of scale 1/ε on every count makes the counts together ε-private with
+δ = 0: of the probabilities of any noisy counts only the factor of that box differs, by e^{1/scale} = e^ε at most. In a
+composition it has the loss of one number that changes by 1. What is made of noisy counts costs nothing more; how, is in
+max_value.py, which does the same with values: c is 1, 3, 7, ..., and what `quantile` of the people do not pass; 1 if
+there are too few people to be told from noise.
+
+A release whose c was found like this is planned after a look at the data. Their costs add up, and a ledger that has
+both must be adaptive.
+
+**From public knowledge.** The more rows of a person are used the more noise hides them, and the fewer rows are dropped.
+What dropped rows do to the value is not known beforehand; their share stands for it. So the c that is suggested has the
+least hypot(error of the plan, share of rows dropped) among the powers of two.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from ..errors import ArgumentError
+from ..plan import Plan
+from ..plan.mechanism import mechanism_of
+from ..privacy import Privacy
+from .max_value import DigitCounts, chosen_max_value
+
+Spread = Literal["same", "geometric", "heavy"]
+_ANY_DELTA = 1e-9  # which counts do not take
+
+
+def chosen_pairs_per_person(
+    counts: DigitCounts, epsilon: float, quantile: float, below: Callable[[int], int] = secrets.randbelow
+) -> int:
+    """c, ε-privately for all that one person did. `counts` says how many people have rows of so many binary digits."""
+    return chosen_max_value(counts, Privacy(epsilon, _ANY_DELTA), epsilon, quantile, below, otherwise=1)
+
+
+@dataclass(frozen=True)
+class People:
+    """How many there are, and how many rows they have: on average, and how that is spread.
+
+    same: all have about as many. geometric: P(more than k rows) = (1 - 1/rows)^k. heavy: P(k rows or more) = k^-s, with
+    s such that the average is right.
+    """
+
+    people: int
+    rows: float
+    spread: Spread = "geometric"
+
+    def __post_init__(self) -> None:
+        if self.people < 1:
+            raise ArgumentError("people", self.people, "there must be at least one", "Pass a rough number")
+        if not 1.0 <= self.rows < math.inf:
+            raise ArgumentError("rows", self.rows, "everybody has at least one row", "Pass 1 or more")
+        if self.spread not in get_args(Spread):
+            raise ArgumentError(
+                "spread", self.spread, "there is no such spread", f"Pass one of: {', '.join(get_args(Spread))}"
+            )
+
+    def used(self, pairs_per_person: int) -> float:
+        """The share of all rows that is used: E min(rows of a person, c) over the average."""
+        c, rows = pairs_per_person, self.rows
+        if self.spread == "same" or rows == 1.0:
+            return min(1.0, c / rows)
+        if self.spread == "geometric":
+            return -math.expm1(c * math.log1p(-1.0 / rows))
+        return min(1.0, _powers(_exponent(rows), c) / rows)
+
+    def error(self, plan: Plan) -> float:
+        """The error of the plan, noise included, where so many rows are used, in the worst stream of that length."""
+        pairs = self.people * self.rows * self.used(plan.privacy.pairs_per_person)
+        way = mechanism_of(plan)
+        return math.hypot(0.0 if way.exact else plan.error, way.noise_at(plan, pairs))
+
+    def score(self, plan: Plan) -> float:
+        """What is to be small: the error, and the share of rows that is dropped."""
+        return math.hypot(self.error(plan), 1.0 - self.used(plan.privacy.pairs_per_person))
+
+
+_SUMMED = 1_000
+
+
+def _powers(s: float, most: int) -> float:
+    """The sum of k^-s for k from 1 to `most`; beyond a thousand by the integral, and half of either end."""
+    total = math.fsum(float(k) ** -s for k in range(1, min(most, _SUMMED) + 1))
+    if most <= _SUMMED:
+        return total
+    first, last = float(_SUMMED), float(most)
+    tail: float = (first ** (1.0 - s) - last ** (1.0 - s)) / (s - 1.0) + 0.5 * (last**-s - first**-s)
+    return total + tail
+
+
+def _exponent(rows: float) -> float:
+    """s with ζ(s) = rows."""
+    low, high = 1.0 + 1e-9, 64.0
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if _powers(middle, 2**62) > rows else (low, middle)
+    return high

@@ -1,0 +1,109 @@
+"""`stablesketch pilot`: how many rows of each person to use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..bounding.pilot import People, Spread
+from ..engines.local.pilot import pilot
+from ..errors import PlanInfeasible
+from ..plan import Plan
+from ..plan.asked import asked
+from ..plan.planner import planned
+from ..reading.opened import Input
+from ..spoken import percent, relative_error
+from . import options
+from .screen import json_text, note, plain_table, print_text
+from .statistic_options import Chosen, with_statistic
+
+app = typer.Typer(no_args_is_help=True)
+
+_EXAMPLES = """[bold]Example[/]
+
+stablesketch pilot public --people 100000 --rows 12 --epsilon 1 --delta 1e-9"""
+_PRIVATE_EXAMPLES = """[bold]Example[/]
+
+stablesketch pilot private events.csv --person user_id --epsilon 0.1"""
+_MOST = 1 << 10
+
+
+def public(
+    statistic: Chosen,
+    people: Annotated[int, options.in_data(parser=options.count, metavar="N", help="How many people, roughly.")],
+    rows: Annotated[float, options.in_data(help="How many rows one of them has, on average.")],
+    spread: Annotated[
+        Spread, options.in_data(help="How rows are spread: all have the same, a geometric law, or a heavy tail.")
+    ] = "geometric",
+    epsilon: options.Epsilon = None,
+    delta: options.Delta = None,
+    max_value: Annotated[int, options.in_privacy(parser=options.count, metavar="N", help="Maximum value.")] = 1,
+    mechanism: options.Mechanism = "sketch",
+    json: options.Json = False,
+) -> None:
+    """From what everybody may know of the people. Nothing is read, nothing spent."""
+    crowd, wanted = People(people, rows, spread), statistic.made()
+    plans = []
+    for c in (2**i for i in range(_MOST.bit_length())):
+        privacy = options.privacy_of(epsilon, delta, 0, max_value, "add_remove", c)
+        try:
+            plans.append(planned(asked(wanted, privacy, mechanism=mechanism)))
+        except PlanInfeasible:
+            break
+        if crowd.used(c) > 0.999:
+            break
+    if not plans:
+        raise PlanInfeasible("there is no such plan even for one row of each person. Ask for a larger ε.")
+    best = min(plans, key=crowd.score)
+    if json:
+        print_text(json_text([_row(crowd, plan, best) for plan in plans]))
+        return
+    shown = [
+        [f"{plan.privacy.pairs_per_person:,}", percent(crowd.used(plan.privacy.pairs_per_person)), _error(crowd, plan)]
+        for plan in plans
+    ]
+    plain_table(["rows of each person", "rows used", f"planned error of {wanted}"], shown, numbers=3)
+    print_text(f"\n--pairs-per-person {best.privacy.pairs_per_person}")
+    note("the least of error and share of rows dropped, together; what dropping does to the value is not known here")
+
+
+def _row(crowd: People, plan: Plan, best: Plan) -> dict[str, float | int | bool]:
+    c = plan.privacy.pairs_per_person
+    return {"pairs_per_person": c, "used": crowd.used(c), "error": crowd.error(plan), "suggested": plan is best}
+
+
+def _error(crowd: People, plan: Plan) -> str:
+    error = crowd.error(plan)
+    return relative_error(error) if plan.statistic.relative else plan.statistic.error_in_words(error)
+
+
+def private(
+    person: Annotated[str, options.in_data(help="The column of people.")],
+    epsilon: Annotated[float, options.in_privacy(help="ε of this choice; that of the release comes on top.")],
+    files: options.Inputs = None,
+    sql: options.Sql = None,
+    format: options.Format = None,
+    header: options.Header = True,
+    delimiter: options.Delimiter = None,
+    on_bad: options.OnBad = "error",
+    quantile: Annotated[float, options.in_data(help="Share of people all of whose rows are to be used.")] = 0.95,
+    ledger: Annotated[Path | None, options.in_privacy(help="Record it in this ledger, an adaptive one.")] = None,
+    label: Annotated[str, options.in_privacy(help="What the ledger calls it.")] = "",
+    json: options.Json = False,
+) -> None:
+    """From the data, at a price: noisy counts of people by how many rows they have. It protects whole people."""
+    options.need_input(files, sql)
+    budget = None if ledger is None else options.open_ledger(ledger)
+    how = Input(format, header, delimiter, sql)
+    found = pilot(files, person, how, on_bad, epsilon, quantile, budget, label)
+    print_text(json_text({"pairs_per_person": found, "epsilon": epsilon}) if json else f"--pairs-per-person {found}")
+    note(
+        f"about {quantile:.0%} of the people have no more rows than that. It may be published. It cost "
+        f"ε = {epsilon:g}, and what is released with it costs its own ε on top"
+    )
+
+
+app.command("public", epilog=_EXAMPLES)(with_statistic(public))
+app.command("private", epilog=_PRIVATE_EXAMPLES)(private)

@@ -1,0 +1,57 @@
+"""How many rows of each person to use, found privately in data on this machine: bounding/pilot.py."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from ...bounding.max_value import digit_counts
+from ...bounding.pilot import chosen_pairs_per_person
+from ...errors import ArgumentError, LedgerMismatch
+from ...ledger.record import PEOPLE, Ask
+from ...paying import until_shown
+from ...privacy.charge import Charge
+from ...reading.columns import OnBad, checked_columns
+from ...reading.duckdb import DuckDB
+from ...reading.opened import Input, opened
+from ...reading.streams import Stream
+from ...release.publish import Till
+
+if TYPE_CHECKING:
+    from ...ledger import Ledger
+
+
+def pilot(
+    data: object, person: str, how: Input, on_bad: OnBad, epsilon: float, quantile: float,
+    ledger: Ledger | None = None, label: str = "",
+) -> int:  # fmt: skip
+    """The number of rows that `quantile` of the people do not pass, about; ε-private, and paid for when it returns.
+
+    Raises:
+        LedgerMismatch: the ledger would take the next release for one that was planned without a look at the data.
+        BudgetExceeded: the budget does not allow it.
+    """
+    if not 0.0 < epsilon < float("inf"):
+        raise ArgumentError("epsilon", epsilon, "it must be positive and finite", "Pass 0.1, for example")
+    if not 0.0 < quantile < 1.0:
+        raise ArgumentError("quantile", quantile, "it must lie between 0 and 1", "Pass 0.95, for example")
+    if ledger is not None and not ledger.adaptive:
+        raise LedgerMismatch(
+            f"the ledger {ledger.path.name} is not adaptive, and a release whose pairs_per_person= was found in the "
+            "data is planned after a look at them. Make a ledger for both: stablesketch ledger new --people --adaptive."
+        )
+    till = Till(ledger, label)
+    # One person changes one count, by 1: the loss is that of one number with such noise.
+    ask = Ask("rows per person", Charge("exact", epsilon=epsilon, distance=1), epsilon, 0.0, PEOPLE, 1)
+    columns = checked_columns([person], None, None, person)
+    with until_shown(), DuckDB() as duckdb:
+        till.check(ask)
+        source = opened(duckdb, data, columns, how, on_bad)
+        if isinstance(source, Stream):
+            source = source.kept(duckdb, columns, on_bad)
+        if on_bad == "error" and (bad := source.first_bad(columns, None)) is not None:
+            raise bad
+        rows = source.batches(f"select count(*) as v from ({source.query(columns, 'skip')}) group by u")
+        found = chosen_pairs_per_person(digit_counts(rows), epsilon, quantile)
+        till.pay(ask, lambda _: json.dumps({"epsilon": epsilon, "pairs_per_person": found}))
+        return found

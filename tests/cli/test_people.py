@@ -1,0 +1,76 @@
+"""People on the command line: what is used of them is said, shown to the curator, and chosen by a pilot."""
+
+from __future__ import annotations
+
+import json
+
+from cli_helpers import Shell
+
+PEOPLE = ("release", "events.csv", "--key", "app", "--person", "user", "--epsilon", "2", "--delta", "1e-6")
+
+
+def test_what_is_used_of_a_person_is_announced(shell: Shell) -> None:
+    shown = shell(*PEOPLE, "--size", "50")
+    assert shown.code == 0
+    assert "of each person 1 row is used" in shown.err
+    assert "stablesketch pilot" in shown.err
+    assert "any one person: all that they did, of which at most 1 row is used" in shown.out
+    chosen = shell(*PEOPLE, "--size", "50", "--pairs-per-person", "3")
+    assert "of each person" not in chosen.err
+    assert "any one person: all that they did, of which at most 3 rows are used" in chosen.out
+
+
+def test_exact_shows_the_curator_what_bounding_does(shell: Shell) -> None:
+    """Each of 400 people has 5 rows."""
+    shown = shell("exact", "events.csv", "--key", "app", "--person", "user")
+    assert shown.code == 0
+    assert "for the curator's eyes only" in shown.err
+    assert [line.split()[-2] for line in shown.out.splitlines()[3:]] == ["400", "800", "1,600", *["2,000"] * 5]
+    found = json.loads(
+        shell("exact", "events.csv", "--key", "app", "--person", "user", "--pairs-per-person", "2", "--json").out
+    )
+    assert [(one["pairs_per_person"], one["pairs"]) for one in found] == [(2, 800), (None, 2000)]
+    plain = json.loads(shell("exact", "events.csv", "--key", "app", "--json").out)
+    assert found[1]["value"] == plain["value"]
+
+
+def test_exact_by_group_bounds_people_to_their_groups(shell: Shell) -> None:
+    typed = ("exact", "events.csv", "--key", "app", "--by", "country", "--person", "user", "--pairs-per-person", "5")
+    one, two = (json.loads(shell(*typed, "--groups-per-person", n, "--json").out) for n in ("1", "2"))
+    assert sum(each["pairs"] for each in two[:2]) == 2000
+    assert sum(each["pairs"] for each in one[:2]) < 2000
+    assert shell("exact", "events.csv", "--key", "app", "--pairs-per-person", "5").code == 2
+
+
+def test_a_pilot_from_public_knowledge(shell: Shell) -> None:
+    typed = ("pilot", "public", "--people", "1e5", "--rows", "12", "--epsilon", "1", "--delta", "1e-9")
+    shown = shell(*typed)
+    assert shown.code == 0, shown.err
+    assert "--pairs-per-person 32" in shown.out
+    rows = json.loads(shell(*typed, "--json").out)
+    assert [row["pairs_per_person"] for row in rows if row["suggested"]] == [32]
+    assert [row["used"] for row in rows] == sorted(row["used"] for row in rows)
+
+
+def test_a_private_pilot_is_paid_for(shell: Shell) -> None:
+    assert shell("ledger", "new", "b.db", "--epsilon", "1", "--delta", "1e-6", "--people", "--adaptive").code == 0
+    typed = ("pilot", "private", "events.csv", "--person", "user", "--epsilon", "0.5", "--json")
+    shown = shell(*typed, "--ledger", "b.db")
+    assert shown.code == 0, shown.err
+    assert json.loads(shown.out) == {"epsilon": 0.5, "pairs_per_person": 7}  # all have 5; noise of 2 in 400
+    ledger = json.loads(shell("ledger", "show", "b.db", "--json").out)
+    assert ledger["releases"] == 1
+    assert 0.5 <= ledger["spent"] <= 1.0  # an adaptive ledger begins with a price of its own
+    assert json.loads(shell("ledger", "value", "b.db", "1").out)["pairs_per_person"] == 7
+    assert shell(*typed, "--ledger", "b.db", "--label", "again").code == 4  # no room left
+    assert shell(*typed).code == 0
+
+
+def test_a_pilot_takes_an_adaptive_ledger_of_people(shell: Shell) -> None:
+    shell("ledger", "new", "fixed.db", "--epsilon", "1", "--delta", "1e-6", "--people")
+    shell("ledger", "new", "rows.db", "--epsilon", "1", "--delta", "1e-6", "--relation", "add_remove", "--adaptive")
+    typed = ("pilot", "private", "events.csv", "--person", "user", "--epsilon", "0.5", "--ledger")
+    fixed = shell(*typed, "fixed.db")
+    assert (fixed.code, fixed.out) == (5, "")
+    assert "--adaptive" in fixed.err
+    assert shell(*typed, "rows.db").code == 5
