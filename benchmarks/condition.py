@@ -23,11 +23,11 @@ from functools import lru_cache
 import numpy as np
 
 from stablesketch import StableLaw
+from stablesketch._native import Entries
 from stablesketch.law.log_magnitude import log_magnitude
 from stablesketch.law.tabulated import tabulated_log_density
 from stablesketch.privacy.precision import NUMERICAL_ERROR
 from stablesketch.sketch.entry_law import EntryLaw
-from stablesketch.sketch.reference import ReferenceTable
 
 LN2 = math.log(2.0)
 ORDERS = (0.05, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
@@ -51,7 +51,7 @@ def error_of_x(p: float, y: np.ndarray) -> np.ndarray:
     granularity[continued] = 2.0**-53
     # ln|x| moves by tail/density for each unit of ln t. Far below, where t has no digits left, x is below any use.
     bits = np.exp(np.minimum(np.log(granularity) + tail - values.density, 0.0))
-    resolution = np.exp(np.minimum(-(ReferenceTable.of(EntryLaw("symmetric", p)).resolution + 1) * LN2 - y, 0.0))
+    resolution = np.exp(np.minimum(-(Entries(EntryLaw("symmetric", p), 1).resolution + 1) * LN2 - y, 0.0))
     return table_error(p) + bits + resolution
 
 

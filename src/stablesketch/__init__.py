@@ -7,64 +7,13 @@
 True
 """
 
-from . import errors, paper
-from .audit import audit
-from .bounding.max_value import AutoMaxValue
-from .collector import Collector, release_all
-from .engines.local import release
-from .errors import (
-    ArgumentError,
-    ArgumentTypeError,
-    BlobError,
-    BudgetExceeded,
-    CheckpointError,
-    ClockWentBackwards,
-    DataError,
-    ForeignBlob,
-    LedgerCorrupt,
-    LedgerError,
-    LedgerMismatch,
-    LibraryMissing,
-    MergeError,
-    NegativeTotal,
-    PlanInfeasible,
-    ReleasedAlready,
-    ReleaseInterrupted,
-    SecretFileError,
-    SecretMismatch,
-    SecretMissing,
-    SecretNotPicklable,
-    SecretSpent,
-    ShardMergedTwice,
-    ShardsMissing,
-    StablesketchError,
-    StreamTooShort,
-    UnitMismatch,
-    UnsupportedVersion,
-)
-from .law import StableLaw
-from .ledger import Ledger, Preview, Record, Schedule
-from .plan import Plan, plan
-from .privacy import Privacy, PrivacyCurve, Sampling, sensitivity
-from .published import Point, Release
-from .release.outcome import GroupRelease
-from .release.question import Question, question
-from .secret import Secret
-from .sketch import Estimate, Sketch
-from .statistic import (
-    HHI,
-    Atkinson,
-    Distinct,
-    GeneralisedEntropy,
-    Hill,
-    Moment,
-    Profile,
-    Renyi,
-    Shannon,
-    Simpson,
-    Total,
-    Tsallis,
-)
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .public import *
 
 __version__ = "0.1.0"
 
@@ -82,6 +31,7 @@ __all__ = [
     "DataError",
     "Distinct",
     "Estimate",
+    "Exact",
     "ForeignBlob",
     "GeneralisedEntropy",
     "GroupRelease",
@@ -94,6 +44,7 @@ __all__ = [
     "MergeError",
     "Moment",
     "NegativeTotal",
+    "Outcome",
     "Plan",
     "PlanInfeasible",
     "Point",
@@ -129,6 +80,7 @@ __all__ = [
     "UnsupportedVersion",
     "audit",
     "errors",
+    "exact",
     "paper",
     "plan",
     "question",
@@ -136,3 +88,26 @@ __all__ = [
     "release_all",
     "sensitivity",
 ]
+
+
+class _Package(ModuleType):
+    """Imports the public names when the first of them is used, so that the command line can say its version at once."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(".public", __name__), name)
+        setattr(self, name, value)
+        return value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Importing the module stablesketch.plan sets `plan` here; but `ss.plan` is the function."""
+        if not (name in _FUNCTIONS and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *__all__})
+
+
+_FUNCTIONS = ("audit", "plan", "release")  # which live in modules of the same names
+sys.modules[__name__].__class__ = _Package

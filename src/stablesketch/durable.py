@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from .errors import ArgumentError
+
 try:
     import fcntl
 except ImportError:  # no POSIX: no locks between processes there
@@ -26,6 +28,17 @@ _WAIT = 60.0  # seconds for others to let go of a file
 def write_new(path: Path, content: bytes) -> None:
     """A new file of mode 0600; FileExistsError if there is one of that name already."""
     Reserved(path).store(content)
+
+
+def write_named(argument: str, path: Path, content: bytes) -> None:
+    """As `write_new`, of a path that somebody gave as `argument`: what is wrong with it is said of that."""
+    try:
+        write_new(path, content)
+    except FileExistsError:
+        raise ArgumentError(argument, str(path), "there is such a file already", "Choose another name") from None
+    except OSError as error:
+        problem = f"it cannot be written ({error.strerror})"
+        raise ArgumentError(argument, str(path), problem, "Choose another place") from None
 
 
 def fill_new(path: Path, fill: Callable[[BinaryIO], object]) -> None:

@@ -7,7 +7,7 @@ code which knows nothing of this library catches them as it would expect to.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .visible import visible
@@ -150,27 +150,24 @@ class BudgetExceeded(StablesketchError, RuntimeError):
 
     `asked` is (ε, δ) of the release, `spent` the ε spent so far and `left` what is left of the budget's, both at the
     budget's δ; `after` the ε there would be. `fits` is the largest ε that would fit with everything else as it is,
-    None if there is none.
+    None if there is none. `renews` is the day on which a budget by period is whole again, else None.
     """
 
     def __init__(
         self, budget: str, limit: tuple[float, float], asked: tuple[float, float], spent: float, after: float,
-        fits: float | None,
+        fits: float | None, renews: str | None = None,
     ) -> None:  # fmt: skip
-        self.budget, self.limit, self.asked, self.spent, self.after, self.fits = (
-            budget,
-            limit,
-            asked,
-            spent,
-            after,
-            fits,
-        )
+        self.budget, self.limit, self.asked, self.spent, self.after = budget, limit, asked, spent, after
+        self.fits, self.renews = fits, renews
         self.left = max(0.0, limit[0] - spent)
         way_out = (
             f"The same with ε = {fits:.6g} would fit."
             if fits is not None
             else "Nothing of this kind fits any more: it takes a new budget, or data that no release has seen."
+            if renews is None
+            else "Nothing of this kind fits any more in this period."
         )
+        way_out += "" if renews is None else f" The budget renews on {renews} (UTC)."
         super().__init__(
             f"the budget{f' {budget!r}' if budget else ''} is ε = {limit[0]:.6g} at δ = {limit[1]:.3g}; spent "
             f"{spent:.6g}, left {self.left:.6g}. "
@@ -199,6 +196,19 @@ def sentence(text: str) -> str:
     """
     text = text.rstrip()
     return text if text.endswith(("...", "…")) else f"{text.rstrip('.')}."
+
+
+def did_you_mean(typed: str, there: Iterable[str]) -> str:
+    """A question with what is spelt nearly so; empty if nothing is. Only for names that may be shown.
+
+    >>> did_you_mean("shanon", ["shannon", "simpson", "hill"]), did_you_mean("xyz", ["hill"])
+    ('Did you mean shannon?', '')
+    """
+    from difflib import get_close_matches
+
+    letters = {one.casefold(): one for one in there}
+    close = [letters[one] for one in get_close_matches(typed.casefold(), letters, n=3, cutoff=0.7)]
+    return f"Did you mean {' or '.join(close)}?" if close else ""
 
 
 def in_one_line(text: str, most: int = 400) -> str:

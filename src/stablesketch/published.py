@@ -139,11 +139,14 @@ class Release:
         except JsonError as error:
             raise BlobError(f"this is not the JSON of a release: {error}. Pass what Release.to_json() gave.") from None
 
+    @property
+    def cost_in_words(self) -> str:
+        """ε, δ and what they protect, in words."""
+        whose = ", for all that one person did" if self.person else ""
+        return f"ε = {self.epsilon:.4g}, δ = {self.delta:.3g}, {self.relation}{whose}"
+
     def __str__(self) -> str:
-        price = (
-            f"ε = {self.epsilon:.4g}, δ = {self.delta:.3g}, {self.relation}"
-            f"{', for all that one person did' if self.person else ''}"
-        )
+        price = self.cost_in_words
         if self.points:
             return _table(self.points, f"{self.statistic}  ({price})", self.confidence)
         return (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_CEILING, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 
 def short(value: float) -> str:
@@ -31,7 +31,16 @@ def at_most(value: float, digits: int = 4) -> str:
     >>> at_most(0.12341), at_most(1e-9), at_most(1.0)
     ('0.1235', '1e-09', '1')
     """
-    nearest = f"{value:.{digits}g}"
-    if Decimal(nearest) >= Decimal(repr(value)):
+    return _rounded(value, digits, ROUND_CEILING)
+
+
+def at_least(value: float, digits: int = 4) -> str:
+    """A lower bound, rounded down: what is left of a budget is never shown as more than it is."""
+    return _rounded(value, digits, ROUND_FLOOR)
+
+
+def _rounded(value: float, digits: int, rounding: str) -> str:
+    nearest, exact = f"{value:.{digits}g}", Decimal(repr(value))
+    if exact == Decimal(nearest) or (Decimal(nearest) > exact) == (rounding == ROUND_CEILING):
         return nearest
-    return f"{Context(prec=digits, rounding=ROUND_CEILING).create_decimal(Decimal(repr(value))):g}".lower()
+    return f"{Context(prec=digits, rounding=rounding).create_decimal(exact):g}".lower()

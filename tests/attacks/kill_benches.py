@@ -132,7 +132,7 @@ class Table(_Ledgered):
             TABLE, ss.Moment(0.5), ss.Privacy(0.3, 1e-9), key="app", by="country", groups=COUNTRIES, size=self.size,
             ledger=ss.Ledger(self.budget),
         )  # fmt: skip
-        assert isinstance(found, list)
+        assert isinstance(found, ss.Outcome)
         return json.dumps({"value": [json.loads(one.to_json()) for one in found]})
 
     def saw(self, said: dict[str, Any]) -> None:

@@ -106,7 +106,7 @@ def test_public_groups_all_have_a_release_also_empty_ones(tmp_path: Path) -> Non
     path = table(tmp_path / "e.csv", {"FR": 3000, "DE": 2000, "US": 100})
     privacy = ss.Privacy(2.0, 1e-6, 0, relation="add_remove")
     found = ss.release(path, ss.Moment(0.5), privacy, key="app", by="country", groups=["DE", "FR", "XX"], size=50)
-    assert isinstance(found, list)
+    assert isinstance(found, ss.Outcome)
     assert [one.group for one in found] == [("DE",), ("FR",), ("XX",)]
     truth = {"DE": 40 * 50**0.5, "FR": 40 * 75**0.5, "XX": 0.0}
     for one in found:
@@ -122,7 +122,7 @@ def test_names_are_chosen_privately_if_none_are_public(tmp_path: Path) -> None:
     path = table(tmp_path / "e.csv", {"FR": 3000, "DE": 3000, "one person": 1})
     privacy = ss.Privacy(2.0, 1e-6, 0, relation="add_remove")
     found = ss.release(path, ss.Moment(0.5), privacy, key="app", by="country", size=50)
-    assert isinstance(found, list)
+    assert isinstance(found, ss.Outcome)
     assert [one.group for one in found] == [("DE",), ("FR",)]
     assert 1.9 < found[0].release.epsilon <= 2.0
 
@@ -156,7 +156,7 @@ def test_groups_of_several_columns(tmp_path: Path) -> None:
     privacy = ss.Privacy(2.0, 1e-6, 0, relation="add_remove")
     names = [("FR", "mon"), ("FR", "wed")]
     found = ss.release(path, ss.Moment(0.5), privacy, key="app", by=["country", "day"], groups=names, size=50)
-    assert isinstance(found, list)
+    assert isinstance(found, ss.Outcome)
     assert [one.group for one in found] == names
     assert '"group": ["FR", "mon"]' in found[0].to_json()
 
@@ -167,7 +167,7 @@ def test_secrets_of_groups_differ(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     path.write_text("app,g\n" + "".join(f"app{i},x\napp{i},y\n" for i in range(500)))
     privacy = ss.Privacy(20.0, 1e-3, 0, relation="add_remove")
     found = ss.release(path, ss.Moment(0.5), privacy, key="app", by="g", groups=["x", "y"], size=50)
-    assert isinstance(found, list)
+    assert isinstance(found, ss.Outcome)
     assert found[0].release.value != found[1].release.value
 
 
@@ -219,6 +219,6 @@ def test_entropy_by_group_under_replace() -> None:
     found = ss.release(
         table, ss.Shannon(), privacy, key="k", by="g", groups=["x", "y"], size=20, mechanism="bare"
     )  # fmt: skip
-    assert isinstance(found, list)
+    assert isinstance(found, ss.Outcome)
     assert [one.release.pairs for one in found] == [None, None]
     assert found[0].release.epsilon <= 4.0

@@ -67,7 +67,7 @@ def test_release_with_it_costs_what_was_asked_in_all(tmp_path: Path) -> None:
         path, ss.Moment(0.5), ss.Privacy(2.0, 1e-6, 0, relation="replace"), key="app", value="n", count_pairs=True,
         auto_max_value=AutoMaxValue(share=0.2), size=50,
     )  # fmt: skip
-    assert isinstance(found, ss.Release)
+    assert isinstance(found, ss.Outcome)
     assert (found.epsilon, found.delta) == (2.0, 1e-6)
     # Of noise of scale 5, an empty box would have to get more than 500 to change this: odds below 1e-40.
     assert found.max_value == 3

@@ -106,7 +106,7 @@ def test_release_of_people(tmp_path: Path) -> None:
     path.write_text("".join(lines))
     privacy = ss.Privacy(2.0, 1e-6, 0, relation="add_remove", pairs_per_person=3)
     found = ss.release(path, ss.Moment(0.5), privacy, key="app", person="user", size=50)
-    assert isinstance(found, ss.Release)
+    assert isinstance(found, ss.Outcome)
     assert found.pairs is None
     assert found.pairs_per_person == 3
     truth = 50 * 400**0.5
@@ -121,5 +121,5 @@ def test_rows_without_a_person_are_refused_or_skipped(tmp_path: Path) -> None:
     with pytest.raises(ss.DataError, match=r"row 102, column user: is empty or null"):
         run(question, str(path))
     skipped = ss.release(path, ss.Moment(0.5), privacy, key="app", person="user", on_bad="skip", mechanism="exact")
-    assert isinstance(skipped, ss.Release)
+    assert isinstance(skipped, ss.Outcome)
     assert abs(skipped.value - 200**0.5) < 40 * 100 / 2.0  # Laplace of scale c/ε: odds of more, e^-40

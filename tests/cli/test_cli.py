@@ -226,6 +226,29 @@ def test_the_ledger(shell: Shell) -> None:
     assert "budget" in shown.err
 
 
+def test_a_ledger_that_renews(shell: Shell) -> None:
+    made = shell("ledger", "new", "--per", "month", "--epsilon", "5")
+    assert (made.code, made.err) == (
+        0,
+        "written to budget.db: ε = 5 at δ = 1e-06 for what is recorded there in each month\n",
+    )
+    assert "forecast     say what is to come: --plan plan.json" in shell("ledger", "show", "budget.db").out
+    release = ("release", "events.csv", "--key", "app", *SMALL, "--delta", "1e-8", "--ledger", "budget.db")
+    assert shell(*release, "--label", "weekly").code == 0
+    shown = shell("ledger", "show", "budget.db").out
+    content = json.loads(shell("ledger", "show", "budget.db", "--json").out)
+    period, more = content["period"], content["forecast"]
+    assert f"forecast     {more} more like the last one would fit in {period}" in shown
+    assert f"until {content['renews']}, when it renews" in shown
+    assert content["spent"] == content["spent_in_all"]
+    head = next(line for line in shown.splitlines() if line.startswith("release"))
+    assert head.split() == ["release", "date", "(UTC)", "label", "statistic", "ε", "δ", "left", "after"]
+    for _ in range(more):
+        assert shell(*release).code == 0
+    refused = shell(*release)
+    assert (refused.code, f"renews on {content['renews']}" in refused.err) == (4, True)
+
+
 def test_a_ledger_for_people(shell: Shell) -> None:
     new = ("ledger", "new", "budget.db", "--epsilon", "9", "--delta", "1e-5", "--people")
     assert shell(*new, "--relation", "replace").code == 2

@@ -137,5 +137,5 @@ def test_the_planner_page_is_served_until_it_is_stopped(tmp_path: Path) -> None:
             assert "Plan a private release" in answered.read().decode()
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=30)
-        assert process.returncode == 0, err
+        assert process.returncode == 130, err
     assert "Ctrl-C" in err

@@ -199,9 +199,7 @@ def python_door(rows: pa.Table) -> Door:
             found = ss.release(rows, statistic, privacy_of(options), **arguments_of(options))
         except StablesketchError as error:
             raise Refused(str(error)) from None
-        if isinstance(found, list):
-            return [Found(one.release, *one.group) for one in found]
-        return [Found(found)]
+        return [Found(one.release, *one.group) if found.grouped else Found(one) for one in found]
 
     return door
 

@@ -59,8 +59,8 @@ def by_python(statistic: Any) -> dict[str, Any]:
     usual = ss.release(pa.table({"app": KEYS}), statistic, PRIVACY, key="app")
     audit = ss.audit(plan, 200, progress=False)
     return {
-        "plan": str(plan), "planned": described(found), "called": described(called), "usual": described(usual),
-        "audit": audit.passed, "noise": mean_noise(toy.Uneven(3)),
+        "plan": str(plan), "planned": described(found), "called": described(called.release),
+        "usual": described(usual.release), "audit": audit.passed, "noise": mean_noise(toy.Uneven(3)),
     }  # fmt: skip
 
 
@@ -82,7 +82,7 @@ def by_ledger(statistic: Any, folder: Path) -> dict[str, Any]:
     groups = ss.release(table, statistic, PRIVACY, key="app", by="side", mechanism="exact", ledger=ledger)
     ledger.verify()
     return {
-        "one": described(one), "groups": {each.name: described(each.release) for each in groups},
+        "one": described(one.release), "groups": {each.name: described(each.release) for each in groups},
         "spent": ledger.spent(), "records": [record.statistic for record in ledger.records()],
     }  # fmt: skip
 

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from above_one_oracle import upper_tail
 from mpmath import mpf
+from reference_update import ReferenceTable, Variates, magnitudes
 
 from stablesketch._native import deep_octaves, fine_magnitude
 from stablesketch.law.above_one import above_one_law
 from stablesketch.sketch.entry_law import ENTROPY, EntryLaw
-from stablesketch.sketch.reference import ReferenceTable, Variates, magnitudes
 
 INDICES = [1.000001, 1.1, 1.1001, 1.5, 1.6001, 1.95, 1.9501, 1.9999, 2.0]
 UPPER, LOWER = 0, 1

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 import stablesketch as ss
-from stablesketch.ledger import books, composition, store
+from stablesketch.ledger import budgets, composition, store
 
 BITS = bytes(range(32))
 
@@ -215,7 +215,7 @@ def test_a_ledger_that_cannot_be_written(folder: Path) -> None:
 def test_a_clock_that_goes_backwards(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger, collector = opened(folder)
     true = datetime.now(UTC)
-    monkeypatch.setattr(books, "now", lambda: true - timedelta(hours=1))
+    monkeypatch.setattr(budgets, "now", lambda: true - timedelta(hours=1))
     with pytest.raises(ss.ClockWentBackwards, match=r"Set the clock right.*ledger\.accept_clock\(\)"):
         collector.release(ledger=ledger)
     monkeypatch.undo()
@@ -224,7 +224,7 @@ def test_a_clock_that_goes_backwards(folder: Path, monkeypatch: pytest.MonkeyPat
 
 def test_a_clock_that_was_ahead_can_be_accepted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger, collector = opened(folder)
-    monkeypatch.setattr(books, "now", lambda: datetime.now(UTC) + timedelta(days=400))
+    monkeypatch.setattr(budgets, "now", lambda: datetime.now(UTC) + timedelta(days=400))
     ledger.charge(epsilon=0.1, statistic="ahead", relation="replace")
     monkeypatch.undo()
     with pytest.raises(ss.ClockWentBackwards):
@@ -237,7 +237,7 @@ def test_a_clock_that_was_ahead_can_be_accepted(folder: Path, monkeypatch: pytes
 
 def test_a_small_step_back_is_no_question(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger, _ = opened(folder)
-    monkeypatch.setattr(books, "now", lambda: datetime.now(UTC) - timedelta(seconds=5))
+    monkeypatch.setattr(budgets, "now", lambda: datetime.now(UTC) - timedelta(seconds=5))
     ledger.charge(epsilon=0.1, statistic="a little earlier", relation="replace")
 
 

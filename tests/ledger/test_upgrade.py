@@ -1,6 +1,7 @@
-"""Ledgers of version 1 (0.1.0): upgraded when they are opened, with all they had, or refused if they are damaged.
+"""Ledgers of older versions: upgraded when they are opened, with all they had, or refused if they are damaged.
 
 tests/data/ledger/version-1.db.gz was written by 0.1.0: five releases, three of them under the budget "team".
+version-4.db.gz is from before budgets renewed: four releases, three of them under "team".
 """
 
 from __future__ import annotations
@@ -71,3 +72,33 @@ def test_an_edited_cache_is_not_taken_over(old: Path, exact: ss.Plan) -> None:
     assert ledger.spent() == pytest.approx(1.1309805, rel=1e-6)
     ledger.enter([Entry(Ask.of_plan(exact), bytes(8))])
     ledger.verify()
+
+
+# --- version 4: no budget renewed ---
+
+
+@pytest.fixture
+def fourth(path: Path) -> Path:
+    path.write_bytes(gzip.decompress(OLD.with_name("version-4.db.gz").read_bytes()))
+    composition.forget()
+    return path
+
+
+def test_the_fourth_version_goes_on_where_it_was(fourth: Path, exact: ss.Plan) -> None:
+    ledger = ss.Ledger(fourth)
+    assert ledger.head == "4:c574c1c29a3e3abc97d2f34cd023e0058af63677c91ac962b8780f5d86054d90"  # as it wrote it
+    assert (ledger.per, ledger.period, ledger.renews) == (None, None, None)
+    assert [record.label for record in ledger.records()] == ["first", "team 0", "team 1", "team 2"]
+    assert (ledger.spent(), ledger.budget("team").spent()) == (0.5000000000000002, 0.3000000000000001)
+    head = ledger.head
+    ledger.verify()
+    ledger.enter([Entry(Ask.of_plan(exact), bytes(8))])
+    ss.Ledger(fourth).verify(since=head)
+
+
+def test_a_damaged_budget_of_the_fourth_version_is_refused(fourth: Path) -> None:
+    with sqlite3.connect(fourth) as connection:
+        connection.execute("UPDATE budgets SET epsilon = 30.0 WHERE name = ''")
+    connection.close()
+    with pytest.raises(ss.LedgerCorrupt, match="not what was written"):
+        ss.Ledger(fourth)

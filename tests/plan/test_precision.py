@@ -26,6 +26,7 @@ import mpmath
 import numpy as np
 import pytest
 from mpmath import mpf
+from reference_update import CONTINUATION, ReferenceTable, Variates, entry_bits, magnitudes
 from stable_oracle import lower_tail, upper_tail
 
 import stablesketch as ss
@@ -41,7 +42,6 @@ from stablesketch.sketch.entry_law import EntryLaw
 from stablesketch.sketch.entry_values import log_magnitudes
 from stablesketch.sketch.estimators import log_estimates
 from stablesketch.sketch.projection import STREAM, Projection
-from stablesketch.sketch.reference import CONTINUATION, ReferenceTable, Variates, entry_bits, magnitudes
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 condition = importlib.import_module("condition")

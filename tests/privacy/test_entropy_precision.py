@@ -12,12 +12,12 @@ import mpmath
 import numpy as np
 import pytest
 from mpmath import mpf
+from reference_update import CONTINUATION, ReferenceTable, Variates, entry_bits, magnitudes, sum_entries
 
 from stablesketch.law.skewed import FISHER_INFORMATION, SkewedLaw
 from stablesketch.privacy.precision import ENTROPY_ERROR, entropy_is_covered, rounding_delta
 from stablesketch.sketch.entry_law import ENTROPY
 from stablesketch.sketch.estimators.entropy import entropy_estimate
-from stablesketch.sketch.reference import CONTINUATION, ReferenceTable, Variates, entry_bits, magnitudes, sum_entries
 
 LAW = SkewedLaw()
 LIMIT = ENTROPY_ERROR / 10.0

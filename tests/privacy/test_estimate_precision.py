@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from mpmath import mpf
 from one_sided_oracle import by_angles, by_series
+from reference_update import ReferenceTable, Variates, magnitudes, sum_entries
 from scipy.special import gammaln
 from scipy.stats import binom, chi2
 
@@ -34,7 +35,6 @@ from stablesketch.sketch.entry_law import EntryLaw
 from stablesketch.sketch.entry_values import logs_of
 from stablesketch.sketch.estimators.one_sided import log_estimates
 from stablesketch.sketch.estimators.power_sum import power_sum
-from stablesketch.sketch.reference import ReferenceTable, Variates, magnitudes, sum_entries
 
 # What is measured is to be less than an eighth of what is claimed.
 LIMIT = ERROR / 8.0

@@ -8,6 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 from mpmath import mpf
+from reference_update import ReferenceTable, magnitudes, reference_entries, variates
 from scipy.integrate import quad
 from scipy.stats import norm as normal
 
@@ -17,7 +18,6 @@ from stablesketch.privacy import norm_precision as module
 from stablesketch.privacy.norm_precision import most_keys, norm_precision, usual_norm_cap
 from stablesketch.sketch.entry_law import EntryLaw
 from stablesketch.sketch.estimators.norm import norm_law, norms
-from stablesketch.sketch.reference import ReferenceTable, magnitudes, reference_entries, variates
 
 
 def test_the_constants_of_the_tails() -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import bz2
 import gzip
 import io
-import lzma
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -157,46 +155,6 @@ def test_without_a_header_the_advice_works(tmp_path: Path) -> None:
     assert "--no-header (header=False) and name column0" in refused(path)
     assert state(path, "column0", Input(header=False)) == counted(["alice", "bob"])
     assert "The columns are: column0, column1." in refused(path, "column2", Input(header=False))
-
-
-PACKED: dict[str, tuple[str, Callable[[bytes], bytes], str]] = {
-    "gzip without .gz": ("e.csv", gzip.compress, "is compressed with gzip, but its name does not end with .gz"),
-    "zstd without .zst": ("e.csv", zstd, "is compressed with zstd, but its name does not end with .zst"),
-    "text named .gz": ("e.csv.gz", bytes, "is not compressed with gzip, but its name ends with .gz"),
-    "bzip2": (
-        "e.csv.bz2",
-        bz2.compress,
-        "is compressed with bzip2, which cannot be read here. Uncompress it first: bzip2",
-    ),
-    "xz": ("e.txt", lzma.compress, "is compressed with xz"),
-    "lines in gzip": ("e.txt", gzip.compress, "is compressed with gzip, but its name does not end with .gz"),
-    "JSON in gzip": ("e.json", gzip.compress, "is compressed with gzip, but its name does not end with .gz"),
-    "gzip that ends early": ("e.csv.gz", lambda raw: gzip.compress(raw)[:-30], "e.csv.gz"),
-}
-
-
-@pytest.mark.parametrize("name", PACKED)
-def test_compressed_files_that_cannot_be_read_are_refused_in_words(tmp_path: Path, name: str) -> None:
-    """DuckDB would find no rows in some of these, and say nothing."""
-    file, pack, says = PACKED[name]
-    (tmp_path / file).write_bytes(pack(b"app,n\nalice,1\nbob,2\n" * 50))
-    message = refused(tmp_path / file, "line" if file.endswith("txt") else "app")
-    assert says in message
-    assert "alice" not in message
-
-
-@pytest.mark.parametrize("kind", ["lines", "csv"])
-def test_compressed_pipes_are_refused(kind: str) -> None:
-    for raw in (gzip.compress(b"app\na\n"), bz2.compress(b"app\na\n"), "app\na\n".encode("utf-16")):
-        assert "standard input: " in refused("-", how=Input(kind, stdin=io.BytesIO(raw)), key="line")
-
-
-def test_the_way_out_for_bzip2_works(tmp_path: Path) -> None:
-    raw = b"app,n\na,1\nb,2\n"
-    path = tmp_path / "e.csv.bz2"
-    path.write_bytes(bz2.compress(raw))
-    assert f"bzip2 -dc {path} | stablesketch release - --format csv ..." in refused(path)
-    assert state("-", how=Input("csv", stdin=io.BytesIO(bz2.decompress(path.read_bytes())))) == counted(["a", "b"])
 
 
 def test_a_file_of_several_compressed_parts_is_read_whole(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def ledger(tmp_path: Path) -> ss.Ledger:
 def test_one_value(ledger: ss.Ledger) -> None:
     asked = ss.Privacy(1.0, 1e-6, pairs_per_person=3)
     release = ss.release(TABLE, ss.Moment(0.5), asked, key="app", person="user", size=20, ledger=ledger)
-    assert isinstance(release, ss.Release)
+    assert isinstance(release, ss.Outcome)
     assert release.person
     assert release.record == 1
     assert ledger.published(1) == release.to_json()
@@ -40,7 +40,7 @@ def test_one_value(ledger: ss.Ledger) -> None:
 
 def test_a_table(ledger: ss.Ledger) -> None:
     found = ss.release(TABLE, ss.Hill(0.5), ASKED, key="app", by="country", groups=["FR", "DE"], size=20, ledger=ledger)
-    assert isinstance(found, list)
+    assert isinstance(found, ss.Outcome)
     assert json.loads(ledger.published(1) or "") == [json.loads(one.to_json()) for one in found]
     assert {one.release.record for one in found} == {1}
 
@@ -52,7 +52,7 @@ def test_where_max_value_was_found(ledger: ss.Ledger, by: str | None) -> None:
         TABLE, ss.Moment(0.5), ASKED, key="app", value="n", auto_max_value=ss.AutoMaxValue(), size=20, ledger=ledger,
         **more,
     )  # fmt: skip
-    texts = [one.to_json() for one in found] if isinstance(found, list) else [found.to_json()]
+    texts = [one.to_json() for one in found]
     published = json.loads(ledger.published(1) or "")
     assert (published if by else [published]) == [json.loads(text) for text in texts]
     assert len(ledger) == 1

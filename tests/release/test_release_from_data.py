@@ -217,7 +217,7 @@ def test_release_by_one_call(tmp_path: Path) -> None:
     """Ten deviations: no false alarm."""
     path = written_csv(tmp_path / "e.csv")
     found = ss.release(path, ss.Moment(0.5), ss.Privacy(2.0, 1e-6, 3000, relation="replace"), key="app", size=50)
-    assert isinstance(found, ss.Release)
+    assert isinstance(found, ss.Outcome)
     ((_, (truth,), pairs, keys),) = exact_values(path, ss.Moment(0.5), Columns(("app",)), Input(), "error")
     assert pairs == 3000
     assert keys == len(set(APPS))
@@ -245,7 +245,7 @@ def test_a_table_is_recorded_before_a_value_appears(tmp_path: Path) -> None:
     ledger = ss.Ledger(tmp_path / "budget.db", epsilon=1.5, delta=1e-5)
     privacy = ss.Privacy(1.0, 1e-6, 0, relation="add_remove")
     found = ss.release(path, ss.Moment(0.5), privacy, key="app", by="g", groups=["x", "y"], size=50, ledger=ledger)
-    assert isinstance(found, list)
+    assert isinstance(found, ss.Outcome)
     (record,) = ledger.records()
     assert record.epsilon == found[0].release.epsilon <= 1.0
     with pytest.raises(ss.BudgetExceeded):

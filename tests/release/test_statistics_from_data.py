@@ -60,7 +60,7 @@ def test_exact_values_are_those_of_other_libraries(events: Path) -> None:
 def test_a_file_gives_one_release(events: Path, statistic: ss.Hill, size: int | None) -> None:
     """Six standard errors either way: a false alarm once in 10^8."""
     found = ss.release(events, statistic, COUNTED, key="key", count_pairs=True, size=size)
-    assert isinstance(found, ss.Release)
+    assert isinstance(found, ss.Outcome)
     (truth,) = exact_values(str(events), statistic, Columns(("key",)), Input(), "error")[0].values
     reach = 6.0 * (found.high - found.low) / 3.9
     assert abs(found.value - truth) < reach
@@ -72,11 +72,11 @@ def test_whole_keys_are_added_up_before_they_are_counted(events: Path) -> None:
     most = int(np.unique(KEYS, return_counts=True)[1].max())
     privacy = ss.Privacy(5.0, 1e-9, 0, max_value=most, unit="key", relation="replace")
     found = ss.release(events, ss.Atkinson(0.5), privacy, key="key", count_pairs=True, size=200)
-    assert isinstance(found, ss.Release)
+    assert isinstance(found, ss.Outcome)
     assert found.pairs == len(np.unique(KEYS))  # of keys
     exact = ss.release(events, ss.Moment(0.5), privacy, key="key", count_pairs=True, mechanism="exact")
     counts = np.unique(KEYS, return_counts=True)[1]
-    assert isinstance(exact, ss.Release)
+    assert isinstance(exact, ss.Outcome)
     assert exact.value == pytest.approx(np.sum(counts**0.5), abs=40 * np.sqrt(most) / 5.0)
     with pytest.raises(ss.DataError, match="the total of a key is above the promised max_value"):
         ss.release(
@@ -87,7 +87,7 @@ def test_whole_keys_are_added_up_before_they_are_counted(events: Path) -> None:
             size=50,
         )
     clipped = ss.Privacy(5.0, 1e-9, 0, max_value=9, unit="key", relation="replace")
-    assert isinstance(ss.release(events, ss.Atkinson(0.5), clipped, key="key", count_pairs=True, clip=True), ss.Release)
+    assert isinstance(ss.release(events, ss.Atkinson(0.5), clipped, key="key", count_pairs=True, clip=True), ss.Outcome)
 
 
 def test_bare_entropy_per_group_takes_a_promise_about_every_group(events: Path) -> None:
@@ -96,7 +96,7 @@ def test_bare_entropy_per_group_takes_a_promise_about_every_group(events: Path) 
         ss.release(events, ss.Shannon(), ss.Privacy(1.0, 1e-9, 0, relation="replace"), key="key", **listed)  # type: ignore[arg-type]
     promised = ss.Privacy(1.0, 1e-9, 2_000, relation="replace")
     found = ss.release(events, ss.Shannon(), promised, key="key", **listed)  # type: ignore[arg-type]
-    assert isinstance(found, list)
+    assert isinstance(found, ss.Outcome)
     for one in found:
         truth = stats.entropy(shares(KEYS[one.group[0] == GROUPS]))
         assert abs(one.release.value - truth) < 6.0 * (one.release.high - one.release.low) / 3.9
@@ -110,7 +110,7 @@ def test_people_are_bounded_for_every_statistic() -> None:
     people = pa.table({"key": KEYS, "user": np.arange(6_000) % 900})
     privacy = ss.Privacy(2.0, 1e-9, 0, relation="add_remove", pairs_per_person=3)
     found = ss.release(people, ss.Distinct(), privacy, key="key", person="user")
-    assert isinstance(found, ss.Release)
+    assert isinstance(found, ss.Outcome)
     assert found.pairs is None
     keyed = ss.Privacy(2.0, 1e-9, 0, relation="add_remove", unit="key")
     with pytest.raises(ss.ArgumentError, match="every key is a person"):
@@ -135,7 +135,7 @@ def test_the_ledger_holds_one_unit_and_charges_all_parts(events: Path, tmp_path:
     valued = ss.Privacy(0.5, 1e-9, 6_000, max_value=5, relation="replace")
     before = ledger.spent()
     found = ss.release(events, ss.Hill(0.5), valued, key="key", value="n", size=60, ledger=ledger)
-    assert isinstance(found, ss.Release)
+    assert isinstance(found, ss.Outcome)
     assert 0.2 < ledger.spent() - before <= 0.5 + 1e-9
     most = int(np.unique(KEYS, return_counts=True)[1].max())
     keyed = ss.Privacy(0.5, 1e-9, 100, max_value=most, unit="key", relation="replace")

@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference_update import buckets_of as reference_buckets_of
+from reference_update import reference_entries
 from sketch_helpers import SECRET, entries_of, native_sums, numbered_secret
 
 from stablesketch import ArgumentError, MergeError, NegativeTotal, Sketch
@@ -23,8 +25,6 @@ from stablesketch.sketch.entry_law import ENTROPY, EntryLaw
 from stablesketch.sketch.entry_values import integer_entries, log_magnitudes, logs_of
 from stablesketch.sketch.estimators.one_sided import log_estimates
 from stablesketch.sketch.estimators.power_sum import power_sum
-from stablesketch.sketch.reference import buckets_of as reference_buckets_of
-from stablesketch.sketch.reference import reference_entries
 from stablesketch.sketch.tier import TIER
 
 KEY, DOMAIN = bytes(range(50, 66)), 5

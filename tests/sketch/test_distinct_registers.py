@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference_update import aes128_encrypt
 from sketch_helpers import numbered_secret
 
 from stablesketch import (
@@ -25,7 +26,6 @@ from stablesketch import (
 )
 from stablesketch._native import registers_add, tier_names
 from stablesketch.sketch.distinct import FEWEST, DistinctRegisters, blob_bytes
-from stablesketch.sketch.reference import aes128_encrypt
 
 SECRET = numbered_secret(1)
 KEY = bytes(range(100, 116))

@@ -8,6 +8,7 @@ import pickle
 
 import numpy as np
 import pytest
+from reference_update import ReferenceTable, reference_entries, sum_entries, uniforms, variates
 from sketch_helpers import SECRET, compiled, entries_of, numbered_secret
 
 import stablesketch as ss
@@ -15,7 +16,6 @@ from stablesketch._native import tier_names
 from stablesketch.law.one_sided import one_sided_law
 from stablesketch.sketch import wire
 from stablesketch.sketch.entry_law import EntryLaw
-from stablesketch.sketch.reference import ReferenceTable, reference_entries, sum_entries, uniforms, variates
 
 ORDERS = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.999]
 

@@ -10,13 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sketch_helpers import SECRET, compiled, entries_of, numbered_secret
-
-from stablesketch import Sketch
-from stablesketch._native import aes128_encrypt as native_aes128_encrypt
-from stablesketch._native import tier_names
-from stablesketch.sketch.entry_law import EntryLaw
-from stablesketch.sketch.reference import (
+from reference_update import (
     ReferenceTable,
     aes128_encrypt,
     entry_bits,
@@ -25,6 +19,12 @@ from stablesketch.sketch.reference import (
     uniforms,
     variates,
 )
+from sketch_helpers import SECRET, compiled, entries_of, numbered_secret
+
+from stablesketch import Sketch
+from stablesketch._native import aes128_encrypt as native_aes128_encrypt
+from stablesketch._native import tier_names
+from stablesketch.sketch.entry_law import EntryLaw
 
 KEY = bytes(range(16))
 TIERS = tier_names()

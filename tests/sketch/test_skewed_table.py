@@ -12,12 +12,12 @@ import math
 
 import numpy as np
 import pytest
+from reference_update import ReferenceTable, magnitudes, sum_entries, variates
 from sketch_helpers import native_sums
 
 from stablesketch._native import Accumulator, Entries, tier_names
 from stablesketch.law.skewed import SkewedLaw
 from stablesketch.sketch.entry_law import ENTROPY
-from stablesketch.sketch.reference import ReferenceTable, magnitudes, sum_entries, variates
 
 KEY = bytes(range(16))
 HEAVY, LIGHT = 0, 1

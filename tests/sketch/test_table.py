@@ -14,11 +14,11 @@ import mpmath
 import numpy as np
 import pytest
 from mpmath import mpf
+from reference_update import ReferenceTable, Variates, entry_bits, magnitudes, multiples, position
 from stable_oracle import lower_tail, upper_tail, upper_tail_by_path, upper_tail_by_series
 
 from stablesketch import StableLaw
 from stablesketch.sketch.entry_law import EntryLaw
-from stablesketch.sketch.reference import ReferenceTable, Variates, entry_bits, magnitudes, multiples, position
 
 INDICES = [0.05, 0.0501, 0.1, 0.3333, 0.5, 0.77, 0.9, 0.95, 0.999, 1 - 1e-9, 1.0]
 UPPER, LOWER = 0, 1

@@ -14,13 +14,13 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference_update import reference_entries
 from sketch_helpers import SECRET, entries_of
 
 from stablesketch import ArgumentError, ArgumentTypeError, Sketch
 from stablesketch._native import Accumulator
 from stablesketch.sketch import projection, workers
 from stablesketch.sketch.entry_law import EntryLaw
-from stablesketch.sketch.reference import reference_entries
 from stablesketch.sketch.tier import TIER
 
 ROWS = 200_000  # several chunks for each of several threads

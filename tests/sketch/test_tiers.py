@@ -13,11 +13,11 @@ from functools import cache
 
 import numpy as np
 import pytest
+from reference_update import ReferenceTable, multiples, sum_entries, variates
 from sketch_helpers import SECRET, native_sums
 
 from stablesketch._native import Accumulator, Entries, tier_names
 from stablesketch.sketch.entry_law import ENTROPY, EntryLaw
-from stablesketch.sketch.reference import ReferenceTable, multiples, sum_entries, variates
 from stablesketch.sketch.tier import TIER
 
 KEY, DOMAIN = bytes(range(100, 116)), 3

@@ -99,8 +99,8 @@ def test_the_noise_of_a_total_reaches_the_orders_that_use_it() -> None:
 
 
 WRONG: dict[str, tuple[object, str]] = {
-    "an order above 2": (lambda: ss.Hill(2.5), "order = 2.5: it must lie between 0 and 2"),
-    "an order too small": (lambda: ss.Renyi(0.01), "^order = 0.01: it must lie between 0.05 and 2"),
+    "an order above 2": (lambda: ss.plan(ss.Hill(2.5), PRIVACY), "order = 2.5: it must lie between 0 and 2"),
+    "an order too small": (lambda: ss.plan(ss.Renyi(0.01), PRIVACY), "^order = 0.01: it must lie between 0.05 and 2"),
     "an order of inequality too small": (lambda: ss.GeneralisedEntropy(0.01), "^order = 0.01: .* between 0.05 and 1"),
     "an order that is no number": (lambda: ss.Tsallis("half"), "order = 'half': an order is a number"),  # type: ignore[arg-type]
     "an aversion of 1": (lambda: ss.Atkinson(1.0), "aversion = 1.0"),

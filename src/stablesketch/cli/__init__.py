@@ -1,16 +1,23 @@
-"""The command line: `stablesketch release events.csv --key app --p 0.5 --epsilon 1 --delta 1e-9`."""
+"""The command line: `stablesketch release events.csv --key app --epsilon 1 --delta 1e-9`."""
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import sys
+
+from .. import __version__
 
 __all__ = ["main"]
 
 
 def main() -> None:
-    """What the command `stablesketch` runs."""
+    """What the command `stablesketch` runs, and `python -m stablesketch`."""
+    if sys.argv[1:] in (["--version"], ["-V"]):  # at once: no library is waited for
+        with contextlib.suppress(OSError):  # nobody reads it
+            os.write(1, f"stablesketch {__version__}\n".encode())
+        return
     try:
         import rich  # noqa: F401
         import typer  # noqa: F401

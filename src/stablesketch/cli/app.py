@@ -2,32 +2,53 @@
 
 from __future__ import annotations
 
-import difflib
 import errno
+import inspect
+import logging
+import os
+import re
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
 from .. import __version__
-from ..errors import StablesketchError
+from ..errors import StablesketchError, did_you_mean
 from ..paying import Payment, until_shown
 from ..visible import visible
-from . import audit, demo, exact, inspect, ledger, merge, paper, plan, release, secret, sketch
 from .exits import Exit, exit_code, in_options
 from .screen import drop, note, rendered, tell
 from .signals import finishing, name_of, stopped_by
-from .statistic_options import with_statistic
 
 _HELP = """How varied is a stream? One private number, its uncertainty and its price.
 
-    [bold]stablesketch release[/] events.csv --key app --p 0.5 --epsilon 1 --delta 1e-9
+    [bold]stablesketch release[/] events.csv --key app --epsilon 1 --delta 1e-9
 
     [bold]stablesketch demo[/] shows all of it in seconds. Exit codes: 0 done, 2 wrong command, 3 bad data, 4 the
     guarantee cannot be given, 5 a file does not fit, 6 an audit refuted a claim, 7 released and paid for but not all
     of it shown or stored, 130 stopped before anything was paid."""
+
+_COMMANDS = {
+    "demo": "The words of Python's own standard library: exactly, by sketch, and as a private release.",
+    "release": "One private number from data, or one for each group, with its uncertainty and its price.",
+    "plan": "Size, price and error of a release, from public numbers alone.",
+    "exact": "The exact statistic, which is [bold]not private[/]: for tests, and for data that are public.",
+    "sketch": "Counts the pairs of some files into a sketch that can be stored, merged and released.",
+    "merge": "Adds up the sketches of several shards. It takes no secret.",
+    "inspect": "Shows the plan of a sketch and the shards in it. Nothing of the data is shown.",
+    "audit": "Release neighbouring data sets many times and test whether they differ by more than the plan claims.",
+    "ledger": "Keep a budget for all releases of the same data.",
+    "secret": "Make a secret that shards share.",
+    "paper": "The figures and theorems of the paper, reproduced and corrected: SVG, PNG, CSV and a report.",
+    "help": "Show the help of a command: stablesketch help release.",
+}
+"""What each is for. A command is in the module of its name: a function, or an `app` with commands of its own."""
+
+
+_COMPLETE = "_STABLESKETCH_COMPLETE"  # set by the shell when it wants to complete a command
 
 
 def _version(asked: bool) -> None:
@@ -38,14 +59,17 @@ def _version(asked: bool) -> None:
 
 def _main(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
+        bool, typer.Option("--version", "-V", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     pass
 
 
-def program() -> typer.Typer:
-    """All commands, with the options of all statistics that are registered by now."""
+def program(only: str | None = None) -> typer.Typer:
+    """All commands, with the options of all statistics that are registered by now.
+
+    With `only`, all but this one are names: the libraries that the others need are not waited for.
+    """
     app = typer.Typer(
         name="stablesketch",
         no_args_is_help=True,
@@ -55,18 +79,36 @@ def program() -> typer.Typer:
         help=_HELP,
     )
     app.callback()(_main)
-    app.command("demo")(demo.demo)
-    app.command("plan", epilog=plan.EXAMPLES)(with_statistic(plan.plan))
-    app.command("release", epilog=release.EXAMPLES)(with_statistic(release.release))
-    app.command("sketch", epilog=sketch.EXAMPLES)(sketch.sketch)
-    app.command("merge")(merge.merge)
-    app.command("inspect")(inspect.inspect)
-    app.command("exact")(with_statistic(exact.exact))
-    app.command("audit")(audit.audit)
-    app.command("paper", epilog=paper.EXAMPLES)(paper.paper)
-    app.add_typer(secret.app, name="secret")
-    app.add_typer(ledger.app, name="ledger")
+    for name, about in _COMMANDS.items():
+        if name == "help" or only not in (name, None):
+            app.command(name, help=about)(_listed)
+        else:
+            _add(app, name, about)
     return app
+
+
+def _listed() -> None:
+    """A command of which nothing but its name is needed."""
+
+
+def _add(app: typer.Typer, name: str, about: str) -> None:
+    module = import_module(f".{name}", __package__)
+    if hasattr(module, "app"):
+        app.add_typer(module.app, name=name, help=about)
+        return
+    command = getattr(module, name)
+    if "statistic" in inspect.signature(command).parameters:
+        from .statistic_options import with_statistic
+
+        command = with_statistic(command)
+    app.command(name, help=about, epilog=getattr(module, "EXAMPLES", None))(command)
+
+
+def _asked_command(arguments: Sequence[str]) -> str | None:
+    """The one that is asked for, "" for none; None where the shell wants to complete whatever it is."""
+    if _COMPLETE in os.environ:
+        return None
+    return next((each for each in arguments if not each.startswith("-")), "")
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -81,11 +123,30 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return code
 
 
+class _Notes(logging.Handler):
+    """What the package logs (what was found in a file) as notes."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        note(in_options(record.getMessage()))
+
+
 def _run(arguments: Sequence[str] | None, payment: Payment) -> int:
+    log, notes = logging.getLogger("stablesketch"), _Notes(logging.INFO)
+    log.setLevel(logging.INFO)
+    log.addHandler(notes)
     try:
-        code = program()(
-            args=list(arguments) if arguments is not None else None, prog_name="stablesketch", standalone_mode=False
-        )
+        return _code(arguments, payment)
+    finally:
+        log.removeHandler(notes)
+
+
+def _code(arguments: Sequence[str] | None, payment: Payment) -> int:
+    try:
+        typed = list(sys.argv[1:] if arguments is None else arguments)
+        if typed[:1] == ["help"]:
+            typed = [*typed[1:], "--help"]
+        code = program(_asked_command(typed))(args=typed, prog_name="stablesketch", standalone_mode=False)
+        sys.stdout.flush()
         if code == Exit.STOPPED:
             raise KeyboardInterrupt  # which typer took for an exit code
         return int(code) if isinstance(code, int) else Exit.DONE
@@ -103,9 +164,12 @@ def _run(arguments: Sequence[str] | None, payment: Payment) -> int:
     except BrokenPipeError:
         drop(sys.stdout)  # the reader of a pipe has left
         return Exit.DONE
+    except SystemExit as leave:
+        # rich does this where the reader of a pipe has left, and the shell's completion at its end.
+        return Exit.DONE if _COMPLETE not in os.environ else int(leave.code or 0)
     except Exception as error:
         if hasattr(error, "exit_code") and hasattr(error, "format_message"):  # a wrong command
-            message = _unknown_option(error) or _plain(error.format_message())
+            message = _unknown_option(error) or _unknown_choice(_plain(error.format_message()))
             if message:  # a command without arguments has shown its help, and has no more to say
                 _say(message)
             return Exit.USAGE
@@ -129,15 +193,22 @@ def _unknown_option(error: Any) -> str | None:
     if wanted is None or context is None or type(error).__name__ != "NoSuchOption":
         return None
     here = _options_of(context.command)
-    others = [name for name, command in context.find_root().command.commands.items() if wanted in _options_of(command)]
+    every: Any = typer.main.get_command(program())
+    others = [name for name, command in every.commands.items() if wanted in _options_of(command)]
     if wanted in ("--person", "--pairs-per-person", "--groups") and context.info_name == "exact":
         way_out = "exact reads every row as it is and bounds nobody. Leave it out, or use stablesketch release"
     elif others:
         way_out = f"It is an option of stablesketch {', '.join(others)}"
     else:
-        close = difflib.get_close_matches(wanted, here, n=3, cutoff=0.7)
-        way_out = f"Did you mean {' or '.join(close)}?" if close else f"See {context.command_path} --help"
+        way_out = did_you_mean(wanted, here) or f"See {context.command_path} --help"
     return f"{context.command_path} has no option {wanted}. {way_out}{'' if way_out.endswith('?') else '.'}"
+
+
+def _unknown_choice(message: str) -> str:
+    """With what is spelt nearly so, where something is not one of several choices."""
+    found = re.search(r"'([^']*)' is not one of (.*)\.$", message)
+    near = found and did_you_mean(found[1], re.findall(r"'([^']*)'", found[2]))
+    return f"{message} {near}" if near else message
 
 
 def _options_of(command: Any) -> set[str]:

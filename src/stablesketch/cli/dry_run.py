@@ -11,7 +11,7 @@ from ..plan.mechanism import mechanism_of, needs_promise
 from ..release.decide import asked_of_a_group, decide, touched
 from ..release.outcome import Share, in_words
 from ..release.question import Question
-from .screen import console, note, plain_table, print_text
+from .screen import note, plain_table, print_text
 
 _EXAMPLES = (1, 15, 255, 4095, 65_535)  # of the max_value that may be found
 
@@ -45,7 +45,7 @@ def show_plan(question: Question, json: bool) -> None:
     if json:
         print_text(chosen.to_json())
     else:
-        console().print(str(chosen), markup=False, soft_wrap=True)
+        print_text(str(chosen))
     if question.auto_max_value is not None:
         note("max_value is found in the data: this is the plan for max_value = 1, and the noise grows with it.")
         if not json and not needs_promise(chosen):

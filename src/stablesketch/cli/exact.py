@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 from ..engines.local.exact import exact_values
@@ -32,11 +34,17 @@ def exact(
     found = exact_values(files, wanted, columns, Input(format, header, delimiter, sql), on_bad)
     orders, names = [point.p for point in wanted.points], wanted.point_names
     if json:
+
+        def numbers(found: Sequence[float]) -> Any:
+            """One or several; JSON has neither nan nor infinity: null, and text."""
+            said = [None if math.isnan(one) else "inf" if math.isinf(one) else one for one in found]
+            return said[0] if len(said) == 1 else said
+
         rows: list[dict[str, Any]] = [
             {
                 "group": one.group[0] if len(one.group) == 1 else list(one.group),
-                "value": one.values[0] if len(orders) == 1 else list(one.values),
-                "p": orders[0] if len(orders) == 1 else list(orders),
+                "value": numbers(one.values),
+                "p": numbers(orders),
                 "pairs": one.pairs,
                 "keys": one.keys,
             }

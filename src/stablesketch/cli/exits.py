@@ -24,7 +24,6 @@ from ..errors import (
     StablesketchError,
     StreamTooShort,
 )
-from .statistic_options import offered, statistic_options
 
 
 class Exit(IntEnum):
@@ -77,6 +76,8 @@ def in_options(message: str) -> str:
     >>> in_options("Name the column (--person, person=), or use mechanism='exact'")
     'Name the column (--person), or use --mechanism exact'
     """
+    from .statistic_options import statistic_options  # numpy, which --help need not wait for
+
     names = "|".join([_OPTIONS, *(option.name for option in statistic_options())])
     message = re.sub(rf"(--[a-z-]+(?: skip)?), (?:{names}|clip)=(?:True|'skip')?(?=\))", r"\1", message)
     message = re.sub(r"\bss\.([A-Z]\w*)\(([\d., \[\]]*)\)", _statistic, message)
@@ -91,6 +92,8 @@ def in_options(message: str) -> str:
 
 def _statistic(call: re.Match[str]) -> str:
     """A statistic as options: ss.Renyi(0.9) is --statistic renyi --order 0.9."""
+    from .statistic_options import offered
+
     values = re.sub(r"[\[\] ]", "", call[2])
     found = [kind.in_options(*filter(None, [values])) for kind in offered() if kind.__name__ == call[1]]
     return found[0] if found else call[0]
@@ -98,6 +101,8 @@ def _statistic(call: re.Match[str]) -> str:
 
 def _field(name: re.Match[str]) -> str:
     """A field of a statistic by the name of its option: there is one --order for all of them."""
+    from .statistic_options import offered
+
     fields = {each.field: each.option.name for kind in offered() for each in kind.arguments}
     return fields.get(name[1], name[1])
 

@@ -12,7 +12,7 @@ from ..collector.wire import decode
 from ..plan import Plan
 from . import options
 from .blobs import is_blob, of_file, read_blob
-from .screen import console, fact_table, print_text
+from .screen import fact_table, print_text
 
 
 def inspect(
@@ -22,7 +22,7 @@ def inspect(
     """Shows the plan of a sketch and the shards in it. Nothing of the data is shown."""
     if not is_blob(str(file)):
         chosen = options.read_plan(file)
-        print_text(chosen.to_json()) if json else console().print(str(chosen), markup=False, soft_wrap=True)
+        print_text(chosen.to_json()) if json else print_text(str(chosen))
         return
     content = read_blob(file)
     with of_file(file):
@@ -34,5 +34,5 @@ def inspect(
         return
     shown = ", ".join(shards[:10]) + (f" and {len(shards) - 10:,} more" if len(shards) > 10 else "")
     fact_table(f"Sketch {file}", [("bytes", f"{len(content):,}"), ("shards", shown)])
-    console().print()
-    console().print(str(chosen), markup=False, soft_wrap=True)
+    print_text("")
+    print_text(str(chosen))

@@ -7,27 +7,17 @@ anything is spent, and the numbers are shown before anything is drawn (deliver.p
 from __future__ import annotations
 
 import contextlib
-import datetime
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from .. import __version__
 from ..durable import Reserved
 from ..errors import ArgumentError
 from ..page import check_page_path
-from ..pictures import check_picture_path, drawn_part, picture_bytes, plan_picture, release_picture
+from ..pictures import check_picture_path, drawn_part, picture_bytes, plan_picture
 from ..pictures.style import need_matplotlib
 from ..plan import Plan
 from ..plan.mechanism import needs_promise
-from ..release.outcome import Outcome
-from ..release.question import Question
-from ..report import Context, report_page
-from ..spoken import at_most
 from .screen import note, write_new
-
-if TYPE_CHECKING:
-    from ..ledger import Ledger
 
 _ROOM = 1 << 20  # bytes for each file: more than a page with a picture takes, and a table of some thousand groups
 
@@ -92,35 +82,3 @@ def keep_plan(plan: Plan, plot: Path | None) -> None:
     alt = f"{title}: {costs} of {part.statistic} against ε, and the error against the size of the sketch{itself}."
     write_new(plot, picture_bytes(plan_picture(plan), plot, title, alt))
     note(f"written to {plot}")
-
-
-def release_bytes(outcome: Outcome, path: Path) -> bytes:
-    title = f"{outcome.plan.statistic}, released privately"
-    alt = f"{title}: the value with its interval, {len(outcome.releases):,} of them."
-    return picture_bytes(release_picture(outcome.releases), path, title, alt)
-
-
-def report_bytes(outcome: Outcome, question: Question | None, ledger: Ledger | None) -> bytes:
-    return report_page(outcome, _context(question, ledger)).encode()
-
-
-def _context(question: Question | None, ledger: Ledger | None) -> Context:
-    spent = None
-    if ledger is not None:
-        spent = (
-            f"It is recorded in a ledger. All releases there, {len(ledger):,} so far, cost "
-            f"ε = {at_most(ledger.spent())} of {ledger.epsilon:g} at δ = {ledger.delta:g} together."
-        )
-    today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    if question is None:
-        return Context(today, __version__, ledger=spent)
-    columns = question.columns
-    return Context(
-        today,
-        __version__,
-        key=None if columns.key == ("line",) else " and ".join(columns.key),
-        by=" and ".join(columns.by) or None,
-        person=columns.person is not None,
-        ledger=spent,
-        value=columns.value,
-    )

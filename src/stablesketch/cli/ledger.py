@@ -9,7 +9,10 @@ from typing import Annotated
 import typer
 
 from ..ledger import Ledger
-from ..ledger.record import PEOPLE
+from ..ledger.fitting import MANY
+from ..ledger.period import Per
+from ..ledger.record import PEOPLE, Record
+from ..spoken import at_least, at_most
 from . import options
 from .screen import fact_table, note, plain_table, print_text, write_new
 
@@ -22,9 +25,10 @@ File = Annotated[Path, typer.Argument(help="The file of the ledger.")]
 
 @app.command("new")
 def new(
-    file: Annotated[Path, typer.Argument(help="The new file.")],
-    epsilon: Annotated[float, typer.Option(help="ε that all releases together may cost.")],
-    delta: Annotated[float, typer.Option(help="δ that all releases together may cost.")],
+    epsilon: Annotated[float, typer.Option(help="ε that all releases together may cost; with --per, in each period.")],
+    file: Annotated[Path, typer.Argument(help="The new file.")] = Path("budget.db"),
+    delta: Annotated[float, typer.Option(help="δ that all releases together may cost; with --per, in each.")] = 1e-6,
+    per: Annotated[Per | None, typer.Option(help="Renew the budget each calendar period (UTC).")] = None,
     relation: options.Relation = None,
     pairs_per_person: Annotated[int | None, typer.Option(help="Of the unit that is protected.")] = None,
     people: Annotated[
@@ -48,40 +52,76 @@ def new(
         relation=PEOPLE if people else relation,
         pairs_per_person=pairs_per_person,
         adaptive=adaptive,
+        per=per,
     )
-    note(f"written to {file}: ε = {epsilon:g} at δ = {delta:g} for everything that is recorded there")
+    note(f"written to {file}: ε = {epsilon:g} at δ = {delta:g} for {_covered(per)}")
+
+
+def _covered(per: str | None) -> str:
+    return "everything that is recorded there" if per is None else f"what is recorded there in each {per}"
 
 
 @app.command("show")
-def show(file: File, json: options.Json = False) -> None:
-    """What the budget is, what was spent, and on what."""
+def show(
+    file: File,
+    plan: Annotated[Path | None, typer.Option(help="Forecast releases by this plan, not like the last one.")] = None,
+    json: options.Json = False,
+) -> None:
+    """What the budget is, what is left, how many more releases fit, and what was spent on what."""
     ledger = options.open_ledger(file)
     records = list(ledger.records())
+    more = ledger.forecast(None if plan is None else options.read_plan(plan))
     if json:
         content = {
             "epsilon": ledger.epsilon, "delta": ledger.delta, "relation": ledger.relation,
             "pairs_per_person": ledger.pairs_per_person, "spent": ledger.spent(), "left": ledger.left(),
-            "releases": len(records), "head": ledger.head,
+            "releases": len(records), "head": ledger.head, "forecast": more,
         }  # fmt: skip
+        if ledger.per is not None:
+            content |= {"per": ledger.per, "period": ledger.period, "renews": ledger.renews}
+            content |= {"spent_in_all": ledger.spent_in_all(), "delta_in_all": ledger.delta_in_all}
         print_text(json_module.dumps(content, sort_keys=True))
         return
     relation = ledger.relation or "fixed by the first release"
+    now = [record for record in records if record.period == (ledger.period or "")]
     facts = [
-        ("left", f"ε = {ledger.left():.4g}"),
-        ("spent", f"ε = {ledger.spent():.4g} by {len(records):,} releases"),
-        ("budget", f"ε = {ledger.epsilon:g} at δ = {ledger.delta:g}"),
-        ("head", ledger.head),
+        ("left", f"ε = {at_least(ledger.left())}" + (f" until {ledger.renews}, when it renews" if ledger.per else "")),
+        ("spent", f"ε = {at_most(ledger.spent())} by {len(now):,} releases{_during(ledger.period)}"),
+        ("forecast", _forecast(more, "by this plan" if plan else "like the last one", ledger.period)),
+        ("budget", f"ε = {ledger.epsilon:g} at δ = {ledger.delta:g}" + (f", each {ledger.per}" if ledger.per else "")),
         ("unit", relation + (f", {ledger.pairs_per_person} pair(s) a person" if ledger.pairs_per_person else "")),
+        ("head", ledger.head),
     ]
+    if ledger.per is not None:
+        in_all = f"ε = {at_most(ledger.spent_in_all())} at δ = {at_most(ledger.delta_in_all, 3)}"
+        facts.insert(3, ("all periods", f"{in_all}, for somebody who was in the data of all of them"))
     fact_table(f"Ledger {file}", facts)
     if records:
-        rows = [
-            [f"{one.number}", one.time[:19], one.label, one.statistic, f"{one.epsilon:.4g}", f"{one.delta:.3g}"]
-            for one in records[-_SHOWN:]
-        ]
-        plain_table(["release", "time", "label", "statistic", "ε", "δ"], rows, numbers=2)
+        plain_table(
+            ["release", "date (UTC)", "label", "statistic", "ε", "δ", "left after"],
+            [_row(record, ledger.epsilon) for record in records[-_SHOWN:]],
+            numbers=3,
+        )
     if len(records) > _SHOWN:
         note(f"the last {_SHOWN} of {len(records):,}; all of them: stablesketch ledger export {file} -o releases.csv")
+
+
+def _row(record: Record, budget: float) -> list[str]:
+    """`left after` is of the period that the release counts for."""
+    price = at_most(record.epsilon), at_most(record.delta, 3)
+    left = at_least(max(0.0, budget - record.spent_after))
+    return [f"{record.number}", record.time[:16].replace("T", " "), record.label, record.statistic, *price, left]
+
+
+def _during(period: str | None) -> str:
+    return "" if period is None else f" in {period}"
+
+
+def _forecast(more: int | None, like: str, period: str | None) -> str:
+    if more is None:
+        return "say what is to come: --plan plan.json"
+    count = f"{more:,} more" if more < MANY else f"{MANY:,} more, or beyond that,"
+    return f"{count} {like} would fit{_during(period)}"
 
 
 @app.command("plan")
@@ -98,6 +138,7 @@ def plan(
         if output is not None:
             raise typer.BadParameter("-o writes the plan that --fit finds. Add --fit, or leave it out.")
         print_text(str(ledger.preview(chosen, times=times)))
+        print_text(f"in all  {_forecast(ledger.forecast(chosen), 'by this plan', ledger.period)}")
         return
     found = ledger.schedule(chosen, releases=times)
     print_text(str(found))

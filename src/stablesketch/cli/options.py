@@ -63,9 +63,11 @@ Key = Annotated[str | None, in_data("--key", help="The column of keys; several, 
 Value = Annotated[str | None, in_data(help="The column of values, whole numbers; without it every pair counts 1.")]
 By = Annotated[str | None, in_data(help="One number for each group: the column(s) that name the group.")]
 Sql = Annotated[str | None, in_data(help="Read a query: select app, n from 'events/*.parquet'.")]
-Format = Annotated[str | None, in_data(help="parquet, csv, tsv, json or lines, if the suffix does not say it.")]
+Format = Annotated[
+    str | None, in_data(help="parquet, csv, tsv, json, lines, arrow or orc (default: found from the first bytes).")
+]
 Header = Annotated[bool, in_data("--header/--no-header", help="Whether CSV has a header.")]
-Delimiter = Annotated[str | None, in_data(help="What separates the fields of CSV.")]
+Delimiter = Annotated[str | None, in_data(help="What separates the fields of CSV (default: found from the header).")]
 OnBad = Annotated[Literal["error", "skip"], in_data(help="What to do with invalid rows: error or skip.")]
 Clip = Annotated[bool, in_data("--clip", help="Clip values above --max-value instead of refusing them.")]
 Unit = Annotated[

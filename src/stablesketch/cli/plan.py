@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import Annotated
 
 import typer
@@ -12,7 +11,7 @@ from ..plan.asked import asked
 from ..plan.planner import planned_for_data
 from . import options
 from .kept import check_new, keep_plan
-from .screen import console, note, print_text, write_new
+from .screen import note, print_text, write_new
 from .statistic_options import Chosen
 
 EXAMPLES = """[bold]Examples[/]
@@ -92,7 +91,7 @@ def plan(
     if json:
         print_text(chosen.to_json())
     elif output is None:
-        console().print(str(chosen), markup=False, soft_wrap=True)
+        print_text(str(chosen))
     keep_plan(chosen, plot)
 
 
@@ -103,5 +102,4 @@ def serve_page(port: int) -> None:
     with PlannerServer(port) as server:
         print_text(server.url)
         note("open this address in a browser on this machine; Ctrl-C ends it")
-        with contextlib.suppress(KeyboardInterrupt):
-            server.serve_forever()
+        server.serve_forever()

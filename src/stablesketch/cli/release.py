@@ -18,19 +18,22 @@ from ..engines.spark.files import run_files
 from ..errors import DataError
 from ..ledger import Ledger
 from ..paying import current_payment
+from ..pictures import release_bytes
 from ..privacy import Privacy, delta_advice
 from ..published import Release
 from ..release.outcome import Outcome
 from ..release.question import DEFAULTS, Question, question
+from ..report import Context, report_page
 from ..secret import Secret
 from . import options
 from .blobs import is_blob, of_file, read_blob
 from .deliver import Delivery, need_standard_output
 from .dry_run import check_dry, shares_in_words, show_plan
 from .exits import Exit
-from .kept import check_new, release_bytes, report_bytes, reserved
+from .kept import check_new, reserved
+from .progress import progress
 from .release_lines import nothing_shown, release_lines, release_notes
-from .screen import json_text, note, progress
+from .screen import json_text, note
 from .statistic_options import Chosen
 
 EXAMPLES = """[bold]Examples[/]
@@ -46,6 +49,8 @@ stablesketch release events.csv --key app --by country --groups countries.txt --
 stablesketch release --sql "select a, n from 'e.csv'" --key a --value n --max-value 50 --p 0.5 --epsilon 1 --delta 1e-9
 
 cut -d' ' -f1 access.log | stablesketch release - --p 0.5 --epsilon 1 --delta 1e-9
+
+zcat events.jsonl.gz | stablesketch release - --key app --p 0.5 --epsilon 1 --delta 1e-9
 
 stablesketch release events.csv --key app --p 0.5 --epsilon 1 --delta 1e-9 --plot app.svg --report app.html
 
@@ -267,7 +272,7 @@ def _delivered(
     if outcome.releases:
         if plot is not None:
             delivery.store(plot, lambda: release_bytes(outcome, plot.path))
-        delivery.store(report, lambda: report_bytes(outcome, asked, ledger))
+        delivery.store(report, lambda: report_page(outcome, Context.of(asked, ledger)).encode())
     else:
         for place in (plot, report):
             if place is not None:

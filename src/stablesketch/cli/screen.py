@@ -1,4 +1,4 @@
-"""What people see: tables on standard output, progress and notes on standard error; and files written whole."""
+"""What people see: tables on standard output, notes on standard error; and files written whole."""
 
 from __future__ import annotations
 
@@ -7,32 +7,16 @@ import io
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    ProgressColumn,
-    SpinnerColumn,
-    Task,
-    TaskID,
-    TextColumn,
-    TimeRemainingColumn,
-)
 from rich.text import Text
 
 from .. import durable
-from ..errors import ArgumentError
 from ..visible import json_visible, visible
-
-__all__ = [
-    "console", "drop", "fact_lines", "fact_table", "json_text", "note", "number", "plain_table", "print_text",
-    "progress", "rendered", "table_lines", "tell", "write_new",
-]  # fmt: skip
 
 
 def console(error: bool = False) -> Console:
@@ -135,59 +119,6 @@ def plain_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, number
     show(table_lines(columns, rows, numbers=numbers))
 
 
-class _Rate(ProgressColumn):
-    def render(self, task: Task) -> Text:
-        speed = task.finished_speed or task.speed
-        return Text(f"{task.completed:,.0f}" + (f", {speed:,.0f}/s" if speed else ""), style="dim")
-
-
-class _Bar:
-    def __init__(self, bar: Progress) -> None:
-        self._bar = bar
-        self._task: TaskID | None = None
-
-    def begin(self, what: str, total: int | None) -> None:
-        with contextlib.suppress(OSError):  # a terminal that is gone stops nothing
-            if self._task is not None:
-                self._bar.remove_task(self._task)
-            self._task = self._bar.add_task(visible(what), total=total)
-
-    def advance(self, steps: int) -> None:
-        with contextlib.suppress(OSError):
-            if self._task is not None:
-                self._bar.advance(self._task, steps)
-
-
-@contextlib.contextmanager
-def progress() -> Iterator[_Bar | None]:
-    """A bar with rate and, where the total is known, time left: on a terminal; nothing in a pipe."""
-    screen = console(error=True)
-    if not screen.is_terminal:
-        yield None
-        return
-    columns = [
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        _Rate(),
-        TimeRemainingColumn(),
-    ]
-    bar = Progress(*columns, console=screen, transient=True)
-    bar.start()
-    try:
-        yield _Bar(bar)
-    finally:
-        with contextlib.suppress(OSError):
-            bar.stop()
-
-
 def write_new(path: Path, content: bytes) -> None:
     """A new file, there whole or not at all; an existing one is never replaced."""
-    try:
-        durable.write_new(path, content)
-    except FileExistsError:
-        raise ArgumentError("output", str(path), "there is such a file already", "Choose another name") from None
-    except OSError as error:
-        raise ArgumentError(
-            "output", str(path), f"it cannot be written ({error.strerror})", "Choose another place"
-        ) from None
+    durable.write_named("output", path, content)

@@ -12,7 +12,8 @@ from ..reading.columns import checked_columns
 from ..reading.opened import Input
 from ..secret import Secret
 from . import options
-from .screen import note, progress, write_new
+from .progress import progress
+from .screen import note, write_new
 
 EXAMPLES = """[bold]Example[/]: two shards, one release
 

@@ -6,12 +6,13 @@ import contextlib
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 
 from ..errors import BudgetExceeded, ClockWentBackwards, LedgerCorrupt, SecretSpent
 from .accounting import ComposedCost
+from .budgets import Budgets
 from .chain import Chain, record_of
 from .composition import Composition, Lane, Stale, forget
 from .preview import Limit
@@ -24,19 +25,6 @@ _LENIENCE = timedelta(seconds=10)  # by how much a clock may be set back without
 _ROUNDING = 1e-6  # by how much two ways to compose the same releases may differ
 
 
-def now() -> datetime:
-    """The time of the system, which records state and nothing depends on."""
-    return datetime.now(UTC)
-
-
-def add_budget(connection: sqlite3.Connection, head: Head, budget: Budget) -> None:
-    """A new budget without releases, and its link in the chain."""
-    budget.cache = Composition(connection, budget.id, "", budget.theta).checksum()
-    budget.write(connection)
-    head.chain = budget.linked(head.chain)
-    head.write(connection)
-
-
 class Books:
     """An open transaction on a ledger."""
 
@@ -44,70 +32,37 @@ class Books:
         self._connection = connection
         self._path = path
         self.head = Head.read(connection, path)
-        self._budgets = {budget.name: budget for budget in Budget.read_all(connection, path)}
+        self.budgets = Budgets(connection, path, self.head)
         self._sound: set[int] = set()  # budgets whose cache is what was written
         self._secrets = SpentSecrets(connection)
-        self.chain = Chain(connection, path, self.head, self._budgets)
+        self.chain = Chain(connection, path, self.head, self.budgets)
         self.chain.check_end()
 
-    # --- budgets ---
-
-    def budget(self, name: str) -> Budget | None:
-        """The budget of that name; the whole has the empty one."""
-        return self._budgets.get(name)
-
-    @property
-    def whole(self) -> Budget:
-        """The budget of the ledger itself."""
-        return self._concerned("")[0]
-
-    def names(self) -> list[str]:
-        """The named budgets."""
-        return [name for name in self._budgets if name]
-
-    def count(self, name: str) -> int:
-        """How many releases have been recorded under it."""
-        return self._concerned(name)[0].releases
-
-    def make_budget(self, name: str, epsilon: float, delta: float, theta: float | None) -> Budget:
-        """A new named budget."""
-        last = max(budget.id for budget in self._budgets.values())
-        budget = Budget(last + 1, name, epsilon, delta, theta, after=self.head.releases)
-        add_budget(self._connection, self.head, budget)
-        self._budgets[name] = budget
-        return budget
-
-    def theta(self, name: str) -> float | None:
-        """θ of a budget, None unless the ledger is adaptive."""
-        found = self.budget(name)
-        return None if found is None else found.theta
+    # --- what is spent ---
 
     def limits(self, name: str, relation: str | None = None) -> list[Limit]:
         """The budget with what is spent of it, and the whole if it is another: both hold."""
         found = []
-        for budget in self._concerned(name):
+        for budget in self.budgets.limiting(name):
             spent = self._composition(budget, relation or self.head.relation or "replace").total()
             found.append(Limit(budget.name, budget.epsilon, budget.delta, spent))
         return found
 
     def totals_with(self, name: str, entries: Sequence[Entry], relation: str) -> list[ComposedCost]:
         """What would be spent of each of `limits` after these entries. Nothing is written."""
-        return [self._added(budget, entries, relation).total() for budget in self._concerned(name)]
+        return [self._added(budget, entries, relation).total() for budget in self.budgets.limiting(name)]
 
     def totals_if(self, name: str, asks: Sequence[Ask], times: int, lane: Lane, relation: str) -> list[ComposedCost]:
         """The same for each of the asks so many times in one lane, however many that is."""
         mechanisms = [ask.mechanism for ask in asks]
         return [
-            self._composition(budget, relation).total_if(mechanisms, times, lane) for budget in self._concerned(name)
+            self._composition(budget, relation).total_if(mechanisms, times, lane)
+            for budget in self.budgets.limiting(name)
         ]
 
-    def _concerned(self, name: str) -> list[Budget]:
-        """The budget of that name, and last the whole."""
-        budgets = [self.budget(each) for each in ([name, ""] if name else [""])]
-        found = [budget for budget in budgets if budget is not None]
-        if len(found) < len(budgets):
-            raise LedgerCorrupt(f"the ledger {self._path} has lost a budget. Restore it from a backup.")
-        return found
+    def in_all(self, name: str) -> ComposedCost:
+        """What all releases under a budget cost together; where it renews, in all periods, which no limit holds."""
+        return self._composition(self.budgets.lasting(name), self.head.relation or "replace").total()
 
     def _composition(self, budget: Budget, relation: str) -> Composition:
         composition = Composition(self._connection, budget.id, relation, budget.theta)
@@ -127,7 +82,7 @@ class Books:
 
     def prepare(self, entries: Sequence[Entry], name: str) -> None:
         """Computes what each kind of release costs, which can take a tenth of a second; nothing is written."""
-        for budget in self._concerned(name):
+        for budget in self.budgets.limiting(name):
             for ask in {entry.ask for entry in entries}:
                 Composition(self._connection, budget.id, ask.relation, budget.theta).prepare(ask.mechanism)
 
@@ -139,8 +94,10 @@ class Books:
             self._secrets.check(self.head.spent)
         relation, time, after = self.head.relation, self._checked_time(), 0.0
         assert relation is not None
-        changed = []
-        for budget in self._concerned(name):
+        changed: list[tuple[Budget, Composition]] = []
+        limiting = self.budgets.limiting(name)
+        self.budgets.add_new(limiting)
+        for budget in limiting:
             composition = self._added(budget, entries, relation)
             limit = Limit(budget.name, budget.epsilon, budget.delta, ComposedCost.nothing(relation, budget.theta))
             total = composition.total()
@@ -149,8 +106,10 @@ class Books:
                 spent = limit.epsilon_of(self._composition(budget, relation).total())
                 ask = entries[0].ask
                 asked, limits = (ask.epsilon, ask.delta), (budget.epsilon, budget.delta)
-                raise BudgetExceeded(budget.name, limits, asked, spent, after, None)
+                raise BudgetExceeded(budget.name, limits, asked, spent, after, None, renews=self.budgets.renewal)
             changed.append((budget, composition))
+        lasting = [self.budgets.lasting(budget.name) for budget in limiting if budget.period]
+        changed += [(budget, self._added(budget, entries, relation)) for budget in lasting]
         with self._undamaged():
             records = [self._insert(entry, changed[0][0], time, after) for entry in entries]
         self.head.spent = self._secrets.save()
@@ -195,7 +154,7 @@ class Books:
             raise self.chain.damaged("the list of spent secrets is not what was written") from None
 
     def _checked_time(self) -> str:
-        time, last = now(), self.head.last_time
+        time, last = self.budgets.time, self.head.last_time
         if last is not None and time < datetime.fromisoformat(last) - _LENIENCE:
             raise ClockWentBackwards(
                 f"it is {time:%Y-%m-%d %H:%M:%S} UTC by the clock, and the last release was recorded at {last}. "
@@ -211,14 +170,14 @@ class Books:
         (kind,) = self._connection.execute("SELECT id FROM kinds WHERE content = ?", (content,)).fetchone()
         partition, part = entry.part or (None, None)
         number = self.head.releases + 1
-        shown = (number, time, entry.label, budget.name, content, entry.fingerprint, partition, part, after)
+        shown = (number, time, entry.label, budget.shown, content, entry.fingerprint, partition, part, after)
         self.head.releases, self.head.last_time = number, time
         self.head.chain = chained(self.head.chain, *shown)
         self._connection.execute(
             "INSERT INTO releases VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (number, time, entry.label, budget.id, kind, entry.fingerprint, partition, part, after, self.head.chain),
         )
-        return record_of(number, time, entry.label, budget.name, entry.ask, entry.fingerprint, partition, part, after)
+        return record_of(number, time, entry.label, budget, entry.ask, entry.fingerprint, partition, part, after)
 
     def _check_unspent(self, fingerprint: bytes | None) -> None:
         if fingerprint is None:
@@ -242,21 +201,27 @@ class Books:
             if not name or record.budget == name:
                 yield record
 
+    def last(self, name: str = "") -> tuple[Ask, Lane] | None:
+        """What the last release asked for, and the part that it was of."""
+        found = None
+        for record, ask in self.chain.rows(check=False):
+            if not name or record.budget == name:
+                found = ask, Lane(record.partition or "", record.part or "")
+        return found
+
     # --- keeping it ---
 
     def rebuild(self) -> None:
         """Composes everything anew from the records, which are held to the chain first."""
         self._connection.execute("DELETE FROM costs")
         self._sound.clear()
-        budgets = [self.budget(name) for name in ["", *self.names()]]
-        compositions: dict[str, Composition] = {}
-        counts: dict[str, int] = {}
-        for budget in budgets:
-            assert budget is not None
-            relation = self.head.relation or "replace"
-            compositions[budget.name] = Composition(self._connection, budget.id, relation, budget.theta)
-            compositions[budget.name].clear()
-            counts[budget.name] = -budget.releases
+        compositions: dict[tuple[str, str], Composition] = {}
+        counts: dict[tuple[str, str], int] = {}
+        for budget in self.budgets:
+            key, relation = (budget.name, budget.period), self.head.relation or "replace"
+            compositions[key] = Composition(self._connection, budget.id, relation, budget.theta)
+            compositions[key].clear()
+            counts[key] = -budget.releases
         fingerprints: set[bytes] = set()
         for record, ask in self.chain.rows(check=True):
             pairs = None if ask.relation == PEOPLE and self.head.pairs_per_person is None else ask.pairs_per_person
@@ -265,38 +230,49 @@ class Books:
             if record.fingerprint is not None:
                 fingerprints.add(bytes.fromhex(record.fingerprint))
             lane = Lane(record.partition or "", record.part or "")
-            for name in {"", record.budget}:
-                compositions[name].add(ask.mechanism, lane)
-                counts[name] += 1
+            for key in {(name, period) for name in ("", record.budget) for period in ("", record.period)}:
+                if key not in compositions:
+                    raise self.chain.damaged(f"the period of release {record.number} has no budget")
+                compositions[key].add(ask.mechanism, lane)
+                counts[key] += 1
         if any(counts.values()):
             raise self.chain.damaged("a budget has more or fewer releases than it counted")
         with self._undamaged():
             self._secrets.check(self.head.spent)
             if self._secrets.all() != fingerprints:
                 raise Damaged
-        for name, composition in compositions.items():
+        for budget in self.budgets:
+            composition = compositions[budget.name, budget.period]
             composition.save()
-            self._budgets[name].cache = composition.checksum()
-            self._budgets[name].write(self._connection)
+            budget.cache = composition.checksum()
+            budget.write(self._connection)
+
+    def _every_limit(self) -> list[tuple[Budget, Limit]]:
+        """All rows, with what was spent of each; rows that sum over periods are no limits."""
+        relation = self.head.relation or "replace"
+        return [
+            (each, Limit(each.name, each.epsilon, each.delta, self._composition(each, relation).total()))
+            for each in self.budgets
+        ]
 
     def verify(self) -> None:
         """Composes everything anew, and holds it to what the cache said and to the budgets."""
         forget()  # what this process remembers came from the cache
         try:
-            before = {name: self.limits(name)[0].spent for name in ["", *self.names()]}
+            before = {budget.id: limit.spent for budget, limit in self._every_limit()}
         except Stale:
             before = {}  # a damaged cache, which is rebuilt
         forget()
         self.rebuild()
-        for limit in (self.limits(name)[0] for name in ["", *self.names()]):
-            cached, least = before.get(limit.name, limit.spent), 1.0 - _ROUNDING
+        for budget, limit in self._every_limit():
+            cached, least = before.get(budget.id, limit.spent), 1.0 - _ROUNDING
             if cached.delta(limit.epsilon) < least * limit.spent.delta(limit.epsilon) or limit.epsilon_of(
                 cached
             ) < least * limit.epsilon_of(limit.spent):
                 raise self.chain.damaged(f"the cache said that less was spent of {limit.name!r} than the records give")
             lenient = replace(limit, epsilon=limit.epsilon * (1.0 + _ROUNDING), delta=limit.delta * (1.0 + _ROUNDING))
-            if not lenient.holds(limit.spent):
-                raise self.chain.damaged(f"the releases under {limit.name!r} cost more than this budget allows")
+            if budget.is_limit and not lenient.holds(limit.spent):
+                raise self.chain.damaged(f"the releases under {budget.shown!r} cost more than this budget allows")
 
     def check_pages(self) -> None:
         """Has the database look at all of its pages and indices."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ def position_from(head: str) -> Position:
 class Chain:
     """The links of one ledger, read within a transaction; `head` and `budgets` are those of the transaction."""
 
-    def __init__(self, connection: sqlite3.Connection, path: Path, head: Head, budgets: Mapping[str, Budget]) -> None:
+    def __init__(self, connection: sqlite3.Connection, path: Path, head: Head, budgets: Iterable[Budget]) -> None:
         self._connection = connection
         self._path = path
         self._head = head
@@ -63,7 +63,7 @@ class Chain:
     def _links(self, number: int, chain: bytes) -> list[bytes]:
         """The chain after a release, and after each budget that was made before the next one."""
         links = [chain]
-        for budget in self._budgets.values():
+        for budget in self._budgets:
             if budget.after == number:
                 links.append(budget.linked(links[-1]))
         return links
@@ -73,7 +73,8 @@ class Chain:
         last = self._head.releases
         if self._connection.execute("SELECT max(number) FROM releases").fetchone()[0] not in (last, last or None):
             raise self.damaged("there are more or fewer releases than it counted")
-        for number in sorted({max(last - 1, 0), last} | {budget.after for budget in self._budgets.values()}):
+        made = {budget.after for budget in self._budgets if not budget.period}  # of periods: budgets.py
+        for number in sorted({max(last - 1, 0), last} | made):
             self._check_step(number)
 
     def _check_step(self, number: int) -> None:
@@ -89,34 +90,35 @@ class Chain:
         if not right:
             raise self.damaged(f"a budget, or what was recorded after release {number}, is not what was recorded")
 
-    def _tables(self) -> tuple[dict[int, str], dict[int, str]]:
+    def _tables(self) -> tuple[dict[int, str], dict[int, Budget]]:
         kinds = dict(self._connection.execute("SELECT id, content FROM kinds").fetchall())
-        return kinds, {budget.id: budget.name for budget in self._budgets.values()}
+        return kinds, {budget.id: budget for budget in self._budgets}
 
-    def _chained(self, before: bytes, row: tuple[Any, ...], kinds: dict[int, str], names: dict[int, str]) -> bytes:
+    def _chained(self, before: bytes, row: tuple[Any, ...], kinds: dict[int, str], budgets: dict[int, Budget]) -> bytes:
         number, time, label, budget, kind, fingerprint, partition, part, spent, _ = row
-        if kind not in kinds or budget not in names:
+        if kind not in kinds or budget not in budgets:
             raise self.damaged(f"release {number} refers to what is not there")
-        return chained(before, number, time, label, names[budget], kinds[kind], fingerprint, partition, part, spent)
+        shown = budgets[budget].shown
+        return chained(before, number, time, label, shown, kinds[kind], fingerprint, partition, part, spent)
 
     def rows(self, *, check: bool) -> Iterator[tuple[Record, Ask]]:
         """The releases in order, and what each asked for; with `check`, each held to its place in the chain."""
-        kinds, names = self._tables()
+        kinds, budgets = self._tables()
         asks: dict[int, Ask] = {}
         chain, count = self._links(0, bytes(32))[-1], 0
         for row in self._connection.execute(f"{_ROWS} ORDER BY number"):
             number, time, label, budget, kind, fingerprint, partition, part, spent, link = row
-            if kind not in kinds or budget not in names:
+            if kind not in kinds or budget not in budgets:
                 raise self.damaged(f"release {number} refers to what is not there")
             if check:
                 count += 1
-                if number != count or self._chained(chain, row, kinds, names) != link:
+                if number != count or self._chained(chain, row, kinds, budgets) != link:
                     raise self.damaged(f"release {count} is not what was recorded, or is missing")
                 chain = self._links(number, link)[-1]
             if kind not in asks:
                 asks[kind] = Ask.from_json(kinds[kind])
             ask = asks[kind]
-            yield record_of(number, time, label, names[budget], ask, fingerprint, partition, part, spent), ask
+            yield record_of(number, time, label, budgets[budget], ask, fingerprint, partition, part, spent), ask
         if check and (count, chain) != (self._head.releases, self._head.chain):
             raise self.damaged("some release is not what was recorded, or is missing")
 
@@ -129,7 +131,7 @@ class Chain:
 
 
 def record_of(
-    number: int, time: str, label: str, budget: str, ask: Ask, fingerprint: bytes | None, partition: str | None,
+    number: int, time: str, label: str, budget: Budget, ask: Ask, fingerprint: bytes | None, partition: str | None,
     part: str | None, spent: float,
 ) -> Record:  # fmt: skip
     """A row of the table of releases, with what it asked for, as users see it."""
@@ -137,7 +139,7 @@ def record_of(
         number=number,
         time=time,
         label=label,
-        budget=budget,
+        budget=budget.name,
         statistic=ask.statistic,
         mechanism=ask.kind,
         epsilon=ask.epsilon,
@@ -151,4 +153,5 @@ def record_of(
         partition=partition,
         part=part,
         spent_after=spent,
+        period=budget.period,
     )

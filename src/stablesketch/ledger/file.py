@@ -11,7 +11,8 @@ from typing import NamedTuple, TypeVar
 from ..errors import LedgerCorrupt, LedgerError, LedgerMismatch
 from . import store
 from .accounting import best_theta
-from .books import Books, add_budget
+from .books import Books
+from .budgets import add_budget
 from .composition import Stale
 from .rows import Budget, Head
 from .spent_secrets import SpentSecrets
@@ -28,10 +29,12 @@ class LedgerTerms(NamedTuple):
     relation: str | None
     pairs_per_person: int | None
     adaptive: bool | None
+    per: str | None = None
 
     def check_same(self, books: Books, path: Path) -> None:
-        head, whole = books.head, books.whole
-        there = LedgerTerms(whole.epsilon, whole.delta, head.relation, head.pairs_per_person, bool(head.adaptive))
+        head, whole = books.head, books.budgets.whole
+        unit = head.relation, head.pairs_per_person
+        there = LedgerTerms(whole.epsilon, whole.delta, *unit, bool(head.adaptive), whole.per or None)
         for name, given, has in zip(self._fields, self, there, strict=True):
             if given is not None and given != has:
                 raise LedgerMismatch(
@@ -56,7 +59,7 @@ class LedgerFile:
             books = Books(connection, path)
             terms.check_same(books, path)
             self._seen = books.chain.position
-            self.whole = books.whole
+            self.whole = books.budgets.whole
 
     @staticmethod
     def exists(path: Path) -> bool:
@@ -102,4 +105,5 @@ def _make(connection: sqlite3.Connection, path: Path, terms: LedgerTerms) -> Non
     store.create_tables(connection)
     spent = SpentSecrets.create(connection)
     head = Head(terms.relation, terms.pairs_per_person, int(adaptive), spent=spent)
-    add_budget(connection, head, Budget(1, "", epsilon, delta, best_theta(epsilon, delta) if adaptive else None))
+    theta = best_theta(epsilon, delta) if adaptive else None
+    add_budget(connection, head, Budget(1, "", epsilon, delta, theta, per=terms.per or ""))

@@ -14,6 +14,8 @@ from .preview import Preview, Schedule, largest_epsilon, schedule
 from .record import Ask, Entry
 from .unit import require_unit, seen_as
 
+MANY = 1_000_000  # releases, beyond which nobody counts
+
 
 def preview_of(books: Books, name: str, asks: Sequence[Ask], times: int, lane: Lane) -> Preview:
     """Of each of the asks so many times, in one lane."""
@@ -39,7 +41,7 @@ def schedule_of(books: Books, name: str, plan: Plan, releases: int) -> Schedule:
     require_unit(books.head, seen_as(books.head, Ask.of_plan(plan)))
     relation = books.head.relation or plan.privacy.protects
     limits = books.limits(name, relation)
-    thetas = [books.theta(limit.name) for limit in limits]
+    thetas = [books.budgets.lasting(limit.name).theta for limit in limits]
     return schedule(plan, releases, limits, lambda mechanism, i: ComposedCost.of(mechanism, relation, thetas[i]))
 
 
@@ -63,3 +65,32 @@ def epsilon_that_fits(books: Books, name: str, entries: Sequence[Entry]) -> floa
         return all(limit.holds(total) for limit, total in zip(limits, totals, strict=True))
 
     return largest_epsilon(ask.mechanism, fits, most=ask.epsilon)
+
+
+def how_many(books: Books, name: str, ask: Ask | None) -> int | None:
+    """The most releases like this, or like the last of the budget, that fit now; MANY if more than that do."""
+    lane = Lane()
+    if ask is None:
+        last = books.last(name)
+        if last is None:
+            return None
+        ask, lane = last
+    ask = seen_as(books.head, ask)
+    require_unit(books.head, ask)
+    relation = books.head.relation or ask.relation
+    limits = books.limits(name, relation)
+
+    def fits(times: int) -> bool:
+        totals = books.totals_if(name, [ask], times, lane, relation)
+        return all(limit.holds(total) for limit, total in zip(limits, totals, strict=True))
+
+    low, high = 0, 1
+    while high < MANY and fits(high):
+        low, high = high, 2 * high
+    if high >= MANY and fits(MANY):
+        return MANY
+    high = min(high, MANY)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low

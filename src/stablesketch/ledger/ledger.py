@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import TypeVar
 
 from ..durable import write_over
 from ..errors import ArgumentError, ArgumentTypeError, BudgetExceeded, LedgerCorrupt, LedgerError, LedgerMismatch
@@ -16,21 +15,19 @@ from ..privacy import Privacy
 from ..privacy.charge import Charge
 from . import store
 from .accounting import best_theta
-from .arguments import check_count, check_unit, checked_label, checked_part, checked_probability
+from .arguments import check_count, check_unit, checked_label, checked_part
 from .books import Books
 from .chain import position_from, position_text
 from .composition import Lane, Stale
 from .file import LedgerFile, LedgerTerms
-from .fitting import epsilon_that_fits, preview_of, schedule_of, would_fit
-from .preview import Limit, Preview, Schedule
+from .fitting import epsilon_that_fits, how_many, preview_of, schedule_of, would_fit
+from .period import Per, check_per
+from .preview import Preview, Schedule
 from .record import Ask, Entry, Record, records_to_csv, records_to_json
-from .rows import Budget
-
-T = TypeVar("T")
-_DELTAS = tuple(10.0**-i for i in range(12, 2, -1))
+from .standing import Standing, spent_of
 
 
-class Ledger:
+class Ledger(Standing):
     """The releases of one data set, what they cost together, and the (ε, δ) they may cost.
 
     `Ledger("budget.db", epsilon=3.0, delta=1e-6)` opens the file, or makes it; a ledger that exists needs no numbers,
@@ -51,6 +48,11 @@ class Ledger:
     accounting.py); far less
     than the sum of the ε. That supposes that the plans of later releases are not chosen by the values of earlier ones;
     with `adaptive=True` they may be, at a price of some 15% in ε.
+
+    *Renewal.* With `per="month"` (day, week, month, quarter or year of the calendar, in UTC) each period has the whole
+    budget: what is recorded in one period is (epsilon, delta)-private. For somebody who is in the data of k periods
+    the k of them compose, to at most (k epsilon, k delta): `spent_in_all` has what it really is. A release counts for
+    the period of the clock, or for the latest period that has releases if the clock is behind that.
     """
 
     def __init__(
@@ -62,10 +64,12 @@ class Ledger:
         relation: str | None = None,
         pairs_per_person: int | None = None,
         adaptive: bool | None = None,
+        per: Per | None = None,
     ) -> None:
         place = Path(path).absolute()
         made = False
         check_unit(relation, pairs_per_person)
+        check_per(per)
         if epsilon is not None and delta is not None and not LedgerFile.exists(place):
             # Privacy knows what an ε and a δ are.
             Privacy(epsilon, delta, 0)
@@ -75,91 +79,13 @@ class Ledger:
                 f"there is no ledger {place}. Pass epsilon= and delta=, the whole budget, to make one."
             )
         try:
-            self._file = LedgerFile(place, LedgerTerms(epsilon, delta, relation, pairs_per_person, adaptive))
+            self._file = LedgerFile(place, LedgerTerms(epsilon, delta, relation, pairs_per_person, adaptive, per))
         except BaseException:
             if made:
                 store.discard_empty(place)
             raise
         self._name = ""
-        self._budget: Budget = self._file.whole
-
-    # --- what it is ---
-
-    @property
-    def path(self) -> Path:
-        """The file."""
-        return self._file.path
-
-    @property
-    def name(self) -> str:
-        """The name of the budget; empty for the whole."""
-        return self._name
-
-    @property
-    def epsilon(self) -> float:
-        """ε of the budget."""
-        return self._budget.epsilon
-
-    @property
-    def delta(self) -> float:
-        """δ of the budget."""
-        return self._budget.delta
-
-    @property
-    def relation(self) -> str | None:
-        """Of the unit; None until it is fixed."""
-        return self._read(lambda books: books.head.relation)
-
-    @property
-    def pairs_per_person(self) -> int | None:
-        """Of the unit; None until it is fixed, and for people, of whom a release may take any number of pairs."""
-        return self._read(lambda books: books.head.pairs_per_person)
-
-    @property
-    def adaptive(self) -> bool:
-        """Whether plans may be chosen after a look at earlier values."""
-        return self._read(lambda books: bool(books.head.adaptive))
-
-    def __len__(self) -> int:
-        return self._read(lambda books: books.count(self._name))
-
-    def __bool__(self) -> bool:
-        return True  # an empty ledger is one too: `if ledger:` must not skip it
-
-    def __repr__(self) -> str:
-        if not hasattr(self, "_budget"):
-            return "<Ledger, not opened>"
-        named = f", budget {self._name!r}" if self._name else ""
-        return f"<Ledger {self.path.name}{named}, ε = {self.epsilon:g} at δ = {self.delta:g}>"
-
-    # --- what is spent ---
-
-    def spent(self, delta: float | None = None) -> float:
-        """A certified ε at which all releases together are (ε, delta)-private; by default at the budget's δ."""
-        if delta is None:
-            return self._read(lambda books: _spent(books.limits(self._name)[0]))
-        return self._read(lambda books: books.limits(self._name)[0].spent.epsilon(checked_probability("delta", delta)))
-
-    def spent_delta(self, epsilon: float | None = None) -> float:
-        """A certified δ at which all releases together are (epsilon, δ)-private; by default at the budget's ε."""
-        at = self.epsilon if epsilon is None else epsilon
-        if isinstance(at, bool) or not isinstance(at, int | float) or not at >= 0.0:
-            raise ArgumentError("epsilon", at, "ε is a number from 0 up", "Pass a number such as 1.0")
-        return self._read(lambda books: books.limits(self._name)[0].spent.delta(float(at)))
-
-    def curve(self, deltas: Sequence[float] = _DELTAS) -> list[tuple[float, float]]:
-        """What is spent so far, as pairs (δ, ε)."""
-        wanted = [checked_probability("deltas", delta) for delta in deltas]
-
-        def read(books: Books) -> list[tuple[float, float]]:
-            spent = books.limits(self._name)[0].spent
-            return [(delta, spent.epsilon(delta)) for delta in wanted]
-
-        return self._read(read)
-
-    def left(self) -> float:
-        """The budget's ε less what is spent, at the budget's δ. More than that can fit: see `preview`."""
-        return max(0.0, self.epsilon - self.spent())
+        self._budget = self._file.whole
 
     # --- what would be ---
 
@@ -205,6 +131,15 @@ class Ledger:
         wanted = releases
         return self._read(lambda books: schedule_of(books, self._name, plan, wanted))
 
+    def forecast(self, plan: Plan | None = None) -> int | None:
+        """How many more releases fit now that are like this plan, or like the last one that was recorded.
+
+        At most 1,000,000, which stands for more as well; None if nothing is given and nothing was recorded yet.
+        """
+        if plan is not None and not isinstance(plan, Plan):
+            raise ArgumentTypeError("plan", plan, "not a Plan", "Pass what ss.plan(...) gave, or leave it out")
+        return self._read(lambda books: how_many(books, self._name, None if plan is None else Ask.of_plan(plan)))
+
     # --- budgets within ---
 
     def budget(self, name: str, *, epsilon: float | None = None, delta: float | None = None) -> Ledger:
@@ -217,13 +152,13 @@ class Ledger:
         if self._name:
             raise ArgumentError("name", name, f"{self._name!r} is a named budget itself", "Call budget on the ledger")
         with self._file.transaction(write=True) as books:
-            found = books.budget(name)
+            found = books.budgets.find(name)
             if found is None:
                 if epsilon is None or delta is None:
                     raise LedgerMismatch(f"{self.path} has no budget {name!r}. Pass epsilon= and delta= to make it.")
                 Privacy(epsilon, delta, 0)
                 theta = best_theta(float(epsilon), float(delta)) if books.head.adaptive else None
-                found = books.make_budget(name, float(epsilon), float(delta), theta)
+                found = books.budgets.make(name, float(epsilon), float(delta), theta)
         for what, given, has in (("epsilon", epsilon, found.epsilon), ("delta", delta, found.delta)):
             if given is not None and given != has:
                 raise LedgerMismatch(
@@ -235,7 +170,7 @@ class Ledger:
 
     def budgets(self) -> list[str]:
         """The names of the budgets within."""
-        return self._read(lambda books: books.names())
+        return self._read(lambda books: books.budgets.names())
 
     # --- recording ---
 
@@ -286,7 +221,7 @@ class Ledger:
             exceeded = error
         fits = self._read(lambda books: epsilon_that_fits(books, self._name, entries))
         raise BudgetExceeded(
-            exceeded.budget, exceeded.limit, exceeded.asked, exceeded.spent, exceeded.after, fits
+            exceeded.budget, exceeded.limit, exceeded.asked, exceeded.spent, exceeded.after, fits, exceeded.renews
         ) from None
 
     # --- reading ---
@@ -309,7 +244,7 @@ class Ledger:
         """Budget, unit, what is spent and all releases as JSON."""
 
         def read(books: Books) -> str:
-            spent = _spent(books.limits(self._name)[0])
+            spent = spent_of(books.limits(self._name)[0])
             head = {
                 "budget": self._name,
                 "epsilon": self.epsilon,
@@ -318,6 +253,7 @@ class Ledger:
                 "relation": books.head.relation,
                 "pairs_per_person": books.head.pairs_per_person,
                 "adaptive": bool(books.head.adaptive),
+                **({"per": self.per, "period": books.budgets.period} if self.per else {}),
                 "head": position_text(books.chain.position),
             }
             return records_to_json(head, books.records(self._name))
@@ -377,10 +313,3 @@ class Ledger:
         """Trust the clock as it is now, though records are later: after `ClockWentBackwards`, if it is right now."""
         with self._file.transaction(write=True) as books:
             books.accept_clock()
-
-    def _read(self, question: Callable[[Books], T]) -> T:
-        return self._file.read(question)
-
-
-def _spent(limit: Limit) -> float:
-    return limit.epsilon_of(limit.spent)

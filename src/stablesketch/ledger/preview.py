@@ -14,7 +14,7 @@ from ..privacy.charge import Charge
 from .accounting import ComposedCost
 
 # A budget of 0.3 takes releases of 0.1 and 0.2, whose floats add up to a little more: nine digits are held.
-_NINE_DIGITS = 1.0 + 1e-9
+NINE_DIGITS = 1.0 + 1e-9
 _STEPS = 14
 _CLOSE = 1.003
 _MOST = 100.0  # of ε, or of ln ρ: there is no privacy left there
@@ -31,11 +31,11 @@ class Limit:
 
     def holds(self, cost: ComposedCost) -> bool:
         """Whether this total is within the budget: its δ at the budget's ε is not more than the budget's."""
-        return cost.delta(self.epsilon * _NINE_DIGITS) <= self.delta * _NINE_DIGITS
+        return cost.delta(self.epsilon * NINE_DIGITS) <= self.delta * NINE_DIGITS
 
     def epsilon_of(self, cost: ComposedCost) -> float:
         """The certified ε of this total at the budget's δ."""
-        return cost.epsilon(self.delta * _NINE_DIGITS)
+        return cost.epsilon(self.delta * NINE_DIGITS)
 
 
 @dataclass(frozen=True)

@@ -112,8 +112,9 @@ class Entry(NamedTuple):
 class Record:
     """One line of a ledger. Nothing in it is secret; labels and names of parts are as public as you make them.
 
-    `spent_after` is the certified ε of the whole ledger, at its δ, once this release was in. `mechanism` is "sketch",
-    "exact" or "other"; `p`, `size` and `max_value` are None where they mean nothing.
+    `spent_after` is the certified ε of the whole ledger, at its δ, once this release was in; where the budget renews,
+    of the period that it counts for, `period`, such as 2026-11. `mechanism` is "sketch", "exact" or "other"; `p`,
+    `size` and `max_value` are None where they mean nothing.
     """
 
     number: int
@@ -133,6 +134,7 @@ class Record:
     partition: str | None
     part: str | None
     spent_after: float
+    period: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """The fields by name."""

@@ -18,9 +18,10 @@ from dataclasses import astuple, dataclass
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 from ..errors import LedgerCorrupt
+from .period import Per
 
 
 @dataclass
@@ -53,7 +54,9 @@ class Head:
 class Budget:
     """A row of `budgets`; the whole has the empty name. θ is None unless the ledger is adaptive.
 
-    `cache` is a checksum of what its releases cost together, as it is stored (composition.py).
+    `cache` is a checksum of what its releases cost together, as it is stored (composition.py). A budget that renews has
+    `per`, the kind of its periods, and counts all releases of all periods; that is a sum and no limit. Each period in
+    which something was released has a row of its own, with its name in `period`, and that one is the limit.
     """
 
     id: int
@@ -64,21 +67,36 @@ class Budget:
     releases: int = 0
     after: int = 0
     cache: bytes = b""
+    per: str = ""
+    period: str = ""
+
+    @property
+    def is_limit(self) -> bool:
+        """Whether its releases together must stay within its ε and δ."""
+        return not self.per or bool(self.period)
+
+    @property
+    def shown(self) -> str | list[str]:
+        """What the chain has of it beside a release."""
+        return [self.name, self.period] if self.period else self.name
 
     def linked(self, chain: bytes) -> bytes:
         """The chain after this budget was made."""
-        return chained(chain, "budget", self.id, self.name, self.epsilon, self.delta, self.theta)
+        renews = (self.per, self.period) if self.per else ()
+        return chained(chain, "budget", self.id, self.name, self.epsilon, self.delta, self.theta, *renews)
 
     def write(self, connection: sqlite3.Connection) -> None:
         """In place of the one with this id."""
         row = astuple(self)
-        connection.execute("INSERT OR REPLACE INTO budgets VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, _checksum(row)))
+        places = ", ".join("?" * (len(row) + 1))
+        connection.execute(f"INSERT OR REPLACE INTO budgets VALUES ({places})", (*row, _checksum(row)))
 
     @classmethod
     def read_all(cls, connection: sqlite3.Connection, path: Path) -> list[Self]:
         """All rows in the order they were made, if they are what was written."""
         rows = connection.execute(
-            "SELECT id, name, epsilon, delta, theta, releases, after, cache, checksum FROM budgets ORDER BY id"
+            "SELECT id, name, epsilon, delta, theta, releases, after, cache, per, period, checksum FROM budgets "
+            "ORDER BY id"
         ).fetchall()
         return [cls(*checked(row, path, is_budget)) for row in rows]
 
@@ -125,9 +143,9 @@ def is_head(
 
 def is_budget(
     id: object, name: object, epsilon: object, delta: object, theta: object, releases: object, after: object = 0,
-    cache: object = b"",
+    cache: object = b"", per: object = "", period: object = "",
 ) -> bool:  # fmt: skip
-    """Whether the columns have the types and ranges of what is written; the last two came after 0.1.0."""
+    """Whether the columns have the types and ranges of what is written; the last four came after 0.1.0."""
     return (
         _is_count(id)
         and type(name) is str
@@ -137,6 +155,8 @@ def is_budget(
         and _is_count(releases)
         and _is_count(after)
         and type(cache) is bytes
+        and per in ("", *get_args(Per))
+        and type(period) is str
     )
 
 

@@ -9,7 +9,8 @@ Tables:
 
 - `ledger`: one row; the unit of privacy, whether the ledger is adaptive, how many releases there are and the end of
   their chain (rows.py).
-- `budgets`: the whole ("" ) and the named ones, each with its ε and δ, and θ where adaptive (accounting.py).
+- `budgets`: the whole ("" ) and the named ones, each with its ε and δ, and θ where adaptive (accounting.py); of budgets
+  that renew, one more row for each period with releases.
 - `kinds`: what releases have in common: statistic, privacy, mechanism; as JSON.
 - `releases`: one row each, never changed or deleted. `chain` is SHA-256 of the chain before and of the row.
 - `spent`: the fingerprints of all secrets that were released (spent_secrets.py).
@@ -17,7 +18,7 @@ Tables:
 - `frontier`, `partitions`, `covered`, `costs`: what all of them cost together; a cache (composition.py).
 
 Version 1 had no `spent`, version 2 no `published`; they are upgraded when they are opened (upgrade.py). Up to
-version 3 people were not told from pairs.
+version 3 people were not told from pairs; up to version 4 no budget renewed.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from ..file_identity import Identity
 from .lock import held
 
 _APPLICATION = 0x53534C47  # "SSLG"
-_VERSION = 4
+_VERSION = 5
 _WAIT = 60.0  # seconds for other processes to finish
 
 _TABLES = """
@@ -45,8 +46,9 @@ CREATE TABLE ledger (
     last_time TEXT, spent BLOB NOT NULL, checksum BLOB NOT NULL
 );
 CREATE TABLE budgets (
-    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, epsilon REAL NOT NULL, delta REAL NOT NULL, theta REAL,
-    releases INTEGER NOT NULL, after INTEGER NOT NULL, cache BLOB NOT NULL, checksum BLOB NOT NULL
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL, epsilon REAL NOT NULL, delta REAL NOT NULL, theta REAL,
+    releases INTEGER NOT NULL, after INTEGER NOT NULL, cache BLOB NOT NULL, per TEXT NOT NULL, period TEXT NOT NULL,
+    checksum BLOB NOT NULL, UNIQUE (name, period)
 );
 CREATE TABLE kinds (id INTEGER PRIMARY KEY, content TEXT NOT NULL UNIQUE);
 CREATE TABLE releases (

@@ -1,7 +1,7 @@
 """Pictures of plans and releases, in one style, for everyone's eyes: a file of PNG, SVG or HTML."""
 
 from .plan_picture import drawn_part, plan_picture
-from .release_picture import release_picture
+from .release_picture import release_bytes, release_picture
 from .save import check_picture_path, picture_bytes
 
-__all__ = ["check_picture_path", "drawn_part", "picture_bytes", "plan_picture", "release_picture"]
+__all__ = ["check_picture_path", "drawn_part", "picture_bytes", "plan_picture", "release_bytes", "release_picture"]

@@ -6,12 +6,14 @@ the first order alone.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..published import Release
-from ..release.outcome import GroupRelease
+from ..release.outcome import GroupRelease, Outcome
 from ..spoken import short
 from .profile_picture import MOST_CURVES, group_profiles, profile, shown_name
+from .save import picture_bytes
 from .style import BLUE, GREY, INK, SKY, canvas, capital, in_style, price_line, shortened
 
 if TYPE_CHECKING:
@@ -31,6 +33,13 @@ def release_picture(releases: list[Release] | list[GroupRelease]) -> Figure:
         return _named(groups) if len(groups) <= _NAMED else _ranked(groups)
     (only,) = [one for one in releases if isinstance(one, Release)]
     return profile(only) if only.points else _single(only)
+
+
+def release_bytes(outcome: Outcome, path: Path) -> bytes:
+    """The same as what goes into the file `path`."""
+    title = f"{outcome.plan.statistic}, released privately"
+    alt = f"{title}: the value with its interval, {len(outcome.releases):,} of them."
+    return picture_bytes(release_picture(outcome.releases), path, title, alt)
 
 
 def _single(release: Release) -> Figure:

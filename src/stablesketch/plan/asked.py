@@ -217,6 +217,7 @@ def asked(
     """The arguments of `ss.plan`, checked."""
     if not isinstance(statistic, Statistic):
         raise ArgumentTypeError("statistic", statistic, "not a statistic", "Pass ss.Moment(0.5), for example")
+    statistic.check_released()
     if not isinstance(privacy, Privacy):
         raise ArgumentTypeError("privacy", privacy, "not a Privacy", "Pass ss.Privacy(epsilon=1.0, delta=1e-9, ...)")
     sizes = (("error", error), ("size", size), ("memory", memory))

@@ -278,6 +278,8 @@ def register(mechanism: Mechanism) -> None:
 
 def find(statistic: Statistic, name: str, *, sampled: bool) -> Mechanism | None:
     """The same, or None if there is none."""
+    from .. import mechanism  # noqa: F401  they register as they are imported
+
     return next((each for each in _MECHANISMS if each.samples == sampled and each.serves(statistic, name)), None)
 
 

@@ -8,6 +8,7 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from ..errors import DataError
@@ -31,6 +32,7 @@ class DuckDB:
         need("pyarrow")
         self._duckdb = need("duckdb")
         self._folder = tempfile.mkdtemp(prefix="stablesketch-")  # mode 0700
+        self._names: dict[str, str] = {}  # what files in it stand for
         self.connection = self._duckdb.connect(":memory:")
         for name, value in (
             ("temp_directory", self._folder),
@@ -58,6 +60,21 @@ class DuckDB:
             self.connection.interrupt()
             self.connection.close()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+    def place(self, stands_for: str | Path, name: str) -> Path:
+        """Where a file may be put that stands for another, under this name; messages say what it stands for.
+
+        Folders such as country=FR stay: they are columns.
+        """
+        kept = [part for part in Path(stands_for).parent.parts if "=" in part]
+        folder = Path(self._folder, str(len(self._names)), *kept)
+        folder.mkdir(parents=True)
+        self._names[str(folder / name)] = str(stands_for)
+        return folder / name
+
+    def named(self, path: Path) -> str:
+        """What messages call a file."""
+        return self._names.get(str(path), str(path))
 
     def rows(self, query: str, source: str) -> list[tuple[Any, ...]]:
         """A small result, all of it."""
@@ -155,6 +172,8 @@ class DuckDB:
         except (self._duckdb.Error, OSError, need("pyarrow").ArrowException) as error:
             # What goes wrong after the first batch comes through Arrow, as an OSError with DuckDB's words.
             text = str(error).strip()
+            for path, name in self._names.items():
+                text = text.replace(path, name)
             if isinstance(error, self._duckdb.OutOfMemoryException) or text.startswith("Out of Memory Error"):
                 raise DataError(
                     source, f"more than {_MEMORY} of memory would be needed, or the disk is full",

@@ -1,4 +1,4 @@
-"""Files to a table: Parquet, CSV and JSON, globs, compressed ones."""
+"""Files to a table: Parquet, CSV, JSON, Arrow and ORC, globs, compressed ones."""
 
 from __future__ import annotations
 
@@ -6,34 +6,18 @@ import glob
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
 from ..errors import ArgumentError, DataError
-from .columns import Cast, Columns, OnBad
+from .columns import FRAME_CAST, Cast, Columns, OnBad
 from .duckdb import DuckDB, text_literal
+from .found import Format, found_in_file, same_format
 from .header import column_names, empty, first_row_of
-from .packed import check_file
+from .libraries import need
+from .packed import for_duckdb, opened_text, unreadable
 from .streams import Stream
 from .tables import File, Table
 from .text_lines import line_files
 from .whole_lines import check_skipped
-
-Format = Literal["parquet", "csv", "tsv", "json", "lines"]
-FORMATS: tuple[Format, ...] = ("parquet", "csv", "tsv", "json", "lines")
-
-_SUFFIXES: dict[str, Format] = {
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".json": "json",
-    ".jsonl": "json",
-    ".ndjson": "json",
-    ".txt": "lines",
-    ".log": "lines",
-}
-_PACKED = (".gz", ".zst", ".bz2")
 
 
 def resolved(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
@@ -64,33 +48,6 @@ def resolved(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
     return found
 
 
-def file_format(paths: Sequence[Path], given: str | None) -> Format:
-    """The format that was stated, or that the suffixes say; all files have the same."""
-    if given is not None:
-        for known in FORMATS:
-            if given == known:
-                return known
-        raise ArgumentError("format", given, "there is no such format", f"Pass one of: {', '.join(FORMATS)}")
-    kinds = {_suffix_format(path) for path in paths}
-    if len(kinds) > 1:
-        raise ArgumentError(
-            "format", sorted(kinds), "files of several formats at once", "Read those of one format, or use --sql"
-        )
-    return kinds.pop()
-
-
-def _suffix_format(path: Path) -> Format:
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] in _PACKED:
-        suffixes.pop()
-    kind = _SUFFIXES.get(suffixes[-1] if suffixes else "")
-    if kind is None:
-        raise DataError(
-            str(path), "the suffix does not say what is in this file", f"State it: --format {'|'.join(FORMATS)}"
-        )
-    return kind
-
-
 def open_files(
     duckdb: DuckDB,
     paths: Sequence[str | os.PathLike[str]],
@@ -103,18 +60,29 @@ def open_files(
 ) -> Table | Stream:
     """The table that these files are, its columns checked; lines are a stream, which can be read again."""
     files = resolved(paths)
-    kind = file_format(files, format)
-    if delimiter is not None and (kind not in ("csv", "tsv") or len(delimiter) != 1):
-        raise ArgumentError("delimiter", delimiter, "one character, for CSV", "Leave it out, or pass ';'")
-    between = delimiter or ("\t" if kind == "tsv" else ",")
-    if kind != "parquet":
-        heads = [check_file(path) for path in files]
-        if kind == "json" and not any(heads):
-            raise empty(_name(files))
+    found = [found_in_file(path, columns, format, delimiter, header=header) for path in files]
+    kind, between = same_format([each.format for each in found]), found[0].delimiter
+    checked_delimiter(kind, delimiter)
     if kind == "lines":
-        return line_files(files, _name(files)).check(columns)
+        return line_files(files, _name(duckdb, files)).check(columns)
+    return open_as(duckdb, files, columns, kind, between, header=header, on_bad=on_bad)
+
+
+def checked_delimiter(kind: Format, delimiter: str | None) -> None:
+    if delimiter is not None and (kind not in ("csv", "tsv") or len(delimiter) != 1 or delimiter in '"\r\n'):
+        raise ArgumentError("delimiter", delimiter, "one character, for CSV", "Leave it out, or pass ';'")
+
+
+def open_as(
+    duckdb: DuckDB, files: Sequence[Path], columns: Columns, kind: Format, between: str, *, header: bool, on_bad: OnBad
+) -> Table:
+    """The table that files of this format are, its columns checked; `between` separates the cells of CSV."""
+    if kind in ("csv", "tsv", "json"):
+        files = [for_duckdb(duckdb, path) for path in files]
     if kind == "parquet":
         table = _parquet(duckdb, files, columns)
+    elif kind in ("arrow", "orc"):
+        table = _arrow(duckdb, files, columns, kind)
     elif kind == "json":
         table = _json(duckdb, files, columns, on_bad)
     else:
@@ -127,22 +95,27 @@ def open_files(
 
 def _table(duckdb: DuckDB, files: Sequence[Path], reader: str, names: Sequence[str], first_row: int) -> Table:
     """A table of text, read by `reader`, which has {} for the files."""
-    each = [File(str(path), reader.format(_literal([path]))) for path in files]
+    each = [File(duckdb.named(path), reader.format(_literal([path]))) for path in files]
     return Table(
-        duckdb, _name(files), reader.format(_literal(files)), dict.fromkeys(names, "VARCHAR"), True, each, first_row
+        duckdb,
+        _name(duckdb, files),
+        reader.format(_literal(files)),
+        dict.fromkeys(names, "VARCHAR"),
+        True,
+        each,
+        first_row,
     )
 
 
 def _csv(duckdb: DuckDB, files: Sequence[Path], header: bool, delimiter: str, on_bad: OnBad) -> Table:
-    first = first_row_of(files[0], delimiter)
-    names = column_names(first, str(files[0]), header=header)
-    for path in files[1:]:
-        other = first_row_of(path, delimiter)
+    shown = [duckdb.named(path) for path in files]
+    first = first_row_of(files[0], shown[0], delimiter)
+    names = column_names(first, shown[0], header=header)
+    for path, name in zip(files[1:], shown[1:], strict=True):
+        other = first_row_of(path, name, delimiter)
         if (other.cells != first.cells) if header else (len(other.cells) != len(names)):
             raise DataError(
-                str(path),
-                f"its columns are not those of {files[0]}",
-                "Read files of the same columns in the same order",
+                name, f"its columns are not those of {shown[0]}", "Read files of the same columns in the same order"
             )
     typed = ", ".join(f"{text_literal(name)}: 'VARCHAR'" for name in names)
     lenient = ", ignore_errors=true, store_rejects=true" if on_bad == "skip" else ""
@@ -159,7 +132,9 @@ def _csv(duckdb: DuckDB, files: Sequence[Path], header: bool, delimiter: str, on
 
 def _json(duckdb: DuckDB, files: Sequence[Path], columns: Columns, on_bad: OnBad) -> Table:
     """Columns are read as text, as they are written, so that a file of numbers and one of texts have the same keys."""
-    have = duckdb.types(f"select * from read_json({_literal(files)})", _name(files))
+    if not any(_begins(path) for path in files):
+        raise empty(_name(duckdb, files))
+    have = duckdb.types(f"select * from read_json({_literal(files)})", _name(duckdb, files))
     fields = ", ".join(f"{text_literal(name)}: 'VARCHAR'" for name in columns.names if name in have)
     lenient = ", ignore_errors=true" if on_bad == "skip" else ""
     shown = fields.replace("{", "{{").replace("}", "}}")
@@ -169,37 +144,68 @@ def _json(duckdb: DuckDB, files: Sequence[Path], columns: Columns, on_bad: OnBad
     return table
 
 
+def _begins(path: Path) -> bool:
+    """Whether there is anything in a file, unpacked."""
+    with opened_text(path) as file:
+        return bool(file.read(1))
+
+
+def _arrow(duckdb: DuckDB, files: Sequence[Path], columns: Columns, kind: Format) -> Table:
+    """Arrow (Feather) and ORC, read by pyarrow; DuckDB asks that for the columns it needs."""
+    pa, datasets = need("pyarrow"), need("pyarrow.dataset")
+    each: list[File] = []
+    types: dict[str, str] = {}
+    for i, path in enumerate(files):
+        name = duckdb.named(path)
+        try:
+            rows = datasets.dataset(str(path), format="ipc" if kind == "arrow" else "orc")
+        except (OSError, pa.ArrowInvalid) as error:
+            raise unreadable(name, error) from None
+        duckdb.connection.register(f"file{i}", rows)
+        own = duckdb.types(f"select * from file{i}", name)
+        types = types or own
+        _check_same(name, own, duckdb.named(files[0]), types, columns)
+        each.append(File(name, f"file{i}"))
+    origin = "(" + " union all by name ".join(f"select * from {one.origin}" for one in each) + ")"
+    return Table(duckdb, _name(duckdb, files), origin, types, False, each, cast=FRAME_CAST, counted=True)
+
+
 def _parquet(duckdb: DuckDB, files: Sequence[Path], columns: Columns) -> Table:
     reader = "read_parquet({}, hive_types_autocast=false)"
     origin = reader.format(_literal(files))
-    types = duckdb.types(f"select * from {origin}", _name(files))
+    types = duckdb.types(f"select * from {origin}", _name(duckdb, files))
     if len(files) > 1:
         _same_types(duckdb, files, columns, types)
-    each = [File(str(path), reader.format(_literal([path]))) for path in files]
+    each = [File(duckdb.named(path), reader.format(_literal([path]))) for path in files]
     read = text_literal(str(files[0])).replace("{", "{{").replace("}", "}}") if len(files) == 1 else "..."
     cast = Cast(f"Cast it in a query instead of naming the file (--sql, sql=): select * replace ({{}}) from {read}")
-    return Table(duckdb, _name(files), origin, types, False, each, cast=cast, counted=True)
+    return Table(duckdb, _name(duckdb, files), origin, types, False, each, cast=cast, counted=True)
 
 
 def _same_types(duckdb: DuckDB, files: Sequence[Path], columns: Columns, types: dict[str, str]) -> None:
-    """DuckDB would cast all files to the types of the first: then 1 and '1', two keys, become one silently."""
     for path in files[1:]:
         own = duckdb.types(f"select * from read_parquet({_literal([path])}, hive_types_autocast=false)", str(path))
-        for name in columns.names:
-            if own.get(name) != types.get(name) and not (_is_integer(own.get(name)) and _is_integer(types.get(name))):
-                problem = f"is of type {own[name]}" if name in own else "is not there"
-                raise DataError(
-                    str(path), f"{problem}, and in {files[0]} of type {types.get(name)}",
-                    "Read the files apart, or cast in SQL", column=name,
-                )  # fmt: skip
+        _check_same(str(path), own, str(files[0]), types, columns)
+
+
+def _check_same(path: str, own: dict[str, str], first: str, types: dict[str, str], columns: Columns) -> None:
+    """DuckDB would cast all files to the types of the first: then 1 and '1', two keys, become one silently."""
+    for name in columns.names:
+        if own.get(name) != types.get(name) and not (_is_integer(own.get(name)) and _is_integer(types.get(name))):
+            problem = f"is of type {own[name]}" if name in own else "is not there"
+            raise DataError(
+                path, f"{problem}, and in {first} of type {types.get(name)}",
+                "Read the files apart, or cast in SQL", column=name,
+            )  # fmt: skip
 
 
 def _is_integer(kind: str | None) -> bool:
     return kind is not None and (kind.endswith("INT") or kind in ("INTEGER", "UINTEGER"))
 
 
-def _name(files: Sequence[Path]) -> str:
-    return str(files[0]) if len(files) == 1 else f"{files[0]} and {len(files) - 1:,} more"
+def _name(duckdb: DuckDB, files: Sequence[Path]) -> str:
+    first = duckdb.named(files[0])
+    return first if len(files) == 1 else f"{first} and {len(files) - 1:,} more"
 
 
 def _literal(files: Sequence[Path]) -> str:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from ..errors import DataError
+from ..errors import DataError, did_you_mean
 from .lines import LONGEST_LINE, too_long
 from .packed import opened_text, unreadable
 
@@ -46,13 +46,13 @@ class FirstRow:
             ) from None
 
 
-def first_row_of(path: Path, delimiter: str) -> FirstRow:
+def first_row_of(path: Path, name: str, delimiter: str) -> FirstRow:
     """The first row of a file, compressed or not."""
     try:
         with opened_text(path) as file:
-            return first_row(file.read, str(path), delimiter)
+            return first_row(file.read, name, delimiter)
     except OSError as error:  # Arrow's, of a damaged archive
-        raise unreadable(str(path), error) from None
+        raise unreadable(name, error) from None
 
 
 def first_row(read: Callable[[int], bytes], source: str, delimiter: str) -> FirstRow:
@@ -121,6 +121,15 @@ def _split(held: bytes, delimiter: bytes, source: str, *, ended: bool) -> tuple[
         return cells, end.end()
 
 
+def cells_of(head: bytes, delimiter: str) -> list[bytes]:
+    """The cells of the first row, if what the input begins with has all of it and is CSV; else none."""
+    try:
+        found = _split(head, delimiter.encode(), "", ended=True)
+    except DataError:
+        return []
+    return found[0] if found else []
+
+
 def column_names(first: FirstRow, source: str, *, header: bool) -> list[str]:
     """The names in the header, or column0, column1, ... of a file that has none.
 
@@ -160,7 +169,9 @@ def missing_column(source: str, name: str, have: Sequence[str], asked: Iterable[
     letters = {one.strip().casefold() for one in have}
     if not doubt or any(one.strip().casefold() in letters for one in asked):
         shown = ", ".join(list(have)[:20]) + (f" and {len(have) - 20:,} more" if len(have) > 20 else "")
-        return DataError(source, "there is no such column", f"The columns are: {shown}", column=name)
+        near = did_you_mean(name, have)
+        way_out = f"{near}{' ' if near else ''}The columns are: {shown}"
+        return DataError(source, "there is no such column", way_out, column=name)
     why, way_out = _DOUBTS[doubt]
     whole = "query" if doubt == "query" else "file"
     return DataError(

@@ -8,12 +8,12 @@ from typing import Any
 from ..errors import LibraryMissing
 
 
-def need(name: str, extra: str = "cli") -> Any:
-    """The module `name`, or an error that says how to install it: it comes with an `extra` of this package."""
+def need(name: str, extra: str | None = "cli") -> Any:
+    """The module `name`, or an error that says how to install it: with an `extra` of this package, or by itself."""
     try:
         return importlib.import_module(name)
     except ImportError:
         library = name.partition(".")[0]
-        raise LibraryMissing(
-            f"reading this needs {library}, which is not installed. Run: pip install 'stablesketch[{extra}]'."
-        ) from None
+        what = library if extra is None else f"'stablesketch[{extra}]'"
+        doing = "this" if extra is None else "reading this"
+        raise LibraryMissing(f"{doing} needs {library}, which is not installed. Run: pip install {what}.") from None

@@ -12,8 +12,10 @@ from typing import Any, BinaryIO
 from ..errors import ArgumentError, ArgumentTypeError, DataError
 from .columns import FRAME_CAST, Columns, OnBad
 from .duckdb import DuckDB
-from .files import FORMATS, open_files, resolved
+from .files import checked_delimiter, open_as, open_files, resolved
+from .found import found_in_pipe
 from .libraries import need
+from .packed import stored
 from .queries import open_query
 from .sqlite import sqlite_stream
 from .streams import Stream, arrow_stream, csv_stream
@@ -50,7 +52,7 @@ def opened(duckdb: DuckDB, data: object, columns: Columns, how: Input, on_bad: O
         if not paths:
             raise ArgumentError("data", data, "no file is named", "Name a file, a pattern, or - for standard input")
         if "-" in paths:
-            return _standard_input(paths, columns, how)
+            return _standard_input(duckdb, paths, columns, how, on_bad)
         if len(paths) == 1 and os.path.isfile(paths[0]) and _database_kind(Path(paths[0])):
             raise DataError(paths[0], "this is a database", "Say what to read from it: --sql 'select ...'")
         return open_files(
@@ -85,21 +87,23 @@ def _database_kind(path: Path) -> str | None:
     return "sqlite" if head == _SQLITE else "duckdb" if head[8:12] == b"DUCK" else None
 
 
-def _standard_input(paths: Sequence[str], columns: Columns, how: Input) -> Stream:
+def _standard_input(
+    duckdb: DuckDB, paths: Sequence[str], columns: Columns, how: Input, on_bad: OnBad
+) -> Table | Stream:
+    """Lines and CSV are read as they come; what is not made of lines, and JSON, is stored first, in DuckDB's folder."""
     if len(paths) > 1:
         raise ArgumentError("data", list(paths), "standard input is read alone", "Pass - or files, not both")
     file = how.stdin if how.stdin is not None else sys.stdin.buffer
-    kind = how.format or "lines"
-    if kind == "lines":
-        stream = line_stream(file, "standard input")
-    elif kind in ("csv", "tsv"):
-        delimiter = how.delimiter or ("\t" if kind == "tsv" else ",")
-        stream = csv_stream(file, "standard input", header=how.header, delimiter=delimiter)
-    elif kind in FORMATS:
-        raise ArgumentError("format", kind, "standard input is lines, csv or tsv", "Save it to a file first")
-    else:
-        raise ArgumentError("format", kind, "there is no such format", "Pass lines, csv or tsv")
-    return stream.check(columns)
+    name = "standard input"
+    read, found = found_in_pipe(file, name, columns, how.format, how.delimiter, header=how.header)
+    checked_delimiter(found.format, how.delimiter)
+    if found.format == "lines":
+        return line_stream(read, name).check(columns)
+    if found.format in ("csv", "tsv"):
+        return csv_stream(read, name, header=how.header, delimiter=found.delimiter).check(columns)
+    place = duckdb.place(name, "pipe")
+    stored(read, place, name)
+    return open_as(duckdb, [place], columns, found.format, found.delimiter, header=how.header, on_bad=on_bad)
 
 
 def _frame(duckdb: DuckDB, data: Any, columns: Columns) -> Table | Stream:

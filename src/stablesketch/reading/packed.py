@@ -1,93 +1,167 @@
-"""Compressed or not: the first bytes of a file say it, and its name must agree.
+"""Compressed or not: the first bytes say it, of files and of pipes, whatever a name says.
 
-DuckDB goes by the suffix alone. It would read a gzipped file without .gz as text, find no rows in it and say nothing.
+DuckDB goes by the suffix alone, and unpacks gzip and zstd. It would read a gzipped file without .gz as text, find no
+rows in it and say nothing. So a file with another name is given the right one in DuckDB's own folder, by a link; what
+DuckDB cannot unpack is unpacked there.
 """
 
 from __future__ import annotations
 
+import lzma
+import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from ..errors import DataError, in_one_line
+from .duckdb import DuckDB
 from .libraries import need
 
-_PACKED = {  # how such a file begins, and what makes text of it
-    "gzip": (b"\x1f\x8b", "gzip -dc"),
-    "zstd": (b"\x28\xb5\x2f\xfd", "zstd -dc"),
-    "bzip2": (b"BZh", "bzip2 -dc"),
-    "xz": (b"\xfd7zXZ\x00", "xz -dc"),
-    "zip": (b"PK\x03\x04", "unzip -p"),
-    "lz4": (b"\x04\x22\x4d\x18", "lz4 -dc"),
+_BEGINS = {
+    "gzip": b"\x1f\x8b",
+    "zstd": b"\x28\xb5\x2f\xfd",
+    "bzip2": b"BZh",
+    "xz": b"\xfd7zXZ\x00",
+    "lz4": b"\x04\x22\x4d\x18",
 }
-_SUFFIX = {".gz": "gzip", ".zst": "zstd"}  # what DuckDB reads
+_ZIP = b"PK\x03\x04"
+SUFFIXES = {".gz": "gzip", ".zst": "zstd", ".bz2": "bzip2", ".xz": "xz", ".lz4": "lz4"}
+_BY_DUCKDB = {None: "", "gzip": ".gz", "zstd": ".zst"}
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 HEAD = 16  # bytes that tell
+SHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
 
 
-def check_file(path: Path) -> bytes:
-    """The first bytes of a file of text. Refuses what is none, or none that is read here.
+class Readable(Protocol):
+    """What bytes are read from, so many a call; none at the end."""
 
-    Raises:
-        DataError: the compression is not one that is read, the suffix says otherwise, or the text is UTF-16.
-    """
-    try:
-        with opened_text(path) as file:
-            head: bytes = file.read(HEAD)
-            check_bytes(head, str(path))
-            return head
-    except OSError as error:  # Arrow's, of a damaged archive
-        raise unreadable(str(path), error) from None
+    def read(self, size: int, /) -> bytes: ...
 
 
-def unreadable(source: str, error: Exception) -> DataError:
-    """A file that cannot be read, in the first line of what the system or Arrow says of it."""
-    said = in_one_line(str(error).split("\n")[0], 200)
-    return DataError(source, f"the file cannot be read: {said}", "Repair it, or leave it out")
+class Rest:
+    """A file of which something was read already, which comes once more; after its last line may come another."""
+
+    closed = False
+
+    def __init__(self, file: Readable, first: bytes, last: bytes = b"") -> None:
+        self._file = file
+        self._first = first
+        self._last = b"\n" + last + b"\n" if last else b""
+
+    def close(self) -> None:
+        """Nothing: whoever opened the file closes it."""
+
+    def read(self, size: int, /) -> bytes:
+        """So many bytes, and fewer only at the end: Arrow takes a short read for a block of its own."""
+        parts: list[bytes] = []
+        while size > 0:
+            found, self._first = self._first[:size], self._first[size:]
+            found = found or self._file.read(size)
+            if not found:
+                self._first, self._last = self._last, b""
+                if not self._first:
+                    break
+            parts.append(found)
+            size -= len(found)
+        return b"".join(parts)
 
 
-def _compression(path: Path) -> str | None:
-    """How a file is compressed: "gzip", "zstd", or None for not at all. Anything else is refused."""
-    with path.open("rb") as file:
-        head = file.read(HEAD)
-    kind, named = _kind(head), _SUFFIX.get(path.suffix.lower())
-    if kind is not None and kind not in _SUFFIX.values():
-        raise _unread(str(path), kind, path)
-    if kind != named and (kind is not None or head):
-        suffix = next((suffix for suffix, one in _SUFFIX.items() if one == kind), None)
-        raise DataError(
-            str(path),
-            f"is compressed with {kind}, but its name does not end with {suffix}"
-            if kind is not None
-            else f"is not compressed with {named}, but its name ends with {path.suffix}",
-            f"Rename it: mv {path} {path}{suffix}"
-            if kind is not None
-            else f"Rename it: mv {path} {path.with_suffix('')}",
-        )
-    return kind
-
-
-def check_bytes(head: bytes, source: str) -> None:
-    """Refuses text that begins as compressed data or as UTF-16 do, where only plain text can be read."""
-    kind = _kind(head)
-    if kind is not None:
-        raise _unread(source, kind, None)
-    if head.startswith(_UTF_16):
-        raise DataError(source, "the text is UTF-16, not UTF-8", "Convert it: iconv -f UTF-16 -t UTF-8")
-
-
-def opened_text(path: Path) -> Any:
-    """The bytes of a file of text as a stream of Arrow, uncompressed."""
-    return need("pyarrow").input_stream(str(path), compression=_compression(path))
-
-
-def _kind(head: bytes) -> str | None:
-    for kind, (magic, _) in _PACKED.items():
+def compression(head: bytes) -> str | None:
+    """How what begins with these bytes is compressed; None for not at all."""
+    for kind, magic in _BEGINS.items():
         # "BZh" alone could begin a header; the level and the first block's mark follow it.
         if head.startswith(magic) and (kind != "bzip2" or head[4:10] in (b"1AY&SY", b"\x17rE8P\x90")):
             return kind
     return None
 
 
-def _unread(source: str, kind: str, path: Path | None) -> DataError:
-    command = f"{_PACKED[kind][1]} {path or 'FILE'} | stablesketch release - --format csv ..."
-    return DataError(source, f"is compressed with {kind}, which cannot be read here", f"Uncompress it first: {command}")
+def unpacked(file: Readable, kind: str | None) -> Any:
+    """The bytes of a file that is compressed in this way; what is damaged is an OSError."""
+    if kind is None:
+        return file
+    if kind == "xz":
+        return _Xz(file)  # type: ignore[arg-type]  # it reads, and no more is needed
+    pa = need("pyarrow")
+    return pa.CompressedInputStream(pa.PythonFile(file, mode="r"), "bz2" if kind == "bzip2" else kind)
+
+
+class _Xz(lzma.LZMAFile):
+    """Damage is an OSError, as it is of Arrow's streams."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        try:
+            return super().read(size)
+        except (lzma.LZMAError, EOFError) as error:
+            raise OSError(str(error)) from None
+
+
+def compression_of(path: Path) -> str | None:
+    """How a file is compressed."""
+    with path.open("rb") as file:
+        return compression(file.read(HEAD))
+
+
+def opened_text(path: Path) -> Any:
+    """The bytes of a file as a stream, uncompressed."""
+    kind = compression_of(path)
+    if kind == "xz":
+        return _Xz(path)
+    return need("pyarrow").input_stream(str(path), compression="bz2" if kind == "bzip2" else kind)
+
+
+def for_duckdb(duckdb: DuckDB, path: Path) -> Path:
+    """A file that DuckDB reads as what it is: this one, or one in its own folder that is called by this name."""
+    kind, named = compression_of(path), SUFFIXES.get(path.suffix.lower())
+    if kind == named and kind in _BY_DUCKDB:
+        return path
+    base = path.stem if named is not None else path.name
+    place = duckdb.place(path, base + _BY_DUCKDB.get(kind, ""))
+    if kind in _BY_DUCKDB:
+        place.symlink_to(path.resolve())
+        return place
+    with opened_text(path) as file:
+        stored(file, place, str(path))
+    return place
+
+
+def stored(file: Any, place: Path, name: str) -> None:
+    """Writes what is left of a stream into a file in DuckDB's own folder."""
+    try:
+        with place.open("wb") as copy:
+            shutil.copyfileobj(file, copy, 1 << 20)
+    except OSError as error:
+        raise unreadable(name, error) from None
+
+
+def check_bytes(head: bytes, source: str) -> None:
+    """Refuses text that begins as an archive or as UTF-16 does, where only plain text can be read."""
+    if head.startswith(_ZIP):
+        raise DataError(source, "is a zip archive, which cannot be read here", "Unpack it first: unzip FILE.zip")
+    kind = compression(head)
+    if kind is not None:
+        raise DataError(source, f"is compressed with {kind} twice", f"Unpack it once first: {kind} -dc FILE")
+    if head.startswith(_UTF_16):
+        raise DataError(source, "the text is UTF-16, not UTF-8", "Convert it: iconv -f UTF-16 -t UTF-8")
+
+
+def check_sheet(path: Path) -> None:
+    """Refuses spreadsheets, with a command that makes text of one."""
+    if path.suffix.lower() in SHEETS:
+        to = path.with_suffix(".csv")
+        raise DataError(
+            str(path), "is a spreadsheet, which cannot be read here",
+            f"Save it as CSV, or convert it (pip install pandas openpyxl): python3 -c "
+            f"\"import pandas; pandas.read_excel('{path}').to_csv('{to}', index=False)\"",
+        )  # fmt: skip
+
+
+def begun(file: Readable, name: str) -> Readable:
+    """The same file, if it begins as text does."""
+    head = file.read(HEAD)
+    check_bytes(head, name)
+    return Rest(file, head)
+
+
+def unreadable(source: str, error: Exception) -> DataError:
+    """A file that cannot be read, in the first line of what the system or Arrow says of it."""
+    said = in_one_line(str(error).split("\n")[0], 200)
+    return DataError(source, f"the file cannot be read: {said}", "Repair it, or leave it out")

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, Protocol
+from typing import Any
 
 from ..errors import DataError
 from .columns import FRAME_CAST, Cast, Columns, OnBad, checked_types
@@ -15,14 +15,8 @@ from .duckdb import DuckDB, prefetched
 from .header import Doubt, column_names, first_row
 from .libraries import need
 from .lines import LONGEST_LINE, too_long
-from .packed import HEAD, check_bytes
+from .packed import Readable, Rest, begun, unreadable
 from .tables import Table
-
-
-class Readable(Protocol):
-    """What bytes are read from, so many a call; none at the end."""
-
-    def read(self, size: int, /) -> bytes: ...
 
 
 @dataclass
@@ -105,7 +99,7 @@ def csv_stream(file: Readable, name: str, *, header: bool, delimiter: str) -> St
         end = delimiter.join([mark] * len(names)).encode()
         try:
             batches = csv.open_csv(
-                pa.PythonFile(_Rest(file, first.rest if header else first.row + first.rest, end), mode="r"),
+                pa.PythonFile(Rest(file, first.rest if header else first.row + first.rest, end), mode="r"),
                 read_options=csv.ReadOptions(column_names=names, block_size=LONGEST_LINE, use_threads=False),
                 parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
                 convert_options=csv.ConvertOptions(
@@ -121,6 +115,8 @@ def csv_stream(file: Readable, name: str, *, header: bool, delimiter: str) -> St
             row = int(where[1]) + header if where else None
             problem = where[2] if where else str(error).split(": ")[0]
             raise DataError(name, problem, "Repair the input, or state the --delimiter", row=row) from None
+        except OSError as error:  # a damaged archive
+            raise unreadable(name, error) from None
 
     return Stream(
         name, names, read, text=True, doubt="header" if header else "", quotes=True, first_row=2 if header else 1
@@ -143,38 +139,6 @@ def _up_to(mark: str, batches: Iterator[Any], name: str) -> Iterator[Any]:
         raise DataError(name, "a quoted field does not end", "Repair the input, or state the --delimiter")
     if held.num_rows > 1:
         yield held.slice(0, held.num_rows - 1)
-
-
-class _Rest:
-    """A file of which something was read already, which comes once more; after its last line may come another."""
-
-    closed = False
-
-    def __init__(self, file: Readable, first: bytes, last: bytes = b"") -> None:
-        self._file = file
-        self._first = first
-        self._last = b"\n" + last + b"\n" if last else b""
-
-    def read(self, size: int, /) -> bytes:
-        """So many bytes, and fewer only at the end: Arrow takes a short read for a block of its own."""
-        parts: list[bytes] = []
-        while size > 0:
-            found, self._first = self._first[:size], self._first[size:]
-            found = found or self._file.read(size)
-            if not found:
-                self._first, self._last = self._last, b""
-                if not self._first:
-                    break
-            parts.append(found)
-            size -= len(found)
-        return b"".join(parts)
-
-
-def begun(file: Readable, name: str) -> Readable:
-    """The same file, if it begins as text does."""
-    head = file.read(HEAD)
-    check_bytes(head, name)
-    return _Rest(file, head)
 
 
 def arrow_stream(reader: Any, name: str) -> Stream:

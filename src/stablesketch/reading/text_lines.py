@@ -17,8 +17,8 @@ import numpy as np
 from ..errors import DataError
 from .libraries import need
 from .lines import whole_lines
-from .packed import opened_text, unreadable
-from .streams import Readable, Stream, begun
+from .packed import Readable, begun, opened_text, unreadable
+from .streams import Stream
 
 Opened = Callable[[], AbstractContextManager[Readable]]
 

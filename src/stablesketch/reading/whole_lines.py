@@ -37,7 +37,7 @@ def check_skipped(table: Table, columns: Columns, files: Sequence[Path], delimit
     path, row = next(_torn(files, _whole_line(delimiter)), (None, None))
     if several or path is not None:
         raise DataError(
-            str(path or table.name),
+            table.name if path is None else table.duckdb.named(path),
             "quotes that do not end on their line, or other ends of lines: what follows could be a part of it",
             "Repair it: a row is skipped only if it is one line",
             row=row,

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ..bounding.groups import Name
+from ..durable import write_named
+from ..errors import ArgumentError
 from ..plan import Plan
-from ..published import Release
+from ..published import Point, Release
 from ..visible import visible
+from .question import Question
+from .tabular import Column, Tabular, names_of_groups, parts_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ..ledger import Ledger
 
 
 @dataclass(frozen=True)
@@ -56,11 +68,18 @@ class GroupRelease:
         return json.dumps({"group": name, **json.loads(self.release.to_json())}, sort_keys=True)
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What was released, by which plan; `skipped` rows only where their number is public: of pairs, under replace.
+@dataclass(frozen=True, repr=False)
+class Outcome(Tabular):
+    """What `ss.release` gives: one number, or one for each group; everything in it may be published.
+
+    Of one number `value`, `low`, `high` and all else that a `Release` has are at hand. Of groups it is a sequence of
+    `GroupRelease`, and `outcome["FR"]` is the `Release` of a group, `outcome["FR", "2026"]` where names have two parts.
+    It prints as a table. In frames a profile has one row for each order, and a column of groups that is called as one
+    of the other columns has `group_` before its name.
 
     `price` is (ε, δ) of all of it, `shares` what of that went where; both are known also if no group is shown.
+    `skipped` is the number of invalid rows, where that is public: of pairs, under replace. `question` is what was
+    asked, None of stored sketches.
     """
 
     plan: Plan
@@ -70,6 +89,131 @@ class Outcome:
     skipped: int | None = None
     price: tuple[float, float] | None = None
     shares: tuple[Share, ...] = ()
+    question: Question | None = None
+
+    @property
+    def release(self) -> Release:
+        """The one number, with all that is said of it."""
+        only = self.releases[0] if len(self.releases) == 1 else None
+        if not isinstance(only, Release):
+            raise ArgumentError(
+                "release", f"{len(self.releases):,} groups", "there is one number for each group, not one in all",
+                'Name the group, outcome["FR"].value, or use to_pandas(), to_polars() or to_arrow()',
+            )  # fmt: skip
+        return only
+
+    @property
+    def value(self) -> float:
+        """The number itself."""
+        return self.release.value
+
+    @property
+    def low(self) -> float:
+        """The lower end of its interval."""
+        return self.release.low
+
+    @property
+    def high(self) -> float:
+        """The upper end of its interval."""
+        return self.release.high
+
+    if not TYPE_CHECKING:  # which knows `release` for what is used more seldom
+
+        def __getattr__(self, name: str) -> Any:
+            """What else the one number says of itself: its ε, its record in the ledger, the points of a profile."""
+            if name in Release.__dataclass_fields__:
+                return getattr(self.release, name)
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __len__(self) -> int:
+        return len(self.releases)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.releases)
+
+    def __contains__(self, group: object) -> bool:
+        return parts_of(group) in self._groups()
+
+    @overload
+    def __getitem__(self, group: str | Name) -> Release: ...
+    @overload
+    def __getitem__(self, group: int) -> Any: ...
+    def __getitem__(self, group: str | Name | int) -> Any:
+        """The release of the group of this name; or by its place, as in a list."""
+        if isinstance(group, int):
+            return self.releases[group]
+        if not self.grouped:
+            raise ArgumentError("group", group, "this is one number, and has no groups", "Read its value")
+        found = self._groups()
+        if parts_of(group) not in found:
+            shown = [one.name for one in found.values()]
+            names = f"There are: {', '.join(shown[:10])}{', ...' * (len(shown) > 10)}" if shown else "None is shown"
+            raise ArgumentError("group", group, "there is no such group here", names)
+        return found[parts_of(group)].release
+
+    def _groups(self) -> dict[object, GroupRelease]:
+        return {one.group: one for one in self.releases if isinstance(one, GroupRelease)}
+
+    @property
+    def title(self) -> str:
+        """The statistic and its price; and that no group is shown, where none is."""
+        if self.releases:
+            first = self._numbers()[0][1]
+            return f"{first.statistic}  ({first.cost_in_words})"
+        epsilon, delta = self.price or (self.plan.epsilon, self.plan.delta)
+        none = "no group is large enough for its name to be shown"
+        return f"{self.plan.statistic}: {none}  (ε = {epsilon:.4g}, δ = {delta:.3g})"
+
+    def _numbers(self) -> list[tuple[Name, Release]]:
+        return [(one.group, one.release) if isinstance(one, GroupRelease) else ((), one) for one in self.releases]
+
+    def columns(self) -> dict[str, Column]:
+        """Groups, the order of a profile, value and limits, and on what terms."""
+        rows = [
+            (name, release, point)
+            for name, release in self._numbers()
+            for point in release.points or (Point(release.p, release.value, release.low, release.high),)
+        ]
+        banded = bool(rows) and all(point.band_low is not None for *_, point in rows)
+        sure = f"{100 * (rows[0][1].confidence if rows else 0.95):g}%"
+        limits = {"value": "value", "low": f"{sure} from", "high": "to"}
+        shown = {**({"order": "order"} if self.plan.statistic.several else {}), **limits}
+        if banded:
+            shown |= {"band_low": f"{sure} at once from", "band_high": "to"}
+        found = {name: Column(float, [getattr(one[2], name) for one in rows], head) for name, head in shown.items()}
+        for name, kind in (("confidence", float), ("epsilon", float), ("delta", float), ("statistic", str)):
+            found[name] = Column(kind, [getattr(release, name) for _, release, _ in rows], None)
+        by = names_of_groups(self._by(), list(found))
+        groups = {name: Column(str, [group[i] for group, *_ in rows], name) for i, name in enumerate(by)}
+        return {**groups, **found}
+
+    def _by(self) -> Sequence[str]:
+        if self.question is not None:
+            return self.question.columns.by
+        parts = len(self._numbers()[0][0]) if self.releases else 0
+        return ["group"] if parts == 1 else [f"group_{i + 1}" for i in range(parts)]
+
+    def to_json(self) -> str:
+        """The release as versioned JSON; of groups a list, each with the name of its group."""
+        return to_json(self.releases, grouped=self.grouped)
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
+        """A picture of it: a figure of matplotlib; with `path`, also stored there: a new .png, .svg or .html file."""
+        from ..pictures import release_bytes, release_picture
+
+        if not self.releases:
+            raise ArgumentError("outcome", "0 groups", "there is nothing to draw", "Draw it where a group is shown")
+        if path is not None:
+            write_named("path", Path(path), release_bytes(self, Path(path)))
+        return release_picture(self.releases)
+
+    def report(self, path: str | os.PathLike[str], *, ledger: Ledger | None = None) -> None:
+        """A page that explains it to anybody, as a new .html file; with the ledger's budget, if that is given."""
+        from ..page import check_page_path
+        from ..report import Context, report_page
+
+        check_page_path(Path(path))
+        write_named("path", Path(path), report_page(self, Context.of(self.question, ledger)).encode())
 
 
 def recorded(releases: list[Any], number: int) -> list[Any]:

@@ -46,6 +46,7 @@ def run_source(
             skipped=source.skipped() if question.tells_skipped else None,
             price=(decision.terms.epsilon, decision.terms.delta),
             shares=decision.shares,
+            question=question,
         )
 
 

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
 from string import Template
 
+from .. import __version__
 from ..errors import ArgumentError
+from ..ledger import Ledger
 from ..page import document, escaped
-from ..pictures import release_picture
 from ..pictures.profile_picture import shown_name
+from ..pictures.release_picture import release_picture
 from ..pictures.save import inline_svg
 from ..plan import Plan
 from ..privacy import Relation
 from ..published import Release
 from ..release.outcome import GroupRelease, Outcome
-from ..spoken import short
+from ..release.question import Question
+from ..spoken import at_most, short
 from ..statistic import Subject
 from . import sentences, tables
 from .commands import commands
@@ -38,6 +42,29 @@ class Context:
     person: bool = False
     ledger: str | None = None
     value: str | None = None
+
+    @classmethod
+    def of(cls, question: Question | None, ledger: Ledger | None = None) -> Context:
+        """What is known today of a release by this question, or from a stored sketch; `ledger` is where it was paid."""
+        spent = None
+        if ledger is not None:
+            spent = (
+                f"It is recorded in a ledger. All releases there, {len(ledger):,} so far, cost "
+                f"ε = {at_most(ledger.spent())} of {ledger.epsilon:g} at δ = {ledger.delta:g} together."
+            )
+        today = datetime.datetime.now(datetime.UTC).date().isoformat()
+        if question is None:
+            return cls(today, __version__, ledger=spent)
+        columns = question.columns
+        return cls(
+            today,
+            __version__,
+            key=None if columns.key == ("line",) else " and ".join(columns.key),
+            by=" and ".join(columns.by) or None,
+            person=columns.person is not None,
+            ledger=spent,
+            value=columns.value,
+        )
 
 
 def report_page(outcome: Outcome, context: Context) -> str:

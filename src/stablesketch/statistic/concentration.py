@@ -42,6 +42,8 @@ _FORM = _FormOption("form", "Of simpson: index, gini or inverse; of hhi: up to 1
 class _Concentration(Derived):
     """A monotone function of C, by way of ln D_2 = -ln C."""
 
+    of_shares: ClassVar[bool] = True
+
     @property
     def p(self) -> float:
         """Its order as a diversity."""

@@ -2,7 +2,8 @@
 
 With x = F_q/N^q = sum over keys of (share of the key)^q, the Hill number is D_q = x^{1/(1-q)}; D_0 is the number of
 distinct keys and D_1 = e^H. Rényi's entropy is ln D_q, Tsallis' is (D_q^{1-q} - 1)/(1-q) = (x - 1)/(1-q), H at q = 1.
-All three are functions of D_q that rise with it. Orders go up to 2: D_2 = N²/F_2 is the inverse of Simpson's index.
+All three are functions of D_q that rise with it. D_2 = N²/F_2 is the inverse of Simpson's index. Exact values are of
+any order (any_order.py); what is released ends at order 2.
 
 N is public only where every pair counts 1 and the number of pairs is public (replace). Elsewhere it is released as
 well, by discrete Laplace noise, and the price composed; nothing is ever divided by an exact N that is private.
@@ -21,6 +22,7 @@ import numpy as np
 from ..arrays import Array
 from ..errors import ArgumentError
 from ..spoken import about, percent, short
+from .any_order import exact_inputs, exact_log_hill, is_released
 from .arguments import Argument, one_order
 from .known import Known
 from .measured import Distinct, Shannon
@@ -44,6 +46,8 @@ def measured_for(order: float) -> tuple[Measured, ...]:
     """What ln D_q is computed from."""
     if order == 0.0:
         return (Distinct(),)
+    if not is_released(order):
+        return exact_inputs(order)
     return (Shannon(),) if order == 1.0 else (Moment(order), Total())
 
 
@@ -58,6 +62,8 @@ def log_hill(order: float, found: Mapping[Statistic, Array], pairs: int) -> Arra
         return np.maximum(found[Shannon()], 0.0)
     if order == 0.0:
         return np.log(np.maximum(found[Distinct()], 1.0))
+    if not is_released(order):
+        return exact_log_hill(order, found)
     n = np.maximum(found.get(Total(), np.float64(pairs)), 1.0)
     most = (_MOST_KEYS * n) ** (1.0 - order)  # x of so many keys; that of one key is 1
     x = np.clip(found[Moment(order)] / n**order, np.minimum(most, 1.0), np.maximum(most, 1.0))
@@ -73,17 +79,25 @@ def log_hill_factor(order: float, measured: Statistic) -> float:
 
 @dataclass(frozen=True)
 class Diversity(Derived):
-    """A function of D_q, of an order q in [0, 2]."""
+    """A function of D_q, of an order q of 0 or more; releases end at order 2."""
 
     order: float
 
     arguments: ClassVar[tuple[Argument, ...]] = (one_order("order"),)
+    of_shares: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        order = checked_order("order", self.order, 0.0, 2.0, ends=True, way_out=_WAY_OUT)
-        if order not in (0.0, 1.0):
-            checked_order("order", self.order, LEAST_ORDER, 2.0, ends=True, way_out=_WAY_OUT)
+        way_out = "Pass an order of 0 or more"
+        order = checked_order("order", self.order, 0.0, math.inf, ends=True, way_out=way_out)
         object.__setattr__(self, "order", order)
+
+    def check_released(self) -> None:
+        if not is_released(self.order):
+            least = LEAST_ORDER if 0.0 < self.order < LEAST_ORDER else 0.0
+            way_out = (
+                f"{_WAY_OUT}. Exact values, which are not private, are of any order (ss.exact, stablesketch exact)"
+            )
+            checked_order("order", self.order, least, 2.0, ends=True, way_out=way_out)
 
     @property
     def p(self) -> float:
@@ -130,12 +144,19 @@ class Diversity(Derived):
         """With x as it is defined above, of an order that is neither 0 nor 1."""
         if self.order == 1.0:
             return Shannon().definition()
+        if math.isinf(self.order):
+            return f"{self.of_largest_share}, m being the largest share of a key in the total"
         x = f"x being the sum over all keys of s^{self.order:g}, s the share of the key in the total"
-        return f"{self.of_shares(1.0 - self.order)}, {x}"
+        return f"{self.in_shares(1.0 - self.order)}, {x}"
 
     @abstractmethod
-    def of_shares(self, one_less: float) -> str:
+    def in_shares(self, one_less: float) -> str:
         """The formula in x = Σ s^q, where 1 - q is `one_less`."""
+
+    @property
+    @abstractmethod
+    def of_largest_share(self) -> str:
+        """The formula of its limit at ever higher orders, in the largest share m."""
 
     @abstractmethod
     def at_log_hill(self, log_hill: float) -> float:
@@ -148,9 +169,10 @@ class Diversity(Derived):
 
 @dataclass(frozen=True)
 class Hill(Diversity):
-    """D_q, the Hill number of order q in [0, 2]: the effective number of keys."""
+    """D_q, the Hill number of order q: the effective number of keys. Up to order 2 it can be released."""
 
     name: ClassVar[str] = "hill"
+    of_largest_share = "1/m"
     default_error: ClassVar[float] = 0.04
 
     def of(self, found: Mapping[Statistic, Array], pairs: int) -> Array:
@@ -168,7 +190,7 @@ class Hill(Diversity):
             return Distinct().definition()
         return "e^entropy, the entropy being that of Shannon" if self.order == 1.0 else super().definition()
 
-    def of_shares(self, one_less: float) -> str:
+    def in_shares(self, one_less: float) -> str:
         return f"x^{1.0 / one_less:.4g}"
 
     def headline(self, release: Release, subject: Subject) -> str:
@@ -180,9 +202,10 @@ class Hill(Diversity):
 
 @dataclass(frozen=True)
 class Renyi(Diversity):
-    """ln D_q: Rényi's entropy of order q in [0, 2], in nats."""
+    """ln D_q: Rényi's entropy of order q, in nats. Up to order 2 it can be released."""
 
     name: ClassVar[str] = "renyi"
+    of_largest_share = "-ln m"
     relative: ClassVar[bool] = False
     unit: ClassVar[str] = "nats"
     default_error: ClassVar[float] = 0.04
@@ -196,7 +219,7 @@ class Renyi(Diversity):
     def at_log_hill(self, log_hill: float) -> float:
         return log_hill
 
-    def of_shares(self, one_less: float) -> str:
+    def in_shares(self, one_less: float) -> str:
         return f"(ln x)/{one_less:.4g}"
 
     def headline(self, release: Release, subject: Subject) -> str:
@@ -208,19 +231,22 @@ class Renyi(Diversity):
 
 @dataclass(frozen=True)
 class Tsallis(Diversity):
-    """(D_q^{1-q} - 1)/(1-q): Tsallis' entropy of order q in [0, 2].
+    """(D_q^{1-q} - 1)/(1-q): Tsallis' entropy of order q. Up to order 2 it can be released.
 
     Its error is relative to (1-q) times itself plus 1, that is to F_q/N^q: below order 1 the same thing where it is
     large. At order 1 it is Shannon's entropy, and the error absolute.
     """
 
     name: ClassVar[str] = "tsallis"
+    of_largest_share = "0 whatever the data"
 
     def factor(self, measured: Statistic) -> float:
         return self.order if isinstance(measured, Total) else 1.0
 
     def of(self, found: Mapping[Statistic, Array], pairs: int) -> Array:
         log = log_hill(self.order, found, pairs)
+        if math.isinf(self.order):
+            return np.zeros_like(log)
         return log if self.order == 1.0 else np.expm1((1.0 - self.order) * log) / (1.0 - self.order)
 
     def log_hill_of(self, value: float) -> float:
@@ -231,7 +257,7 @@ class Tsallis(Diversity):
             return log_hill
         return math.expm1((1.0 - self.order) * log_hill) / (1.0 - self.order)
 
-    def of_shares(self, one_less: float) -> str:
+    def in_shares(self, one_less: float) -> str:
         return f"(x - 1)/{one_less:.4g}"
 
     def headline(self, release: Release, subject: Subject) -> str:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 class _Inequality(Derived):
     relative: ClassVar[bool] = False
     of_people: ClassVar[bool] = True
+    of_shares: ClassVar[bool] = True
 
     @property
     def inputs(self) -> tuple[Measured, ...]:

@@ -26,6 +26,7 @@ class Shannon(Measured):
     relative: ClassVar[bool] = False
     unit: ClassVar[str] = "nats"
     default_error: ClassVar[float] = 0.04
+    of_shares: ClassVar[bool] = True
     bare_needs_pairs: ClassVar[bool] = True
     exact_has_delta: ClassVar[bool] = True
 

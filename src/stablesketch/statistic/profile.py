@@ -25,7 +25,7 @@ _MOST = 16
 
 @dataclass(frozen=True)
 class Profile(Derived):
-    """D_q at several orders q in [0, 2]: a falling curve, flat if all keys are equally common.
+    """D_q at several orders q: a falling curve, flat if all keys are equally common.
 
     By default the orders are 0, 1 and 2: how many keys there are, how many count, and how many dominate. The price is
     that of all orders together. `error` is asked of every order, so that none is starved. The value of a profile is
@@ -70,6 +70,10 @@ class Profile(Derived):
     @property
     def point_names(self) -> tuple[str, ...]:
         return tuple(f"order {order:g}" for order in self.orders)
+
+    def check_released(self) -> None:
+        for point in self.points:
+            point.check_released()
 
     @property
     def inputs(self) -> tuple[Measured, ...]:

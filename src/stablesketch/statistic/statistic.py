@@ -47,6 +47,8 @@ class Statistic(ABC):
     """Whether it is computed from others that are measured."""
     several: ClassVar[bool] = False
     """Whether it is several numbers, one for each of its `points`."""
+    of_shares: ClassVar[bool] = False
+    """Whether it is about shares in the whole, so that its exact value is nan where there is nothing."""
     arguments: ClassVar[tuple[Argument, ...]] = ()
     """Its fields, as options of the command line give them."""
     on_command_line: ClassVar[bool] = True
@@ -59,6 +61,9 @@ class Statistic(ABC):
         @property
         def p(self) -> float:
             """Its order: 0 counts every key alike, 1 every pair."""
+
+    def check_released(self) -> None:  # noqa: B027  # most have no such values
+        """Refuses what has an exact value, and no private one."""
 
     # What it is made of.
 
@@ -126,7 +131,7 @@ class Statistic(ABC):
     def exact_of(self, sums: Mapping[Measured, float], total: float, keys: int) -> tuple[float, ...]:
         """The same from the sums of the terms of its inputs (`Measured.terms`), the total and the number of keys."""
         found: dict[Statistic, Array] = {each: np.array(each.of_sum(sums[each], total)) for each in self.inputs}
-        return tuple(float(point.of(found, keys)) for point in self.points)
+        return tuple(float(point.of(found, keys)) if keys or not point.of_shares else math.nan for point in self.points)
 
     # Its words.
 
@@ -204,6 +209,8 @@ class Measured(Statistic):
     """Whether a sketch without noise takes a promise of the number of pairs: no phantoms can stand for them."""
     exact_has_delta: ClassVar[bool] = False
     """Whether the exact mechanism takes a δ."""
+    of_largest: ClassVar[bool] = False
+    """Whether `sql_term` takes the total of the largest key, `largest`, too."""
 
     @property
     def inputs(self) -> tuple[Measured, ...]:
@@ -253,7 +260,7 @@ def checked_order(name: str, value: object, low: float, high: float, *, ends: bo
     try:
         order = float(value)
     except OverflowError:  # an int of 400 digits
-        order = math.inf
+        order = math.nan
     inside = low <= order <= high if ends else low < order < high
     if not inside or math.isnan(order):
         raise ArgumentError(name, value, f"it must lie between {low:g} and {high:g}", way_out)

@@ -239,7 +239,7 @@ def test_whole_keys_are_added_up_as_on_one_machine(
     monkeypatch.setattr(ss.Secret, "generate", classmethod(lambda cls: own))
     frame = pa.table({"key": [key for key, _ in PAIRS], "n": [value for _, value in PAIRS]})
     here = ss.release(frame, ss.Moment(0.5), asked, key="key", value="n", size=50)
-    assert isinstance(here, ss.Release)
+    assert isinstance(here, ss.Outcome)
     assert json.loads(here.to_json()) == found
     low = ss.Privacy(4.0, 1e-6, 10, max_value=5, unit="key", relation="replace")
     with pytest.raises(ss.DataError, match=r"the total of a key is above the promised max_value = 5"):

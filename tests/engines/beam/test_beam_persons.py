@@ -134,7 +134,7 @@ def released_here(task_of: Release, elements: list[Any], monkeypatch: pytest.Mon
     )
     grouped: dict[str, Any] = {"by": "country", "groups": ["FR", "XX"], "groups_per_person": 2} if by else {}
     found = ss.release(frame, ss.Moment(0.5), privacy(3), key="app", value="n", person="who", size=50, **grouped)
-    return [json.loads(one.to_json()) for one in (found if isinstance(found, list) else [found])]
+    return [json.loads(one.to_json()) for one in found]
 
 
 @pytest.mark.parametrize("by", [False, True])

@@ -17,9 +17,9 @@ from stablesketch.engines.local import group_collectors
 PRIVACY = ss.Privacy(1.0, 1e-6, 0, relation="add_remove")
 
 
-def table(groups: list[str], data: pa.Table) -> list[ss.GroupRelease]:
+def table(groups: list[str], data: pa.Table) -> ss.Outcome:
     found = ss.release(data, ss.Moment(0.5), PRIVACY, key="k", by="g", groups=groups, size=20)
-    assert isinstance(found, list)
+    assert isinstance(found, ss.Outcome)
     return found
 
 

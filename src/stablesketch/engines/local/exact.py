@@ -1,18 +1,24 @@
-"""Statistics by DuckDB's own group-by: exact, unbounded in keys (they spill), and not private."""
+"""`exact`: statistics by DuckDB's own group-by: exact, unbounded in keys (they spill), and not private."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ...bounding.groups import Name
-from ...reading.columns import Columns, OnBad
+from ...bounding.persons import bounded
+from ...errors import ArgumentError, ArgumentTypeError
+from ...reading.columns import Columns, OnBad, checked_columns
 from ...reading.duckdb import DuckDB
 from ...reading.opened import Input, opened
 from ...reading.streams import Stream
+from ...release.tabular import Column, Tabular, names_of_groups, parts_of
+from ...secret import Secret
 from ...statistic import Statistic
 
 
-class Exact(NamedTuple):
+class ExactGroup(NamedTuple):
     """One group, or all with an empty name. A profile has several values."""
 
     group: Name
@@ -20,23 +26,141 @@ class Exact(NamedTuple):
     pairs: int
     keys: int
 
+    @property
+    def value(self) -> float:
+        """The number; of a profile, that of its first order."""
+        return self.values[0]
 
-def exact_values(data: object, statistic: Statistic, columns: Columns, how: Input, on_bad: OnBad) -> list[Exact]:
-    """The statistic of every group, or of all."""
+
+class Bound(NamedTuple):
+    """How much of one person is used: so many pairs, in so many groups."""
+
+    pairs: int = 1
+    groups: int = 1
+
+
+LEAST = Bound()
+
+
+@dataclass(frozen=True, repr=False)
+class Exact(Tabular):
+    """True values, **not private**: for the curator's eyes, as the data are. Prints and becomes frames as a release.
+
+    Of one number `value` is at hand, and `exact["FR"]` is that of a group, with how many pairs and keys it has.
+    """
+
+    statistic: Statistic
+    groups: list[ExactGroup]
+    by: tuple[str, ...] = ()
+
+    @property
+    def value(self) -> float:
+        """The one number."""
+        if self.by:
+            raise ArgumentError(
+                "value", f"{len(self.groups):,} groups", "there is one number for each group, not one in all",
+                'Name the group: exact["FR"].value',
+            )  # fmt: skip
+        return self.groups[0].value
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    def __iter__(self) -> Iterator[ExactGroup]:
+        return iter(self.groups)
+
+    def __contains__(self, group: object) -> bool:
+        return any(one.group == parts_of(group) for one in self.groups)
+
+    def __getitem__(self, group: str | Name) -> ExactGroup:
+        for one in self.groups:
+            if one.group == parts_of(group):
+                return one
+        raise ArgumentError("group", group, "there is no such group in the data", "Name one that is there")
+
+    @property
+    def title(self) -> str:
+        """The statistic, and that it is not private."""
+        return f"{self.statistic}, exact: NOT PRIVATE, for the curator's eyes"
+
+    def columns(self) -> dict[str, Column]:
+        """Groups, the order of a profile, the value, and how many pairs and keys there are."""
+        rows = [(one, *pair) for one in self.groups for pair in zip(self.statistic.points, one.values, strict=True)]
+        orders = {"order": Column(float, [point.p for _, point, _ in rows], "order")} if self.statistic.several else {}
+        found = {
+            **orders,
+            "value": Column(float, [value for *_, value in rows], "value"),
+            "pairs": Column(int, [one.pairs for one, *_ in rows], "pairs"),
+            "keys": Column(int, [one.keys for one, *_ in rows], "keys"),
+        }
+        by = names_of_groups(self.by, list(found))
+        return {name: Column(str, [one.group[i] for one, *_ in rows], name) for i, name in enumerate(by)} | found
+
+
+def exact(
+    data: object,
+    statistic: Statistic,
+    *,
+    key: str | Sequence[str],
+    value: str | None = None,
+    by: str | Sequence[str] | None = None,
+    person: str | None = None,
+    pairs_per_person: int = 1,
+    groups_per_person: int = 1,
+    on_bad: OnBad = "error",
+    sql: str | None = None,
+    format: str | None = None,
+    header: bool = True,
+    delimiter: str | None = None,
+) -> Exact:
+    """The true value, **not private**: for the curator's eyes, to plan with and to compare a release with.
+
+    Takes what `ss.release` takes, without a privacy. With `person` at most `pairs_per_person` pairs of each person in
+    at most `groups_per_person` groups are used, as a release would use them: compare it with the value without, to see
+    what bounding does. Hill numbers and the entropies of Rényi and Tsallis are of any order from 0 to math.inf. Where
+    there are no data, whatever is about shares is nan, and counts and sums are 0.
+
+    Raises:
+        DataError: the data cannot be read, or a row is no pair; it names file, row and column.
+    """
+    if not isinstance(statistic, Statistic):
+        raise ArgumentTypeError("statistic", statistic, "not a statistic", "Pass ss.Hill(1), for example")
+    columns = checked_columns(key, value, by, person)
+    for name, given in (("pairs_per_person", pairs_per_person), ("groups_per_person", groups_per_person)):
+        if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+            raise ArgumentError(name, given, "it must be a whole number of 1 or more", "Pass 20, for example")
+        if given != 1 and person is None:
+            raise ArgumentError(name, given, "there is no person column", f"Name it (person=), or leave out {name}=")
+    bound = Bound(pairs_per_person, groups_per_person)
+    found = exact_values(data, statistic, columns, Input(format, header, delimiter, sql), on_bad, bound)
+    return Exact(statistic, found, columns.by)
+
+
+def exact_values(
+    data: object, statistic: Statistic, columns: Columns, how: Input, on_bad: OnBad, bound: Bound = LEAST
+) -> list[ExactGroup]:
+    """The statistic of every group, or of all; with a column of people, of what `bound` leaves of each."""
     with DuckDB() as duckdb:
         source = opened(duckdb, data, columns, how, on_bad)
         if isinstance(source, Stream):
             source = source.kept(duckdb, columns, on_bad)
         if on_bad == "error" and (bad := source.first_bad(columns, None)) is not None:
             raise bad
+        query = source.query(columns, "skip")
+        if columns.person is not None:
+            own = Secret.generate()
+            query = bounded(duckdb, query, columns, pairs=bound.pairs, groups=bound.groups, secret=own)
         groups = columns.group_marks
         keys = columns.key_marks
         total = "sum(v)" if columns.value is not None else "count(*)"
         named = "".join(f"{name}, " for name in groups)
         totals = (
             f"select {', '.join([*groups, *keys])}, cast({total} as double) as total, count(*) as pairs "
-            f"from ({source.query(columns, 'skip')}) group by all"
+            f"from ({query}) group by all"
         )
+        if any(each.of_largest for each in statistic.inputs):
+            over = f"partition by {', '.join(groups)}" if groups else ""
+            totals = f"select *, max(total) over ({over}) as largest from ({totals})"
         terms = ["total", *(each.sql_term for each in statistic.inputs)]
         sums = ", ".join(f"coalesce(fsum({term}), 0.0)" for term in terms)
         found = duckdb.rows(
@@ -47,8 +171,8 @@ def exact_values(data: object, statistic: Statistic, columns: Columns, how: Inpu
         return [_exact(statistic, row, len(groups)) for row in found]
 
 
-def _exact(statistic: Statistic, row: tuple[Any, ...], groups: int) -> Exact:
+def _exact(statistic: Statistic, row: tuple[Any, ...], groups: int) -> ExactGroup:
     total, *sums, pairs, keys = row[groups:]
     found = dict(zip(statistic.inputs, map(float, sums), strict=True))
     values = statistic.exact_of(found, float(total), int(keys))
-    return Exact(tuple(map(str, row[:groups])), values, int(pairs), int(keys))
+    return ExactGroup(tuple(map(str, row[:groups])), values, int(pairs), int(keys))

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Unpack
 
 from ...paying import until_shown
 from ...privacy import Privacy
-from ...published import Release
 from ...reading.duckdb import DuckDB
-from ...release.outcome import GroupRelease, Outcome
+from ...release.outcome import Outcome
 from ...release.question import Question, WhatOfFiles, asks, question
 from ...release.run import run_source
 from ...release.source import Progress
@@ -28,7 +27,7 @@ def release(
     ledger: Ledger | None = None,
     label: str = "",
     **what: Unpack[WhatOfFiles],
-) -> Release | list[GroupRelease]:
+) -> Outcome:
     """One private number from `data`, under a fresh secret; with `by`, one for each group.
 
     `data` is a path, a pattern, or several (Parquet, CSV, JSON, compressed or not); a frame of pandas, polars or
@@ -44,15 +43,15 @@ def release(
     are chosen privately, for `selection_share` of ε and δ. Every group has all the rest (bounding/groups.py); ε and δ
     of a group's release are those of the whole table.
 
-    `ledger` records what is spent before a value appears. A `Question`, which `ss.question` makes of the same
-    arguments, takes the place of statistic, privacy and all that is asked.
+    The result prints as a table; `value`, `low` and `high` are at hand of one number, `result["FR"]` is that of a group
+    (`Outcome`). `ledger` records what is spent before a value appears. A `Question`, which `ss.question` makes of the
+    same arguments, takes the place of statistic, privacy and all that is asked.
 
     Raises:
         DataError: the data cannot be read, or a row is no pair; it names file, row and column.
         PlanInfeasible, StreamTooShort: the guarantee cannot be given; the message says what can.
     """
-    outcome = run(question(statistic, privacy, **what), data, ledger=ledger, label=label)
-    return list(outcome.releases) if outcome.grouped else outcome.releases[0]  # type: ignore[return-value, arg-type]
+    return run(question(statistic, privacy, **what), data, ledger=ledger, label=label)
 
 
 def run(

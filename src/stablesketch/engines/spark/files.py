@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote
 
 from ...errors import ArgumentError, DataError, LibraryMissing, in_one_line
-from ...reading.files import file_format
+from ...reading.found import format_by_name
 from ...reading.libraries import need
 from ...release.outcome import Outcome
 from ...release.question import Question
@@ -21,7 +21,7 @@ from ..secret_from import SecretFrom
 from .frame import DataFrame, TextFrame, quiet, shown_path
 from .release import run_frame
 from .stages import stages_shown
-from .text_files import checked_delimiter, text_frame
+from .text_files import text_frame
 
 if TYPE_CHECKING:
     from ...ledger import Ledger
@@ -114,8 +114,9 @@ def _frame(spark: Any, files: Sequence[str] | None, question: Question) -> DataF
         raise ArgumentError("data", "-", "workers of Spark do not see the standard input", "Save it to a file first")
     name = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1:,} more"
     found = _typed(name, lambda: _listed(spark, files))
-    kind = file_format([Path(path) for path in found], how.format)
-    checked_delimiter(kind, how.delimiter)
+    kind = format_by_name([Path(path) for path in found], how.format)
+    if kind in ("arrow", "orc"):
+        raise DataError(name, "Arrow and ORC are read on one machine only", "Convert it to Parquet, or pass --sql")
     reader = spark.read
     above = _above_folders(found)
     if above is not None:

@@ -17,9 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import ArgumentError, DataError
+from ...errors import DataError
 from ...reading.columns import Columns, checked_types
-from ...reading.files import Format
+from ...reading.files import checked_delimiter
+from ...reading.found import Format, usual_delimiter
 from ...reading.header import Doubt, FirstRow, column_names, first_row
 from ...reading.libraries import need
 from ...reading.lines import LONGEST_LINE
@@ -206,12 +207,6 @@ def _is_header(line: str, how: Lines) -> bool:
         return False
 
 
-def checked_delimiter(kind: Format, delimiter: str | None) -> str:
-    if delimiter is not None and (kind not in ("csv", "tsv") or len(delimiter) != 1 or delimiter in '"\r\n'):
-        raise ArgumentError("delimiter", delimiter, "one character, for CSV", "Leave it out, or pass ';'")
-    return delimiter or ("\t" if kind == "tsv" else ",")
-
-
 def text_frame(name: str, read: DataFrame, kind: Format, how: Input, columns: Columns) -> TextFrame:
     """The cells that are asked for, of `read`: what Spark's reader of text gives, and columns from names of folders."""
     functions = need("pyspark.sql.functions", "spark")
@@ -222,7 +217,8 @@ def text_frame(name: str, read: DataFrame, kind: Format, how: Input, columns: Co
         *(functions.col(back_quoted(one)).cast("string").alias(f"f{i}") for i, one in enumerate(folders)),
         path.alias("path"),
     )  # fmt: skip
-    delimiter = checked_delimiter(kind, how.delimiter)
+    checked_delimiter(kind, how.delimiter)
+    delimiter = how.delimiter or usual_delimiter(kind)
     names = _names(name, lines, kind, how.header, delimiter)
     for one in folders:
         if one in names:

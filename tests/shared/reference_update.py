@@ -1,6 +1,6 @@
 """The whole update again, in plain numpy and Python integers: what the compiled entries must equal, bit for bit.
 
-Nothing of the library calls this. It says in readable form what native/entries.hpp and native/variate.hpp specify, and
+It says in readable form what native/entries.hpp and native/variate.hpp specify, and
 the tests hold every compiled tier to it:
 
     fingerprint, entry → AES-128 → 64 bits → t → table → |X| as a float → integer multiple of 2^-resolution → exact sum
@@ -16,12 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .._native import deep_octaves, deep_rows
-from .._native import table as native_table
-from ..arrays import Array
-from ..secret import Secret
-from .entry_law import EntryLaw
-from .projection import STREAM
+from stablesketch._native import deep_octaves, deep_rows
+from stablesketch._native import table as native_table
+from stablesketch.arrays import Array
+from stablesketch.secret import Secret
+from stablesketch.sketch.entry_law import EntryLaw
+from stablesketch.sketch.projection import STREAM
 
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]

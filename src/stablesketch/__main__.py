@@ -1,0 +1,5 @@
+"""`python -m stablesketch`: the command line."""
+
+from .cli import main
+
+main()

@@ -1,0 +1,38 @@
+"""Calendar periods in UTC: the names a renewing budget gives them, and when the next one begins.
+
+Names of one kind sort as the periods do: 2026-11-16, 2026-W47 (weeks as ISO 8601 counts them), 2026-11, 2026-Q4, 2026.
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+from typing import Literal, get_args
+
+from ..errors import ArgumentError
+
+Per = Literal["day", "week", "month", "quarter", "year"]
+
+
+def check_per(per: object) -> None:
+    if per is not None and per not in get_args(Per):
+        raise ArgumentError("per", per, "not a calendar period", f"Pass one of {', '.join(get_args(Per))}")
+
+
+def period_of(per: str, time: datetime) -> str:
+    """The period that has this moment, which is in UTC."""
+    if per == "week":
+        year, week, _ = time.isocalendar()
+        return f"{year:04}-W{week:02}"
+    if per == "quarter":
+        return f"{time.year:04}-Q{(time.month + 2) // 3}"
+    return time.strftime({"day": "%Y-%m-%d", "month": "%Y-%m", "year": "%Y"}[per])
+
+
+def next_start(per: str, period: str) -> date:
+    """The first day of the period after this one: then the budget is whole again."""
+    if per == "day":
+        return date.fromisoformat(period) + timedelta(days=1)
+    if per == "week":
+        return date.fromisoformat(f"{period}-1") + timedelta(days=7)
+    last = int(period[5:]) if per == "month" else 3 * int(period[6:]) if per == "quarter" else 12  # month of it
+    return date(int(period[:4]) + last // 12, last % 12 + 1, 1)

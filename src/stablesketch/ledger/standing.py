@@ -1,0 +1,143 @@
+"""What a ledger is, and what has been spent of its budget: all that is read, and nothing that is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from ..errors import ArgumentError
+from .arguments import checked_probability
+from .books import Books
+from .file import LedgerFile
+from .preview import NINE_DIGITS, Limit
+from .rows import Budget
+
+T = TypeVar("T")
+_DELTAS = tuple(10.0**-i for i in range(12, 2, -1))
+
+
+class Standing:
+    """A ledger, or a named budget of one, as it stands."""
+
+    _file: LedgerFile
+    _name: str
+    _budget: Budget
+
+    def _read(self, question: Callable[[Books], T]) -> T:
+        return self._file.read(question)
+
+    # --- what it is ---
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._file.path
+
+    @property
+    def name(self) -> str:
+        """The name of the budget; empty for the whole."""
+        return self._name
+
+    @property
+    def epsilon(self) -> float:
+        """ε of the budget."""
+        return self._budget.epsilon
+
+    @property
+    def delta(self) -> float:
+        """δ of the budget."""
+        return self._budget.delta
+
+    @property
+    def relation(self) -> str | None:
+        """Of the unit; None until it is fixed."""
+        return self._read(lambda books: books.head.relation)
+
+    @property
+    def pairs_per_person(self) -> int | None:
+        """Of the unit; None until it is fixed, and for people, of whom a release may take any number of pairs."""
+        return self._read(lambda books: books.head.pairs_per_person)
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether plans may be chosen after a look at earlier values."""
+        return self._read(lambda books: bool(books.head.adaptive))
+
+    @property
+    def per(self) -> str | None:
+        """The kind of period after which the budget renews; None if it does not."""
+        return self._budget.per or None
+
+    @property
+    def period(self) -> str | None:
+        """The period that a release would count for now, such as 2026-11; None if the budget does not renew."""
+        return self._read(lambda books: books.budgets.period) or None
+
+    @property
+    def renews(self) -> str | None:
+        """The day, in UTC, on which the budget is whole again; None if it does not renew."""
+        return self._read(lambda books: books.budgets.renewal)
+
+    def __len__(self) -> int:
+        return self._read(lambda books: books.budgets.lasting(self._name).releases)
+
+    def __bool__(self) -> bool:
+        return True  # an empty ledger is one too: `if ledger:` must not skip it
+
+    def __repr__(self) -> str:
+        if not hasattr(self, "_budget"):
+            return "<Ledger, not opened>"
+        named = f", budget {self._name!r}" if self._name else ""
+        return f"<Ledger {self.path.name}{named}, ε = {self.epsilon:g} at δ = {self.delta:g}>"
+
+    # --- what is spent ---
+
+    def spent(self, delta: float | None = None) -> float:
+        """A certified ε at which all releases together are (ε, delta)-private; by default at the budget's δ.
+
+        Where the budget renews, all of the period of now; so for `left` and all that is said of what would fit.
+        """
+        if delta is None:
+            return self._read(lambda books: spent_of(books.limits(self._name)[0]))
+        return self._read(lambda books: books.limits(self._name)[0].spent.epsilon(checked_probability("delta", delta)))
+
+    def spent_in_all(self, delta: float | None = None) -> float:
+        """The same for all releases of all periods: the price to somebody who was in the data of each of them.
+
+        By default at `delta_in_all`.
+        """
+        at = self.delta_in_all * NINE_DIGITS if delta is None else checked_probability("delta", delta)
+        return self._read(lambda books: books.in_all(self._name).epsilon(at))
+
+    @property
+    def delta_in_all(self) -> float:
+        """The budget's δ times the number of periods that had releases: what δ can add up to by now, at most 1."""
+        periods = self._read(lambda books: books.budgets.periods(self._name))
+        return min(1.0, self.delta * max(1, periods))
+
+    def spent_delta(self, epsilon: float | None = None) -> float:
+        """A certified δ at which all releases together are (epsilon, δ)-private; by default at the budget's ε."""
+        at = self.epsilon if epsilon is None else epsilon
+        if isinstance(at, bool) or not isinstance(at, int | float) or not at >= 0.0:
+            raise ArgumentError("epsilon", at, "ε is a number from 0 up", "Pass a number such as 1.0")
+        return self._read(lambda books: books.limits(self._name)[0].spent.delta(float(at)))
+
+    def curve(self, deltas: Sequence[float] = _DELTAS) -> list[tuple[float, float]]:
+        """What is spent so far, as pairs (δ, ε)."""
+        wanted = [checked_probability("deltas", delta) for delta in deltas]
+
+        def read(books: Books) -> list[tuple[float, float]]:
+            spent = books.limits(self._name)[0].spent
+            return [(delta, spent.epsilon(delta)) for delta in wanted]
+
+        return self._read(read)
+
+    def left(self) -> float:
+        """The budget's ε less what is spent, at the budget's δ. More than that can fit: see `preview`."""
+        return max(0.0, self.epsilon - self.spent())
+
+
+def spent_of(limit: Limit) -> float:
+    """The certified ε at the budget's δ."""
+    return limit.epsilon_of(limit.spent)

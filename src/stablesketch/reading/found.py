@@ -1,0 +1,204 @@
+"""What is in a file or a pipe: from its name, its first bytes, and the columns that are asked for.
+
+What somebody states (format, delimiter) always holds. Otherwise **no row decides how all rows are read**: a neighbour
+may have another row there, and would change every pair. So this looks at what is not a row: names of files and columns,
+bytes that no text begins with, and the header of CSV. Where CSV has no header, nothing is looked for. Whether the first
+character is { or [ only tells JSON from what is not JSON, and such a row is an error either way.
+
+What was found, and the name does not say, is logged (`stablesketch.reading`); the command line shows it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from ..errors import ArgumentError, DataError
+from .columns import Columns
+from .header import cells_of
+from .lines import LONGEST_LINE
+from .packed import (
+    HEAD,
+    SUFFIXES,
+    Readable,
+    Rest,
+    check_bytes,
+    check_sheet,
+    compression,
+    opened_text,
+    unpacked,
+    unreadable,
+)  # fmt: skip
+
+Format = Literal["parquet", "csv", "tsv", "json", "lines", "arrow", "orc"]
+FORMATS: tuple[Format, ...] = ("parquet", "csv", "tsv", "json", "lines", "arrow", "orc")
+LOG = logging.getLogger("stablesketch.reading")
+
+_BY_SUFFIX: dict[str, Format] = {
+    ".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".json": "json",
+    ".jsonl": "json", ".ndjson": "json", ".txt": "lines", ".log": "lines", ".arrow": "arrow", ".feather": "arrow",
+    ".orc": "orc",
+}  # fmt: skip
+_BINARY: dict[bytes, Format] = {b"PAR1": "parquet", b"ARROW1": "arrow", b"ORC": "orc"}
+_DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "vertical bars"}
+_WORDS = {
+    "parquet": "Parquet", "csv": "CSV", "tsv": "CSV", "json": "JSON", "lines": "lines", "arrow": "Arrow", "orc": "ORC",
+}  # fmt: skip
+
+
+class Found(NamedTuple):
+    """What is in a file: its format, what separates the cells of CSV, how it is compressed."""
+
+    format: Format
+    delimiter: str
+    packed: str | None
+
+
+def suffix_format(path: Path) -> tuple[Format | None, str | None]:
+    """The format and the compression that the name of a file says, where it says one."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    packed = SUFFIXES.get(suffixes.pop()) if suffixes and suffixes[-1] in SUFFIXES else None
+    return _BY_SUFFIX.get(suffixes[-1] if suffixes else ""), packed
+
+
+def stated_format(given: str | None) -> Format | None:
+    """The format that somebody stated.
+
+    Raises:
+        ArgumentError: there is no such format.
+    """
+    for known in FORMATS:
+        if given == known:
+            return known
+    if given is not None:
+        raise ArgumentError("format", given, "there is no such format", f"Pass one of: {', '.join(FORMATS)}")
+    return None
+
+
+def format_by_name(paths: Sequence[Path], given: str | None) -> Format:
+    """The format that was stated, or that the suffixes say: where first bytes cannot be looked at."""
+    if (stated := stated_format(given)) is not None:
+        return stated
+    kinds = []
+    for path in paths:
+        kind, _ = suffix_format(path)
+        if kind is None:
+            raise DataError(
+                str(path), "the suffix does not say what is in this file", f"State it: --format {'|'.join(FORMATS)}"
+            )
+        kinds.append(kind)
+    return same_format(kinds)
+
+
+def same_format(kinds: Sequence[Format]) -> Format:
+    """The one format of files that are read together."""
+    if len(set(kinds)) > 1:
+        raise ArgumentError(
+            "format", sorted(set(kinds)), "files of several formats at once", "Read those of one format, or use --sql"
+        )
+    return kinds[0]
+
+
+def found_in_file(path: Path, columns: Columns, format: str | None, delimiter: str | None, *, header: bool) -> Found:
+    """What is in a file.
+
+    Raises:
+        DataError: it is a spreadsheet, an archive of several files, or UTF-16; or it is damaged.
+    """
+    check_sheet(path)
+    stated, (named, packed) = stated_format(format), suffix_format(path)
+    try:
+        with path.open("rb") as raw, opened_text(path) as file:
+            kind = compression(raw.read(HEAD))
+            head = _head(file)
+    except OSError as error:  # Arrow's, of a damaged archive
+        raise unreadable(str(path), error) from None
+    check_bytes(head, str(path))
+    in_path = {part.partition("=")[0] for part in path.parent.parts if "=" in part}
+    asked = [name for name in columns.names if name not in in_path]
+    found = Found(*_found(head, asked, stated, named, delimiter, header=header), kind)
+    usual = Found(stated or named or "csv", delimiter or usual_delimiter(stated or named), packed)
+    if found != (usual if stated or named else None):
+        _say(str(path), found)
+    return found
+
+
+def found_in_pipe(
+    file: Readable, name: str, columns: Columns, format: str | None, delimiter: str | None, *, header: bool
+) -> tuple[Readable, Found]:
+    """The bytes of a pipe, unpacked, and what is in it."""
+    stated = stated_format(format)
+    head = file.read(HEAD)
+    kind = compression(head)
+    file = unpacked(Rest(file, head), kind)
+    try:
+        head = _head(file)
+    except OSError as error:
+        raise unreadable(name, error) from None
+    check_bytes(head, name)
+    found = Found(*_found(head, columns.names, stated, None, delimiter, header=header), kind)
+    if found.packed or (stated is None and found.format != "lines"):
+        _say(name, found)
+    return Rest(file, head), found
+
+
+def usual_delimiter(format: Format | None) -> str:
+    return "\t" if format == "tsv" else ","
+
+
+def _head(file: Readable) -> bytes:
+    """The first line, or as much as tells that there are no lines."""
+    head = b""
+    while b"\n" not in head and len(head) < LONGEST_LINE and not _binary(head):
+        more = file.read(1 << 14)
+        head += more
+        if not more:
+            break
+    return head
+
+
+def _binary(head: bytes) -> Format | None:
+    text = all(byte > 8 for byte in head[:64])  # PAR1 may begin a header too
+    return None if text else next((kind for magic, kind in _BINARY.items() if head.startswith(magic)), None)
+
+
+def _found(
+    head: bytes, asked: Sequence[str], stated: Format | None, named: Format | None, delimiter: str | None, *,
+    header: bool,
+) -> tuple[Format, str]:  # fmt: skip
+    usual = delimiter or usual_delimiter(stated or named)
+    if stated is None and (binary := _binary(head)) is not None:
+        return binary, usual
+    if stated not in (None, "csv"):
+        return stated, usual
+    if stated is None and named in (None, "lines") and list(asked) == ["line"]:
+        return "lines", usual
+    separates = usual if delimiter or not header else _separates(head, asked, usual)
+    if stated == "csv" or not header:
+        return stated or (named if named not in (None, "lines") else "csv"), separates or usual
+    if separates is not None:
+        return "tsv" if separates == "\t" else "csv", separates
+    if head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"["):
+        return "json", usual
+    return named or "csv", usual
+
+
+def _separates(head: bytes, asked: Sequence[str], usual: str) -> str | None:
+    """The delimiter by which the first row has all columns that are asked for, or one of them; None if none has."""
+    wanted = {name.encode() for name in asked}
+    rows = {one: wanted & set(cells_of(head, one)) for one in dict.fromkeys([usual, *_DELIMITERS])}
+    best = max(rows, key=lambda one: (rows[one] == wanted, bool(rows[one])))
+    return best if rows[best] else None
+
+
+def _say(name: str, found: Found) -> None:
+    between = ""
+    if found.format in ("csv", "tsv"):
+        between = f" separated by {_DELIMITERS.get(found.delimiter, repr(found.delimiter))}"
+    packed = f", compressed with {found.packed}" if found.packed else ""
+    LOG.info(
+        "%s: read as %s%s%s, by its first bytes. To read it otherwise, pass format= or delimiter=",
+        name, _WORDS[found.format], between, packed,
+    )  # fmt: skip

@@ -1,0 +1,107 @@
+"""`Tabular`: what answers somebody, as a table for people and for programs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any, NamedTuple
+
+from ..reading.libraries import need
+from ..visible import visible
+
+Cell = str | float | int
+
+
+class Column(NamedTuple):
+    """The values of one kind: text, float or int. `shown` is its heading for people, None if they do not see it."""
+
+    kind: type[Cell]
+    values: Sequence[Cell]
+    shown: str | None
+
+
+class Tabular(ABC):
+    """Prints as a table, is one in a notebook, and becomes one of pandas, polars or Arrow, whose rows are the same."""
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """What the table is of, in one line."""
+
+    @abstractmethod
+    def columns(self) -> Mapping[str, Column]:
+        """Every column by its name, in order; of equal lengths."""
+
+    def to_arrow(self) -> Any:
+        """As a table of pyarrow."""
+        pa = need("pyarrow")
+        types = {str: pa.string(), float: pa.float64(), int: pa.int64()}
+        return pa.table({name: pa.array(one.values, types[one.kind]) for name, one in self.columns().items()})
+
+    def to_pandas(self) -> Any:
+        """As a frame of pandas."""
+        pd = need("pandas", None)
+        return pd.DataFrame({name: pd.Series(one.values, dtype=one.kind) for name, one in self.columns().items()})
+
+    def to_polars(self) -> Any:
+        """As a frame of polars."""
+        columns = self.columns()
+        kinds = {name: one.kind for name, one in columns.items()}
+        return need("polars", None).DataFrame({name: one.values for name, one in columns.items()}, schema=kinds)
+
+    def __str__(self) -> str:
+        kinds, rows = self._for_people()
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            "  ".join(
+                cell.ljust(width) if kind is str else cell.rjust(width)
+                for cell, width, kind in zip(row, widths, kinds, strict=True)
+            ).rstrip()
+            for row in rows
+        ]
+        return "\n".join([visible(self.title), *lines])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """For notebooks. Names that came with data are text there, whatever is in them."""
+        kinds, (head, *rows) = self._for_people()
+        sides = ["left" if kind is str else "right" for kind in kinds]
+
+        def line(tag: str, cells: Sequence[str]) -> str:
+            return "".join(
+                f'<{tag} style="text-align: {side}">{escape(cell)}</{tag}>'
+                for cell, side in zip(cells, sides, strict=True)
+            )
+
+        body = "".join(f"<tr>{line('td', row)}</tr>" for row in rows)
+        caption = f'<caption style="text-align: left">{escape(visible(self.title))}</caption>'
+        return f"<table>{caption}<thead><tr>{line('th', head)}</tr></thead><tbody>{body}</tbody></table>"
+
+    def _for_people(self) -> tuple[list[type[Cell]], list[list[str]]]:
+        """The kinds of the columns that people see, and the rows with their headings first."""
+        seen = [one for one in self.columns().values() if one.shown is not None]
+        cells = [[visible(one.shown or ""), *map(_said, one.values)] for one in seen]
+        return [one.kind for one in seen], [list(row) for row in zip(*cells, strict=True)]
+
+
+def names_of_groups(by: Sequence[str], others: Sequence[str]) -> list[str]:
+    """The columns of groups as the result calls them: one that is called as another column has `group_` before it."""
+    names: list[str] = []
+    for name in by:
+        while name in others or name in names:
+            name = f"group_{name}"
+        names.append(name)
+    return names
+
+
+def parts_of(group: object) -> object:
+    """The name of a group as somebody gives it, a text or its parts, as it is kept."""
+    return (group,) if isinstance(group, str) else group
+
+
+def _said(cell: Cell) -> str:
+    if isinstance(cell, str):
+        return visible(cell)
+    return f"{cell:,}" if isinstance(cell, int) else f"{cell:,.6g}"

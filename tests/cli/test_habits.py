@@ -1,0 +1,135 @@
+"""What every command does as people expect of one: versions and help, spelling, pipes that close, Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cli_helpers import SMALL, Shell
+
+import stablesketch as ss
+
+COMMAND = [sys.executable, "-m", "stablesketch"]
+
+
+@pytest.mark.parametrize("flag", ["--version", "-V"])
+def test_the_version_needs_no_library(flag: str, shell: Shell) -> None:
+    code = (
+        f"import sys; sys.argv = ['stablesketch', {flag!r}]\n"
+        "from stablesketch.cli import main\n"
+        "main(); print({'numpy', 'typer', 'rich'} & sys.modules.keys())"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert shown == f"stablesketch {ss.__version__}\nset()\n"
+    assert shell(flag).out == f"stablesketch {ss.__version__}\n"
+
+
+def test_the_list_of_commands_needs_no_numpy() -> None:
+    code = (
+        "import sys; from stablesketch.cli.app import run\n"
+        "assert run(['--help']) == 0; print('numpy' in sys.modules, 'duckdb' in sys.modules)"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "release" in shown
+    assert shown.endswith("False False\n")
+
+
+def test_python_m_is_the_command() -> None:
+    done = subprocess.run([*COMMAND, "help", "release"], capture_output=True, text=True, check=True)
+    assert "Usage: stablesketch release" in done.stdout
+
+
+def test_help_is_a_command_too(shell: Shell) -> None:
+    assert shell("help").out == shell("--help").out
+    assert shell("help", "plan").out == shell("plan", "--help").out
+    assert shell("help", "ledger", "new").out == shell("ledger", "new", "--help").out
+    assert "Did you mean 'release'?" in shell("help", "relase").err
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        (["relase", "events.csv"], "'release'"),
+        (["ledger", "shwo", "b.db"], "'show'"),
+        (["release", "events.csv", "--key", "app", "--statistic", "shanon"], "shannon"),
+        (["release", "events.csv", "--key", "app", "--by", "contry", *SMALL], "country"),
+        (["release", "events.csv", "--key", "app", "--epsilom", "1"], "--epsilon"),
+    ],
+)
+def test_did_you_mean(shell: Shell, typed: list[str], meant: str) -> None:
+    shown = shell(*typed)
+    assert shown.code in (2, 3)
+    assert f"Did you mean {meant}?" in shown.err
+
+
+def test_names_that_could_be_data_are_not_suggested(shell: Shell) -> None:
+    """Nothing that was asked for is in the first line: it may be somebody's row."""
+    shell.write("rows.csv", "alice@example.org,3\nbob@example.org,4\n")
+    shown = shell("release", "rows.csv", "--key", "alice@exampel.org", *SMALL)
+    assert shown.code == 3
+    assert "alice@example.org" not in shown.err
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [["--help"], ["release", "--help"], ["--version"], ["plan", *SMALL], ["exact", "e.csv", "--key", "a", "--p", "1"]],
+)
+def test_a_reader_that_left_is_no_error(tmp_path: Path, typed: list[str]) -> None:
+    """As `| head` does: the other end of the pipe is closed before anything is written."""
+    (tmp_path / "e.csv").write_text("a\n1\n2\n")
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run([*COMMAND, *typed], stdout=write, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    os.close(write)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "BrokenPipe" not in done.stderr
+
+
+FIFO = "pipe.csv"
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        ["release", FIFO, "--key", "a", *SMALL],
+        ["exact", FIFO, "--key", "a", "--p", "0.5"],
+        ["sketch", FIFO, "--key", "a", "--plan", "p.json", "--secret", "s.key", "--shard", "a", "-o", "a.ssk"],
+        ["sketch", "e.csv", "--key", "a", "--plan", FIFO, "--secret", "s.key", "--shard", "a", "-o", "a.ssk"],
+        ["merge", FIFO, "-o", "all.ssk"],
+        ["inspect", FIFO],
+        ["audit", FIFO],
+        ["ledger", "plan", "b.db", FIFO],
+    ],
+    ids=lambda typed: " ".join(typed[:2]),
+)
+def test_ctrl_c_is_130_while_a_command_reads(shell: Shell, typed: list[str]) -> None:
+    """The command waits for what never comes: it has opened the pipe when this test can."""
+    for made in (["plan", *SMALL, "-o", "p.json"], ["secret", "new", "s.key"]):
+        assert shell(*made).code == 0
+    assert shell("ledger", "new", "b.db", "--epsilon", "3", "--delta", "1e-6").code == 0
+    os.mkfifo(shell.folder / FIFO)
+    before = sorted(os.listdir(shell.folder))
+    process = subprocess.Popen([*COMMAND, *typed], cwd=shell.folder, stderr=subprocess.PIPE, text=True)
+    with open(shell.folder / FIFO, "w"):
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=120)
+    assert process.returncode == 130, err
+    assert "nothing was released" in err
+    assert "Traceback" not in err
+    assert sorted(os.listdir(shell.folder)) == before
+
+
+@pytest.mark.parametrize("typed", [["demo"], ["plan", "--serve"]], ids=lambda typed: typed[0])
+def test_ctrl_c_is_130_while_a_command_works(tmp_path: Path, typed: list[str]) -> None:
+    with subprocess.Popen([*COMMAND, *typed], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline()  # it is at work
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=120)
+    assert process.returncode == 130, err
+    assert b"Traceback" not in err
