@@ -17,6 +17,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from fuzz_arrow import arrow_mutant, read_arrow
 from fuzz_mutate import NUMBERS, OTHERS, bytes_mutant, json_mutant, sealed, unsealed
 
 import stablesketch as ss
@@ -427,5 +428,6 @@ TARGETS = [
     Target("mechanism", mechanisms, _json_bytes, _text(read_mechanism)),
     Target("cost", costs, bytes_mutant, read_cost),
     Target("row", lambda: [b""], row_mutant, read_row),
+    Target("arrow", lambda: [b""], arrow_mutant, read_arrow),
 ]  # fmt: skip
 BY_NAME = {target.name: target for target in TARGETS}

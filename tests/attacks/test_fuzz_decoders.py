@@ -34,7 +34,7 @@ def run(inputs: int, seed: int) -> None:
 
 def test_some_mutants() -> None:
     """A hundred of each decoder; thousands in the slow tests."""
-    run(1_400, seed=1)
+    run(100 * len(TARGETS), seed=1)
 
 
 @pytest.mark.slow
@@ -47,7 +47,9 @@ def test_what_broke_a_decoder_once_does_not_again(target: Target, raw: bytes) ->
     assert judged(target, raw) in (None, "accepted")
 
 
-@pytest.mark.parametrize("target", [pytest.param(target, id=target.name) for target in TARGETS if target.name != "row"])
+@pytest.mark.parametrize(
+    "target", [pytest.param(target, id=target.name) for target in TARGETS if target.seeds() != [b""]]
+)
 def test_the_seeds_themselves_are_read(target: Target) -> None:
     """Or the mutants would all be refused for one reason. Some states lack the pairs that their plans promise."""
     found = [judged(target, seed) for seed in target.seeds()]
