@@ -1,6 +1,7 @@
 #include "accumulator.hpp"
 
 #include <thread>
+#include <utility>
 
 namespace stablesketch {
 
@@ -35,7 +36,8 @@ void in_threads(std::size_t count, Work&& work) {
 }  // namespace
 
 Accumulator::Accumulator(const EntryLaw& law, std::uint32_t size, const std::uint8_t (&key)[16], std::uint32_t domain,
-                         std::size_t rows, const Tier& tier, std::uint32_t buckets, const Accumulator* beside)
+                         std::size_t rows, const Tier& tier, std::uint32_t buckets, const Accumulator* beside,
+                         bool folded)
     : table_(stable_table(law)),
       view_(view_of(*table_)),
       key_(key),
@@ -45,12 +47,12 @@ Accumulator::Accumulator(const EntryLaw& law, std::uint32_t size, const std::uin
       pairs_((size / buckets + 1) / 2),
       digits_(digits_for(law, table_->resolution)),
       tier_(tier),
-      fold_(rows),
+      fold_(folded ? 0 : rows),
       watch_(fold_.slots() / 2, worthwhile),
       evicted_(std::make_unique<Evicted>()) {
     if (buckets == 1) return;
     const KernelJob job{view_, &key_, domain_, pairs_, digits_, nullptr};
-    stage_ = std::make_unique<BucketStage>(job, tier_, buckets, beside ? beside->stage_->shared() : nullptr);
+    stage_ = std::make_unique<BucketStage>(job, tier_, buckets, rows, beside ? beside->stage_->shared() : nullptr);
 }
 
 Accumulator::Added Accumulator::add(const std::uint64_t* fingerprints, const std::int64_t* weights, std::size_t n,
@@ -89,7 +91,6 @@ void Accumulator::finish(const std::vector<Accumulator*>& together, Entries& ent
         in_threads(count, [&](std::size_t i) {
             drain_part(together, i);
             together[i]->watch_.reset();
-            stages[i]->sort();
         });
         entries.change([&](std::int64_t* sums, int128* totals) {
             in_threads(count, [&](std::size_t i) { BucketStage::finish(stages, i, sums, totals); });
@@ -117,12 +118,20 @@ void Accumulator::drain_part(const std::vector<Accumulator*>& together, std::siz
         alike = alike && together[k]->fold_.lines() == together[0]->fold_.lines();
     }
     Accumulator& self = *together[i];
-    const auto take = [&self](std::uint64_t key, std::int64_t weight) { self.push(key, weight); };
+    Evicted& out = *self.evicted_;
+    out.count = 0;
+    const auto push = [&] { self.push_all(out.key, out.weight, std::exchange(out.count, 0), 1); };
+    const auto take = [&](std::uint64_t key, std::int64_t weight) {
+        out.key[out.count] = key;
+        out.weight[out.count] = weight;
+        if (++out.count == Evicted::capacity) push();
+    };
     const std::size_t lines = self.fold_.lines();
     Fold& from = alike ? together[0]->fold_ : self.fold_;
     const std::size_t begin = alike ? lines * i / count : 0, end = alike ? lines * (i + 1) / count : lines;
     if (alike) from.join(others, begin, end, take);
-    from.drain(begin, end, [&self](const FoldLine& line, int k) { self.push(line.key[k], line.weight[k]); });
+    from.drain(begin, end, [&](const FoldLine& line, int k) { take(line.key[k], line.weight[k]); });
+    push();
 }
 
 std::vector<std::int64_t> Accumulator::total() {

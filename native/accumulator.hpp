@@ -18,11 +18,12 @@ namespace stablesketch {
 
 class Accumulator {
   public:
-    // `rows` is how many keys are expected, which only sizes the fold; `tier` as kernel.hpp lists them. With `buckets`
-    // above 1, of an even number of entries each, it may share what it sums on the way with the accumulator `beside`
-    // it.
+    // `rows` is how many keys are expected, which only sizes what they wait in; `tier` as kernel.hpp lists them. With
+    // `buckets` above 1, of an even number of entries each, it may share what it sums on the way with the accumulator
+    // `beside` it. `folded` says that hardly any key is there twice: then the fold is small.
     Accumulator(const EntryLaw& law, std::uint32_t size, const std::uint8_t (&key)[16], std::uint32_t domain,
-                std::size_t rows, const Tier& tier, std::uint32_t buckets = 1, const Accumulator* beside = nullptr);
+                std::size_t rows, const Tier& tier, std::uint32_t buckets = 1, const Accumulator* beside = nullptr,
+                bool folded = false);
 
     struct Added {
         std::int64_t high = 0, low = 0;  // the sum of the weights is high * 2^32 + low, which cannot overflow

@@ -43,7 +43,7 @@ void make_entries(Entries* self, const NamedLaw& law, std::uint32_t size, std::u
 
 void make_accumulator(Accumulator* self, const NamedLaw& law, std::uint32_t size, const nb::bytes& key,
                       std::uint32_t domain, std::size_t rows, const std::string& tier, std::uint32_t buckets,
-                      const Accumulator* beside) {
+                      const Accumulator* beside, bool folded) {
     const KeyBytes raw(key);
     const EntryLaw own = entry_law(law);
     check_buckets(size, buckets);
@@ -51,7 +51,7 @@ void make_accumulator(Accumulator* self, const NamedLaw& law, std::uint32_t size
         throw nb::value_error("an accumulator of another law, size or number of buckets");
     const Tier& chosen = tier_named(tier);
     nb::gil_scoped_release unlocked;
-    new (self) Accumulator(own, size, raw.bytes, domain, rows, chosen, buckets, buckets > 1 ? beside : nullptr);
+    new (self) Accumulator(own, size, raw.bytes, domain, rows, chosen, buckets, buckets > 1 ? beside : nullptr, folded);
 }
 
 // Adds the rows and returns (high, low, outside) as accumulator.hpp has them.
@@ -219,7 +219,8 @@ void bind_entries(nb::module_& m) {
         .def("split", &split);
     nb::class_<Accumulator>(m, "Accumulator")
         .def("__init__", &make_accumulator, nb::arg("law"), nb::arg("size"), nb::arg("key"), nb::arg("domain"),
-             nb::arg("rows"), nb::arg("tier"), nb::arg("buckets") = 1, nb::arg("beside").none() = nb::none())
+             nb::arg("rows"), nb::arg("tier"), nb::arg("buckets") = 1, nb::arg("beside").none() = nb::none(),
+             nb::arg("folded") = false)
         .def("add", &add, nb::arg("fingerprints").noconvert(), nb::arg("weights").noconvert().none(),
              nb::arg("negative"), nb::arg("highest") = nb::none());
     m.def("integers_end", &end_of_integers, nb::arg("body"), nb::arg("begin"), nb::arg("count"));

@@ -1,8 +1,7 @@
 #include "buckets.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <new>
+#include <numeric>
 #include <utility>
 
 namespace stablesketch {
@@ -11,9 +10,8 @@ namespace {
 constexpr std::size_t slice = 1024;  // keys whose bits fit in the first-level cache
 // A digit takes 2^31 additions of 32 bits, a block makes at most some thousand to each: settle long before.
 constexpr std::uint32_t blocks_between_settling = 4096;
-// Keys that wait before they are sorted: for each bucket so many, and in all within these. (Half of the fewest, or
-// twice as many, cost some 5% more a key.)
-constexpr std::size_t keys_a_bucket = 128, fewest_keys = std::size_t(1) << 16, most_keys = std::size_t(1) << 21;
+// Keys that may wait in all, if there are very many buckets.
+constexpr std::size_t most_keys = std::size_t(1) << 21;
 // Sums up to so many digits, 4 MiB, a worker has for itself; larger ones are shared, which saves memory.
 constexpr std::size_t most_of_its_own = std::size_t(1) << 19;
 constexpr int level_bits = 23;
@@ -33,74 +31,74 @@ void buckets_of(const Aes128& key, std::uint32_t domain, Encrypt encrypt, const 
 
 void BucketSums::reserve() {
     const std::lock_guard<std::mutex> held(reserving_);
-    if (sums_ != nullptr) return;
+    if (sums_) return;
     blocks_.assign(buckets_, 0);
     totals_.assign(buckets_, 0);
-    sums_ = static_cast<std::int64_t*>(std::calloc(buckets_ * stride_, sizeof(std::int64_t)));
-    if (sums_ == nullptr) throw std::bad_alloc();
+    sums_.emplace(buckets_ * stride_);
 }
 
-void BucketSums::clear() { std::free(std::exchange(sums_, nullptr)); }
-
-std::uint32_t BucketSums::next_start() {
-    const std::lock_guard<std::mutex> held(reserving_);
-    return static_cast<std::uint32_t>(std::uint64_t(workers_++) * 2654435769u % buckets_);
-}
-
-BucketStage::BucketStage(const KernelJob& job, const Tier& tier, std::uint32_t buckets,
+BucketStage::BucketStage(const KernelJob& job, const Tier& tier, std::uint32_t buckets, std::size_t rows,
                          std::shared_ptr<BucketSums> shared)
     : job_(job),
       add_block_(tier.add_block),
       encrypt_(tier.encrypt),
       buckets_(buckets),
       stride_(std::size_t(2 * job.pairs) * job.digits),
-      limit_(std::clamp(keys_a_bucket * buckets, fewest_keys, most_keys)),
       shared_(shared && buckets * stride_ > most_of_its_own ? std::move(shared)
                                                             : std::make_shared<BucketSums>(buckets, stride_)),
-      start_(shared_->next_start()),
+      room_(std::clamp<std::size_t>(most_keys / buckets, 1, std::min(block_keys - 1, 16 + 2 * rows / buckets))),
+      apart_(room_ + 1 + room_ / 32),  // not a power of two: places of all buckets would share a few sets of the cache
+      key_(buckets * apart_),
+      weight_(buckets * apart_),
+      waiting_(buckets),
+      next_(buckets),
       scratch_(stride_) {}
 
 void BucketStage::add(const std::uint64_t* fingerprints, const std::int64_t* weights, std::size_t n,
                       std::int64_t sign) {
-    for (std::size_t done = 0; done < n;) {
-        const std::size_t held = key_.size(), few = std::min(n - done, limit_ - held);
-        key_.insert(key_.end(), fingerprints + done, fingerprints + done + few);
-        weight_.resize(held + few, sign);
-        for (std::size_t i = 0; weights && i < few; ++i) weight_[held + i] = sign * weights[done + i];
-        done += few;
-        if (key_.size() == limit_) flush();
+    constexpr std::size_t ahead = 16;  // keys whose places are asked for before they are needed
+    std::uint32_t bucket[slice];
+    for (std::size_t done = 0; done < n; done += slice) {
+        const std::size_t few = std::min(n - done, slice);
+        buckets_of(*job_.key, job_.domain, encrypt_, fingerprints + done, few, buckets_, bucket);
+        for (std::size_t i = 0; i < few; ++i) {
+            const std::uint32_t b = bucket[i], later = bucket[std::min(i + ahead, few - 1)];
+            __builtin_prefetch(&key_[later * apart_ + waiting_[later]], 1);
+            __builtin_prefetch(&weight_[later * apart_ + waiting_[later]], 1);
+            const std::size_t at = b * apart_ + waiting_[b];
+            key_[at] = fingerprints[done + i];
+            weight_[at] = weights ? sign * weights[done + i] : sign;
+            if (++waiting_[b] >= room_) [[unlikely]]
+                full(b);
+        }
     }
 }
 
-// By counting. Then those of bucket b are from end_[b - 1] to end_[b].
-void BucketStage::sort() {
-    const std::size_t n = key_.size();
-    bucket_.resize(n);
-    sorted_.resize(n);
-    end_.assign(buckets_, 0);
-    buckets_of(*job_.key, job_.domain, encrypt_, key_.data(), n, buckets_, bucket_.data());
-    for (std::size_t i = 0; i < n; ++i) ++end_[bucket_[i]];
-    std::uint32_t before = 0;
-    for (std::uint32_t& end : end_) before += std::exchange(end, before);
-    for (std::size_t i = 0; i < n; ++i) sorted_[end_[bucket_[i]]++] = {key_[i], weight_[i]};
-    key_.clear();
-    weight_.clear();
+// A bucket with no room for more keys is next to be added: meanwhile all that this takes is on its way to the cache.
+// If one more of its keys comes first, it is added at once.
+void BucketStage::full(std::uint32_t b) {
+    if (b == next_) {
+        next_ = buckets_;
+    } else {
+        const auto fetch = [](const auto* from, std::size_t n) {
+            for (std::size_t at = 0; at < n; at += 8) __builtin_prefetch(from + at, 1, 2);
+        };
+        shared_->reserve();
+        fetch(&key_[b * apart_], room_);
+        fetch(&weight_[b * apart_], room_);
+        fetch(shared_->of(b), stride_);
+        std::swap(b, next_);
+    }
+    if (b != buckets_) flush(b);
 }
 
-void BucketStage::flush() {
-    sort();
+// Adds the keys of one bucket to its sums.
+void BucketStage::flush(std::uint32_t b) {
     BucketSums& to = *shared_;
-    to.reserve();
-    KeyBlock block;
-    for (std::uint32_t i = 0; i < buckets_; ++i) {
-        const std::uint32_t b = i < buckets_ - start_ ? start_ + i : i - (buckets_ - start_);
-        if (end_[b] == begin(b)) continue;
-        const std::lock_guard<std::mutex> held(to.lock(b));
-        if (to.blocks(b) == 0) to.blocks(b) = 1;
-        if (b + 1 < buckets_) prefetch(to.of(b + 1));
-        to.total(b) += fill(block, b, *this, to.of(b), to.blocks(b));
-        run(block, to.of(b), to.blocks(b));
-    }
+    const std::lock_guard<std::mutex> held(to.lock(b));
+    if (to.blocks(b) == 0) to.blocks(b) = 1;
+    to.total(b) += run(&key_[b * apart_], &weight_[b * apart_], waiting_[b], to.of(b), to.blocks(b));
+    waiting_[b] = 0;
 }
 
 void BucketStage::finish(const std::vector<BucketStage*>& together, std::size_t i, std::int64_t* entries,
@@ -114,7 +112,7 @@ void BucketStage::finish(const std::vector<BucketStage*>& together, std::size_t 
     };
     const auto occupied = [&](std::uint32_t b) {
         return std::any_of(together.begin(), together.end(), [b](const BucketStage* each) {
-            return each->end_[b] != each->begin(b) || each->shared_->touched(b);
+            return each->waiting_[b] != 0 || each->shared_->touched(b);
         });
     };
     KeyBlock block;
@@ -122,7 +120,6 @@ void BucketStage::finish(const std::vector<BucketStage*>& together, std::size_t 
     for (std::uint32_t b = edge(i); b < end; ++b) {
         if (!occupied(b)) continue;
         std::int64_t* to = entries + b * self.stride_;
-        if (b + 1 < end && occupied(b + 1)) self.prefetch(to + self.stride_);
         int128 total = 0;
         for (BucketSums* each : sums) {
             if (!each->touched(b)) continue;
@@ -133,71 +130,72 @@ void BucketStage::finish(const std::vector<BucketStage*>& together, std::size_t 
         // Blocks are filled from all workers, since full ones cost less a key.
         std::uint32_t blocks = 0;
         for (const BucketStage* each : together) total += each->fill(block, b, self, to, blocks);
-        self.run(block, to, blocks);
+        total += self.run(block.key, block.weight, block.filled, to, blocks);
+        block.filled = 0;
         if (blocks > 0) self.settle_bucket(to);
         if (totals) totals[b] += total;
     }
 }
 
 void BucketStage::clear() {
-    sorted_.clear();
+    std::fill(waiting_.begin(), waiting_.end(), 0);
+    next_ = buckets_;
     shared_->clear();
 }
 
 int128 BucketStage::fill(KeyBlock& block, std::uint32_t bucket, BucketStage& runs, std::int64_t* sums,
                          std::uint32_t& blocks) const {
     int128 total = 0;
-    for (std::size_t at = begin(bucket), end = end_[bucket]; at < end;) {
+    for (std::size_t at = bucket * apart_, end = at + waiting_[bucket]; at < end;) {
         const std::size_t few = std::min(end - at, block_keys - block.filled);
-        for (std::size_t i = 0; i < few; ++i) {
-            const auto [key, weight] = sorted_[at + i];
-            block.key[block.filled + i] = key;
-            block.weight[block.filled + i] = weight;
-            total += weight;
-        }
+        std::copy_n(&key_[at], few, block.key + block.filled);
+        std::copy_n(&weight_[at], few, block.weight + block.filled);
         block.filled += few;
         at += few;
-        if (block.filled == block_keys) runs.run(block, sums, blocks);
+        if (block.filled < block_keys) break;
+        total += runs.run(block.key, block.weight, block_keys, sums, blocks);
+        block.filled = 0;
     }
     return total;
 }
 
-// The sums of the next bucket are on their way while those of this one are worked on.
-void BucketStage::prefetch(const std::int64_t* sums) const {
-    for (std::size_t at = 0; at < stride_; at += 8) __builtin_prefetch(sums + at, 1);
-}
-
-// Adds a block of keys of one bucket, and empties it.
-void BucketStage::run(KeyBlock& block, std::int64_t* sums, std::uint32_t& blocks) {
-    if (block.filled == 0) return;
+// Adds up to a block of keys of one bucket; returns their total.
+int128 BucketStage::run(const std::uint64_t* keys, const std::int64_t* weights, std::size_t n, std::int64_t* sums,
+                        std::uint32_t& blocks) {
+    if (n == 0) return 0;
     constexpr auto bound = static_cast<std::uint64_t>(block_weight_limit - 1);
-    std::uint64_t signs = 0;
-    for (std::size_t i = 0; i < block.filled; ++i) {
-        const auto w = static_cast<std::uint64_t>(block.weight[i]);
+    std::uint64_t signs = 0, light = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const auto w = static_cast<std::uint64_t>(weights[i]);
         signs |= (w + bound) | (bound - w);  // one is negative if w is outside -bound..bound
+        light += w;
     }
+    int128 total = static_cast<std::int64_t>(light);
     if (signs >> 63 != 0) {
-        run_heavy(block, sums);
+        total = std::accumulate(weights, weights + n, int128(0));
+        run_heavy(keys, weights, n, sums);
     } else {
         job_.sums = sums;
-        add_block_(job_, block.key, block.weight, block.filled);
+        add_block_(job_, keys, weights, n);
     }
-    block.filled = 0;
-    if (++blocks < blocks_between_settling) return;
-    settle_bucket(sums);
-    blocks = 1;
+    if (++blocks >= blocks_between_settling) {
+        settle_bucket(sums);
+        blocks = 1;
+    }
+    return total;
 }
 
 // Weights of 2^23 and more are cut into pieces of 23 bits (accumulator.hpp). Those above the lowest are summed apart,
 // and the sums are added, shifted.
-void BucketStage::run_heavy(const KeyBlock& block, std::int64_t* sums) {
+void BucketStage::run_heavy(const std::uint64_t* keys, const std::int64_t* weights, std::size_t n,
+                            std::int64_t* sums) {
     for (int l = 0; l * level_bits < 64; ++l) {
         KeyBlock pieces;
-        for (std::size_t i = 0; i < block.filled; ++i) {
-            const auto w = static_cast<std::uint64_t>(block.weight[i]), size = block.weight[i] < 0 ? ~w + 1 : w;
+        for (std::size_t i = 0; i < n; ++i) {
+            const auto w = static_cast<std::uint64_t>(weights[i]), size = weights[i] < 0 ? ~w + 1 : w;
             const auto piece = static_cast<std::int64_t>(size >> (l * level_bits) & (block_weight_limit - 1));
-            pieces.key[pieces.filled] = block.key[i];
-            pieces.weight[pieces.filled] = block.weight[i] < 0 ? -piece : piece;
+            pieces.key[pieces.filled] = keys[i];
+            pieces.weight[pieces.filled] = weights[i] < 0 ? -piece : piece;
             pieces.filled += piece != 0;
         }
         if (pieces.filled == 0) continue;

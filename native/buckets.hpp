@@ -4,8 +4,7 @@
 // bucket_domain). The blocks that entries draw from have other domains (variate.hpp), so the bucket is independent of
 // every X. Entry j of bucket b is entry b * g + j of all; its X is that of entry j of a sketch of g entries.
 //
-// Keys wait here until there are some hundred for each bucket. Then they are sorted by bucket and go to the kernel in
-// blocks.
+// So keys wait, each with those of its bucket, until they fill a block.
 #pragma once
 
 #include <array>
@@ -13,10 +12,12 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "exact_sum.hpp"
 #include "kernel.hpp"
+#include "zeroed.hpp"
 
 namespace stablesketch {
 
@@ -31,29 +32,23 @@ void buckets_of(const Aes128& key, std::uint32_t domain, Encrypt encrypt, const 
 class BucketSums {
   public:
     BucketSums(std::uint32_t buckets, std::size_t stride) : buckets_(buckets), stride_(stride) {}
-    ~BucketSums() { clear(); }
-    BucketSums(const BucketSums&) = delete;
-    BucketSums& operator=(const BucketSums&) = delete;
 
     void reserve();
-    void clear();
-    bool touched(std::uint32_t bucket) const { return sums_ != nullptr && blocks_[bucket] != 0; }
-    std::int64_t* of(std::uint32_t bucket) { return sums_ + bucket * stride_; }
+    void clear() { sums_.reset(); }
+    bool touched(std::uint32_t bucket) const { return sums_ && blocks_[bucket] != 0; }
+    std::int64_t* of(std::uint32_t bucket) { return sums_->get() + bucket * stride_; }
     std::mutex& lock(std::uint32_t bucket) { return locks_[bucket % locks_.size()]; }
     std::uint32_t& blocks(std::uint32_t bucket) { return blocks_[bucket]; }  // since it was settled, and one more
     int128& total(std::uint32_t bucket) { return totals_[bucket]; }
-    // Where the next worker begins its round, so that they seldom meet.
-    std::uint32_t next_start();
 
   private:
     std::uint32_t buckets_;
     std::size_t stride_;
-    std::int64_t* sums_ = nullptr;  // comes as zeros: what is not touched takes no memory
+    std::optional<Zeroed<std::int64_t>> sums_;
     std::vector<std::uint32_t> blocks_;
     std::vector<int128> totals_;
     std::array<std::mutex, 64> locks_;
     std::mutex reserving_;
-    std::uint32_t workers_ = 0;
 };
 
 // A block of keys for the kernel.
@@ -66,14 +61,13 @@ struct KeyBlock {
 // The keys of one worker.
 class BucketStage {
   public:
-    // `job` says all but where the sums are; its pairs are those of one bucket. `shared` are the sums of another
-    // worker.
-    BucketStage(const KernelJob& job, const Tier& tier, std::uint32_t buckets, std::shared_ptr<BucketSums> shared);
+    // `job` says all but where the sums are; its pairs are those of one bucket. About `rows` keys are expected, which
+    // only says how many of a bucket may wait. `shared` are the sums of another worker.
+    BucketStage(const KernelJob& job, const Tier& tier, std::uint32_t buckets, std::size_t rows,
+                std::shared_ptr<BucketSums> shared);
 
     // Adds sign * weight for n keys; null `weights` are 1 each.
     void add(const std::uint64_t* fingerprints, const std::int64_t* weights, std::size_t n, std::int64_t sign);
-    // Sorts the keys that are here; `finish` takes them so.
-    void sort();
     // Adds all that these workers of one update hold to the entries of the i-th part of the buckets, and to their
     // totals if there are any. Different parts may be finished by different threads; then each is emptied.
     static void finish(const std::vector<BucketStage*>& together, std::size_t i, std::int64_t* entries, int128* totals);
@@ -82,31 +76,28 @@ class BucketStage {
     const std::shared_ptr<BucketSums>& shared() const { return shared_; }
 
   private:
-    void flush();
-    std::size_t begin(std::uint32_t bucket) const { return bucket == 0 ? 0 : end_[bucket - 1]; }
-    // Moves the keys of a bucket into blocks, and to its sums each block that is full. Returns their total.
+    void full(std::uint32_t bucket);
+    void flush(std::uint32_t bucket);
+    // Moves the keys of a bucket into blocks, and to its sums each block that is full. Returns the total of those.
     int128 fill(KeyBlock& block, std::uint32_t bucket, BucketStage& runs, std::int64_t* sums,
                 std::uint32_t& blocks) const;
-    void run(KeyBlock& block, std::int64_t* sums, std::uint32_t& blocks);
-    void run_heavy(const KeyBlock& block, std::int64_t* sums);
+    int128 run(const std::uint64_t* keys, const std::int64_t* weights, std::size_t n, std::int64_t* sums,
+               std::uint32_t& blocks);
+    void run_heavy(const std::uint64_t* keys, const std::int64_t* weights, std::size_t n, std::int64_t* sums);
     void settle_bucket(std::int64_t* sums) const;
-    void prefetch(const std::int64_t* sums) const;
 
     KernelJob job_;
     AddBlock add_block_;
     Encrypt encrypt_;
     std::uint32_t buckets_;
-    std::size_t stride_, limit_;
+    std::size_t stride_;
     std::shared_ptr<BucketSums> shared_;
-    std::uint32_t start_;
-    struct Keyed {
-        std::uint64_t key;
-        std::int64_t weight;
-    };
-    std::vector<std::uint64_t> key_;
-    std::vector<std::int64_t> weight_, scratch_;
-    std::vector<std::uint32_t> bucket_, end_;
-    std::vector<Keyed> sorted_;  // both together, since each is written to a place of its own
+    std::size_t room_, apart_;  // keys of a bucket that may wait, and from one bucket to the next
+    Zeroed<std::uint64_t> key_;
+    Zeroed<std::int64_t> weight_;
+    std::vector<std::uint32_t> waiting_;
+    std::uint32_t next_;  // the bucket to be added next, or `buckets_` if there is none
+    std::vector<std::int64_t> scratch_;
 };
 
 }  // namespace stablesketch

@@ -9,14 +9,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <new>
 #include <random>
 #include <vector>
 
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
+#include "zeroed.hpp"
 
 namespace stablesketch {
 
@@ -78,27 +74,12 @@ template <class Line>
 class FoldOf {
   public:
     // 2^bits lines, bits > 0, of 64 bytes each.
-    FoldOf(int bits, std::int64_t most) : count_(std::size_t(1) << bits) {
-        // Memory that comes as zeros need not be touched before it is used.
-        memory_ = std::calloc(count_ + 1, sizeof(Line));
-        if (memory_ == nullptr) throw std::bad_alloc();
-        const auto first = (reinterpret_cast<std::uintptr_t>(memory_) + 63) & ~std::uintptr_t(63);
-        table_ = {reinterpret_cast<Line*>(first), 64 - bits, process_multiplier(), most};
-#if defined(__linux__)
-        // A large table is met at random: without large pages nearly every key would wait for the page table.
-        constexpr std::uintptr_t large = std::uintptr_t(1) << 21;
-        const std::uintptr_t begin = (first + large - 1) & ~(large - 1),
-                             end = (first + count_ * sizeof(Line)) & ~(large - 1);
-        if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
-#endif
-    }
-    ~FoldOf() { std::free(memory_); }
-    FoldOf(const FoldOf&) = delete;
-    FoldOf& operator=(const FoldOf&) = delete;
+    FoldOf(int bits, std::int64_t most)
+        : memory_(std::size_t(1) << bits), table_{memory_.get(), 64 - bits, process_multiplier(), most} {}
 
     const TableOf<Line>& table() const { return table_; }
-    std::size_t lines() const { return count_; }
-    std::size_t slots() const { return Line::slots * count_; }
+    std::size_t lines() const { return std::size_t(1) << (64 - table_.shift); }
+    std::size_t slots() const { return Line::slots * lines(); }
 
     // Empties some lines. Different lines may be drained by different threads.
     template <class Take>  // take(line, slot)
@@ -115,12 +96,11 @@ class FoldOf {
         }
     }
 
+  private:
+    Zeroed<Line> memory_;
+
   protected:
     TableOf<Line> table_;
-
-  private:
-    std::size_t count_;
-    void* memory_;
 };
 
 // The fold of one worker of an update.

@@ -74,15 +74,18 @@ std::size_t fold_loop(const TableOf<Line>& table, const std::uint64_t* keys, con
     constexpr std::size_t ahead = 32;  // lines asked for before they are needed
     const auto most = static_cast<std::uint64_t>(table.most);
     std::size_t misses = 0;
-    for (std::size_t start = 0; start < n; start += ahead) {
-        const std::size_t stop = start + ahead < n ? start + ahead : n;
-        Line* lines[ahead];
-        for (std::size_t i = start; i < stop; ++i) {
-            lines[i - start] = line_of(table, keys[i], codes[i]);
-            __builtin_prefetch(lines[i - start], 1);
+    Line* lines[2 * ahead];  // of the keys that are next, in turns
+    const auto ask = [&](std::size_t start) {
+        for (std::size_t i = start; i < start + ahead && i < n; ++i) {
+            lines[i % (2 * ahead)] = line_of(table, keys[i], codes[i]);
+            __builtin_prefetch(lines[i % (2 * ahead)], 1);
         }
-        for (std::size_t i = start; i < stop; ++i) {
-            Line& line = *lines[i - start];
+    };
+    ask(0);
+    for (std::size_t start = 0; start < n; start += ahead) {
+        ask(start + ahead);
+        for (std::size_t i = start; i < start + ahead && i < n; ++i) {
+            Line& line = *lines[i % (2 * ahead)];
             const std::int64_t weight = weighted ? sign * weights[i] : sign;
             const unsigned match = matches(line, keys[i], codes[i]);
             if (match == 0) [[unlikely]] {

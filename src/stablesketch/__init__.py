@@ -5,15 +5,77 @@
 >>> sketch.update(["home", "search", "home", "cart"])
 >>> sketch.estimate().low < 2**0.5 + 2 < sketch.estimate().high * 2
 True
+
+What is named here is imported when it is first used: errors apart, `import stablesketch` itself loads nothing.
 """
 
 import sys
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from . import errors
+from .errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    BlobError,
+    BudgetExceeded,
+    CheckpointError,
+    ClockWentBackwards,
+    DataError,
+    ForeignBlob,
+    LedgerCorrupt,
+    LedgerError,
+    LedgerMismatch,
+    LibraryMissing,
+    MergeError,
+    NegativeTotal,
+    PlanInfeasible,
+    ReleasedAlready,
+    ReleaseInterrupted,
+    SecretFileError,
+    SecretMismatch,
+    SecretMissing,
+    SecretNotPicklable,
+    SecretSpent,
+    ShardMergedTwice,
+    ShardsMissing,
+    StablesketchError,
+    StreamTooShort,
+    UnitMismatch,
+    UnsupportedVersion,
+)
 
 if TYPE_CHECKING:
-    from .public import *
+    from . import paper
+    from .audit import audit
+    from .bounding.max_value import AutoMaxValue
+    from .collector import Collector, release_all
+    from .engines.local.exact import Exact, exact
+    from .engines.local.release import release
+    from .law import StableLaw
+    from .ledger import Ledger, Preview, Record, Schedule
+    from .plan import Plan, plan
+    from .privacy import Privacy, PrivacyCurve, Sampling, sensitivity
+    from .published import Point, Release
+    from .release.outcome import GroupRelease, Outcome
+    from .release.question import Question, question
+    from .secret import Secret
+    from .sketch import Estimate, Sketch
+    from .statistic import (
+        HHI,
+        Atkinson,
+        Distinct,
+        GeneralisedEntropy,
+        Hill,
+        Moment,
+        Profile,
+        Renyi,
+        Shannon,
+        Simpson,
+        Total,
+        Tsallis,
+    )
 
 __version__ = "0.1.0"
 
@@ -89,25 +151,46 @@ __all__ = [
     "sensitivity",
 ]
 
+_LIVE_IN = {
+    "audit": ("audit",),
+    "bounding.max_value": ("AutoMaxValue",),
+    "collector": ("Collector", "release_all"),
+    "engines.local.exact": ("Exact", "exact"),
+    "engines.local.release": ("release",),
+    "law": ("StableLaw",),
+    "ledger": ("Ledger", "Preview", "Record", "Schedule"),
+    "paper": ("paper",),
+    "plan": ("Plan", "plan"),
+    "privacy": ("Privacy", "PrivacyCurve", "Sampling", "sensitivity"),
+    "published": ("Point", "Release"),
+    "release.outcome": ("GroupRelease", "Outcome"),
+    "release.question": ("Question", "question"),
+    "secret": ("Secret",),
+    "sketch": ("Estimate", "Sketch"),
+    "statistic": (
+        "HHI", "Atkinson", "Distinct", "GeneralisedEntropy", "Hill", "Moment", "Profile", "Renyi", "Shannon", "Simpson",
+        "Total", "Tsallis",
+    ),
+}  # fmt: skip
+_NOT_FOLDERS = ("audit", "plan", "release")  # functions, also when the folder of the same name has been imported
+
 
 class _Package(ModuleType):
-    """Imports the public names when the first of them is used, so that the command line can say its version at once."""
+    """This package. A method of a class, not of the module, as then type checkers still know what there is."""
 
-    def __getattr__(self, name: str) -> Any:
-        if name not in __all__:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = getattr(import_module(".public", __name__), name)
-        setattr(self, name, value)
-        return value
+    def __getattr__(self, name: str) -> object:
+        home = next((home for home, names in _LIVE_IN.items() if name in names), None)
+        if home is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=self)
+        module = import_module(f".{home}", __name__)
+        return vars(self).setdefault(name, module if name == "paper" else getattr(module, name))
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        """Importing the module stablesketch.plan sets `plan` here; but `ss.plan` is the function."""
-        if not (name in _FUNCTIONS and isinstance(value, ModuleType)):
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _NOT_FOLDERS and isinstance(value, ModuleType)):
             super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *__all__})
 
 
-_FUNCTIONS = ("audit", "plan", "release")  # which live in modules of the same names
 sys.modules[__name__].__class__ = _Package

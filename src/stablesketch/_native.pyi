@@ -86,6 +86,7 @@ class Accumulator:
         tier: str,
         buckets: int = 1,
         beside: Accumulator | None = None,
+        folded: bool = False,
     ) -> None: ...
     def add(
         self,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import tempfile
+import secrets
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -25,15 +25,15 @@ except ImportError:  # no POSIX: no locks between processes there
 _WAIT = 60.0  # seconds for others to let go of a file
 
 
-def write_new(path: Path, content: bytes) -> None:
-    """A new file of mode 0600; FileExistsError if there is one of that name already."""
-    Reserved(path).store(content)
+def write_new(path: Path, content: bytes, *, public: bool = False) -> None:
+    """A new file of mode 0600, or as the umask says; FileExistsError if there is one of that name already."""
+    Reserved(path, public=public).store(content)
 
 
-def write_named(argument: str, path: Path, content: bytes) -> None:
+def write_named(argument: str, path: Path, content: bytes, *, public: bool = False) -> None:
     """As `write_new`, of a path that somebody gave as `argument`: what is wrong with it is said of that."""
     try:
-        write_new(path, content)
+        write_new(path, content, public=public)
     except FileExistsError:
         raise ArgumentError(argument, str(path), "there is such a file already", "Choose another name") from None
     except OSError as error:
@@ -52,16 +52,18 @@ def write_over(path: Path, content: bytes) -> None:
 
 
 class Reserved:
-    """A file of mode 0600 that is to be: open in its folder under another name, with `room` bytes of the disk.
+    """A file that is to be: open in its folder under another name, with `room` bytes of the disk.
 
     So a folder that cannot be written, or a full disk, shows now and not when there is content. `store` or `discard`
-    ends it, and leaves nothing else behind.
+    ends it, and leaves nothing else behind. Its mode is 0600; if it is `public`, as what may be published is, what the
+    umask leaves of 0666.
     """
 
-    def __init__(self, path: Path, room: int = 0) -> None:
-        self.path = path
-        # A name of 255 bytes is allowed, and one that is longer than that must not come of it. mkstemp makes it 0600.
-        handle, self._name = tempfile.mkstemp(prefix=f".{path.name[:40]}-", dir=path.parent)
+    def __init__(self, path: Path, room: int = 0, *, public: bool = False) -> None:
+        self.path, self._mode = path, 0o666 if public else 0o600
+        # A name of 255 bytes is allowed, and one that is longer than that must not come of it.
+        self._name = str(path.parent / f".{path.name[:40]}-{secrets.token_hex(8)}")
+        handle = os.open(self._name, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), self._mode)
         self._file = os.fdopen(handle, "wb")
         try:
             if room and hasattr(os, "posix_fallocate"):
@@ -84,7 +86,7 @@ class Reserved:
             if over:
                 os.replace(self._name, self.path)
             else:
-                _named(self._name, self.path)
+                _named(self._name, self.path, self._mode)
         finally:
             self.discard()
         sync_folder(self.path.parent)
@@ -105,14 +107,14 @@ def _allocate(handle: int, room: int) -> None:
         # Otherwise the file system cannot promise room, and nothing is known.
 
 
-def _named(name: str, path: Path) -> None:
+def _named(name: str, path: Path, mode: int) -> None:
     try:
         os.link(name, path)  # unlike rename, fails if the target exists
     except OSError as error:
         if error.errno not in (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP):
             raise
         # A file system without hard links: the name is taken first, and then given to the file.
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
         os.replace(name, path)
 
 

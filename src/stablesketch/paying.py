@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .errors import ReleaseInterrupted
+from .spoken import at_most
 
 _HELD = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
@@ -35,7 +36,8 @@ class Paid(NamedTuple):
     delta: float
 
     def __str__(self) -> str:
-        return f"release {self.number} of the ledger {self.ledger.name}: ε = {self.epsilon:.4g}, δ = {self.delta:.3g}"
+        price = f"ε = {at_most(self.epsilon)}, δ = {at_most(self.delta, 3)}"
+        return f"release {self.number} of the ledger {self.ledger.name}: {price}"
 
 
 class Payment:

@@ -11,6 +11,7 @@ from typing import Any, get_args
 from .checked_json import Fields, JsonError, parsed
 from .errors import ArgumentError, BlobError
 from .privacy import Relation
+from .spoken import at_most
 
 _FORMAT = "stablesketch-release/1"
 _LEAST, _BELOW_ONE = 5e-324, 1.0 - 2.0**-53
@@ -58,10 +59,11 @@ class Point:
 class Release:
     """A private value with limits that hold the truth with probability `confidence`, and what it cost.
 
-    Everything here may be published. `pairs` is the number of pairs where that is public (relation "replace"), else
-    None. `value` lies between `low` and `high`, and all three in the range that the statistic can have, given what is
-    public. Elsewhere moments, counts and Shannon's entropy are unbiased (unless `mechanism` says that pairs were
-    sampled); at the ends of the range values pile up. `p` is the order of the statistic.
+    The truth is the value of the data there are, not of a population that they were sampled from. Everything here may
+    be published. `pairs` is the number of pairs where that is public (relation "replace"), else None. `value` lies
+    between `low` and `high`, and all three in the range that the statistic can have, given what is public. Elsewhere
+    moments, counts and Shannon's entropy are unbiased (unless `mechanism` says that pairs were sampled); at the ends of
+    the range values pile up. `p` is the order of the statistic.
     `points` are the orders of a profile, whose `value` is that of the first. `record` is the number that the release
     has in the ledger it was paid from, so that value and record can be matched; None without a ledger. `person` says
     that people are protected: all that one person did, of which at most `pairs_per_person` pairs were used. `noise` is
@@ -143,7 +145,7 @@ class Release:
     def cost_in_words(self) -> str:
         """ε, δ and what they protect, in words."""
         whose = ", for all that one person did" if self.person else ""
-        return f"ε = {self.epsilon:.4g}, δ = {self.delta:.3g}, {self.relation}{whose}"
+        return f"ε = {at_most(self.epsilon)}, δ = {at_most(self.delta, 3)}, {self.relation}{whose}"
 
     def __str__(self) -> str:
         price = self.cost_in_words

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import os
 import re
 import signal
 import subprocess
@@ -22,11 +24,33 @@ def test_a_release_with_picture_and_report(shell: Shell) -> None:
     assert shown.err.splitlines() == [f"written to apps.{kind}" for kind in ("json", "svg", "html")]
     report = (shell.folder / "apps.html").read_text()
     value = json.loads((shell.folder / "apps.json").read_text())["value"]
-    assert repr(value) in report
+    assert base64.b64encode((shell.folder / "apps.json").read_bytes()).decode() in report
+    assert f"F_0.5, is about {value:,.0f}" in report or "too small" in report
     assert "How varied is app?" in report
     assert "events.csv" not in report  # names of files may say more than was asked for
     assert (shell.folder / "apps.svg").read_text().startswith("<?xml")
     assert "F_0.5" in shown.out
+
+
+@pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o027, 0o640), (0o077, 0o600)])
+def test_what_may_be_published_has_the_mode_of_the_umask(shell: Shell, mask: int, mode: int) -> None:
+    before = os.umask(mask)
+    try:
+        assert shell(*RELEASE, "--plot", "a.svg", "--report", "a.html", "-o", "a.json").code == 0
+    finally:
+        os.umask(before)
+    assert {(shell.folder / f"a.{kind}").stat().st_mode & 0o777 for kind in ("svg", "html", "json")} == {mode}
+
+
+def test_a_report_has_the_names_that_users_give(shell: Shell) -> None:
+    named = ("--dataset", "All apps", "--period", "2026", "--noun", "apps", "--label", "yearly")
+    assert shell(*RELEASE, "--report", "a.html", *named).code == 0
+    report = (shell.folder / "a.html").read_text()
+    assert "Data: All apps. Period: 2026. Release: yearly. Made on" in report
+    assert "apps" in report.partition('class="said">')[2].partition("</p>")[0]
+    for option in ("--dataset", "--period", "--noun", "--label"):
+        refused = shell(*RELEASE, option, "x")
+        assert (refused.code, "--report, or leave it out" in refused.err) == (2, True)
 
 
 def test_groups_with_picture_and_report(shell: Shell) -> None:
@@ -36,7 +60,7 @@ def test_groups_with_picture_and_report(shell: Shell) -> None:
     assert shell(*by, "--plot", "g.png", "--report", "g.html", "--json").code == 0
     report = (shell.folder / "g.html").read_text()
     assert "How varied is app, by country?" in report
-    assert "All releases there, 1 so far" in report
+    assert "All that was released there costs ε = " in report
     assert (shell.folder / "g.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -1,4 +1,4 @@
-"""The files that three newcomers bring: two million rows or cells each, made up from fixed seeds, shaped like real ones."""
+"""The files that three newcomers bring: two million rows or cells each, made up, but shaped like real ones."""
 
 from __future__ import annotations
 

@@ -24,7 +24,11 @@ BRINGS: dict[str, dict[str, Callable[[Path], None]]] = {
     "ecologists": {"abundances.csv": abundances, "sites.txt": sites},
     "operators": {"eve.json.gz": flows},
 }
-HANDS_ON = {"data-engineers": ["apps.html"], "ecologists": ["profiles.html"], "operators": ["entropy.html", "parts.html"]}
+HANDS_ON = {
+    "data-engineers": ["apps.html"],
+    "ecologists": ["profiles.html"],
+    "operators": ["entropy.html", "parts.html"],
+}
 
 
 @pytest.mark.parametrize("role", BRINGS)

@@ -23,7 +23,9 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 NAMES = [page.relative_to(ROOT).as_posix() for page in PAGES]
 # Pages that test_pages_run.py follows from their first block to their last, shell commands included.
-FOLLOWED = [name for name in NAMES if name.startswith(("docs/start.md", "docs/tutorials/", "docs/how-to/", "docs/for/"))]
+FOLLOWED = [
+    name for name in NAMES if name.startswith(("docs/start.md", "docs/tutorials/", "docs/how-to/", "docs/for/"))
+]
 
 # "page:line" of the opening fence → the reason given in the comment.
 NOT_RUN: dict[str, str] = {}

@@ -12,6 +12,7 @@ import json
 import math
 import re
 import secrets
+import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -27,7 +28,8 @@ from stablesketch.cli.app import run
 from stablesketch.cli.statistic_options import offered
 from stablesketch.errors import StablesketchError
 from stablesketch.privacy import discrete_laplace
-from stablesketch.statistic import STATISTICS, Derived, Known, Profile, Statistic
+from stablesketch.release.question import may_count_pairs
+from stablesketch.statistic import STATISTICS, Known, Statistic
 
 Options = dict[str, Any]
 GROUPS = ("DE", "FR", "PT")
@@ -123,29 +125,12 @@ def truth(statistic: Statistic, options: Options, rows: pa.Table, group: str | N
     totals = np.bincount(at, values).astype(np.float64)
     if clipped and whole:
         totals = np.minimum(totals, largest)
-    pairs = len(totals) if whole else len(rows)
-    wanted = statistic.points if isinstance(statistic, Profile) else (statistic,)
-    return [_value(each, totals, pairs) for each in wanted]
+    return list(statistic.exact(totals))
 
 
 def of_keys(statistic: Statistic, options: Options) -> bool:
     """Whether whole keys are protected: as asked, or as the command line takes it for what is about people."""
     return options.get("unit") == "key" or statistic.of_people
-
-
-def _value(statistic: Statistic, totals: np.ndarray, pairs: int) -> float:
-    if isinstance(statistic, Derived):
-        # Under the privacy that makes it take the most measurements there are.
-        unit = "key" if statistic.of_people else "pair"
-        privacy = ss.Privacy(1.0, 0.1, 0, max_value=2, unit=unit, relation="replace")  # type: ignore[arg-type]
-        found = {each: np.array(_value(each, totals, pairs)) for each in statistic.needs(privacy)}
-        return float(statistic.of(found, pairs))
-    if isinstance(statistic, ss.Distinct):
-        return float(len(totals))
-    if isinstance(statistic, ss.Shannon):
-        shares = totals / totals.sum()
-        return float(-np.sum(shares * np.log(shares)))
-    return float(np.sum(totals**statistic.p))
 
 
 @dataclass(frozen=True)
@@ -182,7 +167,7 @@ _OF_PRIVACY = {"epsilon", "delta", "pairs", "max_value", "relation", "pairs_per_
 
 def arguments_of(options: Options) -> Options:
     """Those of `ss.release` beside the privacy; as the command line does, pairs are counted where that is public."""
-    counted = "pairs" not in options and options.get("relation") == "replace" and "by" not in options
+    counted = "pairs" not in options and may_count_pairs(options.get("relation", "add_remove"), options.get("by"))
     given = {name: value for name, value in options.items() if name not in _OF_PRIVACY}
     if "groups" in given:
         given["groups"] = list(given["groups"])
@@ -222,18 +207,11 @@ def _with_deletes(statistic: Statistic, options: Options, rows: pa.Table) -> lis
 
 def typed(statistic: Statistic, options: Options, file: Path) -> list[str]:
     """The command that releases it; the names of groups stand in a file beside the data."""
-    names = {"statistic": statistic.name, "epsilon": EPSILON, "delta": DELTA, **options}
-    fields = list(statistic.to_dict().values())[1:]
-    if fields:
-        orders = fields[0] if isinstance(fields[0], list) else fields
-        names["order"] = ",".join(map(str, orders))
-    for name, option in (("moment", "p"), ("simpson", "form"), ("hhi", "form")):
-        if statistic.name == name:
-            names[option] = names.pop("order")
+    names = {"epsilon": EPSILON, "delta": DELTA, **options}
     if "groups" in names:
         names["groups"] = file.with_suffix(".groups")
         names["groups"].write_text("\n".join(options["groups"]) + "\n")
-    words = ["release", str(file)]
+    words = ["release", str(file), *shlex.split(statistic.as_options())]
     for name, value in names.items():
         words += [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]
     return words

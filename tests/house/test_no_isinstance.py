@@ -35,7 +35,6 @@ ALLOWED = {
     "planner_page/answer.py": (1, "the paper's theorems end at order 1"),
     "report/commands.py": (1, "options as they are typed"),
     "release/question.py": (1, "what is asked for, in the words of who asks"),
-    "cli/release.py": (1, "what is asked for, in the words of who asks"),
 }
 
 

@@ -52,6 +52,13 @@ def test_python(everything: dict[str, Any], name: str) -> None:
     assert "noise" in found["plan"]
 
 
+def test_what_its_mechanism_has_not_is_refused(everything: dict[str, Any], name: str) -> None:
+    error, size, exact = everything[name]["python"]["refused"]
+    assert "no relative error can be aimed at" in error
+    assert size.startswith("size = 64: keys uneven by 3 is known exactly before the noise")
+    assert exact.startswith("size = 64: the exact mechanism holds every key")
+
+
 def test_noise_and_audit(everything: dict[str, Any], name: str) -> None:
     """The audit's false alarm: at most 1%. Of 40 releases the mean noise is within a factor of 2 of its scale but for a
     probability of 1e-4 (discrete noise of scale 1/2 has a mean of 0.55 scales). The secrets are the same each time."""

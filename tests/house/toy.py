@@ -17,7 +17,7 @@ import numpy as np
 from stablesketch.mechanism.exact import noise_plan
 from stablesketch.mechanism.laplace import OfHistogram
 from stablesketch.plan.asked import Asked
-from stablesketch.plan.mechanism import register as register_mechanism
+from stablesketch.plan.mechanism import register_mechanism
 from stablesketch.plan.plan import Plan
 from stablesketch.privacy import Privacy, discrete_laplace
 from stablesketch.published import Release

@@ -61,7 +61,16 @@ def by_python(statistic: Any) -> dict[str, Any]:
     return {
         "plan": str(plan), "planned": described(found), "called": described(called.release),
         "usual": described(usual.release), "audit": audit.passed, "noise": mean_noise(toy.Uneven(3)),
+        "refused": [refusal(error=0.05), refusal(size=64), refusal(size=64, mechanism="exact")],
     }  # fmt: skip
+
+
+def refusal(**asked: Any) -> str:
+    """What is said of an error or a size that the toy's mechanism has not."""
+    try:
+        return str(ss.plan(toy.Uneven(3), PRIVACY, **asked))
+    except (ss.ArgumentError, ss.PlanInfeasible) as error:
+        return str(error)
 
 
 def mean_noise(statistic: Any) -> float:

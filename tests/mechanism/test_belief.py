@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stablesketch.mechanism.measured import Measured, belief
+from stablesketch.mechanism.belief import Belief, belief
 from stablesketch.sketch.estimators.noisy_interval import noisy_power_law
 from stablesketch.statistic import Moment, Total
 from stablesketch.statistic.diversity import log_hill
@@ -18,8 +18,8 @@ Floats = np.ndarray
 AT = np.array([0.005, 0.025, 0.1, 0.5, 0.9, 0.975, 0.995])
 
 
-def measured(law: stats.rv_continuous) -> Measured:
-    return Measured(float(law.median()), 0.0, 0.0, lambda probability: np.asarray(law.ppf(probability)))
+def measured(law: stats.rv_continuous) -> Belief:
+    return Belief(float(law.median()), 0.0, 0.0, lambda probability: np.asarray(law.ppf(probability)))
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_one_alone_and_three_together() -> None:
     assert (three.low, three.high) == pytest.approx(math.sqrt(14.0) * np.array([-1.95996, 1.95996]), rel=2e-3)
 
 
-def drawn(function: Callable[[tuple[Floats, ...]], Floats], parts: tuple[Measured, ...], count: int) -> Floats:
+def drawn(function: Callable[[tuple[Floats, ...]], Floats], parts: tuple[Belief, ...], count: int) -> Floats:
     rng = np.random.default_rng(9)
     return np.sort(function(tuple(part.quantiles(rng.random(count)) for part in parts)))
 
@@ -66,7 +66,7 @@ def test_a_hill_number_of_short_and_long_streams(released: float, total: float) 
     is off by 0.004 or more once in 10^50; the grid is for the rest."""
     law = noisy_power_law(0.5, 200)
     parts = (
-        Measured(released, 0.0, 0.0, lambda probability: law.quantiles(released, 3.0, probability)),
+        Belief(released, 0.0, 0.0, lambda probability: law.quantiles(released, 3.0, probability)),
         measured(stats.laplace(total, 10.0)),
     )
 

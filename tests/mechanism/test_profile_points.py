@@ -58,7 +58,7 @@ def test_the_band_holds_all_truths_wherever_all_limits_do() -> None:
 
 
 def test_a_released_profile_falls_and_is_read_back() -> None:
-    plan = ss.plan(ss.Profile([0, 0.5, 0.75]), ss.Privacy(1.0, 1e-9), size=(64, 20, 20, 0))
+    plan = ss.plan(ss.Profile([0, 0.5, 0.75]), ss.Privacy(1.0, 1e-9), size=(64, 20, 0, 20))
     collector = plan.open(ss.Secret.from_bytes(bytes(range(32))))
     collector.update(np.arange(3_000) % 300)
     release = collector.release()

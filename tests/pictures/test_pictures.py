@@ -134,7 +134,7 @@ def test_groups_are_in_order_and_named() -> None:
 
 def test_many_groups_are_all_there_without_names() -> None:
     (axes,) = release_picture(groups(61)).axes
-    assert "61 groups" in axes.get_title(loc="left")
+    assert "61 groups" in axes.get_xlabel()
     assert len(axes.lines[0].get_xdata()) == 61
 
 
@@ -180,14 +180,73 @@ def test_a_profile_is_printed_with_all_its_orders() -> None:
     assert len(set(map(len, lines[1:]))) == 1
 
 
-def test_a_few_profiles_are_curves_with_their_names_and_many_show_the_first_order() -> None:
+def test_a_few_profiles_are_curves_with_their_names_in_one_picture() -> None:
     (axes,) = release_picture(profiles(4)).axes
     assert len(axes.lines) == 4
     assert [text.get_text().split("  ")[0] for text in axes.texts] == [f"group {i}" for i in range(4)]
     heights = [text.xy[1] for text in axes.texts]
     assert all(b - a > 0.05 for a, b in itertools.pairwise(heights))  # no two lie on each other
-    (rows,) = release_picture(profiles(5)).axes
-    assert rows.get_title(loc="left") == "Hill number of order 0 of 5 groups"
+
+
+@pytest.mark.parametrize("count", [5, 12, 30])
+def test_more_profiles_are_a_small_picture_each_to_one_scale(count: int) -> None:
+    figure = release_picture(profiles(count))
+    shown = [axes for axes in figure.axes if axes.get_visible()]
+    assert [axes.get_title(loc="left") for axes in shown] == [f"group {i}" for i in reversed(range(count))]
+    for axes, one in zip(shown, reversed(profiles(count)), strict=True):
+        curve, all_curves = axes.lines[-1], [list(line.get_ydata()) for line in axes.lines[:-1]]
+        assert curve.get_xydata().tolist() == [[point.order, point.value] for point in one.release.points]
+        assert sorted(all_curves) == sorted([point.value for point in each.release.points] for each in profiles(count))
+        (bars,) = axes.collections
+        assert len(bars.get_paths()) == 3
+    assert len({axes.get_ylim() for axes in shown}) == 1
+    assert "ε = 0.9, δ = 1e-09" in figure.get_supxlabel()
+
+
+def test_of_too_many_profiles_the_first_order_is_shown() -> None:
+    (axes,) = release_picture(profiles(31)).axes
+    assert axes.get_xlabel().startswith("Hill number of order 0 of 31 groups")
+
+
+# --- titles say what is seen ---
+
+
+def table(*limits: tuple[float, float, float]) -> list[GroupRelease]:
+    return [GroupRelease((name,), release(*own)) for name, own in zip("abcdef", limits, strict=False)]
+
+
+def title(releases: list[ss.Release] | list[GroupRelease]) -> str:
+    figure = release_picture(releases)
+    return figure.get_suptitle() or figure.axes[0].get_title(loc="left")
+
+
+def test_the_title_is_the_finding() -> None:
+    assert title([release()]) == "F_0.5 is about 1,230"
+    assert title([release(-3.0, 0.0, 40.0)]) == "F_0.5 cannot be told from 0"
+    assert title([profile()]) == "Hill numbers go from 900 at order 0 to 100 at order 1"
+    apart, near = (900.0, 800.0, 1_000.0), (700.0, 600.0, 850.0)
+    assert title(table(apart, (100.0, 90.0, 120.0))) == "a comes first with about 900"
+    assert title(table(apart, near, (100.0, 90.0, 120.0))) == (
+        "a comes first with about 900, but 1 more of 3 groups cannot be told from\nit"
+    )
+    assert title(table(apart, near)) == "No group can be told from the first, a, with about 900"
+    assert title(profiles(3)) == "Largest value at every order: group 2"
+    assert title(profiles(12)) == "Largest value at every order: group 11"
+    flat = replace(profile(), points=tuple(replace(point, value=650.0) for point in profile().points))
+    assert title([*profiles(6), GroupRelease(("flat",), flat)]) == "Largest value at order 0: group 5; at order 1: flat"
+
+
+def test_a_font_with_chinese_letters_is_used_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And none is asked for that is not there, which matplotlib would complain of."""
+    from matplotlib.font_manager import fontManager
+
+    monkeypatch.setattr(fontManager, "get_font_names", lambda: ["Arial", "DejaVu Sans"])
+    assert style.fonts() == ["DejaVu Sans"]
+    named = [GroupRelease(("日本",), release()), GroupRelease(("b",), release())]
+    without = picture_bytes(release_picture(named), Path("x.png"), "", "")  # boxes, and no warning
+    assert without.startswith(b"\x89PNG")
+    monkeypatch.setattr(fontManager, "get_font_names", lambda: ["Yu Gothic", "Noto Sans CJK JP", "DejaVu Sans"])
+    assert style.fonts() == ["DejaVu Sans", "Noto Sans CJK JP", "Yu Gothic"]
 
 
 def test_numbers_below_a_thousand_keep_their_decimals() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import html
+import json
 import re
 import shlex
 from dataclasses import replace
@@ -12,8 +14,8 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.cli.app import run
-from stablesketch.release.outcome import GroupRelease, Outcome
-from stablesketch.report import Context, report_page
+from stablesketch.release.outcome import GroupRelease, Outcome, Share
+from stablesketch.report import Context, Named, report_page
 from stablesketch.report.commands import commands
 from stablesketch.spoken import at_most
 
@@ -45,14 +47,61 @@ def page(plan: ss.Plan, context: Context = CONTEXT) -> str:
 
 def test_it_says_the_number_the_price_and_the_plan() -> None:
     text = page(REPLACE)
-    assert (
-        "The 10,000 rows are as varied as if they were spread evenly over about 2,500 different values of app" in text
-    )
+    assert "The 10,000 rows are as varied as 2,500 equally common values of app" in text
     assert "between 1,600 and 3,600 at 95% confidence" in text
     assert f"ε = {at_most(REPLACE.epsilon)} and δ = 1e-06" in text
-    assert str(REPLACE) in text
     assert "How many rows there are (10,000). It is public." in text
-    assert released(REPLACE).to_json() in text
+    assert "They say nothing about a population that the data are a sample of." in text
+
+
+def attached(text: str, name: str) -> str:
+    """A file within the page."""
+    (content,) = re.findall(f'<a download="{name}" href="data:application/json;base64,([^"]+)">', text)
+    return base64.b64decode(content).decode()
+
+
+def test_release_and_plan_are_attached() -> None:
+    text = page(REPLACE)
+    assert ss.Release.from_json(attached(text, "release.json")) == released(REPLACE)
+    assert ss.Plan.from_json(attached(text, "plan.json")) == REPLACE
+    groups = [GroupRelease((name,), released(PERSONS)) for name in ("日本", "b")]
+    content = json.loads(attached(report_page(Outcome(PERSONS, groups, grouped=True), CONTEXT), "release.json"))
+    assert [each["group"] for each in content] == ["日本", "b"]
+
+
+def test_it_names_data_period_and_release_and_speaks_of_keys_as_users_do() -> None:
+    named = Named(dataset="App <store>", period="October 2026", label="first", noun="apps")
+    text = page(REPLACE, replace(CONTEXT, named=named))
+    assert "Data: App <store>. Period: October 2026. Release: first. Made on 2026-03-02" in text
+    assert "The 10,000 rows are as varied as 2,500 equally common apps: between" in text
+    people = replace(CONTEXT, named=named, person=True)
+    hill = ss.plan(ss.Hill(0.5), ss.Privacy(1.0, 1e-6, pairs_per_person=5), size=50)
+    said = replace(released(PERSONS, 250.0), statistic=str(hill.statistic), max_value=1)
+    page_of_people = report_page(Outcome(hill, [said], grouped=False), people)
+    assert "The rows are as varied as 250 equally used apps: between 200 and 300 at 95% confidence" in page_of_people
+    assert "Data: App &lt;store&gt;." in page_of_people
+
+
+def test_who_is_protected_needs_no_explanation() -> None:
+    same = "this page would have come out almost the same. So nobody can learn from it"
+    assert f"With or without any one person's data, {same} whether that person is in the data" in page(
+        PERSONS, replace(CONTEXT, person=True)
+    )
+    assert f"Whatever any one record had said, {same} what it says." in page(REPLACE)
+    assert f"With or without any one record, {same} whether it is in the data. Somebody with more" in page(NOISY)
+    assert f"With or without any 5 records of one person, {same} whether they are in the data." in page(PERSONS)
+
+
+@pytest.mark.parametrize("epsilon", [0.8999999999999999, 0.90000001, 1 / 3, 0.30000000000000004, 2.7])
+def test_one_epsilon_never_below_the_truth_and_never_with_all_digits(epsilon: float) -> None:
+    own = replace(released(NOISY), epsilon=epsilon)
+    outcome = Outcome(NOISY, [own], grouped=False, shares=(Share("names", 0.1, 0.0), Share("values", epsilon, 1e-9)))
+    text = html.unescape(re.sub(r'href="[^"]*"|<svg.*?</svg>', "", report_page(outcome, CONTEXT), flags=re.DOTALL))
+    shown = re.findall(r"ε = ([0-9.e-]*[0-9])", text)
+    assert shown.count(at_most(epsilon)) == 2
+    assert all(len(each) <= 6 for each in shown)
+    assert float(at_most(epsilon)) >= epsilon
+    assert "99999" not in text
 
 
 def test_the_effective_number_of_equal_keys_is_their_number() -> None:
@@ -134,7 +183,7 @@ def test_a_table_protects_what_was_asked_not_what_it_was_planned_for() -> None:
     text = html.unescape(report_page(Outcome(TABLE, groups, grouped=True), CONTEXT))
     assert "What any one row said: key and value. It could have been anything else." in text
     assert "replace: 1 pair replaced by others" in text
-    assert "for all groups together" in text
+    assert "at most ε = 1, δ = 1e-06 in all" in text
     assert "stablesketch plan " not in text  # the command line makes no plan of one group
 
 
@@ -173,4 +222,4 @@ def test_a_plan_that_samples_says_so() -> None:
     text = page(plan)
     assert "kept with a probability of 0.5" in text
     assert "stablesketch plan " not in text  # the command line makes no such plan
-    assert plan.to_json() in text
+    assert attached(text, "plan.json").strip() == plan.to_json()

@@ -177,6 +177,22 @@ def test_large_sums_are_shared(together: bool) -> None:
     assert (entries.state(), entries.packed_totals()) == (expected.state(), expected.packed_totals())
 
 
+@pytest.mark.parametrize("buckets", [5, 40_000])
+@pytest.mark.parametrize("folded", [True, False])
+def test_how_many_keys_are_expected_changes_nothing(buckets: int, folded: bool) -> None:
+    """It says how many of a bucket wait until they are added: from 16 to a block, and less where buckets are many."""
+    law = EntryLaw("one-sided", 0.5)
+    keys, weights = random_keys(8, 100_000), random_weights(9, 100_000, 30.0)
+    states = set()
+    for rows in (0, 200, 100_000, 10**9):
+        entries = Entries(law, 2 * buckets, buckets)
+        accumulator = Accumulator(law, 2 * buckets, KEY, DOMAIN, rows, TIER, buckets, None, folded)
+        accumulator.add(keys, weights, False)
+        entries.absorb([accumulator])
+        states.add(entries.state())
+    assert len(states) == 1
+
+
 def test_one_key_past_what_64_bits_hold() -> None:
     """The fold lets go of it at 2^61, and the total of its bucket is beyond 2^63."""
     keys, weights = np.full(3_000, 12_345, np.uint64), np.full(3_000, 2**53)

@@ -55,7 +55,7 @@ def audit(
     worst, *others = neighbours_of(plan)
     others = others[: trials // (2 * LEAST_TRIALS)]  # half as many trials for all of them together
     opened = Plan.open if open_collector is None else open_collector
-    shown = _Shown(trials + trials // 2 if others else trials, sys.stderr.isatty() if progress is None else progress)
+    shown = _Progress(trials + trials // 2 if others else trials, sys.stderr.isatty() if progress is None else progress)
     curve = cache(claimed_curve(plan))
     reports = []
     for neighbours in (worst, *others):
@@ -81,7 +81,7 @@ def audit(
 
 
 def _outputs(
-    neighbours: Neighbours, trials: int, opened: Callable[[], Collector], shown: _Shown
+    neighbours: Neighbours, trials: int, opened: Callable[[], Collector], shown: _Progress
 ) -> tuple[tuple[str, ...], tuple[list[list[float]], list[list[float]]]]:
     """The names of what is published, and so many outputs of either."""
     names: tuple[str, ...] = ()
@@ -100,7 +100,7 @@ def _outputs(
     return names, samples
 
 
-class _Shown:
+class _Progress:
     def __init__(self, trials: int, wanted: bool) -> None:
         self._trials, self._wanted, self._done, self._began = trials, wanted, 0, time.monotonic()
 

@@ -15,8 +15,8 @@ from ..errors import ArgumentError
 
 
 def split(whole: float, share: float) -> tuple[float, float]:
-    """(part, rest): about share · whole and what is left, with part + rest <= whole exactly."""
-    part = whole * share
+    """(part, rest): share · whole in twelve digits and what is left, with part + rest <= whole exactly."""
+    part = float(f"{whole * share:.12g}")  # a tenth of 1e-9 is 1e-10, in print as well
     rest = whole - part
     while Fraction(part) + Fraction(rest) > Fraction(whole):
         rest = math.nextafter(rest, 0.0)

@@ -1,9 +1,9 @@
 """Bounding people where SQL must not see the salt: the rule of `bounding/persons.py`, row by row, in one pass.
 
-Of each person the groups, then the pairs, with the smallest SHA-256(salt, person, what the pair is) are kept, at most
-so many of each: a function of that person's rows and of the secret alone, which is all that the proof there needs.
-Hashes are taken of the same text as there for numbers, text and dates, so the same rows are kept under the same secret;
-bytes and times are written otherwise, and of those others may be kept.
+Of each person the groups, then the pairs, with the smallest SHA-256(salt, person, what the pair is), of which the first
+64 bits count, are kept, at most so many of each: a function of that person's rows and of the secret alone, which is all
+that the proof there needs. Hashes are taken of the same text as there for numbers, text and dates, so the same rows are
+kept under the same secret; bytes and times are written otherwise, and of those others may be kept.
 
 **Candidates.** `Candidates` holds what may still be kept of one person, whatever else is met, and no more:
 
@@ -112,7 +112,7 @@ class Rule:
         del ones[self._most.pairs :]
 
     def _hash(self, purpose: str, *texts: str) -> bytes:
-        return hashlib.sha256(f"{self._salt}{purpose}{_BETWEEN.join(texts)}".encode()).digest()
+        return hashlib.sha256(f"{self._salt}{purpose}{_BETWEEN.join(texts)}".encode()).digest()[:8]
 
 
 def kept_rows(batches: Iterable[Any], bounding: Bounding, secret: Secret) -> Iterator[Any]:

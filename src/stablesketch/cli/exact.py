@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..engines.local.exact import exact_values
-from ..reading.columns import checked_columns
 from ..reading.opened import Input
 from . import options
 from .screen import fact_table, json_text, note, number, plain_table, print_text
@@ -24,14 +23,15 @@ def exact(
     format: options.Format = None,
     header: options.Header = True,
     delimiter: options.Delimiter = None,
+    wide: options.Wide = False,
     on_bad: options.OnBad = "error",
     json: options.Json = False,
 ) -> None:
     """The exact statistic, which is [bold]not private[/]: for tests, and for data that are public."""
     options.need_input(files, sql)
     wanted = statistic.made()
-    columns = checked_columns(options.listed(key or "line"), value, options.listed(by))
-    found = exact_values(files, wanted, columns, Input(format, header, delimiter, sql), on_bad)
+    columns = options.columns_of(key, value, by, wide=wide)
+    found = exact_values(files, wanted, columns, Input(format, header, delimiter, sql, wide), on_bad)
     orders, names = [point.p for point in wanted.points], wanted.point_names
     if json:
 

@@ -85,7 +85,7 @@ def in_options(message: str) -> str:
     message = re.sub(rf"^({names}) = ", lambda m: f"{_option(m[1])} = ", message)
     message = re.sub(rf"\b({names})=['\"]?([\w.+-]*\w)['\"]?", lambda m: f"{_option(m[1])} {m[2]}", message)
     message = re.sub(rf"\b({names})=(?=[ ,.;)]|$)", lambda m: _option(m[1]), message)
-    message = re.sub(r"\bclip=(?:True)?", "--clip", message).replace("auto_max_value=", "--max-value auto")
+    message = re.sub(r"\b(clip|wide)=(?:True)?", r"--\1", message).replace("auto_max_value=", "--max-value auto")
     # Where both were named, they are one now.
     return re.sub(r"(--[a-z-]+), \1(?![a-z-])", r"\1", message)
 

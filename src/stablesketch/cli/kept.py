@@ -57,7 +57,7 @@ def reserved(
     try:
         for name, path in (("output", output), ("plot", plot), ("report", report)):
             try:
-                places[name] = None if path is None else Reserved(path, _ROOM)
+                places[name] = None if path is None else Reserved(path, _ROOM, public=True)
             except OSError as error:
                 raise _unwritable(name, Path(str(path)), error) from None
         yield places
@@ -80,5 +80,5 @@ def keep_plan(plan: Plan, plot: Path | None) -> None:
     itself = f", and against {part.statistic} itself" if part.statistic.relative else ""
     costs = "the error" if needs_promise(part) or part.expected else "the noise"
     alt = f"{title}: {costs} of {part.statistic} against ε, and the error against the size of the sketch{itself}."
-    write_new(plot, picture_bytes(plan_picture(plan), plot, title, alt))
+    write_new(plot, picture_bytes(plan_picture(plan), plot, title, alt), public=True)
     note(f"written to {plot}")

@@ -13,15 +13,16 @@ from ..errors import BlobError, LedgerMismatch
 from ..ledger import Ledger
 from ..plan import Plan
 from ..privacy import Privacy
-from ..statistic import Statistic
+from ..reading.columns import Columns, checked_columns
+from ..reading.wide import long_columns
 from .blobs import of_file
 
 __all__ = [
     "By", "Clip", "Delimiter", "Delta", "Epsilon", "Error", "Expected", "Format", "Header", "Inputs", "Json", "Key",
     "MaxValue", "Mechanism", "Memory", "OnBad", "Output", "Pairs", "PairsPerPerson", "PerKey", "Plot",
     "Relation", "SecretFile", "Size", "Sql", "Total", "Unit",
-    "Value", "count", "in_data", "in_output", "in_privacy", "in_size", "listed", "need_input",
-    "open_ledger", "privacy_of", "read_plan", "relation_of", "sizes_of", "unit_of",
+    "Value", "Wide", "count", "in_data", "in_output", "in_privacy", "in_size", "listed", "need_input",
+    "open_ledger", "privacy_of", "read_plan", "sizes_of",
 ]  # fmt: skip
 
 in_data, in_privacy, in_size, in_output = (
@@ -68,6 +69,13 @@ Format = Annotated[
 ]
 Header = Annotated[bool, in_data("--header/--no-header", help="Whether CSV has a header.")]
 Delimiter = Annotated[str | None, in_data(help="What separates the fields of CSV (default: found from the header).")]
+Wide = Annotated[
+    bool,
+    in_data(
+        "--wide",
+        help="A row is a sample and a column a key, such as a species; --by and --person name those that are not.",
+    ),
+]
 OnBad = Annotated[Literal["error", "skip"], in_data(help="What to do with invalid rows: error or skip.")]
 Clip = Annotated[bool, in_data("--clip", help="Clip values above --max-value instead of refusing them.")]
 Unit = Annotated[
@@ -147,22 +155,21 @@ def need_input(files: list[str] | None, sql: str | None) -> None:
         raise typer.BadParameter("nothing to read. Name files, - for standard input, or --sql.")
 
 
+def columns_of(
+    key: str | None, value: str | None = None, by: str | None = None, person: str | None = None, *, wide: bool
+) -> Columns:
+    """The columns that are read: of lines the line, of a wide table all."""
+    if wide:
+        return long_columns(key, value, listed(by), person)
+    return checked_columns(listed(key or "line"), value, listed(by), person)
+
+
 def sizes_of(text: str | None) -> int | tuple[int, ...] | None:
     """One size for every sketch, or a list with one for each."""
     if text is None:
         return None
     first, *others = (count(each) for each in text.split(","))
     return (first, *others) if others else first
-
-
-def unit_of(unit: str | None, statistic: Statistic) -> str:
-    """Keys for what is about people; pairs elsewhere, if nobody says otherwise."""
-    return unit or ("key" if statistic.of_people else "pair")
-
-
-def relation_of(relation: str | None, statistic: Statistic) -> str:
-    """Add or remove, if nobody says otherwise; what is about people takes their public number."""
-    return relation or ("replace" if statistic.of_people else "add_remove")
 
 
 def privacy_of(

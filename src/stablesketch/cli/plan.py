@@ -9,6 +9,7 @@ import typer
 from ..pictures import drawn_part
 from ..plan.asked import asked
 from ..plan.planner import planned_for_data
+from ..release.question import usual_relation, usual_unit
 from . import options
 from .kept import check_new, keep_plan
 from .screen import note, print_text, write_new
@@ -72,9 +73,9 @@ def plan(
         delta,
         pairs or 0,
         max_value,
-        options.relation_of(relation, wanted),
+        relation or usual_relation(wanted),
         pairs_per_person,
-        options.unit_of(unit, wanted),
+        unit or usual_unit(wanted),
         total,
     )
     chosen = planned_for_data(

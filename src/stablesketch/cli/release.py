@@ -19,11 +19,14 @@ from ..errors import DataError
 from ..ledger import Ledger
 from ..paying import current_payment
 from ..pictures import release_bytes
+from ..plan.mechanism import mechanism_for
 from ..privacy import Privacy, delta_advice
 from ..published import Release
+from ..release.decide import decide_stored
 from ..release.outcome import Outcome
-from ..release.question import DEFAULTS, Question, question
-from ..report import Context, report_page
+from ..release.publish import Till, publish
+from ..release.question import DEFAULTS, Question, may_count_pairs, question, usual_relation, usual_unit
+from ..report import Context, Named, report_page
 from ..secret import Secret
 from . import options
 from .blobs import is_blob, of_file, read_blob
@@ -61,6 +64,8 @@ stablesketch release wages.csv --key id --value wage --max-value 1500 --statisti
 
 stablesketch release 'events/*.csv.gz' --key app --p 0.5 --epsilon 1 --delta 1e-9 --engine spark --master 'local[*]'
 
+stablesketch release species.csv --wide --by site --max-value 500 --statistic hill --order 1 --epsilon 1 --delta 1e-9
+
 stablesketch release all.ssk --secret s.key"""
 
 
@@ -81,6 +86,7 @@ def release(
     format: options.Format = None,
     header: options.Header = DEFAULTS["header"],
     delimiter: options.Delimiter = None,
+    wide: options.Wide = DEFAULTS["wide"],
     on_bad: options.OnBad = DEFAULTS["on_bad"],
     epsilon: options.Epsilon = None,
     delta: options.Delta = None,
@@ -93,7 +99,7 @@ def release(
         "groups_per_person"
     ],
     ledger: Annotated[Path | None, options.in_privacy(help="Record the release in this ledger.")] = None,
-    label: Annotated[str, options.in_privacy(help="What the ledger calls it.")] = "",
+    label: Annotated[str, options.in_privacy(help="What ledger and report call the release.")] = "",
     secret: options.SecretFile = None,
     error: options.Error = None,
     size: options.Size = None,
@@ -109,6 +115,9 @@ def release(
         Path | None,
         options.in_output(help="Write a page that explains the release to anybody: a new .html file.", metavar="FILE"),
     ] = None,
+    dataset: Annotated[str, options.in_output(help="What the report calls the data.")] = "",
+    period: Annotated[str, options.in_output(help="The time that the data are of, for the report.")] = "",
+    noun: Annotated[str, options.in_output(help="What the report calls keys, in the plural: apps.")] = "",
     engine: Annotated[
         Literal["local", "spark"],
         typer.Option(
@@ -132,8 +141,15 @@ def release(
         check_dry(stored=blobs, plot=plot, report=report, output=output)
     check_new(plot=plot, report=report, output=output)
     need_standard_output(output)
-    if label and ledger is None:
-        raise typer.BadParameter("--label is what the ledger calls the release. Add --ledger, or leave it out.")
+    if label and ledger is None and report is None:
+        raise typer.BadParameter(
+            "--label is what the ledger and the report call the release. Add --ledger or --report, or leave it out."
+        )
+    named = Named(dataset, period, label, noun)
+    for option, text in (("--dataset", dataset), ("--period", period), ("--noun", noun)):
+        if text and report is None:
+            raise typer.BadParameter(f"{option} is for the report. Add --report, or leave it out.")
+    label = label if ledger is not None else ""
     budget = None if ledger is None else options.open_ledger(ledger)
     if files and blobs:
         given = {
@@ -151,7 +167,7 @@ def release(
                 raise typer.BadParameter(f"{option} was decided when the sketch was made. Leave it out.")
         with reserved(plot=plot, report=report, output=output) as places:
             outcome = _from_blobs(files, secret, confidence, budget, label)
-            return _delivered(outcome, None, budget, json, places)
+            return _delivered(outcome, None, budget, json, places, named)
     stored = [name for name in files or () if is_blob(name)]
     if stored:
         raise typer.BadParameter(
@@ -161,20 +177,21 @@ def release(
         raise typer.BadParameter("--secret is for stored sketches. A release from data draws a fresh secret.")
     wanted = statistic.made()
     options.need_input(files, sql)
-    if key is None and not _is_lines(files, format):
+    if key is None and not wide and not _is_lines(files, format):
         raise typer.BadParameter("--key is needed: the column whose variety is measured.")
-    related = options.relation_of(relation, wanted)
+    related = relation or usual_relation(wanted)
     auto = AutoMaxValue() if max_value == "auto" else None
     largest = 1 if max_value is None or auto is not None else int(max_value)
-    if value is not None and max_value is None:
-        raise typer.BadParameter("--value needs --max-value: a bound on one pair's value. Try --max-value auto.")
-    counted = pairs is None and related == "replace" and by is None
+    if (value is not None or wide) and max_value is None:
+        valued = "--wide" if wide else "--value"
+        raise typer.BadParameter(f"{valued} needs --max-value: a bound on one pair's value. Try --max-value auto.")
+    counted = pairs is None and may_count_pairs(related, by)
     asked = question(
         wanted,
         options.privacy_of(
-            epsilon, delta, pairs or 0, largest, related, pairs_per_person, options.unit_of(unit, wanted), total
+            epsilon, delta, pairs or 0, largest, related, pairs_per_person, unit or usual_unit(wanted), total
         ),
-        key=options.listed(key or "line"),
+        key=options.listed(key or "line") if key or not wide else None,
         value=value,
         by=options.listed(by),
         person=person,
@@ -195,6 +212,7 @@ def release(
         format=format,
         header=header,
         delimiter=delimiter,
+        wide=wide,
     )
     if dry_run:
         show_plan(asked, json)
@@ -203,7 +221,7 @@ def release(
         raise typer.BadParameter("--engine spark needs --master: where Spark runs. Try --master 'local[*]'.")
     if engine != "spark" and master is not None:
         raise typer.BadParameter("--master is for --engine spark.")
-    has_delta = mechanism != "exact" or any(each.exact_has_delta for each in wanted.inputs)
+    has_delta = not all(mechanism_for(each, mechanism).pure for each in wanted.inputs)
     if has_delta and not counted:
         _advise(asked.privacy)
     with reserved(plot=plot, report=report, output=output) as places:
@@ -215,7 +233,7 @@ def release(
         if has_delta and counted:  # so their number is public, and known only now
             only = outcome.releases[0]
             _advise(replace(asked.privacy, pairs=(only.pairs or 0) if isinstance(only, Release) else 0))
-        return _delivered(outcome, asked, budget, json, places)
+        return _delivered(outcome, asked, budget, json, places, named)
 
 
 def _advise(privacy: Privacy) -> None:
@@ -245,8 +263,8 @@ def _from_blobs(files: list[str], secret: Path | None, confidence: float, ledger
     collector, *rest = [_stored(Path(name), held) for name in files]
     for other in rest:
         collector.merge(other)
-    chosen = collector.plan
-    return Outcome(chosen, [collector.release(confidence=confidence, ledger=ledger, label=label)], grouped=False)
+    decision = decide_stored(collector.plan, confidence)
+    return Outcome(decision.plan, publish(decision, [collector], Till(ledger, label)), grouped=False)
 
 
 def _stored(path: Path, secret: Secret) -> Collector:
@@ -255,8 +273,9 @@ def _stored(path: Path, secret: Secret) -> Collector:
 
 
 def _delivered(
-    outcome: Outcome, asked: Question | None, ledger: Ledger | None, json: bool, places: dict[str, Reserved | None]
-) -> Exit:
+    outcome: Outcome, asked: Question | None, ledger: Ledger | None, json: bool, places: dict[str, Reserved | None],
+    named: Named,
+) -> Exit:  # fmt: skip
     """Shows what was released, then stores it, then draws it."""
     content = [json_module.loads(one.to_json()) for one in outcome.releases]
     text = json_text(content if outcome.grouped else content[0])
@@ -272,7 +291,7 @@ def _delivered(
     if outcome.releases:
         if plot is not None:
             delivery.store(plot, lambda: release_bytes(outcome, plot.path))
-        delivery.store(report, lambda: report_page(outcome, Context.of(asked, ledger)).encode())
+        delivery.store(report, lambda: report_page(outcome, Context.of(asked, ledger, named)).encode())
     else:
         for place in (plot, report):
             if place is not None:

@@ -12,6 +12,7 @@ from ..plan.mechanism import mechanism_of, needs_promise
 from ..privacy import Privacy
 from ..published import Release
 from ..release.outcome import GroupRelease, Outcome
+from ..spoken import at_most
 from .screen import fact_lines, number, table_lines
 
 
@@ -42,7 +43,7 @@ def nothing_shown(outcome: Outcome) -> list[str]:
     epsilon, delta = outcome.price
     return [
         "no group is large enough for its name to be shown. State public names: --groups; or ask for a larger ε.",
-        f"that was paid for all the same: ε = {epsilon:.4g}, δ = {delta:.3g}",
+        f"that was paid for all the same: ε = {at_most(epsilon)}, δ = {at_most(delta, 3)}",
     ]
 
 
@@ -67,7 +68,7 @@ def _price(release: Release, plan: Plan) -> list[tuple[str, str]]:
     privacy = plan.privacy
     facts = [
         ("protects", _protects(release, privacy)),
-        ("price", f"ε = {release.epsilon:.4g}, δ = {release.delta:.3g}"),
+        ("price", f"ε = {at_most(release.epsilon)}, δ = {at_most(release.delta, 3)}"),
         ("planned error", _error(plan)),
         ("method", _method(release, plan)),
     ]

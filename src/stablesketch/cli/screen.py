@@ -119,6 +119,7 @@ def plain_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, number
     show(table_lines(columns, rows, numbers=numbers))
 
 
-def write_new(path: Path, content: bytes) -> None:
-    """A new file, there whole or not at all; an existing one is never replaced."""
-    durable.write_named("output", path, content)
+def write_new(path: Path, content: bytes, *, public: bool = False) -> None:
+    """A new file, there whole or not at all; an existing one is never replaced. Who may read one that is `public`, the
+    umask says; others are the owner's."""
+    durable.write_named("output", path, content, public=public)

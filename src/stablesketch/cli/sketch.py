@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from ..engines.local import collect
-from ..reading.columns import checked_columns
 from ..reading.opened import Input
 from ..secret import Secret
 from . import options
@@ -43,13 +42,14 @@ def sketch(
     format: options.Format = None,
     header: options.Header = True,
     delimiter: options.Delimiter = None,
+    wide: options.Wide = False,
     on_bad: options.OnBad = "error",
 ) -> None:
     """Counts the pairs of some files into a sketch that can be stored, merged and released."""
     options.need_input(files, sql)
-    columns = checked_columns(options.listed(key or "line"), value)
+    columns = options.columns_of(key, value, wide=wide)
     chosen, held = options.read_plan(plan), Secret.load(secret)
-    how = Input(format, header, delimiter, sql)
+    how = Input(format, header, delimiter, sql, wide)
     with progress() as report:
         collector = collect(
             files,

@@ -36,12 +36,14 @@ def release_all(
     Each has a secret of its own; for groups of one stream that is `secret.child(name)`. `labels` and `parts` are one
     for each collector; see `Collector.release`, for `person` too.
     """
-
-    def own(plan: Plan) -> Terms:
-        privacy = plan.privacy
-        return Terms(plan.epsilon, plan.delta, privacy.relation, privacy.pairs_per_person, person, confidence)
-
+    own = partial(terms_of_plan, confidence=confidence, person=person)
     return released(collectors, own, ledger=ledger, labels=labels, parts=parts)
+
+
+def terms_of_plan(plan: Plan, confidence: float, *, person: bool = False) -> Terms:
+    """What a release by itself says: what its plan costs, and protects."""
+    privacy = plan.privacy
+    return Terms(plan.epsilon, plan.delta, privacy.relation, privacy.pairs_per_person, person, confidence)
 
 
 def released(

@@ -54,7 +54,7 @@ class Books:
 
     def totals_if(self, name: str, asks: Sequence[Ask], times: int, lane: Lane, relation: str) -> list[ComposedCost]:
         """The same for each of the asks so many times in one lane, however many that is."""
-        mechanisms = [ask.mechanism for ask in asks]
+        mechanisms = [ask.charge for ask in asks]
         return [
             self._composition(budget, relation).total_if(mechanisms, times, lane)
             for budget in self.budgets.limiting(name)
@@ -75,7 +75,7 @@ class Books:
     def _added(self, budget: Budget, entries: Sequence[Entry], relation: str) -> Composition:
         composition = self._composition(budget, relation)
         for entry in entries:
-            composition.add(entry.ask.mechanism, Lane(*entry.part) if entry.part else Lane())
+            composition.add(entry.ask.charge, Lane(*entry.part) if entry.part else Lane())
         return composition
 
     # --- recording ---
@@ -84,7 +84,7 @@ class Books:
         """Computes what each kind of release costs, which can take a tenth of a second; nothing is written."""
         for budget in self.budgets.limiting(name):
             for ask in {entry.ask for entry in entries}:
-                Composition(self._connection, budget.id, ask.relation, budget.theta).prepare(ask.mechanism)
+                Composition(self._connection, budget.id, ask.relation, budget.theta).prepare(ask.charge)
 
     def enter(self, entries: Sequence[Entry], name: str) -> list[Record]:
         """Records all of the entries, or raises and records none: the transaction is then undone by who opened it."""
@@ -233,7 +233,7 @@ class Books:
             for key in {(name, period) for name in ("", record.budget) for period in ("", record.period)}:
                 if key not in compositions:
                     raise self.chain.damaged(f"the period of release {record.number} has no budget")
-                compositions[key].add(ask.mechanism, lane)
+                compositions[key].add(ask.charge, lane)
                 counts[key] += 1
         if any(counts.values()):
             raise self.chain.damaged("a budget has more or fewer releases than it counted")

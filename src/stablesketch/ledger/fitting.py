@@ -59,12 +59,12 @@ def epsilon_that_fits(books: Books, name: str, entries: Sequence[Entry]) -> floa
     limits = books.limits(name, ask.relation)
 
     def fits(like: Charge) -> bool:
-        changed = replace(ask, mechanism=like)
+        changed = replace(ask, charge=like)
         alike = [entry._replace(ask=changed) for entry in entries]
         totals = books.totals_with(name, alike, ask.relation)
         return all(limit.holds(total) for limit, total in zip(limits, totals, strict=True))
 
-    return largest_epsilon(ask.mechanism, fits, most=ask.epsilon)
+    return largest_epsilon(ask.charge, fits, most=ask.epsilon)
 
 
 def how_many(books: Books, name: str, ask: Ask | None) -> int | None:

@@ -195,8 +195,8 @@ class Ledger(Standing):
         Privacy(epsilon, delta or 0.5, 0)
         if not isinstance(statistic, str) or not statistic:
             raise ArgumentError("statistic", statistic, "say what is released", 'Pass a text such as "median value"')
-        mechanism = Charge("other", epsilon=float(epsilon), delta=float(delta))
-        ask = Ask(statistic, mechanism, float(epsilon), float(delta), relation, pairs_per_person)
+        charge = Charge("other", epsilon=float(epsilon), delta=float(delta))
+        ask = Ask(statistic, charge, float(epsilon), float(delta), relation, pairs_per_person)
         entry = Entry(ask, None, checked_label(label), checked_part(part, ask))
         return self.enter([entry], None if published is None else [published])[0]
 

@@ -32,10 +32,10 @@ def unit_of(privacy: Privacy, *, person: bool) -> str:
 
 @dataclass(frozen=True)
 class Ask:
-    """The public facts of a release, and the mechanism that they amount to."""
+    """The public facts of a release, and the charge that they amount to: "mechanism" in what is stored."""
 
     statistic: str
-    mechanism: Charge
+    charge: Charge
     epsilon: float
     delta: float
     relation: str
@@ -48,10 +48,10 @@ class Ask:
     @classmethod
     def of_plan(cls, plan: Plan, *, person: bool = False) -> Ask:
         """What a release by this plan asks for; of people, if `person`."""
-        privacy, mechanism = plan.privacy, charge_of(plan)
+        privacy = plan.privacy
         return cls(
             str(plan.statistic),
-            mechanism,
+            charge_of(plan),
             plan.epsilon,
             plan.delta,
             unit_of(privacy, person=person),
@@ -64,14 +64,16 @@ class Ask:
 
     @classmethod
     def of_table(
-        cls, what: str, mechanism: Charge, reached: tuple[float, float], privacy: Privacy, *, person: bool
+        cls, what: str, charge: Charge, reached: tuple[float, float], privacy: Privacy, *, person: bool
     ) -> Ask:  # fmt: skip
         """What a whole table asks for that reaches this (ε, δ), or another release that is not of one collector."""
-        return cls(what, mechanism, *reached, unit_of(privacy, person=person), privacy.pairs_per_person)
+        return cls(what, charge, *reached, unit_of(privacy, person=person), privacy.pairs_per_person)
 
     def to_json(self) -> str:
         """Canonical: the same ask, the same text."""
-        content = {**asdict(self), "mechanism": self.mechanism.to_dict()}
+        content = asdict(self)
+        content["mechanism"] = self.charge.to_dict()
+        del content["charge"]
         return json.dumps(content, sort_keys=True, separators=(",", ":"))
 
     @classmethod
@@ -81,7 +83,7 @@ class Ask:
             fields = Fields(parsed(text, finite=False), "the release")
             ask = cls(
                 statistic=fields.text("statistic", _LONGEST),
-                mechanism=Charge.from_dict(fields.any("mechanism")),
+                charge=Charge.from_dict(fields.any("mechanism")),
                 epsilon=fields.number("epsilon", 0.0),
                 delta=fields.number("delta", 0.0, 1.0),
                 relation=fields.text("relation"),

@@ -1,4 +1,4 @@
-"""Ways to measure: the plan of each, its state, what it costs and what is said of it. They register here.
+"""Ways to measure: the plan of each, its state, what it costs and what is said of it. All of them stand here.
 
 F_p, p < 1, by sketch       stable.py    with noisy.py, noisy_plan.py, noisy_measure.py, layout.py, sketch_state.py
 F_p, p > 1, by sketch       norm.py      with the same
@@ -8,11 +8,11 @@ exact, with noise           laplace.py   with exact.py, histogram.py, laplace_no
 exact entropy               exact_entropy.py   with entropy.py, histogram.py
 the total                   counter.py
 bare entries                bare.py      with bare_plan.py, floor.py; bare_entropy.py
-bare, of a sample           sampled.py   with sampled_state.py, coins.py
+bare, of a sample           sampled_moment.py   with sampled_state.py, coins.py
 computed from others        derived.py   with derived_plan.py, derived_state.py, together.py, profile_points.py
 """
 
-from ..plan.mechanism import register
+from ..plan.mechanism import Mechanism
 from .bare import BareMoment
 from .bare_entropy import BareEntropy
 from .counter import Counter
@@ -21,14 +21,14 @@ from .exact_entropy import ExactEntropy
 from .laplace import ExactCount, ExactMoment
 from .norm import Norm
 from .registers import Registers
-from .sampled import SampledMoment
+from .sampled_moment import SampledMoment
 from .shift import Shift
 from .stable import Stable
 
-for _each in (
-    Stable, Norm, Shift, Registers,
-    ExactMoment, ExactCount, ExactEntropy, Counter,
-    BareMoment, BareEntropy, SampledMoment,
-    FromSketches, FromExact, FromBare,
-):  # fmt: skip
-    register(_each())
+MECHANISMS: tuple[Mechanism, ...] = (
+    FromBare(), FromExact(), FromSketches(),
+    SampledMoment(), BareEntropy(), BareMoment(),
+    Counter(), ExactEntropy(), ExactCount(), ExactMoment(),
+    Registers(), Shift(), Norm(), Stable(),
+)  # fmt: skip
+"""The first that serves a statistic measures it."""

@@ -26,7 +26,7 @@ from ..sketch.estimators.pivot import PivotLaw, pivot_law
 from ..spoken import percent, short
 from ..statistic import Moment, Statistic, exact_name
 from .bare_plan import bare_plan
-from .measured import Measured
+from .belief import Belief
 from .state import SketchState, check_promise
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class BareState(SketchState):
         offset = math.ldexp(int.from_bytes(raw, "little") >> 11, -53)  # 53 bits, which a double holds exactly
         return plan.step * (math.floor(estimate / plan.step + offset) + 0.5 - offset)
 
-    def measure(self, confidence: float) -> Measured:
+    def measure(self, confidence: float) -> Belief:
         """s exp(g (k + 1/2 - u)) - Λ, k = floor(ln T/g + u): T the estimate of F_p + Λ, u uniform from the secret.
 
         The exponential of what rounding adds to ln T has the mean sinh(g/2)/(g/2); s is the inverse, so the value is
@@ -110,7 +110,7 @@ class BareState(SketchState):
             truth: Array = np.exp(rounded - pivot.quantiles(1.0 - probability, plan.step)) - plan.floor
             return truth
 
-        return Measured(value, low, high, quantiles).within(*plan.range(self.pairs))
+        return Belief(value, low, high, quantiles).within(*plan.range(self.pairs))
 
     def _sketches(self) -> list[Sketch]:
         return [self._sketch]

@@ -33,9 +33,9 @@ from ..sketch.sketch import Sketch
 from ..statistic import Shannon, Statistic
 from .bare import Bare, BareState
 from .bare_plan import one_group
+from .belief import Belief
 from .entropy import exact_entropy_deviation
 from .floor import gaussian_guide
-from .measured import Measured
 
 if TYPE_CHECKING:
     from ..secret import Secret
@@ -71,7 +71,7 @@ class BareEntropyState(BareState):
     def _pivot(self) -> PivotLaw:
         return entropy_pivot(self._plan.size)
 
-    def measure(self, confidence: float) -> Measured:
+    def measure(self, confidence: float) -> Belief:
         """g (k + 1/2 - u), k = floor(H/g + u) for the estimate H: H itself and an independent uniform number.
 
         Estimate and entropy differ by a pivot, whose law depends on the size and g alone.
@@ -84,7 +84,7 @@ class BareEntropyState(BareState):
         def quantiles(probability: Array) -> Array:
             return rounded - pivot.quantiles(1.0 - probability, plan.step)
 
-        return Measured(rounded, rounded - above, rounded - below, quantiles).within(*plan.range(self.pairs))
+        return Belief(rounded, rounded - above, rounded - below, quantiles).within(*plan.range(self.pairs))
 
 
 class BareEntropy(Bare):

@@ -21,9 +21,9 @@ from ..privacy import Privacy, discrete_laplace
 from ..sketch.columns import value_column
 from ..sketch.workers import checked_threads
 from ..statistic import Moment, Statistic, Total
+from .belief import Belief
 from .exact import ExactNumber, noise_plan
 from .laplace_noise import check_noise, noise_of, noisy
-from .measured import Measured
 from .moments import least_moment
 from .state import OTHER_SECRET, CountingState, check_promise
 
@@ -83,7 +83,7 @@ class TotalState(CountingState):
         check_promise(self._plan, self._pairs, self._total)
         check_noise(total_scale(self._plan.privacy), Fraction(1))
 
-    def measure(self, confidence: float) -> Measured:
+    def measure(self, confidence: float) -> Belief:
         """N plus noise of scale D/ε, D being by how much neighbours can differ in N: ε-DP."""
         plan = self._plan
         found = noisy(

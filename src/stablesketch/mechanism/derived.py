@@ -21,7 +21,7 @@ from .bare_entropy import absolute_error
 from .bare_plan import not_above_one
 from .derived_plan import combined, derived_plan, together
 from .derived_state import DerivedState
-from .exact import Exact
+from .exact import ExactMechanism
 
 
 class FromSketches(Mechanism):
@@ -100,7 +100,7 @@ class FromSketches(Mechanism):
         return [*rows, ("exact", self.exact_in_words(plan))]
 
 
-class FromExact(FromSketches, Exact):
+class FromExact(FromSketches, ExactMechanism):
     """Computed from exact numbers with noise, which grows by the factor of each."""
 
     name = "exact"

@@ -115,7 +115,7 @@ def _first_parts(
         )
         if asked.sizes:
             per_key = asked.each_per_key[i] if asked.each_per_key else base.one_per_key or 0
-            want = base.with_size(asked.sizes[i], per_key)
+            want = replace(base, size=(asked.sizes[i],), entries_per_key=(per_key,))
         elif isinstance(each, Total) or asked.mechanism == "exact":
             want = base
         elif asked.size is not None:

@@ -16,7 +16,7 @@ from ..plan.plan import Plan
 from ..published import Release, Terms
 from ..secret import Secret
 from ..statistic import Known, Statistic
-from .measured import Measured, belief, in_order
+from .belief import Belief, belief, in_order
 from .profile_points import each_confidence, profile_points
 from .state import MeasuringState, State, make_release
 
@@ -93,9 +93,7 @@ class DerivedState(State):
         measured = (state.measure(confidence) for state in self._states)
         found = dict(zip((part.statistic for part in plan.parts), measured, strict=True))
 
-        def shown(
-            each: Statistic, found: Mapping[Statistic, Measured], confidence: float
-        ) -> tuple[float, float, float]:
+        def shown(each: Statistic, found: Mapping[Statistic, Belief], confidence: float) -> tuple[float, float, float]:
             return _computed(each, {part: found[part] for part in each.needs(plan.privacy)}, known, public, confidence)
 
         if not statistic.several:
@@ -118,7 +116,7 @@ def _state_of(part: Plan) -> type[MeasuringState]:
 
 
 def _computed(
-    statistic: Statistic, found: Mapping[Statistic, Measured], known: Known, pairs: int, confidence: float
+    statistic: Statistic, found: Mapping[Statistic, Belief], known: Known, pairs: int, confidence: float
 ) -> tuple[float, float, float]:
     """(value, low, high) of a statistic at what was measured, within the range it can have where so much is known.
 

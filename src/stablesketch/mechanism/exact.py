@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
+from ..errors import PlanInfeasible
 from ..plan.asked import Asked
 from ..plan.in_words import amount
 from ..plan.mechanism import Mechanism, Row
 from ..plan.plan import Accuracy, Cost, Numbers, Plan
+from ..plan.ways_out import a_larger_error
 from ..privacy.charge import Charge
 
 
-class Exact(Mechanism):
+class ExactMechanism(Mechanism):
     """Noise is all that it errs by."""
 
     name = "exact"
@@ -36,8 +38,10 @@ class Exact(Mechanism):
         return f"noise {self.noise_in_words(plan)}"
 
 
-class ExactNumber(Exact):
+class ExactNumber(ExactMechanism):
     """An integer with noise of scale D/ε: pure ε, whatever the number."""
+
+    pure = True
 
     @abstractmethod
     def distance(self, plan: Plan) -> int:
@@ -59,8 +63,23 @@ class ExactNumber(Exact):
 
 
 def noise_plan(asked: Asked, deviation: float, expected: float, *, step: float = 1.0, bytes: int = 0) -> Plan:
-    """`deviation` is that of the noise; the error is relative to `expected`, absolute where that is 0."""
+    """`deviation` is that of the noise; the error is relative to `expected`, absolute where that is 0.
+
+    Raises:
+        PlanInfeasible: an error is asked for that the noise does not leave.
+    """
     error = deviation / expected if expected > 0.0 else deviation
+    aim = None if asked.free_error else asked.error
+    if aim is not None and asked.statistic.relative and not expected:
+        raise PlanInfeasible(
+            f"the noise of the exact mechanism is ± {error:.3g} whatever {asked.statistic} is, so no relative error "
+            f"can be aimed at. Leave out error=, or pass expected=, the {asked.statistic} you expect."
+        )
+    if aim is not None and error > aim:
+        raise PlanInfeasible(
+            f"the exact mechanism has an error of {error:.3g} at {asked.statistic} = {expected:,.6g}; {aim:g} is "
+            f"asked. {a_larger_error(error)}, or a larger ε, or expected= if the value is known to be larger."
+        )
     epsilon = asked.privacy.epsilon
     return Plan(
         asked,

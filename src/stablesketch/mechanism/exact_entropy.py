@@ -11,18 +11,18 @@ from ..plan.asked import Asked
 from ..plan.in_words import shown_error
 from ..plan.plan import Plan
 from ..statistic import Shannon, Statistic, total_is_public
+from .belief import Belief
 from .entropy import Entropy, entropy_noise, exact_entropy_deviation, least_total, noise_for
-from .exact import Exact, noise_plan
+from .exact import ExactMechanism, noise_plan
 from .histogram import HistogramState
 from .laplace_noise import noise_of
-from .measured import Measured
 from .measured_entropy import measured_entropy
 
 
 class ExactEntropyState(HistogramState):
     """Totals by fingerprint; what is released of them, and why it is private: privacy/noisy_entropy.py."""
 
-    def measure(self, confidence: float) -> Measured:
+    def measure(self, confidence: float) -> Belief:
         """H = β + (N (H - β) with noise)/(N with noise), N exactly where it is public."""
         noise = entropy_noise(self._plan)
         found = noise.measure_exact(self._totals.values(), noise_of(self.secret, self._plan.statistic))
@@ -32,7 +32,7 @@ class ExactEntropyState(HistogramState):
         return entropy_noise(self._plan).mass_scale
 
 
-class ExactEntropy(Entropy, Exact):
+class ExactEntropy(Entropy, ExactMechanism):
     """From the totals of all keys."""
 
     state = ExactEntropyState

@@ -8,19 +8,17 @@ from collections.abc import Collection
 from fractions import Fraction
 from functools import partial
 
-from ..errors import PlanInfeasible
 from ..plan.asked import Asked
 from ..plan.mechanism import mechanism_of
 from ..plan.plan import Plan
-from ..plan.ways_out import a_larger_error
 from ..privacy import discrete_laplace
 from ..privacy.exact_moment import moment_units, units_sensitivity
 from ..privacy.exact_norm import norm_distance, norm_units
 from ..statistic import Distinct, Moment, Statistic
+from .belief import Belief, moment_of
 from .exact import ExactNumber, noise_plan
 from .histogram import HistogramState
 from .laplace_noise import noise_of, noisy
-from .measured import Measured, moment_of
 from .moments import exact_deviation, exact_moment_error, expected_moment, least_moment
 
 
@@ -36,7 +34,7 @@ class NumberState(HistogramState):
         assert isinstance(way, OfHistogram)
         return way
 
-    def measure(self, confidence: float) -> Measured:
+    def measure(self, confidence: float) -> Belief:
         """(units + noise) · step: an integer of sensitivity D with noise of scale D/ε is ε-DP."""
         plan, scale, below = self._plan, self._scale(), noise_of(self.secret, self._plan.statistic)
         found = noisy(self._way.units(plan, self._totals.values()), scale, Fraction(plan.step), confidence, below)
@@ -52,7 +50,7 @@ class OfHistogram(ExactNumber):
     def units(self, plan: Plan, totals: Collection[int]) -> int:
         """The number, in units of the public grid, of keys that have these totals."""
 
-    def statistic_of(self, plan: Plan, found: Measured, scale: Fraction) -> Measured:
+    def statistic_of(self, plan: Plan, found: Belief, scale: Fraction) -> Belief:
         """The statistic, where that is not the number with its noise, of this scale, itself."""
         return found
 
@@ -73,16 +71,6 @@ class ExactMoment(OfHistogram):
         statistic, privacy, guess = asked.statistic, asked.privacy, expected_moment(asked)
         deviation = exact_deviation(statistic.p, privacy)
         error = exact_moment_error(statistic.p, privacy, guess)
-        if asked.error is not None and (guess == 0.0 or error > asked.error):
-            if not guess:
-                raise PlanInfeasible(
-                    f"the noise of the exact mechanism is ± {error:.3g} whatever {statistic} is, so no relative error "
-                    f"can be aimed at. Leave out error=, or pass expected=, the {statistic} you expect."
-                )
-            raise PlanInfeasible(
-                f"the exact mechanism has an error of {error:.3g} at {statistic} = {guess:,.6g}; {asked.error:g} is "
-                f"asked. {a_larger_error(error)}, or a larger ε, or expected= if the value is known to be larger."
-            )
         finest = deviation * min(1.0, privacy.epsilon / math.sqrt(2.0)) / (1000.0 * privacy.copies)
         step = 2.0 ** math.floor(math.log2(finest))
         return noise_plan(asked, error * (guess or 1.0), guess, step=step)
@@ -96,7 +84,7 @@ class ExactMoment(OfHistogram):
         p = plan.statistic.p
         return (norm_units if p > 1.0 else moment_units)(totals, p, Fraction(plan.step))
 
-    def statistic_of(self, plan: Plan, found: Measured, scale: Fraction) -> Measured:
+    def statistic_of(self, plan: Plan, found: Belief, scale: Fraction) -> Belief:
         p = plan.statistic.p
         if p <= 1.0:
             return found

@@ -13,7 +13,7 @@ from ..privacy import discrete_laplace
 from ..privacy.keyed_integers import KeyedIntegers
 from ..secret import Secret
 from ..statistic import Statistic, exact_name
-from .measured import Measured
+from .belief import Belief
 
 _MOST_NOISE = 10**250  # a sample is hardly ever more than 700 times its scale: floats end at 10^308
 
@@ -36,17 +36,17 @@ def noise_of(secret: Secret, what: object) -> Callable[[int], int]:
     return KeyedIntegers(secret.derive(f"noise/{name}")).below
 
 
-def noisy(units: int, scale: Fraction, step: Fraction, confidence: float, below: Callable[[int], int]) -> Measured:
+def noisy(units: int, scale: Fraction, step: Fraction, confidence: float, below: Callable[[int], int]) -> Belief:
     """(units + discrete Laplace noise of this scale) · step, and where the truth is believed to be."""
     value = float((units + discrete_laplace.sample(scale, below)) * step)
     # The noise is symmetric: half its two-sided quantile either way, and half a step for the grid.
     reach = float((discrete_laplace.quantile(scale, (1 + Fraction(confidence)) / 2) + 1) * step)
     low = max(value - reach, 0.0)
     truth = laplace_belief(value, float(scale * step)).quantiles
-    return Measured(value, low, max(value + reach, low), lambda probability: np.maximum(truth(probability), 0.0))
+    return Belief(value, low, max(value + reach, low), lambda probability: np.maximum(truth(probability), 0.0))
 
 
-def laplace_belief(value: float, scale: float, rounded: float = 0.0) -> Measured:
+def laplace_belief(value: float, scale: float, rounded: float = 0.0) -> Belief:
     """Where the truth is believed to be if `value` is the truth and Laplace noise, rounded by at most so much; nothing
     is said of limits."""
 
@@ -57,4 +57,4 @@ def laplace_belief(value: float, scale: float, rounded: float = 0.0) -> Measured
         shift: Array = np.sign(probability - 0.5) * reach
         return value + shift
 
-    return Measured(value, value, value, quantiles)
+    return Belief(value, value, value, quantiles)

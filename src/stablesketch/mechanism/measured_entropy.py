@@ -21,11 +21,11 @@ import numpy as np
 from ..arrays import Array
 from ..privacy.noisy_entropy import EntropyNoise, NoisyMass
 from ..sketch.estimators.entropy_mean import entropy_mean_law
+from .belief import Belief, belief
 from .laplace_noise import laplace_belief
-from .measured import Measured, belief
 
 
-def measured_entropy(found: NoisyMass, noise: EntropyNoise, confidence: float) -> Measured:
+def measured_entropy(found: NoisyMass, noise: EntropyNoise, confidence: float) -> Belief:
     """H = β + mass/N within [0, ln T]: a total of T has no more entropy. Without a mass that is all there is to say.
 
     The limits hold H with the probability they say where N is well above its own noise, and about as often in shorter
@@ -33,7 +33,7 @@ def measured_entropy(found: NoisyMass, noise: EntropyNoise, confidence: float) -
     """
     most = math.log(max(found.bound, 1))
     if found.mass is None:
-        return Measured(0.5 * most, 0.0, most, lambda probability: most * np.asarray(probability))
+        return Belief(0.5 * most, 0.0, most, lambda probability: most * np.asarray(probability))
     centre, step = float(found.centre), float(found.step)
     # Beside a sketch the rounding is nothing; beside little noise alone it is not.
     mass = laplace_belief(found.nats, float(noise.mass_scale) * step, 0.0 if noise.size else 0.5 * step)
@@ -44,16 +44,16 @@ def measured_entropy(found: NoisyMass, noise: EntropyNoise, confidence: float) -
 
     if found.total is None:
         n = float(found.bound)
-        whole = Measured(mass.value / n, 0.0, 0.0, lambda probability: mass.quantiles(probability) / n)
+        whole = Belief(mass.value / n, 0.0, 0.0, lambda probability: mass.quantiles(probability) / n)
     else:
         whole = belief(entropy, (mass, laplace_belief(float(found.total), float(noise.total_scale))), confidence)
     one, others = _weights(found, noise)
     if one:
-        zeta = Measured(0.0, 0.0, 0.0, entropy_mean_law(noise.entries).quantiles)
+        zeta = Belief(0.0, 0.0, 0.0, entropy_mean_law(noise.entries).quantiles)
         whole = belief(lambda at: at[0] - one * at[1], (whole, zeta), confidence)
     if others:
         spread = NormalDist(0.0, others * noise.worst_deviation)
-        rest = Measured(0.0, 0.0, 0.0, lambda at: np.array([spread.inv_cdf(each) for each in at.ravel().tolist()]))
+        rest = Belief(0.0, 0.0, 0.0, lambda at: np.array([spread.inv_cdf(each) for each in at.ravel().tolist()]))
         whole = belief(lambda at: at[0] - at[1], (whole, rest), confidence)
     return whole.at(confidence).within(0.0, most)
 

@@ -13,8 +13,8 @@ from ..plan.plan import Plan
 from ..privacy import discrete_laplace
 from ..privacy.charge import Charge
 from ..sketch.estimators.noisy_interval import NoisyLaw
+from .belief import Belief
 from .laplace_noise import check_noise, noise_of
-from .measured import Measured
 from .moments import least_moment
 from .noisy_measure import measure_of, released_by
 from .noisy_plan import noisy_plan
@@ -49,13 +49,13 @@ class NoisyState(SketchState):
         return float((units + noise) * grid)
 
 
-def believed(released: float, noise: float, law: NoisyLaw, confidence: float) -> Measured:
+def believed(released: float, noise: float, law: NoisyLaw, confidence: float) -> Belief:
     """What was released, with limits and with what is to be believed of X, by the law of X ξ + noise."""
     limits = law.limits(released, noise, confidence)
-    return Measured(released, *limits, lambda probability: law.quantiles(released, noise, probability))
+    return Belief(released, *limits, lambda probability: law.quantiles(released, noise, probability))
 
 
-class NoisyEstimate(Mechanism):
+class NoisySketch(Mechanism):
     """X ξ + noise, ξ independent of the stream."""
 
     estimate: str

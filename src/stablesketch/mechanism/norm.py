@@ -15,9 +15,9 @@ from ..sketch.entry_values import integer_entries
 from ..sketch.estimators.noisy_interval import noisy_norm_law
 from ..sketch.estimators.norm import norm_law, norms
 from ..statistic import Moment, Statistic
+from .belief import Belief, moment_of
 from .laplace import norm_in_words
-from .measured import Measured, moment_of
-from .noisy import NoisyEstimate, NoisyState, believed
+from .noisy import NoisySketch, NoisyState, believed
 from .noisy_measure import most_keys_of
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class NormState(NoisyState):
         values = np.array([math.ldexp(float(value), unit) for value in integer_entries(entries)])
         return float(norms(values, self._plan.statistic.p))
 
-    def measure(self, confidence: float) -> Measured:
+    def measure(self, confidence: float) -> Belief:
         """The norm with noise, to the power p; of order 2 without the bias of squaring it."""
         plan, p = self._plan, self._plan.statistic.p
         law = norm_law(p, plan.size)
@@ -62,7 +62,7 @@ class NormState(NoisyState):
         return moment_of(norm, p, spread, noise).within(*plan.range(self.pairs))
 
 
-class Norm(NoisyEstimate):
+class Norm(NoisySketch):
     """All entries are touched by every key."""
 
     state = NormState

@@ -29,7 +29,7 @@ from ..privacy.distinct import PhantomNumber, distinct_deviation, distinct_limit
 from ..sketch.columns import value_column
 from ..sketch.distinct import FEWEST, DistinctRegisters, blob_bytes
 from ..statistic import Distinct, Statistic
-from .measured import Measured
+from .belief import Belief
 from .state import CountingState
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class RegistersState(CountingState):
                 "confidence", confidence, "so far out the law of the estimate is not known", "Pass 0.95"
             )
 
-    def measure(self, confidence: float) -> Measured:
+    def measure(self, confidence: float) -> Belief:
         """The registers' estimate of keys and phantoms, less the mean number of phantoms: unbiased inside its range."""
         plan, phantoms = self._plan, phantom_number(self._plan)
         # A copy, so that the state at rest is the same whether or not it was looked at.
@@ -110,7 +110,7 @@ class RegistersState(CountingState):
             truth: Array = np.maximum(value + spread * scores, 0.0)
             return truth
 
-        return Measured(value, low, high, quantiles).within(*plan.range(self._pairs))
+        return Belief(value, low, high, quantiles).within(*plan.range(self._pairs))
 
 
 class Registers(Mechanism):

@@ -28,10 +28,10 @@ from ..sketch.entry_values import entry_bytes
 from ..sketch.estimators.entropy_mean import entropy_mean_deviation
 from ..sketch.sketch import Sketch
 from ..statistic import Shannon, Statistic, total_is_public
+from .belief import Belief
 from .entropy import Entropy, entropy_noise, exact_entropy_deviation, noise_for
 from .laplace_noise import noise_of
 from .layout import LARGEST_FLAT, TYPICAL_MOMENT, USUAL_ENTRIES, Layout, in_one_bucket, laid_out
-from .measured import Measured
 from .measured_entropy import measured_entropy
 from .noisy import why_private
 from .state import SketchState, check_promise
@@ -58,7 +58,7 @@ class EntropyState(SketchState):
     def check(self, confidence: float) -> None:
         check_promise(self._plan, self.pairs, self.total)
 
-    def measure(self, confidence: float) -> Measured:
+    def measure(self, confidence: float) -> Belief:
         """H = (N H with noise)/(N with noise), from what `EntropyNoise` may publish."""
         assert isinstance(self._sketch, EntropySketch)
         noise, below = entropy_noise(self._plan), noise_of(self.secret, self._plan.statistic)

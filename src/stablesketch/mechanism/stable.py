@@ -12,10 +12,10 @@ from ..sketch import Sketch
 from ..sketch.estimators.noisy_interval import NoisyLaw, noisy_power_law, noisy_sum_law
 from ..sketch.estimators.power_sum import power_sum
 from ..statistic import Moment, Statistic, exact_name
+from .belief import Belief
 from .laplace_noise import check_noise
 from .layout import in_one_bucket
-from .measured import Measured
-from .noisy import NoisyEstimate, NoisyState, believed
+from .noisy import NoisySketch, NoisyState, believed
 from .noisy_measure import measure_of, spread_noise
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class StableState(NoisyState):
             scale, step, _ = spread_noise(self._plan)
             check_noise(Fraction(scale) / Fraction(step), Fraction(step))
 
-    def measure(self, confidence: float) -> Measured:
+    def measure(self, confidence: float) -> Belief:
         """F_p with noise, and limits that invert the law of F ξ + noise."""
         plan = self._plan
         estimates = self._sketch.bucket_estimates()
@@ -67,7 +67,7 @@ class StableState(NoisyState):
         return noisy_sum_law(plan.statistic.p, variance * share)
 
 
-class Stable(NoisyEstimate):
+class Stable(NoisySketch):
     """The only one of moments whose entries may lie in buckets."""
 
     state = StableState

@@ -14,7 +14,7 @@ from ..published import Point, Release, Terms
 from ..secret import Secret
 from ..sketch import Sketch
 from ..sketch.columns import Fingerprinter
-from .measured import Measured
+from .belief import Belief
 
 if TYPE_CHECKING:
     from ..plan import Plan
@@ -86,7 +86,7 @@ class MeasuringState(State):
     """Of a statistic that is measured itself, alone or for others to be computed from."""
 
     @abstractmethod
-    def measure(self, confidence: float) -> Measured:
+    def measure(self, confidence: float) -> Belief:
         """What may be published of it, once."""
 
     def release(self, terms: Terms) -> Release:

@@ -14,6 +14,7 @@ from ..published import Point, Release
 from ..release.outcome import GroupRelease
 from ..spoken import about, short
 from ..statistic import Profile
+from . import finding
 from .style import BLUE, GREEN, INK, LINES, SKY, VERMILION, canvas, plain_ticks, price_line, shortened
 
 if TYPE_CHECKING:
@@ -41,11 +42,11 @@ def profile(release: Release) -> Figure:
     if band:
         orders, low, high = zip(*band, strict=True)
         axes.fill_between(orders, low, high, color=SKY, alpha=0.35, linewidth=0)
-    _curve(axes, points, BLUE, "-", 0.0)
+    draw_curve(axes, points, BLUE, "-", 0.0)
     for point in points:
         axes.annotate(about(point.value), (point.order, point.value), xytext=(10, 8),
                       textcoords="offset points", weight="bold", color=INK)  # fmt: skip
-    _dressed(axes, [release], f"{Profile.point_name}s, released privately")
+    _dressed(axes, [release], finding.of_one(release))
     return figure
 
 
@@ -55,16 +56,19 @@ def group_profiles(groups: Sequence[GroupRelease]) -> Figure:
     figure, (axes,) = canvas(11.0, 5.4)
     for place, one in enumerate(ordered):
         shift = _DODGE * (place - 0.5 * (len(ordered) - 1))
-        _curve(axes, one.release.points, _COLOURS[place], LINES[place % len(LINES)], shift)
-    _dressed(axes, [one.release for one in ordered], f"{Profile.point_name}s of {len(ordered):,} groups")
+        draw_curve(axes, one.release.points, _COLOURS[place], LINES[place % len(LINES)], shift)
+    _dressed(axes, [one.release for one in ordered], finding.of_groups(ordered))
     _names(axes, ordered)
     return figure
 
 
-def _curve(axes: Axes, points: Sequence[Point], colour: str, line: str, shift: float) -> None:
+def draw_curve(
+    axes: Axes, points: Sequence[Point], colour: str, line: str, shift: float = 0.0, marker: int = 8
+) -> None:
+    """The values of all orders, and their limits as bars."""
     orders, values = [point.order + shift for point in points], [point.value for point in points]
     axes.vlines(orders, [point.low for point in points], [point.high for point in points], color=colour, linewidth=3)
-    axes.plot(orders, values, color=colour, linestyle=line, marker="o", markersize=8, zorder=3)
+    axes.plot(orders, values, color=colour, linestyle=line, marker="o", markersize=marker, zorder=3)
 
 
 def _band(point: Point) -> tuple[float, float]:
@@ -99,7 +103,11 @@ def _dressed(axes: Axes, releases: Sequence[Release], title: str) -> None:
     axes.set_ylabel(Profile.axis)
     axes.set_xticks(orders, [f"{order:g}" for order in orders])
     axes.set_xlim(orders[0] - 0.04, orders[-1] + 0.04 + 0.06 * max(orders[-1] - orders[0], 0.5))
-    ends = [(point.low, point.high) for point in points] + [_band(point) for point in points if banded]
+    set_heights(axes, [(point.low, point.high) for point in points] + [_band(point) for point in points if banded])
+
+
+def set_heights(axes: Axes, ends: Sequence[tuple[float, float]]) -> None:
+    """The axis of values, so that all of these limits are within; logarithmic where they are far apart."""
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
     if high > 10.0 * low:
         axes.set_yscale("log")

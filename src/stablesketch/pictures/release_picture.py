@@ -1,7 +1,7 @@
 """The picture of a release: the value with its interval; of a table, one line for each group, the largest first.
 
-A profile is a curve (profile_picture.py). A table of so many profiles that their curves would not be told apart shows
-the first order alone.
+A profile is a curve (profile_picture.py), in a table of profiles each a small picture of its own; of more than can be
+looked at, the first order alone is shown.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 from ..published import Release
 from ..release.outcome import GroupRelease, Outcome
 from ..spoken import short
+from . import finding
+from .profile_panels import MOST_PANELS, panels
 from .profile_picture import MOST_CURVES, group_profiles, profile, shown_name
 from .save import picture_bytes
-from .style import BLUE, GREY, INK, SKY, canvas, capital, in_style, price_line, shortened
+from .style import BLUE, GREY, INK, SKY, canvas, capital, in_style, price_line, shortened, titled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,6 +32,8 @@ def release_picture(releases: list[Release] | list[GroupRelease]) -> Figure:
     if groups:
         if groups[0].release.points and len(groups) <= MOST_CURVES:
             return group_profiles(groups)
+        if groups[0].release.points and len(groups) <= MOST_PANELS:
+            return panels(groups)
         return _named(groups) if len(groups) <= _NAMED else _ranked(groups)
     (only,) = [one for one in releases if isinstance(one, Release)]
     return profile(only) if only.points else _single(only)
@@ -54,7 +58,7 @@ def _single(release: Release) -> Figure:
     axes.set_ylim(-0.7, 0.9)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
-    _dressed(axes, release, f"{capital(release.statistic)}, released privately")
+    _dressed(axes, release, finding.of_one(release))
     return figure
 
 
@@ -71,7 +75,9 @@ def _named(groups: list[GroupRelease]) -> Figure:
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     axes.grid(axis="y", visible=False)
-    _dressed(axes, ordered[0].release, f"{capital(shown_name(ordered[0].release))} of {len(ordered):,} groups")
+    _dressed(axes, ordered[0].release, "")
+    titled(figure, finding.of_groups(ordered))
+    axes.set_xlabel(f"{capital(shown_name(ordered[0].release))} of {len(ordered):,} groups\n{axes.get_xlabel()}")
     return figure
 
 
@@ -82,8 +88,8 @@ def _ranked(groups: list[GroupRelease]) -> Figure:
     ranks = range(1, len(ordered) + 1)
     axes.vlines(ranks, [one.low for one in ordered], [one.high for one in ordered], color=SKY, linewidth=1.5)
     axes.plot(ranks, [one.value for one in ordered], color=BLUE, linewidth=2.5)
-    _dressed(axes, ordered[0], f"{capital(shown_name(ordered[0]))} of {len(ordered):,} groups, the largest first")
-    axes.set_xlabel(f"rank of the group; {axes.get_xlabel()}")
+    _dressed(axes, ordered[0], finding.of_groups(groups))
+    axes.set_xlabel(f"rank of the group, of {len(ordered):,} groups\n{axes.get_xlabel()}")
     axes.set_ylabel(shown_name(ordered[0]))
     return figure
 

@@ -7,6 +7,7 @@ cross they also differ in dashes. Nothing here imports matplotlib before a pictu
 from __future__ import annotations
 
 import functools
+import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -28,7 +29,6 @@ COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, INK)
 LINES = ("-", "--", "-.", ":")
 
 _STYLE: dict[str, Any] = {
-    "font.family": ["DejaVu Sans"],  # which matplotlib brings along: the same picture on every machine
     "font.size": 13,
     "axes.titlesize": 14,
     "axes.titleweight": "bold",
@@ -54,6 +54,23 @@ _STYLE: dict[str, Any] = {
 }
 
 
+# Fonts with Chinese, Japanese and Korean letters, for what the first font has not. Usual ones of Linux, macOS, Windows.
+_CJK = (
+    "Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans CJK KR", "Noto Sans SC", "Noto Sans JP", "Noto Sans KR",
+    "Source Han Sans SC", "WenQuanYi Micro Hei", "WenQuanYi Zen Hei", "Droid Sans Fallback", "IPAGothic", "NanumGothic",
+    "PingFang SC", "Hiragino Sans", "Apple SD Gothic Neo", "Arial Unicode MS", "Microsoft YaHei", "Yu Gothic",
+    "Malgun Gothic",
+)  # fmt: skip
+
+
+def fonts() -> list[str]:
+    """That which matplotlib brings along, so that pictures are the same on every machine; then those that are here."""
+    from matplotlib.font_manager import fontManager  # once matplotlib is known to be there
+
+    here = set(fontManager.get_font_names())
+    return ["DejaVu Sans", *(name for name in _CJK if name in here)]
+
+
 def need_matplotlib() -> Any:
     """The library, which only pictures need."""
     try:
@@ -68,19 +85,25 @@ def in_style(draw: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
 
     @functools.wraps(draw)
     def styled(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-        with need_matplotlib().rc_context(_STYLE):
-            return draw(*args, **kwargs)
+        finder = logging.getLogger("matplotlib.font_manager")
+        level, style = finder.level, need_matplotlib().rc_context({**_STYLE, "font.family": fonts()})
+        finder.setLevel(logging.ERROR)  # a font without a bold face is no news for users
+        try:
+            with style:
+                return draw(*args, **kwargs)
+        finally:
+            finder.setLevel(level)
 
     return styled
 
 
 @in_style
-def canvas(width: float, height: float, columns: int = 1) -> tuple[Figure, list[Axes]]:
-    """A figure in inches, and its axes from left to right. No window is opened."""
+def canvas(width: float, height: float, columns: int = 1, rows: int = 1) -> tuple[Figure, list[Axes]]:
+    """A figure in inches, and its axes from left to right, row by row. No window is opened."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
-    return figure, list(figure.subplots(1, columns, squeeze=False)[0])
+    return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
 
 
 def log_axes(
@@ -118,14 +141,19 @@ def plain_ticks(axes: Axes, x: bool = False, y: bool = False, percent: bool = Fa
 def price_line(release: Release) -> str:
     """What stands below every picture of releases: how sure its bars are, and what it cost."""
     return (
-        f"bars hold the truth in {100 * release.confidence:g} of 100 releases; ε = {at_most(release.epsilon, 3)}, "
-        f"δ = {at_most(release.delta, 2)}"
+        f"bars hold the truth in {100 * release.confidence:g} of 100 releases; ε = {at_most(release.epsilon)}, "
+        f"δ = {at_most(release.delta, 3)}"
     )
 
 
-def shortened(name: str) -> str:
+def shortened(name: str, most: int = 28) -> str:
     """The name of a group, so long as it fits beside a picture."""
-    return name if len(name) <= 28 else f"{name[:27]}…"
+    return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
+def titled(figure: Figure, title: str) -> None:
+    """A title over the whole width, where axes have names at their left."""
+    figure.suptitle(title, x=0.01, ha="left", fontsize=14, weight="bold", color=INK)
 
 
 def capital(name: str) -> str:

@@ -51,12 +51,15 @@ class Mechanism(ABC):
     """Whether entries are private by themselves, by what is promised of the stream, which is held to it."""
     exact: ClassVar[bool] = False
     """Whether the noise is all that it errs by."""
+    pure: ClassVar[bool] = False
+    """Whether it is ε-private, so that δ says nothing of it."""
     counter: ClassVar[bool] = False
     """Whether one number is all that is held."""
     by_length: ClassVar[bool] = False
     """Whether noise and error depend on the length of the stream, and not on the value."""
     monotone: ClassVar[bool] = True
-    """Whether a pair more never lowers what is measured: then phantom keys, a floor, can hide it."""
+    """Whether a pair more never lowers what is measured: then phantom keys, a floor, can hide it, and bare entries take
+    no promise of the number of pairs."""
     folds: ClassVar[bool] = True
     """Whether pairs are best added up by key before they are counted: where that saves time, and a pair has no coin."""
     fewest: ClassVar[int] = 1
@@ -268,23 +271,24 @@ class Mechanism(ABC):
         return f"{self.entries(plan)}, noise {self.noise_in_words(plan)}"
 
 
-_MECHANISMS: list[Mechanism] = []
+_REGISTERED: list[Mechanism] = []
 
 
-def register(mechanism: Mechanism) -> None:
-    """From now on it is found for what it serves, before those that were registered earlier."""
-    _MECHANISMS.insert(0, mechanism)
+def register_mechanism(mechanism: Mechanism) -> None:
+    """From now on it is found for what it serves, before all that were there earlier."""
+    _REGISTERED.insert(0, mechanism)
 
 
 def find(statistic: Statistic, name: str, *, sampled: bool) -> Mechanism | None:
-    """The same, or None if there is none."""
-    from .. import mechanism  # noqa: F401  they register as they are imported
+    """The way to measure a statistic by the mechanism of this name, or None if there is none."""
+    from ..mechanism import MECHANISMS
 
-    return next((each for each in _MECHANISMS if each.samples == sampled and each.serves(statistic, name)), None)
+    every = (*_REGISTERED, *MECHANISMS)
+    return next((each for each in every if each.samples == sampled and each.serves(statistic, name)), None)
 
 
 def mechanism_for(statistic: Statistic, name: str, *, sampled: bool = False) -> Mechanism:
-    """The way to measure a statistic by the mechanism of this name."""
+    """The same; if there is none, an error."""
     found = find(statistic, name, sampled=sampled)
     if found is not None:
         return found

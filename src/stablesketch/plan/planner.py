@@ -73,9 +73,15 @@ def planned(asked: Asked) -> Plan:
     if asked.sizes:
         if len(asked.sizes) > 1:
             raise ArgumentError("size", asked.sizes, f"{statistic} is one sketch", "Pass one size")
+        if not asked.sizes[0] and not way.exact:
+            raise ArgumentError("size", 0, f"{statistic} is measured by a sketch, which has a size", "Pass 64, or more")
         asked = asked.with_size(asked.sizes[0], *asked.each_per_key)
     if not way.in_buckets:
         asked.no_buckets()
+    if way.exact and asked.size is not None:
+        raise ArgumentError(
+            "size", asked.size, f"{statistic} is known exactly before the noise, and has no size", "Leave out size="
+        )
     return way.plan(asked)
 
 

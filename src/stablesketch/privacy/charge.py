@@ -20,6 +20,9 @@ Six kinds, each with its privacy loss distribution, from what the release did an
 - **other**: something that was proved (ε, δ)-private elsewhere, as are plans that sample their pairs
   (privacy/sampling.py). Randomised response with δ at infinity dominates it.
 
+These are all: every process that opens a ledger must know what its records cost, so nobody adds a kind from outside. A
+new mechanism is charged as one of them, where its proof says so, or else as "other".
+
 **Directions.** Under add_remove one neighbour has what the other lacks, so F_p of a stream, or of any part of it, is
 the larger for the same one of the two in every release. "Removed" (narrow against wide) and "added" (wide against
 narrow) are therefore composed apart, and the worse counts. Under replace a pair may raise F_p in one release and

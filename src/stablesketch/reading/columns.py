@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -32,6 +32,10 @@ class Columns:
         """Every column that is read, once."""
         more = [name for name in (self.value, self.person) if name is not None]
         return tuple(dict.fromkeys([*self.key, *more, *self.by]))
+
+    def picked(self, have: Iterable[str]) -> list[str]:
+        """The columns that are read of those there are: of a wide table (no key, wide.py) all."""
+        return list(self.names if self.key else have)
 
     @property
     def key_marks(self) -> tuple[str, ...]:
@@ -140,7 +144,7 @@ def checked_types(
             raise DataError(source, no_key(kind), cast.text(name), column=name)
     if columns.value is not None:
         kind = types[columns.value]
-        if kind not in _INTEGERS and not _WHOLE.fullmatch(kind):
+        if not is_whole(kind):
             raise DataError(source, no_value(kind), cast.whole(columns.value), column=columns.value)
 
 
@@ -162,6 +166,11 @@ def no_value(kind: str) -> str:
     return f"is of type {kind}, and values are whole numbers"
 
 
+def is_whole(kind: str) -> bool:
+    """Whether a type of DuckDB has whole numbers only."""
+    return kind in _INTEGERS or bool(_WHOLE.fullmatch(kind))
+
+
 def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
@@ -181,9 +190,12 @@ def selection(columns: Columns, *, text: bool, checked: bool) -> str:
     return ", ".join(parts)
 
 
-def bad_rows(columns: Columns, *, text: bool, largest: int | None) -> list[BadRow]:
-    """Every way for a row not to be a pair. A value above `largest`, the promised one, is told, never skipped."""
-    fill = "Drop such rows first, fill them, or skip them (--on-bad skip, on_bad='skip')"
+def bad_rows(columns: Columns, *, text: bool, largest: int | None, way_out: str = "") -> list[BadRow]:
+    """Every way for a row not to be a pair. A value above `largest`, the promised one, is told, never skipped.
+
+    `way_out` is what to do, where such rows cannot be dropped or skipped.
+    """
+    fill = way_out or "Drop such rows first, fill them, or skip them (--on-bad skip, on_bad='skip')"
     empty = "is empty or null" if text else "is null"
     found = [BadRow(name, f"{quoted(name)} is null", empty, fill) for name in columns.names]
     if columns.value is None:
@@ -195,7 +207,7 @@ def bad_rows(columns: Columns, *, text: bool, largest: int | None) -> list[BadRo
         found.append(BadRow(columns.value, f"not {digits}", "is not a whole number", fill))
         number = f"try_cast({value} as decimal(38, 0))"
         found.append(BadRow(columns.value, f"{number} is null", "is above 2^53", "Use a coarser unit"))
-    least = (
+    least = way_out or (
         "Leave such rows out: skip them (--on-bad skip, on_bad='skip'), or select the others in SQL (where ... >= 1)"
     )
     found.append(BadRow(columns.value, f"{number} < 1", "is below 1, and values are 1 or more", least, below=1))

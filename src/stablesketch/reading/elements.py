@@ -42,7 +42,7 @@ def check_elements(**there: object) -> None:
 
 
 @dataclass(frozen=True)
-class Reader:
+class ElementReader:
     """Elements → pairs. `largest` is the promised max_value, None if larger values are clipped."""
 
     persons: bool

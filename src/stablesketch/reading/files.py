@@ -135,7 +135,7 @@ def _json(duckdb: DuckDB, files: Sequence[Path], columns: Columns, on_bad: OnBad
     if not any(_begins(path) for path in files):
         raise empty(_name(duckdb, files))
     have = duckdb.types(f"select * from read_json({_literal(files)})", _name(duckdb, files))
-    fields = ", ".join(f"{text_literal(name)}: 'VARCHAR'" for name in columns.names if name in have)
+    fields = ", ".join(f"{text_literal(name)}: 'VARCHAR'" for name in columns.picked(have) if name in have)
     lenient = ", ignore_errors=true" if on_bad == "skip" else ""
     shown = fields.replace("{", "{{").replace("}", "}}")
     reader = f"read_json({{}}, columns={{{{{shown}}}}}{lenient})" if fields else "read_json({})"
@@ -190,7 +190,7 @@ def _same_types(duckdb: DuckDB, files: Sequence[Path], columns: Columns, types: 
 
 def _check_same(path: str, own: dict[str, str], first: str, types: dict[str, str], columns: Columns) -> None:
     """DuckDB would cast all files to the types of the first: then 1 and '1', two keys, become one silently."""
-    for name in columns.names:
+    for name in columns.picked(types | own):
         if own.get(name) != types.get(name) and not (_is_integer(own.get(name)) and _is_integer(types.get(name))):
             problem = f"is of type {own[name]}" if name in own else "is not there"
             raise DataError(

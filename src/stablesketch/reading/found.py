@@ -186,9 +186,14 @@ def _found(
 
 
 def _separates(head: bytes, asked: Sequence[str], usual: str) -> str | None:
-    """The delimiter by which the first row has all columns that are asked for, or one of them; None if none has."""
+    """The delimiter by which the first row has all columns that are asked for, or one of them; None if none has.
+
+    If none is asked for, as of a wide table, tabs if there are any, then the first by which it has several columns.
+    """
     wanted = {name.encode() for name in asked}
     rows = {one: wanted & set(cells_of(head, one)) for one in dict.fromkeys([usual, *_DELIMITERS])}
+    if not wanted:
+        return next((one for one in dict.fromkeys(["\t", *rows]) if len(cells_of(head, one)) > 1), None)
     best = max(rows, key=lambda one: (rows[one] == wanted, bool(rows[one])))
     return best if rows[best] else None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -21,6 +21,7 @@ from .sqlite import sqlite_stream
 from .streams import Stream, arrow_stream, csv_stream
 from .tables import Table
 from .text_lines import line_stream
+from .wide import Zeros, long_form, source_columns
 
 _SQLITE = b"SQLite format 3\x00"
 
@@ -33,6 +34,8 @@ class Input:
     header: bool = True
     delimiter: str | None = None
     sql: str | None = None
+    wide: bool = False
+    zeros: Zeros = "absent"  # in a wide table
     stdin: BinaryIO | None = None
 
 
@@ -43,6 +46,18 @@ def opened(duckdb: DuckDB, data: object, columns: Columns, how: Input, on_bad: O
     """
     if on_bad not in ("error", "skip"):
         raise ArgumentError("on_bad", on_bad, "there is no such choice", "Pass 'error' or 'skip'")
+    if how.wide:
+        if on_bad != "error":
+            raise ArgumentError(
+                "on_bad",
+                on_bad,
+                "one invalid cell would take all pairs of its row with it",
+                "Repair it, or leave out wide=",
+            )
+        asked = source_columns(columns)
+        source = opened(duckdb, data, asked, replace(how, wide=False), on_bad)
+        table = source.kept(duckdb, asked, on_bad) if isinstance(source, Stream) else source
+        return long_form(table, columns, how.zeros)
     if how.sql is not None:
         return _queried(duckdb, data, columns, how.sql)
     if isinstance(data, str | os.PathLike):
@@ -122,7 +137,7 @@ def _frame(duckdb: DuckDB, data: Any, columns: Columns) -> Table | Stream:
         )  # fmt: skip
     frame = pa.table(data) if not isinstance(data, pa.Table) else data
     if all(name in frame.column_names for name in columns.names):
-        frame = frame.select(list(columns.names))
+        frame = frame.select(columns.picked(frame.column_names))
     duckdb.connection.register("frame", frame)
     types = duckdb.types("select * from frame", "the frame")
     return Table(duckdb, "the frame", "frame", types, cast=FRAME_CAST, counted=True).check(columns)

@@ -60,10 +60,11 @@ class Stream:
         """The same as a table that can be read again, spilled to disk where it does not fit."""
         pa = need("pyarrow")
         rows = _of_one_line(self.open(), self.name) if self.quotes and on_bad == "skip" else self.open()
-        batches = (batch.select(list(columns.names)) for batch in rows)
+        names = columns.picked(self.names)
+        batches = (batch.select(names) for batch in rows)
         first = next(batches, None)
         if first is None:
-            schema = pa.schema([(name, pa.string()) for name in columns.names])
+            schema = pa.schema([(name, pa.string()) for name in names])
             reader = pa.RecordBatchReader.from_batches(schema, [])
         else:
             reader = pa.RecordBatchReader.from_batches(first.schema, chain([first], batches))

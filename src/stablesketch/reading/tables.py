@@ -34,6 +34,10 @@ class Table:
     doubt: Doubt = ""  # why the names of columns may be data, if they may
     cast: Cast = field(default_factory=Cast)
     place: Callable[[int], tuple[str, int]] | None = None  # of a row, where several files became one table
+    numbered: str = "row_number() over ()"  # SQL for the number of a row
+    cell_of: str = "null"  # SQL for the column that a value stands in, where that differs by row: wide.py
+    refused: list[BadRow] = field(default_factory=list)  # what else is no pair here
+    way_out: str = ""  # of rows that are no pairs, where they cannot be dropped or skipped
     counted: bool = False  # whether the number of rows stands somewhere, and need not be counted
 
     def check(self, columns: Columns) -> Table:
@@ -86,7 +90,8 @@ class Table:
         With "skip", the first that is not skipped: a value above the promised one.
         """
         skipped = bad_rows(columns, text=self.text, largest=None) if on_bad == "skip" else []
-        bad = [one for one in bad_rows(columns, text=self.text, largest=largest) if one not in skipped]
+        every = [*self.refused, *bad_rows(columns, text=self.text, largest=largest, way_out=self.way_out)]
+        bad = [one for one in every if one not in skipped]
         if not bad:
             return None
         any_bad = " or ".join(f"coalesce({one.condition}, false)" for one in bad)
@@ -96,14 +101,14 @@ class Table:
         with self.duckdb.in_order():
             for file in self.files or [File(self.name, self.origin)]:
                 found = self.duckdb.rows(
-                    f"select row, bad from (select row_number() over () as row, case {which} end as bad "
-                    f"from {file.origin}) where bad is not null order by row limit 1",
+                    f"select row, bad, cell_of from (select {self.numbered} as row, case {which} end as bad, "
+                    f"{self.cell_of} as cell_of from {file.origin}) where bad is not null order by row limit 1",
                     file.name,
                 )
                 if found:
-                    row, which_one = found[0]
+                    row, which_one, cell_of = found[0]
                     one: BadRow = bad[which_one]
                     row += self.first_row - 1
                     name, row = self.place(row) if self.place is not None else (file.name, row)
-                    return one.error(name, row, one.column)
+                    return one.error(name, row, (one.column == columns.value and cell_of) or one.column)
         return None

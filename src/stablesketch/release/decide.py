@@ -11,9 +11,11 @@ from dataclasses import dataclass, replace
 
 from ..bounding import budget
 from ..bounding.groups import GroupBudget
+from ..collector.releasing import terms_of_plan
 from ..errors import PlanInfeasible
 from ..ledger.record import Ask
 from ..plan import Asked, Plan
+from ..plan.mechanism import mechanism_for
 from ..plan.planner import planned_for_data, planned_long
 from ..plan.ways_out import instead_of
 from ..privacy import Privacy
@@ -32,12 +34,16 @@ class Decision:
     release says, `ask` is what a ledger is asked for: both are about all of it.
     """
 
-    question: Question
     plan: Plan
     table: GroupBudget | None
     shares: tuple[Share, ...]
     terms: Terms
     ask: Ask
+
+    @property
+    def as_one(self) -> bool:
+        """Whether it is recorded as one: a table, and what follows a search for max_value. Else by its collector."""
+        return self.table is not None or len(self.shares) > 1
 
 
 def decide(
@@ -78,7 +84,13 @@ def decide(
         spent = plan.epsilon, plan.delta
     times = 1 if table is None else table.times
     shares.append(Share("values", budget.total([(plan.epsilon, times)]), budget.total([(plan.delta, times)])))
-    return Decision(question, plan, table, tuple(shares), _terms(question, spent), _ask(question, plan, table, spent))
+    return Decision(plan, table, tuple(shares), _terms(question, spent), _ask(question, plan, table, spent))
+
+
+def decide_stored(plan: Plan, confidence: float) -> Decision:
+    """What is decided of a collector by its plan alone: all that was asked, was asked when it was made."""
+    shares = (Share("values", plan.epsilon, plan.delta),)
+    return Decision(plan, None, shares, terms_of_plan(plan, confidence), Ask.of_plan(plan))
 
 
 def _terms(question: Question, spent: tuple[float, float]) -> Terms:
@@ -151,8 +163,9 @@ def _divided(question: Question, privacy: Privacy, overlap: int, *, public: bool
 
 
 def _plan_of_a_group(question: Question, table: GroupBudget) -> Plan:
-    unpromised = next((each for each in question.statistic.inputs if each.bare_needs_pairs), None)
-    if question.bare and question.groups is None and unpromised is not None:
+    bare = question.statistic.inputs if question.bare and question.groups is None else ()
+    unpromised = next((each for each in bare if not mechanism_for(each, "bare").monotone), None)
+    if unpromised is not None:
         raise PlanInfeasible(
             f"a bare sketch of {question.statistic} by group takes a promise of how many pairs every group has, and "
             f"private names have none. Pass mechanism='exact', or {instead_of(question.statistic, unpromised)}, or "

@@ -14,6 +14,7 @@ from ..durable import write_named
 from ..errors import ArgumentError
 from ..plan import Plan
 from ..published import Point, Release
+from ..spoken import at_most
 from ..visible import visible
 from .question import Question
 from .tabular import Column, Tabular, names_of_groups, parts_of
@@ -42,7 +43,7 @@ def in_words(shares: tuple[Share, ...], *, grouped: bool) -> str:
     values = "for the numbers of the groups" if grouped else "for the number itself"
     purposes = {"max_value": "to find max_value", "names": "to choose the names of the groups", "values": values}
     return "; ".join(
-        f"ε = {one.epsilon:.4g}{f', δ = {one.delta:.3g}' if one.delta else ''} {purposes[one.purpose]}"
+        f"ε = {at_most(one.epsilon)}{f', δ = {at_most(one.delta, 3)}' if one.delta else ''} {purposes[one.purpose]}"
         for one in shares
     )
 
@@ -204,16 +205,23 @@ class Outcome(Tabular):
         if not self.releases:
             raise ArgumentError("outcome", "0 groups", "there is nothing to draw", "Draw it where a group is shown")
         if path is not None:
-            write_named("path", Path(path), release_bytes(self, Path(path)))
+            write_named("path", Path(path), release_bytes(self, Path(path)), public=True)
         return release_picture(self.releases)
 
-    def report(self, path: str | os.PathLike[str], *, ledger: Ledger | None = None) -> None:
-        """A page that explains it to anybody, as a new .html file; with the ledger's budget, if that is given."""
+    def report(
+        self, path: str | os.PathLike[str], *, ledger: Ledger | None = None, dataset: str = "", period: str = "",
+        label: str = "", noun: str = "",
+    ) -> None:  # fmt: skip
+        """A page that explains it to anybody, as a new .html file; with the ledger's budget, if that is given.
+
+        It calls the data, the time they are of and the release what you do; `noun` is the plural of the keys, as apps.
+        """
         from ..page import check_page_path
-        from ..report import Context, report_page
+        from ..report import Context, Named, report_page
 
         check_page_path(Path(path))
-        write_named("path", Path(path), report_page(self, Context.of(self.question, ledger)).encode())
+        context = Context.of(self.question, ledger, Named(dataset, period, label, noun))
+        write_named("path", Path(path), report_page(self, context).encode(), public=True)
 
 
 def recorded(releases: list[Any], number: int) -> list[Any]:

@@ -77,11 +77,12 @@ def publish(
         BudgetExceeded: the budget does not allow it.
     """
     grouped, unpaid = decision.table is not None, till.ledger is not None
-    if not grouped and decision.question.auto_max_value is None:
+    if not decision.as_one:
         labels = [till.label] if unpaid else None
         return released(list(collectors), lambda _: decision.terms, ledger=till.ledger, labels=labels)
     # How many names were chosen privately is not shown before it is paid for.
-    shown = None if not grouped or (unpaid and decision.question.groups is None) else progress
+    chosen = decision.table is not None and decision.table.selection_epsilon > 0.0
+    shown = None if not grouped or (unpaid and chosen) else progress
     if shown is not None:
         shown.begin("releasing", len(names))
     releases: list[Any] = []

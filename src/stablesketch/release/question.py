@@ -17,9 +17,11 @@ from ..bounding.max_value import AutoMaxValue
 from ..errors import ArgumentError, ArgumentTypeError
 from ..plan import Asked, MechanismName
 from ..plan.asked import asked
-from ..privacy import Privacy
+from ..privacy import Privacy, Relation
+from ..privacy.privacy import Unit
 from ..reading.columns import Columns, OnBad, checked_columns
 from ..reading.opened import Input
+from ..reading.wide import Zeros, long_columns
 from ..statistic import Statistic
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -45,7 +47,7 @@ class What(TypedDict, total=False):
 class WhatOfColumns(What, total=False):
     """What may be asked where data have columns, and can be read more than once."""
 
-    key: str | Sequence[str]
+    key: str | Sequence[str] | None
     value: str | None
     by: str | Sequence[str] | None
     person: str | None
@@ -60,6 +62,7 @@ class WhatOfFiles(WhatOfColumns, total=False):
     format: str | None
     header: bool
     delimiter: str | None
+    wide: bool
 
 
 @dataclass(frozen=True)
@@ -249,12 +252,14 @@ def question(
             )  # fmt: skip
         return statistic
     given: dict[str, Any] = dict(what)
-    columns = checked_columns(*(given.pop(name, None) for name in _names_of(Columns)))
+    columns_named = {name: given.pop(name, None) for name in _names_of(Columns)}
+    columns = long_columns(**columns_named) if given.get("wide") else checked_columns(**columns_named)
     sizes, how = ({name: given.pop(name) for name in _names_of(kind) if name in given} for kind in (Asked, Input))
     wanted = asked(statistic, privacy, **sizes)  # type: ignore[arg-type]  # a Privacy, or refused
     groups = given.pop("groups", None)
     listed = None if groups is None else _group_names(groups)
-    return Question(wanted, columns, groups=listed, input=Input(**how), **given)
+    zeros: Zeros = "refused" if wanted.privacy.relation == "replace" else "absent"
+    return Question(wanted, columns, groups=listed, input=Input(zeros=zeros, **how), **given)
 
 
 def _group_names(groups: object) -> list[Name]:
@@ -282,6 +287,21 @@ DEFAULTS = {
     },
     "by": None,
 }
+
+
+def usual_unit(statistic: Statistic) -> Unit:
+    """What is protected where nobody says: keys for what is about people, else pairs."""
+    return "key" if statistic.of_people else "pair"
+
+
+def usual_relation(statistic: Statistic) -> Relation:
+    """How neighbours differ where nobody says: what is about people takes their public number."""
+    return "replace" if statistic.of_people else "add_remove"
+
+
+def may_count_pairs(relation: Relation, by: object) -> bool:
+    """Whether pairs may be counted where nobody promised a number: it is public, and that of all of them."""
+    return relation == "replace" and not by
 
 
 def asks(what: type) -> Callable[[Function], Function]:

@@ -1,4 +1,7 @@
-"""`Source`: what a release asks of data, wherever they are: this machine, Spark (`engines/`), or a pipeline of Beam.
+"""`Source`: what a release asks of data: of this machine, or of Spark (`engines/`).
+
+A pipeline of Beam is none: it runs when it was built, elsewhere and window by window, so that nobody can ask it for a
+number and wait. It calls `decide`, `names_shown` and `one_number`, as `run_source` does, as steps of its own.
 
 `Progress`: who is told how far it is.
 """

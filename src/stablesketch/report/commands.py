@@ -8,12 +8,15 @@ from ..plan import Plan
 from ..plan.asked import USUAL_MEMORY, Asked
 
 
-def commands(plan: Plan) -> list[str]:
-    """Plans that sample, allow deletes, are of a total, or of groups that share people are made from Python only."""
+def commands(plan: Plan, *, shared: bool = False) -> list[str]:
+    """Plans that sample, allow deletes, are of a total, or of groups that share people are made from Python only.
+
+    Nor is there one for a plan whose ε is a share of what was asked for.
+    """
     # Nobody can ask for the share of a group in the memory of a table: its size is asked for.
     asked = plan.asked if plan.asked.usual_memory == USUAL_MEMORY else plan.asked.like(plan)
     typed = asked.statistic.on_command_line and asked.privacy.groups == 1
-    made_here = typed and asked.sampling is None and not asked.deletes
+    made_here = typed and asked.sampling is None and not asked.deletes and not shared
     again = [f"{plan_command(asked)} -o plan.json"] if made_here else []
     return [*again, "stablesketch inspect plan.json", "stablesketch audit plan.json"]
 

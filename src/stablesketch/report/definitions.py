@@ -6,9 +6,10 @@ from ..bounding.budget import total
 from ..plan import Plan
 from ..plan.mechanism import needs_promise
 from ..release.outcome import Share
+from ..spoken import at_most
 
 
-def asked(plan: Plan, grouped: bool, shares: tuple[Share, ...] = ()) -> list[tuple[str, str]]:
+def asked(plan: Plan, shares: tuple[Share, ...] = ()) -> list[tuple[str, str]]:
     """The question."""
     privacy = plan.privacy
     keys = privacy.unit == "key"
@@ -21,7 +22,7 @@ def asked(plan: Plan, grouped: bool, shares: tuple[Share, ...] = ()) -> list[tup
     most = f"whole numbers from 1 to {privacy.max_value:,}"
     return [
         ("statistic", f"{plan.statistic}: {plan.statistic.definition()}"),
-        *_price(plan, grouped, shares),
+        ("privacy", _price(plan, shares)),
         ("relation", f"{privacy.relation}: {change(plan)}"),
         *([("unit", "key: every key is one person, and comes once with its total")] if keys else []),
         *promised,
@@ -29,19 +30,12 @@ def asked(plan: Plan, grouped: bool, shares: tuple[Share, ...] = ()) -> list[tup
     ]
 
 
-def _price(plan: Plan, grouped: bool, shares: tuple[Share, ...]) -> list[tuple[str, str]]:
-    """The privacy asked for; where it was divided, all of it first."""
-    privacy = plan.privacy
-    own = f"ε = {privacy.epsilon:.6g}, δ = {privacy.delta:.3g}"
-    each = "for each group" if needs_promise(plan) else "for all groups together"
-    name = each if grouped else "privacy asked"
-    if len(shares) < 2:
-        return [(name, own)]
-    spent = (total([(getattr(one, part), 1) for one in shares]) for part in ("epsilon", "delta"))
-    return [
-        ("privacy asked", "ε = {:.6g}, δ = {:.3g} in all".format(*spent)),
-        (name if grouped else "of that for the number", own),
-    ]
+def _price(plan: Plan, shares: tuple[Share, ...]) -> str:
+    """The most that was allowed: for the numbers what their plan was asked for, and what else was paid."""
+    asked = [(plan.privacy.epsilon, plan.privacy.delta)]
+    asked += [(share.epsilon, share.delta) for share in shares if share.purpose != "values"]
+    epsilon, delta = (total([(part, 1) for part in parts]) for parts in zip(*asked, strict=True))
+    return f"at most ε = {at_most(epsilon)}, δ = {at_most(delta, 3)} in all"
 
 
 def change(plan: Plan) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,19 +13,35 @@ from .. import __version__
 from ..errors import ArgumentError
 from ..ledger import Ledger
 from ..page import document, escaped
-from ..pictures.profile_picture import shown_name
 from ..pictures.release_picture import release_picture
 from ..pictures.save import inline_svg
 from ..plan import Plan
+from ..plan.mechanism import mechanism_of
 from ..privacy import Relation
 from ..published import Release
-from ..release.outcome import GroupRelease, Outcome
+from ..release.outcome import GroupRelease, Outcome, to_json
 from ..release.question import Question
 from ..spoken import at_most, short
 from ..statistic import Subject
 from . import sentences, tables
 from .commands import commands
 from .definitions import asked
+
+
+@dataclass(frozen=True)
+class Named:
+    """What users call things, for who reads the report; empty where they said nothing.
+
+    `noun` is the plural of the keys: apps, for example.
+    """
+
+    dataset: str = ""
+    period: str = ""
+    label: str = ""
+    noun: str = ""
+
+
+_NO_NAMES = Named()
 
 
 @dataclass(frozen=True)
@@ -42,28 +59,31 @@ class Context:
     person: bool = False
     ledger: str | None = None
     value: str | None = None
+    named: Named = _NO_NAMES
 
     @classmethod
-    def of(cls, question: Question | None, ledger: Ledger | None = None) -> Context:
+    def of(cls, question: Question | None, ledger: Ledger | None = None, named: Named = _NO_NAMES) -> Context:
         """What is known today of a release by this question, or from a stored sketch; `ledger` is where it was paid."""
         spent = None
         if ledger is not None:
+            during = "" if ledger.period is None else f" in {ledger.period}"
             spent = (
-                f"It is recorded in a ledger. All releases there, {len(ledger):,} so far, cost "
+                f"It is recorded in a ledger. All that was released there{during} costs "
                 f"ε = {at_most(ledger.spent())} of {ledger.epsilon:g} at δ = {ledger.delta:g} together."
             )
         today = datetime.datetime.now(datetime.UTC).date().isoformat()
         if question is None:
-            return cls(today, __version__, ledger=spent)
+            return cls(today, __version__, ledger=spent, named=named)
         columns = question.columns
         return cls(
             today,
             __version__,
-            key=None if columns.key == ("line",) else " and ".join(columns.key),
+            key=None if columns.key == ("line",) or question.input.wide else " and ".join(columns.key),
             by=" and ".join(columns.by) or None,
             person=columns.person is not None,
             ledger=spent,
             value=columns.value,
+            named=named,
         )
 
 
@@ -76,13 +96,17 @@ def report_page(outcome: Outcome, context: Context) -> str:
     plan = outcome.plan
     first = groups[0].release if groups else singles[0]
     about = _as_asked(plan, first)
-    subject = Subject(context.key, context.value)
+    named = context.named
+    subject = Subject(context.key, context.value, named.noun or None, context.person)
     title = plan.statistic.topic.asked(subject, context.by if groups else None)
     template = resources.files(__package__).joinpath("report.html").read_text(encoding="utf-8")
     body = Template(template).substitute(
         title=escaped(title),
+        named=escaped(_named(named)),
         date=escaped(context.date),
         version=escaped(context.version),
+        whom=escaped(sentences.whom(about, context.person)),
+        limits=escaped(sentences.limits(first)),
         headline=escaped(_headline(plan, groups, first, subject)),
         picture=inline_svg(release_picture(outcome.releases), _described(groups, first)),
         groups=tables.group_table(groups) if groups else tables.order_table(first) if first.points else "",
@@ -90,29 +114,25 @@ def report_page(outcome: Outcome, context: Context) -> str:
         ledger=f"<p>{escaped(context.ledger)}</p>" if context.ledger else "",
         protected=tables.items(sentences.protected(about, context.person, outcome.shares)),
         not_protected=tables.items(sentences.not_protected(about, first, context.person, len(groups), outcome.shares)),
-        asked=tables.rows(asked(about, bool(groups), outcome.shares)),
-        known=_known(outcome),
-        each=_whose(bool(groups), len(outcome.shares) > 1),
-        plan=escaped(str(plan)),
+        asked=tables.rows([*asked(about, outcome.shares), ("planned error", mechanism_of(plan).error_in_words(plan))]),
         computed=tables.items([*sentences.chosen(outcome.shares, context.person), *sentences.computed(plan)]),
-        commands=escaped("\n".join(commands(plan))),
-        plan_json=escaped(plan.to_json()),
-        json=escaped("\n".join(one.to_json() for one in outcome.releases)),
+        commands=escaped("\n".join(commands(plan, shared=len(outcome.shares) > 1))),
+        plan_json=_attached("plan.json", plan.to_json()),
+        json=_attached("release.json", to_json(outcome.releases, grouped=bool(groups))),
     )
     return document(title, body)
 
 
-def _known(outcome: Outcome) -> str:
-    if any(share.purpose == "max_value" for share in outcome.shares):
-        return "Made from public numbers and from the max_value that was found privately"
-    return "Made from public numbers, before any data were read"
+def _named(named: Named) -> str:
+    """What it is about, in the words of who released it."""
+    told = (("Data", named.dataset), ("Period", named.period), ("Release", named.label))
+    return "".join(f"{what}: {name}. " for what, name in told if name)
 
 
-def _whose(grouped: bool, divided: bool) -> str:
-    """What the plan is of, where that is not all that was paid for."""
-    if not grouped:
-        return "; this is the plan of the number itself, with its share of ε and δ" if divided else ""
-    return f"; this is the plan of each group{', with their share of ε and δ' if divided else ''}"
+def _attached(name: str, text: str) -> str:
+    """A file within the page: a link that saves it, without network or script."""
+    content = base64.b64encode(f"{text}\n".encode()).decode()
+    return f'<a download="{name}" href="data:application/json;base64,{content}">{name}</a>'
 
 
 def _as_asked(plan: Plan, release: Release) -> Plan:
@@ -131,8 +151,8 @@ def _headline(plan: Plan, groups: Sequence[GroupRelease], first: Release, subjec
     said = f"Of {len(groups):,} groups, {most.name} {plan.statistic.topic.leading(subject)}"
     rivals = [one for one in groups if one is not most and one.release.high >= most.release.low]
     sure = f", though {len(rivals):,} more cannot be told from it" if rivals else ""
-    low, high = short(most.release.low), short(most.release.high)
-    return f"{said}{sure}: {shown_name(first)} is about {short(most.release.value)}, between {low} and {high}."
+    own = plan.statistic.headline(most.release, subject)
+    return f"{said}{sure}. {most.name}: {own[:1].lower()}{own[1:]}"
 
 
 def _described(groups: Sequence[GroupRelease], first: Release) -> str:

@@ -24,6 +24,35 @@ def cost(plan: Plan, release: Release, groups: int, person: bool, shares: tuple[
     )
 
 
+def whom(plan: Plan, person: bool) -> str:
+    """Who is protected, and from what, in words that need no explanation."""
+    c, same = plan.privacy.pairs_per_person, "this page would have come out almost the same"
+    records = "one record" if c == 1 else f"{c:,} records of one person"
+    if plan.privacy.unit == "key":
+        records = "one person's total" if c == 1 else f"{c:,} totals of one person"
+    if plan.privacy.relation == "replace":
+        which = "it says" if c == 1 else "they say"
+        return f"Whatever any {records} had said, {same}. So nobody can learn from it what {which}."
+    if person or plan.privacy.unit == "key":
+        return (
+            f"Every person is protected. With or without any one person's data, {same}. So nobody can learn from it "
+            "whether that person is in the data, or what they did."
+        )
+    them = "it is" if c == 1 else "they are"
+    return (
+        f"With or without any {records}, {same}. So nobody can learn from it whether {them} in the data. "
+        "Somebody with more of them is protected less."
+    )
+
+
+def limits(release: Release) -> str:
+    """What the interval is about, and what it is not."""
+    return (
+        f"Limits hold the true value in {100 * release.confidence:g} of 100 releases: the value of the data there are, "
+        "before sketch and noise. They say nothing about a population that the data are a sample of."
+    )
+
+
 def protected(plan: Plan, person: bool, shares: tuple[Share, ...] = ()) -> list[str]:
     """What cannot be learnt from the release."""
     found, purposes = _protected(plan, person), {share.purpose for share in shares}

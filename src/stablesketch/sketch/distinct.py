@@ -92,7 +92,7 @@ class DistinctRegisters:
         column = self._fingerprinter.column(keys)
         with self._lock:
             # Every worker begins with what there is: the union of their registers has it once.
-            parts = share(len(column), workers, lambda rows: _Worker(column, self._registers.copy(), key))
+            parts = share(len(column), workers, lambda rows: _RegisterWorker(column, self._registers.copy(), key))
             self._registers = _united([part.registers for part in parts])
         return len(column)
 
@@ -184,7 +184,7 @@ class DistinctRegisters:
         return f"<DistinctRegisters registers={self.registers}{held}>"
 
 
-class _Worker:
+class _RegisterWorker:
     """Counts chunks of rows with registers of its own."""
 
     def __init__(self, keys: KeyColumn, registers: RegisterWords, key: bytes) -> None:

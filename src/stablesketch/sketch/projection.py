@@ -96,14 +96,13 @@ class Projection:
         """
         first: Accumulator | None = None
 
-        def start(rows_each: int) -> _Worker:
+        def start(rows_each: int) -> _EntryWorker:
             nonlocal first
-            expected = 0 if folded else rows_each
             accumulator = Accumulator(
-                self._law, self._size, self._entry_key, STREAM, expected, TIER, self._buckets, first
+                self._law, self._size, self._entry_key, STREAM, rows_each, TIER, self._buckets, first, folded
             )
             first = first or accumulator
-            return _Worker(accumulator, read)
+            return _EntryWorker(accumulator, read)
 
         workers = share(rows, threads, start)
         entries.absorb([worker.accumulator for worker in workers])
@@ -120,7 +119,7 @@ class Projection:
         return self._fingerprinter.fingerprint(keys)
 
 
-class _Worker:
+class _EntryWorker:
     """Reads chunks of rows into an accumulator of its own."""
 
     def __init__(self, accumulator: Accumulator, read: Callable[[Accumulator, int, int], int]) -> None:

@@ -263,8 +263,8 @@ class Tsallis(Diversity):
     def headline(self, release: Release, subject: Subject) -> str:
         keys = about(math.exp(self.log_hill_of(release.value)))
         return (
-            f"The {self} of {subject.keys} is about {short(release.value)}, as varied as about {keys} equally common "
-            f"{subject.keys}: {between(release, short)}."
+            f"The {self} of {subject.keys} is about {short(release.value)}, as varied as about {keys} "
+            f"{subject.equal_keys}: {between(release, short)}."
         )
 
     def error_in_words(self, error: float) -> str:

@@ -27,8 +27,6 @@ class Shannon(Measured):
     unit: ClassVar[str] = "nats"
     default_error: ClassVar[float] = 0.04
     of_shares: ClassVar[bool] = True
-    bare_needs_pairs: ClassVar[bool] = True
-    exact_has_delta: ClassVar[bool] = True
 
     @property
     def p(self) -> float:

@@ -205,10 +205,6 @@ def exact_name(statistic: Statistic) -> str:
 class Measured(Statistic):
     """Measured by a mechanism of its own. Its exact value is a function of a sum over keys, and of the total."""
 
-    bare_needs_pairs: ClassVar[bool] = False
-    """Whether a sketch without noise takes a promise of the number of pairs: no phantoms can stand for them."""
-    exact_has_delta: ClassVar[bool] = False
-    """Whether the exact mechanism takes a δ."""
     of_largest: ClassVar[bool] = False
     """Whether `sql_term` takes the total of the largest key, `largest`, too."""
 

@@ -22,15 +22,25 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Subject:
-    """What a stream is of: the names of its columns of keys and of values, None where they are not known."""
+    """What a stream is of: the names of its columns of keys and of values, None where they are not known.
+
+    `noun` is what users call the keys, in the plural; `person` that people are protected, who use them.
+    """
 
     key: str | None = None
     value: str | None = None
+    noun: str | None = None
+    person: bool = False
 
     @property
     def keys(self) -> str:
         """Several of them, as they are spoken of."""
-        return f"values of {self.key}" if self.key else "lines"
+        return self.noun or (f"values of {self.key}" if self.key else "lines")
+
+    @property
+    def equal_keys(self) -> str:
+        """The even stream that others are compared with."""
+        return f"equally {'used' if self.person else 'common'} {self.keys}"
 
     @property
     def of_value(self) -> str:
@@ -91,8 +101,8 @@ def too_small(what: str) -> str:
 def as_varied(release: Release, subject: Subject, value: float, low: float, high: float) -> str:
     """As an effective number of keys."""
     return (
-        f"{rows(release, subject)} are as varied as if they were spread evenly over about {about(value)} different "
-        f"{subject.keys}: between {about(low)} and {about(high)} at {sure(release)} confidence."
+        f"{rows(release, subject)} are as varied as {about(value)} {subject.equal_keys}: between {about(low)} and "
+        f"{about(high)} at {sure(release)} confidence."
     )
 
 
@@ -104,5 +114,5 @@ def entropy(name: str, release: Release, subject: Subject) -> str:
     bits = short(release.value / math.log(2.0))
     return (
         f"The {name} of {subject.keys} is about {short(release.value)} nats ({bits} bits), as varied as about "
-        f"{about(math.exp(release.value))} equally common {subject.keys}: {between(release, short)}, in nats."
+        f"{about(math.exp(release.value))} {subject.equal_keys}: {between(release, short)}, in nats."
     )

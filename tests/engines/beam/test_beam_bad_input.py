@@ -16,9 +16,9 @@ from engine_streams import plan
 import stablesketch as ss
 from stablesketch.beam import CollectFn, Release, SecretFrom, typed_error
 from stablesketch.engines.secret_from import TheSecret
-from stablesketch.reading.elements import Pair, Reader
+from stablesketch.reading.elements import ElementReader, Pair
 
-ALL = Reader(persons=True, by=True, weighted=True, largest=5)
+ALL = ElementReader(persons=True, by=True, weighted=True, largest=5)
 NAMES = ("person", "group", "key", "value")
 GOOD = ("me", "FR", "app", 3)
 
@@ -84,13 +84,13 @@ def test_what_is_a_pair_is_read_as_it_is() -> None:
         assert read is not None
         assert read.key == read.person == key
         assert type(read.key) is not np.str_
-    clipped = Reader(False, False, True, None).read(("app", 10**9))
+    clipped = ElementReader(False, False, True, None).read(("app", 10**9))
     assert clipped is not None
     assert clipped.value == 10**9
 
 
 def test_pairs_are_skipped_where_that_is_asked_but_not_a_broken_promise() -> None:
-    skipping = Reader(True, True, True, 5, "skip")
+    skipping = ElementReader(True, True, True, 5, "skip")
     for cells in ({"key": None}, {"person": None}, {"group": None}, {"value": None}, {"value": 0}, {"value": 2**60}):
         assert skipping.read(element(cells)) is None
     for cells, wanted in (({"value": 6}, "above the promised"), ({"value": 1.5}, "whole numbers")):

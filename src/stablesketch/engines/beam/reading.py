@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...errors import ArgumentError, ArgumentTypeError
-from ...reading.elements import Pair, Reader
+from ...reading.elements import ElementReader, Pair
 from ...reading.libraries import need
 from ..secret_from import SecretFrom, check_absent
 
@@ -18,7 +18,7 @@ _triggers = need("apache_beam.transforms.trigger", "beam")
 class Read(beam.DoFn):  # type: ignore[misc, name-defined]
     """Elements → pairs, keyed by `keyed`. A window is the last part of the name of a group."""
 
-    def __init__(self, reader: Reader, windowed: bool, keyed: Callable[[Pair], Any]) -> None:
+    def __init__(self, reader: ElementReader, windowed: bool, keyed: Callable[[Pair], Any]) -> None:
         super().__init__()
         self._reader, self._windowed, self._keyed = reader, windowed, keyed
 

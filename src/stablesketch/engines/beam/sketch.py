@@ -9,7 +9,7 @@ from ...collector import Collector
 from ...errors import ArgumentTypeError
 from ...plan import Plan
 from ...reading.columns import OnBad
-from ...reading.elements import Reader
+from ...reading.elements import ElementReader
 from ...reading.libraries import need
 from ..local.collect import check_pairs
 from ..secret_from import SecretFrom, TheSecret
@@ -42,7 +42,7 @@ class Sketch(beam.PTransform):  # type: ignore[misc, name-defined]
         check_pairs(plan)
         self._plan, self._secret, self._by, self._shard, self._clip = plan, TheSecret(reference), by, shard, clip
         most = plan.privacy.max_value
-        self._reader = Reader(False, by, most > 1, None if clip else most, on_bad)
+        self._reader = ElementReader(False, by, most > 1, None if clip else most, on_bad)
 
     def expand(self, pcoll: Any) -> Any:
         """Keyed by group and window, combined."""

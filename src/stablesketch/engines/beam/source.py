@@ -15,7 +15,7 @@ from ...bounding.in_one_pass import Bounding
 from ...bounding.persons_on_beam import BoundFn, by_person, kept_pairs
 from ...bounding.whole_keys import WholeKey, by_key, total
 from ...plan import Plan
-from ...reading.elements import Reader
+from ...reading.elements import ElementReader
 from ...reading.libraries import need
 from ...release.question import Question
 from ..secret_from import TheSecret
@@ -33,7 +33,7 @@ class BeamSource:
         columns = question.columns
         self._question, self._pcoll, self._secret, self._windowed = question, pcoll, secret, windowed
         self._people, self._by, self._weighted = question.of_people, bool(columns.by), columns.value is not None
-        self._reader = Reader(self._people, self._by, self._weighted, question.largest, question.on_bad)
+        self._reader = ElementReader(self._people, self._by, self._weighted, question.largest, question.on_bad)
         self._bounding = Bounding(question.privacy.pairs_per_person, question.groups_per_person)
 
     def collected(self, plan: Plan) -> Any:

@@ -1,4 +1,4 @@
-"""The collectors of groups while pairs are poured: opened when the first pair of a group comes, and not before."""
+"""The collectors of groups while pairs are poured: opened when they are needed, and not before."""
 
 from __future__ import annotations
 
@@ -14,10 +14,13 @@ from ...errors import ArgumentError
 from ...plan import Plan
 from ...reading.libraries import need
 from ...sketch.columns.refusals import Shown
+from ...sketch.projection import Fingerprints, Totals
 
 MOST_BYTES = 4 << 30
 """Of the sketches of listed groups together, which are in memory while pairs are poured."""
 _ENTRY_BYTES = 64  # of an entry while it is added to; measured
+
+_MOST_WAITING = 1 << 22  # keys, of 16 bytes each, before collectors are opened for them
 
 _BETWEEN = "\x1f"  # between the parts of a name that has several
 
@@ -49,14 +52,33 @@ class ListedGroups:
         self.names, self.plan = names, plan
         self._opened = opened
         self._collectors: dict[int, Collector] = {}
+        self._waiting: dict[int, list[tuple[Fingerprints, Totals, int]]] = {}
+        self._keys = 0  # that wait
         pa = need("pyarrow")
         self._index_in = need("pyarrow.compute").index_in
-        self._listed = pa.array([_BETWEEN.join(name) for name in names], pa.string())
+        texts = [_BETWEEN.join(name).encode() for name in names]
+        ends = np.cumsum([0, *map(len, texts)], dtype=np.int32)
+        # By its buffers: pa.array would import pandas, where that is installed.
+        self._listed = pa.Array.from_buffers(
+            pa.string(), len(texts), [None, pa.py_buffer(ends), pa.py_buffer(b"".join(texts))]
+        )
+
+    def add(self, code: int, fingerprints: Fingerprints, totals: Totals, pairs: int) -> None:
+        """Counts folded pairs of a group, now or later: pairs that wait take less room than an open collector."""
+        self._waiting.setdefault(code, []).append((fingerprints, totals, pairs))
+        self._keys += len(fingerprints)
+        if self._keys > _MOST_WAITING:
+            for each in list(self._waiting):
+                self[each]
 
     def __getitem__(self, code: int) -> Collector:
+        """The collector of a group, with all that was added to it."""
         found = self._collectors.get(code)
         if found is None:
             found = self._collectors[code] = self._opened(self.names[code])
+        for folded in self._waiting.pop(code, ()):
+            found.add_folded(*folded)
+            self._keys -= len(folded[0])
         return found
 
     def taken(self, code: int) -> Collector:
@@ -75,7 +97,7 @@ class ListedGroups:
 
     def met(self) -> Iterator[tuple[int, Collector]]:
         """The codes and collectors of groups that have pairs here."""
-        return ((code, one) for code, one in sorted(self._collectors.items()) if one.pairs)
+        return ((code, self[code]) for code in sorted({*self._collectors, *self._waiting}) if self[code].pairs)
 
 
 class MetGroups:
@@ -90,6 +112,9 @@ class MetGroups:
 
     def __getitem__(self, code: int) -> Collector:
         return self._collectors[code]
+
+    def add(self, code: int, fingerprints: Fingerprints, totals: Totals, pairs: int) -> None:
+        self[code].add_folded(fingerprints, totals, pairs)
 
     def codes(self, names: Any) -> Any:
         pa = need("pyarrow")

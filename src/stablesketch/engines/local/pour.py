@@ -100,7 +100,7 @@ def pour_groups(
     """
     compute = need("pyarrow.compute")
     highest = groups.plan.privacy.max_value
-    rows = _rows(groups.plan, lambda code, *folded: groups[code].add_folded(*folded), grouped=True)
+    rows = _rows(groups.plan, groups.add, grouped=True)
     counts = np.zeros(0, np.int64)
     done = 0
     stopped = False

@@ -34,6 +34,9 @@ def release(
     pyarrow; a relation of DuckDB or a pyarrow reader, which are read once; or a database that `sql` is over. Columns of
     CSV and JSON files are text as written, so that the same keys come out of every file. Memory is bounded.
 
+    `format`, `delimiter` and compression are found from the first bytes where they are not given. With `wide` a row is
+    a sample, and every column but those of `by` and `person` a key, its cells the values; 0 is an absent key.
+
     `key` names the column of keys, or several of a composite key; `value` the values, whole numbers of 1 or more,
     refused above `privacy.max_value` unless `clip`. `auto_max_value` finds that bound privately. With `count_pairs` the
     number of pairs, public under replace, takes the place of `privacy.pairs`, which only bare sketches need.

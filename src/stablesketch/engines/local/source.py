@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, TypeVar
 
 from ...bounding.groups import Name, group_secret
@@ -36,24 +37,26 @@ class LocalSource:
         if isinstance(source, Stream) and (question.reads_again or question.on_bad == "skip"):
             source = source.kept(duckdb, columns, question.on_bad)
         self._source = source
-        self._query = self._pairs(source) if isinstance(source, Table) else ""
-
-    def _pairs(self, table: Table) -> str:
-        """The pairs as SQL, people bounded."""
-        question = self._question
-        if question.reads_again and question.on_bad == "error":
+        if isinstance(source, Table) and question.reads_again and question.on_bad == "error":
             # SQL works on these rows before this process sees them: they are looked through first.
-            bad = table.first_bad(question.columns, question.largest)
+            bad = source.first_bad(columns, question.largest)
             if bad is not None:
                 raise bad
+
+    @cached_property
+    def _query(self) -> str:
+        """The pairs as SQL, people bounded."""
+        question, table = self._question, self._table
         query = table.query(question.columns, "skip" if question.reads_again else question.on_bad)
         if question.privacy.unit == "key":
             return added_up(self._duckdb, query, question.columns, question.largest, table.name)
         if question.columns.person is None:
             return query
+        if self._progress is not None:
+            self._progress.begin("bounding people", None)
         return bounded(
             self._duckdb, query, question.columns, pairs=question.privacy.pairs_per_person,
-            groups=question.groups_per_person, secret=self.secret,
+            groups=question.groups_per_person, secret=self.secret, source=table.name,
         )  # fmt: skip
 
     @property

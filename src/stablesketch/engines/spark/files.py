@@ -104,6 +104,8 @@ def need_java() -> None:
 
 def _frame(spark: Any, files: Sequence[str] | None, question: Question) -> DataFrame | TextFrame:
     how = question.input
+    if how.wide:
+        raise ArgumentError("wide", True, "wide tables are read on one machine only", "Use the local engine")
     if how.sql is not None:
         if files:
             raise ArgumentError("sql", how.sql, "a query of Spark names its files itself", "Leave the files out")

@@ -1,4 +1,4 @@
-"""`Measured`: what a mechanism has found, ready to be published or to be computed with.
+"""`Belief`: what a mechanism has found, ready to be published or to be computed with.
 
 All of it is a public function of what was released, so computing with it costs no privacy.
 """
@@ -22,7 +22,7 @@ _PLACES = 121
 
 
 @dataclass(frozen=True)
-class Measured:
+class Belief:
     """An estimate with its limits, and `quantiles`: where the truth is believed to be, at given probabilities.
 
     The belief is fiducial: estimate and truth differ by a pivot, whose law does not depend on the truth, so that the
@@ -34,14 +34,14 @@ class Measured:
     high: float
     quantiles: Callable[[Array], Array]
 
-    def within(self, least: float, most: float) -> Measured:
+    def within(self, least: float, most: float) -> Belief:
         """The same within what is known without looking, and the value between its limits: all three in one range."""
-        return Measured(*in_order(self.value, self.low, self.high, least, most), self.quantiles)
+        return Belief(*in_order(self.value, self.low, self.high, least, most), self.quantiles)
 
-    def at(self, confidence: float) -> Measured:
+    def at(self, confidence: float) -> Belief:
         """The same with limits of another confidence, by the quantiles."""
         low, high = self.quantiles(np.array([0.5 * (1.0 - confidence), 0.5 * (1.0 + confidence)])).tolist()
-        return Measured(self.value, low, high, self.quantiles)
+        return Belief(self.value, low, high, self.quantiles)
 
 
 def in_order(value: float, low: float, high: float, least: float, most: float) -> tuple[float, float, float]:
@@ -54,7 +54,7 @@ def in_order(value: float, low: float, high: float, least: float, most: float) -
     return min(max(value, low), high), low, high
 
 
-def belief(function: Callable[[tuple[Array, ...]], Array], parts: Sequence[Measured], confidence: float) -> Measured:
+def belief(function: Callable[[tuple[Array, ...]], Array], parts: Sequence[Belief], confidence: float) -> Belief:
     """A function of independent measurements, with what is to be believed of it: limits are quantiles of that.
 
     P(function <= v) = E P(function <= v | all but one). The inner one is a normal probability of where v lies among
@@ -87,7 +87,7 @@ def belief(function: Callable[[tuple[Array, ...]], Array], parts: Sequence[Measu
         return np.asarray(np.interp(_score_of(probability), reached, places), dtype=np.float64)
 
     low, high = quantiles(np.array([0.5 * (1.0 - confidence), 0.5 * (1.0 + confidence)])).tolist()
-    return Measured(value, low, high, quantiles)
+    return Belief(value, low, high, quantiles)
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ def _places(along: Array, weights: Array) -> Array:
     return np.unique(np.concatenate([believed, even, [along.min(), along.max()]]))
 
 
-def moment_of(norm: Measured, p: float, spread: float, noise: float) -> Measured:
+def moment_of(norm: Belief, p: float, spread: float, noise: float) -> Belief:
     """norm^p. If X = norm ξ + noise with E ξ = 1, Var ξ = spread and noise of this variance, then (X² - noise)/(1 +
     spread) is unbiased for F_2.
     """
@@ -174,4 +174,4 @@ def moment_of(norm: Measured, p: float, spread: float, noise: float) -> Measured
 
     value = (math.pow(max(norm.value, 0.0), p) - noise) / (1.0 + spread)
     low, high = power(np.array([norm.low, norm.high])).tolist()
-    return Measured(value, low, high, lambda at: power(norm.quantiles(at)))
+    return Belief(value, low, high, lambda at: power(norm.quantiles(at)))

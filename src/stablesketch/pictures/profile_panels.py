@@ -1,0 +1,53 @@
+"""Profiles of more groups than curves can be told apart in one picture: a small picture each, all to the same scale.
+
+Behind each curve stand those of all others, in grey, so that one sees where a group stands among them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..release.outcome import GroupRelease
+from ..statistic import Profile
+from . import finding
+from .profile_picture import draw_curve, set_heights
+from .style import BLUE, GREY, INK, canvas, price_line, shortened, titled
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST_PANELS = 30
+"""Groups; more small pictures would not be looked at."""
+
+_COLUMNS = 4
+
+
+def panels(groups: Sequence[GroupRelease]) -> Figure:
+    """The largest first, row by row."""
+    ordered = sorted(groups, key=lambda one: (-one.release.value, one.group))
+    rows = math.ceil(len(ordered) / _COLUMNS)
+    figure, places = canvas(11.0, 1.6 + 2.1 * rows, _COLUMNS, rows)
+    ends = [(point.low, point.high) for one in ordered for point in one.release.points]
+    orders = [point.order for point in ordered[0].release.points]
+    for one, axes in zip(ordered, places, strict=False):
+        for other in ordered:
+            axes.plot(
+                orders, [point.value for point in other.release.points], color=GREY, alpha=0.3, linewidth=1, zorder=1
+            )
+        draw_curve(axes, one.release.points, BLUE, "-", marker=5)
+        axes.set_title(shortened(one.name, 22), fontsize=12, color=INK)
+        axes.set_xticks(orders, [f"{order:g}" for order in orders])
+        axes.tick_params(labelsize=10)
+        set_heights(axes, ends)
+        axes.label_outer()
+    for axes in places[len(ordered) :]:
+        axes.set_visible(False)
+    for axes in places[max(len(ordered) - _COLUMNS, 0) : len(ordered)]:  # the last of each column
+        axes.tick_params(labelbottom=True)
+    titled(figure, finding.of_groups(ordered))
+    below = f"{Profile.order_axis}; grey: the other groups\n{price_line(ordered[0].release)}, at each order by itself"
+    figure.supxlabel(below, fontsize=12, color=INK)
+    figure.supylabel(Profile.axis, fontsize=12, color=INK)
+    return figure

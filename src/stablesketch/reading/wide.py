@@ -1,0 +1,103 @@
+"""Wide tables, as ecologists have them: a row is a sample, a column a key (a species), a cell its value.
+
+Columns that name groups or people stay; every other column is a key. A pair is a cell: (name of the column, what is in
+it). A cell of 0 says that a key is absent, and is not a pair; so under add_remove a table with zeros and one without
+are the same stream. Under replace the number of pairs is public, and a replaced pair must be a pair again, which a 0 is
+not: there a 0 is refused.
+
+Rows of a wide table are never skipped: one cell that breaks its line would take all pairs of the sample with it, and
+neighbours differ by one pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+from ..errors import ArgumentError, DataError
+from .columns import BadRow, Columns, checked_columns, is_whole, no_value, quoted
+from .duckdb import text_literal
+from .tables import File, Table
+
+KEY, VALUE = "column", "cell"
+"""What the columns of keys and values are called once the table is long."""
+Zeros = Literal["absent", "refused"]
+_PLACE = '"(row)"'
+_AT_ONCE = 500  # columns: DuckDB holds some thousands of rows of them in memory, several times
+
+
+def long_columns(key: object = None, value: object = None, by: object = None, person: object = None) -> Columns:
+    """The columns of the long form; `key` and `value`, which a wide table does not have, must be None."""
+    for name, given in (("key", key), ("value", value)):
+        if given is not None:
+            raise ArgumentError(
+                name, given, "in a wide table every column that is not named by by= or person= is a key",
+                f"Leave out {name}=, or wide=",
+            )  # fmt: skip
+    return checked_columns(KEY, VALUE, by, person)
+
+
+def source_columns(columns: Columns) -> Columns:
+    """What is asked of the wide table itself: groups and people, and all that is there."""
+    return replace(columns, key=(), value=None)
+
+
+def long_form(table: Table, columns: Columns, zeros: Zeros) -> Table:
+    """The table with a row for each cell.
+
+    Raises:
+        DataError: a column of keys has no whole numbers, or there is none.
+    """
+    kept = source_columns(columns).names
+    keys = [name for name in table.types if name not in kept]
+    for name in kept:
+        if name in (KEY, VALUE):
+            raise DataError(
+                table.name, "has the name that keys or values of a wide table have", "Rename it", column=name
+            )
+    if not keys:
+        raise DataError(table.name, "there is no column of keys", "A wide table has one column for each key")
+    for name in keys:
+        if not table.text and not is_whole(table.types[name]):
+            raise DataError(
+                table.name, f"{no_value(table.types[name])}; every column but those of by= and person= is a key",
+                f"{table.cast.whole(name)}; or leave the column out", column=name,
+            )  # fmt: skip
+    zero = f"{quoted(VALUE)} = '0'" if table.text else f"{quoted(VALUE)} = 0"
+
+    def long(origin: str, *, numbered: bool = False) -> str:
+        parts = [keys[i : i + _AT_ONCE] for i in range(0, len(keys), _AT_ONCE)]
+        every = " union all ".join(_cells(origin, kept, part, text=table.text, numbered=numbered) for part in parts)
+        absent = f" where not coalesce({zero}, false)" if zeros == "absent" else ""
+        return f"(select * from ({every}){absent})"
+
+    kinds = {KEY: "VARCHAR", VALUE: "VARCHAR" if table.text else "HUGEINT"}
+    refused = BadRow(
+        VALUE, zero, "is 0: under replace the number of pairs is public, and a 0 is not a pair",
+        "Pass relation='add_remove', where a 0 is an absent key",
+    )  # fmt: skip
+    files = table.files or [File(table.name, table.origin)]
+    return replace(
+        table,
+        origin=long(table.origin),
+        types={name: table.types[name] for name in kept} | kinds,
+        files=[File(each.name, long(each.origin, numbered=True)) for each in files],
+        numbered=_PLACE,
+        cell_of=quoted(KEY),
+        refused=[refused] if zeros == "refused" else [],
+        way_out="Repair it; what is not a key is named by by= or person=, or left out in a query (--sql, sql=)",
+        counted=False,
+    ).check(columns)
+
+
+def _cells(origin: str, kept: Sequence[str], keys: Sequence[str], *, text: bool, numbered: bool) -> str:
+    """SQL for the cells of some columns, each with what is kept of its row, and perhaps the number of that."""
+    beside = "".join(f"{quoted(name)}, " for name in kept)
+    named, own = ", ".join(map(text_literal, keys)), [quoted(name) for name in keys]
+    values = ", ".join(own if text else [f"cast({name} as hugeint)" for name in own])
+    rows = f"select {beside}{', '.join(own)}{f', row_number() over () as {_PLACE}' if numbered else ''} from {origin}"
+    return (
+        f"select {beside}{f'{_PLACE}, ' if numbered else ''}unnest([{named}]) as {quoted(KEY)}, "
+        f"unnest([{values}]) as {quoted(VALUE)} from ({rows})"
+    )

@@ -1,0 +1,40 @@
+"""What is asked of a plan is reached or refused: no error, size or list of sizes is passed over."""
+
+from __future__ import annotations
+
+import pytest
+
+import stablesketch as ss
+
+PRIVACY = ss.Privacy(1.0, 1e-9)
+
+
+@pytest.mark.parametrize("statistic", [ss.Total(), ss.Moment(1.0)], ids=str)
+def test_a_number_without_a_sketch_has_no_size(statistic: ss.Total | ss.Moment) -> None:
+    with pytest.raises(ss.ArgumentError, match=r"size = 64: .* is known exactly before the noise, and has no size"):
+        ss.plan(statistic, PRIVACY, size=64)
+    assert ss.plan(statistic, PRIVACY, memory="64K").bytes <= 2**16
+
+
+def test_an_exact_count_keeps_the_error_that_is_asked_for() -> None:
+    with pytest.raises(ss.PlanInfeasible, match="whatever distinct keys is, so no relative error can be aimed at"):
+        ss.plan(ss.Distinct(), PRIVACY, mechanism="exact", error=0.05)
+    with pytest.raises(
+        ss.PlanInfeasible, match=r"error of 0.141 at distinct keys = 10; 0.05 is asked. Pass error=0.15"
+    ):
+        ss.plan(ss.Distinct(), PRIVACY, mechanism="exact", error=0.05, expected=10)
+    assert ss.plan(ss.Distinct(), PRIVACY, mechanism="exact", error=0.15, expected=10).error <= 0.15
+
+
+@pytest.mark.parametrize(
+    ("sizes", "said"),
+    [
+        ((64, 20, 20, 0), "size = 20: total is known exactly before the noise"),
+        ((64, 0, 0, 20), "size = 0: F_0.5 is measured by a sketch, which has a size"),
+        ((64, 20, 0), "has 4 parts"),
+    ],
+)
+def test_sizes_one_by_one_are_those_of_what_is_measured(sizes: tuple[int, ...], said: str) -> None:
+    with pytest.raises(ss.ArgumentError, match=said):
+        ss.plan(ss.Profile([0, 0.5, 0.75]), PRIVACY, size=sizes)
+    assert ss.plan(ss.Profile([0, 0.5, 0.75]), PRIVACY, size=(64, 20, 0, 20)).sizes == (64, 20, 0, 20)

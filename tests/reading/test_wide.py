@@ -1,0 +1,161 @@
+"""Wide tables (a row a sample, a column a key) are the same streams as the long tables they stand for."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+
+import stablesketch as ss
+from stablesketch.engines.local import collect
+from stablesketch.engines.local.exact import exact_values
+from stablesketch.reading.columns import Columns, checked_columns
+from stablesketch.reading.opened import Input
+from stablesketch.reading.wide import long_columns
+
+PRIVACY = ss.Privacy(1.0, 1e-6, max_value=9)
+PLAN = ss.plan(ss.Moment(0.5), PRIVACY, size=50)
+SECRET = bytes(range(32))
+GRID = np.random.default_rng(1).integers(0, 10, (400, 30)) * np.random.default_rng(2).integers(0, 2, (400, 30))
+SPECIES = [f"Species {i}, sp." for i in range(30)]
+WIDE = pd.DataFrame(GRID, columns=SPECIES).assign(site=[f"s{i % 4}" for i in range(400)], who=np.arange(400) // 3)
+LONG = WIDE.melt(["site", "who"], var_name="species", value_name="n").query("n > 0")
+
+
+def written(folder: Path, frame: pd.DataFrame) -> dict[str, Any]:
+    """The same table in every form that it may have."""
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    frame.to_csv(folder / "w.csv", index=False)
+    frame.to_csv(folder / "w.txt", index=False, sep="\t")
+    frame.to_json(folder / "w.jsonl", orient="records", lines=True)
+    pyarrow.parquet.write_table(table, folder / "w.parquet")
+    pyarrow.feather.write_feather(table, folder / "w.feather")
+    files = {name: folder / name for name in ("w.csv", "w.txt", "w.jsonl", "w.parquet", "w.feather")}
+    return files | {"pandas": frame, "polars": pl.from_pandas(frame), "reader": table.to_reader(), "pipe": "-"}
+
+
+def state(data: Any, columns: Columns, how: Input) -> bytes:
+    return collect(data, PLAN, ss.Secret.from_bytes(SECRET), "s", columns, how=how).to_bytes()
+
+
+def test_every_form_of_a_wide_table_has_the_state_of_the_long_one(tmp_path: Path) -> None:
+    expected = state(LONG, checked_columns("species", "n"), Input())
+    narrow = WIDE[SPECIES]
+    for name, data in written(tmp_path, narrow).items():
+        how = Input(wide=True, stdin=io.BytesIO((tmp_path / "w.csv").read_bytes()))
+        assert state(data, long_columns(), how) == expected, name
+    query = f"select * from '{tmp_path / 'w.parquet'}'"
+    assert state(None, long_columns(), Input(wide=True, sql=query)) == expected
+    halves = [tmp_path / "1.csv", tmp_path / "2.csv"]
+    for path, rows in zip(halves, (narrow[:100], narrow[100:]), strict=True):
+        rows.to_csv(path, index=False)
+    assert state(halves, long_columns(), Input(wide=True)) == expected
+
+
+def test_exact_values_by_group_are_those_of_the_long_table(tmp_path: Path) -> None:
+    hill = ss.Hill(1.0)
+    expected = exact_values(LONG, hill, checked_columns("species", "n", "site"), Input(), "error")
+    assert len(expected) == 4
+    for name, data in written(tmp_path, WIDE.drop(columns="who")).items():
+        how = Input(wide=True, stdin=io.BytesIO((tmp_path / "w.txt").read_bytes()))
+        found = exact_values(data, hill, long_columns(by="site"), how, "error")
+        assert found == expected, name
+
+
+@pytest.mark.parametrize("person", [None, "who"])
+@pytest.mark.parametrize("by", [None, "site"])
+def test_a_release_is_near_that_of_the_long_table(tmp_path: Path, by: str | None, person: str | None) -> None:
+    """With ε = 1e6 noise is far below 1e-3; people keep all that they have. Exact, so nothing fails by chance alone."""
+    privacy = ss.Privacy(1e6, 1e-6, max_value=9, pairs_per_person=100 if person else 1)
+    asked: dict[str, Any] = {"by": by, "person": person, "mechanism": "exact"}
+    if by:
+        asked["groups"] = ["s0", "s1", "s2", "s3"]
+    if by and person:
+        asked["groups_per_person"] = 4
+    expected = ss.release(LONG, ss.Moment(0.5), privacy, key="species", value="n", **asked)
+    for name, data in written(tmp_path, WIDE[[*SPECIES, *([by] if by else []), *([person] if person else [])]]).items():
+        if name != "pipe":
+            found = ss.release(data, ss.Moment(0.5), privacy, wide=True, **asked)
+            values = [[getattr(one, "release", one).value for one in each.releases] for each in (found, expected)]
+            assert values[0] == pytest.approx(values[1], rel=1e-3), name
+
+
+def refused(data: Any, privacy: ss.Privacy = PRIVACY, **what: Any) -> str:
+    with pytest.raises((ss.DataError, ss.ArgumentError)) as error:
+        ss.release(data, ss.Moment(0.5), privacy, wide=True, **what)
+    return str(error.value)
+
+
+def test_a_bad_cell_is_named_by_its_column_and_row(tmp_path: Path) -> None:
+    for cell, says in (
+        ("", "is empty or null"), ("x", "is not a whole number"), ("1.5", "is not a whole number"),
+        ("10", "is above the promised max_value = 9"),
+    ):  # fmt: skip
+        path = tmp_path / "w.csv"
+        path.write_text(f"site,oak,ash\na,1,0\na,0,{cell}\nb,2,2\n")
+        for more in ({"by": "site"}, {"by": "site", "groups": ["a", "b"]}):
+            assert f"{path}, row 3, column ash: {says}" in refused(path, **more)
+        assert f"{path}, row 2, column site: is not a whole number. Repair it; what is not a key" in refused(path)
+    path.write_text("site,oak\na,1\n,2\n")
+    assert f"{path}, row 3, column site: is empty or null" in refused(path, by="site")
+    assert "row 2, column ash: is null" in refused(pa.table({"oak": [1, 2], "ash": [0, None]}))
+    assert "row 2, column ash: is below 1" in refused(pa.table({"oak": [1, 2], "ash": [0, -1]}))
+    assert "column ash: is of type DOUBLE, and values are whole numbers" in refused(pd.DataFrame({"ash": [0.0, 1.0]}))
+    assert "column site: is of type VARCHAR" in refused(pd.DataFrame({"site": ["a"], "ash": [1]}))
+    assert "there is no column of keys" in refused(pd.DataFrame({"site": ["a"]}), by="site")
+    assert "no such column" in refused(pd.DataFrame({"ash": [1]}), by="site")
+
+
+def test_zeros_are_refused_under_replace_with_the_reason(tmp_path: Path) -> None:
+    replaced = ss.Privacy(1.0, 1e-6, max_value=9, relation="replace")
+    for data in written(tmp_path, pd.DataFrame({"oak": [1, 2], "ash": [3, 0]})).values():
+        if data != "-" if isinstance(data, str) else True:
+            message = refused(data, replaced)
+            assert "column ash: is 0: under replace the number of pairs is public, and a 0 is not a pair" in message
+            assert "add_remove" in message
+    assert ss.release(pd.DataFrame({"oak": [1, 2], "ash": [3, 4]}), ss.Moment(0.5), replaced, wide=True)
+
+
+def test_what_does_not_fit_a_wide_table_is_refused() -> None:
+    frame = pd.DataFrame({"oak": [1]})
+    assert "key = 'oak': in a wide table every column" in refused(frame, key="oak")
+    assert "value = 'oak'" in refused(frame, value="oak")
+    assert "one invalid cell would take all pairs of its row with it" in refused(frame, on_bad="skip")
+    assert "has the name that keys or values" in refused(pd.DataFrame({"column": ["a"], "oak": [1]}), by="column")
+
+
+def test_five_thousand_columns(tmp_path: Path) -> None:
+    """As real tables of amplicons have; the header alone has more than a hundred thousand bytes."""
+    names = [f"Bacteria;Phylum;Genus {i:05d}" for i in range(5_000)]
+    cells = np.random.default_rng(3).integers(0, 3, (60, len(names)))
+    path = tmp_path / "otu.tsv"
+    path.write_text("\n".join("\t".join(map(str, row)) for row in [names, *cells.tolist()]) + "\n")
+    (found,) = exact_values(path, ss.Hill(0.0), long_columns(), Input(wide=True), "error")
+    assert found.keys == np.count_nonzero(cells.sum(axis=0))
+    assert found.pairs == np.count_nonzero(cells)
+
+
+def test_the_command_line_reads_wide_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from stablesketch.cli.app import run
+
+    path = tmp_path / "w.csv"
+    WIDE.drop(columns="who").to_csv(path, index=False, sep=";")
+    assert run(["exact", str(path), "--wide", "--by", "site", "--statistic", "hill", "--order", "1", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert "read as CSV separated by semicolons" in err
+    hill = exact_values(LONG, ss.Hill(1.0), checked_columns("species", "n", "site"), Input(), "error")
+    assert [row["value"] for row in json.loads(out)] == [one.values[0] for one in hill]
+    private = ["--p", "0.5", "--epsilon", "2", "--delta", "1e-6"]
+    assert run(["release", str(path), "--wide", "--by", "site", "--max-value", "9", *private, "--json"]) == 0
+    assert len(json.loads(capsys.readouterr()[0])) == 4
+    assert run(["release", str(path), "--wide", "--by", "site", *private]) == 2
+    assert "--wide needs --max-value" in capsys.readouterr()[1]
