@@ -214,7 +214,7 @@ def asks() -> list[bytes]:
 
 @functools.cache
 def mechanisms() -> list[bytes]:
-    return [Ask.of_plan(plan).mechanism.to_json().encode() for plan in plans()]
+    return [Ask.of_plan(plan).charge.to_json().encode() for plan in plans()]
 
 
 @functools.cache
