@@ -363,7 +363,7 @@ def read_secret(raw: bytes) -> None:
 
 
 HEAD = ["replace", 1, 0, 3, bytes(32), "2026-01-01T00:00:00+00:00", b""]
-BUDGET = [1, "", 1.0, 1e-6, None, 3, 0, b""]
+BUDGET = [1, "", 1.0, 1e-6, None, 3, 0, b"", "", ""]
 
 
 def row_mutant(rng: Random, raw: bytes) -> bytes:
@@ -389,7 +389,7 @@ def read_row(raw: bytes) -> None:
         names = (
             "relation, pairs_per_person, adaptive, releases, chain, last_time, spent"
             if head
-            else "id, name, epsilon, delta, theta, releases, after, cache"
+            else "id, name, epsilon, delta, theta, releases, after, cache, per, period"
         )
         table = "ledger" if head else "budgets"
         connection.execute(f"CREATE TABLE {table} ({names}, checksum)")
