@@ -11,7 +11,7 @@ INSTALLED := $(VENV)/.installed-$(FILES)
 NATIVE    := CMakeLists.txt pyproject.toml $(wildcard native/*)
 
 .DELETE_ON_ERROR:
-.PHONY: help demo cli test test-slow lint docs man bench bench-engines accuracy studies picture import-time audit paper dist clean
+.PHONY: help demo cli test test-slow lint docs man bench bench-engines accuracy studies picture import-time audit fuzz paper dist clean
 
 help:
 	@echo "make demo         the variety of words in Python's own standard library"
@@ -26,6 +26,7 @@ help:
 	@echo "make studies      errors and intervals of releases, beside version 0.1.0; DATA=folder of Parquet streams"
 	@echo "make picture      the pictures of the README and of the documentation"
 	@echo "make audit        every way to measure on neighbouring data, in build/audit; TRIALS=8000, half an hour"
+	@echo "make fuzz         mutants of all that is read, under sanitizers; SECONDS=3600 SEED=1, report in build/fuzz.txt"
 	@echo "make paper        every figure and theorem of the paper, in build/paper; DATA=folder of Parquet streams"
 	@echo "make import-time  how long import stablesketch takes"
 	@echo "make dist         sdist and wheel in dist/"
@@ -148,6 +149,13 @@ audit: $(VENV)/.extra-cli
 
 man: $(VENV)/.extra-cli
 	@$(BIN)/python docs/site/man.py
+
+SECONDS ?= 3600
+SEED    ?= 1
+fuzz: $(VENV)/.extra-test
+	@mkdir -p build
+	@STABLESKETCH_FUZZ_SECONDS=$(SECONDS) STABLESKETCH_FUZZ_SEED=$(SEED) $(BIN)/python -m pytest -q -s -m slow -k mutants \
+	  tests/native/test_sanitizers.py > build/fuzz.txt 2>&1; status=$$?; cat build/fuzz.txt; exit $$status
 
 import-time: $(INSTALLED)
 	@$(BIN)/python benchmarks/import_time.py

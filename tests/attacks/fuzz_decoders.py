@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import base64
+import math
 import resource
 import signal
 import sys
@@ -17,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "shared"))
 sys.path.insert(0, str(Path(__file__).parent))
 
 from fuzz_targets import BY_NAME, TARGETS, Target
@@ -59,10 +61,11 @@ def too_slow(number: int, frame: object) -> None:
     raise TimeoutError(f"more than {MOST_SECONDS} s")
 
 
-def fuzz(target: Target, inputs: int, seed: int) -> Outcome:
-    """So many mutants of the target's seeds, always the same of one `seed`."""
+def fuzz(target: Target, inputs: int, seed: int, seconds: float = math.inf) -> Outcome:
+    """So many mutants of the target's seeds, always the same of one `seed`; fewer where the time does not suffice."""
     rng, outcome, seeds = Random(f"{target.name}/{seed}"), Outcome(), target.seeds()
-    for _ in range(inputs):
+    until = time.monotonic() + seconds
+    while outcome.inputs < inputs and time.monotonic() < until:
         raw = target.mutant(rng, rng.choice(seeds))
         found = judged(target, raw)
         outcome.inputs += 1
@@ -88,16 +91,25 @@ def corpus() -> list[tuple[Target, bytes]]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--inputs", type=int, default=100_000, help="How many inputs in all.")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="The time for all of them, if it is less.")
+    parser.add_argument(
+        "--watched", action="store_true", help="Under sanitizers, which need address space without end."
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", choices=sorted(BY_NAME), action="append")
+    parser.add_argument("--one", nargs=2, metavar=("TARGET", "TEXT"), help="Only this input.")
     options = parser.parse_args()
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))  # what asks for more is a finding
+    if options.one:
+        print(judged(BY_NAME[options.one[0]], options.one[1].encode()))
+        return 0
+    if not options.watched:
+        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))  # what asks for more is a finding
     signal.signal(signal.SIGVTALRM, too_slow)
     targets = [target for target in TARGETS if not options.only or target.name in options.only]
     total: Counter[str] = Counter()
     for target in targets:
         began = time.monotonic()
-        outcome = fuzz(target, options.inputs // len(targets), options.seed)
+        outcome = fuzz(target, options.inputs // len(targets), options.seed, options.seconds / len(targets))
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
         print(f"{target.name:12} {outcome}; {time.monotonic() - began:.0f} s, {peak} MB at most", flush=True)
         total.update(inputs=outcome.inputs, untyped=len(outcome.findings))

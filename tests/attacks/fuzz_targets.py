@@ -17,6 +17,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from fuzz_arrow import arrow_mutant, read_arrow
 from fuzz_mutate import NUMBERS, OTHERS, bytes_mutant, json_mutant, sealed, unsealed
 
 import stablesketch as ss
@@ -213,7 +214,7 @@ def asks() -> list[bytes]:
 
 @functools.cache
 def mechanisms() -> list[bytes]:
-    return [Ask.of_plan(plan).mechanism.to_json().encode() for plan in plans()]
+    return [Ask.of_plan(plan).charge.to_json().encode() for plan in plans()]
 
 
 @functools.cache
@@ -362,7 +363,7 @@ def read_secret(raw: bytes) -> None:
 
 
 HEAD = ["replace", 1, 0, 3, bytes(32), "2026-01-01T00:00:00+00:00", b""]
-BUDGET = [1, "", 1.0, 1e-6, None, 3, 0, b""]
+BUDGET = [1, "", 1.0, 1e-6, None, 3, 0, b"", "", ""]
 
 
 def row_mutant(rng: Random, raw: bytes) -> bytes:
@@ -388,7 +389,7 @@ def read_row(raw: bytes) -> None:
         names = (
             "relation, pairs_per_person, adaptive, releases, chain, last_time, spent"
             if head
-            else "id, name, epsilon, delta, theta, releases, after, cache"
+            else "id, name, epsilon, delta, theta, releases, after, cache, per, period"
         )
         table = "ledger" if head else "budgets"
         connection.execute(f"CREATE TABLE {table} ({names}, checksum)")
@@ -427,5 +428,6 @@ TARGETS = [
     Target("mechanism", mechanisms, _json_bytes, _text(read_mechanism)),
     Target("cost", costs, bytes_mutant, read_cost),
     Target("row", lambda: [b""], row_mutant, read_row),
+    Target("arrow", lambda: [b""], arrow_mutant, read_arrow),
 ]  # fmt: skip
 BY_NAME = {target.name: target for target in TARGETS}

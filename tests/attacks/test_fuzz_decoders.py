@@ -22,6 +22,7 @@ from fuzz_targets import BY_NAME, TARGETS, Target, collectors, plans
 from stablesketch.collector import wire
 
 SCRIPT = Path(__file__).with_name("fuzz_decoders.py")
+MADE = ("row", "arrow")  # without a seed
 
 
 def run(inputs: int, seed: int) -> None:
@@ -34,7 +35,7 @@ def run(inputs: int, seed: int) -> None:
 
 def test_some_mutants() -> None:
     """A hundred of each decoder; thousands in the slow tests."""
-    run(1_400, seed=1)
+    run(100 * len(TARGETS), seed=1)
 
 
 @pytest.mark.slow
@@ -47,7 +48,9 @@ def test_what_broke_a_decoder_once_does_not_again(target: Target, raw: bytes) ->
     assert judged(target, raw) in (None, "accepted")
 
 
-@pytest.mark.parametrize("target", [pytest.param(target, id=target.name) for target in TARGETS if target.name != "row"])
+@pytest.mark.parametrize(
+    "target", [pytest.param(target, id=target.name) for target in TARGETS if target.name not in MADE]
+)
 def test_the_seeds_themselves_are_read(target: Target) -> None:
     """Or the mutants would all be refused for one reason. Some states lack the pairs that their plans promise."""
     found = [judged(target, seed) for seed in target.seeds()]

@@ -1,7 +1,7 @@
-"""The compiled core under the address and undefined-behaviour sanitizers: the tests again, watched.
+"""The compiled core under the address and undefined-behaviour sanitizers: the tests again, watched, and the fuzzer.
 
 A build of its own in a temporary folder; the installed one is left alone. Fresh on two cores: two minutes to build,
-two to run.
+two to run, one to fuzz; `make fuzz SECONDS=3600` fuzzes for an hour.
 """
 
 from __future__ import annotations
@@ -22,16 +22,20 @@ LEFT_OUT = [
     f"tests/sketch/{name}" for name in ("estimators", "test_register_law.py", "test_statistics.py", "test_table.py")
 ]
 
-# Runs pytest with the package from `site` only: an editable install would otherwise be found first.
+# Runs a module or a file with the package from `site` only: an editable install would otherwise be found first.
 RUN = """
-import sys
+import runpy, sys
 sys.meta_path[:] = [finder for finder in sys.meta_path if "ScikitBuild" not in type(finder).__name__]
 sys.path.insert(0, sys.argv[1])
 import stablesketch._native
 assert stablesketch._native.__file__.startswith(sys.argv[1]), stablesketch._native.__file__
-import pytest
-sys.exit(pytest.main(sys.argv[2:]))
+sys.argv = sys.argv[2:]
+(runpy.run_path if sys.argv[0].endswith(".py") else runpy.run_module)(sys.argv[0], run_name="__main__")
 """
+FUZZER = "tests/attacks/fuzz_decoders.py"
+# An int32 column of six rows that claims seven: what the interface cannot tell, and the sanitizer must.
+ROWS = "010000000200000003000000040000000500000006000000"
+BEYOND = f'{{"format":"i","length":7,"offset":0,"null_count":0,"buffers":[null,"{ROWS}"],"lied":{{}}}}'
 
 
 def runtime(name: str) -> Path:
@@ -60,32 +64,52 @@ def site(libraries: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-deps", "--no-index"]
     command += ["--target", str(folder / "site"), "--config-settings", f"build-dir={folder / 'build'}"]
     command += ["--config-settings", "cmake.define.STABLESKETCH_SANITIZE=ON", str(ROOT)]
-    built = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "CXX": "g++"}, timeout=600)
+    built = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "CXX": "g++"}, timeout=1800)
     assert built.returncode == 0, built.stdout[-3000:] + built.stderr[-3000:]
     yield folder / "site"
     shutil.rmtree(folder)
 
 
+def watched(site: Path, libraries: str, *arguments: str, timeout: float = 600) -> subprocess.CompletedProcess[str]:
+    environment = {
+        **os.environ,
+        "LD_PRELOAD": libraries,
+        "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",  # Python itself keeps what it has until the end
+        "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+        "PYTHONMALLOC": "malloc",  # or small buffers would lie side by side in Python's own pages
+    }
+    command = [sys.executable, "-c", RUN, str(site), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment, timeout=timeout)
+
+
 @pytest.mark.slow
 def test_the_build_is_watched(site: Path, libraries: str) -> None:
-    """Without its runtime a sanitized library refuses to load: so this one is sanitized."""
-    command = [sys.executable, "-c", RUN, str(site), "--version"]
+    """Without its runtime a sanitized library refuses to load; with it, a row beyond a buffer ends the process."""
+    command = [sys.executable, "-c", RUN, str(site), "pytest", "--version"]
     alone = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert alone.returncode != 0
     assert "ASan runtime does not come first" in alone.stderr
+    caught = watched(site, libraries, FUZZER, "--one", "arrow", BEYOND)
+    assert caught.returncode != 0
+    assert "heap-buffer-overflow" in caught.stderr
 
 
 @pytest.mark.slow
 def test_nothing_is_found(site: Path, libraries: str) -> None:
-    environment = {
-        **os.environ,
-        "LD_PRELOAD": libraries,
-        "ASAN_OPTIONS": "detect_leaks=0",  # Python itself keeps what it has until the end
-        "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
-    }
-    command = [sys.executable, "-c", RUN, str(site), "-q", "-p", "no:cacheprovider", *WATCHED]
-    command += [f"--ignore=tests/sketch/{name}" for name in LEFT_OUT]
-    watched = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment, timeout=600)
-    report = watched.stdout[-5000:] + watched.stderr[-5000:]
-    assert watched.returncode == 0, report
-    assert " passed" in watched.stdout, report
+    ignored = [f"--ignore={name}" for name in LEFT_OUT]
+    done = watched(site, libraries, "pytest", "-q", "-p", "no:cacheprovider", *WATCHED, *ignored)
+    report = done.stdout[-5000:] + done.stderr[-5000:]
+    assert done.returncode == 0, report
+    assert " passed" in done.stdout, report
+
+
+@pytest.mark.slow
+def test_mutants_of_all_that_is_read_find_nothing(site: Path, libraries: str) -> None:
+    """As many as a minute allows, of every decoder and of Arrow columns; checksums repaired."""
+    seconds = float(os.environ.get("STABLESKETCH_FUZZ_SECONDS", "60"))
+    seed = os.environ.get("STABLESKETCH_FUZZ_SEED", "3")
+    options = ["--watched", "--inputs", "1000000000", "--seconds", str(seconds), "--seed", seed]
+    done = watched(site, libraries, FUZZER, *options, timeout=2 * seconds + 1200)
+    print(done.stdout)
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
+    assert "inputs, 0 kinds of untyped errors" in done.stdout
