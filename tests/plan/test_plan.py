@@ -350,7 +350,7 @@ def test_an_error_that_the_exact_mechanism_does_not_reach() -> None:
 
 VALUE, TYPE = ss.ArgumentError, ss.ArgumentTypeError
 WRONG: dict[str, tuple[dict[str, object], type[Exception], str]] = {
-    "statistic a number": ({"statistic": 0.5}, TYPE, r"statistic = 0\.5: not a statistic\. Pass ss\.Moment\(0\.5\)"),
+    "statistic a number": ({"statistic": 0.5}, TYPE, r"statistic = 0\.5: not a statistic\. Pass ss\.Hill\(0\.5\)"),
     "statistic the class": ({"statistic": ss.Moment}, TYPE, "not a statistic"),
     "privacy a number": ({"privacy": 1.0}, TYPE, r"privacy = 1\.0: not a Privacy"),
     "error and size": (
