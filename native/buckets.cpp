@@ -187,8 +187,7 @@ int128 BucketStage::run(const std::uint64_t* keys, const std::int64_t* weights, 
 
 // Weights of 2^23 and more are cut into pieces of 23 bits (accumulator.hpp). Those above the lowest are summed apart,
 // and the sums are added, shifted.
-void BucketStage::run_heavy(const std::uint64_t* keys, const std::int64_t* weights, std::size_t n,
-                            std::int64_t* sums) {
+void BucketStage::run_heavy(const std::uint64_t* keys, const std::int64_t* weights, std::size_t n, std::int64_t* sums) {
     for (int l = 0; l * level_bits < 64; ++l) {
         KeyBlock pieces;
         for (std::size_t i = 0; i < n; ++i) {
