@@ -214,4 +214,4 @@ def test_a_price_that_is_printed_is_never_below_what_was_spent() -> None:
     release = plan.open().release()
     assert float(str(release).split("ε = ")[1].split(",")[0]) >= release.epsilon
     none = ss.Outcome(plan, [], grouped=True, price=(0.98571, 1.0001e-9))
-    assert "ε = 0.9858, δ = 1.01e-9" in str(none)
+    assert "ε = 0.9858, δ = 1.01e-09" in str(none)

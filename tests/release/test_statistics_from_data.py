@@ -173,8 +173,8 @@ def test_the_command_line_knows_them_all(events: Path, name: str, capsys: pytest
 
 
 WRONG = {
-    "an order of a moment": (["--order", "0.5"], "the order of a moment is --p"),
-    "no order": (["--statistic", "hill"], "--order is needed"),
+    "an order of a moment": (["--statistic", "moment", "--order", "0.5"], "the order of a moment is --p"),
+    "no order": (["--statistic", "renyi"], "--order is needed"),
     "p of a Hill number": (["--statistic", "hill", "--p", "0.5"], "hill has --order instead"),
     "an order of entropy": (["--statistic", "shannon", "--order", "1"], "shannon has no order"),
     "two orders": (["--statistic", "renyi", "--order", "0,1"], "--order is needed, one number"),

@@ -175,9 +175,9 @@ class Interruption(BaseException):
 def test_any_exception_in_a_worker_comes_out(
     raised: type[BaseException], threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calm = projection._Worker.__call__
+    calm = projection._EntryWorker.__call__
 
-    def interrupted(self: projection._Worker, start: int, stop: int) -> None:
+    def interrupted(self: projection._EntryWorker, start: int, stop: int) -> None:
         if start > ROWS // 2:
             raise raised("stop")
         calm(self, start, stop)
@@ -185,7 +185,7 @@ def test_any_exception_in_a_worker_comes_out(
     sketch = Sketch(0.5, 2, SECRET, law="symmetric")
     sketch.update(["before"])
     before, running = sketch.to_bytes(), threading.active_count()
-    monkeypatch.setattr(projection._Worker, "__call__", interrupted)
+    monkeypatch.setattr(projection._EntryWorker, "__call__", interrupted)
     with pytest.raises(raised, match="stop"):
         sketch.update(INTEGERS, threads=threads)
     assert sketch.to_bytes() == before

@@ -55,10 +55,10 @@ def release(
         PlanInfeasible, StreamTooShort: the guarantee cannot be given; the message says what can.
     """
     asked = warned(question(statistic, privacy, **what))
-    if asked.input != Input():
+    if asked.input != Input(zeros=asked.input.zeros):
         raise ArgumentError(
             "question", "...", "a DataFrame has been opened already, and the question says how to open files",
-            "Leave out sql=, format=, header= and delimiter=",
+            "Leave out sql=, format=, header=, delimiter= and wide=",
         )  # fmt: skip
     outcome = run_frame(asked, df, secret=secret, open_groups=open_groups, ledger=ledger, label=label)
     if outcome.grouped:
