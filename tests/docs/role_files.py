@@ -31,6 +31,14 @@ def abundances(path: Path) -> None:
     csv.write_csv(pa.table({"site": [f"site {number}" for number in range(SITES)]} | species), path)
 
 
+def sightings(path: Path) -> None:
+    """A row for each sighting of a species at one of twelve sites, which differ in how even they are."""
+    rng = np.random.default_rng(23)
+    site = rng.integers(1, 13, ROWS)
+    species = np.minimum(rng.exponential(1.0, ROWS) ** 3 * (20 + 10 * site), 9_999).astype(np.int64)
+    csv.write_csv(pa.table({"site": [f"site {number}" for number in site], "species": species}), path)
+
+
 def flows(path: Path) -> None:
     """An hour of Suricata's eve.json, compressed; in its last ten minutes one address scans all others."""
     rng = np.random.default_rng(22)

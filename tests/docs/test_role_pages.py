@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from page_runner import reader_here
-from role_files import SITES, abundances, app_opens, flows
+from role_files import abundances, app_opens, flows, sightings
 from test_snippets import ROOT, blocks
 
 pytestmark = pytest.mark.slow
@@ -15,13 +15,9 @@ pytestmark = pytest.mark.slow
 MOST_COMMANDS = 5
 
 
-def sites(path: Path) -> None:
-    path.write_text("".join(f"site {number}\n" for number in range(SITES)), encoding="utf-8")
-
-
 BRINGS: dict[str, dict[str, Callable[[Path], None]]] = {
     "data-engineers": {"app_opens.csv": app_opens},
-    "ecologists": {"abundances.csv": abundances, "sites.txt": sites},
+    "ecologists": {"abundances.csv": abundances, "sightings.csv": sightings},
     "operators": {"eve.json.gz": flows},
 }
 HANDS_ON = {
