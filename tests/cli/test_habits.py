@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -104,6 +105,7 @@ FIFO = "pipe.csv"
         ["inspect", FIFO],
         ["audit", FIFO],
         ["ledger", "plan", "b.db", FIFO],
+        ["pilot", "private", FIFO, "--person", "u", "--epsilon", "0.1"],
     ],
     ids=lambda typed: " ".join(typed[:2]),
 )
@@ -133,3 +135,23 @@ def test_ctrl_c_is_130_while_a_command_works(tmp_path: Path, typed: list[str]) -
         _, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
     assert b"Traceback" not in err
+
+
+@pytest.mark.parametrize(("colours", "bars"), [({}, True), ({"NO_COLOR": "1"}, False)])
+def test_nothing_moves_under_no_color(tmp_path: Path, colours: dict[str, str], bars: bool) -> None:
+    """On a real terminal: a bar hides its cursor."""
+    (tmp_path / "e.txt").write_text("a\nb\n" * 50_000, encoding="utf-8")
+    left = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM")}
+    ours, theirs = os.openpty()
+    command = [*COMMAND, "release", "e.txt", "--epsilon", "1", "--delta", "1e-9"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env={**left, "TERM": "xterm", **colours}, stdout=subprocess.DEVNULL, stderr=theirs
+    ) as running:
+        os.close(theirs)
+        seen = b""
+        with contextlib.suppress(OSError):  # the end of a terminal is an error
+            while more := os.read(ours, 4096):
+                seen += more
+        assert running.wait() == 0
+    os.close(ours)
+    assert (b"\x1b[?25l" in seen) is bars

@@ -133,6 +133,11 @@ def test_what_does_not_fit_a_wide_table_is_refused() -> None:
     assert "has the name that keys or values" in refused(pd.DataFrame({"column": ["a"], "oak": [1]}), by="column")
 
 
+def test_true_values_of_wide_tables_in_python() -> None:
+    found = ss.exact(WIDE.drop(columns="who"), ss.Hill(1.0), by="site", wide=True)
+    assert list(found) == list(ss.exact(LONG, ss.Hill(1.0), key="species", value="n", by="site"))
+
+
 def test_tens_of_thousands_of_columns(tmp_path: Path) -> None:
     """As real tables of amplicons have; the header alone has most of a million bytes."""
     names = [f"Bacteria;Phylum;Genus {i:05d}" for i in range(30_000)]

@@ -13,6 +13,7 @@ from ...reading.columns import Columns, OnBad, checked_columns
 from ...reading.duckdb import DuckDB
 from ...reading.opened import Input, opened
 from ...reading.streams import Stream
+from ...reading.wide import long_columns
 from ...release.tabular import Column, Tabular, names_of_groups, parts_of
 from ...secret import Secret
 from ...statistic import Statistic, usual
@@ -101,7 +102,7 @@ def exact(
     data: object,
     statistic: Statistic | None = None,
     *,
-    key: str | Sequence[str],
+    key: str | Sequence[str] | None = None,
     value: str | None = None,
     by: str | Sequence[str] | None = None,
     person: str | None = None,
@@ -112,13 +113,15 @@ def exact(
     format: str | None = None,
     header: bool = True,
     delimiter: str | None = None,
+    wide: bool = False,
 ) -> Exact:
     """The true value, **not private**: for the curator's eyes, to plan with and to compare a release with.
 
-    Takes what `ss.release` takes, without a privacy. With `person` at most `pairs_per_person` pairs of each person in
-    at most `groups_per_person` groups are used, as a release would use them: compare it with the value without, to see
-    what bounding does. Hill numbers and the entropies of Rényi and Tsallis are of any order from 0 to math.inf. Where
-    there are no data, whatever is about shares is nan, and counts and sums are 0.
+    Takes what `ss.release` takes, without a privacy; with `wide`, a table of a row a sample and a column a key. With
+    `person` at most `pairs_per_person` pairs of each person in at most `groups_per_person` groups are used, as a
+    release would use them: compare it with the value without, to see what bounding does. Hill numbers and the entropies
+    of Rényi and Tsallis are of any order from 0 to math.inf. Where there are no data, whatever is about shares is nan,
+    and counts and sums are 0.
 
     Raises:
         DataError: the data cannot be read, or a row is no pair; it names file, row and column.
@@ -126,14 +129,14 @@ def exact(
     statistic = usual() if statistic is None else statistic
     if not isinstance(statistic, Statistic):
         raise ArgumentTypeError("statistic", statistic, "not a statistic", "Pass ss.Hill(1), for example")
-    columns = checked_columns(key, value, by, person)
+    columns = (long_columns if wide else checked_columns)(key, value, by, person)
     for name, given in (("pairs_per_person", pairs_per_person), ("groups_per_person", groups_per_person)):
         if isinstance(given, bool) or not isinstance(given, int) or given < 1:
             raise ArgumentError(name, given, "it must be a whole number of 1 or more", "Pass 20, for example")
         if given != 1 and person is None:
             raise ArgumentError(name, given, "there is no person column", f"Name it (person=), or leave out {name}=")
     bound = Bound(pairs_per_person, groups_per_person)
-    found = exact_values(data, statistic, columns, Input(format, header, delimiter, sql), on_bad, bound)
+    found = exact_values(data, statistic, columns, Input(format, header, delimiter, sql, wide), on_bad, bound)
     return Exact(statistic, found, columns.by)
 
 
