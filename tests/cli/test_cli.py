@@ -212,7 +212,7 @@ def test_the_ledger(shell: Shell) -> None:
     assert shell(*release).code == 0
     shown = shell("ledger", "show", "budget.db")
     assert "weekly" in shown.out
-    assert "1 releases" in shown.out
+    assert "1 release" in shown.out
     assert json.loads(shell("ledger", "show", "budget.db", "--json").out)["releases"] == 1
     shell("plan", *SMALL, "--epsilon", "0.4", "-o", "plan.json")
     assert "fits" in shell("ledger", "plan", "budget.db", "plan.json", "--times", "2").out

@@ -86,7 +86,7 @@ def show(
     now = [record for record in records if record.period == (ledger.period or "")]
     facts = [
         ("left", f"ε = {at_least(ledger.left())}" + (f" until {ledger.renews}, when it renews" if ledger.per else "")),
-        ("spent", f"ε = {at_most(ledger.spent())} by {len(now):,} releases{_during(ledger.period)}"),
+        ("spent", f"ε = {at_most(ledger.spent())} by {_releases(len(now))}{_during(ledger.period)}"),
         ("forecast", _forecast(more, "by this plan" if plan else "like the last one", ledger.period)),
         ("budget", f"ε = {ledger.epsilon:g} at δ = {ledger.delta:g}" + (f", each {ledger.per}" if ledger.per else "")),
         ("unit", relation + (f", {ledger.pairs_per_person} pair(s) a person" if ledger.pairs_per_person else "")),
@@ -157,7 +157,7 @@ def export(
     if output.suffix not in (".csv", ".json"):
         raise typer.BadParameter(f"{output}: the suffix decides the format, .csv or .json.")
     write_new(output, (ledger.to_csv() if output.suffix == ".csv" else ledger.to_json()).encode())
-    note(f"written to {output}, {len(ledger):,} releases")
+    note(f"written to {output}, {_releases(len(ledger))}")
 
 
 @app.command("value")
@@ -169,3 +169,7 @@ def value(file: File, number: Annotated[int, typer.Argument(help="The number of 
             f"{file} has no value of release {number}. See which releases there are: stablesketch ledger show {file}"
         )
     print_text(published)
+
+
+def _releases(number: int) -> str:
+    return f"{number:,} release{'s' * (number != 1)}"
