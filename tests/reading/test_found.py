@@ -234,3 +234,30 @@ def test_archives_of_several_files_and_utf_16_are_refused(tmp_path: Path) -> Non
     twice = gzip.compress(bz2.compress(b"app\na\n"))
     with pytest.raises(ss.DataError, match="is compressed with bzip2 twice"):
         state("-", Input(stdin=io.BytesIO(twice)))
+
+
+ROWS = [
+    '{"app":"a","n":1,"note":"x|app|n|z"}',
+    *(f'{{"app":"{app}","n":{n}}}' for app, n in zip(APPS, VALUES, strict=True)),
+]
+
+
+@pytest.mark.parametrize("name", ["e.jsonl", "e.json", "e", "-"])
+def test_no_row_of_json_makes_it_a_table(tmp_path: Path, name: str) -> None:
+    """What is in the first row's text looks like a header; all other rows are read as they would be without it."""
+    raw = "\n".join(ROWS).encode()
+    path = tmp_path / name
+    path.write_bytes(raw)
+    data, how = (["-"], Input(stdin=io.BytesIO(raw))) if name == "-" else (path, None)
+    assert state(data, how) == counted(["a", *APPS], [1, *VALUES])
+
+
+def test_json_is_stated_where_rows_may_be_skipped(tmp_path: Path) -> None:
+    """An invalid first row, which would be skipped, must not decide how all others are read."""
+    (tmp_path / "e").write_text("\n".join(ROWS), encoding="utf-8")
+    with pytest.raises(ss.ArgumentError, match="format='json'"):
+        state(tmp_path / "e", on_bad="skip")
+    assert state(tmp_path / "e", Input("json"), on_bad="skip") == counted(["a", *APPS], [1, *VALUES])
+    (tmp_path / "e.jsonl").write_text("\n".join(["x|app|n|z", *ROWS]), encoding="utf-8")
+    with pytest.raises(ss.DataError, match="malformed JSON"):
+        state(tmp_path / "e.jsonl", on_bad="skip")

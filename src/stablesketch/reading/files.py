@@ -60,7 +60,7 @@ def open_files(
 ) -> Table | Stream:
     """The table that these files are, its columns checked; lines are a stream, which can be read again."""
     files = resolved(paths)
-    found = [found_in_file(path, columns, format, delimiter, header=header) for path in files]
+    found = [found_in_file(path, columns, format, delimiter, header=header, skips=on_bad == "skip") for path in files]
     kind, between = same_format([each.format for each in found]), found[0].delimiter
     checked_delimiter(kind, delimiter)
     if not columns.key and kind in ("csv", "tsv"):  # a wide table: DuckDB does not take ten thousands of columns

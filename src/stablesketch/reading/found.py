@@ -2,8 +2,9 @@
 
 What somebody states (format, delimiter) always holds. Otherwise **no row decides how all rows are read**: a neighbour
 may have another row there, and would change every pair. So this looks at what is not a row: names of files and columns,
-bytes that no text begins with, and the header of CSV. Where CSV has no header, nothing is looked for. Whether the first
-character is { or [ only tells JSON from what is not JSON, and such a row is an error either way.
+bytes that no text begins with, and the header of CSV. Where CSV has no header, nothing is looked for. What begins with
+{ or [ is JSON, whatever else its first line has, and a line of JSON that does not is an error in any case. Where
+invalid rows are skipped the first line could be such a row: there text is JSON only if its name or somebody says so.
 
 What was found, and the name does not say, is logged (`stablesketch.reading`); the command line shows it.
 """
@@ -101,7 +102,9 @@ def same_format(kinds: Sequence[Format]) -> Format:
     return kinds[0]
 
 
-def found_in_file(path: Path, columns: Columns, format: str | None, delimiter: str | None, *, header: bool) -> Found:
+def found_in_file(
+    path: Path, columns: Columns, format: str | None, delimiter: str | None, *, header: bool, skips: bool
+) -> Found:
     """What is in a file.
 
     Raises:
@@ -118,7 +121,7 @@ def found_in_file(path: Path, columns: Columns, format: str | None, delimiter: s
     check_bytes(head, str(path))
     in_path = {part.partition("=")[0] for part in path.parent.parts if "=" in part}
     asked = [name for name in columns.names if name not in in_path]
-    found = Found(*_found(head, asked, stated, named, delimiter, header=header), kind)
+    found = Found(*_found(head, asked, stated, named, delimiter, header=header, skips=skips), kind)
     usual = Found(stated or named or "csv", delimiter or usual_delimiter(stated or named), packed)
     if found != (usual if stated or named else None):
         _say(str(path), found)
@@ -126,7 +129,7 @@ def found_in_file(path: Path, columns: Columns, format: str | None, delimiter: s
 
 
 def found_in_pipe(
-    file: Readable, name: str, columns: Columns, format: str | None, delimiter: str | None, *, header: bool
+    file: Readable, name: str, columns: Columns, format: str | None, delimiter: str | None, *, header: bool, skips: bool
 ) -> tuple[Readable, Found]:
     """The bytes of a pipe, unpacked, and what is in it."""
     stated = stated_format(format)
@@ -138,7 +141,7 @@ def found_in_pipe(
     except OSError as error:
         raise unreadable(name, error) from None
     check_bytes(head, name)
-    found = Found(*_found(head, columns.names, stated, None, delimiter, header=header), kind)
+    found = Found(*_found(head, columns.names, stated, None, delimiter, header=header, skips=skips), kind)
     if found.packed or (stated is None and found.format != "lines"):
         _say(name, found)
     return Rest(file, head), found
@@ -166,7 +169,7 @@ def _binary(head: bytes) -> Format | None:
 
 def _found(
     head: bytes, asked: Sequence[str], stated: Format | None, named: Format | None, delimiter: str | None, *,
-    header: bool,
+    header: bool, skips: bool,
 ) -> tuple[Format, str]:  # fmt: skip
     usual = delimiter or usual_delimiter(stated or named)
     if stated is None and (binary := _binary(head)) is not None:
@@ -175,13 +178,23 @@ def _found(
         return stated, usual
     if stated is None and named in (None, "lines") and list(asked) == ["line"]:
         return "lines", usual
+    looks = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
+    if stated is None and skips:
+        if named in ("json", "parquet", "arrow", "orc"):
+            return named, usual
+        if looks and header:
+            raise ArgumentError(
+                "on_bad", "skip", "the first line looks like JSON, and may be one that is to be skipped",
+                "Say what it is: format='json', or format='csv'",
+            )  # fmt: skip
+        stated = "csv"
+    if stated is None and header and looks:
+        return "json", usual
     separates = usual if delimiter or not header else _separates(head, asked, usual)
     if stated == "csv" or not header:
         return stated or (named if named not in (None, "lines") else "csv"), separates or usual
     if separates is not None:
         return "tsv" if separates == "\t" else "csv", separates
-    if head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"["):
-        return "json", usual
     return named or "csv", usual
 
 

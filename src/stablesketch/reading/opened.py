@@ -112,7 +112,9 @@ def _standard_input(
         raise ArgumentError("data", list(paths), "standard input is read alone", "Pass - or files, not both")
     file = how.stdin if how.stdin is not None else sys.stdin.buffer
     name = "standard input"
-    read, found = found_in_pipe(file, name, columns, how.format, how.delimiter, header=how.header)
+    read, found = found_in_pipe(
+        file, name, columns, how.format, how.delimiter, header=how.header, skips=on_bad == "skip"
+    )
     checked_delimiter(found.format, how.delimiter)
     if found.format == "lines":
         return line_stream(read, name).check(columns)
