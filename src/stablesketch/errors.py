@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from .spoken import at_least, at_most
 from .visible import visible
 
 _LONG = 100
@@ -170,8 +171,9 @@ class BudgetExceeded(StablesketchError, RuntimeError):
         way_out += "" if renews is None else f" The budget renews on {renews} (UTC)."
         super().__init__(
             f"the budget{f' {budget!r}' if budget else ''} is ε = {limit[0]:.6g} at δ = {limit[1]:.3g}; spent "
-            f"{spent:.6g}, left {self.left:.6g}. "
-            f"Asked was ε = {asked[0]:.6g}, δ = {asked[1]:.3g}, which would make it {after:.6g}. {way_out}"
+            f"{at_most(spent, 6)}, left {at_least(self.left, 6)}. "
+            f"Asked was ε = {at_most(asked[0], 6)}, δ = {at_most(asked[1], 3)}, which would make it "
+            f"{at_most(after, 6)}. {way_out}"
         )
 
 

@@ -12,6 +12,7 @@ from ..plan.mechanism import mechanism_of, needs_promise
 from ..release.decide import asked_of_a_group, decide, touched
 from ..release.outcome import Share, in_words
 from ..release.question import Question
+from ..spoken import at_most
 from .exits import in_options
 from .screen import note, plain_table, print_text
 
@@ -75,7 +76,7 @@ def shares_in_words(question: Question, shares: tuple[Share, ...]) -> list[str]:
     privacy, found = question.privacy, []
     if len(shares) > 1:
         divided = in_words(shares, grouped=bool(question.columns.by))
-        found.append(f"of ε = {privacy.epsilon:.4g}, δ = {privacy.delta:.3g}: {divided}")
+        found.append(f"of ε = {at_most(privacy.epsilon)}, δ = {at_most(privacy.delta, 3)}: {divided}")
     if question.auto_max_value is not None:
         least = least_seen(privacy, shares[0].epsilon)
         found.append(

@@ -14,7 +14,7 @@ from ..plan import Plan
 from ..plan.asked import asked
 from ..plan.planner import planned
 from ..reading.opened import Input
-from ..spoken import percent, relative_error
+from ..spoken import at_most, percent, relative_error
 from . import options
 from .screen import json_text, note, plain_table, print_text
 from .statistic_options import Chosen, with_statistic
@@ -101,7 +101,7 @@ def private(
     print_text(json_text({"pairs_per_person": found, "epsilon": epsilon}) if json else f"--pairs-per-person {found}")
     note(
         f"about {quantile:.0%} of the people have no more rows than that. It may be published. It cost "
-        f"ε = {epsilon:g}, and what is released with it costs its own ε on top"
+        f"ε = {at_most(epsilon)}, and what is released with it costs its own ε on top"
     )
 
 

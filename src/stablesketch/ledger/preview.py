@@ -11,6 +11,7 @@ from ..plan import Plan
 from ..plan.mechanism import charge_of, mechanism_of
 from ..privacy import PrivacyCurve
 from ..privacy.charge import Charge
+from ..spoken import at_least, at_most
 from .accounting import ComposedCost
 
 # A budget of 0.3 takes releases of 0.1 and 0.2, whose floats add up to a little more: nine digits are held.
@@ -60,8 +61,8 @@ class Preview:
         return (
             f"{self.releases:,} release(s): {verdict}\n"
             f"budget  ε = {self.epsilon:.6g} at δ = {self.delta:.3g}\n"
-            f"spent   ε = {self.spent:.6g}\n"
-            f"after   ε = {self.after:.6g}, left {self.left:.6g}"
+            f"spent   ε = {at_most(self.spent, 6)}\n"
+            f"after   ε = {at_most(self.after, 6)}, left {at_least(self.left, 6)}"
         )
 
 
@@ -87,9 +88,9 @@ class Schedule:
     def __str__(self) -> str:
         return (
             f"{self.releases:,} release(s) of {self.plan.statistic}\n"
-            f"each    ε = {self.epsilon:.6g} at δ = {self.delta:.3g}\n"
-            f"spent   ε = {self.spent:.6g}\n"
-            f"after   ε = {self.after:.6g}\n"
+            f"each    ε = {at_most(self.epsilon, 6)} at δ = {at_most(self.delta, 3)}\n"
+            f"spent   ε = {at_most(self.spent, 6)}\n"
+            f"after   ε = {at_most(self.after, 6)}\n"
             f"error   {mechanism_of(self.plan).error_in_words(self.plan)}; of each"
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -105,8 +106,13 @@ class Standing:
     def spent_in_all(self, delta: float | None = None) -> float:
         """The same for all releases of all periods: the price to somebody who was in the data of each of them.
 
-        By default at `delta_in_all`.
+        By default at `delta_in_all`. Of an adaptive ledger that renews it is what the budgets allow, k ε at k δ after k
+        periods: what was spent on the way bounds the loss only against a limit fixed in advance (accounting.py), and
+        there is none for all periods together.
         """
+        if self.adaptive and self.per is not None:
+            periods = self._read(lambda books: books.budgets.periods(self._name))
+            return self.epsilon * periods if delta is None or delta >= self.delta_in_all else math.inf
         at = self.delta_in_all * NINE_DIGITS if delta is None else checked_probability("delta", delta)
         return self._read(lambda books: books.in_all(self._name).epsilon(at))
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ..errors import PlanInfeasible
 from ..plan import Plan, plan
 from ..plan.mechanism import mechanism_for, mechanism_of
-from ..spoken import short
+from ..spoken import at_most, short
 from .style import BLUE, GREEN, GREY, INK, VERMILION, canvas, log_axes
 
 if TYPE_CHECKING:
@@ -75,7 +75,8 @@ def draw_bare(chosen: Plan, around: BareNeighbourhood | None, said: str) -> Figu
         _against_moment(right, chosen)
     privacy = chosen.privacy
     figure.suptitle(
-        f"A bare plan of {said}: ε = {privacy.epsilon:.3g}, δ = {privacy.delta:.3g}, {_promise(chosen)}",
+        f"A bare plan of {said}: ε = {at_most(privacy.epsilon, 3)}, δ = {at_most(privacy.delta, 3)}, "
+        f"{_promise(chosen)}",
         x=0.01, ha="left", fontsize=15, color=INK,
     )  # fmt: skip
     return figure

@@ -17,7 +17,7 @@ from ..errors import ArgumentError, PlanInfeasible
 from ..plan import Plan, plan
 from ..plan.in_words import change
 from ..plan.mechanism import mechanism_for, mechanism_of
-from ..spoken import short
+from ..spoken import at_most, short
 from .bare_plan_picture import BareNeighbourhood, draw_bare
 from .style import BLUE, GREY, INK, SKY, VERMILION, canvas, in_style, log_axes
 
@@ -106,7 +106,7 @@ def plan_picture(chosen: Plan, around: Neighbourhood | BareNeighbourhood | None 
         _against_value(right, chosen, around)
     privacy = chosen.privacy
     figure.suptitle(
-        f"A plan of {said}: ε = {privacy.epsilon:.3g}, δ = {privacy.delta:.3g}, {change(privacy)}",
+        f"A plan of {said}: ε = {at_most(privacy.epsilon, 3)}, δ = {at_most(privacy.delta, 3)}, {change(privacy)}",
         x=0.01, ha="left", fontsize=15, color=INK,
     )  # fmt: skip
     return figure

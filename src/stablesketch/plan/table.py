@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..privacy import delta_advice
+from ..spoken import at_most
 from .in_words import change
 from .mechanism import mechanism_of, needs_promise
 
@@ -19,7 +20,7 @@ def plan_table(plan: Plan) -> str:
         ("statistic", str(plan.statistic)),
         ("protects", _protected(plan)),
         ("asked", f"ε = {privacy.epsilon:g}, δ = {privacy.delta:g}"),
-        ("reached", f"ε = {plan.epsilon:.4g}, δ = {plan.delta:.3g}"),
+        ("reached", f"ε = {at_most(plan.epsilon)}, δ = {at_most(plan.delta, 3)}"),
         *mechanism_of(plan).rows(plan),
     ]
     advice = delta_advice(privacy)

@@ -60,9 +60,10 @@ def collect(
 
     All are under the one secret, which has one release: the days of a week, say, added up. With `separate` each is
     under `secret.child(name)`, and groups are released side by side with `release_all`; a name of several parts is the
-    JSON of its list. Name the shard after the data ("2026-11-15"): then data that come twice are refused when they are
-    merged. Without a name it gets a random one. People are not bounded here: a person has as many pairs as the plan's
-    `pairs_per_person` in all that is merged.
+    JSON of its list. Name the shard after the data ("2026-11-15"): then data that come twice, by the same columns `by`,
+    are refused when they are merged; never merge what was collected by different ones from the same data. Without a
+    name it gets a random one. People are not bounded here: a person has as many pairs as the plan's `pairs_per_person`
+    in all that is merged.
 
     Raises:
         DataError: the data cannot be read, or a row is no pair; it names file, row and column.
