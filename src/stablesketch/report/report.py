@@ -106,7 +106,7 @@ def report_page(outcome: Outcome, context: Context) -> str:
         date=escaped(context.date),
         version=escaped(context.version),
         whom=escaped(sentences.whom(about, context.person)),
-        limits=escaped(sentences.limits(first)),
+        limits=escaped(sentences.limits(about, first, context.person)),
         headline=escaped(_headline(plan, groups, first, subject)),
         picture=inline_svg(release_picture(outcome.releases), _described(groups, first)),
         groups=_table(plan, groups, first),

@@ -45,11 +45,14 @@ def whom(plan: Plan, person: bool) -> str:
     )
 
 
-def limits(release: Release) -> str:
+def limits(plan: Plan, release: Release, person: bool) -> str:
     """What the interval is about, and what it is not."""
+    most = plan.privacy.pairs_per_person
+    used = f"rows that are used, at most {most:,} of each person" if person else "data there are"
+    left_out = " Leaving out the others can change the value, and the limits do not include that." if person else ""
     return (
-        f"Limits hold the true value in {100 * release.confidence:g} of 100 releases: the value of the data there are, "
-        "before sketch and noise. They say nothing about a population that the data are a sample of."
+        f"Limits hold the true value in {100 * release.confidence:g} of 100 releases: the value of the {used}, "
+        f"before sketch and noise.{left_out} They say nothing about a population that the data are a sample of."
     )
 
 

@@ -171,7 +171,7 @@ class Diversity(Derived):
 class Hill(Diversity):
     """D_q, the Hill number of order q: the effective number of keys. Up to order 2 it can be released.
 
-    It is what is measured where nobody says what: it answers "how varied", and does not grow with volume as F_p does.
+    It is what is measured where nobody says what: it answers "how varied", and n copies of a stream have the same.
     Order 0.5 is the one that default plans measure best: on streams with heavy keys it errs by 1 to 4%, order 1 by 4 to
     6% (docs/statistics.md).
     """

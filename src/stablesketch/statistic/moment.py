@@ -105,7 +105,7 @@ class Moment(Measured):
         """F_p of n copies of a stream is n^p F_p."""
         return (
             f"{self} grows with the number of rows, not with variety alone, so it does not compare groups of different "
-            "sizes. A Hill number does."
+            "sizes. A Hill number does, best of order 1 or 2."
         )
 
     @classmethod
