@@ -106,7 +106,7 @@ def test_an_older_ledger_is_read_and_refuses_people(visits: Path, path: Path) ->
     connection.close()
     ledger = ss.Ledger(path)
     ledger.verify()
-    with pytest.raises(ss.UnitMismatch, match="Older ledgers did not tell people from pairs"):
+    with pytest.raises(ss.UnitMismatch, match="keep another ledger for people"):
         released(visits, ledger, person="user")
     fresh = ss.Ledger(path.with_name("fresh.db"), epsilon=3.0, delta=1e-6)
     fresh.charge(epsilon=ledger.spent(), delta=1e-6 / 2, statistic="before", relation="add_remove of people")

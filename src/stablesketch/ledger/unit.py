@@ -47,7 +47,7 @@ def _way_out(has: str | None, given: str | None) -> str:
         return "name the person column (person=) in this release too, or keep another ledger"
     if given == PEOPLE:
         return (
-            "keep another ledger for people. Older ledgers did not tell people from pairs: if all that this one has "
-            f"were people, make a new one and record there what was spent, by Ledger.charge(relation={PEOPLE!r}, ...)"
+            "keep another ledger for people: stablesketch ledger new --people, or in Python one whose relation is "
+            f"{PEOPLE!r}. If this one is of version 0.1.0 and all that it has were people, record there what was spent"
         )
     return "plan with the unit of the ledger, or keep another one"
