@@ -67,7 +67,7 @@ stablesketch release wages.csv --key id --value wage --max-value 1500 --statisti
 
 stablesketch release 'events/*.csv.gz' --key app --epsilon 1 --delta 1e-9 --engine spark --master 'local[*]'
 
-stablesketch release species.csv --wide --by site --max-value 500 --statistic hill --order 1 --epsilon 1 --delta 1e-9
+stablesketch release species.csv --wide --by site --groups sites.txt --max-value 500 --epsilon 1 --delta 1e-9
 
 stablesketch release all.ssk --secret s.key"""
 
