@@ -198,6 +198,10 @@ class _Package(ModuleType):
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *__all__})
 
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        """By its name, as any module: functions that use it are sent to the workers of Spark and Beam."""
+        return import_module, (__name__,)
+
 
 sys.modules[__name__].__class__ = _Package
 

@@ -93,7 +93,7 @@ def test_every_statistic_and_mechanism_can_be_chosen(window: Window, server: Pla
         settled(page)
         assert page.locator(".option:visible").count() == len(STATISTICS[name].arguments)
         assert not page.locator("#problem").is_visible(), name
-        assert f"--statistic {name}" in shown(page, "command") or STATISTICS[name].usual
+        assert f"--statistic {name}" in shown(page, "command") or STATISTICS[name].usual or STATISTICS[name].by_option
     for name in ("exact", "bare", "sketch"):
         page.locator("#mechanism").select_option(name)
         settled(page)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import pickle
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -264,3 +265,7 @@ def test_the_stub_of_the_compiled_core_names_all_of_it() -> None:
         if isinstance(node, ast.ClassDef) and not issubclass(getattr(_native, name), Exception):
             public = {attribute for attribute in vars(getattr(_native, name)) if not attribute.startswith("_")}
             assert named(node.body).keys() == public, name
+
+
+def test_the_package_itself_can_be_sent_to_a_worker() -> None:
+    assert pickle.loads(pickle.dumps(stablesketch)) is stablesketch

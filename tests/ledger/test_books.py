@@ -119,11 +119,11 @@ def test_a_hundred_thousand_releases_stay_certified(path: Path) -> None:
         worst = 0.0
         for wide in (False, True):
             parts = [
-                mixtures.entries(a.mechanism.p, a.mechanism.log_rho, a.mechanism.size * count, wide_first=wide)
+                mixtures.entries(a.charge.p, a.charge.log_rho, a.charge.size * count, wide_first=wide)
                 for a, count in zip(asks, counts, strict=True)
             ]
             # What finite precision adds is at infinity: at least 2g and at most 3g for releases this small.
-            gaps = sum(a.mechanism.gap * count for a, count in zip(asks, counts, strict=True))
+            gaps = sum(a.charge.gap * count for a, count in zip(asks, counts, strict=True))
             assert mixtures.delta(parts, spent) + 2.0 * gaps <= delta
             worst = max(worst, mixtures.delta(parts, 0.99 * spent) + 2.0 * gaps)
         assert worst >= delta

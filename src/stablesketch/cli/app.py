@@ -147,7 +147,8 @@ def _code(arguments: Sequence[str] | None, payment: Payment) -> int:
         if typed[:1] == ["help"]:
             typed = [*typed[1:], "--help"]
         code = program(_asked_command(typed))(args=typed, prog_name="stablesketch", standalone_mode=False)
-        sys.stdout.flush()
+        if not payment.paid:  # what was paid for is out already, and flushed
+            sys.stdout.flush()
         if code == Exit.STOPPED:
             raise KeyboardInterrupt  # which typer took for an exit code
         return int(code) if isinstance(code, int) else Exit.DONE
