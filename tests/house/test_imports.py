@@ -169,7 +169,9 @@ def test_importing_the_package_loads_none_of_its_parts() -> None:
         "import sys, stablesketch\n"
         "print('numpy' in sys.modules, sorted(name for name in sys.modules if name.startswith('stablesketch')))"
     )
-    assert printed(code) == "False ['stablesketch', 'stablesketch.errors', 'stablesketch.visible']"
+    assert (
+        printed(code) == "False ['stablesketch', 'stablesketch.errors', 'stablesketch.spoken', 'stablesketch.visible']"
+    )
 
 
 def test_using_all_that_it_offers_loads_nothing_heavy() -> None:
