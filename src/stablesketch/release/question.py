@@ -267,7 +267,7 @@ def question(
     wanted = asked(usual() if statistic is None else statistic, privacy, **sizes)  # type: ignore[arg-type]  # a Privacy, or refused
     groups = given.pop("groups", None)
     listed = None if groups is None else _group_names(groups)
-    zeros: Zeros = "refused" if wanted.privacy.relation == "replace" else "absent"
+    zeros: Zeros = "refused" if how.get("wide") and wanted.privacy.relation == "replace" else "absent"
     return Question(wanted, columns, groups=listed, input=Input(zeros=zeros, **how), **given)
 
 

@@ -32,7 +32,7 @@ ASKED = ss.Question(
 
 def test_it_takes_what_elements_can_have_with_the_same_defaults() -> None:
     found = dict(inspect.signature(Release).parameters)
-    assert [found.pop(name).default for name in ("statistic", "privacy")] == [inspect.Parameter.empty, None]
+    assert [found.pop(name).default for name in ("statistic", "privacy")] == [None, None]
     common = set(inspect.get_annotations(What))
     assert found.keys() == common | OF_BEAM.keys() | PAID
     assert {name: found[name].default for name in common} == {name: DEFAULTS[name] for name in common}

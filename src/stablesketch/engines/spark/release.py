@@ -55,7 +55,7 @@ def release(
         PlanInfeasible, StreamTooShort: the guarantee cannot be given; the message says what can.
     """
     asked = warned(question(statistic, privacy, **what))
-    if asked.input != Input(zeros=asked.input.zeros):
+    if asked.input != Input():
         raise ArgumentError(
             "question", "...", "a DataFrame has been opened already, and the question says how to open files",
             "Leave out sql=, format=, header=, delimiter= and wide=",
