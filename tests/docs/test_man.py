@@ -18,7 +18,7 @@ def test_the_manual_page_is_up_to_date() -> None:
     assert made["PAGE"].read_text(encoding="utf-8") == made["man_page"]()
 
 
-@pytest.mark.skipif(shutil.which("groff") is None, reason="no groff here")
+@pytest.mark.skipif(shutil.which("groff") is None, reason="NO GROFF. Install it: apt-get install groff")
 def test_the_manual_page_is_roff() -> None:
     page = SITE.parent / "stablesketch.1"
     done = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-K", "utf8", page], capture_output=True, text=True)
