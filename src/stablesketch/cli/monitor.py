@@ -1,0 +1,225 @@
+"""`stablesketch monitor`: private numbers of a live stream, window by window."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from rich.text import Text
+
+from ..errors import ArgumentError
+from ..monitor import Monitor, Watch
+from ..monitor.alerts import Alerts, in_words
+from ..monitor.block import Block
+from ..monitor.fields import LineFields
+from ..monitor.followed import followed
+from ..monitor.lines import Clock
+from ..monitor.messengers import Messenger, Post, command, json_lines, webhook
+from ..monitor.monitor import Sink
+from ..monitor.outlet import JsonLinesFile
+from ..monitor.piped import piped
+from ..monitor.records import WINDOW
+from ..monitor.state import MonitorState
+from ..monitor.windows import Windows
+from ..published import Release
+from ..statistic import STATISTICS, Statistic
+from . import options
+from .exits import Exit
+from .screen import drop, note, number, rendered
+from .statistic_options import Chosen, offered
+
+EXAMPLES = """[bold]Examples[/]
+
+tail -F eve.json | stablesketch monitor - --preset suricata --statistic shannon --every 1m --epsilon 1 --delta 1e-9 \\
+  --state /var/lib/stablesketch
+
+stablesketch monitor /var/log/zeek/conn.log --follow --preset zeek --key id.orig_h --statistic hill --order 0.5 \\
+  --every 5m --epsilon 1 --delta 1e-9 --state state --out releases.jsonl
+
+stablesketch monitor day.csv --key app --time at --statistic shannon --every 1h --epsilon 1 --delta 1e-9 \\
+  --from 2026-11-16T00:00:00Z --until 2026-11-17T00:00:00Z"""
+
+in_windows, in_alerts = (partial(typer.Option, rich_help_panel=panel) for panel in ("Windows", "Alerts"))
+
+
+def monitor(
+    statistic: Chosen,
+    source: Annotated[str, typer.Argument(help="A file, or - for standard input.", show_default=False)],
+    also: Annotated[
+        list[str] | None,
+        typer.Option(help="Another statistic: distinct, or hill:0.5. All of them share ε evenly. May be repeated."),
+    ] = None,
+    every: Annotated[str, in_windows(help="Length of a window: 30s, 1m, 1h, 1d.")] = "1m",
+    lateness: Annotated[
+        str | None, in_windows(help="How long a window waits for late rows (default: 10s with --time).")
+    ] = None,
+    since: Annotated[
+        str | None, in_windows("--from", help="Replay: begin of the first window, 2026-11-16T00:00:00Z.")
+    ] = None,
+    until: Annotated[str | None, in_windows("--until", help="Replay: end of the last window.")] = None,
+    follow: Annotated[
+        bool, options.in_data("--follow", help="Wait for more lines, through rotation and truncation of the file.")
+    ] = False,
+    preset: Annotated[
+        Literal["zeek", "suricata", "goflow2"] | None, options.in_data(help="LineFields as this collector writes them.")
+    ] = None,
+    key: options.Key = None,
+    time: Annotated[
+        str | None,
+        options.in_data(help="The field of times, since 1970 or RFC 3339; arrival: when the line was read (default)."),
+    ] = None,
+    time_unit: Annotated[
+        Literal["s", "ms", "us", "ns"] | None, options.in_data(help="Unit of times that are numbers (default: s).")
+    ] = None,
+    value: options.Value = None,
+    max_value: Annotated[
+        int | None, options.in_privacy(parser=options.count, metavar="N", help="Maximum value of a row.")
+    ] = None,
+    clip: options.Clip = False,
+    format: Annotated[
+        Literal["json", "csv", "tsv", "zeek", "lines"] | None,
+        options.in_data(help="If the preset or the suffix does not say it."),
+    ] = None,
+    fields: Annotated[
+        str | None, options.in_data(help="The columns of CSV or TSV without a header, separated by commas.")
+    ] = None,
+    delimiter: options.Delimiter = None,
+    on_bad: options.OnBad = "skip",
+    epsilon: options.Epsilon = None,
+    delta: options.Delta = None,
+    mechanism: Annotated[
+        Literal["sketch", "exact"], options.in_size(help="exact holds all keys of a window.")
+    ] = "sketch",
+    error: options.Error = None,
+    memory: options.Memory = None,
+    confidence: Annotated[float, options.in_size(help="Confidence level.")] = 0.95,
+    state: Annotated[
+        Path | None, options.in_output(help="Folder to go on from after a stop. It is as private as the data.")
+    ] = None,
+    out: Annotated[
+        Path | None, options.in_output(help="Append releases to this file, as JSON lines, instead of showing them.")
+    ] = None,
+    alert_below: Annotated[
+        float | None, in_alerts(help="Alert if the released value is below this; of --statistic, not of --also.")
+    ] = None,
+    alert_drop: Annotated[
+        float | None,
+        in_alerts(metavar="K", help="Alert if it is K deviations below the median of the last 60 windows."),
+    ] = None,
+    alert_out: Annotated[Path | None, in_alerts(help="Append alerts to this file, as JSON lines.")] = None,
+    alert_run: Annotated[
+        str | None, in_alerts(metavar="COMMAND", help="Run this for each alert, with its JSON on standard input.")
+    ] = None,
+    alert_url: Annotated[
+        str | None, in_alerts(metavar="URL", help="Post the JSON of each alert to this webhook.")
+    ] = None,
+) -> int:
+    """Private numbers of a live stream: one release for each window of time."""
+    privacy = options.privacy_of(epsilon, delta, 0, 1, "add_remove", 1)
+    read = LineFields.of(
+        format=format, preset=preset, key=tuple(options.listed(key)), time=time, time_unit=time_unit, value=value,
+        max_value=max_value, clip=clip, names=tuple(options.listed(fields)) or None, delimiter=delimiter, source=source,
+    )  # fmt: skip
+    if follow and (source == "-" or since is not None):
+        raise typer.BadParameter("--follow is for a file that is being written. Leave it out.")
+    if source != "-" and not follow and since is None and read.time is not None:
+        raise typer.BadParameter(
+            "a file that is not followed is replayed, and needs --from and --until: which windows there are must not "
+            "depend on its rows. To wait for more rows, add --follow."
+        )
+    late = lateness or ("0s" if read.time is None or since is not None else "10s")
+    watch = Watch.of(
+        [statistic.made(), *map(_statistic, also or ())], privacy.epsilon, privacy.delta, read,
+        Windows.of(every, late, since, until), mechanism=mechanism, memory=memory, error=error, on_bad=on_bad,
+        confidence=confidence,
+    )  # fmt: skip
+    sink: Sink = _show if out is None else JsonLinesFile(out)
+    messengers: list[Messenger] = [lambda alert: note(in_words(alert))]
+    if alert_out is not None:
+        messengers.append(json_lines(alert_out))
+    if alert_run is not None:
+        messengers.append(command(alert_run))
+    if alert_url is not None:
+        messengers.append(webhook(alert_url))
+    if alert_below is None and alert_drop is None and len(messengers) > 1:
+        raise typer.BadParameter("nothing is an alert. Add --alert-drop 3, or --alert-below.")
+    held = MonitorState(state, watch.to_json())
+    post = Post(messengers, note)
+    try:
+        alerts = Alerts(post, below=alert_below, drop=alert_drop, before=held.delivered())
+        running = Monitor(
+            watch, "standard input" if source == "-" else source, partial(_source, source, follow), held,
+            [sink, alerts], replays=source != "-", say=note,
+        )  # fmt: skip
+        note(_promise(watch))
+        _stopping(running)
+        running.run()
+    finally:
+        held.close()
+        post.close()
+    return Exit.DONE
+
+
+def _statistic(text: str) -> Statistic:
+    name, _, argument = text.partition(":")
+    names = [kind.name for kind in offered()]
+    if name not in names:
+        raise ArgumentError("also", text, "there is no such statistic", f"Pass {', '.join(names)}")
+    given = {each.option: argument for each in STATISTICS[name].arguments[:1] if argument}
+    if argument and not given:
+        raise ArgumentError("also", text, f"{name} takes nothing after a colon", f"Pass {name}")
+    return Chosen(name, {option: option.kind(value) for option, value in given.items()}).made()
+
+
+def _source(name: str, follow: bool, clock: Clock, position: Any, seen: int | None) -> Iterator[Block]:
+    if name == "-":
+        return piped(sys.stdin.fileno(), clock)
+    return followed(Path(name), clock, follow=follow, position=position, seen=seen)
+
+
+def _stopping(running: Monitor) -> None:
+    """Signals end it between two blocks, at a checkpoint."""
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        kind = getattr(signal, name, None)
+        if kind is not None and signal.getsignal(kind) != signal.SIG_IGN:
+            signal.signal(kind, lambda *_: running.stop())
+
+
+def _promise(watch: Watch) -> str:
+    """What the user gets for ε, in plain words, before anything is read."""
+    epsilon, delta = watch.price
+    shared = f", shared by {len(watch.plans)} statistics" if len(watch.plans) > 1 else ""
+    return (
+        f"every window: ε = {epsilon:.4g}, δ = {delta:.3g}{shared}. A single row is protected, over all windows "
+        "together. Somebody with rows in many windows is not: see docs/how-to/monitor.md"
+    )
+
+
+def _show(_: int, text: str) -> None:
+    """A record on standard output: a line for people on a terminal, JSON in a pipe."""
+    content = json.loads(text)
+    lines = [Text(text)] if not sys.stdout.isatty() else _in_words(content)
+    try:
+        sys.stdout.write(rendered(lines))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        drop(sys.stdout)
+        raise
+
+
+def _in_words(content: dict[str, Any]) -> list[Text]:
+    if content["format"] != WINDOW:
+        return [Text(f"{content['time']}  {content['note']}", style="dim")]
+    lines = []
+    for each in content["releases"]:
+        release = Release.from_json(json.dumps(each))
+        between = f"{100 * release.confidence:g}% between {number(release.low)} and {number(release.high)}"
+        value = (f"{release.statistic} = {number(release.value)}", "bold green")
+        lines.append(Text.assemble((content["start"], "dim"), "  ", value, "  ", (between, "dim")))
+    return lines

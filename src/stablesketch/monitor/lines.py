@@ -1,0 +1,74 @@
+"""Whole lines of what arrives in pieces, and a clock that never goes back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..reading.lines import LONGEST_LINE
+
+Clock = Callable[[], int]
+BLOCK = 1 << 22  # bytes that are read at once
+POLL = 0.1  # seconds between looks for more
+HEAD = 1 << 16  # bytes in which a header must be
+
+
+class LineCutter:
+    """Cuts what is read into whole lines. One that is too long is left out and counted, whatever is in it."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._skipping = False
+        self._too_long = 0
+        self.waiting = 0  # bytes of the line that has not ended yet
+
+    def take(self, chunk: bytes) -> bytes:
+        """The lines that end in this chunk."""
+        head, newline, tail = chunk.rpartition(b"\n")
+        whole = b""
+        if newline:
+            whole = b"".join([*self._parts, head, newline])
+            if self._skipping:  # nothing of the long line was kept but its end
+                whole = whole.partition(b"\n")[2]
+            whole = self._short(whole)
+            self._parts, self.waiting, self._skipping = [], 0, False
+        self.waiting += len(tail)
+        if self.waiting < LONGEST_LINE:
+            self._parts.append(tail)
+        elif not self._skipping:
+            self._parts, self._skipping = [], True
+            self._too_long += 1
+        return whole
+
+    def last(self) -> bytes:
+        """The line that the input ends within."""
+        rest = b"".join(self._parts)
+        self._parts, self.waiting, self._skipping = [], 0, False
+        return rest
+
+    def too_long(self) -> int:
+        """How many lines were left out since the last call."""
+        found, self._too_long = self._too_long, 0
+        return found
+
+    def _short(self, whole: bytes) -> bytes:
+        """The lines without those that are too long, found by leaps from a line end to the last one within reach."""
+        kept, begin, start = [], 0, 0
+        while start < len(whole):
+            end = whole.rfind(b"\n", start, start + LONGEST_LINE) + 1
+            if not end:
+                kept.append(whole[begin:start])
+                begin = end = whole.index(b"\n", start) + 1
+                self._too_long += 1
+            start = end
+        return b"".join([*kept, whole[begin:]]) if kept else whole
+
+
+class Steady:
+    """A clock that never goes back: while the machine's is behind, it stands."""
+
+    def __init__(self, clock: Clock, last: int = 0) -> None:
+        self._clock, self._last = clock, last
+
+    def __call__(self) -> int:
+        self._last = max(self._last, self._clock())
+        return self._last

@@ -1,0 +1,206 @@
+"""`Monitor`: takes blocks of lines, counts rows into windows, releases the windows that close, and stores all of it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import CheckpointError, DataError
+from ..reading.duckdb import DuckDB, prefetched
+from .block import Block, Rows
+from .lines import Clock, Steady
+from .open_windows import OpenWindows
+from .reader import LineReader
+from .records import note_record, window_record
+from .state import MonitorState
+from .watch import Watch
+from .windows import MOST_WINDOWS, SECOND, shown
+
+Sink = Callable[[int, str], None]
+Source = Callable[[Clock, Any, int | None], Iterator[Block]]
+_CHECKPOINT = 1.0  # seconds between checkpoints
+_AT_ONCE = 64  # windows that are released in one transaction
+
+
+class Monitor:
+    """Runs a `Watch` over a source until it ends or `stop` is called; then `run` may be called on the same state again.
+
+    `source` opens the input, given the clock, the position of the last checkpoint and its clock (None at first);
+    `replays` says that it finds its place again, as files do, and pipes do not. `sinks` get every record, with its
+    number, once it is stored; one that raises OSError gets it again. `say` is told what goes wrong meanwhile.
+    """
+
+    def __init__(
+        self, watch: Watch, name: str, source: Source, state: MonitorState, sinks: Sequence[Sink] = (), *,
+        replays: bool, clock: Clock = time.time_ns, say: Callable[[str], None] = lambda _: None,
+    ) -> None:  # fmt: skip
+        self._watch, self._name, self._source, self._state, self._sinks = watch, name, source, state, sinks
+        self._replays, self._say = replays, say
+        self._last: int | None = state.fact("clock")
+        self._clock = Steady(clock, self._last or 0)
+        self._windows = OpenWindows(watch, state)
+        self._next: int = state.fact("next", watch.windows.index(self._clock() // SECOND))
+        if self._last is None and watch.windows.span is not None:
+            self._next = watch.windows.span[0]
+        self._position: Any = state.fact("position")
+        self._delivered: int = state.fact("delivered", 0)
+        self._waiting = state.records(self._delivered)
+        self._number = max(self._waiting, default=self._delivered)
+        self._records: dict[int, str] = {}  # not stored yet
+        self._released: list[int] = []
+        self._stopped = threading.Event()
+        self._stored_at = time.monotonic()
+        self._trouble = ""
+        self.counters: dict[str, int] = state.fact("counters", {"rows": 0, "bad": 0, "late": 0, "early": 0})
+
+    def stop(self) -> None:
+        """Ends `run` soon, at a checkpoint. Windows that are open stay in the state, for the next run."""
+        self._stopped.set()
+
+    def run(self) -> None:
+        """Until the input ends: then all open windows are released. Stopped before, it can go on from its state.
+
+        Raises:
+            DataError: a line cannot be used and lines are not to be skipped, or the input cannot be read. The state is
+                that of the last checkpoint.
+            CheckpointError: the clock has jumped further than there can be windows.
+        """
+        self._went_on()
+        with DuckDB() as duckdb:
+            reader = LineReader(self._watch.fields, self._watch.windows.every, self._name, duckdb)
+            blocks = self._source(self._clock, self._position, self._last)
+            read = prefetched((block, reader.rows(block)) for block in blocks)
+            for block, rows in read:
+                self._take(block, rows)
+                if self._stopped.is_set():
+                    break
+            else:
+                self._end()
+            del read  # which ends its thread
+        self._checkpoint()
+        self._deliver()
+        self._checkpoint()  # which says that they were delivered
+
+    # --- what a block does ---
+
+    def _take(self, block: Block, rows: Rows) -> None:
+        if rows.bad and self._watch.on_bad == "error":
+            raise DataError(
+                self._name, "a line cannot be used as a row", "Repair the input, or skip such lines (on_bad='skip')"
+            )
+        if block.note:
+            self._note(block.now, block.note)
+        if self._watch.windows.span is None:
+            self._close(self._watch.windows.first_open(block.clock))
+        self._count(block, rows)
+        if block.position is not None:
+            self._position = block.position
+        self._last = block.clock
+        due = time.monotonic() - self._stored_at >= _CHECKPOINT
+        if self._records or self._waiting or due:
+            self._store()
+
+    def _count(self, block: Block, rows: Rows) -> None:
+        """Every row to its window. One of a window that is closed is late; early is one that no clock allows yet."""
+        first, last = self._next, self._watch.windows.last_open(block.now)
+        windows = rows.windows
+        late, early = int(np.count_nonzero(windows < first)), int(np.count_nonzero(windows > last))
+        if early and self._watch.on_bad == "error":
+            raise DataError(
+                self._name,
+                "the time of a line is in the future",
+                "Repair its clock, or skip such lines (on_bad='skip')",
+            )
+        for name, more in (("rows", len(windows)), ("bad", rows.bad), ("late", late), ("early", early)):
+            self.counters[name] += more
+        for number in np.unique(windows):
+            if first <= number <= last:
+                here = np.flatnonzero(windows == number)
+                self._windows.add(int(number), rows, None if len(here) == len(windows) else here)
+
+    def _close(self, first: int) -> None:
+        """Releases all windows before `first`, empty or not."""
+        if first - self._next > MOST_WINDOWS:
+            raise CheckpointError(
+                f"the clock of this machine says {shown(self._watch.windows.start(first))}, and the monitor is at "
+                f"{shown(self._watch.windows.start(self._next))}: that is {first - self._next:,} windows, of at most "
+                f"{MOST_WINDOWS:,}. Set the clock right and start again, or name another folder (--state)."
+            )
+        while self._next < first:
+            releases = self._windows.release(self._next)
+            self._released.append(self._next)
+            self._record(window_record(self._number + 1, self._watch, self._next, releases))
+            self._next += 1
+            if len(self._released) >= _AT_ONCE:
+                self._store()
+
+    def _end(self) -> None:
+        """The input has ended: every window that could have had rows is released now."""
+        self._close(self._watch.windows.last_open(self._clock()) + 1)
+
+    # --- what is stored and delivered ---
+
+    def _went_on(self) -> None:
+        """After a restart: what a pipe has lost is said, and the windows of which nothing was seen are not released."""
+        now = self._clock()
+        if self._last is not None and not self._replays:
+            self._note(
+                now,
+                "the monitor was started again. What came through the pipe after its last checkpoint at "
+                f"{shown(self._last // SECOND)} and before {shown(now // SECOND)} was not counted.",
+            )
+            windows = self._watch.windows
+            unseen, closed = windows.last_open(self._last) + 1, windows.first_open(now)
+            if windows.span is None and unseen < closed:
+                self._close(unseen)
+                self._next = closed
+                self._note(
+                    now,
+                    f"the windows from {shown(windows.start(unseen))} to {shown(windows.start(self._next))} were not "
+                    "watched, and are not released.",
+                )
+        self._last = now if self._last is None else self._last
+        self._checkpoint()
+
+    def _note(self, clock: int, text: str) -> None:
+        self._record(note_record(self._number + 1, clock, text))
+
+    def _record(self, text: str) -> None:
+        self._number += 1
+        self._records[self._number] = text
+
+    def _store(self) -> None:
+        """A checkpoint, and then the records to who gets them. What cannot be stored yet is kept and tried again."""
+        try:
+            self._checkpoint()
+            self._deliver()
+            self._trouble = ""
+        except OSError as error:
+            if isinstance(error, CheckpointError) and self._windows.spilled:
+                raise  # the last checkpoint is whole: a new run goes on from there
+            if str(error) != self._trouble:
+                self._say(f"{error}" if isinstance(error, CheckpointError) else f"a record cannot be written: {error}")
+            self._trouble = str(error)
+        self._stored_at = time.monotonic()
+
+    def _checkpoint(self) -> None:
+        facts = {
+            "position": self._position, "clock": self._last, "next": self._next, "counters": self.counters,
+            "delivered": self._delivered,
+        }  # fmt: skip
+        self._state.commit(facts, self._windows.changed(), self._released, self._records)
+        self._windows.stored()
+        self._waiting |= self._records
+        self._records, self._released = {}, []
+
+    def _deliver(self) -> None:
+        while self._waiting:
+            number = next(iter(self._waiting))
+            for sink in self._sinks:
+                sink(number, self._waiting[number])
+            del self._waiting[number]
+            self._delivered = number

@@ -1,0 +1,208 @@
+"""The monitor itself: which rows count where, which windows are released and when, and what a restart leaves."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from monitor_tools import JSON, NOON, at, file_source, rows, run, totals, watch
+
+import stablesketch as ss
+from stablesketch import ArgumentError, CheckpointError, DataError
+from stablesketch.monitor import Monitor
+from stablesketch.monitor.fields import LineFields
+from stablesketch.monitor.lines import Steady
+from stablesketch.monitor.state import MonitorState
+from stablesketch.monitor.windows import Windows
+
+
+def test_every_row_is_counted_in_the_window_of_its_time() -> None:
+    records, _ = run(watch(), [at(55, rows(0, 59.9, 60)), at(61, rows(60, 71, 59)), at(200)])
+    assert totals(records)["12:00:00"] == 3
+    assert totals(records)["12:01:00"] == 3
+
+
+def test_quiet_windows_are_released_as_any_other() -> None:
+    """Nothing came for minutes; there is no gap, and nothing in a record says that it was quiet."""
+    records, _ = run(watch(), [at(1, rows(0)), at(300)])
+    assert list(totals(records)) == [f"12:0{i}:00" for i in range(6)]
+    assert [each["number"] for each in records] == [1, 2, 3, 4, 5, 6]
+    assert len({frozenset(each) for each in records}) == 1
+
+
+def test_a_window_closes_by_the_clock_not_by_rows() -> None:
+    """A row from the future closes nothing, opens nothing, and makes no other row late."""
+    records, monitor = run(watch(), [at(1, rows(0, 10**9)), at(2, rows(1, 2)), at(71)], ends=False)
+    assert totals(records) == {"12:00:00": 3}
+    assert monitor.counters == {"rows": 4, "bad": 0, "late": 0, "early": 1}
+
+
+def test_one_row_more_changes_one_window_by_one_row() -> None:
+    """Neighbours, over everything that a row can be: early, late, in a window of its own, or bad."""
+    blocks = [at(second, rows(second, second - 5)) for second in range(0, 240, 7)]
+    plain, _ = run(watch(), [*blocks, at(400)])
+    for more in (rows(-1), rows(10**9), rows(30), rows(170), b"{\n", b"\xff\n", b'{"k":1}\n', b'{"k":1,"t":-1}\n'):
+        for place in (0, 10, 30):
+            changed = [*blocks[:place], at(place * 7, more + blocks[place].lines), *blocks[place + 1 :], at(400)]
+            found, _ = run(watch(), changed)
+            difference = np.array(list(totals(found).values())) - np.array(list(totals(plain).values()))
+            assert np.abs(difference).sum() <= 1
+            assert [each["start"] for each in found] == [each["start"] for each in plain]
+
+
+def test_late_rows_are_dropped_and_counted() -> None:
+    records, monitor = run(watch(), [at(1, rows(0)), at(69, rows(59)), at(71, rows(58)), at(72, rows(59, 70))])
+    assert totals(records)["12:00:00"] == 2
+    assert totals(records)["12:01:00"] == 1
+    assert monitor.counters["late"] == 2
+    assert "late" not in json.dumps(records)
+
+
+def test_rows_without_a_time_have_that_of_their_arrival() -> None:
+    records, _ = run(watch(LineFields.of(format="lines"), Windows(60)), [at(1, b"a\nb\n"), at(61, b"c\n")])
+    assert totals(records) == {"12:00:00": 2, "12:01:00": 1}
+
+
+def test_a_replay_releases_all_windows_of_its_span_when_the_input_ends(tmp_path: Path) -> None:
+    """In any order, and more windows than there is memory for."""
+    seconds = [60 * (i * 37 % 101) + i % 60 for i in range(500)]
+    span = Windows(60, 0, (NOON // 60, NOON // 60 + 100))
+    asked = watch(windows=span)
+    blocks = [at(10**6, rows(*seconds[i : i + 50])) for i in range(0, 500, 50)]
+    records, monitor = run(asked, blocks, MonitorState(tmp_path, asked.to_json()), replays=True)
+    counts = np.bincount(np.array(seconds) // 60, minlength=101)
+    assert list(totals(records).values()) == counts[:100].tolist()
+    assert monitor.counters["early"] == counts[100]
+
+
+def test_several_statistics_share_the_price_of_a_window() -> None:
+    asked = watch(statistics=[ss.Total(), ss.Distinct(), ss.Shannon()])
+    assert asked.price[0] <= 50.0
+    assert asked.price[1] <= 1e-9
+    records, _ = run(asked, [at(1, rows(0, 1, key="a") + rows(2, key="b")), at(71)], ends=False)
+    (record,) = records
+    assert record["epsilon"] == asked.price[0] <= sum(each["epsilon"] for each in record["releases"]) + 1e-9
+    assert [each["statistic"] for each in record["releases"]] == ["total", "distinct keys", "Shannon entropy"]
+    assert record["releases"][0]["value"] == 3
+
+
+def test_the_defaults_give_what_one_collector_gives() -> None:
+    """A window at ε = 1 holds the truth as a release by itself does: 95% limits, five windows, each a fresh secret.
+
+    All five miss with probability 3e-7, under any seed.
+    """
+    asked = watch(statistics=[ss.Shannon()])
+    lines = b"".join(rows(60 * i, key=f"k{j}") for i in range(5) for j in range(200))
+    records, _ = run(asked, [at(299, lines)], start=0)
+    held = [each["releases"][0] for each in records[:5]]
+    assert any(each["low"] <= np.log(200) <= each["high"] for each in held)
+    assert len({each["value"] for each in held}) > 1
+
+
+def test_values_and_composite_keys() -> None:
+    fields = LineFields.of(format="json", key=("a", "b"), value="n", max_value=10)
+    lines = b'{"a":"x","b":"y","n":7}\n{"a":"xy","b":"","n":1}\n{"a":"x","b":"y","n":3}\n'
+    records, _ = run(watch(fields, statistics=[ss.Total(), ss.Distinct()], mechanism="exact"), [at(1, lines)])
+    assert [each["value"] for each in records[0]["releases"]] == [10, 1]
+
+
+def test_bad_lines_stop_it_if_they_are_to_and_nothing_is_shown_of_them() -> None:
+    for lines in (b'{"k": "secret"\n', rows(10**9, key="secret")):
+        with pytest.raises(DataError, match="on_bad='skip'") as caught:
+            run(watch(on_bad="error"), [at(1, lines)])
+        assert "secret" not in str(caught.value)
+
+
+def test_a_stop_keeps_open_windows_for_the_next_run(tmp_path: Path) -> None:
+    asked = watch()
+    state = MonitorState(tmp_path, asked.to_json())
+    assert run(asked, [at(1, rows(0, 1))], state, ends=False)[0] == []
+    state.close()
+    records, _ = run(asked, [at(30, rows(2)), at(80)], MonitorState(tmp_path, asked.to_json()), start=20, ends=False)
+    assert totals(records) == {"12:00:00": 3}
+    assert "after its last checkpoint at 2026-11-16T12:00:01Z" in records[0]["note"]
+
+
+def test_windows_of_which_a_pipe_saw_nothing_are_not_released_and_that_is_said(tmp_path: Path) -> None:
+    asked = watch()
+    state = MonitorState(tmp_path, asked.to_json())
+    run(asked, [at(1, rows(0, 1))], state, ends=False)
+    state.close()
+    records, _ = run(asked, [at(3700)], MonitorState(tmp_path, asked.to_json()), start=3600, ends=False)
+    assert totals(records) == {"12:00:00": 2, "12:59:00": 0, "13:00:00": 0}
+    assert "from 2026-11-16T12:01:00Z to 2026-11-16T12:59:00Z were not watched" in " ".join(
+        each.get("note", "") for each in records
+    )
+
+
+def test_a_file_is_read_on_after_a_stop_and_nothing_is_late(tmp_path: Path) -> None:
+    log, asked = tmp_path / "log", watch()
+    log.write_bytes(rows(0, 1))
+    found: list[dict[str, object]] = []
+    for start, more in ((1, rows(2, 60, 1800, 3599)), (3700, b"")):
+        state = MonitorState(tmp_path / "state", asked.to_json())
+        monitor = Monitor(
+            asked, "log", file_source(log, follow=True), state, [lambda _, text: found.append(json.loads(text))],
+            replays=True, clock=lambda start=start: (NOON + start) * 10**9,
+        )  # fmt: skip
+        threading.Timer(0.8, monitor.stop).start()
+        monitor.run()
+        state.close()
+        with log.open("ab") as file:
+            file.write(more)
+    counted = totals(found)
+    assert {at: count for at, count in counted.items() if count} == {
+        "12:00:00": 3, "12:01:00": 1, "12:30:00": 1, "12:59:00": 1
+    }  # fmt: skip
+    assert monitor.counters["late"] == 0
+
+
+def test_records_that_could_not_be_written_are_written_later(tmp_path: Path) -> None:
+    asked, calls, found, said = watch(), [], [], []
+
+    def sink(number: int, text: str) -> None:
+        calls.append(number)
+        if len(calls) <= 3:
+            raise OSError(28, "No space left on device")
+        found.append(number)
+
+    blocks = [at(second) for second in (1, 71, 72, 140, 200)]
+    state = MonitorState(None, asked.to_json())
+    clock = lambda: (NOON + 1) * 10**9  # noqa: E731
+    Monitor(asked, "test", lambda *_: iter(blocks), state, [sink], replays=False, clock=clock, say=said.append).run()
+    assert found == [1, 2, 3]
+    assert calls[:4] == [1, 1, 1, 1]
+    assert len(said) == 1
+    assert "No space left" in said[0]
+
+
+def test_a_clock_that_jumps_by_a_century_stops_it_and_the_state_stays(tmp_path: Path) -> None:
+    asked = watch()
+    state = MonitorState(tmp_path, asked.to_json())
+    with pytest.raises(CheckpointError, match=r"that is 53,333,333 windows.*Set the clock right"):
+        run(asked, [at(1, rows(0)), at(30), at(10**9 * 3.2)], state)
+    state.close()
+    again = MonitorState(tmp_path, asked.to_json())
+    assert again.fact("next") == NOON // 60
+
+
+def test_a_clock_that_goes_back_stands_until_it_is_ahead_again() -> None:
+    times = iter([5, 7, 3, 6, 8])
+    steady = Steady(lambda: next(times), last=6)
+    assert [steady() for _ in range(5)] == [6, 7, 7, 7, 8]
+
+
+def test_questions_that_a_monitor_cannot_answer() -> None:
+    for more, said in (
+        ({"statistics": [ss.Atkinson(0.5)]}, "number of people to be public"),
+        ({"statistics": []}, "one or more"),
+        ({"statistics": [ss.Total(), ss.Total()]}, "each once"),
+        ({"on_bad": "drop"}, "no such choice"),
+        ({"confidence": 1.0}, "confidence"),
+        ({"fields": LineFields.of(format="lines"), "windows": Windows(60, 0, (0, 1))}, "replay needs the time"),
+    ):
+        with pytest.raises(ArgumentError, match=said):
+            watch(**{"fields": JSON, **more})
