@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
+import time as clock
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -28,6 +30,7 @@ from ..monitor.records import WINDOW
 from ..monitor.state import MonitorState
 from ..monitor.windows import Windows
 from ..published import Release
+from ..spoken import at_most
 from ..statistic import STATISTICS, Statistic
 from . import options
 from .exits import Exit
@@ -36,8 +39,8 @@ from .statistic_options import Chosen, offered
 
 EXAMPLES = """[bold]Examples[/]
 
-tail -F eve.json | stablesketch monitor - --preset suricata --statistic shannon --every 1m --epsilon 1 --delta 1e-9 \\
-  --state /var/lib/stablesketch
+tail -n 0 -F eve.json | stablesketch monitor - --preset suricata --statistic shannon --every 1m \\
+  --epsilon 1 --delta 1e-9 --state /var/lib/stablesketch
 
 stablesketch monitor /var/log/zeek/conn.log --follow --preset zeek --key id.orig_h --statistic hill --order 0.5 \\
   --every 5m --epsilon 1 --delta 1e-9 --state state --out releases.jsonl
@@ -67,7 +70,7 @@ def monitor(
         bool, options.in_data("--follow", help="Wait for more lines, through rotation and truncation of the file.")
     ] = False,
     preset: Annotated[
-        Literal["zeek", "suricata", "goflow2"] | None, options.in_data(help="LineFields as this collector writes them.")
+        Literal["zeek", "suricata", "goflow2"] | None, options.in_data(help="Fields as this collector writes them.")
     ] = None,
     key: options.Key = None,
     time: Annotated[
@@ -128,11 +131,14 @@ def monitor(
     )  # fmt: skip
     if follow and (source == "-" or since is not None):
         raise typer.BadParameter("--follow is for a file that is being written. Leave it out.")
-    if source != "-" and not follow and since is None and read.time is not None:
+    if source != "-" and not follow and since is None:
         raise typer.BadParameter(
-            "a file that is not followed is replayed, and needs --from and --until: which windows there are must not "
-            "depend on its rows. To wait for more rows, add --follow."
+            "a file that is not followed is replayed, and needs --time, --from and --until: which windows there are "
+            "must not depend on its rows. To wait for more rows, add --follow."
         )
+    if lateness is not None and (read.time is None or since is not None):
+        why = "without --time no row is late" if read.time is None else "a replay waits for all rows"
+        raise typer.BadParameter(f"--lateness has no use: {why}. Leave it out.")
     late = lateness or ("0s" if read.time is None or since is not None else "10s")
     watch = Watch.of(
         [statistic.made(), *map(_statistic, also or ())], privacy.epsilon, privacy.delta, read,
@@ -149,15 +155,16 @@ def monitor(
         messengers.append(webhook(alert_url))
     if alert_below is None and alert_drop is None and len(messengers) > 1:
         raise typer.BadParameter("nothing is an alert. Add --alert-drop 3, or --alert-below.")
-    held = MonitorState(state, watch.to_json())
+    name = source if source == "-" else os.path.abspath(source)
+    held = MonitorState(state, watch.to_json(name, follow=follow))
     post = Post(messengers, note)
     try:
         alerts = Alerts(post, below=alert_below, drop=alert_drop, before=held.delivered())
         running = Monitor(
             watch, "standard input" if source == "-" else source, partial(_source, source, follow), held,
-            [sink, alerts], replays=source != "-", say=note,
+            [sink, alerts], replays=source != "-", elapsed=clock.monotonic_ns, say=note,
         )  # fmt: skip
-        note(_promise(watch))
+        note(_promise(watch, piped=source == "-"))
         _stopping(running)
         running.run()
     finally:
@@ -191,14 +198,21 @@ def _stopping(running: Monitor) -> None:
             signal.signal(kind, lambda *_: running.stop())
 
 
-def _promise(watch: Watch) -> str:
+def _promise(watch: Watch, *, piped: bool) -> str:
     """What the user gets for ε, in plain words, before anything is read."""
     epsilon, delta = watch.price
     shared = f", shared by {len(watch.plans)} statistics" if len(watch.plans) > 1 else ""
-    return (
-        f"every window: ε = {epsilon:.4g}, δ = {delta:.3g}{shared}. A single row is protected, over all windows "
-        "together. Somebody with rows in many windows is not: see docs/how-to/monitor.md"
+    said = (
+        f"every window: ε = {at_most(epsilon)}, δ = {at_most(delta)}{shared}. A single row is protected, over all "
+        "windows together. Somebody with rows in many windows is not: see docs/how-to/monitor.md"
     )
+    if watch.on_bad == "error":
+        said += ". A line that cannot be used ends the monitor (--on-bad error), and everybody can see that it ended"
+    if piped and watch.fields.time is None:
+        said += ". Every line must come through the pipe once, also after a restart: use tail -n 0 -F"
+    if watch.windows.span is None:
+        said += ". Counting begins with the next whole window"
+    return said
 
 
 def _show(_: int, text: str) -> None:
