@@ -15,7 +15,9 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.text import Text
 
-from ..errors import ArgumentError
+from ..errors import ArgumentError, LedgerMismatch
+from ..ledger import Ledger
+from ..ledger.period import Per
 from ..monitor import Monitor, Watch
 from ..monitor.alerts import Alerts, in_words
 from ..monitor.block import Block
@@ -30,7 +32,7 @@ from ..monitor.records import WINDOW
 from ..monitor.state import MonitorState
 from ..monitor.windows import Windows
 from ..published import Release
-from ..spoken import at_most
+from ..spoken import at_least, at_most
 from ..statistic import STATISTICS, Statistic
 from . import options
 from .exits import Exit
@@ -48,6 +50,7 @@ stablesketch monitor /var/log/zeek/conn.log --follow --preset zeek --key id.orig
 stablesketch monitor day.csv --key app --time at --statistic shannon --every 1h --epsilon 1 --delta 1e-9 \\
   --from 2026-11-16T00:00:00Z --until 2026-11-17T00:00:00Z"""
 
+_DAY = 86_400
 in_windows, in_alerts = (partial(typer.Option, rich_help_panel=panel) for panel in ("Windows", "Alerts"))
 
 
@@ -96,6 +99,23 @@ def monitor(
     on_bad: options.OnBad = "skip",
     epsilon: options.Epsilon = None,
     delta: options.Delta = None,
+    protect: Annotated[
+        Literal["event", "person-window"],
+        options.in_privacy(help="Single rows, over all windows; or people in each window, whose ε each window spends."),
+    ] = "event",
+    person: Annotated[str | None, options.in_privacy(help="The field of people, with --protect person-window.")] = None,
+    pairs_per_person: Annotated[
+        int | None,
+        options.in_privacy(
+            parser=options.count, metavar="N", help="How many rows of one person a window counts (default 1)."
+        ),
+    ] = None,
+    ledger: Annotated[
+        Path | None, options.in_privacy(help="Pay every window from this ledger; none is released once it is spent.")
+    ] = None,
+    budget_per: Annotated[
+        Per | None, options.in_privacy(help="Require that the budget of --ledger renews by this period (UTC).")
+    ] = None,
     mechanism: Annotated[
         Literal["sketch", "exact"], options.in_size(help="exact holds all keys of a window.")
     ] = "sketch",
@@ -128,6 +148,7 @@ def monitor(
     read = LineFields.of(
         format=format, preset=preset, key=tuple(options.listed(key)), time=time, time_unit=time_unit, value=value,
         max_value=max_value, clip=clip, names=tuple(options.listed(fields)) or None, delimiter=delimiter, source=source,
+        person=person,
     )  # fmt: skip
     if follow and (source == "-" or since is not None):
         raise typer.BadParameter("--follow is for a file that is being written. Leave it out.")
@@ -143,8 +164,9 @@ def monitor(
     watch = Watch.of(
         [statistic.made(), *map(_statistic, also or ())], privacy.epsilon, privacy.delta, read,
         Windows.of(every, late, since, until), mechanism=mechanism, memory=memory, error=error, on_bad=on_bad,
-        confidence=confidence,
+        confidence=confidence, protect=protect, pairs_per_person=1 if pairs_per_person is None else pairs_per_person,
     )  # fmt: skip
+    books = _ledger(ledger, budget_per, people=protect != "event")
     sink: Sink = _show if out is None else JsonLinesFile(out)
     messengers: list[Messenger] = [lambda alert: note(in_words(alert))]
     if alert_out is not None:
@@ -156,15 +178,15 @@ def monitor(
     if alert_below is None and alert_drop is None and len(messengers) > 1:
         raise typer.BadParameter("nothing is an alert. Add --alert-drop 3, or --alert-below.")
     name = source if source == "-" else os.path.abspath(source)
-    held = MonitorState(state, watch.to_json(name, follow=follow))
+    held = MonitorState(state, watch.to_json(name, follow=follow, ledger=str(books.path) if books else ""))
     post = Post(messengers, note)
     try:
         alerts = Alerts(post, below=alert_below, drop=alert_drop, before=held.delivered())
         running = Monitor(
             watch, "standard input" if source == "-" else source, partial(_source, source, follow), held,
-            [sink, alerts], replays=source != "-", elapsed=clock.monotonic_ns, say=note,
+            [sink, alerts], replays=source != "-", ledger=books, elapsed=clock.monotonic_ns, say=note,
         )  # fmt: skip
-        note(_promise(watch, piped=source == "-"))
+        note(_promise(watch, books, piped=source == "-"))
         _stopping(running)
         running.run()
     finally:
@@ -198,14 +220,44 @@ def _stopping(running: Monitor) -> None:
             signal.signal(kind, lambda *_: running.stop())
 
 
-def _promise(watch: Watch, *, piped: bool) -> str:
+def _ledger(path: Path | None, per: str | None, *, people: bool) -> Ledger | None:
+    """The ledger that windows pay from, which must be for what they protect, and renew as is asked for."""
+    if path is None:
+        if per is not None:
+            raise typer.BadParameter("--budget-per is about a ledger. Add --ledger, or leave it out.")
+        return None
+    made = f"stablesketch ledger new {path.name} --epsilon 10{' --people' * people}{f' --per {per}' if per else ''}"
+    if not path.exists():
+        raise LedgerMismatch(f"there is no ledger {path}. Make one: {made}")
+    found = options.open_ledger(path)
+    if per is not None and found.per != per:
+        renews = "does not renew" if found.per is None else f"renews each {found.per}"
+        raise LedgerMismatch(f"the budget of {path} {renews}, and --budget-per is {per}. Make another ledger: {made}")
+    return found
+
+
+def _promise(watch: Watch, ledger: Ledger | None, *, piped: bool) -> str:
     """What the user gets for ε, in plain words, before anything is read."""
     epsilon, delta = watch.price
     shared = f", shared by {len(watch.plans)} statistics" if len(watch.plans) > 1 else ""
-    said = (
-        f"every window: ε = {at_most(epsilon)}, δ = {at_most(delta)}{shared}. A single row is protected, over all "
-        "windows together. Somebody with rows in many windows is not: see docs/how-to/monitor.md"
-    )
+    said = f"every window: ε = {at_most(epsilon)}, δ = {at_most(delta)}{shared}. "
+    if watch.protect == "event":
+        said += (
+            "A single row is protected, over all windows together. Somebody with rows in many windows is not: see "
+            "docs/how-to/monitor.md"
+        )
+    else:
+        a_day = max(1, _DAY // watch.windows.every)
+        said += (
+            f"All that one person did in a window is protected; {watch.pairs_per_person:,} of their rows count. ε is "
+            f"spent again each window: up to ε = {at_most(epsilon * a_day)} in a day for somebody who is in all "
+            f"{a_day:,} windows, unless a ledger stops it (--ledger)"
+        )
+    if ledger is not None:
+        until = "" if ledger.per is None else f" each {ledger.per}"
+        said += (
+            f". The ledger allows ε = {ledger.epsilon:g} at δ = {ledger.delta:g}{until}; {at_least(ledger.left())} left"
+        )
     if watch.on_bad == "error":
         said += ". A line that cannot be used ends the monitor (--on-bad error), and everybody can see that it ended"
     if piped and watch.fields.time is None:
