@@ -78,7 +78,7 @@ def test_names_of_two_parts() -> None:
 
 def test_it_prints_as_a_table(one: ss.Outcome, table: ss.Outcome, profiles: ss.Outcome) -> None:
     title, head, row = str(one).splitlines()
-    assert title == f"F_0.5  (ε = {at_most(one.epsilon)}, δ = 0, add_remove)"
+    assert title == f"F_0.5  (ε = {at_most(one.epsilon)}, δ = 0; protects any one pair)"
     assert head.split() == ["value", "95%", "from", "to"]
     assert row.split()[0] == f"{one.value:,.6g}"
     lines = str(table).splitlines()
