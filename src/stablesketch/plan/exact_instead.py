@@ -6,6 +6,7 @@ import math
 
 from ..errors import StablesketchError
 from ..spoken import about, short
+from ..wording import arg
 from .mechanism import mechanism_of
 from .plan import Plan
 
@@ -37,7 +38,9 @@ def exact_instead(plan: Plan) -> str:
     if times < _WORTH_SAYING:
         return ""
     needs = "It holds every key in memory, so it is for data whose keys fit there and may be held"
-    return f"mechanism='exact' would be {how} {short(float(f'{times:.2g}'))} times as accurate {where}. {needs}."
+    return (
+        f"{arg('mechanism', 'exact')} would be {how} {short(float(f'{times:.2g}'))} times as accurate {where}. {needs}."
+    )
 
 
 def _ratio(error: float, exact: float) -> float:
