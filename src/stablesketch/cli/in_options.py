@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 OPTIONS = {
     "by", "clip", "confidence", "delimiter", "delta", "entries_per_key", "epsilon", "error", "expected", "format",
     "groups", "groups_per_person", "header", "key", "label", "ledger", "max_value", "mechanism", "memory", "on_bad",
-    "output", "pairs", "pairs_per_person", "people", "person", "plot", "port", "quantile", "relation", "report", "rows",
-    "secret", "shard", "size", "spread", "sql", "statistic", "total", "trials", "unit", "value", "wide",
+    "output", "pairs", "pairs_per_person", "people", "person", "plot", "port", "quantile", "registry", "relation",
+    "report", "rows", "secret", "shard", "size", "spread", "sql", "statistic", "total", "trials", "unit", "value",
+    "wide",
 }  # fmt: skip
 
 
