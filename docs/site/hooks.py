@@ -2,6 +2,7 @@
 
 - CONTRIBUTING.md and its like become pages; the site begins with landing.md, and docs/README.md is its list of pages.
 - A link to a Python file becomes one to a page with the docstrings of that module, proofs included, and its source.
+- Options in code are kept in one line, and wide pictures marked; style.css says what that does.
 - The link to the repository is the address that pyproject.toml gives, or that of the workflow that builds the site.
 
 Other links out of docs/ are left as they are, and mkdocs refuses them.
@@ -30,6 +31,10 @@ PAGES = {"README.md": "index.md", **MOVED}
 
 _LINK = re.compile(r"(?<=\]\()([^)#\s:]+)((?:#[^)\s]*)?)(?=\))")
 _MODULE = re.compile(r"src/(stablesketch/[\w/]+)\.py")
+_CODE = re.compile(r"<pre.*?</pre>|<code>.*?</code>", re.DOTALL)
+_OPTION = re.compile(r"(?<![\w-])--?[a-z][\w-]*")
+_PICTURE = re.compile(r'<img (?=[^>]*?src="[^"]*?(images/[\w-]+\.svg)")')
+_WIDE = 600  # points; what is drawn wider cannot be read at the width of a phone
 
 
 def on_config(config: Any) -> Any:
@@ -57,6 +62,21 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Leads the links of a page to where their targets are on the site."""
     here = page.file.src_uri
     return _LINK.sub(lambda match: _led(match[1], here) + match[2], markdown)
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Marks what would be broken in two, or too small to read, on a narrow screen."""
+    html = _CODE.sub(lambda match: match[0] if match[0].startswith("<pre") else _kept_whole(match[0]), html)
+    return _PICTURE.sub(lambda match: '<img class="wide" ' if _width(match[1]) > _WIDE else match[0], html)
+
+
+def _kept_whole(code: str) -> str:
+    return _OPTION.sub(lambda match: f'<span class="option">{match[0]}</span>', code)
+
+
+def _width(picture: str) -> float:
+    text = (ROOT / "docs" / picture).read_text(encoding="utf-8")
+    return float(re.search(r'<svg [^>]*?viewBox="0 0 ([\d.]+)', text)[1])  # type: ignore[index]
 
 
 def _linked_modules(file: File) -> set[str]:

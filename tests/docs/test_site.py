@@ -24,6 +24,11 @@ def test_make_docs_is_strict() -> None:
     assert "mkdocs build --strict" in (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
+def test_pictures_suit_light_and_dark_pages() -> None:
+    for picture in (ROOT / "docs" / "images").glob("*.svg"):
+        assert "prefers-color-scheme: dark" in picture.read_text(encoding="utf-8"), picture
+
+
 def test_every_page_is_there(site: Path) -> None:
     for source in (ROOT / "docs").rglob("*.md"):
         if source.parent.name != "site":
