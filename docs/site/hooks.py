@@ -1,6 +1,7 @@
 """What makes a site of pages that are also read in the repository: links out of docs/ are led to pages of the site.
 
 - CONTRIBUTING.md and its like become pages; the site begins with landing.md, and docs/README.md is its list of pages.
+- The landing page takes its picture and its command, with what that prints, from the README.
 - A link to a Python file becomes one to a page with the docstrings of that module, proofs included, and its source.
 - Options in code are kept in one line, and wide pictures marked; style.css says what that does.
 - The link to the repository is the address that pyproject.toml gives, or that of the workflow that builds the site.
@@ -17,6 +18,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files, InclusionLevel
 
 ROOT = Path(__file__).parents[2]
@@ -39,7 +41,7 @@ _WIDE = 600  # points; what is drawn wider cannot be read at the width of a phon
 
 def on_config(config: Any) -> Any:
     """Names the repository, if it has an address."""
-    urls = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
+    urls = tomllib.loads(_text("pyproject.toml"))["project"]["urls"]
     here = os.environ.get("GITHUB_REPOSITORY")
     address = urls.get("Source") or (here and f"{os.environ['GITHUB_SERVER_URL']}/{here}")
     if address:
@@ -50,12 +52,26 @@ def on_config(config: Any) -> Any:
 def on_files(files: Files, config: Any) -> Files:
     """Adds the pages that are not in docs/."""
     for name, page in MOVED.items():
-        files.append(File.generated(config, page, content=(ROOT / name).read_text(encoding="utf-8")))
+        content = re.sub(r"^README: (.+)$", _from_readme, _text(name), flags=re.MULTILINE)
+        files.append(File.generated(config, page, content=content))
     for path in sorted({found for file in list(files) for found in _linked_modules(file)}):
         module = path.replace("/", ".").removesuffix(".__init__")
         text = f"# {module}\n\n::: {module}\n    options:\n      show_root_heading: false\n      show_source: true\n"
         files.append(File.generated(config, _page_of(path), content=text, inclusion=InclusionLevel.NOT_IN_NAV))
     return files
+
+
+def _text(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def _from_readme(wanted: re.Match[str]) -> str:
+    """The first picture of the README, or what stands under one of its headings, with links as from docs/site."""
+    pattern = r"!\[.*?\]\(.*?\)" if wanted[1] == "picture" else rf"(?<=^## {wanted[1]}\n).*?(?=^## )"
+    found = re.search(pattern, _text("README.md"), re.DOTALL | re.MULTILINE)
+    if found is None:
+        raise PluginError(f"The landing page shows {wanted[1]!r} of README.md, which is no longer there.")
+    return found[0].replace("](docs/", "](../")
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
@@ -75,8 +91,7 @@ def _kept_whole(code: str) -> str:
 
 
 def _width(picture: str) -> float:
-    text = (ROOT / "docs" / picture).read_text(encoding="utf-8")
-    return float(re.search(r'<svg [^>]*?viewBox="0 0 ([\d.]+)', text)[1])  # type: ignore[index]
+    return float(re.search(r'<svg [^>]*?viewBox="0 0 ([\d.]+)', _text(f"docs/{picture}"))[1])  # type: ignore[index]
 
 
 def _linked_modules(file: File) -> set[str]:

@@ -45,7 +45,7 @@ def test_the_repository_is_linked_where_it_has_an_address(tmp_path: Path) -> Non
 
 
 def test_every_public_name_is_in_the_reference(site: Path) -> None:
-    text = (site / "reference.html").read_text(encoding="utf-8")
+    text = "".join(page.read_text(encoding="utf-8") for page in (site / "reference").glob("*.html"))
     for name in ss.__all__:
         if name not in ("errors", "paper"):  # modules, whose members are there
             assert re.search(rf'id="stablesketch\.[\w.]*\b{name}"', text), name
@@ -62,3 +62,9 @@ def test_nothing_is_fetched_from_elsewhere(site: Path) -> None:
         text = page.read_text(encoding="utf-8")
         sources = re.findall(r'<(?:script|img|iframe|link)[^>]*?(?:src|href)="(https?://[^"]+)"', text)
         assert not sources, page
+
+
+def test_examples_of_docstrings_are_code(site: Path) -> None:
+    text = (site / "reference" / "plans.html").read_text(encoding="utf-8")
+    assert "<blockquote>" not in text
+    assert '<span class="go">Privacy(epsilon=1.0, delta=1e-09)</span>' in text
