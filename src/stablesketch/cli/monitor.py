@@ -15,7 +15,7 @@ from rich.text import Text
 
 from ..errors import ArgumentError
 from ..monitor import Monitor, Watch
-from ..monitor.alerts import Alerts, in_words
+from ..monitor.alerts import Alerts, Judge, in_words
 from ..monitor.block import Block
 from ..monitor.fields import LineFields
 from ..monitor.followed import followed
@@ -117,7 +117,13 @@ def monitor(
         str | None, in_alerts(metavar="COMMAND", help="Run this for each alert, with its JSON on standard input.")
     ] = None,
     alert_url: Annotated[
-        str | None, in_alerts(metavar="URL", help="Post the JSON of each alert to this webhook.")
+        str | None,
+        in_alerts(
+            metavar="URL",
+            envvar="STABLESKETCH_ALERT_URL",
+            help="Post the JSON of each alert to this webhook. A token "
+            "in it is safer in the environment than in the list of processes.",
+        ),
     ] = None,
 ) -> int:
     """Private numbers of a live stream: one release for each window of time."""
@@ -149,10 +155,11 @@ def monitor(
         messengers.append(webhook(alert_url))
     if alert_below is None and alert_drop is None and len(messengers) > 1:
         raise typer.BadParameter("nothing is an alert. Add --alert-drop 3, or --alert-below.")
+    judge = Judge(alert_below, alert_drop)
     held = MonitorState(state, watch.to_json())
     post = Post(messengers, note)
     try:
-        alerts = Alerts(post, below=alert_below, drop=alert_drop, before=held.delivered())
+        alerts = Alerts(post, judge, held.delivered())
         running = Monitor(
             watch, "standard input" if source == "-" else source, partial(_source, source, follow), held,
             [sink, alerts], replays=source != "-", say=note,
