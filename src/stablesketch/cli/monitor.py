@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
+import webbrowser
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from time import time_ns
 from typing import Annotated, Any, Literal
 
 import typer
@@ -17,12 +20,15 @@ from ..errors import ArgumentError
 from ..monitor import Monitor, Watch
 from ..monitor.alerts import Alerts, Judge, in_words
 from ..monitor.block import Block
+from ..monitor.demo_day import FIELDS as DEMO_FIELDS
+from ..monitor.demo_day import PlayedDay
 from ..monitor.fields import LineFields
 from ..monitor.followed import followed
 from ..monitor.lines import Clock
 from ..monitor.messengers import Messenger, Post, command, json_lines, webhook
 from ..monitor.monitor import Sink
 from ..monitor.outlet import JsonLinesFile
+from ..monitor.outputs import Outputs
 from ..monitor.piped import piped
 from ..monitor.records import WINDOW
 from ..monitor.state import MonitorState
@@ -36,6 +42,8 @@ from .statistic_options import Chosen, offered
 
 EXAMPLES = """[bold]Examples[/]
 
+stablesketch monitor --demo
+
 tail -F eve.json | stablesketch monitor - --preset suricata --statistic shannon --every 1m --epsilon 1 --delta 1e-9 \\
   --state /var/lib/stablesketch
 
@@ -45,12 +53,15 @@ stablesketch monitor /var/log/zeek/conn.log --follow --preset zeek --key id.orig
 stablesketch monitor day.csv --key app --time at --statistic shannon --every 1h --epsilon 1 --delta 1e-9 \\
   --from 2026-11-16T00:00:00Z --until 2026-11-17T00:00:00Z"""
 
-in_windows, in_alerts = (partial(typer.Option, rich_help_panel=panel) for panel in ("Windows", "Alerts"))
+in_windows, in_shown, in_alerts = (
+    partial(typer.Option, rich_help_panel=panel) for panel in ("Windows", "Page and metrics", "Alerts")
+)
+_DROP = 3.0  # deviations from which the page marks a drop, if --alert-drop does not say
 
 
 def monitor(
     statistic: Chosen,
-    source: Annotated[str, typer.Argument(help="A file, or - for standard input.", show_default=False)],
+    source: Annotated[str | None, typer.Argument(help="A file, or - for standard input.", show_default=False)] = None,
     also: Annotated[
         list[str] | None,
         typer.Option(help="Another statistic: distinct, or hill:0.5. All of them share ε evenly. May be repeated."),
@@ -105,6 +116,23 @@ def monitor(
     out: Annotated[
         Path | None, options.in_output(help="Append releases to this file, as JSON lines, instead of showing them.")
     ] = None,
+    demo: Annotated[
+        bool, in_shown("--demo", help="Play a made-up day of DNS queries with an attack in it, and open the page.")
+    ] = False,
+    listen: Annotated[
+        str | None,
+        in_shown(
+            metavar="ADDRESS:PORT",
+            help="Serve a live page and /metrics for Prometheus, /healthz, /readyz: released values alone.",
+        ),
+    ] = None,
+    listen_private: Annotated[
+        str | None,
+        in_shown(metavar="ADDRESS:PORT", help="Serve exact counts of rows, which are not private; loopback only."),
+    ] = None,
+    textfile: Annotated[
+        Path | None, in_shown(metavar="FILE.prom", help="Keep released values in a file for node_exporter.")
+    ] = None,
     alert_below: Annotated[
         float | None, in_alerts(help="Alert if the released value is below this; of --statistic, not of --also.")
     ] = None,
@@ -127,14 +155,28 @@ def monitor(
     ] = None,
 ) -> int:
     """Private numbers of a live stream: one release for each window of time."""
+    day = PlayedDay() if demo else None
+    if day is not None:
+        _check_demo(
+            {"the source": source, "--follow": follow or None, "--preset": preset, "--key": key, "--time": time,
+             "--time-unit": time_unit, "--value": value, "--max-value": max_value, "--format": format,
+             "--fields": fields, "--delimiter": delimiter, "--lateness": lateness, "--from": since, "--until": until,
+             "--state": state},
+        )  # fmt: skip
+        source, read, lateness = "demo", DEMO_FIELDS, "0s"
+        epsilon, delta, listen = epsilon or 1.0, delta or 1e-9, listen or "127.0.0.1:0"
+    elif source is None:
+        raise typer.BadParameter("the source is missing. Pass a file, or - for standard input; to look first, --demo.")
+    else:
+        read = LineFields.of(
+            format=format, preset=preset, key=tuple(options.listed(key)), time=time, time_unit=time_unit, value=value,
+            max_value=max_value, clip=clip, names=tuple(options.listed(fields)) or None, delimiter=delimiter,
+            source=source,
+        )  # fmt: skip
     privacy = options.privacy_of(epsilon, delta, 0, 1, "add_remove", 1)
-    read = LineFields.of(
-        format=format, preset=preset, key=tuple(options.listed(key)), time=time, time_unit=time_unit, value=value,
-        max_value=max_value, clip=clip, names=tuple(options.listed(fields)) or None, delimiter=delimiter, source=source,
-    )  # fmt: skip
     if follow and (source == "-" or since is not None):
         raise typer.BadParameter("--follow is for a file that is being written. Leave it out.")
-    if source != "-" and not follow and since is None and read.time is not None:
+    if day is None and source != "-" and not follow and since is None and read.time is not None:
         raise typer.BadParameter(
             "a file that is not followed is replayed, and needs --from and --until: which windows there are must not "
             "depend on its rows. To wait for more rows, add --follow."
@@ -156,21 +198,47 @@ def monitor(
     if alert_below is None and alert_drop is None and len(messengers) > 1:
         raise typer.BadParameter("nothing is an alert. Add --alert-drop 3, or --alert-below.")
     judge = Judge(alert_below, alert_drop)
-    held = MonitorState(state, watch.to_json())
+    outputs = Outputs(listen, listen_private, textfile)
+    try:
+        held = MonitorState(state, watch.to_json())
+    except BaseException:
+        outputs.close()
+        raise
     post = Post(messengers, note)
     try:
-        alerts = Alerts(post, judge, held.delivered())
+        before = held.delivered()
+        alerts = Alerts(post, judge, before)
+        shown = outputs.sinks(watch, Judge(alert_below, alert_drop or _DROP), before, note)
         running = Monitor(
-            watch, "standard input" if source == "-" else source, partial(_source, source, follow), held,
-            [sink, alerts], replays=source != "-", say=note,
+            watch, "standard input" if source == "-" else source,
+            partial(_source, source, follow) if day is None else day.blocks, held, [sink, alerts, *shown],
+            replays=source != "-", clock=time_ns if day is None else day.clock, say=note,
         )  # fmt: skip
-        note(_promise(watch))
+        note(watch.promise)
+        outputs.begin(running)
+        for said in outputs.addresses:
+            note(said)
+        if outputs.released is not None and demo:
+            _open(outputs.released.root)
         _stopping(running)
         running.run()
     finally:
+        outputs.close()
         held.close()
         post.close()
     return Exit.DONE
+
+
+def _check_demo(given: dict[str, object]) -> None:
+    used = [name for name, value in given.items() if value is not None]
+    if used:
+        raise typer.BadParameter(f"--demo brings its own stream. Leave out {', '.join(used)}.")
+
+
+def _open(address: str) -> None:
+    """Opens a browser where there is a screen; elsewhere the address that was printed must do."""
+    if sys.stdout.isatty() and (sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY")):
+        webbrowser.open(address)
 
 
 def _statistic(text: str) -> Statistic:
@@ -196,16 +264,6 @@ def _stopping(running: Monitor) -> None:
         kind = getattr(signal, name, None)
         if kind is not None and signal.getsignal(kind) != signal.SIG_IGN:
             signal.signal(kind, lambda *_: running.stop())
-
-
-def _promise(watch: Watch) -> str:
-    """What the user gets for ε, in plain words, before anything is read."""
-    epsilon, delta = watch.price
-    shared = f", shared by {len(watch.plans)} statistics" if len(watch.plans) > 1 else ""
-    return (
-        f"every window: ε = {epsilon:.4g}, δ = {delta:.3g}{shared}. A single row is protected, over all windows "
-        "together. Somebody with rows in many windows is not: see docs/how-to/monitor.md"
-    )
 
 
 def _show(_: int, text: str) -> None:

@@ -23,6 +23,7 @@ from .windows import MOST_WINDOWS, SECOND, shown
 Sink = Callable[[int, str], None]
 Source = Callable[[Clock, Any, int | None], Iterator[Block]]
 _CHECKPOINT = 1.0  # seconds between checkpoints
+_SILENT = 60.0  # seconds after which something hangs
 _AT_ONCE = 64  # windows that are released in one transaction
 
 
@@ -41,7 +42,7 @@ class Monitor:
         self._watch, self._name, self._source, self._state, self._sinks = watch, name, source, state, sinks
         self._replays, self._say = replays, say
         self._last: int | None = state.fact("clock")
-        self._clock = Steady(clock, self._last or 0)
+        self._machine, self._clock = clock, Steady(clock, self._last or 0)
         self._windows = OpenWindows(watch, state)
         self._next: int = state.fact("next", watch.windows.index(self._clock() // SECOND))
         if self._last is None and watch.windows.span is not None:
@@ -54,12 +55,27 @@ class Monitor:
         self._released: list[int] = []
         self._stopped = threading.Event()
         self._stored_at = time.monotonic()
-        self._trouble = ""
+        self._trouble, self._reading = "", False
         self.counters: dict[str, int] = state.fact("counters", {"rows": 0, "bad": 0, "late": 0, "early": 0})
 
     def stop(self) -> None:
         """Ends `run` soon, at a checkpoint. Windows that are open stay in the state, for the next run."""
         self._stopped.set()
+
+    @property
+    def alive(self) -> bool:
+        """Whether it has come by a checkpoint within the last minute: it does so every second, rows or not."""
+        return time.monotonic() - self._stored_at < _SILENT
+
+    @property
+    def ready(self) -> bool:
+        """Whether it reads, and everything that was released could be stored and delivered."""
+        return self._reading and self.alive and not self._trouble
+
+    @property
+    def lag(self) -> float:
+        """Seconds by which reading is behind the clock. Like the counters it is exact, and not private."""
+        return max(0.0, (self._machine() - self._last) / SECOND) if self._last else 0.0
 
     def run(self) -> None:
         """Until the input ends: then all open windows are released. Stopped before, it can go on from its state.
@@ -70,6 +86,7 @@ class Monitor:
             CheckpointError: the clock has jumped further than there can be windows.
         """
         self._went_on()
+        self._reading = True
         with DuckDB() as duckdb:
             reader = LineReader(self._watch.fields, self._watch.windows.every, self._name, duckdb)
             blocks = self._source(self._clock, self._position, self._last)
@@ -81,6 +98,7 @@ class Monitor:
             else:
                 self._end()
             del read  # which ends its thread
+        self._reading = False
         self._checkpoint()
         self._deliver()
         self._checkpoint()  # which says that they were delivered

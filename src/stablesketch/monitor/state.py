@@ -29,7 +29,7 @@ from ..reading.duckdb import text_literal
 
 _VERSION = 1
 _KEPT = 10_000  # delivered records
-_REMEMBERED = 200  # of them, after a restart
+_REMEMBERED = 1_500  # of them, after a restart: a day of minutes for the page
 _TABLES = """
 create table facts (name text primary key, value text not null);
 create table windows (number integer primary key, secret blob not null);

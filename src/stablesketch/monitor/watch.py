@@ -14,6 +14,7 @@ from ..plan.planner import plan
 from ..privacy import Privacy
 from ..published import Terms
 from ..reading.columns import OnBad
+from ..spoken import at_most
 from ..statistic import Statistic
 from .fields import LineFields
 from .windows import Windows
@@ -72,6 +73,16 @@ class Watch:
     def price(self) -> tuple[float, float]:
         """ε and δ of a window, and so of all windows together: the sum of its statistics', rounded up."""
         return budget.total((one.epsilon, 1) for one in self.plans), budget.total((one.delta, 1) for one in self.plans)
+
+    @property
+    def promise(self) -> str:
+        """What one gets for ε, in plain words."""
+        epsilon, delta = self.price
+        shared = f", shared by {len(self.plans)} statistics" if len(self.plans) > 1 else ""
+        return (
+            f"every window: ε = {at_most(epsilon)}, δ = {at_most(delta)}{shared}. A single row is protected, over all "
+            "windows together. Somebody with rows in many windows is not: see docs/how-to/monitor.md"
+        )
 
     def terms(self, plan: Plan) -> Terms:
         """What each release says of itself: its own share."""
