@@ -40,12 +40,14 @@ def in_words(shares: tuple[Share, ...], *, grouped: bool) -> str:
     >>> in_words((Share("max_value", 0.1, 0.0), Share("values", 0.9, 1e-9)), grouped=False)
     'ε = 0.1 to find max_value; ε = 0.9, δ = 1e-09 for the number itself'
     """
+    composed = {share.purpose for share in shares} == {"names", "values"}
     values = "for the numbers of the groups" if grouped else "for the number itself"
     purposes = {"max_value": "to find max_value", "names": "to choose the names of the groups", "values": values}
-    return "; ".join(
+    each = "; ".join(
         f"ε = {at_most(one.epsilon)}{f', δ = {at_most(one.delta, 3)}' if one.delta else ''} {purposes[one.purpose]}"
         for one in shares
     )
+    return f"{each}; together that costs less than the sum" if composed else each
 
 
 @dataclass(frozen=True)
@@ -222,6 +224,17 @@ class Outcome(Tabular):
         check_page_path(Path(path))
         context = Context.of(self.question, ledger, Named(dataset, period, label, noun))
         write_named("path", Path(path), report_page(self, context).encode(), public=True)
+
+    def registry(
+        self, path: str | os.PathLike[str], *, ledger: Ledger | None = None, dataset: str = "", period: str = "",
+        label: str = "",
+    ) -> None:  # fmt: skip
+        """Its description in the fields of the OpenDP deployments registry, as a new .yaml file. No value is in it."""
+        from ..report import Context, Named, check_registry_path, registry_entry
+
+        check_registry_path(Path(path))
+        context = Context.of(self.question, ledger, Named(dataset, period, label))
+        write_named("path", Path(path), registry_entry(self, context).encode(), public=True)
 
 
 def recorded(releases: list[Any], number: int) -> list[Any]:
