@@ -26,7 +26,7 @@ EMPTY = [plan.open().release() for plan in WATCH.plans]
 
 def record(number: int, value: float) -> str:
     """The window of that number, from noon on; its entropy, and as many keys in effect as a hundred times that."""
-    content = json.loads(window_record(number, WATCH, NOON + number, EMPTY))
+    content = json.loads(window_record("a", number, WATCH, NOON + number, EMPTY))
     for release, unit in zip(content["releases"], (1.0, 100.0), strict=True):
         release |= {"value": unit * value, "low": unit * (value - 0.1), "high": unit * (value + 0.1)}
     return json.dumps(content)
@@ -63,7 +63,7 @@ def test_it_shows_all_windows_and_then_each_new_one(window: Window, shown: tuple
     board(61, record(60, 2.5))
     page.locator("#value", has_text="2.500").wait_for()
     assert page.locator("#said").inner_text().startswith("The entropy of values of query is about 2.5 nats")
-    board(62, note_record(62, 0, "the file was rotated <b>"))
+    board(62, note_record("a", 62, 0, "the file was rotated <b>"))
     page.wait_for_selector("#notes:not([hidden])")
     assert page.locator("#noted").inner_text() == "1970-01-01T00:00:00Z: the file was rotated <b>"
     assert window.complaints == []

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import select
 import signal
 import subprocess
 import sys
@@ -56,14 +58,18 @@ def test_out_is_appended_to_and_state_is_gone_on_from(shell: Shell, tmp_path: Pa
         assert values([json.loads(each) for each in (tmp_path / "out.jsonl").read_text().splitlines()]) == [[1.0]]
     shown = shell("monitor", *asked, *stored, "--confidence", "0.9")
     assert shown.code == 5
-    assert "was made with other options" in shown.err
+    assert "--confidence differ" in shown.err
 
 
 @pytest.mark.parametrize(
     ("typed", "code", "said"),
     [
         (["-", "--statistic", "shannon"], 2, "--epsilon is needed"),
-        (["none.jsonl", "--key", "k", "--statistic", "shannon", *PRIVATE], 3, "none.jsonl: cannot be opened"),
+        (
+            ["none.jsonl", "--follow", "--key", "k", "--statistic", "shannon", *PRIVATE],
+            3,
+            "none.jsonl: cannot be opened",
+        ),
         (["-", "--follow", "--statistic", "shannon", *PRIVATE], 2, "--follow is for a file"),
         (["-", "--every", "7m", "--statistic", "shannon", *PRIVATE], 2, "divide a day"),
         (["-", "--every", "36500d", "--statistic", "shannon", *PRIVATE], 2, "1 to 31 whole days"),
@@ -83,29 +89,97 @@ def test_wrong_commands(shell: Shell, typed: list[str], code: int, said: str) ->
 
 
 def test_a_pipe_that_ends_releases_its_window(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [*COMMAND, "-", "--statistic", "distinct", "--every", "1d", *PRIVATE],
-        input="a\nb\na", capture_output=True, text=True, check=True,
+    """Counting begins with the next whole window: lines come for two seconds, and each counts once or not at all."""
+    running = subprocess.Popen(
+        [*COMMAND, "-", "--statistic", "distinct", "--every", "1s", *PRIVATE],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    assert values([json.loads(line) for line in done.stdout.splitlines()]) == [[2.0]]
+    assert running.stdin is not None
+    assert running.stdout is not None
+    first = ""
+    while not first:
+        running.stdin.write("a\n")
+        running.stdin.flush()
+        first = running.stdout.readline() if select.select([running.stdout], [], [], 0.05)[0] else ""
+    rest, said = running.communicate("b\n")
+    assert running.returncode == 0, said
+    assert "Counting begins with the next whole window" in said
+    assert "use tail -n 0 -F" in said
+    assert sum(value for (value,) in values([json.loads(line) for line in [first, *rest.splitlines()]])) >= 1
 
 
 def test_a_signal_stops_it_at_a_checkpoint_and_a_second_one_is_refused_meanwhile(tmp_path: Path) -> None:
     log, out = tmp_path / "log.txt", tmp_path / "out.jsonl"
-    log.write_text("a\nb\n")
+    log.write_text("before\n" * 1000)
     asked = [*COMMAND, str(log), "--follow", "--statistic", "distinct", "--every", "1s", *PRIVATE]
     asked += ["--state", str(tmp_path / "state"), "--out", str(out)]
     running = subprocess.Popen(asked, stderr=subprocess.PIPE)
-    while not (out.exists() and out.read_text().count("\n") >= 2):
-        assert running.poll() is None, running.communicate()
-        time.sleep(0.1)
+
+    def wait_for(records: int) -> None:
+        while not (out.exists() and out.read_text().count("\n") >= records):
+            assert running.poll() is None, running.communicate()
+            time.sleep(0.05)
+
+    wait_for(1)
+    with log.open("a") as file:
+        file.write("a\nb\n")
+    wait_for(3)
     second = subprocess.run(asked, capture_output=True, text=True, check=False)
     assert second.returncode == 5
     assert "another monitor uses the folder" in second.stderr
+    other = tmp_path / "other.txt"
+    other.write_text("")
     running.send_signal(signal.SIGTERM)
     assert running.wait() == 0, running.communicate()
     running.communicate()
     assert sum(value for (value,) in values([json.loads(line) for line in out.read_text().splitlines()])) == 2
+    elsewhere = subprocess.run([*asked[:4], str(other), *asked[5:]], capture_output=True, text=True, check=False)
+    assert elsewhere.returncode == 5
+    assert "was made for another question: the input differ" in elsewhere.stderr
+
+
+def test_standard_output_that_is_closed_ends_it_and_the_rest_is_kept(tmp_path: Path) -> None:
+    log = tmp_path / "log.txt"
+    log.touch()
+    asked = [*COMMAND, str(log), "--follow", "--statistic", "distinct", "--every", "1s", *PRIVATE]
+    asked += ["--state", str(tmp_path / "state")]
+    running = subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert running.stdout is not None
+    assert running.stderr is not None
+    first = json.loads(running.stdout.readline())
+    running.stdout.close()
+    said = running.stderr.read()
+    running.stderr.close()
+    assert running.wait() == 5
+    assert "records could not be written (Broken pipe). A run on the same --state writes them." in said
+    again = subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    assert again.stdout is not None
+    assert json.loads(again.stdout.readline())["number"] == first["number"] + 1
+    again.send_signal(signal.SIGTERM)
+    again.communicate()
+
+
+def test_options_that_would_be_ignored_are_refused(shell: Shell, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "a.csv").write_text("10.0.0.7,secret\n")
+    base = ["--statistic", "shannon", *PRIVATE]
+    for typed, code, said in (
+        (["-", "--lateness", "5s"], 2, "--lateness has no use: without --time no row is late"),
+        (["-", "--format", "json", "--key", "k", "--time", "t", "--lateness", "5s", *DAY, "--every", "1d"], 2,
+         "--lateness has no use: a replay waits for all rows"),
+        (["-", "--time-unit", "ms"], 2, "--time-unit = 'ms': has no use without --time"),
+        (["-", "--format", "json", "--key", "k", "--fields", "k"], 2, "--fields = "),
+        (["-", "--format", "json", "--key", "k", "--value", "v", "--max-value", "0"], 2, "--max-value"),
+        (["-", "--every", "700d"], 2, "--every = '700d'"),
+        ([str(tmp_path / "fifo"), "--follow"], 3, "is not a regular file. Pass it through a pipe"),
+        ([str(tmp_path / "a.csv"), "--key", "k"], 2, "needs --time, --from and --until"),
+    ):  # fmt: skip
+        shown = shell("monitor", *typed, *base)
+        assert said in shown.err
+        assert shown.code == code
+    shown = shell("monitor", str(tmp_path / "a.csv"), "--key", "k", "--time", "t", "--every", "1d", *DAY, *base)
+    assert shown.code == 3
+    assert "secret" not in shown.err
 
 
 def test_alerts_are_said_and_stored(shell: Shell, tmp_path: Path) -> None:
@@ -127,4 +201,4 @@ def test_a_file_that_is_not_followed_needs_a_span(shell: Shell) -> None:
     path = shell.write("a.jsonl", '{"k":"a","t":1794830400}\n')
     shown = shell("monitor", str(path), "--key", "k", "--time", "t", "--statistic", "distinct", *PRIVATE)
     assert shown.code == 2
-    assert "needs --from and --until" in shown.err
+    assert "needs --time, --from and --until" in shown.err

@@ -48,7 +48,7 @@ class Time:
 
 def run(
     asked: Watch, blocks: Sequence[Block], state: MonitorState | None = None, *, replays: bool = False,
-    start: float = 0.0, ends: bool = True,
+    start: float = -11.0, ends: bool = True,
 ) -> tuple[list[dict[str, Any]], Monitor]:  # fmt: skip
     """The records of a monitor over these blocks; the machine's clock is that of the block. It ends, or is stopped."""
     clock, found = Time(start), []

@@ -61,7 +61,7 @@ def test_the_first_windows_and_a_rise_are_no_drops() -> None:
 
 
 def test_after_a_restart_the_windows_before_are_known() -> None:
-    before = {number: record(number, 5.0) for number in range(10)} | {10: note_record(10, 0, "started again")}
+    before = {number: record(number, 5.0) for number in range(10)} | {10: note_record("one", 10, 0, "started again")}
     found: list[str] = []
     Alerts(found.append, Judge(drop=3.0), before)(11, record(11, 4.0))
     (alert,) = map(json.loads, found)

@@ -106,7 +106,9 @@ def test_values_and_composite_keys() -> None:
     fields = LineFields.of(format="json", key=("a", "b"), value="n", max_value=10)
     lines = b'{"a":"x","b":"y","n":7}\n{"a":"xy","b":"","n":1}\n{"a":"x","b":"y","n":3}\n'
     records, _ = run(watch(fields, statistics=[ss.Total(), ss.Distinct()], mechanism="exact"), [at(1, lines)])
-    assert [each["value"] for each in records[0]["releases"]] == [10, 1]
+    total, distinct = (each["value"] for each in records[0]["releases"])
+    assert abs(total - 10) <= 6  # at a scale of 0.4: beyond that with probability 3e-7
+    assert distinct == 1
 
 
 def test_bad_lines_stop_it_if_they_are_to_and_nothing_is_shown_of_them() -> None:
@@ -116,14 +118,20 @@ def test_bad_lines_stop_it_if_they_are_to_and_nothing_is_shown_of_them() -> None
         assert "secret" not in str(caught.value)
 
 
-def test_a_stop_keeps_open_windows_for_the_next_run(tmp_path: Path) -> None:
+def test_a_row_that_a_pipe_sends_again_after_a_restart_counts_once(tmp_path: Path) -> None:
+    """`tail -F` sends the last lines again. What was open is released as it was; counting begins with a new window."""
     asked = watch()
     state = MonitorState(tmp_path, asked.to_json())
     assert run(asked, [at(1, rows(0, 1))], state, ends=False)[0] == []
     state.close()
-    records, _ = run(asked, [at(30, rows(2)), at(80)], MonitorState(tmp_path, asked.to_json()), start=20, ends=False)
-    assert totals(records) == {"12:00:00": 3}
-    assert "after its last checkpoint at 2026-11-16T12:00:01Z" in records[0]["note"]
+    again = MonitorState(tmp_path, asked.to_json())
+    blocks = [at(20, rows(0, 1, 2)), at(30, rows(3, 30)), at(61, rows(0, 60, 61)), at(140)]
+    records, monitor = run(asked, blocks, again, start=20, ends=False)
+    assert totals(records) == {"12:00:00": 2, "12:01:00": 2}
+    assert monitor.counters["late"] == 6
+    said = records[1]["note"]
+    assert "after its last checkpoint at 2026-11-16T12:00:01Z was not counted" in said
+    assert "the next one begins at 2026-11-16T12:01:00Z" in said
 
 
 def test_windows_of_which_a_pipe_saw_nothing_are_not_released_and_that_is_said(tmp_path: Path) -> None:
@@ -131,18 +139,95 @@ def test_windows_of_which_a_pipe_saw_nothing_are_not_released_and_that_is_said(t
     state = MonitorState(tmp_path, asked.to_json())
     run(asked, [at(1, rows(0, 1))], state, ends=False)
     state.close()
-    records, _ = run(asked, [at(3700)], MonitorState(tmp_path, asked.to_json()), start=3600, ends=False)
-    assert totals(records) == {"12:00:00": 2, "12:59:00": 0, "13:00:00": 0}
-    assert "from 2026-11-16T12:01:00Z to 2026-11-16T12:59:00Z were not watched" in " ".join(
-        each.get("note", "") for each in records
-    )
+    records, _ = run(asked, [at(3740)], MonitorState(tmp_path, asked.to_json()), start=3600, ends=False)
+    assert totals(records) == {"12:00:00": 2, "13:01:00": 0}
+    assert "the next one begins at 2026-11-16T13:01:00Z" in records[1]["note"]
+
+
+def test_rows_with_the_time_of_their_arrival_begin_with_a_new_window_too(tmp_path: Path) -> None:
+    asked = watch(LineFields.of(format="lines"), Windows(60))
+    state = MonitorState(tmp_path, asked.to_json())
+    run(asked, [at(1, b"a\n")], state, ends=False)
+    state.close()
+    blocks = [at(130, b"a\n"), at(181, b"b\n"), at(240)]
+    records, _ = run(asked, blocks, MonitorState(tmp_path, asked.to_json()), start=130, ends=False)
+    assert totals(records) == {"12:00:00": 1, "12:03:00": 1}
+
+
+def test_no_two_monitors_in_a_row_count_the_same_window() -> None:
+    """The second knows nothing of the first, gets its rows again, and begins where it cannot have been."""
+    for end in (5, 49, 50, 51, 59, 60):
+        first, _ = run(watch(), [at(1, rows(0, 1)), at(end, rows(end))])
+        second, _ = run(watch(), [at(end, rows(0, 1, end)), at(200)], start=end)
+        assert not set(totals(first)) & set(totals(second))
+        assert sum(totals(first).values()) == 3
+
+
+def test_a_replay_of_a_pipe_has_no_state(tmp_path: Path) -> None:
+    """Its rows come again from the first, and nobody knows which of them were counted."""
+    asked = watch(windows=Windows(60, 0, (NOON // 60, NOON // 60 + 2)))
+    with pytest.raises(ArgumentError, match="a replay of a pipe cannot go on"):
+        run(asked, [at(1, rows(0))], MonitorState(tmp_path, asked.to_json()))
+
+
+def test_who_leaves_a_pipe_of_records_ends_the_run_and_the_rest_is_kept(tmp_path: Path) -> None:
+    asked, found = watch(), []
+
+    def sink(number: int, text: str) -> None:
+        if number == 3:
+            raise BrokenPipeError(32, "Broken pipe")
+        found.append(number)
+
+    state = MonitorState(tmp_path, asked.to_json())
+    blocks, clock = [at(second) for second in (1, 71, 140, 200, 260)], lambda: (NOON - 20) * 10**9
+    with pytest.raises(CheckpointError, match=r"1 records could not be written \(Broken pipe\). A run on the same"):
+        Monitor(asked, "test", lambda *_: iter(blocks), state, [sink], replays=True, clock=clock).run()
+    state.close()
+    again = MonitorState(tmp_path, asked.to_json())
+    Monitor(asked, "test", lambda *_: iter(blocks[:0]), again, [lambda n, _: found.append(n)], replays=True,
+            clock=clock).run()  # fmt: skip
+    assert found[:3] == [1, 2, 3]
+
+
+def test_a_clock_that_is_set_is_said() -> None:
+    now, elapsed = [0], [0]
+    steady = Steady(lambda: now[0], 0, lambda: elapsed[0])
+    for more, passed, jump in ((5, 5, 0), (3600, 1, 3599), (1, 1, 0), (-50, 1, -51), (1, 1, 0), (9, 1, 0)):
+        now[0] += more * 10**9
+        elapsed[0] += passed * 10**9
+        steady()
+        assert steady.jump == jump * 10**9
+        steady.jump = 0
+    asked, found, times = watch(), [], [NOON * 10**9]
+    blocks = [at(1), at(3700)]
+
+    def source(clock: object, *_: object) -> object:
+        yield blocks[0]
+        times[0] += 3700 * 10**9
+        clock()  # type: ignore[operator]
+        yield blocks[1]
+
+    Monitor(asked, "test", source, MonitorState(None, asked.to_json()), [lambda _, text: found.append(text)],
+            replays=False, clock=lambda: times[0], elapsed=lambda: 0).run()  # type: ignore[arg-type]  # fmt: skip
+    assert any("the clock of this machine was set forward by 3700s" in text for text in found)
+
+
+def test_a_key_that_no_line_has_is_said_once_and_not_in_the_records() -> None:
+    for lines, told in ((b'{"q":1}\n' * 1000, True), (b'{"q":1}\n' * 1000 + rows(0), False), (b"", False)):
+        said: list[str] = []
+        asked = watch()
+        blocks = [at(1, lines), at(2, lines)]
+        Monitor(asked, "test", lambda *_, b=blocks: iter(b), MonitorState(None, asked.to_json()), replays=False,
+                clock=lambda: (NOON - 20) * 10**9, say=said.append).run()  # fmt: skip
+        assert len(said) == told
+        assert not told or "none of the first 1,000 lines could be used as a row. Check --format, --key" in said[0]
 
 
 def test_a_file_is_read_on_after_a_stop_and_nothing_is_late(tmp_path: Path) -> None:
     log, asked = tmp_path / "log", watch()
-    log.write_bytes(rows(0, 1))
+    log.write_bytes(rows(0, 1))  # before the first start: not counted
     found: list[dict[str, object]] = []
-    for start, more in ((1, rows(2, 60, 1800, 3599)), (3700, b"")):
+    for start, more in ((-20, rows(2, 60, 1800, 3599)), (3700, b"")):
         state = MonitorState(tmp_path / "state", asked.to_json())
         monitor = Monitor(
             asked, "log", file_source(log, follow=True), state, [lambda _, text: found.append(json.loads(text))],
@@ -155,7 +240,7 @@ def test_a_file_is_read_on_after_a_stop_and_nothing_is_late(tmp_path: Path) -> N
             file.write(more)
     counted = totals(found)
     assert {at: count for at, count in counted.items() if count} == {
-        "12:00:00": 3, "12:01:00": 1, "12:30:00": 1, "12:59:00": 1
+        "12:00:00": 1, "12:01:00": 1, "12:30:00": 1, "12:59:00": 1
     }  # fmt: skip
     assert monitor.counters["late"] == 0
 
@@ -171,7 +256,7 @@ def test_records_that_could_not_be_written_are_written_later(tmp_path: Path) -> 
 
     blocks = [at(second) for second in (1, 71, 72, 140, 200)]
     state = MonitorState(None, asked.to_json())
-    clock = lambda: (NOON + 1) * 10**9  # noqa: E731
+    clock = lambda: (NOON - 20) * 10**9  # noqa: E731
     Monitor(asked, "test", lambda *_: iter(blocks), state, [sink], replays=False, clock=clock, say=said.append).run()
     assert found == [1, 2, 3]
     assert calls[:4] == [1, 1, 1, 1]

@@ -110,13 +110,24 @@ def test_presets_read_what_the_collectors_write(duckdb: DuckDB) -> None:
         assert found == ([(("10.0.0.1",), MINUTE, 60)], 0)
 
 
+def test_a_preset_keeps_its_unit_for_other_fields_of_time(duckdb: DuckDB) -> None:
+    line = json.dumps({"time_flow_start_ns": NOON * 10**9, "time_received_ns": 5, "src_addr": "a"}).encode()
+    for time in ("time_flow_start_ns", "time_received_ns"):
+        fields = LineFields.of(preset="goflow2", time=time)
+        wanted = MINUTE if time == "time_flow_start_ns" else 0
+        assert read(duckdb, fields, line) == ([(("a",), wanted, 1)], 0)
+
+
 def test_csv_has_a_header_or_names(duckdb: DuckDB) -> None:
     lines = b'%d,"a, ""b""",x\r\n%d,c,y\n' % (NOON, NOON)
     wanted = ([(('a, "b"',), MINUTE, 1), (("c",), MINUTE, 1)], 0)
     assert read(duckdb, LineFields.of(format="csv", key=("k",), time="t"), lines, b"\xef\xbb\xbft,k,z\n") == wanted
     assert read(duckdb, LineFields.of(format="csv", key=("k",), time="t", names=("t", "k", "z")), lines) == wanted
-    with pytest.raises(DataError, match=r"no column is named 'q'\. Choose from the header: t, k, z"):
-        read(duckdb, LineFields.of(format="csv", key=("q",)), lines, b"t,k,z\n")
+    with pytest.raises(DataError, match=r"its first line names no column 'q'.*if there is none: --fields") as caught:
+        read(duckdb, LineFields.of(format="csv", key=("q",)), lines, b"10.0.0.7,secret,z\n")
+    assert "secret" not in str(caught.value)
+    with pytest.raises(DataError, match=r"two columns 'k'"):
+        read(duckdb, LineFields.of(format="csv", key=("k",)), lines, b"k,k,z\n")
 
 
 BAD = [b"", b"{", b"\xff\xfe", b'"open', b'x"y,"z', b"a\rb", b"[1]", b"{}", b"null", b"a,b,c,d,e", b"\x00", b'{"k":1}x',
@@ -163,6 +174,12 @@ def test_fields_that_are_none() -> None:
         ({"format": "csv", "key": ("k",), "delimiter": "ab"}, "one character"),
         ({"format": "json", "key": ("k",), "time": "t", "time_unit": "h"}, "no such unit"),
         ({"format": "json", "key": ("k",), "clip": True}, "no field of values"),
+        ({"format": "json", "key": ("k",), "value": "n", "max_value": 0}, "from 1 to 2"),
+        ({"format": "json", "key": ("k",), "time_unit": "ms"}, "time_unit = 'ms': has no use without --time"),
+        ({"preset": "goflow2", "time": "arrival", "time_unit": "ns"}, "no use without --time"),
+        ({"format": "json", "key": ("k",), "delimiter": ";"}, "no use with --format json"),
+        ({"format": "json", "key": ("k",), "names": ("k",)}, "fields = .*no use with --format json"),
+        ({"format": "lines", "max_value": 5}, "max_value = 5: has no use with --format lines"),
     ):
         with pytest.raises(ArgumentError, match=said):
             LineFields.of(**asked)

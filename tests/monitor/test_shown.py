@@ -109,7 +109,7 @@ def test_a_fall_is_told_once_there_are_windows_to_compare_with(records: list[str
 
 
 def test_the_page_gets_what_was_released_and_then_what_is(records: list[str]) -> None:
-    seen = board([records[0], note_record(2, 0, "the file was rotated")], below=99.0)
+    seen = board([records[0], note_record("a", 2, 0, "the file was rotated")], below=99.0)
     number, text = seen.after(0, wait=0)
     content = json.loads(text)
     assert number == 2
@@ -250,7 +250,7 @@ def test_a_monitor_says_how_it_is(tmp_path: Path) -> None:
         yield at(76)
 
     monitor = Monitor(asked, "test", source, MonitorState(None, asked.to_json()), [sink], replays=True,
-                      clock=lambda: at(5).now)  # fmt: skip
+                      clock=lambda: at(-15).now)  # fmt: skip
     assert (monitor.alive, monitor.ready) == (True, False)
     monitor.run()
     assert seen[:2] == [(True, True), (True, False)]

@@ -60,4 +60,6 @@ def test_spans_that_are_none() -> None:
         with pytest.raises(ArgumentError, match=said):
             Windows.of("1m", **{**day, **changes})
     with pytest.raises(ArgumentError, match="from 0s to 7d"):
-        Windows.of("1m", "8d")
+        Windows.of("1d", "8d")
+    with pytest.raises(ArgumentError, match="lateness = '1h': must be from 0s to 1000s for windows of 1s"):
+        Windows.of("1s", "1h")

@@ -6,11 +6,11 @@ import json
 import os
 import signal
 import sys
+import time as clock
 import webbrowser
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from time import time_ns
 from typing import Annotated, Any, Literal
 
 import typer
@@ -44,8 +44,8 @@ EXAMPLES = """[bold]Examples[/]
 
 stablesketch monitor --demo
 
-tail -F eve.json | stablesketch monitor - --preset suricata --statistic shannon --every 1m --epsilon 1 --delta 1e-9 \\
-  --state /var/lib/stablesketch
+tail -n 0 -F eve.json | stablesketch monitor - --preset suricata --statistic shannon --every 1m \\
+  --epsilon 1 --delta 1e-9 --state /var/lib/stablesketch
 
 stablesketch monitor /var/log/zeek/conn.log --follow --preset zeek --key id.orig_h --statistic hill --order 0.5 \\
   --every 5m --epsilon 1 --delta 1e-9 --state state --out releases.jsonl
@@ -78,7 +78,7 @@ def monitor(
         bool, options.in_data("--follow", help="Wait for more lines, through rotation and truncation of the file.")
     ] = False,
     preset: Annotated[
-        Literal["zeek", "suricata", "goflow2"] | None, options.in_data(help="LineFields as this collector writes them.")
+        Literal["zeek", "suricata", "goflow2"] | None, options.in_data(help="Fields as this collector writes them.")
     ] = None,
     key: options.Key = None,
     time: Annotated[
@@ -176,11 +176,14 @@ def monitor(
     privacy = options.privacy_of(epsilon, delta, 0, 1, "add_remove", 1)
     if follow and (source == "-" or since is not None):
         raise typer.BadParameter("--follow is for a file that is being written. Leave it out.")
-    if day is None and source != "-" and not follow and since is None and read.time is not None:
+    if day is None and source != "-" and not follow and since is None:
         raise typer.BadParameter(
-            "a file that is not followed is replayed, and needs --from and --until: which windows there are must not "
-            "depend on its rows. To wait for more rows, add --follow."
+            "a file that is not followed is replayed, and needs --time, --from and --until: which windows there are "
+            "must not depend on its rows. To wait for more rows, add --follow."
         )
+    if lateness is not None and (read.time is None or since is not None):
+        why = "without --time no row is late" if read.time is None else "a replay waits for all rows"
+        raise typer.BadParameter(f"--lateness has no use: {why}. Leave it out.")
     late = lateness or ("0s" if read.time is None or since is not None else "10s")
     watch = Watch.of(
         [statistic.made(), *map(_statistic, also or ())], privacy.epsilon, privacy.delta, read,
@@ -197,10 +200,11 @@ def monitor(
         messengers.append(webhook(alert_url))
     if alert_below is None and alert_drop is None and len(messengers) > 1:
         raise typer.BadParameter("nothing is an alert. Add --alert-drop 3, or --alert-below.")
+    name = source if source == "-" else os.path.abspath(source)
     judge = Judge(alert_below, alert_drop)
     outputs = Outputs(listen, listen_private, textfile)
     try:
-        held = MonitorState(state, watch.to_json())
+        held = MonitorState(state, watch.to_json(name, follow=follow))
     except BaseException:
         outputs.close()
         raise
@@ -212,9 +216,10 @@ def monitor(
         running = Monitor(
             watch, "standard input" if source == "-" else source,
             partial(_source, source, follow) if day is None else day.blocks, held, [sink, alerts, *shown],
-            replays=source != "-", clock=time_ns if day is None else day.clock, say=note,
+            replays=source != "-", say=note, clock=clock.time_ns if day is None else day.clock,
+            elapsed=clock.monotonic_ns if day is None else None,
         )  # fmt: skip
-        note(watch.promise)
+        note(_promise(watch, piped=source == "-"))
         outputs.begin(running)
         for said in outputs.addresses:
             note(said)
@@ -264,6 +269,18 @@ def _stopping(running: Monitor) -> None:
         kind = getattr(signal, name, None)
         if kind is not None and signal.getsignal(kind) != signal.SIG_IGN:
             signal.signal(kind, lambda *_: running.stop())
+
+
+def _promise(watch: Watch, *, piped: bool) -> str:
+    """What the user gets for ε, in plain words, before anything is read."""
+    said = watch.promise
+    if watch.on_bad == "error":
+        said += ". A line that cannot be used ends the monitor (--on-bad error), and everybody can see that it ended"
+    if piped and watch.fields.time is None:
+        said += ". Every line must come through the pipe once, also after a restart: use tail -n 0 -F"
+    if watch.windows.span is None:
+        said += ". Counting begins with the next whole window"
+    return said
 
 
 def _show(_: int, text: str) -> None:

@@ -47,6 +47,15 @@ class LineFields:
         kind = format or (usual.format if usual else _by_name(source))
         if kind not in get_args(Format):
             raise ArgumentError("format", kind, "there is no such format", f"Pass {', '.join(get_args(Format))}")
+        timed = time != "arrival" and (time is not None or usual is not None)
+        for name, given, useful in (
+            ("time_unit", time_unit, timed), ("fields", names, kind in ("csv", "tsv", "zeek")),
+            ("delimiter", delimiter, kind in ("csv", "tsv")), ("max_value", max_value, kind != "lines"),
+            ("clip", clip or None, kind != "lines"),
+        ):  # fmt: skip
+            if given is not None and not useful:
+                without = "without --time" if name == "time_unit" else f"with --format {kind}"
+                raise ArgumentError(name, given, f"has no use {without}", "Leave it out")
         if kind == "lines":
             if key not in ((), ("line",)) or value is not None or time not in (None, "arrival"):
                 raise ArgumentError(
@@ -58,7 +67,7 @@ class LineFields:
         if not key:
             raise ArgumentError("key", None, "the field of keys is missing", "Pass --key, or --preset")
         if usual is not None:
-            time, time_unit = time or usual.time, time_unit or (usual.time_unit if time is None else None)
+            time, time_unit = time or usual.time, time_unit or (None if time == "arrival" else usual.time_unit)
             value = value or (usual.value if max_value is not None else None)
         if (value is None) != (max_value is None):
             missing = "value" if value is None else "max_value"
@@ -71,7 +80,7 @@ class LineFields:
             )
         made = cls(
             kind, key, None if time == "arrival" else time, time_unit or "s", value,  # type: ignore[arg-type]  # checked
-            max_value or 1, clip, names, delimiter or ("\t" if kind in ("tsv", "zeek") else ","),
+            1 if max_value is None else max_value, clip, names, delimiter or ("\t" if kind in ("tsv", "zeek") else ","),
         )  # fmt: skip
         for name in made.all:
             if not name or '"' in name:

@@ -10,6 +10,7 @@ Clock = Callable[[], int]
 BLOCK = 1 << 22  # bytes that are read at once
 POLL = 0.1  # seconds between looks for more
 HEAD = 1 << 16  # bytes in which a header must be
+_JUMP = 10 * 10**9  # nanoseconds by which a clock must be set to be noticed
 
 
 class LineCutter:
@@ -64,11 +65,24 @@ class LineCutter:
 
 
 class Steady:
-    """A clock that never goes back: while the machine's is behind, it stands."""
+    """A clock that never goes back: while the machine's is behind, it stands.
 
-    def __init__(self, clock: Clock, last: int = 0) -> None:
-        self._clock, self._last = clock, last
+    With `elapsed`, a clock that nobody sets, it knows when the machine's clock was set: `jump` then has the difference
+    in nanoseconds, until somebody takes it.
+    """
+
+    def __init__(self, clock: Clock, last: int = 0, elapsed: Clock | None = None) -> None:
+        self._clock, self._last, self._elapsed = clock, last, elapsed
+        self._ahead: int | None = None  # of the machine's clock before the other one
+        self.jump = 0
 
     def __call__(self) -> int:
-        self._last = max(self._last, self._clock())
+        now = self._clock()
+        if self._elapsed is not None:
+            ahead = now - self._elapsed()
+            if self._ahead is not None and abs(ahead - self._ahead) >= _JUMP:
+                self.jump += ahead - self._ahead
+            if self._ahead is None or abs(ahead - self._ahead) >= _JUMP:
+                self._ahead = ahead
+        self._last = max(self._last, now)
         return self._last

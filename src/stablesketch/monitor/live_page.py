@@ -8,6 +8,7 @@ from string import Template
 
 from ..page import document, escaped
 from .board import Board
+from .windows import in_units
 
 
 def live_page(board: Board) -> str:
@@ -21,12 +22,6 @@ def live_page(board: Board) -> str:
     body, script = (folder.joinpath(f"live_page.{end}").read_text(encoding="utf-8") for end in ("html", "js"))
     filled = Template(body).substitute(
         title=escaped(title), about=escaped(json.dumps(about)), promise=escaped(watch.promise),
-        every=escaped(_length(watch.windows.every)), confidence=about["confidence"],
+        every=in_units(watch.windows.every), confidence=about["confidence"],
     )  # fmt: skip
     return document(title, filled, script)
-
-
-def _length(seconds: int) -> str:
-    units = {86_400: "day", 3_600: "hour", 60: "minute", 1: "second"}
-    unit, name = next(each for each in units.items() if seconds % each[0] == 0)
-    return f"every {name}" if seconds == unit else f"every {seconds // unit} {name}s"

@@ -1,4 +1,12 @@
-"""`Monitor`: takes blocks of lines, counts rows into windows, releases the windows that close, and stores all of it."""
+"""`Monitor`: takes blocks of lines, counts rows into windows, releases the windows that close, and stores all of it.
+
+**A row counts once, whatever is started when.** A monitor that begins anew, and one that is started again on a pipe,
+counts from the first window on that no earlier one can have counted rows into: the first that takes none yet, by the
+clock. So if `tail -F` sends lines a second time, those with a time of their own are late. (Rows that have the time of
+their arrival cannot be known again: who sends them must send them once.) Windows that a pipe had open are released as
+they were at the last checkpoint. A file that is followed goes on where the state says, since what was counted and how
+far the file was read are stored together.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import CheckpointError, DataError
+from ..errors import ArgumentError, CheckpointError, DataError
 from ..reading.duckdb import DuckDB, prefetched
 from .block import Block, Rows
 from .lines import Clock, Steady
@@ -18,13 +26,14 @@ from .reader import LineReader
 from .records import note_record, window_record
 from .state import MonitorState
 from .watch import Watch
-from .windows import MOST_WINDOWS, SECOND, shown
+from .windows import MOST_LIVE, SECOND, in_units, shown
 
 Sink = Callable[[int, str], None]
 Source = Callable[[Clock, Any, int | None], Iterator[Block]]
 _CHECKPOINT = 1.0  # seconds between checkpoints
 _SILENT = 60.0  # seconds after which something hangs
 _AT_ONCE = 64  # windows that are released in one transaction
+_USELESS = 1_000  # lines without a row after which somebody is told
 
 
 class Monitor:
@@ -32,21 +41,27 @@ class Monitor:
 
     `source` opens the input, given the clock, the position of the last checkpoint and its clock (None at first);
     `replays` says that it finds its place again, as files do, and pipes do not. `sinks` get every record, with its
-    number, once it is stored; one that raises OSError gets it again. `say` is told what goes wrong meanwhile.
+    number, once it is stored; one that raises OSError gets it again; BrokenPipeError ends the run. `say` is told
+    what goes wrong meanwhile: for the eyes of who runs it. `elapsed` is a clock that nobody sets, to notice that the
+    other one was set.
     """
 
     def __init__(
         self, watch: Watch, name: str, source: Source, state: MonitorState, sinks: Sequence[Sink] = (), *,
-        replays: bool, clock: Clock = time.time_ns, say: Callable[[str], None] = lambda _: None,
+        replays: bool, clock: Clock = time.time_ns, elapsed: Clock | None = None,
+        say: Callable[[str], None] = lambda _: None,
     ) -> None:  # fmt: skip
+        if watch.windows.span is not None and not replays and state.folder is not None:
+            raise ArgumentError(
+                "state", str(state.folder), "a replay of a pipe cannot go on where it stopped",
+                "Leave out --state, or name a file instead of the pipe",
+            )  # fmt: skip
         self._watch, self._name, self._source, self._state, self._sinks = watch, name, source, state, sinks
         self._replays, self._say = replays, say
         self._last: int | None = state.fact("clock")
-        self._machine, self._clock = clock, Steady(clock, self._last or 0)
+        self._machine, self._clock = clock, Steady(clock, self._last or 0, elapsed)
         self._windows = OpenWindows(watch, state)
-        self._next: int = state.fact("next", watch.windows.index(self._clock() // SECOND))
-        if self._last is None and watch.windows.span is not None:
-            self._next = watch.windows.span[0]
+        self._next: int = state.fact("next", watch.windows.first_untouched(self._clock()))
         self._position: Any = state.fact("position")
         self._delivered: int = state.fact("delivered", 0)
         self._waiting = state.records(self._delivered)
@@ -56,6 +71,7 @@ class Monitor:
         self._stopped = threading.Event()
         self._stored_at = time.monotonic()
         self._trouble, self._reading = "", False
+        self._useful, self._unused = False, 0  # whether any line of this run was a row, and how many were not
         self.counters: dict[str, int] = state.fact("counters", {"rows": 0, "bad": 0, "late": 0, "early": 0})
 
     def stop(self) -> None:
@@ -83,7 +99,7 @@ class Monitor:
         Raises:
             DataError: a line cannot be used and lines are not to be skipped, or the input cannot be read. The state is
                 that of the last checkpoint.
-            CheckpointError: the clock has jumped further than there can be windows.
+            CheckpointError: the clock has jumped too far, or nobody takes the records any more. They are in the state.
         """
         self._went_on()
         self._reading = True
@@ -100,7 +116,10 @@ class Monitor:
             del read  # which ends its thread
         self._reading = False
         self._checkpoint()
-        self._deliver()
+        try:
+            self._deliver()
+        except OSError as error:
+            raise self._undelivered(error) from None
         self._checkpoint()  # which says that they were delivered
 
     # --- what a block does ---
@@ -112,6 +131,10 @@ class Monitor:
             )
         if block.note:
             self._note(block.now, block.note)
+        if self._clock.jump:
+            way, jump = "forward" if self._clock.jump > 0 else "back", abs(self._clock.jump) // SECOND
+            self._clock.jump = 0
+            self._note(block.now, f"the clock of this machine was set {way} by {in_units(jump)}.")
         if self._watch.windows.span is None:
             self._close(self._watch.windows.first_open(block.clock))
         self._count(block, rows)
@@ -135,6 +158,10 @@ class Monitor:
             )
         for name, more in (("rows", len(windows)), ("bad", rows.bad), ("late", late), ("early", early)):
             self.counters[name] += more
+        self._useful |= len(windows) > 0
+        self._unused += rows.bad
+        if self._unused >= _USELESS:
+            self._tell_useless()
         for number in np.unique(windows):
             if first <= number <= last:
                 here = np.flatnonzero(windows == number)
@@ -142,50 +169,57 @@ class Monitor:
 
     def _close(self, first: int) -> None:
         """Releases all windows before `first`, empty or not."""
-        if first - self._next > MOST_WINDOWS:
+        windows = self._watch.windows
+        if windows.span is None and first - self._next > MOST_LIVE:
             raise CheckpointError(
-                f"the clock of this machine says {shown(self._watch.windows.start(first))}, and the monitor is at "
-                f"{shown(self._watch.windows.start(self._next))}: that is {first - self._next:,} windows, of at most "
-                f"{MOST_WINDOWS:,}. Set the clock right and start again, or name another folder (--state)."
+                f"the clock of this machine says {shown(windows.start(first))}, and the monitor is at "
+                f"{shown(windows.start(self._next))}: that is {first - self._next:,} windows, of at most "
+                f"{MOST_LIVE:,}. Set the clock right and start again. If it is right, name a new folder (--state): "
+                "it begins with the next whole window."
             )
         while self._next < first:
             releases = self._windows.release(self._next)
             self._released.append(self._next)
-            self._record(window_record(self._number + 1, self._watch, self._next, releases))
+            self._record(window_record(self._state.id, self._number + 1, self._watch, self._next, releases))
             self._next += 1
             if len(self._released) >= _AT_ONCE:
                 self._store()
 
     def _end(self) -> None:
         """The input has ended: every window that could have had rows is released now."""
+        if self._unused:
+            self._tell_useless()
         self._close(self._watch.windows.last_open(self._clock()) + 1)
+
+    def _tell_useless(self) -> None:
+        """Not a record: that no line was a row is a fact about the rows."""
+        if not self._useful:
+            self._say(
+                f"none of the first {self._unused:,} lines could be used as a row. Check --format, --key, --time and "
+                "--value (this is not private: for your eyes only)"
+            )
+        self._useful = True
 
     # --- what is stored and delivered ---
 
     def _went_on(self) -> None:
-        """After a restart: what a pipe has lost is said, and the windows of which nothing was seen are not released."""
-        now = self._clock()
+        """After a restart of a pipe what it had open is released as it was, and it begins with a new window."""
+        now, windows = self._clock(), self._watch.windows
         if self._last is not None and not self._replays:
+            self._close(windows.last_open(self._last) + 1)
+            unseen, self._next = self._next, max(self._next, windows.first_untouched(now))
             self._note(
                 now,
                 "the monitor was started again. What came through the pipe after its last checkpoint at "
-                f"{shown(self._last // SECOND)} and before {shown(now // SECOND)} was not counted.",
+                f"{shown(self._last // SECOND)} was not counted. Windows before {shown(windows.start(unseen))} are "
+                f"released as they were then, and the next one begins at {shown(windows.start(self._next))}.",
             )
-            windows = self._watch.windows
-            unseen, closed = windows.last_open(self._last) + 1, windows.first_open(now)
-            if windows.span is None and unseen < closed:
-                self._close(unseen)
-                self._next = closed
-                self._note(
-                    now,
-                    f"the windows from {shown(windows.start(unseen))} to {shown(windows.start(self._next))} were not "
-                    "watched, and are not released.",
-                )
+            self._last = now
         self._last = now if self._last is None else self._last
         self._checkpoint()
 
     def _note(self, clock: int, text: str) -> None:
-        self._record(note_record(self._number + 1, clock, text))
+        self._record(note_record(self._state.id, self._number + 1, clock, text))
 
     def _record(self, text: str) -> None:
         self._number += 1
@@ -197,6 +231,8 @@ class Monitor:
             self._checkpoint()
             self._deliver()
             self._trouble = ""
+        except BrokenPipeError as error:
+            raise self._undelivered(error) from None
         except OSError as error:
             if isinstance(error, CheckpointError) and self._windows.spilled:
                 raise  # the last checkpoint is whole: a new run goes on from there
@@ -204,6 +240,15 @@ class Monitor:
                 self._say(f"{error}" if isinstance(error, CheckpointError) else f"a record cannot be written: {error}")
             self._trouble = str(error)
         self._stored_at = time.monotonic()
+
+    def _undelivered(self, error: OSError) -> CheckpointError:
+        """Stores what was delivered, and says where the rest is."""
+        self._checkpoint()
+        kept = self._state.folder is not None
+        return CheckpointError(
+            f"{len(self._waiting):,} records could not be written ({error.strerror}). "
+            + ("A run on the same --state writes them." if kept else "They are lost: without --state they are nowhere.")
+        )
 
     def _checkpoint(self) -> None:
         facts = {

@@ -31,7 +31,7 @@ class JsonLinesFile:
         except OSError as error:
             raise ArgumentError("out", str(path), f"cannot be written ({error.strerror})", "Choose another") from None
 
-    def __call__(self, number: int, text: str) -> None:
+    def __call__(self, _: int, text: str) -> None:
         """Appends a record, unless the file has it.
 
         Raises:
@@ -40,8 +40,8 @@ class JsonLinesFile:
         line = text.encode() + b"\n"
         with open(self._path, "ab", buffering=0) as file:
             regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)  # a device or a named pipe keeps nothing
-            last, torn = self._end() if regular else (b"", b"")
-            if _number(last) >= number:
+            *whole, torn = self._end() if regular else [b""]
+            if any(_is_after(one, line) for one in reversed(whole)):
                 return
             if torn and not line.startswith(torn):
                 line, torn = b"\n" + line, b""  # somebody else's line, which has no end
@@ -51,18 +51,17 @@ class JsonLinesFile:
             if regular:
                 os.fsync(file.fileno())
 
-    def _end(self) -> tuple[bytes, bytes]:
-        """The last whole line of the file, and what follows it."""
+    def _end(self) -> list[bytes]:
+        """The last lines of the file, the last of which has no end."""
         with open(self._path, "rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _LONGEST))
-            whole, _, torn = file.read(_LONGEST).rpartition(b"\n")
-        return whole.rpartition(b"\n")[2], torn
+            return file.read(_LONGEST).split(b"\n")
 
 
-def _number(line: bytes) -> int:
-    """That of a record; 0 of anything else."""
+def _is_after(written: bytes, line: bytes) -> bool:
+    """Whether a line is this record, or a later one of the same monitor; others may write to the same file."""
     try:
-        content = json.loads(line)
-        return int(content["number"]) if str(content["format"]).startswith("stablesketch-") else 0
+        content, own = json.loads(written), json.loads(line)
+        return bool(content["monitor"] == own["monitor"] and content["number"] >= own["number"])
     except (ValueError, KeyError, TypeError):
-        return 0
+        return False

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..errors import DataError
 from ..reading.duckdb import DuckDB, text_literal
 from ..reading.libraries import need
+from ..visible import visible
 from .block import Block, Rows
 from .fields import LineFields
 from .windows import SECOND
@@ -54,9 +55,7 @@ class LineReader:
         """Learns how a file begins; the lines without its header, which is no row."""
         if self._fields.format == "zeek":
             self._format = "json" if head.lstrip()[:1] == b"{" else "zeek"
-            found = _zeek_names(head)
-            if found is not None:
-                self._names = found
+            self._names = _zeek_names(head) or self._names
         elif self._fields.format in ("csv", "tsv") and self._fields.names is None:
             first = head.partition(b"\n")[0]
             text = first.decode(errors="replace").strip("\r")
@@ -91,10 +90,12 @@ class LineReader:
             )  # fmt: skip
         for name in self._fields.all:
             if self._names.count(name) != 1:
+                # What its first line has is not shown: without a header that is a row.
                 raise DataError(
-                    self._source, f"{'two columns are' if name in self._names else 'no column is'} named {name!r}",
-                    f"Choose from the header: {', '.join(self._names)}",
-                )  # fmt: skip
+                    self._source,
+                    f"its first line names {'two columns' if name in self._names else 'no column'} {visible(name)!r}",
+                    "Pass names from the header (--key, --time, --value), or of all columns if there is none: --fields",
+                )
 
     def _table(self, lines: bytes) -> tuple[Any, int]:
         """The rows as a table, and how many lines there were."""

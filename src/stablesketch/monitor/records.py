@@ -1,6 +1,7 @@
 """What a monitor says, as JSON lines: the releases of a window, or a note of something that happened to the input.
 
-Every record has a number, one more than that of the record before. All of it may be published: no record has anything
+Every record has a number, one more than that of the record before, and the identity of the state that it comes from,
+which is drawn at random. All of it may be published: no record has anything
 in it that was computed from rows but releases. How many rows there were, or were late, is in none.
 """
 
@@ -16,11 +17,12 @@ from .windows import SECOND, shown
 WINDOW, NOTE = "stablesketch-window/1", "stablesketch-note/1"
 
 
-def window_record(number: int, watch: Watch, window: int, releases: Sequence[Release]) -> str:
+def window_record(monitor: str, number: int, watch: Watch, window: int, releases: Sequence[Release]) -> str:
     """The releases of a window, and what they cost together."""
     epsilon, delta = watch.price
     content = {
         "format": WINDOW,
+        "monitor": monitor,
         "number": number,
         "start": shown(watch.windows.start(window)),
         "end": shown(watch.windows.start(window + 1)),
@@ -32,6 +34,8 @@ def window_record(number: int, watch: Watch, window: int, releases: Sequence[Rel
     return json.dumps(content)
 
 
-def note_record(number: int, clock: int, note: str) -> str:
+def note_record(monitor: str, number: int, clock: int, note: str) -> str:
     """Something that happened, in words."""
-    return json.dumps({"format": NOTE, "number": number, "time": shown(clock // SECOND), "note": note})
+    return json.dumps(
+        {"format": NOTE, "monitor": monitor, "number": number, "time": shown(clock // SECOND), "note": note}
+    )

@@ -10,13 +10,19 @@ windows that were released then. After a crash the file is as one of these trans
 - `delivered` says how many records are known to have been delivered.
 
 Secrets of open windows are in the file, so it must stay where the data are. SQLite overwrites what is deleted.
+
+**A copy of the folder is refused.** It has the secrets of windows that the original may have released since: released
+again, under the same noise but with other rows, the difference of both values would be exact. So the file knows its own
+inode and file system, and another file with its content is none.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
+import secrets
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -25,9 +31,9 @@ from typing import Any
 from ..checked_json import JsonError, parsed
 from ..durable import lock
 from ..errors import CheckpointError
-from ..reading.duckdb import text_literal
+from ..sqlite_reasons import kind_of, reason_of
 
-_VERSION = 1
+_VERSION = 2
 _KEPT = 10_000  # delivered records
 _REMEMBERED = 1_500  # of them, after a restart: a day of minutes for the page
 _TABLES = """
@@ -41,16 +47,31 @@ create table records (number integer primary key, text text not null);
 Stored = Mapping[int, tuple[bytes, Sequence[bytes]]]  # windows: the bits of the secret, and what each collector holds
 
 
+# What `asked` has, as it is typed.
+_TYPED = {
+    "source": "the input", "follow": "--follow", "fields": "how lines are read", "windows": "the windows",
+    "protect": "--protect", "confidence": "--confidence", "plans": "statistics, ε, δ or size", "ledger": "--ledger",
+}  # fmt: skip
+_NEW = (
+    "A new folder begins with the next whole window, and counts no row that was counted before; but a replay spends ε "
+    "again on its rows."
+)
+
+
 class MonitorState:
-    """The file `monitor.db` in a folder, which is made if it is missing; without a folder it is in memory alone."""
+    """The file `monitor.db` in a folder, which is made if it is missing; without a folder it is in memory alone.
+
+    `asked` is the question as JSON: another one is refused. Its records have its `id`, which is drawn at random.
+    """
 
     def __init__(self, folder: Path | None, asked: str) -> None:
         self._lock: int | None = None
-        self._folder = folder
+        self.folder = folder
         try:
             if folder is not None:
                 self._hold(folder)
             self._open(asked)
+            self.id: str = self.fact("id")
         except BaseException:
             self.close()
             raise
@@ -63,31 +84,54 @@ class MonitorState:
             lock(self._lock, wait=0.0)
         except TimeoutError:
             raise CheckpointError(
-                f"another monitor uses the folder {folder}. Stop it first, or name another folder (--state)."
+                f"another monitor uses the folder {folder}. Stop it first. With a folder of its own (--state) a second "
+                "monitor of the same rows costs its ε besides."
             ) from None
         except OSError as error:
-            raise CheckpointError(f"the folder {folder} cannot be used: {error.strerror}. Name another one.") from None
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            way_out = "Make room on the disk" if full else "Give this process the right to write there"
+            raise CheckpointError(f"the folder {folder} cannot be used: {error.strerror}. {way_out}.") from None
 
     def _open(self, asked: str) -> None:
-        name = ":memory:" if self._folder is None else str(self._folder / "monitor.db")
+        name = ":memory:" if self.folder is None else str(self.folder / "monitor.db")
         self._base = sqlite3.connect(name, isolation_level=None, check_same_thread=False)
         with self._told():
             self._base.execute("pragma secure_delete = on")
-            self._base.execute("pragma synchronous = full")
+            self._base.execute("pragma synchronous = extra")
             version = self._base.execute("pragma user_version").fetchone()[0]
             if not version:
-                made = f"insert into facts values ('asked', {text_literal(json.dumps(asked))});"
-                self._base.executescript(f"begin; {_TABLES} {made} pragma user_version = {_VERSION}; commit;")
+                self._base.execute("begin immediate")
+                for statement in _TABLES.split(";"):
+                    self._base.execute(statement)
+                self._base.execute(f"pragma user_version = {_VERSION}")
+                self.commit({"asked": asked, "id": secrets.token_hex(8), "place": self._place()})
             elif version != _VERSION:
                 raise CheckpointError(
-                    f"the state in {self._folder} is of version {version}, and this one reads {_VERSION}. Use the "
-                    "stablesketch that wrote it, or name another folder."
+                    f"the state in {self.folder} has version {version}, and this program reads {_VERSION}. Use the "
+                    f"stablesketch that wrote it, or name a new folder (--state). {_NEW}"
                 )
-            elif self.fact("asked") != asked:
+            elif self.fact("place") != self._place():
                 raise CheckpointError(
-                    f"the state in {self._folder} was made with other options, and its open windows cannot go on with "
-                    "these. Use the same options, or name another folder (--state)."
+                    f"the state in {self.folder} is a copy. The original may have released its windows, and a secret "
+                    f"must not be used twice. Use the original, or name a new folder (--state). {_NEW}"
                 )
+            else:
+                self._check(json.loads(self.fact("asked")), json.loads(asked))
+
+    def _place(self) -> list[int]:
+        """What tells this file from its copies: inode and file system. Device numbers change when a machine boots."""
+        if self.folder is None:
+            return []
+        path = self.folder / "monitor.db"
+        return [os.stat(path).st_ino, os.statvfs(path).f_fsid]
+
+    def _check(self, before: dict[str, Any], asked: dict[str, Any]) -> None:
+        other = [_TYPED.get(name, name) for name in sorted({*before, *asked}) if before.get(name) != asked.get(name)]
+        if other:
+            raise CheckpointError(
+                f"the state in {self.folder} was made for another question: {', '.join(other)} differ. Its open "
+                f"windows cannot go on with this one. Use the same options, or name a new folder (--state). {_NEW}"
+            )
 
     def fact(self, name: str, default: Any = None) -> Any:
         """Something that was stored by its name."""
@@ -157,10 +201,19 @@ class MonitorState:
     def _told(self) -> Iterator[None]:
         try:
             yield
-        except (sqlite3.Error, JsonError) as error:
+        except sqlite3.Error as error:
+            where = self.folder or "memory"
+            if kind_of(error) in ("SQLITE_NOTADB", "SQLITE_CORRUPT"):
+                raise CheckpointError(
+                    f"the state in {where} is damaged ({error}). What is in it cannot be used: name a new folder "
+                    f"(--state). {_NEW}"
+                ) from None
             raise CheckpointError(
-                f"the state in {self._folder or 'memory'} cannot be read or written ({error}). Nothing was lost: free "
-                "space or repair the folder; the last checkpoint is whole."
+                f"the state in {where} cannot be used ({error}): {reason_of(error)}. The last checkpoint is whole."
+            ) from None
+        except JsonError:
+            raise CheckpointError(
+                f"the state in {self.folder} is damaged. Name a new folder (--state). {_NEW}"
             ) from None
 
     def close(self) -> None:

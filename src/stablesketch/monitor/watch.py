@@ -88,7 +88,8 @@ class Watch:
         """What each release says of itself: its own share."""
         return Terms(plan.epsilon, plan.delta, "add_remove", 1, confidence=self.confidence)
 
-    def to_json(self) -> str:
-        """What a folder of state must have been made for."""
+    def to_json(self, source: str = "", *, follow: bool = False) -> str:
+        """What a folder of state must have been made for: the question and the input, but not what bad lines do."""
         own = {"fields": asdict(self.fields), "windows": asdict(self.windows), "confidence": self.confidence}
+        own |= {"protect": self.protect, "source": source, "follow": follow}
         return json.dumps({**own, "plans": [each.to_json() for each in self.plans]}, sort_keys=True)

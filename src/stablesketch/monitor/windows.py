@@ -8,6 +8,7 @@ one row more, and all windows change. So here
 
 - a live window closes when the clock of this machine has passed its end and the lateness, whatever the rows say;
 - a replay has a span that is said beforehand, and all of its windows are released when the input ends;
+- a live monitor begins with the first window that takes no rows yet, so that none is counted by two in a row;
 - which rows are dropped (late, early, outside of the span) depends on the row and the clock, not on other rows;
 - which windows are released, and when, depends on the clock or the span: an empty window is released as any other.
 
@@ -25,7 +26,9 @@ from ..errors import ArgumentError
 SECOND = 10**9  # the clock counts nanoseconds since 1970
 _DAY = 86_400
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": _DAY}
-MOST_WINDOWS = 100_000
+MOST_WINDOWS = 100_000  # of a replay
+MOST_LIVE = 10_000  # that may close at once
+_MOST_LATE = 1_000  # that wait for late rows
 
 
 def seconds(name: str, text: str) -> int:
@@ -34,6 +37,16 @@ def seconds(name: str, text: str) -> int:
     if match is None:
         raise ArgumentError(name, text, "must be a number and s, m, h or d", "Pass 30s, 5m, 1h or 1d, for example")
     return int(match[1]) * _UNITS[match[2]]
+
+
+def in_units(length: int) -> str:
+    """Seconds as people write them: 90s, 5m, 1h, 31d.
+
+    >>> in_units(0), in_units(90), in_units(300), in_units(2678400)
+    ('0s', '90s', '5m', '31d')
+    """
+    unit = next(unit for unit, size in reversed(_UNITS.items()) if length % size == 0 and (length or unit == "s"))
+    return f"{length // _UNITS[unit]}{unit}"
 
 
 def moment(name: str, text: str) -> int:
@@ -69,12 +82,16 @@ class Windows:
     def __post_init__(self) -> None:
         if self.every < 1 or (_DAY % self.every and self.every % _DAY) or self.every > 31 * _DAY:
             raise ArgumentError(
-                "every", f"{self.every}s",
+                "every", in_units(self.every),
                 "windows are aligned to UTC: their length must divide a day, or be 1 to 31 whole days",
                 "Pass 1m, 5m, 1h or 1d, for example",
             )  # fmt: skip
-        if not 0 <= self.lateness <= 7 * _DAY:
-            raise ArgumentError("lateness", f"{self.lateness}s", "must be from 0s to 7d", "Pass 10s, for example")
+        most = min(7 * _DAY, _MOST_LATE * self.every)
+        if not 0 <= self.lateness <= most:
+            raise ArgumentError(
+                "lateness", in_units(self.lateness),
+                f"must be from 0s to {in_units(most)} for windows of {in_units(self.every)}", "Pass 10s, for example",
+            )  # fmt: skip
         if self.span is not None and not 0 < self.span[1] - self.span[0] <= MOST_WINDOWS:
             raise ArgumentError(
                 "until", shown(self.start(self.span[1])),
@@ -119,3 +136,7 @@ class Windows:
         if self.span is not None:
             return self.span[1] - 1
         return (clock // SECOND + self.lateness) // self.every
+
+    def first_untouched(self, clock: int) -> int:
+        """The first window that no monitor can have counted a row into by now. A replay has its span."""
+        return self.span[0] if self.span is not None else self.last_open(clock) + 1
