@@ -8,7 +8,6 @@ import math
 import os
 import shutil
 import stat
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 import pytest
 from monitor_tools import at, rows, run, watch
 from prometheus_client.parser import text_string_to_metric_families
+from prometheus_tools import promtool
 
 import stablesketch as ss
 from stablesketch import ArgumentError
@@ -48,16 +48,6 @@ def samples(text: bytes) -> dict[tuple[str, str], float]:
         for family in text_string_to_metric_families(text.decode())
         for each in family.samples
     }
-
-
-def promtool(*arguments: str, text: bytes = b"") -> None:
-    """Prometheus' own checker; where there is none, the rest of the test is skipped, but never in CI."""
-    program = shutil.which("promtool")
-    if program is None:
-        reason = "metrics NOT CHECKED by promtool: apt-get install prometheus"
-        pytest.fail(reason) if os.environ.get("CI") == "true" else pytest.skip(reason)
-    done = subprocess.run([program, *arguments], input=text, capture_output=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_every_number_has_its_metric(records: list[str]) -> None:
