@@ -1,11 +1,13 @@
 """A day of DNS queries that somebody made up, with an attack in it, and the same day played fast.
 
 Names are asked for as they are in real resolvers: a few very often, most of them seldom, more by day than at night.
-From 07:30 to 07:45 UTC many machines ask for one name, as they do when it is flooded. The seed is fixed.
+From 07:30 to 07:45 UTC many machines ask for one name, as they do when it is flooded. The seed is fixed. `python -m
+stablesketch.monitor.demo_day` writes the day to standard output.
 """
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -20,7 +22,7 @@ from .windows import SECOND
 START, MINUTES = 1_794_787_200, 1_440  # 2026-11-16T00:00:00Z
 FIELDS = LineFields.of(format="json", key=("query",), time="time")
 ATTACK = range(450, 465)  # minutes of the day
-_NAMES, _PER_MINUTE, _FLOOD = 3_000, 1_500, 2_500
+_NAMES, _PER_MINUTE, _FLOOD = 3_000, 900, 1_500
 _FIRST, _AT_ONCE, _PAUSE = 300, 120, 0.5  # minute it begins with; minutes without a pause; seconds for each one after
 
 
@@ -57,3 +59,8 @@ class PlayedDay:
         while True:
             time.sleep(_PAUSE)
             yield Block(b"", self._now, self._now, MINUTES)
+
+
+if __name__ == "__main__":
+    for each in range(MINUTES):
+        sys.stdout.buffer.write(minute(each))
