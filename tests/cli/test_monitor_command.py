@@ -182,6 +182,39 @@ def test_options_that_would_be_ignored_are_refused(shell: Shell, tmp_path: Path)
     assert "secret" not in shown.err
 
 
+def test_people_are_protected_in_each_window_and_a_ledger_stops_it(shell: Shell, tmp_path: Path) -> None:
+    rows = [f"2026-11-16T{hour:02}:30:00Z,app{i % 3},u{i % 7}" for hour in range(24) for i in range(30)]
+    path = shell.write("day.csv", "\n".join(["at,app,user", *rows]))
+    asked = [str(path), "--key", "app", "--time", "at", "--every", "1h", "--statistic", "shannon", *DAY]
+    asked += ["--epsilon", "1", "--delta", "1e-9", "--protect", "person-window", "--person", "user"]
+    asked += ["--pairs-per-person", "2", "--ledger", str(tmp_path / "b.db"), "--budget-per", "day"]
+    shown = shell("monitor", *asked)
+    assert shown.code == 5
+    made = "stablesketch ledger new b.db --epsilon 10 --people --per day"
+    assert f"there is no ledger {tmp_path}/b.db. Make one: {made}" in shown.err
+    assert shell("ledger", "new", str(tmp_path / "b.db"), "--people", "--per", "month", "--epsilon", "4").code == 0
+    shown = shell("monitor", *asked)
+    assert shown.code == 5
+    assert "renews each month, and --budget-per is day" in shown.err
+    asked[-1] = "month"
+    shown = shell("monitor", *asked)
+    assert shown.code == 0, shown.err
+    assert "All that one person did in a window is protected; 2 of their rows count. ε is spent again each" in shown.err
+    assert "up to ε = 24 in a day for somebody who is in all 24 windows" in shown.err
+    records = [json.loads(line) for line in shown.out.splitlines()]
+    assert 1 <= sum("releases" in each for each in records) < 24
+    assert "the budget of the ledger is spent" in records[-1]["note"]
+    assert "It renews on" in records[-1]["note"]
+    for typed, said in (
+        (["--person", "user"], "need each other"), (["--protect", "person-window"], "need each other"),
+        (["--budget-per", "day"], "--budget-per is about a ledger"),
+        (["--pairs-per-person", "3"], "has no use without"),
+    ):  # fmt: skip
+        shown = shell("monitor", *asked[: asked.index("--epsilon")], "--epsilon", "1", "--delta", "1e-9", *typed)
+        assert shown.code == 2, typed
+        assert said in shown.err
+
+
 def test_alerts_are_said_and_stored(shell: Shell, tmp_path: Path) -> None:
     """Every hour has 50 keys but the last, which has 5: at ε = 100 it is the only alert."""
     rows = [f"2026-11-16T{hour:02}:30:00Z,app{i}" for hour in range(24) for i in range(50 if hour < 23 else 5)]

@@ -65,7 +65,7 @@ LOOKS_UP = {
 }
 FOR_ALL = {
     "arrays", "checked_json", "durable", "errors", "file_identity", "framing", "numeric", "paying", "search",
-    "secret",     "spoken", "visible", "_native",
+    "secret", "spoken", "sqlite_reasons", "visible", "_native",
 }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import os
 import shutil
 import stat
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,28 @@ def test_metrics_are_made_of_records_alone(records: list[str]) -> None:
     """The same releases, and another number of rows: the same bytes."""
     assert exposed(ReleasedMetrics(board(records))) == exposed(ReleasedMetrics(board(records)))
     assert all(b"private" not in exposed(ReleasedMetrics(board(each)))[0] for each in ([], records))
+
+
+def test_what_people_have_spent_adds_up_and_is_never_less_than_it_is(records: list[str]) -> None:
+    """Of a row it is the price of one window; somebody may be in all, and a note among the records counts as one."""
+    content = json.loads(records[0]) | {"epsilon": 0.1, "delta": 1e-9}
+    for protects, epsilon, sentence in (
+        ("event", 0.1, "A single row costs at most ε = 0.1 and δ = 1e-09 in all, however long this runs."),
+        (
+            "person-window",
+            0.7,
+            "Somebody who was in every window so far has spent at most ε = 0.7001 and δ = 7.001e-09.",
+        ),
+    ):
+        seen = board([], replace(ASKED, protect=protects))  # type: ignore[arg-type]
+        seen(7, json.dumps(content | {"epsilon_left": 2.3}))
+        found = samples(exposed(ReleasedMetrics(seen))[0])
+        assert found["stablesketch_epsilon_spent", ""] >= epsilon
+        assert found["stablesketch_epsilon_spent", ""] == pytest.approx(epsilon, rel=1e-15)
+        assert found["stablesketch_delta_spent", ""] == pytest.approx(1e-8 * epsilon)
+        assert found["stablesketch_epsilon_remaining", ""] == 2.3
+        said = json.loads(seen.after(0, 0)[1])["budget"]
+        assert said == f"{sentence} ε = 2.3 is left in the ledger."
 
 
 def test_before_the_first_window_there_is_no_value() -> None:

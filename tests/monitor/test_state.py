@@ -14,7 +14,7 @@ from monitor_tools import at, rows, run, totals, watch
 from stablesketch import ArgumentError, CheckpointError
 from stablesketch.monitor.outlet import JsonLinesFile
 from stablesketch.monitor.records import note_record
-from stablesketch.monitor.state import MonitorState
+from stablesketch.monitor.state import MonitorState, StoredWindow
 
 ASKED = json.dumps({"source": "a'; drop table facts", "confidence": 0.95})
 
@@ -100,24 +100,25 @@ def test_folders_that_cannot_be_used(tmp_path: Path) -> None:
 
 def test_a_commit_is_all_or_nothing(tmp_path: Path) -> None:
     state = MonitorState(tmp_path, ASKED)
-    state.commit({"x": 1}, {7: (b"secret", [b"one", b"two"])})
-    state.spill({8: (b"spilled", [b"three"])})
+    state.commit({"x": 1}, {7: StoredWindow(b"secret", [b"one", b"two"], {b"who": 3})})
+    state.spill({8: StoredWindow(b"spilled", [b"three"])})
     with pytest.raises(TypeError):
-        state.commit({"x": 2, "y": object()}, {7: (b"secret", [b"other"])}, released=[7])
+        state.commit({"x": 2, "y": object()}, {7: StoredWindow(b"secret", [b"other"])}, released=[7])
     assert state.fact("x") == 1
-    assert state.window(7) == (b"secret", [b"one", b"two"])
+    assert state.window(7) == (b"secret", [b"one", b"two"], {b"who": 3})
     assert state.window(8) is None
 
 
 def test_nothing_is_left_of_the_secret_of_a_released_window(tmp_path: Path) -> None:
     state = MonitorState(tmp_path, ASKED)
-    state.commit({}, {7: (b"the bits of a secret", [b"and what it held" * 500])})
+    state.commit({}, {7: StoredWindow(b"the bits of a secret", [b"and what it held" * 500], {b"somebody": 1})})
     assert b"the bits of a secret" in (tmp_path / "monitor.db").read_bytes()
     state.commit({}, released=[7], records={1: "a record"})
     state.close()
     left = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert b"the bits" not in left
     assert b"it held" not in left
+    assert b"somebody" not in left
     assert b"a record" in left
 
 

@@ -16,7 +16,9 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.text import Text
 
-from ..errors import ArgumentError
+from ..errors import ArgumentError, LedgerMismatch
+from ..ledger import Ledger
+from ..ledger.period import Per
 from ..monitor import Monitor, Watch
 from ..monitor.alerts import Alerts, Judge, in_words
 from ..monitor.block import Block
@@ -34,6 +36,7 @@ from ..monitor.records import WINDOW
 from ..monitor.state import MonitorState
 from ..monitor.windows import Windows
 from ..published import Release
+from ..spoken import at_least
 from ..statistic import STATISTICS, Statistic
 from . import options
 from .exits import Exit
@@ -104,6 +107,23 @@ def monitor(
     on_bad: options.OnBad = "skip",
     epsilon: options.Epsilon = None,
     delta: options.Delta = None,
+    protect: Annotated[
+        Literal["event", "person-window"],
+        options.in_privacy(help="Single rows, over all windows; or people in each window, whose ε each window spends."),
+    ] = "event",
+    person: Annotated[str | None, options.in_privacy(help="The field of people, with --protect person-window.")] = None,
+    pairs_per_person: Annotated[
+        int | None,
+        options.in_privacy(
+            parser=options.count, metavar="N", help="How many rows of one person a window counts (default 1)."
+        ),
+    ] = None,
+    ledger: Annotated[
+        Path | None, options.in_privacy(help="Pay every window from this ledger; none is released once it is spent.")
+    ] = None,
+    budget_per: Annotated[
+        Per | None, options.in_privacy(help="Require that the budget of --ledger renews by this period (UTC).")
+    ] = None,
     mechanism: Annotated[
         Literal["sketch", "exact"], options.in_size(help="exact holds all keys of a window.")
     ] = "sketch",
@@ -171,7 +191,7 @@ def monitor(
         read = LineFields.of(
             format=format, preset=preset, key=tuple(options.listed(key)), time=time, time_unit=time_unit, value=value,
             max_value=max_value, clip=clip, names=tuple(options.listed(fields)) or None, delimiter=delimiter,
-            source=source,
+            source=source, person=person,
         )  # fmt: skip
     privacy = options.privacy_of(epsilon, delta, 0, 1, "add_remove", 1)
     if follow and (source == "-" or since is not None):
@@ -188,8 +208,9 @@ def monitor(
     watch = Watch.of(
         [statistic.made(), *map(_statistic, also or ())], privacy.epsilon, privacy.delta, read,
         Windows.of(every, late, since, until), mechanism=mechanism, memory=memory, error=error, on_bad=on_bad,
-        confidence=confidence,
+        confidence=confidence, protect=protect, pairs_per_person=1 if pairs_per_person is None else pairs_per_person,
     )  # fmt: skip
+    books = _ledger(ledger, budget_per, people=protect != "event")
     sink: Sink = _show if out is None else JsonLinesFile(out)
     messengers: list[Messenger] = [lambda alert: note(in_words(alert))]
     if alert_out is not None:
@@ -204,7 +225,7 @@ def monitor(
     judge = Judge(alert_below, alert_drop)
     outputs = Outputs(listen, listen_private, textfile)
     try:
-        held = MonitorState(state, watch.to_json(name, follow=follow))
+        held = MonitorState(state, watch.to_json(name, follow=follow, ledger=str(books.path) if books else ""))
     except BaseException:
         outputs.close()
         raise
@@ -216,10 +237,10 @@ def monitor(
         running = Monitor(
             watch, "standard input" if source == "-" else source,
             partial(_source, source, follow) if day is None else day.blocks, held, [sink, alerts, *shown],
-            replays=source != "-", say=note, clock=clock.time_ns if day is None else day.clock,
+            replays=source != "-", ledger=books, say=note, clock=clock.time_ns if day is None else day.clock,
             elapsed=clock.monotonic_ns if day is None else None,
         )  # fmt: skip
-        note(_promise(watch, piped=source == "-"))
+        note(_promise(watch, books, piped=source == "-"))
         outputs.begin(running)
         for said in outputs.addresses:
             note(said)
@@ -271,9 +292,30 @@ def _stopping(running: Monitor) -> None:
             signal.signal(kind, lambda *_: running.stop())
 
 
-def _promise(watch: Watch, *, piped: bool) -> str:
+def _ledger(path: Path | None, per: str | None, *, people: bool) -> Ledger | None:
+    """The ledger that windows pay from, which must be for what they protect, and renew as is asked for."""
+    if path is None:
+        if per is not None:
+            raise typer.BadParameter("--budget-per is about a ledger. Add --ledger, or leave it out.")
+        return None
+    made = f"stablesketch ledger new {path.name} --epsilon 10{' --people' * people}{f' --per {per}' if per else ''}"
+    if not path.exists():
+        raise LedgerMismatch(f"there is no ledger {path}. Make one: {made}")
+    found = options.open_ledger(path)
+    if per is not None and found.per != per:
+        renews = "does not renew" if found.per is None else f"renews each {found.per}"
+        raise LedgerMismatch(f"the budget of {path} {renews}, and --budget-per is {per}. Make another ledger: {made}")
+    return found
+
+
+def _promise(watch: Watch, ledger: Ledger | None, *, piped: bool) -> str:
     """What the user gets for ε, in plain words, before anything is read."""
     said = watch.promise
+    if ledger is not None:
+        until = "" if ledger.per is None else f" each {ledger.per}"
+        said += (
+            f". The ledger allows ε = {ledger.epsilon:g} at δ = {ledger.delta:g}{until}; {at_least(ledger.left())} left"
+        )
     if watch.on_bad == "error":
         said += ". A line that cannot be used ends the monitor (--on-bad error), and everybody can see that it ended"
     if piped and watch.fields.time is None:

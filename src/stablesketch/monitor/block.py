@@ -33,9 +33,10 @@ class Block:
 @dataclass(frozen=True)
 class Rows:
     """The rows of a block: Arrow columns of keys, the window of each, values if there are any; `bad` are the lines that
-    could not be used, whatever the reason."""
+    could not be used, whatever the reason. `persons` are whose rows they are, where people are protected."""
 
     keys: tuple[Any, ...]
     windows: NDArray[np.int64]
     values: NDArray[np.int64] | None
     bad: int
+    persons: Any = None

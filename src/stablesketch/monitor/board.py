@@ -13,7 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..bounding import budget
 from ..published import Release
+from ..spoken import at_least, at_most
 from ..statistic.words import Subject
 from .alerts import Fall, Judge
 from .records import WINDOW
@@ -25,14 +27,19 @@ _WINDOWS, _NOTES = 1_500, 20  # that are kept: a day of minutes
 
 @dataclass(frozen=True)
 class Seen:
-    """A released window: value, low and high of every number, how far the first fell, and which alerts it is."""
+    """A released window: value, low and high of every number, how far the first fell, and which alerts it is.
+
+    `spent` are ε and δ of what is protected, over all windows up to this one. An event is in one window. A person may
+    be in all of them, and then they add up; there are at most as many windows as records, so as many are counted.
+    `left` is the ε that is left in a ledger.
+    """
 
     number: int
     start: int
     end: int
     values: tuple[tuple[float, float, float], ...]
-    epsilon: float
-    delta: float
+    spent: tuple[float, float]
+    left: float | None
     fall: Fall | None
     alerts: tuple[str, ...]
 
@@ -82,7 +89,7 @@ class Board:
             self._news.wait_for(lambda: self.closed or self._number() > number, wait)
             windows = [each.to_dict() for each in self._windows if each.number > number]
             notes = [each for each in self._notes if each["number"] > number]
-            content = {"windows": windows, "notes": notes, "said": self._said}
+            content = {"windows": windows, "notes": notes, "said": self._said, "budget": self._budget()}
             return max(number, self._number()), json.dumps(content) if windows or notes else ""
 
     def close(self) -> None:
@@ -95,13 +102,25 @@ class Board:
         window = self._windows[-1].number if self._windows else 0
         return max(window, self._notes[-1]["number"] if self._notes else 0)
 
+    def _budget(self) -> str:
+        if not self._windows:
+            return ""
+        (epsilon, delta), left = self._windows[-1].spent, self._windows[-1].left
+        price = f"ε = {at_most(epsilon)} and δ = {at_most(delta)}"
+        said = f"A single row costs at most {price} in all, however long this runs."
+        if self.watch.protect != "event":
+            said = f"Somebody who was in every window so far has spent at most {price}."
+        return said if left is None else f"{said} ε = {at_least(left)} is left in the ledger."
+
     def _seen(self, number: int, content: dict[str, Any]) -> Seen:
         fall, reasons = self._judge(content)
         found = [each for release in content["releases"] for each in release.get("points") or [release]]
         values = tuple((_any(each["value"]), _any(each["low"]), _any(each["high"])) for each in found)
         ends = moment("start", content["start"]), moment("end", content["end"])
         alerts = tuple(str(reason["alert"]) for reason in reasons)
-        return Seen(number, *ends, values, content["epsilon"], content["delta"], fall, alerts)
+        times = 1 if self.watch.protect == "event" else number
+        spent = budget.total([(content["epsilon"], times)]), budget.total([(content["delta"], times)])
+        return Seen(number, *ends, values, spent, content.get("epsilon_left"), fall, alerts)
 
 
 def _any(number: float | None) -> float:

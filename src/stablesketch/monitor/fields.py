@@ -30,12 +30,14 @@ class LineFields:
     clip: bool = False
     names: tuple[str, ...] | None = None
     delimiter: str = ","
+    person: str | None = None
 
     @classmethod
     def of(
         cls, *, format: str | None = None, preset: str | None = None, key: tuple[str, ...] = (),
         time: str | None = None, time_unit: str | None = None, value: str | None = None, max_value: int | None = None,
         clip: bool = False, names: tuple[str, ...] | None = None, delimiter: str | None = None, source: str = "-",
+        person: str | None = None,
     ) -> LineFields:  # fmt: skip
         """The fields as users type them; what is not typed comes from the preset, or from the name of the file.
 
@@ -51,7 +53,7 @@ class LineFields:
         for name, given, useful in (
             ("time_unit", time_unit, timed), ("fields", names, kind in ("csv", "tsv", "zeek")),
             ("delimiter", delimiter, kind in ("csv", "tsv")), ("max_value", max_value, kind != "lines"),
-            ("clip", clip or None, kind != "lines"),
+            ("clip", clip or None, kind != "lines"), ("person", person, kind != "lines"),
         ):  # fmt: skip
             if given is not None and not useful:
                 without = "without --time" if name == "time_unit" else f"with --format {kind}"
@@ -81,6 +83,7 @@ class LineFields:
         made = cls(
             kind, key, None if time == "arrival" else time, time_unit or "s", value,  # type: ignore[arg-type]  # checked
             1 if max_value is None else max_value, clip, names, delimiter or ("\t" if kind in ("tsv", "zeek") else ","),
+            person,
         )  # fmt: skip
         for name in made.all:
             if not name or '"' in name:
@@ -95,17 +98,19 @@ class LineFields:
 
     @property
     def all(self) -> tuple[str, ...]:
-        """The names that are read, in the order of their texts: k0, ..., then t, then v."""
-        return (*self.key, *([self.time] if self.time else []), *([self.value] if self.value else []))
+        """The names that are read, in the order of their texts: k0, ..., then t, v and u."""
+        return (*self.key, *(name for name in (self.time, self.value, self.person) if name))
 
     @property
     def marks(self) -> tuple[str, ...]:
         """What the texts of `all` are called in SQL."""
         keys = tuple(f"k{i}" for i in range(len(self.key)))
-        return (*keys, *(["t"] if self.time else []), *(["v"] if self.value else []))
+        others = zip((self.time, self.value, self.person), "tvu", strict=True)
+        return (*keys, *(mark for name, mark in others if name))
 
     def rows(self, texts: str, every: int) -> str:
-        """SQL for the rows of a relation of texts: k0, ..., the window w if rows have times, the value v."""
+        """SQL for the rows of a relation of texts: k0, ..., the window w if rows have times, the value v; and the
+        person u with i, which says where the row stands: the first rows of a person count (people.py)."""
         keys = [f"k{i}" for i in range(len(self.key))]
         parts, whole, shown = list(keys), [f"{key} <> ''" for key in keys], list(keys)
         if self.time:
@@ -117,6 +122,10 @@ class LineFields:
             parts.append(f"{number} as n")
             whole.append(f"n between 1 and {LARGEST if self.clip else self.max_value}")
             shown.append(f"least(n, {self.max_value}) as v")
+        if self.person:
+            parts += ["u", "i"]
+            whole.append("u <> ''")
+            shown += ["u", "i"]
         # Materialized, or the texts would be taken out of the line again wherever they are named.
         return (
             f"with texts as materialized ({texts}), parts as materialized (select {', '.join(parts)} from texts) "

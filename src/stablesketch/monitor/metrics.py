@@ -37,8 +37,10 @@ class ReleasedMetrics:
         if last is None:
             return
         yield self._gauge("window_end_timestamp_seconds", "End of the last released window.", last.end)
-        yield self._gauge("epsilon_spent", "Privacy loss ε of what is protected, so far.", last.epsilon)
-        yield self._gauge("delta_spent", "Privacy loss δ of what is protected, so far.", last.delta)
+        yield self._gauge("epsilon_spent", "At most the ε of what is protected, over all windows.", last.spent[0])
+        yield self._gauge("delta_spent", "At most the δ of what is protected, over all windows.", last.spent[1])
+        if last.left is not None:
+            yield self._gauge("epsilon_remaining", "ε that is left in the ledger.", last.left)
         if last.fall is not None:
             about = "Deviations by which the first statistic is below the median of the windows before."
             yield self._gauge("fall_deviations", about, last.fall.deviations)

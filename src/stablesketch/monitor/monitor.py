@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, CheckpointError, DataError
+from ..errors import ArgumentError, BudgetExceeded, CheckpointError, DataError
+from ..ledger import Ledger
 from ..reading.duckdb import DuckDB, prefetched
 from .block import Block, Rows
 from .lines import Clock, Steady
@@ -40,15 +41,15 @@ class Monitor:
     """Runs a `Watch` over a source until it ends or `stop` is called; then `run` may be called on the same state again.
 
     `source` opens the input, given the clock, the position of the last checkpoint and its clock (None at first);
-    `replays` says that it finds its place again, as files do, and pipes do not. `sinks` get every record, with its
-    number, once it is stored; one that raises OSError gets it again; BrokenPipeError ends the run. `say` is told
-    what goes wrong meanwhile: for the eyes of who runs it. `elapsed` is a clock that nobody sets, to notice that the
-    other one was set.
+    `replays` says that it finds its place again, as files do, and pipes do not. `ledger` is paid by every window before
+    it is released; if its budget is spent, the window is not. `sinks` get every record, with its number, once it is
+    stored; one that raises OSError gets it again; BrokenPipeError ends the run. `say` is told what goes wrong
+    meanwhile: for the eyes of who runs it. `elapsed` is a clock that nobody sets, to notice that the other one was set.
     """
 
     def __init__(
         self, watch: Watch, name: str, source: Source, state: MonitorState, sinks: Sequence[Sink] = (), *,
-        replays: bool, clock: Clock = time.time_ns, elapsed: Clock | None = None,
+        replays: bool, ledger: Ledger | None = None, clock: Clock = time.time_ns, elapsed: Clock | None = None,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:  # fmt: skip
         if watch.windows.span is not None and not replays and state.folder is not None:
@@ -60,7 +61,9 @@ class Monitor:
         self._replays, self._say = replays, say
         self._last: int | None = state.fact("clock")
         self._machine, self._clock = clock, Steady(clock, self._last or 0, elapsed)
-        self._windows = OpenWindows(watch, state)
+        self._ledger = ledger
+        self._windows = OpenWindows(watch, state, ledger)
+        self._spent = False  # whether it has been said that the budget is
         self._next: int = state.fact("next", watch.windows.first_untouched(self._clock()))
         self._position: Any = state.fact("position")
         self._delivered: int = state.fact("delivered", 0)
@@ -178,12 +181,32 @@ class Monitor:
                 "it begins with the next whole window."
             )
         while self._next < first:
-            releases = self._windows.release(self._next)
+            self._release()
             self._released.append(self._next)
-            self._record(window_record(self._state.id, self._number + 1, self._watch, self._next, releases))
             self._next += 1
-            if len(self._released) >= _AT_ONCE:
+            if len(self._released) >= _AT_ONCE or self._ledger is not None:
                 self._store()
+
+    def _release(self) -> None:
+        """The record of the next window; if its ledger does not allow it, a note says so once, and when it goes on."""
+        start = shown(self._watch.windows.start(self._next))
+        if self._ledger is not None:
+            self._windows.touch(self._next)
+            self._checkpoint()  # so that what is paid for is found again, by the secret
+        try:
+            releases = self._windows.release(self._next, start)
+        except BudgetExceeded as error:
+            if not self._spent:
+                again = "Nothing is released any more" if error.renews is None else f"It renews on {error.renews} (UTC)"
+                self._note(self._clock(), f"the budget of the ledger is spent. The window of {start} is not released, "
+                           f"nor are those after it. {again}.")  # fmt: skip
+            self._spent = True
+            return
+        if self._spent:
+            self._note(self._clock(), f"the budget of the ledger allows releases again, from the window of {start} on.")
+            self._spent = False
+        left = None if self._ledger is None else self._ledger.left()
+        self._record(window_record(self._state.id, self._number + 1, self._watch, self._next, releases, left))
 
     def _end(self) -> None:
         """The input has ended: every window that could have had rows is released now."""

@@ -49,7 +49,8 @@ class LineReader:
         now = block.now // SECOND // self._every
         windows = _numbers(table.column("w")) if self._fields.time else np.full(table.num_rows, now, np.int64)
         values = _numbers(table.column("v")) if self._fields.value else None
-        return Rows(keys, windows, values, bad)
+        persons = table.column("u").combine_chunks() if self._fields.person else None
+        return Rows(keys, windows, values, bad, persons)
 
     def _opened(self, head: bytes, lines: bytes, *, begins: bool) -> bytes:
         """Learns how a file begins; the lines without its header, which is no row."""
@@ -125,11 +126,14 @@ class LineReader:
             texts.append(f"coalesce({places}) as {mark}" if len(ways) > 1 else f"{places} as {mark}")
             paths += ways
         listed = ", ".join(map(text_literal, paths))
-        query = f"select {', '.join(texts)} from (select json_extract_string(line, [{listed}]) as x from {{}})"
+        own = self._order
+        query = (
+            f"select {', '.join(texts)}{own} from (select json_extract_string(line, [{listed}]) as x{own} from {{}})"
+        )
         try:
             return self._queried(query.format("block"), block)
         except need("duckdb").InvalidInputException:  # some line is no JSON: the others are
-            return self._queried(query.format("(select line from block where json_valid(line))"), block)
+            return self._queried(query.format(f"(select line{own} from block where json_valid(line))"), block)
 
     def _of_columns(self, lines: bytes, column: Any) -> Any:
         """CSV and the like. Every line is one row, or bad: a quoted field that does not end on it, or a carriage return
@@ -163,12 +167,20 @@ class LineReader:
 
     def _selected(self) -> str:
         named = [f'"{name}" as {mark}' for name, mark in zip(self._fields.all, self._fields.marks, strict=True)]
-        return f"select {', '.join(named)} from block"
+        return f"select {', '.join(named)}{self._order} from block"
+
+    @property
+    def _order(self) -> str:
+        """The column that says where a row stands, which DuckDB does not keep by itself; needed for people alone."""
+        return ", i" if self._fields.person else ""
 
     def _queried(self, texts: str, block: Any) -> Any:
+        if self._order:
+            block = block.append_column("i", need("pyarrow").array(np.arange(block.num_rows)))
         self._connection.register("block", block)
         try:
-            return self._connection.sql(self._fields.rows(texts, self._every)).to_arrow_table()
+            table = self._connection.sql(self._fields.rows(texts, self._every)).to_arrow_table()
+            return table.sort_by("i") if self._order else table
         finally:
             self._connection.unregister("block")
 

@@ -17,8 +17,10 @@ from .windows import SECOND, shown
 WINDOW, NOTE = "stablesketch-window/1", "stablesketch-note/1"
 
 
-def window_record(monitor: str, number: int, watch: Watch, window: int, releases: Sequence[Release]) -> str:
-    """The releases of a window, and what they cost together."""
+def window_record(
+    monitor: str, number: int, watch: Watch, window: int, releases: Sequence[Release], left: float | None = None
+) -> str:
+    """The releases of a window, what they cost together, and what is left of the budget of a ledger."""
     epsilon, delta = watch.price
     content = {
         "format": WINDOW,
@@ -29,6 +31,7 @@ def window_record(monitor: str, number: int, watch: Watch, window: int, releases
         "protects": watch.protect,
         "epsilon": epsilon,
         "delta": delta,
+        **({} if left is None else {"epsilon_left": left}),
         "releases": [json.loads(one.to_json()) for one in releases],
     }
     return json.dumps(content)

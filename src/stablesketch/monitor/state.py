@@ -26,25 +26,34 @@ import secrets
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..checked_json import JsonError, parsed
 from ..durable import lock
 from ..errors import CheckpointError
 from ..sqlite_reasons import kind_of, reason_of
 
-_VERSION = 2
+_VERSION = 3
 _KEPT = 10_000  # delivered records
 _REMEMBERED = 1_500  # of them, after a restart: a day of minutes for the page
 _TABLES = """
 create table facts (name text primary key, value text not null);
 create table windows (number integer primary key, secret blob not null);
 create table collectors (window integer, place integer, state blob not null, primary key (window, place));
+create table people (window integer, person blob, counted integer not null, primary key (window, person));
 create table records (number integer primary key, text text not null);
 """
 
 
-Stored = Mapping[int, tuple[bytes, Sequence[bytes]]]  # windows: the bits of the secret, and what each collector holds
+class StoredWindow(NamedTuple):
+    """The bits of the secret of a window, what each collector holds, and how many rows each person has, by hash."""
+
+    secret: bytes
+    states: Sequence[bytes]
+    people: Mapping[bytes, int] = {}
+
+
+Stored = Mapping[int, StoredWindow]  # of people, those who changed
 
 
 # What `asked` has, as it is typed.
@@ -144,24 +153,27 @@ class MonitorState:
         with self._told():
             return [number for (number,) in self._base.execute("select number from windows order by number")]
 
-    def window(self, number: int) -> tuple[bytes, list[bytes]] | None:
-        """The bits of the secret of a window and its collectors, if it is stored."""
+    def window(self, number: int) -> StoredWindow | None:
+        """A window, if it is stored."""
         with self._told():
             found = self._base.execute("select secret from windows where number = ?", (number,)).fetchone()
             if found is None:
                 return None
             states = self._base.execute("select state from collectors where window = ? order by place", (number,))
-            return found[0], [state for (state,) in states]
+            people = self._base.execute("select person, counted from people where window = ?", (number,))
+            return StoredWindow(found[0], [state for (state,) in states], dict(people.fetchall()))
 
     def spill(self, windows: Stored) -> None:
         """Writes windows for which the memory has no room. They are part of the next `commit`, or of nothing."""
         with self._told():
             if not self._base.in_transaction:
                 self._base.execute("begin immediate")
-            for number, (secret, states) in windows.items():
+            for number, (secret, states, people) in windows.items():
                 self._base.execute("insert or replace into windows values (?, ?)", (number, secret))
                 for place, state in enumerate(states):
                     self._base.execute("insert or replace into collectors values (?, ?, ?)", (number, place, state))
+                counted = ((number, person, count) for person, count in people.items())
+                self._base.executemany("insert or replace into people values (?, ?, ?)", counted)
 
     def commit(
         self, facts: Mapping[str, Any], windows: Stored | None = None, released: Sequence[int] = (),
@@ -174,8 +186,8 @@ class MonitorState:
                 for name, value in facts.items():
                     self._base.execute("insert or replace into facts values (?, ?)", (name, json.dumps(value)))
                 for number in released:
-                    self._base.execute("delete from windows where number = ?", (number,))
-                    self._base.execute("delete from collectors where window = ?", (number,))
+                    for table, column in (("windows", "number"), ("collectors", "window"), ("people", "window")):
+                        self._base.execute(f"delete from {table} where {column} = ?", (number,))
                 if records:
                     self._base.executemany("insert into records values (?, ?)", records.items())
                     old = max(records) - _KEPT, self.fact("delivered", 0)
