@@ -85,6 +85,7 @@ def test_the_demo_plays_until_it_is_stopped() -> None:
     [
         ([], "the source is missing"),
         (["--demo", "a.csv", "--key", "app"], "brings its own stream. Leave out the source, --key."),
+        (["--demo", "--epsilon", "0"], "--epsilon = 0.0"),
         (["-", *PRIVATE, "--listen", "example.org:80"], "must be an IP address and a port"),
         (["-", *PRIVATE, "--listen-private", "0.0.0.0:9465"], "must stay on this machine"),
         (["-", *PRIVATE, "--textfile", "metrics.txt"], "end in .prom"),

@@ -7,7 +7,6 @@ import os
 import signal
 import sys
 import time as clock
-import webbrowser
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -40,6 +39,7 @@ from ..spoken import at_least
 from ..statistic import STATISTICS, Statistic
 from . import options
 from .exits import Exit
+from .monitor_demo import check_demo, open_page
 from .screen import drop, note, number, rendered
 from .statistic_options import Chosen, offered
 
@@ -177,14 +177,15 @@ def monitor(
     """Private numbers of a live stream: one release for each window of time."""
     day = PlayedDay() if demo else None
     if day is not None:
-        _check_demo(
+        check_demo(
             {"the source": source, "--follow": follow or None, "--preset": preset, "--key": key, "--time": time,
              "--time-unit": time_unit, "--value": value, "--max-value": max_value, "--format": format,
              "--fields": fields, "--delimiter": delimiter, "--lateness": lateness, "--from": since, "--until": until,
-             "--state": state},
+             "--state": state, "--person": person, "--ledger": ledger},
         )  # fmt: skip
         source, read, lateness = "demo", DEMO_FIELDS, "0s"
-        epsilon, delta, listen = epsilon or 1.0, delta or 1e-9, listen or "127.0.0.1:0"
+        epsilon, delta = 1.0 if epsilon is None else epsilon, 1e-9 if delta is None else delta
+        listen = "127.0.0.1:0" if listen is None else listen
     elif source is None:
         raise typer.BadParameter("the source is missing. Pass a file, or - for standard input; to look first, --demo.")
     else:
@@ -233,7 +234,7 @@ def monitor(
     try:
         before = held.delivered()
         alerts = Alerts(post, judge, before)
-        shown = outputs.sinks(watch, Judge(alert_below, alert_drop or _DROP), before, note)
+        shown = outputs.sinks(watch, Judge(alert_below, _DROP if alert_drop is None else alert_drop), before, note)
         running = Monitor(
             watch, "standard input" if source == "-" else source,
             partial(_source, source, follow) if day is None else day.blocks, held, [sink, alerts, *shown],
@@ -245,7 +246,7 @@ def monitor(
         for said in outputs.addresses:
             note(said)
         if outputs.released is not None and demo:
-            _open(outputs.released.root)
+            open_page(outputs.released.root)
         _stopping(running)
         running.run()
     finally:
@@ -253,18 +254,6 @@ def monitor(
         held.close()
         post.close()
     return Exit.DONE
-
-
-def _check_demo(given: dict[str, object]) -> None:
-    used = [name for name, value in given.items() if value is not None]
-    if used:
-        raise typer.BadParameter(f"--demo brings its own stream. Leave out {', '.join(used)}.")
-
-
-def _open(address: str) -> None:
-    """Opens a browser where there is a screen; elsewhere the address that was printed must do."""
-    if sys.stdout.isatty() and (sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY")):
-        webbrowser.open(address)
 
 
 def _statistic(text: str) -> Statistic:
