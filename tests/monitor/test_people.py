@@ -1,4 +1,4 @@
-"""People in each window, and the ledger that every window is paid from."""
+"""PeopleOfWindow in each window, and the ledger that every window is paid from."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from stablesketch.ledger.record import PEOPLE
 from stablesketch.monitor import Monitor, Watch
 from stablesketch.monitor.fields import LineFields
 from stablesketch.monitor.open_windows import OpenWindows
-from stablesketch.monitor.people import People
+from stablesketch.monitor.people import PeopleOfWindow
 from stablesketch.monitor.reader import LineReader
 from stablesketch.monitor.state import MonitorState
 from stablesketch.monitor.windows import Windows
@@ -112,7 +112,7 @@ def test_one_person_less_changes_every_window_by_their_rows_at_most() -> None:
 
 
 def test_people_are_held_as_hashes() -> None:
-    people = People(2, bytes(32))
+    people = PeopleOfWindow(2, bytes(32))
     assert people.within(pa.array(["secret", "b", "secret", "secret", "b"])).tolist() == [0, 1, 2, 4]
     assert people.within(pa.array(["c", "secret"])).tolist() == [0]
     assert "secret" not in repr(people.changed)

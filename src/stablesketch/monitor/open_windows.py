@@ -15,7 +15,7 @@ from ..ledger import Ledger
 from ..published import Release
 from ..secret import Secret
 from .block import Rows
-from .people import People
+from .people import PeopleOfWindow
 from .state import MonitorState, Stored, StoredWindow
 from .watch import Watch
 
@@ -34,10 +34,10 @@ class _Window:
             self.collectors = [plan.open(each, "monitor") for plan, each in zip(watch.plans, own, strict=True)]
         else:
             self.collectors = [Collector.from_bytes(blob, each) for blob, each in zip(kept.states, own, strict=True)]
-        self.people: People | None = None
+        self.people: PeopleOfWindow | None = None
         if watch.fields.person is not None:
             counted = dict(kept.people) if kept is not None else None
-            self.people = People(watch.pairs_per_person, secret.derive("bounding persons"), counted)
+            self.people = PeopleOfWindow(watch.pairs_per_person, secret.derive("bounding persons"), counted)
 
     def stored(self) -> StoredWindow:
         people = self.people.changed if self.people is not None else {}

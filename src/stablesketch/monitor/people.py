@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ..reading.libraries import need
 
 
-class People:
+class PeopleOfWindow:
     """How many rows of each person a window has counted; `changed` since somebody stored it."""
 
     def __init__(self, most: int, key: bytes, counted: dict[bytes, int] | None = None) -> None:
