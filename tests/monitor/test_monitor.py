@@ -118,6 +118,20 @@ def test_bad_lines_stop_it_if_they_are_to_and_nothing_is_shown_of_them() -> None
         assert "secret" not in str(caught.value)
 
 
+@pytest.mark.parametrize("replays", [True, False])
+def test_a_bad_line_ends_it_before_its_block_and_the_rest_is_kept(tmp_path: Path, replays: bool) -> None:
+    """Then it can be started again with lines skipped; of a pipe, the block with the bad line is lost."""
+    strict, lenient = watch(on_bad="error"), watch()
+    state = MonitorState(tmp_path, strict.to_json())
+    blocks = [at(1, rows(0, 1)), at(2, rows(2) + b"{\n"), at(3, rows(3))]
+    with pytest.raises(DataError, match="cannot be used as a row"):
+        run(strict, blocks, state, replays=replays)
+    state.close()
+    found, _ = run(lenient, [*blocks[1:], at(71)] if replays else [at(71)],
+                   MonitorState(tmp_path, lenient.to_json()), replays=replays, ends=False)  # fmt: skip
+    assert totals(found) == {"12:00:00": 4 if replays else 2}
+
+
 def test_a_row_that_a_pipe_sends_again_after_a_restart_counts_once(tmp_path: Path) -> None:
     """`tail -F` sends the last lines again. What was open is released as it was; counting begins with a new window."""
     asked = watch()

@@ -100,8 +100,8 @@ class Monitor:
         """Until the input ends: then all open windows are released. Stopped before, it can go on from its state.
 
         Raises:
-            DataError: a line cannot be used and lines are not to be skipped, or the input cannot be read. The state is
-                that of the last checkpoint.
+            DataError: a line cannot be used and lines are not to be skipped, or the input cannot be read. The state has
+                all blocks before the one with that line, and nothing of that one.
             CheckpointError: the clock has jumped too far, or nobody takes the records any more. They are in the state.
         """
         self._went_on()
@@ -110,14 +110,19 @@ class Monitor:
             reader = LineReader(self._watch.fields, self._watch.windows.every, self._name, duckdb)
             blocks = self._source(self._clock, self._position, self._last)
             read = prefetched((block, reader.rows(block)) for block in blocks)
-            for block, rows in read:
-                self._take(block, rows)
-                if self._stopped.is_set():
-                    break
-            else:
-                self._end()
-            del read  # which ends its thread
-        self._reading = False
+            try:
+                for block, rows in read:
+                    self._take(block, rows)
+                    if self._stopped.is_set():
+                        break
+                else:
+                    self._end()
+            except DataError:
+                self._checkpoint()  # all that came before is counted
+                raise
+            finally:
+                del read  # which ends its thread
+                self._reading = False
         self._checkpoint()
         try:
             self._deliver()

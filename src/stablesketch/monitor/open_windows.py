@@ -63,7 +63,8 @@ class OpenWindows:
         if here is None:
             keys, values = rows.keys, rows.values
         else:
-            keys = tuple(column.take(here) for column in rows.keys)
+            together = len(here) and here[-1] - here[0] + 1 == len(here)  # as most are: times are nearly in order
+            keys = tuple(column.slice(here[0], len(here)) if together else column.take(here) for column in rows.keys)
             values = None if rows.values is None else rows.values[here]
         if len(self._held) > 2 * _IN_MEMORY:
             self._state.spill(self.changed())
