@@ -6,6 +6,7 @@ import http.client
 import json
 import math
 import os
+import re
 import shutil
 import stat
 from collections.abc import Iterator
@@ -27,6 +28,7 @@ from stablesketch.monitor.listener import ExactListener, ReleasedListener, addre
 from stablesketch.monitor.metrics import ExactMetrics, ReleasedMetrics, TextFile, exposed
 from stablesketch.monitor.outputs import Outputs
 from stablesketch.monitor.records import note_record
+from stablesketch.statistic import STATISTICS as STATISTICS_BY_NAME
 
 STATISTICS = [ss.Shannon(), ss.Hill(0.5), ss.Profile([0.25, 2]), ss.Distinct(), ss.Moment(0.5), ss.Simpson()]
 ASKED = watch(statistics=STATISTICS)
@@ -302,3 +304,9 @@ def _umask() -> int:
 def test_text_files_that_are_none(tmp_path: Path, name: str, said: str) -> None:
     with pytest.raises(ArgumentError, match=said):
         TextFile(tmp_path / name, ReleasedMetrics(board([])), print)
+
+
+def test_every_statistic_has_a_metric_of_its_own() -> None:
+    names = [kind.metric for kind in STATISTICS_BY_NAME.values()]
+    assert len(set(names)) == len(names)
+    assert all(re.fullmatch(r"[a-z][a-z_]*[a-z]", name) and not name.endswith(("_low", "_high")) for name in names)
