@@ -162,6 +162,32 @@ def test_no_line_changes_what_becomes_of_another(duckdb: DuckDB, format: str) ->
     assert all(len(found) + bad == 1 for found, bad in alone)
 
 
+@pytest.mark.parametrize(
+    "times",
+    [
+        ["2026-11-16T12:00:0%d.%06d+0000"], ["2026-11-16T12:0%d:59.%dZ"], ["179483040%d.%03d"], ["17948304%02d%03d"],
+        ["2026-11-16T12:00:0%d.%06d+0000", "2026-11-16T12:00:0%d.%06d+0100"], ["2026-13-16T12:00:0%d.%03dZ"],
+        ["2026-11-16T12:00:0%d,%03dZ"], ["2026-11-16T12:0%d:60.%03dZ"], ["1%d.%d.5"], ["-%d.%d"], ["x%d.%d"],
+        ["2026-11-16T12:00:0%d.%03dZ", "2026-11-16T12:00:0%d.%03dé"], ["%d.%06d", "%d,%06d"], ["%d.%d", ""],
+    ],
+)  # fmt: skip
+def test_times_that_are_alike_are_read_as_each_by_itself(
+    duckdb: DuckDB, times: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Few texts are read for many (alike.py): whatever they are, with the same result."""
+    draw = random.Random(str(times))
+    lines = b""
+    for second in range(8):
+        for _ in range(40):
+            text = draw.choice(times)
+            time = text % (second, draw.randrange(1000)) if text else text
+            lines += json.dumps({"k": "a", "t": time}).encode() + b"\n"
+    fields = LineFields.of(format="json", key=("k",), time="t")
+    together = read(duckdb, fields, lines)
+    monkeypatch.setattr("stablesketch.monitor.reader.runs_of", lambda _: None)
+    assert together == read(duckdb, fields, lines)
+
+
 def test_fields_that_are_none() -> None:
     for asked, said in (
         ({"format": "json"}, "the field of keys is missing"),

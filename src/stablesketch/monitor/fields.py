@@ -108,13 +108,17 @@ class LineFields:
         others = zip((self.time, self.value, self.person), "tvu", strict=True)
         return (*keys, *(mark for name, mark in others if name))
 
-    def rows(self, texts: str, every: int) -> str:
-        """SQL for the rows of a relation of texts: k0, ..., the window w if rows have times, the value v; and the
-        person u with i, which says where the row stands: the first rows of a person count (people.py)."""
+    def window(self, every: int) -> str:
+        """SQL for the window of the text t, null if it is no time."""
+        return f"{_second(self.time_unit)} // {every}"
+
+    def rows(self, texts: str, window: str) -> str:
+        """SQL for the rows of a relation of texts: k0, ..., the window w if rows have times, the value v; the person u
+        with i, which says where the row stands: the first rows of a person count (people.py)."""
         keys = [f"k{i}" for i in range(len(self.key))]
         parts, whole, shown = list(keys), [f"{key} <> ''" for key in keys], list(keys)
         if self.time:
-            parts.append(f"{_second(self.time_unit)} // {every} as w")
+            parts.append(f"{window} as w")
             whole.append("w is not null")
             shown.append("w")
         if self.value:

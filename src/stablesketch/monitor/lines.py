@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ..reading.lines import LONGEST_LINE
 
 Clock = Callable[[], int]
-BLOCK = 1 << 22  # bytes that are read at once
+BLOCK = 1 << 24  # bytes that make a block
 POLL = 0.1  # seconds between looks for more
 HEAD = 1 << 16  # bytes in which a header must be
 _JUMP = 10 * 10**9  # nanoseconds by which a clock must be set to be noticed

@@ -14,6 +14,7 @@ from ..errors import SecretSpent
 from ..ledger import Ledger
 from ..published import Release
 from ..secret import Secret
+from .arrow import to_arrow
 from .block import Rows
 from .people import PeopleOfWindow
 from .state import MonitorState, Stored, StoredWindow
@@ -57,14 +58,16 @@ class OpenWindows:
         """Counts the rows of a window; `here` says which of them, None all."""
         window = self._window(number)
         if window.people is not None:
-            persons = rows.persons if here is None else rows.persons.take(here)
+            persons = rows.persons if here is None else rows.persons.take(to_arrow(here))
             kept = window.people.within(persons)
             here = kept if here is None else here[kept]
         if here is None:
             keys, values = rows.keys, rows.values
         else:
             together = len(here) and here[-1] - here[0] + 1 == len(here)  # as most are: times are nearly in order
-            keys = tuple(column.slice(here[0], len(here)) if together else column.take(here) for column in rows.keys)
+            keys = tuple(
+                column.slice(here[0], len(here)) if together else column.take(to_arrow(here)) for column in rows.keys
+            )
             values = None if rows.values is None else rows.values[here]
         if len(self._held) > 2 * _IN_MEMORY:
             self._state.spill(self.changed())

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..reading.libraries import need
+from .arrow import to_numpy
 
 
 class PeopleOfWindow:
@@ -32,7 +33,7 @@ class PeopleOfWindow:
     def within(self, persons: Any) -> NDArray[np.int64]:
         """Which of these rows count, in their order; from now on they are counted."""
         coded = need("pyarrow.compute").dictionary_encode(persons)
-        codes = coded.indices.to_numpy(zero_copy_only=False)
+        codes = to_numpy(coded.indices, np.int32)
         hashes = [self._hash(person) for person in coded.dictionary.to_pylist()]
         before = np.array([self._counted.get(one, 0) for one in hashes], np.int64)
         kept = np.flatnonzero(before[codes] + _ranks(codes) < self._most)
@@ -45,7 +46,7 @@ class PeopleOfWindow:
         return hashlib.blake2b(person.encode(), key=self._key, digest_size=16).digest()
 
 
-def _ranks(codes: NDArray[np.int64]) -> NDArray[np.int64]:
+def _ranks(codes: NDArray[Any]) -> NDArray[np.int64]:
     """How often the same code stands before each place.
 
     >>> _ranks(np.array([7, 3, 7, 7, 3])).tolist()

@@ -12,6 +12,8 @@ from ..reading.packed import check_bytes
 from .block import Block
 from .lines import BLOCK, HEAD, POLL, Clock, LineCutter
 
+_PIECE = 1 << 20  # bytes that are read at once
+
 
 def piped(handle: int, clock: Clock) -> Iterator[Block]:
     """Whole lines as they come, and an empty block where none do, so that windows close on time."""
@@ -33,7 +35,7 @@ def piped(handle: int, clock: Clock) -> Iterator[Block]:
 
 def _pull(handle: int, chunks: queue.Queue[bytes | OSError]) -> None:
     try:
-        while chunk := os.read(handle, BLOCK):
+        while chunk := os.read(handle, _PIECE):
             chunks.put(chunk)
         chunks.put(b"")
     except OSError as error:

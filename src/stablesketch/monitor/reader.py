@@ -9,12 +9,13 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import DataError
 from ..reading.duckdb import DuckDB, text_literal
 from ..reading.libraries import need
 from ..visible import visible
+from .alike import runs_of
+from .arrow import to_arrow, to_numpy
 from .block import Block, Rows
 from .fields import LineFields
 from .windows import SECOND
@@ -47,8 +48,12 @@ class LineReader:
             return Rows((), np.zeros(0, np.int64), None, bad)
         keys = tuple(table.column(i).combine_chunks() for i in range(len(self._fields.key)))
         now = block.now // SECOND // self._every
-        windows = _numbers(table.column("w")) if self._fields.time else np.full(table.num_rows, now, np.int64)
-        values = _numbers(table.column("v")) if self._fields.value else None
+        windows = (
+            to_numpy(table.column("w").combine_chunks())
+            if self._fields.time
+            else np.full(table.num_rows, now, np.int64)
+        )
+        values = to_numpy(table.column("v").combine_chunks()) if self._fields.value else None
         persons = table.column("u").combine_chunks() if self._fields.person else None
         return Rows(keys, windows, values, bad, persons)
 
@@ -176,11 +181,26 @@ class LineReader:
 
     def _queried(self, texts: str, block: Any) -> Any:
         if self._order:
-            block = block.append_column("i", need("pyarrow").array(np.arange(block.num_rows)))
+            block = block.append_column("i", to_arrow(np.arange(block.num_rows)))
+        window = self._fields.window(self._every)
+        if self._fields.time:
+            block, texts = self._sql(texts, block), "select * from block"
+            times = block.column("t").combine_chunks()
+            starts = runs_of(times)
+            if starts is not None:
+                firsts = need("pyarrow").table(
+                    {"t": times.take(to_arrow(starts)), "n": to_arrow(np.arange(len(starts)))}
+                )
+                found = self._sql(f"select {window} as w from block order by n", firsts).column("w").combine_chunks()
+                each = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(times))))
+                block, window = block.append_column("w", found.take(to_arrow(each))), "w"
+        table = self._sql(self._fields.rows(texts, window), block)
+        return table.sort_by("i") if self._order else table
+
+    def _sql(self, query: str, block: Any) -> Any:
         self._connection.register("block", block)
         try:
-            table = self._connection.sql(self._fields.rows(texts, self._every)).to_arrow_table()
-            return table.sort_by("i") if self._order else table
+            return self._connection.sql(query).to_arrow_table()
         finally:
             self._connection.unregister("block")
 
@@ -193,12 +213,6 @@ def _column(lines: bytes) -> Any:
     last = [] if lines.endswith(b"\n") or not lines else [len(data)]
     offsets = np.concatenate([[0], ends, last]).astype(np.int32)
     return pa.Array.from_buffers(pa.string(), len(offsets) - 1, [None, pa.py_buffer(offsets), pa.py_buffer(lines)])
-
-
-def _numbers(column: Any) -> NDArray[np.int64]:
-    """Whole numbers without nulls; Arrow's own way would import pandas."""
-    array = column.combine_chunks()
-    return np.frombuffer(array.buffers()[1], np.int64, len(array), 8 * array.offset)
 
 
 def _is_text(line: bytes) -> bool:
