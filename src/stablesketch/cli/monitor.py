@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import sys
@@ -13,7 +12,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-from rich.text import Text
 
 from ..errors import ArgumentError, LedgerMismatch
 from ..ledger import Ledger
@@ -31,16 +29,14 @@ from ..monitor.monitor import Sink
 from ..monitor.outlet import JsonLinesFile
 from ..monitor.outputs import Outputs
 from ..monitor.piped import piped
-from ..monitor.records import WINDOW
 from ..monitor.state import MonitorState
 from ..monitor.windows import Windows
-from ..published import Release
-from ..spoken import at_least
 from ..statistic import STATISTICS, Statistic
 from . import options
 from .exits import Exit
 from .monitor_demo import check_demo, open_page
-from .screen import drop, note, number, rendered
+from .monitor_lines import promise, show_record
+from .screen import note
 from .statistic_options import Chosen, offered
 
 EXAMPLES = """[bold]Examples[/]
@@ -212,7 +208,7 @@ def monitor(
         confidence=confidence, protect=protect, pairs_per_person=1 if pairs_per_person is None else pairs_per_person,
     )  # fmt: skip
     books = _ledger(ledger, budget_per, people=protect != "event")
-    sink: Sink = _show if out is None else JsonLinesFile(out)
+    sink: Sink = show_record if out is None else JsonLinesFile(out)
     messengers: list[Messenger] = [lambda alert: note(in_words(alert))]
     if alert_out is not None:
         messengers.append(json_lines(alert_out))
@@ -241,7 +237,7 @@ def monitor(
             replays=source != "-", ledger=books, say=note, clock=clock.time_ns if day is None else day.clock,
             elapsed=clock.monotonic_ns if day is None else None,
         )  # fmt: skip
-        note(_promise(watch, books, piped=source == "-"))
+        note(promise(watch, books, piped=source == "-"))
         outputs.begin(running)
         for said in outputs.addresses:
             note(said)
@@ -295,44 +291,3 @@ def _ledger(path: Path | None, per: str | None, *, people: bool) -> Ledger | Non
         renews = "does not renew" if found.per is None else f"renews each {found.per}"
         raise LedgerMismatch(f"the budget of {path} {renews}, and --budget-per is {per}. Make another ledger: {made}")
     return found
-
-
-def _promise(watch: Watch, ledger: Ledger | None, *, piped: bool) -> str:
-    """What the user gets for ε, in plain words, before anything is read."""
-    said = watch.promise
-    if ledger is not None:
-        until = "" if ledger.per is None else f" each {ledger.per}"
-        said += (
-            f". The ledger allows ε = {ledger.epsilon:g} at δ = {ledger.delta:g}{until}; {at_least(ledger.left())} left"
-        )
-    if watch.on_bad == "error":
-        said += ". A line that cannot be used ends the monitor (--on-bad error), and everybody can see that it ended"
-    if piped and watch.fields.time is None:
-        said += ". Every line must come through the pipe once, also after a restart: use tail -n 0 -F"
-    if watch.windows.span is None:
-        said += ". Counting begins with the next whole window"
-    return said
-
-
-def _show(_: int, text: str) -> None:
-    """A record on standard output: a line for people on a terminal, JSON in a pipe."""
-    content = json.loads(text)
-    lines = [Text(text)] if not sys.stdout.isatty() else _in_words(content)
-    try:
-        sys.stdout.write(rendered(lines))
-        sys.stdout.flush()
-    except BrokenPipeError:
-        drop(sys.stdout)
-        raise
-
-
-def _in_words(content: dict[str, Any]) -> list[Text]:
-    if content["format"] != WINDOW:
-        return [Text(f"{content['time']}  {content['note']}", style="dim")]
-    lines = []
-    for each in content["releases"]:
-        release = Release.from_json(json.dumps(each))
-        between = f"{100 * release.confidence:g}% between {number(release.low)} and {number(release.high)}"
-        value = (f"{release.statistic} = {number(release.value)}", "bold green")
-        lines.append(Text.assemble((content["start"], "dim"), "  ", value, "  ", (between, "dim")))
-    return lines
