@@ -59,7 +59,7 @@ $(VENV)/.extra-%: pyproject.toml $(INSTALLED)
 demo: $(INSTALLED)
 	@$(BIN)/python -m stablesketch.demo
 
-cli: $(VENV)/.extra-cli
+cli: $(VENV)/.extra-cli $(VENV)/.extra-monitor
 	@echo "Ready: $(BIN)/stablesketch --help"
 
 lint: $(VENV)/.extra-test
@@ -122,11 +122,12 @@ studies: $(VENV)/.extra-bench $(VENV)/.extra-cli
 	@$(BIN)/python benchmarks/statistics_on_streams.py $(DATA)
 	@$(BIN)/python benchmarks/layouts.py $(DATA)
 
-picture: $(VENV)/.extra-bench $(VENV)/.extra-cli
+picture: $(VENV)/.extra-bench $(VENV)/.extra-cli $(VENV)/.extra-test
 	@$(BIN)/python benchmarks/readme_picture.py
 	@$(BIN)/python benchmarks/error_picture.py
 	@$(BIN)/python benchmarks/layout_picture.py
 	@$(BIN)/python benchmarks/doc_pictures.py
+	@$(BIN)/python benchmarks/live_page_picture.py
 
 paper: $(VENV)/.extra-paper
 	@$(BIN)/python -m stablesketch.paper $(if $(DATA),--data $(DATA)) -o build/paper
