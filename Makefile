@@ -14,7 +14,7 @@ NATIVE    := CMakeLists.txt pyproject.toml $(wildcard native/*)
 .PHONY: help demo cli test test-slow lint docs docs-serve man bench bench-engines accuracy studies picture import-time audit fuzz paper dist clean
 
 help:
-	@echo "make demo         the variety of words in Python's own standard library"
+	@echo "make demo         how varied the words of Python's own standard library are: a private answer, its report"
 	@echo "make cli          the command stablesketch, in .venv/bin"
 	@echo "make test         lint, types and the fast tests"
 	@echo "make test-slow    sanitizers, long statistical sweeps, sdist and wheel"
@@ -56,7 +56,8 @@ $(VENV)/.extra-%: pyproject.toml $(INSTALLED)
 	@$(PIP) install --requirement $@.txt
 	@touch $@
 
-demo: $(INSTALLED)
+# With the libraries of the command line: it shows a report, and ends with a command that can be typed at once.
+demo: $(VENV)/.extra-cli
 	@$(BIN)/python -m stablesketch.demo
 
 cli: $(VENV)/.extra-cli $(VENV)/.extra-monitor
