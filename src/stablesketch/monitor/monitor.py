@@ -136,7 +136,9 @@ class Monitor:
     def _take(self, block: Block, rows: Rows) -> None:
         if rows.bad and self._watch.on_bad == "error":
             raise DataError(
-                self._name, "a line cannot be used as a row", f"Repair the input, or skip such lines ({arg('on_bad', 'skip')})"
+                self._name,
+                "a line cannot be used as a row",
+                f"Repair the input, or skip such lines ({arg('on_bad', 'skip')})",
             )
         if block.note:
             self._note(block.now, block.note)
