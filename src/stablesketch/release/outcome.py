@@ -223,6 +223,17 @@ class Outcome(Tabular):
         context = Context.of(self.question, ledger, Named(dataset, period, label, noun))
         write_named("path", Path(path), report_page(self, context).encode(), public=True)
 
+    def registry(
+        self, path: str | os.PathLike[str], *, ledger: Ledger | None = None, dataset: str = "", period: str = "",
+        label: str = "",
+    ) -> None:  # fmt: skip
+        """Its description in the fields of the OpenDP deployments registry, as a new .yaml file. No value is in it."""
+        from ..report import Context, Named, check_registry_path, registry_entry
+
+        check_registry_path(Path(path))
+        context = Context.of(self.question, ledger, Named(dataset, period, label))
+        write_named("path", Path(path), registry_entry(self, context).encode(), public=True)
+
 
 def recorded(releases: list[Any], number: int) -> list[Any]:
     """The same with the number of their record in a ledger, which the ledger gives as it takes them."""
