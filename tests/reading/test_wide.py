@@ -108,7 +108,7 @@ def test_a_bad_cell_is_named_by_its_column_and_row(tmp_path: Path) -> None:
     path.write_text("site,oak\na,1\n,2\n")
     assert f"{path}, row 3, column site: is empty or null" in refused(path, by="site")
     assert "row 2, column ash: is null" in refused(pa.table({"oak": [1, 2], "ash": [0, None]}))
-    assert "row 2, column ash: is below 1" in refused(pa.table({"oak": [1, 2], "ash": [0, -1]}))
+    assert "row 2, column ash: is negative" in refused(pa.table({"oak": [1, 2], "ash": [0, -1]}))
     assert "column ash: is of type DOUBLE, and values are whole numbers" in refused(pd.DataFrame({"ash": [0.0, 1.0]}))
     assert "column site: is of type VARCHAR" in refused(pd.DataFrame({"site": ["a"], "ash": [1]}))
     assert "there is no column of keys" in refused(pd.DataFrame({"site": ["a"]}), by="site")

@@ -22,7 +22,7 @@ from ..privacy import Privacy, Relation
 from ..privacy.privacy import Unit
 from ..reading.columns import Columns, OnBad, checked_columns
 from ..reading.opened import Input
-from ..reading.wide import Zeros, long_columns
+from ..reading.wide import long_columns
 from ..statistic import Statistic, usual
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -95,6 +95,7 @@ class Question:
                 "sampling", self.asked.sampling.rate, "a release from data uses every pair",
                 "Leave it out, or collect by the plan (Plan.open) and release that",
             )  # fmt: skip
+        object.__setattr__(self, "columns", self.columns.under(self.privacy.relation))
         self._check_people()
         self._check_values()
         self._check_persons()
@@ -267,8 +268,7 @@ def question(
     wanted = asked(usual() if statistic is None else statistic, privacy, **sizes)  # type: ignore[arg-type]  # a Privacy, or refused
     groups = given.pop("groups", None)
     listed = None if groups is None else _group_names(groups)
-    zeros: Zeros = "refused" if how.get("wide") and wanted.privacy.relation == "replace" else "absent"
-    return Question(wanted, columns, groups=listed, input=Input(zeros=zeros, **how), **given)
+    return Question(wanted, columns, groups=listed, input=Input(**how), **given)
 
 
 def warned(asked: Question) -> Question:

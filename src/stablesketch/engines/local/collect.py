@@ -56,6 +56,7 @@ def poured(
 ) -> Result:
     """Does the work on the batches of these data."""
     check_pairs(plan)
+    columns = columns.under(plan.privacy.relation)
     with DuckDB() as duckdb:
         source = opened(duckdb, data, columns, how or Input(), on_bad)
         if isinstance(source, Stream) and on_bad == "skip":
