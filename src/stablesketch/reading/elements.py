@@ -87,7 +87,8 @@ class ElementReader:
         return element
 
     def _read(self, person: Any, group: Any, key: Any, value: Any) -> Pair | None:
-        if self.weighted and self.zeros == "absent" and _kind(type(value)) == "whole number" and value == 0:
+        of: type = type(value)
+        if self.weighted and self.zeros == "absent" and _kind(of) == "whole number" and value == 0:
             return None
         keys = _parts("key", key)
         groups = _parts("group", group) if self.by else ()

@@ -1,7 +1,8 @@
 """Wide tables, as ecologists have them: a row is a sample, a column a key (a species), a cell its value.
 
 Columns that name groups or people stay; every other column is a key. A pair is a cell: (name of the column, what is in
-it). A cell of 0 says that a key is absent, and is left out or refused as every value of 0 (columns.py).
+it). A cell of 0 says that a key is absent, and is left out or refused as every value of 0 (columns.py). A cell of n can
+also be n pairs of value 1, individuals each of whom is protected: engines/local/pour.py.
 
 Rows of a wide table are never skipped: one cell that breaks its line would take all pairs of the sample with it, and
 neighbours differ by one pair.

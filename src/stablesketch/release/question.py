@@ -128,6 +128,11 @@ class Question:
                 "max_value", self.privacy.max_value, "without a column of values every pair counts 1",
                 "Name the column (value=), or pass max_value=1",
             )  # fmt: skip
+        if self.clips and self.privacy.unit == "individual":
+            raise ArgumentError(
+                "clip" if self.clip else "auto_max_value", True, "with unit='individual' a value is a number of pairs",
+                "Leave it out, or pass unit='pair'",
+            )  # fmt: skip
         if self.columns.value is None and self.clips and self.privacy.unit == "pair":
             raise ArgumentError(
                 "value", None, "it must name the column of values that are to be clipped",
@@ -153,6 +158,11 @@ class Question:
                 "with unit='key' every key is a person",
                 "Leave out person=, or pass unit='pair'",
             )
+        if self.columns.person is not None and privacy.unit == "individual":
+            raise ArgumentError(
+                "person", self.columns.person, "a person is protected, or an individual that a value counts",
+                "Leave out person=, or pass unit='pair'",
+            )  # fmt: skip
         if not 1 <= self.groups_per_person <= 2**31:
             raise ArgumentError("groups_per_person", self.groups_per_person, "at least one group", "Pass 1, or a few")
         if self.columns.person is None and self.groups_per_person != 1:
@@ -230,7 +240,12 @@ class Question:
     @property
     def largest(self) -> int | None:
         """The largest value that is no error, where one was promised."""
-        return None if self.clips else self.privacy.max_value
+        return None if self.clips or self.counts_individuals else self.privacy.max_value
+
+    @property
+    def counts_individuals(self) -> bool:
+        """Whether a value says how many pairs a row is: engines/local/pour.py."""
+        return self.privacy.unit == "individual" and self.columns.value is not None
 
     @property
     def tells_skipped(self) -> bool:

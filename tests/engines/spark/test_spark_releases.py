@@ -64,6 +64,11 @@ def test_zeros_are_left_out_under_add_remove_and_refused_under_replace(
     stored = sketch_by(more, added, key="app", value="n", by="country", secret=way, shard="x")
     assert "XX" not in {row.country for row in stored.collect()}
     stored.unpersist()
+    counts = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, unit="individual"), size=20)  # a value is so many pairs
+    each = [row[0] for row in rows() for _ in range(row[1])]
+    one = counts.open(secret(), "x")
+    one.update(each)
+    assert sketch(more, counts, key="app", value="n", secret=way, shard="x").to_bytes() == one.to_bytes()
     with pytest.raises(ss.DataError, match="column n: is 0: under replace"):
         sketch(more, plan(), key="app", value="n", secret=way, shard="x")
 

@@ -43,7 +43,8 @@ class Sketch(beam.PTransform):  # type: ignore[misc, name-defined]
         self._plan, self._secret, self._by, self._shard, self._clip = plan, TheSecret(reference), by, shard, clip
         most = plan.privacy.max_value
         zeros: Zeros = "refused" if plan.privacy.relation == "replace" else "absent"
-        self._reader = ElementReader(False, by, most > 1, None if clip else most, on_bad, zeros)
+        counted = plan.privacy.unit == "individual"
+        self._reader = ElementReader(False, by, most > 1 or counted, None if clip or counted else most, on_bad, zeros)
 
     def expand(self, pcoll: Any) -> Any:
         """Keyed by group and window, combined."""

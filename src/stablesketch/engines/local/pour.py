@@ -1,4 +1,11 @@
-"""Pouring batches of pairs into collectors: values checked and clipped, equal keys folded, groups kept apart."""
+"""Pouring batches of pairs into collectors: values checked and clipped, equal keys folded, groups kept apart.
+
+**Individuals** (`Privacy(unit="individual")`). A row of value n stands for n pairs of value 1: n individuals of one
+species at one site. So the stream is the one in which each has a row, whatever way the table counts them, and its
+neighbours, with one pair more or less, are tables that differ by 1 in one cell: `max_value` is 1, and no bound of a
+cell is needed. The state of a collector depends on the totals of keys and on the number of pairs alone, so a key with
+n, counted as n pairs, leaves the state of those n rows, to the last bit; tests hold it to that.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +72,7 @@ def pour(
     batches: Iterable[Any], collector: Collector, *, keys: int, clip: bool = False, progress: Progress | None = None
 ) -> int:
     """Counts every pair of the batches (columns k0, ..., v); returns how many there were."""
-    highest = collector.plan.privacy.max_value
+    highest = _highest(collector.plan)
     rows = _rows(collector.plan, lambda _, *folded: collector.add_folded(*folded), grouped=False)
     pairs = done = 0
     for read in batches:
@@ -98,8 +105,13 @@ def _without_zeros(batch: Any, place: int, plan: Plan) -> Any:
 
 def _rows(plan: Plan, sink: Sink, *, grouped: bool) -> Fold | Unfolded:
     # Of whole keys nothing can be added up: every row is one.
-    folds = mechanism_of(plan).folds and plan.privacy.unit == "pair"
-    return Fold(sink, grouped=grouped) if folds else Unfolded(sink)
+    folds, each = mechanism_of(plan).folds and plan.privacy.unit != "key", plan.privacy.unit == "individual"
+    return Fold(sink, grouped=grouped, individuals=each) if folds else Unfolded(sink, individuals=each)
+
+
+def _highest(plan: Plan) -> int:
+    """The largest value of a row."""
+    return MAX_WEIGHT if plan.privacy.unit == "individual" else plan.privacy.max_value
 
 
 def pour_groups(
@@ -117,7 +129,7 @@ def pour_groups(
     With `most` it stops after the batch with which so many groups have been met, and returns whether it did.
     """
     compute = need("pyarrow.compute")
-    highest = groups.plan.privacy.max_value
+    highest = _highest(groups.plan)
     rows = _rows(groups.plan, groups.add, grouped=True)
     counts = np.zeros(0, np.int64)
     done = 0
