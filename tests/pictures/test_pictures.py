@@ -111,6 +111,17 @@ def test_a_page_fetches_nothing_and_says_what_is_seen(name: str) -> None:
     ElementTree.fromstring(text[text.index("<svg") : text.index("</svg>") + 6].replace("xlink:href", "href"))
 
 
+@pytest.mark.parametrize("name", FIGURES)
+def test_an_svg_has_no_ground_and_is_dark_where_its_reader_prefers_that(name: str) -> None:
+    text = drawn(name, "svg").decode()
+    root = ElementTree.fromstring(text)
+    dark = dict(re.findall(r'\[style\*="((?:fill|stroke): #\w{6})"\] \{ \w+: (#\w{6}) !important }', text))
+    used = {found for each in root.iter() for found in re.findall(r"(?:fill|stroke): #\w{6}", each.get("style", ""))}
+    lasting = {f"{what}: {colour.lower()}" for what in ("fill", "stroke") for colour in (style.PURPLE, style.ORANGE)}
+    assert used - lasting <= set(dark)
+    assert "fill: #ffffff" not in used
+
+
 def test_another_kind_is_refused() -> None:
     with pytest.raises(ss.ArgumentError, match=r"\.png, \.svg or \.html"):
         picture_bytes(FIGURES["one"](), Path("x.jpg"), "", "")
@@ -227,7 +238,7 @@ def test_the_title_is_the_finding() -> None:
     apart, near = (900.0, 800.0, 1_000.0), (700.0, 600.0, 850.0)
     assert title(table(apart, (100.0, 90.0, 120.0))) == "a comes first with about 900"
     assert title(table(apart, near, (100.0, 90.0, 120.0))) == (
-        "a comes first with about 900, but 1 more of 3 groups cannot be told from\nit"
+        "a comes first with about 900, but 1 more of 3 groups cannot\nbe told from it"
     )
     assert title(table(apart, near)) == "No group can be told from the first, a, with about 900"
     assert title(profiles(3)) == "Largest value at every order: group 2"

@@ -92,6 +92,7 @@ from ..privacy import Privacy, discrete_laplace
 from ..privacy.charge import Charge
 from ..privacy.together import composed
 from ..secret import Secret
+from ..wording import arg
 from .budget import divided, total
 
 Name = tuple[str, ...]
@@ -141,8 +142,9 @@ class GroupBudget:
         (law,) = charge_of(_within(plan)).laws("replace")
         if law.delta(2.0 * plan.epsilon) > 2.0 * plan.delta:
             raise PlanInfeasible(
-                f"a pair that is replaced within its group changes {plan.statistic} by more than one that comes or "
-                "goes, and the ε of two groups does not cover that. Pass relation='add_remove'."
+                f"a pair that is replaced within its group changes {plan.statistic} by more than "
+                "one that comes or goes, and the ε of two groups does not cover that. Pass "
+                f"{arg('relation', 'add_remove')}."
             )
         return plan
 

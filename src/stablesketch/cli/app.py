@@ -19,7 +19,8 @@ from .. import __version__
 from ..errors import StablesketchError, did_you_mean
 from ..paying import Payment, until_shown
 from ..visible import visible
-from .exits import Exit, exit_code, in_options
+from .exits import Exit, exit_code
+from .in_options import in_options
 from .screen import drop, note, rendered, tell
 from .signals import finishing, name_of, stopped_by
 
@@ -128,7 +129,7 @@ class _Notes(logging.Handler):
     """What the package logs (what was found in a file) as notes."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        note(in_options(record.getMessage()))
+        note(in_options(getattr(record, "wording", record.getMessage())))
 
 
 def _run(arguments: Sequence[str] | None, payment: Payment) -> int:
@@ -161,7 +162,7 @@ def _code(arguments: Sequence[str] | None, payment: Payment) -> int:
     except typer.Exit as leave:
         return leave.exit_code
     except StablesketchError as error:
-        _say(in_options(str(error)) + (f" {_lost(payment)}" if payment.paid else ""))
+        _say(in_options(error.wording) + (f" {_lost(payment)}" if payment.paid else ""))
         return Exit.NOT_STORED if payment.paid else exit_code(error)
     except BrokenPipeError:
         drop(sys.stdout)  # the reader of a pipe has left

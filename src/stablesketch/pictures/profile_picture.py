@@ -7,6 +7,7 @@ that the curve falls. Between the orders it is drawn straight. Releases of versi
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from ..release.outcome import GroupRelease
 from ..spoken import about, short
 from ..statistic import Profile
 from . import finding
-from .style import BLUE, GREEN, INK, LINES, SKY, VERMILION, canvas, plain_ticks, price_line, shortened
+from .style import BLUE, GREEN, INK, LINES, SKY, VERMILION, WIDTH, canvas, plain_ticks, price_line, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,7 +37,7 @@ def shown_name(release: Release) -> str:
 
 def profile(release: Release) -> Figure:
     """One curve with its band, and every value beside its point."""
-    figure, (axes,) = canvas(10.0, 5.0)
+    figure, (axes,) = canvas(WIDTH, 5.2)
     points = release.points
     band = [(point.order, *_band(point)) for point in points if point.band_low is not None]
     if band:
@@ -53,7 +54,7 @@ def profile(release: Release) -> Figure:
 def group_profiles(groups: Sequence[GroupRelease]) -> Figure:
     """One curve for each of a few groups, the name at its end."""
     ordered = sorted(groups, key=lambda one: (-one.release.value, one.group))
-    figure, (axes,) = canvas(11.0, 5.4)
+    figure, (axes,) = canvas(WIDTH, 5.4)
     for place, one in enumerate(ordered):
         shift = _DODGE * (place - 0.5 * (len(ordered) - 1))
         draw_curve(axes, one.release.points, _COLOURS[place], LINES[place % len(LINES)], shift)
@@ -97,7 +98,7 @@ def _dressed(axes: Axes, releases: Sequence[Release], title: str) -> None:
     banded = len(releases) == 1 and points[0].band_low is not None
     which = "\nbars: at each order by itself; band: at all orders at once" if banded else ", at each order by itself"
     axes.set_xlabel(
-        f"{Profile.order_axis}\n"
+        f"{textwrap.fill(Profile.order_axis, 54)}\n"
         f"{price_line(releases[0]).replace('bars hold', 'bars and band hold' if banded else 'bars hold')}{which}"
     )
     axes.set_ylabel(Profile.axis)

@@ -16,7 +16,7 @@ from . import finding
 from .profile_panels import MOST_PANELS, panels
 from .profile_picture import MOST_CURVES, group_profiles, profile, shown_name
 from .save import picture_bytes
-from .style import BLUE, GREY, INK, SKY, canvas, capital, in_style, price_line, shortened, titled
+from .style import BLUE, GREY, INK, SKY, WIDTH, canvas, capital, in_style, price_line, shortened, titled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,7 +47,7 @@ def release_bytes(outcome: Outcome, path: Path) -> bytes:
 
 
 def _single(release: Release) -> Figure:
-    figure, (axes,) = canvas(10.0, 2.7)
+    figure, (axes,) = canvas(WIDTH, 2.9)
     _interval(axes, release, 0)
     for x, away, where in ((release.low, -8, "right"), (release.high, 8, "left")):
         axes.annotate(short(x), (x, 0), xytext=(away, 0), textcoords="offset points", ha=where, va="center", color=GREY)
@@ -64,7 +64,7 @@ def _single(release: Release) -> Figure:
 
 def _named(groups: list[GroupRelease]) -> Figure:
     ordered = sorted(groups, key=lambda one: (-one.release.value, one.group))
-    figure, (axes,) = canvas(11.0, 1.9 + 0.42 * len(ordered))
+    figure, (axes,) = canvas(WIDTH, 2.1 + 0.42 * len(ordered))
     for place, one in enumerate(ordered):
         _interval(axes, one.release, place)
         said = f"{short(one.release.value)}  ({short(one.release.low)} to {short(one.release.high)})"
@@ -84,7 +84,7 @@ def _named(groups: list[GroupRelease]) -> Figure:
 def _ranked(groups: list[GroupRelease]) -> Figure:
     """Too many for names: values by rank, with their intervals as a band. The table has the names."""
     ordered = sorted((one.release for one in groups), key=lambda one: -one.value)
-    figure, (axes,) = canvas(10.0, 5.0)
+    figure, (axes,) = canvas(WIDTH, 5.0)
     ranks = range(1, len(ordered) + 1)
     axes.vlines(ranks, [one.low for one in ordered], [one.high for one in ordered], color=SKY, linewidth=1.5)
     axes.plot(ranks, [one.value for one in ordered], color=BLUE, linewidth=2.5)

@@ -9,6 +9,7 @@ from typing import Any, Literal, cast, get_args
 
 from ..errors import ArgumentError, ArgumentTypeError
 from ..numeric import checked_real, is_whole
+from ..wording import arg
 
 Relation = Literal["replace", "add_remove"]
 Unit = Literal["pair", "key", "individual"]
@@ -82,7 +83,8 @@ class Privacy:
                 "delta",
                 self.delta,
                 "no sketch reaches δ = 0: its randomness comes from a key, and numbers have finite precision",
-                "Pass a negligible δ such as 1e-12; plans with mechanism='exact' report δ = 0 where they reach it",
+                f"Pass a negligible δ such as 1e-12; plans with {arg('mechanism', 'exact')} report "
+                "δ = 0 where they reach it",
             )
         if not 0.0 < self.delta < 1.0:
             raise ArgumentError("delta", self.delta, "δ is a probability between 0 and 1", "Pass one such as 1e-9")
@@ -100,13 +102,13 @@ class Privacy:
         if self.unit == "individual" and (self.relation, self.max_value) != ("add_remove", 1):
             raise ArgumentError(
                 "unit", self.unit, "individuals come and go, and each counts 1",
-                "Pass relation='add_remove' and leave out max_value=, or pass unit='pair'",
+                f"Pass {arg('relation', 'add_remove')} and leave out {arg('max_value')}, or pass {arg('unit', 'pair')}",
             )  # fmt: skip
         if self.groups > 1 and (self.relation == "replace" or self.unit == "key"):
             raise ArgumentError(
                 "groups", self.groups, "groups that are released apart are for pairs that are added or removed",
-                "Pass relation='add_remove'; a replaced pair is one removed and one added, so with twice the "
-                "pairs_per_person and groups",
+                f"Pass {arg('relation', 'add_remove')}; a replaced pair is one removed and one "
+                "added, so with twice the pairs_per_person and groups",
             )  # fmt: skip
 
     def __repr__(self) -> str:

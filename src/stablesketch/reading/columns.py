@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ..errors import ArgumentError, ArgumentTypeError, DataError
+from ..wording import arg
 from .header import Doubt, missing_column
 
 OnBad = Literal["error", "skip"]
@@ -135,10 +136,10 @@ def _names(argument: str, given: object, least: int, most: int | None = None) ->
         return ()
     names = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, list | tuple) else None
     if names is None or not all(isinstance(name, str) and name for name in names):
-        raise ArgumentTypeError(argument, given, "not the name of a column", f'Pass a text: {argument}="app"')
+        raise ArgumentTypeError(argument, given, "not the name of a column", f"Pass a text: {arg(argument, 'app')}")
     if len(names) < least or (most is not None and len(names) > most):
         wanted = "one column" if most == 1 else "at least one column"
-        raise ArgumentError(argument, given, f"{wanted} is needed", f'Pass {argument}="app"')
+        raise ArgumentError(argument, given, f"{wanted} is needed", f"Pass {arg(argument, 'app')}")
     if len(set(names)) < len(names):
         raise ArgumentError(argument, given, "a column is named twice", "Name each once")
     return tuple(str(name) for name in names)
@@ -230,7 +231,7 @@ def bad_rows(columns: Columns, *, text: bool, largest: int | None, way_out: str 
 
     `way_out` is what to do, where such rows cannot be dropped or skipped.
     """
-    fill = way_out or "Drop such rows first, fill them, or skip them (--on-bad skip, on_bad='skip')"
+    fill = way_out or f"Drop such rows first, fill them, or skip them ({arg('on_bad', 'skip')})"
     empty = "is empty or null" if text else "is null"
     absent = columns.zeros == "absent" and columns.value is not None
     unless = f" and not {is_zero(columns, text=text)}" if absent else ""  # which is left out, whatever else is there
@@ -245,16 +246,16 @@ def bad_rows(columns: Columns, *, text: bool, largest: int | None, way_out: str 
         number = f"try_cast({value} as decimal(38, 0))"
         found.append(BadRow(columns.value, f"{number} is null", "is above 2^53", "Use a coarser unit"))
     if columns.zeros == "refused":
-        add_remove = "Pass relation='add_remove', where a 0 is an absent key"
-        add_remove += "" if way_out else ", or skip such rows (--on-bad skip, on_bad='skip')"
+        add_remove = f"Pass {arg('relation', 'add_remove')}, where a 0 is an absent key"
+        add_remove += "" if way_out else f", or skip such rows ({arg('on_bad', 'skip')})"
         found.append(BadRow(columns.value, is_zero(columns, text=text), ZERO_REFUSED, add_remove, at=0))
     least = way_out or (
-        "Leave such rows out: skip them (--on-bad skip, on_bad='skip'), or select the others in SQL (where ... >= 0)"
+        f"Leave such rows out: skip them ({arg('on_bad', 'skip')}), or select the others in SQL (where ... >= 0)"
     )
     found.append(BadRow(columns.value, f"{number} < 0", "is negative, and values are 0 or more", least, below=0))
     found.append(BadRow(columns.value, f"{number} > {_LARGEST}", "is above 2^53", "Use a coarser unit", above=_LARGEST))
     if largest is not None and largest < _LARGEST:
-        way_out = f"Clip values to {largest:,} (clip=True), or promise a larger one (max_value=)"
+        way_out = f"Clip values to {largest:,} ({arg('clip', True)}), or promise a larger one ({arg('max_value')})"
         problem = f"is above the promised max_value = {largest:,}, which the guarantee rests on"
         found.append(BadRow(columns.value, f"{number} > {largest}", problem, way_out, above=largest))
     return found
@@ -264,5 +265,5 @@ def total_above(source: str, largest: int) -> DataError:
     """Where whole keys are protected, and one has more than was promised; how much is not shown."""
     return DataError(
         source, f"the total of a key is above the promised max_value = {largest:,}",
-        "Clip totals to it (clip=True), or promise a larger one (max_value=)",
+        f"Clip totals to it ({arg('clip', True)}), or promise a larger one ({arg('max_value')})",
     )  # fmt: skip

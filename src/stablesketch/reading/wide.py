@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, DataError
+from ..wording import arg
 from .columns import Columns, checked_columns, is_whole, no_value, quoted
 from .duckdb import DuckDB, text_literal
 from .libraries import need
@@ -34,8 +35,9 @@ def long_columns(key: object = None, value: object = None, by: object = None, pe
     for name, given in (("key", key), ("value", value)):
         if given is not None:
             raise ArgumentError(
-                name, given, "in a wide table every column that is not named by by= or person= is a key",
-                f"Leave out {name}=, or wide=",
+                name, given,
+                f"in a wide table every column that is not named by {arg('by')} or {arg('person')} is a key",
+                f"Leave out {arg(name)}, or {arg('wide')}",
             )  # fmt: skip
     return checked_columns(KEY, VALUE, by, person)
 
@@ -55,7 +57,8 @@ def long_form(table: Table, columns: Columns) -> Table:
     for name in keys:
         if not table.text and not is_whole(table.types[name]):
             raise DataError(
-                table.name, f"{no_value(table.types[name])}; every column but those of by= and person= is a key",
+                table.name,
+                f"{no_value(table.types[name])}; every column but those of {arg('by')} and {arg('person')} is a key",
                 f"{table.cast.whole(name)}; or leave the column out", column=name,
             )  # fmt: skip
 
@@ -124,7 +127,8 @@ def _parted(source: str, names: Iterable[str], columns: Columns) -> tuple[tuple[
 _SAID: dict[str, Any] = {
     "numbered": _PLACE,
     "cell_of": quoted(KEY),
-    "way_out": "Repair it; what is not a key is named by by= or person=, or left out in a query (--sql, sql=)",
+    "way_out": f"Repair it; what is not a key is named by {arg('by')} or {arg('person')}, or "
+    f"left out in a query ({arg('sql')})",
 }
 """How a bad cell of the long form is named, and what to do about it."""
 

@@ -18,6 +18,7 @@ from ..plan.exact_instead import exact_instead
 from ..published import Point, Release
 from ..spoken import at_most
 from ..visible import visible
+from ..wording import in_python
 from .question import Question
 from .tabular import Column, Tabular, names_of_groups, parts_of
 
@@ -184,7 +185,7 @@ class Outcome(Tabular):
         most, groups = self.question.privacy.pairs_per_person, self.question.groups_per_person
         used = used_of_each(most, groups if self.grouped else None)
         people = f"{used} Privacy(pairs_per_person=N) uses up to N, and takes N times the noise."
-        return list(filter(None, [people if self.question.of_people else "", exact_instead(self.plan)]))
+        return list(filter(None, [people if self.question.of_people else "", in_python(exact_instead(self.plan))]))
 
     def _numbers(self) -> list[tuple[Name, Release]]:
         return [(one.group, one.release) if isinstance(one, GroupRelease) else ((), one) for one in self.releases]

@@ -18,6 +18,7 @@ from ..ledger.arguments import checked_label
 from ..ledger.record import Ask, Entry
 from ..paying import Paid, current_payment
 from ..published import Release, Terms
+from ..wording import arg
 from .decide import Decision
 from .outcome import GroupRelease, recorded, to_json
 from .source import Progress
@@ -31,7 +32,9 @@ class Till:
 
     def __init__(self, ledger: Ledger | None = None, label: str = "") -> None:
         if label and ledger is None:
-            raise ArgumentError("label", label, "there is no ledger to record it", "Pass ledger=, or leave it out")
+            raise ArgumentError(
+                "label", label, "there is no ledger to record it", f"Pass {arg('ledger')}, or leave it out"
+            )
         self.ledger, self.label = ledger, label
         self.tried = False  # whether a payment was made, or refused
 

@@ -24,6 +24,7 @@ from ...reading.libraries import need
 from ...reading.numbers import numbers
 from ...release.source import Progress
 from ...sketch.columns import MAX_WEIGHT
+from ...wording import arg
 from .fold import Fold, Sink, Unfolded
 from .group_collectors import ListedGroups, MetGroups
 
@@ -47,7 +48,7 @@ class BadBatch(Exception):
 
         `names` are those of the batch. What stands there is not shown.
         """
-        way_out = "Drop such rows first, or skip them (--on-bad skip, on_bad='skip')"
+        way_out = f"Drop such rows first, or skip them ({arg('on_bad', 'skip')})"
         for mark, name, column in zip(self.batch.schema.names, names, self.batch.columns, strict=True):
             for place, item in enumerate(column.to_pylist(), start=self.before):
                 row = None if first_row is None else place + first_row
@@ -56,14 +57,14 @@ class BadBatch(Exception):
                 if item is None:
                     return DataError(source, "is empty or null", way_out, row=row, column=name)
                 if mark == "v" and re.fullmatch("0+", str(item)):  # left out wherever it may be (columns.py)
-                    add_remove = "Pass relation='add_remove', where a 0 is an absent key"
+                    add_remove = f"Pass {arg('relation', 'add_remove')}, where a 0 is an absent key"
                     return DataError(source, ZERO_REFUSED, add_remove, row=row, column=name)
                 if mark == "v" and not (str(item).isdecimal() and 1 <= int(item) <= MAX_WEIGHT):
                     return DataError(source, "is not a whole number from 1 to 2^53", way_out, row=row, column=name)
                 if mark == "v" and largest is not None and int(item) > largest:
                     return DataError(
                         source, f"is above the promised max_value = {largest:,}, which the guarantee rests on",
-                        f"Clip values to {largest:,} (clip=True)", row=row, column=name,
+                        f"Clip values to {largest:,} ({arg('clip', True)})", row=row, column=name,
                     )  # fmt: skip
         return DataError(source, "a batch has what is no pair", "Repair the input")
 
