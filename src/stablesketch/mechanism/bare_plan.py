@@ -43,7 +43,7 @@ def not_above_one(measured: Sequence[Statistic]) -> None:
     for one in measured:
         if isinstance(one, Moment) and one.p > 1.0:
             raise ArgumentError(
-                "mechanism", "bare", f"nothing is proved of bare entries of an order above 1, as {one} has",
+                "mechanism", "bare", f"cannot be used for {one}: nothing is proved of bare entries of an order above 1",
                 f"Pass {arg('mechanism', 'sketch')}, or {arg('mechanism', 'exact')}",
             )  # fmt: skip
 
@@ -52,7 +52,8 @@ def one_group(privacy: Privacy) -> None:
     """Refuses tables: several groups of bare entries cost more together than one does (bounding/groups.py)."""
     if privacy.groups > 1:
         raise ArgumentError(
-            "groups", privacy.groups, "entries that are private by themselves have no price for several groups at once",
+            "groups", privacy.groups,
+            f"cannot be used with {arg('mechanism', 'bare')}, which has no price for several groups at once",
             f"Leave out {arg('groups')} and divide epsilon and delta by it, as {arg('by')} "
             f"does, or pass {arg('mechanism', 'sketch')}",
         )  # fmt: skip
@@ -65,7 +66,8 @@ def _plan_for_error(asked: Asked, guess: float) -> Plan:
     if guess == 0.0:
         both = "Pass" if asked.error is None else f"Leave out {arg('error')} and pass"
         raise ArgumentError(
-            "error", error, "nothing is guaranteed about F_p, so no relative error can be aimed at",
+            "error", error,
+            f"needs {arg('expected')}: without it nothing is known about F_p, and a relative error cannot be planned",
             f"{both} {arg('size', 500)}, for example, or pass {arg('expected')}, the F_p you expect",
         )  # fmt: skip
     largest = _largest_size(statistic.p, privacy)

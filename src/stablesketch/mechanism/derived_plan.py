@@ -44,7 +44,10 @@ def derived_plan(asked: Asked) -> Plan:
     for name, each in (("size", asked.sizes), ("entries_per_key", asked.each_per_key)):
         if each and len(each) != len(needs):
             raise ArgumentError(
-                name, each, f"{statistic} has {len(needs)} parts", "Pass one number for all, or one for each"
+                name,
+                each,
+                f"must have one number for each of the {len(needs)} parts of {statistic}",
+                "Pass one number for all, or one for each",
             )
     shares = _shares(needs, privacy)
     parts = _first_parts(statistic, needs, shares, privacy, asked)
@@ -269,7 +272,9 @@ def _expected_part(statistic: Statistic, part: Statistic, asked: Asked, privacy:
     if asked.expected is None:
         return None
     if statistic.several:
-        raise ArgumentError("expected", asked.expected, "a profile has several values", "Leave it out")
+        raise ArgumentError(
+            "expected", asked.expected, "cannot be used for a profile, which has several values", "Leave it out"
+        )
     return statistic.expected_of(part, asked.expected, max(privacy.pairs, privacy.total, 1))
 
 

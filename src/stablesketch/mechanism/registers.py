@@ -90,7 +90,10 @@ class RegistersState(CountingState):
     def check(self, confidence: float) -> None:
         if not 0.0 < confidence < 1.0 - 1e-9:
             raise ArgumentError(
-                "confidence", confidence, "so far out the law of the estimate is not known", "Pass 0.95"
+                "confidence",
+                confidence,
+                "must be smaller, because the tails of the estimate are not known that far out",
+                "Pass 0.95",
             )
 
     def measure(self, confidence: float) -> Belief:
@@ -132,7 +135,7 @@ class Registers(Mechanism):
         if asked.deletes:
             without = instead_of(asked.measurement.of or statistic, statistic) or arg("mechanism", "exact")
             raise ArgumentError(
-                "deletes", True, "registers cannot take back a key that they counted",
+                "deletes", True, "cannot be used with registers, which cannot remove a key",
                 f"Leave out {arg('deletes')}, or pass {without}",
             )  # fmt: skip
         phantoms = phantoms_for(privacy)
@@ -143,7 +146,7 @@ class Registers(Mechanism):
                 raise ArgumentError(
                     "size",
                     size,
-                    f"a distinct count has at least {FEWEST} registers",
+                    f"must be at least {FEWEST} for a distinct count",
                     f"Pass {arg('size', FEWEST)} or more",
                 )
         else:

@@ -34,13 +34,15 @@ class PlannerServer(ThreadingHTTPServer):
 
     def __init__(self, port: int = 0) -> None:
         if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65535:
-            raise ArgumentError("port", port, "a port lies between 0 and 65535", "Leave it out for one that is free")
+            raise ArgumentError("port", port, "must be between 0 and 65535", "Leave it out to use any free port")
         self.token = secrets.token_urlsafe(32)
         self.planning = threading.Lock()  # one plan at a time: they are work for a whole processor
         try:
             super().__init__(("127.0.0.1", port), _Handler)
         except OSError as error:
-            raise ArgumentError("port", port, f"it cannot be used ({error.strerror})", "Leave it out") from None
+            raise ArgumentError(
+                "port", port, f"cannot be used ({error.strerror})", "Leave it out to use any free port"
+            ) from None
 
     def handle_error(self, request: object, client_address: object) -> None:
         """A browser that closes its connection, or says nothing, is no error; anything else is shown."""

@@ -110,12 +110,12 @@ def _names(argument: str, given: object, least: int, most: int | None = None) ->
         return ()
     names = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, list | tuple) else None
     if names is None or not all(isinstance(name, str) and name for name in names):
-        raise ArgumentTypeError(argument, given, "not the name of a column", f"Pass a text: {arg(argument, 'app')}")
+        raise ArgumentTypeError(argument, given, "must be the name of a column", f"Pass a text: {arg(argument, 'app')}")
     if len(names) < least or (most is not None and len(names) > most):
         wanted = "one column" if most == 1 else "at least one column"
-        raise ArgumentError(argument, given, f"{wanted} is needed", f"Pass {arg(argument, 'app')}")
+        raise ArgumentError(argument, given, f"must be {wanted}", f"Pass {arg(argument, 'app')}")
     if len(set(names)) < len(names):
-        raise ArgumentError(argument, given, "a column is named twice", "Name each once")
+        raise ArgumentError(argument, given, "must not name a column twice", "Name each column once")
     return tuple(str(name) for name in names)
 
 
