@@ -45,15 +45,16 @@ class StablesketchError(Exception):
 class ArgumentError(StablesketchError, ValueError):
     """An argument has a value that cannot be used: "size must be positive, got -1. Pass 200, for example."
 
-    `must` follows the name of the argument: what it must be, or what it cannot be used with. A value that is not to be
-    shown is HIDDEN.
+    `must` follows the name of the argument: what it must be, or what it cannot be used with; `because` says why. A
+    value that is not to be shown is HIDDEN.
     """
 
-    def __init__(self, argument: str, value: object, must: str, way_out: str) -> None:
+    def __init__(self, argument: str, value: object, must: str, way_out: str, *, because: str = "") -> None:
         self.argument = argument
         self.value = value
         got = "" if value is HIDDEN else f", got {shortened(value)}"
-        super().__init__(f"{subject(argument)} {must.rstrip('.')}{got}. {sentence(way_out)}")
+        reason = f": {because}" if because else ""
+        super().__init__(f"{subject(argument)} {must}{got}{reason}. {sentence(way_out)}")
 
 
 class ArgumentTypeError(ArgumentError, TypeError):

@@ -38,8 +38,9 @@ def check_folded(plan: Plan, fingerprints: object, totals: object, pairs: object
             raise ArgumentError(
                 "pairs",
                 pairs,
-                f"must be the number of rows, {rows}: with {arg('unit', 'key')} every row is one pair",
+                f"must be the number of rows, {rows}",
                 "Pass the number of rows",
+                because=f"with {arg('unit', 'key')} every row is one pair",
             )
     rows_are_pairs = plan.privacy.unit == "key" or plan.sampled is not None
     highest = plan.privacy.max_value if rows_are_pairs else MAX_WEIGHT

@@ -171,7 +171,7 @@ class Collector:
         """Takes back pairs that were updated. Needs a plan made with deletes=True, which promises just that."""
         if not self._plan.deletes:
             raise ArgumentError(
-                "delete", "deletes=False", "the plan was made for a stream without deletions",
+                "delete", HIDDEN, "needs a plan for streams with deletions",
                 f"Plan with {arg('deletes', True)}, which promises that every delete undoes an earlier update",
             )  # fmt: skip
         with self._lock:

@@ -160,8 +160,8 @@ def reference(secret: object, otherwise: str, others: str) -> SecretFrom:
     if isinstance(secret, SecretFrom):
         return secret
     raise ArgumentTypeError(
-        "secret", type(secret), f"must be a reference to the secret, because the secret itself would be {otherwise}",
-        f"Save it and pass SecretFrom.file(path), or {others}",
+        "secret", type(secret), "must be a reference to the secret",
+        f"Save it and pass SecretFrom.file(path), or {others}", because=f"the secret itself would be {otherwise}",
     )  # fmt: skip
 
 
@@ -170,6 +170,7 @@ def check_absent(secret: Secret, sent: bytes) -> None:
     if secret.is_in(sent):
         raise ArgumentError(
             "secret", HIDDEN,
-            "must not be a function that holds the secret itself, which would be sent and logged with it",
-            "Let the function fetch the secret where it runs, or use SecretFrom.file",
+            "must not be a function that holds the secret itself",
+            "Let the function fetch the secret where it runs, or use "
+            "SecretFrom.file", because="it would be sent and logged",
         )  # fmt: skip

@@ -52,8 +52,9 @@ def checked_part(part: object, ask: Ask) -> tuple[str, str] | None:
         )
     if ask.relation not in ("add_remove", PEOPLE):
         raise ArgumentError(
-            "part", part, "can be used only with add_remove, because a replaced pair may change its part",
-            f"Plan with {arg('relation', 'add_remove')}, or leave {arg('part')} out",
+            "part", part, "can be used only with add_remove",
+            f"Plan with {arg('relation', 'add_remove')}, or leave {arg('part')} "
+            "out", because="a replaced pair may change its part",
         )  # fmt: skip
     return part[0], part[1]
 

@@ -134,8 +134,9 @@ class Ledger(Standing):
             raise ArgumentError(
                 "plan",
                 HIDDEN,
-                "must not sample, because its cost at another ε is not known",
+                "must not sample",
                 "Pass a plan without sampling",
+                because="its cost at another ε is not known",
             )
         if (releases is None) == (every is None and lasting is None):
             raise ArgumentError(
@@ -176,8 +177,9 @@ class Ledger(Standing):
             raise ArgumentError(
                 "name",
                 name,
-                f"cannot be opened from {self._name!r}, which is itself a named budget",
+                f"cannot be opened from {self._name!r}",
                 "Call budget on the ledger",
+                because="it is itself a named budget",
             )
         with self._file.transaction(write=True) as books:
             found = books.budgets.find(name)

@@ -273,7 +273,7 @@ def _expected_part(statistic: Statistic, part: Statistic, asked: Asked, privacy:
         return None
     if statistic.several:
         raise ArgumentError(
-            "expected", asked.expected, "cannot be used for a profile, which has several values", "Leave it out"
+            "expected", asked.expected, "cannot be used for a profile", "Leave it out", because="it has several values"
         )
     return statistic.expected_of(part, asked.expected, max(privacy.pairs, privacy.total, 1))
 

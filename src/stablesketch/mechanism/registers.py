@@ -92,8 +92,9 @@ class RegistersState(CountingState):
             raise ArgumentError(
                 "confidence",
                 confidence,
-                "must be smaller, because the tails of the estimate are not known that far out",
+                "must be smaller",
                 "Pass 0.95",
+                because="the tails of the estimate are not known that far out",
             )
 
     def measure(self, confidence: float) -> Belief:
@@ -135,8 +136,8 @@ class Registers(Mechanism):
         if asked.deletes:
             without = instead_of(asked.measurement.of or statistic, statistic) or arg("mechanism", "exact")
             raise ArgumentError(
-                "deletes", True, "cannot be used with registers, which cannot remove a key",
-                f"Leave out {arg('deletes')}, or pass {without}",
+                "deletes", True, "cannot be used with registers",
+                f"Leave out {arg('deletes')}, or pass {without}", because="they cannot remove a key",
             )  # fmt: skip
         phantoms = phantoms_for(privacy)
         keys = asked.expected or _MANY

@@ -111,8 +111,9 @@ def _sampled_plan(base: Plan, sampling: Sampling, bare_epsilon: float) -> Plan:
         raise ArgumentError(
             "deletes",
             True,
-            "cannot be used with sampling, because a delete cannot know whether its pair was kept",
+            "cannot be used with sampling",
             "Leave out one of them",
+            because="a delete cannot know whether its pair was kept",
         )
     curve_delta = privacy.delta - rounding_delta(privacy.epsilon, base.step)
 

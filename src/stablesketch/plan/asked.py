@@ -146,9 +146,9 @@ class Asked:
         if self.entries_per_key is not None:
             raise ArgumentError(
                 "entries_per_key", self.entries_per_key,
-                f"cannot be used for {self.statistic}, where every key touches every entry",
+                f"cannot be used for {self.statistic}",
                 "Leave it out; only moments of orders below 1 and entropy have buckets, with "
-                f"{arg('mechanism', 'sketch')}",
+                f"{arg('mechanism', 'sketch')}", because="every key touches all its entries",
             )  # fmt: skip
 
     def changed(self, **changes: Any) -> Asked:
@@ -226,8 +226,9 @@ def asked(
         raise ArgumentError(
             first,
             value,
-            f"cannot be used together with {arg(second)}, because either decides the size",
+            f"cannot be used together with {arg(second)}",
             f"Leave out {arg(first)} or {arg(second)}",
+            because="either decides the size",
         )
     if not isinstance(deletes, bool):
         raise ArgumentTypeError("deletes", deletes, "must be True or False", "Pass True to allow deletes")
@@ -237,14 +238,19 @@ def asked(
         (named,) = (name for name in ("size", "memory") if name in given)
         way_out = f"Leave out {arg(named)}"
         raise ArgumentError(
-            named, given[named], f"cannot be used with {arg('mechanism', 'exact')}, which holds every key", way_out
+            named,
+            given[named],
+            f"cannot be used with {arg('mechanism', 'exact')}",
+            way_out,
+            because="it holds every key",
         )
     if mechanism != "sketch" and entries_per_key is not None:
         raise ArgumentError(
             "entries_per_key",
             entries_per_key,
-            f"cannot be used with {arg('mechanism', mechanism)}, which has no buckets",
+            f"cannot be used with {arg('mechanism', mechanism)}",
             f"Leave out {arg('entries_per_key')}",
+            because="it has no buckets",
         )
     several = isinstance(size, Sequence) and not isinstance(size, str)
     each = isinstance(entries_per_key, Sequence) and not isinstance(entries_per_key, str)

@@ -74,10 +74,12 @@ def planned(asked: Asked) -> Plan:
     if asked.sizes:
         if len(asked.sizes) > 1:
             raise ArgumentError(
-                "size", asked.sizes, f"must be a single number: {statistic} is one sketch", "Pass one size"
+                "size", asked.sizes, "must be a single number", "Pass one size", because=f"{statistic} is one sketch"
             )
         if not asked.sizes[0] and not way.exact:
-            raise ArgumentError("size", 0, f"must be positive: {statistic} is measured by a sketch", "Pass 64 or more")
+            raise ArgumentError(
+                "size", 0, "must be positive", "Pass 64 or more", because=f"{statistic} is measured by a sketch"
+            )
         asked = asked.with_size(asked.sizes[0], *asked.each_per_key)
     if not way.in_buckets:
         asked.no_buckets()
@@ -85,8 +87,9 @@ def planned(asked: Asked) -> Plan:
         raise ArgumentError(
             "size",
             asked.size,
-            f"cannot be used for {statistic}, which is counted exactly before noise is added",
+            f"cannot be used for {statistic}",
             f"Leave out {arg('size')}",
+            because="it is counted exactly before noise is added",
         )
     return way.plan(asked)
 

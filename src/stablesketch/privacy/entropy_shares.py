@@ -45,8 +45,9 @@ class EntropyShares:
         if self.copies > 1 and self.privacy.relation == "replace":
             raise ArgumentError(
                 "copies", self.copies,
-                "must be 1 under replace, where a pair may change its group and so change two of them",
-                f"Use {arg('relation', 'add_remove')} with twice the pairs_per_person",
+                "must be 1 under replace",
+                f"Use {arg('relation', 'add_remove')} with twice the "
+                "pairs_per_person", because="then a pair may change its group and so change two of them",
             )  # fmt: skip
         if self.size < 0:
             raise ArgumentError("size", self.size, "must not be negative", "Pass 16 or more, or 0 for exact totals")
@@ -57,9 +58,9 @@ class EntropyShares:
         if self.reach > _FARTHEST:
             raise ArgumentError(
                 "size", self.size,
-                f"must be larger at δ = {self.privacy.delta:.3g}, because so few entries can err by {self.reach:.3g} "
-                "nats",
+                f"must be larger at δ = {self.privacy.delta:.3g}",
                 f"Use {16 * self.buckets:,} entries or more",
+                because=f"so few entries can err by {self.reach:.3g} nats",
             )  # fmt: skip
 
     @property

@@ -124,7 +124,11 @@ def worst_neighbours(p: float, privacy: Privacy, floor: float = 0.0, *, exactly:
     if privacy.relation == "add_remove":
         if exactly:
             raise ArgumentError(
-                "exactly", exactly, "cannot be used with add_remove, where the number of pairs changes", "Leave it out"
+                "exactly",
+                exactly,
+                "cannot be used with add_remove",
+                "Leave it out",
+                because="then the number of pairs changes",
             )
         return _add_remove(p, privacy, floor)
     return _replace(p, privacy, floor, exactly)

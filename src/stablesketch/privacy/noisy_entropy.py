@@ -232,8 +232,8 @@ class EntropyNoise(EntropyShares):
             found.append(read())
             totals, locations = found[0]
             if totals.shape != (self.buckets,) or locations.shape != (self.buckets, self.entries):
-                wanted = f"they must be of shape {(self.buckets, self.entries)}"
-                raise ArgumentError("locations", locations.shape, wanted, "Pass those of the sketch")
+                must = f"must be of shape {(self.buckets, self.entries)}"
+                raise ArgumentError("locations", locations.shape, must, "Pass those of the sketch")
             return bucket_mass(totals, locations)
 
         released = self._released(total, mass, below)

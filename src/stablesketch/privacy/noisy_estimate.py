@@ -105,7 +105,7 @@ def enough_noise(enough: Callable[[float], bool], epsilon: float, delta: float, 
     found = least_above(enough, 1.0 / epsilon, within, most=1e200)
     if found is None:
         raise ArgumentError(
-            "delta", delta, "must be larger, because no noise is enough", "Raise it, or use more entries"
+            "delta", delta, "must be larger", "Raise it, or use more entries", because="no noise is enough"
         )
     return found
 

@@ -42,8 +42,9 @@ def check_elements(**there: object) -> None:
             raise ArgumentTypeError(
                 name,
                 given,
-                "must be True or False, because elements have no columns",
+                "must be True or False",
                 f"Pass {arg(name, True)}, or leave it out",
+                because="elements have no columns",
             )
 
 

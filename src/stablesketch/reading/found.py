@@ -190,8 +190,9 @@ def _found(
             return named, usual
         if looks and header:
             raise ArgumentError(
-                "on_bad", "skip", "needs a format, because the first line looks like JSON and may be a row to skip",
-                f"Pass {arg('format', 'json')} or {arg('format', 'csv')}",
+                "on_bad", "skip", "needs a format",
+                f"Pass {arg('format', 'json')} or "
+                f"{arg('format', 'csv')}", because="the first line looks like JSON and may be a row to skip",
             )  # fmt: skip
         stated = "csv"
     if stated is None and header and looks:

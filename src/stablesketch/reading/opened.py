@@ -52,8 +52,9 @@ def opened(duckdb: DuckDB, data: object, columns: Columns, how: Input, on_bad: O
             raise ArgumentError(
                 "on_bad",
                 on_bad,
-                f"cannot be used with {arg('wide')}, because one invalid cell would drop all pairs of its row",
+                f"cannot be used with {arg('wide')}",
                 f"Correct the data, or leave out {arg('wide')}",
+                because="one invalid cell would drop all pairs of its row",
             )
         asked = source_columns(columns)
         source = opened(duckdb, data, asked, replace(how, wide=False), on_bad)

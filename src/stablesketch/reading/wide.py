@@ -38,9 +38,9 @@ def long_columns(key: object = None, value: object = None, by: object = None, pe
         if given is not None:
             raise ArgumentError(
                 name, given,
-                f"cannot be used with {arg('wide')}, where every column not named by {arg('by')} or {arg('person')} "
-                "is a key",
+                f"cannot be used with {arg('wide')}",
                 "Leave out one of them",
+                because=f"then every column not named by {arg('by')} or {arg('person')} is a key",
             )  # fmt: skip
     return checked_columns(KEY, VALUE, by, person)
 

@@ -145,7 +145,7 @@ class Outcome(Tabular):
             return self.releases[group]
         if not self.grouped:
             raise ArgumentError(
-                "group", group, "cannot be looked up, because this is one number without groups", "Read its value"
+                "group", group, "cannot be looked up", "Read its value", because="this is one number without groups"
             )
         found = self._groups()
         if parts_of(group) not in found:

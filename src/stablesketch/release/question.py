@@ -140,20 +140,23 @@ class Question:
         if self.columns.person is not None and privacy.relation != "add_remove":
             raise ArgumentError(
                 "relation", privacy.relation,
-                f"must be 'add_remove' with {arg('person')}, which keeps the number of pairs private",
-                f"Pass {arg('relation', 'add_remove')}, or leave out {arg('person')}",
+                f"must be 'add_remove' with {arg('person')}",
+                f"Pass {arg('relation', 'add_remove')}, or leave out "
+                f"{arg('person')}", because="limiting people keeps the number of pairs private",
             )  # fmt: skip
         if self.count_pairs and privacy.relation != "replace":
             raise ArgumentError(
-                "count_pairs", True, "cannot be used with add_remove, where the number of pairs is private",
-                f"Leave out {arg('count_pairs')}, or pass {arg('relation', 'replace')}",
+                "count_pairs", True, "cannot be used with add_remove",
+                f"Leave out {arg('count_pairs')}, or pass "
+                f"{arg('relation', 'replace')}", because="then the number of pairs is private",
             )  # fmt: skip
         if self.columns.person is not None and privacy.unit == "key":
             raise ArgumentError(
                 "person",
                 self.columns.person,
-                f"cannot be used with {arg('unit', 'key')}, where every key is a person",
+                f"cannot be used with {arg('unit', 'key')}",
                 f"Leave out {arg('person')}, or pass {arg('unit', 'pair')}",
+                because="then every key is a person",
             )
         if not 1 <= self.groups_per_person <= 2**31:
             raise ArgumentError("groups_per_person", self.groups_per_person, "must be at least 1", "Pass 1, or a few")
@@ -176,23 +179,25 @@ class Question:
         if self.count_pairs or (self.privacy.pairs and self.groups is None and self.bare):
             raise ArgumentError(
                 "pairs", self.privacy.pairs,
-                "must be 0 when the names of the groups are private, because their sizes are too",
-                f"Pass {arg('pairs', 0)}, or list the groups ({arg('groups')}) that have so many each",
+                "must be 0 when the names of the groups are private",
+                f"Pass {arg('pairs', 0)}, or list the groups ({arg('groups')}) that have so many "
+                "each", because="their sizes are too",
             )  # fmt: skip
         if self.columns.person is None and self.privacy.pairs_per_person > 1:
             raise ArgumentError(
                 "pairs_per_person", self.privacy.pairs_per_person,
-                f"must be 1 without {arg('person')}, because one person's pairs could be in as many groups",
+                f"must be 1 without {arg('person')}",
                 f"Name the column of people ({arg('person')}), so that each person is limited to some "
-                f"groups, or pass {arg('pairs_per_person', 1)}",
+                "groups, or pass "
+                f"{arg('pairs_per_person', 1)}", because="one person's pairs could be in as many groups",
             )  # fmt: skip
         if self.privacy.unit == "key":
             # A pair is in one group; the proof at the head of groups.py knows no bound for a key.
             raise ArgumentError(
                 "by", ", ".join(self.columns.by),
-                f"cannot be used with {arg('unit', 'key')}, because a key can be in every group",
+                f"cannot be used with {arg('unit', 'key')}",
                 f"Leave out {arg('by')} and release each group from its own rows (their costs add "
-                f"up), or pass {arg('unit', 'pair')}",
+                f"up), or pass {arg('unit', 'pair')}", because="a key can be in every group",
             )  # fmt: skip
         budget.checked_share("selection_share", self.selection_share)
         if self.groups is not None:
@@ -268,8 +273,9 @@ def question(
         if privacy is not None or what:
             named = ", ".join(arg(name) for name in (*(["privacy"] if privacy is not None else []), *what))
             raise ArgumentError(
-                "question", HIDDEN, f"must come alone: a Question is complete, and {named} is given too",
-                "Leave that out, or pass statistic and privacy instead of the Question",
+                "question", HIDDEN, "must come alone",
+                "Leave that out, or pass statistic and privacy instead of the "
+                "Question", because=f"a Question is complete, and {named} is given too",
             )  # fmt: skip
         return statistic
     given: dict[str, Any] = dict(what)

@@ -143,8 +143,9 @@ class Secret:
             raise ArgumentError(
                 "path",
                 str(path),
-                "cannot be written: the secret of a group is not saved",
+                "cannot be written",
                 "Save its parent, and derive it again",
+                because="the secret of a group is not saved",
             )
         target = Path(os.path.realpath(Path(path).parent)) / Path(path).name
         with _process.turn:

@@ -30,8 +30,9 @@ def entropy_of_moment(moment: Estimate, p: float, total: int) -> Estimate:
         raise ArgumentError(
             "order",
             p,
-            "must not be 1, because the moment of order 1 is the total and says nothing about diversity",
+            "must not be 1",
             "Use ss.EntropySketch(...)",
+            because="the moment of order 1 is the total and says nothing about diversity",
         )
     if total == 0:
         return replace(moment, value=math.nan, low=math.nan, high=math.nan, of="H")

@@ -11,13 +11,13 @@ _LARGEST_SIZE = 2**31 - 1
 LARGEST_IN_BUCKETS = 2**22
 
 
-def whole(argument: str, value: object, problem: str, way_out: str) -> int:
+def whole(argument: str, value: object, must: str, way_out: str) -> int:
     if isinstance(value, bool):
-        raise ArgumentTypeError(argument, value, problem, way_out)
+        raise ArgumentTypeError(argument, value, must, way_out)
     try:
         return operator.index(value)  # type: ignore[arg-type]
     except TypeError:
-        raise ArgumentTypeError(argument, value, problem, way_out) from None
+        raise ArgumentTypeError(argument, value, must, way_out) from None
 
 
 def checked_buckets(buckets: object, size: int, law: EntryLaw) -> int:
@@ -30,13 +30,13 @@ def checked_buckets(buckets: object, size: int, law: EntryLaw) -> int:
         way_out = 'Pass law="one-sided", for p below 1, or leave buckets out'
         raise ArgumentError("buckets", count, "cannot be used with symmetric entries", way_out)
     if size > LARGEST_IN_BUCKETS:
-        problem = f"cannot be used with more than {LARGEST_IN_BUCKETS:,} entries in all (there are {size:,})"
-        raise ArgumentError("buckets", count, problem, "Pass a smaller size")
+        must = f"cannot be used with more than {LARGEST_IN_BUCKETS:,} entries in all (there are {size:,})"
+        raise ArgumentError("buckets", count, must, "Pass a smaller size")
     if size % count or size // count % 2:
         nearest = 2 * count * max(1, round(size / (2 * count)))
         way_out = f"Pass a size that is a multiple of {2 * count:,}, such as {nearest:,}"
-        problem = f"must divide size = {size:,} into equal even numbers of entries"
-        raise ArgumentError("buckets", count, problem, way_out)
+        must = f"must divide size = {size:,} into equal even numbers of entries"
+        raise ArgumentError("buckets", count, must, way_out)
     return count
 
 

@@ -105,17 +105,17 @@ class Fingerprinter:
         meaning = "a tuple holds the columns of a composite key"
         if not columns:
             raise ArgumentError(
-                argument, columns, f"must not be an empty tuple: {meaning}", "Pass a list for an empty column"
+                argument, columns, "must not be an empty tuple", "Pass a list for an empty column", because=meaning
             )
         for column in columns:
             if is_single(column) or isinstance(column, tuple):
-                problem = f"must hold columns, not {type(column).__name__}: {meaning}"
-                raise ArgumentTypeError(argument, column, problem, "Pass a list for a column of keys; [...], not (...)")
+                must = f"must hold columns, not {type(column).__name__}: {meaning}"
+                raise ArgumentTypeError(argument, column, must, "Pass a list for a column of keys; [...], not (...)")
         parts = [self.column(column, f"{argument}[{i}]") for i, column in enumerate(columns)]
         lengths = [len(part) for part in parts]
         if len(set(lengths)) != 1:
-            problem = "must have columns of the same length"
-            raise ArgumentError(argument, lengths, problem, "Pass the columns of a composite key row by row")
+            must = "must have columns of the same length"
+            raise ArgumentError(argument, lengths, must, "Pass the columns of a composite key row by row")
 
         def read(start: int, stop: int) -> NDArray[np.uint64]:
             out = np.empty(stop - start, np.uint64)

@@ -97,8 +97,8 @@ def refused_item(argument: str, item: object, row: int) -> ArgumentError:
     if isinstance(item, float | np.floating) and item != item:
         return ArgumentTypeError(argument, item, f"cannot be floats (row {row + 1} is NaN)", NULL_WAY_OUT)
     kind = next((kind for types, kind in _PYTHON_TYPES if isinstance(item, types)), OTHERS)
-    problem = f"cannot be {kind.name} (row {row + 1} is of type {type(item).__name__})"
-    return ArgumentTypeError(argument, item, problem, kind.way_out)
+    must = f"cannot be {kind.name} (row {row + 1} is of type {type(item).__name__})"
+    return ArgumentTypeError(argument, item, must, kind.way_out)
 
 
 def refused_dtype(argument: str, dtype: np.dtype[Any]) -> ArgumentTypeError:
@@ -140,12 +140,12 @@ def refused_row(argument: str, row: int, reason: str) -> ArgumentError:
     row += 1  # as people count
     where = HIDDEN
     if reason == "part of a day":
-        problem = f"must be whole days where they are date64 (row {row} is not)"
-        return ArgumentError(argument, where, problem, "Cast the column to a timestamp, or truncate it to days first")
+        must = f"must be whole days where they are date64 (row {row} is not)"
+        return ArgumentError(argument, where, must, "Cast the column to a timestamp, or truncate it to days first")
     if reason == "not unicode":
-        problem = f"must be text that UTF-8 can encode (row {row} has a lone surrogate)"
-        return ArgumentError(argument, where, problem, "Correct the text, or encode it to bytes with an error handler")
-    problem = f"must be valid Arrow data (row {row} points outside its buffers)"
+        must = f"must be text that UTF-8 can encode (row {row} has a lone surrogate)"
+        return ArgumentError(argument, where, must, "Correct the text, or encode it to bytes with an error handler")
+    must = f"must be valid Arrow data (row {row} points outside its buffers)"
     return ArgumentError(
-        argument, where, problem, "Validate the data where it is made (pyarrow: array.validate(full=True))"
+        argument, where, must, "Validate the data where it is made (pyarrow: array.validate(full=True))"
     )

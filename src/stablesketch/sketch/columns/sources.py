@@ -157,8 +157,8 @@ def _refuse_polars_objects(column: object, argument: str) -> None:
     if not all(hasattr(polars, name) for name in ("Series", "Object")):
         return
     if isinstance(column, polars.Series) and column.dtype == polars.Object:
-        problem = "cannot be a polars column of Python objects"
-        raise ArgumentTypeError(argument, described(column), problem, "Pass it as a list: column.to_list()")
+        must = "cannot be a polars column of Python objects"
+        raise ArgumentTypeError(argument, described(column), must, "Pass it as a list: column.to_list()")
 
 
 def _from_arrow(column: Any, argument: str) -> ArrowSource:
@@ -172,8 +172,8 @@ def _from_arrow(column: Any, argument: str) -> ArrowSource:
 
 
 def _unreadable(argument: str, shown: Shown, error: Exception) -> ArgumentTypeError:
-    problem = f"cannot be read ({error})"
-    return ArgumentTypeError(argument, shown, problem, "Pass a list, a numpy array or an Arrow array of the same data")
+    must = f"cannot be read ({error})"
+    return ArgumentTypeError(argument, shown, must, "Pass a list, a numpy array or an Arrow array of the same data")
 
 
 def _not_a_column(column: object, argument: str) -> ArgumentTypeError:
@@ -184,7 +184,7 @@ def _not_a_column(column: object, argument: str) -> ArgumentTypeError:
     if isinstance(column, Set):
         return ArgumentTypeError(argument, shown, "cannot be a set, whose rows have no order", f"Pass list({argument})")
     if isinstance(column, Iterator) or hasattr(column, "__iter__"):
-        problem = "must be a list, an array or a column of a data frame, which can be read twice"
-        return ArgumentTypeError(argument, shown, problem, f"Pass list({argument})")
+        must = "must be a list, an array or a column of a data frame, which can be read twice"
+        return ArgumentTypeError(argument, shown, must, f"Pass list({argument})")
     way_out = "Pass a list, a numpy array, or a column of pandas, polars, pyarrow or any Arrow library"
     return ArgumentTypeError(argument, shown, "must be a column", way_out)

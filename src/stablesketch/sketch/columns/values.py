@@ -56,8 +56,8 @@ class ValueColumn(ABC):
     def refused(self, value: int, row: int) -> ArgumentError:
         """Why the value of this row is no weight."""
         if 1 <= value <= MAX_WEIGHT:
-            return _above(value, self.highest, self._argument, f"row {row + 1} ")
-        return _out_of_range(value, self._argument, f"row {row + 1} ")
+            return _above(value, self.highest, self._argument, f" (row {row + 1})")
+        return _out_of_range(value, self._argument, f" (row {row + 1})")
 
     @abstractmethod
     def _read(self, start: int, stop: int) -> NDArray[np.int64]:
@@ -87,9 +87,9 @@ def value_column(values: object, length: int, argument: str = "values", *, highe
         raise ArgumentTypeError(argument, described(values), "must be one column, and a tuple means several", way_out)
     column = _open(values, argument, highest)
     if len(column) != length:
-        problem = f"must have one value for each of the {length} keys"
+        must = f"must have one value for each of the {length} keys"
         raise ArgumentError(
-            argument, Shown(f"{len(column)} rows"), problem, "Pass one value for each key, or a single integer"
+            argument, Shown(f"{len(column)} rows"), must, "Pass one value for each key, or a single integer"
         )
     return column
 
@@ -203,18 +203,18 @@ def _check_one(value: int, argument: str, where: str) -> None:
 
 def _out_of_range(value: int, argument: str, where: str) -> ArgumentError:
     if value < 0:
-        problem, way_out = "must be positive", "Use delete to take pairs back"
+        must, way_out = "must be positive", "Use delete to take pairs back"
     elif value == 0:
-        problem, way_out = "must be positive", "Leave out rows of value 0: keys[values > 0] and values[values > 0]"
+        must, way_out = "must be positive", "Leave out rows of value 0: keys[values > 0] and values[values > 0]"
     else:
-        problem, way_out = "must be at most 2^53", "Use a coarser unit of value"
-    return ArgumentError(argument, shown_integer(value), f"{problem}{where}", way_out)
+        must, way_out = "must be at most 2^53", "Use a coarser unit of value"
+    return ArgumentError(argument, shown_integer(value), f"{must}{where}", way_out)
 
 
 def _above(value: int, highest: int, argument: str, where: str) -> ArgumentError:
-    problem = f"must be at most max_value = {highest}{where}, on which the guarantee rests"
-    way_out = f"Clip such values to {highest}, or plan with a larger max_value"
-    return ArgumentError(argument, shown_integer(value), problem, way_out)
+    must = f"must be at most max_value = {highest}{where}"
+    way_out = f"Clip such values to {highest}, or plan with a larger max_value: the guarantee rests on it"
+    return ArgumentError(argument, shown_integer(value), must, way_out)
 
 
 def _refused_item(argument: str, item: object, where: str) -> ArgumentError:
@@ -229,8 +229,8 @@ def _refused_item(argument: str, item: object, where: str) -> ArgumentError:
             )
         way_out = "Scale values to whole numbers of a smaller unit, or round them"
         return ArgumentTypeError(argument, item, f"must be a whole number{where}", way_out)
-    problem = f"must be an integer, not {type(item).__name__}{where}"
-    return ArgumentTypeError(argument, item, problem, "Pass integers from 1 to 2^53")
+    must = f"must be an integer, not {type(item).__name__}{where}"
+    return ArgumentTypeError(argument, item, must, "Pass integers from 1 to 2^53")
 
 
 def _refused_floats(argument: str, data: NDArray[np.floating[Any]]) -> ArgumentError:

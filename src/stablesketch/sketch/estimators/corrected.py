@@ -42,8 +42,9 @@ def harmonic_mean(log_magnitudes: Array, signs: Array, p: float) -> Array:
         raise ArgumentError(
             "p",
             p,
-            "must be below 1/2 for the harmonic mean: beyond that E|X|^(-2p) does not exist and the error is unbounded",
+            "must be below 1/2 for the harmonic mean",
             'Use method="pitman" or another estimator',
+            because="beyond that E|X|^(-2p) does not exist and the error is unbounded",
         )
     return _corrected(_raw_harmonic_mean, log_magnitudes, signs, p)
 
@@ -67,8 +68,9 @@ def inter_quantile(log_magnitudes: Array, signs: Array, p: float) -> Array:
         raise ArgumentError(
             "size",
             log_magnitudes.shape[1],
-            "must be at least 4, because otherwise the distance between the extreme entries has no mean",
+            "must be at least 4",
             'Use method="pitman", or a sketch of at least 4 entries',
+            because="otherwise the distance between the extreme entries has no mean",
         )
     return _corrected(_raw_inter_quantile, log_magnitudes, signs, p)
 

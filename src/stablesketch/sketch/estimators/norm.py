@@ -234,8 +234,9 @@ def size_for(p: float, error: float) -> int:
             raise ArgumentError(
                 "error",
                 error,
-                "must be larger: this one needs more entries than a sketch can have",
+                "must be larger",
                 "Allow a larger error",
+                because="this one needs more entries than a sketch can have",
             )
         if wanted <= size and (size == 2 or needed(size - 1) > size - 1):
             return size
