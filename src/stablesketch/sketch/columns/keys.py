@@ -109,8 +109,10 @@ class Fingerprinter:
             )
         for column in columns:
             if is_single(column) or isinstance(column, tuple):
-                must = f"must hold columns, not {type(column).__name__}: {meaning}"
-                raise ArgumentTypeError(argument, column, must, "Pass a list for a column of keys; [...], not (...)")
+                must = f"must hold columns, not {type(column).__name__}"
+                raise ArgumentTypeError(
+                    argument, column, must, "Pass a list for a column of keys; [...], not (...)", because=meaning
+                )
         parts = [self.column(column, f"{argument}[{i}]") for i, column in enumerate(columns)]
         lengths = [len(part) for part in parts]
         if len(set(lengths)) != 1:
