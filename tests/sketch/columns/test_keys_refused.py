@@ -51,7 +51,7 @@ CONTAINERS: dict[str, tuple[Callable[[], object], list[str]]] = {
     "tuple of str": (lambda: ("a", "b"), ["composite key", "must hold columns, not str", "list"]),
     "tuple of int": (lambda: (1, 2), ["composite key", "must hold columns, not int", "list"]),
     "tuple of tuples": (lambda: ((1, 2), (3, 4)), ["composite key", "must hold columns, not tuple", "list"]),
-    "tuple of None": (lambda: ([1], None), ["composite key", "must be a column"]),
+    "tuple of None": (lambda: ([1], None), ["composite key", "must hold columns"]),
     "tuple of unequal columns": (lambda: ([1, 2], ["a"]), ["[2, 1]", "must have columns of the same length"]),
     "tuple with a float column": (lambda: ([1], np.zeros(1)), ["keys[1]", "floats"]),
     "numpy float": (lambda: np.zeros(2), ["float64", "cannot be floats", "cast to an integer", "str"]),
