@@ -280,5 +280,5 @@ def test_bad_arguments_are_refused() -> None:
         with pytest.raises(ArgumentError, match="must be at least 0 and below 1"):
             curve.epsilon(delta)
     for epsilon in (-1.0, math.nan):
-        with pytest.raises(ArgumentError, match="from 0 up"):
+        with pytest.raises(ArgumentError, match="must be a number of 0 or more"):
             curve.delta(epsilon)

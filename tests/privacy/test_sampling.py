@@ -218,7 +218,7 @@ def test_bad_calls_say_what_to_do() -> None:
     with pytest.raises(ArgumentError, match='must be "pair" or "entry"'):
         Sampling(0.1, "row")  # type: ignore[arg-type]
     curve = SampledCurve(0.5, 50, Privacy(1.0, 1e-6, pairs=1_000, relation="replace"), Sampling(0.1))
-    with pytest.raises(ArgumentError, match="ε is a number above 0"):
+    with pytest.raises(ArgumentError, match="epsilon must be positive"):
         curve.delta(0.0)
     with pytest.raises(ArgumentError, match="between 0 and 1"):
         curve.epsilon(0.0)

@@ -69,8 +69,9 @@ def drawn_part(chosen: Plan) -> Plan:
         )  # fmt: skip
     if len(parts) != 1:
         raise ArgumentError(
-            "plan", str(chosen.statistic), f"must be for a single sketch, and this has {len(parts)}",
+            "plan", str(chosen.statistic), "must be for a single sketch",
             "Draw a moment, an entropy, a distinct count, an index or a Hill number of one order",
+            because=f"this has {len(parts)}",
         )  # fmt: skip
     return parts[0]
 
