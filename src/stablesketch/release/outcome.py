@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from ..bounding.groups import Name
+from ..bounding.groups import Name, are_numbers
 from ..bounding.persons import used_of_each
 from ..durable import write_named
 from ..errors import ArgumentError, Shown
@@ -72,6 +72,11 @@ class GroupRelease:
         """The release as versioned JSON, with the name of its group: a text, or a list of them."""
         name = self.group[0] if len(self.group) == 1 else list(self.group)
         return json.dumps({"group": name, **json.loads(self.release.to_json())}, sort_keys=True)
+
+
+def largest_first(groups: Sequence[GroupRelease]) -> list[GroupRelease]:
+    """The order of groups that have none of their own."""
+    return sorted(groups, key=lambda one: (-one.release.value, one.group))
 
 
 @dataclass(frozen=True, repr=False)
@@ -153,13 +158,19 @@ class Outcome(Tabular):
                 "group", group, "cannot be looked up", "Read its value", because="this is one number without groups"
             )
         found = self._groups()
-        if parts_of(group) not in found:
+        name = (group,) if isinstance(group, str) else group
+        if name not in found:
             shown = [one.name for one in found.values()]
             names = f"There are: {', '.join(shown[:10])}{', ...' * (len(shown) > 10)}" if shown else "None is shown"
             raise ArgumentError("group", group, "must be one of the groups", names)
-        return found[parts_of(group)].release
+        return found[name].release
 
-    def _groups(self) -> dict[object, GroupRelease]:
+    @property
+    def in_order(self) -> bool:
+        """Whether groups have an order of their own, which pictures keep: they were listed, or are numbers."""
+        return (self.question is not None and self.question.groups is not None) or are_numbers(self._groups())
+
+    def _groups(self) -> dict[Name, GroupRelease]:
         return {one.group: one for one in self.releases if isinstance(one, GroupRelease)}
 
     @property
@@ -235,7 +246,7 @@ class Outcome(Tabular):
             )
         if path is not None:
             write_named("path", Path(path), release_bytes(self, Path(path)), public=True)
-        return release_picture(self.releases)
+        return release_picture(self.releases, self.in_order)
 
     def report(
         self, path: str | os.PathLike[str], *, ledger: Ledger | None = None, dataset: str = "", period: str = "",
