@@ -68,7 +68,7 @@ def test_one_person_does_not_depend_on_others() -> None:
 
 def test_groups_per_person_is_checked() -> None:
     for wrong in (0, True, 1.5):
-        with pytest.raises(ss.ArgumentError, match=f"groups_per_person = {wrong}"):
+        with pytest.raises(ss.ArgumentError, match=f"groups_per_person must be at least 1, got {wrong}"):
             Bounding(1, wrong, 1)  # type: ignore[arg-type]
 
 

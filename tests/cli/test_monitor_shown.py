@@ -101,4 +101,4 @@ def test_a_port_in_use(shell: Shell) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         shown = shell("monitor", "-", *PRIVATE, "--listen", f"127.0.0.1:{taken.getsockname()[1]}")
     assert shown.code == 2
-    assert "another program uses this port. Choose another port." in shown.err
+    assert "must be a free port" in shown.err

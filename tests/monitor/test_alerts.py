@@ -148,8 +148,8 @@ def test_alerts_go_everywhere_and_one_that_fails_stops_none(tmp_path: Path, hook
 
 def test_ways_that_are_none(tmp_path: Path) -> None:
     for make, said in (
-        (lambda: command("mail 'ops"), "not a command"),
-        (lambda: command(" "), "is empty"),
+        (lambda: command("mail 'ops"), "must be a command"),
+        (lambda: command(" "), "must not be empty"),
         (lambda: webhook("ftp://secret-token"), "begins with http"),
         (lambda: json_lines(tmp_path / "none" / "alerts"), "cannot be written"),
     ):

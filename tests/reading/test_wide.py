@@ -127,9 +127,9 @@ def test_zeros_are_refused_under_replace_with_the_reason(tmp_path: Path) -> None
 
 def test_what_does_not_fit_a_wide_table_is_refused() -> None:
     frame = pd.DataFrame({"oak": [1]})
-    assert "key = 'oak': in a wide table every column" in refused(frame, key="oak")
-    assert "value = 'oak'" in refused(frame, value="oak")
-    assert "one invalid cell would take all pairs of its row with it" in refused(frame, on_bad="skip")
+    assert "key cannot be used with wide=" in refused(frame, key="oak")
+    assert "value cannot be used with wide=, got 'oak'" in refused(frame, value="oak")
+    assert "one invalid cell would drop all pairs of its row" in refused(frame, on_bad="skip")
     assert "has the name that keys or values" in refused(pd.DataFrame({"column": ["a"], "oak": [1]}), by="column")
 
 

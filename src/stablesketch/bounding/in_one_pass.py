@@ -50,7 +50,7 @@ class Bounding:
     def __post_init__(self) -> None:
         whole = isinstance(self.groups, int) and not isinstance(self.groups, bool)
         if not whole or not 1 <= self.groups <= 2**31:
-            raise ArgumentError("groups_per_person", self.groups, "at least one group", "Pass 1, or a few")
+            raise ArgumentError("groups_per_person", self.groups, "must be at least 1", "Pass 1, or a few")
 
 
 class Candidates(Generic[Row]):

@@ -31,7 +31,7 @@ def bounded(
 ) -> str:
     """The pairs of `query` (k0, ..., v, g0, ..., u) that are kept, as SQL."""
     if not 1 <= groups <= 2**31:
-        raise ArgumentError("groups_per_person", groups, "at least one group", "Pass 1, or a few")
+        raise ArgumentError("groups_per_person", groups, "must be at least 1", "Pass 1, or a few")
     duckdb.let("salt", secret.derive("bounding persons").hex())
     marks = columns.group_marks
     if marks:

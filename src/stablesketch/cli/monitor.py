@@ -256,10 +256,10 @@ def _statistic(text: str) -> Statistic:
     name, _, argument = text.partition(":")
     names = [kind.name for kind in offered()]
     if name not in names:
-        raise ArgumentError("also", text, "there is no such statistic", f"Pass {', '.join(names)}")
+        raise ArgumentError("also", text, f"must be one of {', '.join(names)}", "Choose one of these")
     given = {each.option: argument for each in STATISTICS[name].arguments[:1] if argument}
     if argument and not given:
-        raise ArgumentError("also", text, f"{name} takes nothing after a colon", f"Pass {name}")
+        raise ArgumentError("also", text, f"cannot have a value for {name}", f"Pass {name}")
     return Chosen(name, {option: option.kind(value) for option, value in given.items()}).made()
 
 

@@ -32,7 +32,7 @@ def position_from(head: str) -> Position:
     """What `position_text` wrote."""
     number, _, chain = head.partition(":") if isinstance(head, str) else ("", "", "")
     if not number.isascii() or not number.isdigit() or not re.fullmatch("[0-9a-f]{64}", chain):
-        raise ArgumentError("since", head, "not the head of a ledger", "Pass what Ledger.head gave")
+        raise ArgumentError("since", head, "must be the head of a ledger", "Pass a value of Ledger.head")
     return int(number), bytes.fromhex(chain)
 
 

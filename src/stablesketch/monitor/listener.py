@@ -72,7 +72,7 @@ class ExactListener(Listener):
         host, port = address("listen_private", text)
         if not ipaddress.ip_address(host).is_loopback:
             raise ArgumentError(
-                "listen_private", text, "exact counts are not private: they must stay on this machine",
+                "listen_private", text, "must be on this machine, because exact counts are not private",
                 "Pass a loopback address: 127.0.0.1:9465, for example",
             )  # fmt: skip
         super().__init__(host, port, _Exact, "listen_private", text)

@@ -14,7 +14,7 @@ import urllib.request
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ..errors import ArgumentError
+from ..errors import HIDDEN, ArgumentError
 
 Messenger = Callable[[str], None]
 _PATIENCE = 30.0  # seconds
@@ -25,9 +25,9 @@ def command(text: str) -> Messenger:
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise ArgumentError("alert_run", text, f"not a command ({error})", "Close its quotes") from None
+        raise ArgumentError("alert_run", text, f"must be a command ({error})", "Close its quotes") from None
     if not words:
-        raise ArgumentError("alert_run", text, "the command is empty", "Pass 'mail -s alert ops', for example")
+        raise ArgumentError("alert_run", text, "must not be empty", "Pass 'mail -s alert ops', for example")
 
     def run(alert: str) -> None:
         done = subprocess.run(
@@ -43,7 +43,7 @@ def webhook(address: str) -> Messenger:
     """Posts the JSON of each alert to an address. The address may hold a token, so nothing shows it or any of it."""
     if not re.fullmatch(r"https?://[!-~]+", address) or not _host(address):
         raise ArgumentError(
-            "alert_url", "...", "must be an address of printable ASCII that begins with http:// or https://",
+            "alert_url", HIDDEN, "must be an address of printable ASCII that begins with http:// or https://",
             "Pass the address of the webhook, with other characters percent-encoded",
         )  # fmt: skip
     opener = urllib.request.build_opener(_NotElsewhere)

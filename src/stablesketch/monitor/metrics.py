@@ -101,7 +101,7 @@ class TextFile:
     def __init__(self, path: Path, metrics: ReleasedMetrics, say: Callable[[str], None]) -> None:
         self._path, self._metrics, self._say, self._trouble = path, metrics, say, ""
         if path.suffix != ".prom":
-            raise ArgumentError("textfile", str(path), "node_exporter reads names that end in .prom", "Name it .prom")
+            raise ArgumentError("textfile", str(path), "must end in .prom", "Choose another name")
         try:
             self._write()
         except OSError as error:

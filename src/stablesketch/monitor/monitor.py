@@ -55,7 +55,7 @@ class Monitor:
     ) -> None:  # fmt: skip
         if watch.windows.span is not None and not replays and state.folder is not None:
             raise ArgumentError(
-                "state", str(state.folder), "a replay of a pipe cannot go on where it stopped",
+                "state", str(state.folder), "cannot be used for a replay of a pipe, which cannot be resumed",
                 "Leave out --state, or name a file instead of the pipe",
             )  # fmt: skip
         self._watch, self._name, self._source, self._state, self._sinks = watch, name, source, state, sinks

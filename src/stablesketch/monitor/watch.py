@@ -58,22 +58,22 @@ class Watch:
         for each in statistics:
             if each.of_people:
                 raise ArgumentError(
-                    "statistic", each.name, "it needs the number of people to be public, and in a window it is not",
+                    "statistic", each.name, "must not need a public number of people, which a window does not have",
                     "Choose shannon, hill, renyi, tsallis, distinct, moment or profile",
                 )  # fmt: skip
         if windows.span is not None and fields.time is None:
-            raise ArgumentError("time", None, "a replay needs the time of every row", "Pass --time, or --preset")
+            raise ArgumentError("time", None, "must be given for a replay", "Pass --time, or --preset")
         if on_bad not in ("error", "skip"):
-            raise ArgumentError("on_bad", on_bad, "there is no such choice", "Pass 'error' or 'skip'")
+            raise ArgumentError("on_bad", on_bad, "must be 'error' or 'skip'", "Choose one of them")
         if protect not in get_args(Protect):
-            raise ArgumentError("protect", protect, "there is no such choice", f"Pass {' or '.join(get_args(Protect))}")
+            raise ArgumentError("protect", protect, f"must be {' or '.join(get_args(Protect))}", "Choose one of them")
         if (protect == "event") != (fields.person is None):
             raise ArgumentError(
-                "person", fields.person, "--person and --protect person-window need each other", "Pass both, or neither"
+                "person", fields.person, "must be given together with --protect person-window", "Pass both, or neither"
             )
         if protect == "event" and pairs_per_person != 1:
             raise ArgumentError(
-                "pairs_per_person", pairs_per_person, "has no use without --protect person-window", "Leave it out"
+                "pairs_per_person", pairs_per_person, "cannot be used without --protect person-window", "Leave it out"
             )
         share = Privacy(
             budget.divided(epsilon, len(statistics)), budget.divided(delta, len(statistics)),

@@ -24,8 +24,8 @@ class PageServer(ThreadingHTTPServer):
             super().__init__((host, port), handler)
         except OSError as error:
             used = error.errno == errno.EADDRINUSE
-            problem = "another program uses this port" if used else f"cannot be listened at ({error.strerror})"
-            raise ArgumentError(argument, given, problem, "Choose another port") from None
+            must = "must be a free port" if used else f"cannot be used ({error.strerror})"
+            raise ArgumentError(argument, given, must, "Choose another port") from None
 
     def handle_error(self, request: object, client_address: object) -> None:
         """A browser that closes its connection, or says nothing, is no error; anything else is shown."""

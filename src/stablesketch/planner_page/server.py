@@ -29,7 +29,7 @@ class PlannerServer(PageServer):
 
     def __init__(self, port: int = 0) -> None:
         if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65535:
-            raise ArgumentError("port", port, "a port lies between 0 and 65535", "Leave it out for one that is free")
+            raise ArgumentError("port", port, "must be between 0 and 65535", "Leave it out to use any free port")
         self.token = secrets.token_urlsafe(32)
         self.planning = threading.Lock()  # one plan at a time: they are work for a whole processor
         super().__init__("127.0.0.1", port, _Handler, "port", port)

@@ -125,8 +125,10 @@ def checked_columns(key: object, value: object = None, by: object = None, person
     )
     if columns.key == (columns.person,):
         raise ArgumentError(
-            "person", columns.person, "it must not be the column of keys: every key would be cut to a few rows",
-            f"Name that of people; if every key is a person, leave out {arg('person')} and pass {arg('unit', 'key')}",
+            "person", columns.person, "must not be the column of keys",
+            f"Name the column of people, or leave out {arg('person')} and pass {arg('unit', 'key')} if every key is "
+            "a person",
+            because="every key would be cut to a few rows",
         )  # fmt: skip
     return columns
 
@@ -136,12 +138,12 @@ def _names(argument: str, given: object, least: int, most: int | None = None) ->
         return ()
     names = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, list | tuple) else None
     if names is None or not all(isinstance(name, str) and name for name in names):
-        raise ArgumentTypeError(argument, given, "not the name of a column", f"Pass a text: {arg(argument, 'app')}")
+        raise ArgumentTypeError(argument, given, "must be the name of a column", f"Pass a text: {arg(argument, 'app')}")
     if len(names) < least or (most is not None and len(names) > most):
         wanted = "one column" if most == 1 else "at least one column"
-        raise ArgumentError(argument, given, f"{wanted} is needed", f"Pass {arg(argument, 'app')}")
+        raise ArgumentError(argument, given, f"must be {wanted}", f"Pass {arg(argument, 'app')}")
     if len(set(names)) < len(names):
-        raise ArgumentError(argument, given, "a column is named twice", "Name each once")
+        raise ArgumentError(argument, given, "must not name a column twice", "Name each column once")
     return tuple(str(name) for name in names)
 
 

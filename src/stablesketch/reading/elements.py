@@ -39,7 +39,13 @@ def check_elements(**there: object) -> None:
     """Refuses a name where it can only be said whether elements have such a thing."""
     for name, given in there.items():
         if not isinstance(given, bool):
-            raise ArgumentTypeError(name, given, "elements have no columns", f"Pass {arg(name, True)}, or leave it out")
+            raise ArgumentTypeError(
+                name,
+                given,
+                "must be True or False",
+                f"Pass {arg(name, True)}, or leave it out",
+                because="elements have no columns",
+            )
 
 
 @dataclass(frozen=True)
@@ -56,7 +62,7 @@ class ElementReader:
     def __post_init__(self) -> None:
         check_elements(person=self.persons, by=self.by)
         if self.on_bad not in ("error", "skip"):
-            raise ArgumentError("on_bad", self.on_bad, "there is no such choice", "Pass 'error' or 'skip'")
+            raise ArgumentError("on_bad", self.on_bad, "must be 'error' or 'skip'", "Choose one of them")
 
     def read(self, element: Any) -> Pair | None:
         """The pair, or None if it is skipped: never what has a value of a wrong type, or above what was promised."""

@@ -74,7 +74,7 @@ def open_files(
 
 def checked_delimiter(kind: Format, delimiter: str | None) -> None:
     if delimiter is not None and (kind not in ("csv", "tsv") or len(delimiter) != 1 or delimiter in '"\r\n'):
-        raise ArgumentError("delimiter", delimiter, "one character, for CSV", "Leave it out, or pass ';'")
+        raise ArgumentError("delimiter", delimiter, "must be a single character, for CSV", "Leave it out, or pass ';'")
 
 
 def open_as(

@@ -36,8 +36,9 @@ def long_columns(key: object = None, value: object = None, by: object = None, pe
         if given is not None:
             raise ArgumentError(
                 name, given,
-                f"in a wide table every column that is not named by {arg('by')} or {arg('person')} is a key",
-                f"Leave out {arg(name)}, or {arg('wide')}",
+                f"cannot be used with {arg('wide')}",
+                "Leave out one of them",
+                because=f"then every column not named by {arg('by')} or {arg('person')} is a key",
             )  # fmt: skip
     return checked_columns(KEY, VALUE, by, person)
 

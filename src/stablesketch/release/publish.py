@@ -32,9 +32,7 @@ class Till:
 
     def __init__(self, ledger: Ledger | None = None, label: str = "") -> None:
         if label and ledger is None:
-            raise ArgumentError(
-                "label", label, "there is no ledger to record it", f"Pass {arg('ledger')}, or leave it out"
-            )
+            raise ArgumentError("label", label, "needs a ledger to record it", f"Pass {arg('ledger')}, or leave it out")
         self.ledger, self.label = ledger, label
         self.tried = False  # whether a payment was made, or refused
 

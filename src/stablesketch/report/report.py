@@ -92,7 +92,9 @@ def report_page(outcome: Outcome, context: Context) -> str:
     groups = [one for one in outcome.releases if isinstance(one, GroupRelease)]
     singles = [one for one in outcome.releases if isinstance(one, Release)]
     if not groups and not singles:
-        raise ArgumentError("outcome", outcome.releases, "nothing was released", "Report a release, or some groups")
+        raise ArgumentError(
+            "outcome", outcome.releases, "must have at least one release", "Report a release, or some groups"
+        )
     plan = outcome.plan
     first = groups[0].release if groups else singles[0]
     about = as_asked(plan, first)

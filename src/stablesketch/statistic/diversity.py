@@ -117,7 +117,7 @@ class Diversity(Derived):
         most = self.at_log_hill(_MOST_LOG_KEYS)
         if expected > most:
             raise ArgumentError(
-                "expected", expected, f"{self} cannot exceed {most:,.4g}, its value for {_MOST_KEYS_THERE} keys",
+                "expected", expected, f"must be at most {most:,.4g}, the {self} of {_MOST_KEYS_THERE} keys",
                 "Pass the value you expect, or leave it out",
             )  # fmt: skip
         log_hill = self.log_hill_of(expected)

@@ -261,12 +261,12 @@ class Derived(Statistic):
 def checked_order(name: str, value: object, low: float, high: float, *, ends: bool, way_out: str) -> float:
     """An order between `low` and `high`, with or without its ends."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise ArgumentTypeError(name, value, "an order is a number", way_out)
+        raise ArgumentTypeError(name, value, "must be a number", way_out)
     try:
         order = float(value)
     except OverflowError:  # an int of 400 digits
         order = math.nan
     inside = low <= order <= high if ends else low < order < high
     if not inside or math.isnan(order):
-        raise ArgumentError(name, value, f"it must lie between {low:g} and {high:g}", way_out)
+        raise ArgumentError(name, value, f"must be between {low:g} and {high:g}", way_out)
     return order

@@ -96,9 +96,9 @@ def test_pairs_are_skipped_where_that_is_asked_but_not_a_broken_promise() -> Non
     for cells, wanted in (({"value": 6}, "above the promised"), ({"value": 1.5}, "whole numbers")):
         with pytest.raises(ss.DataError, match=wanted):
             skipping.read(element(cells))
-    with pytest.raises(ss.ArgumentError, match="on_bad = 'drop'"):
+    with pytest.raises(ss.ArgumentError, match="on_bad must be 'error' or 'skip', got 'drop'"):
         Release(ss.Moment(0.5), ADD_REMOVE, on_bad="drop")  # type: ignore[arg-type]
-    with pytest.raises(ss.ArgumentError, match="person = 'who': elements have no columns"):
+    with pytest.raises(ss.ArgumentError, match="person must be True or False, got 'who': elements have no columns"):
         Release(ss.Moment(0.5), ADD_REMOVE, person="who")  # type: ignore[arg-type]
 
 

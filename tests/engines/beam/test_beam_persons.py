@@ -228,14 +228,16 @@ def test_what_cannot_be_bounded_is_refused() -> None:
     replace = ss.Privacy(1.0, 1e-6, 100, max_value=5, relation="replace")
     keys = ss.Privacy(1.0, 1e-6, 0, relation="add_remove", unit="key")
     for i, (where, asked, options, wanted) in enumerate([
-        (windows, privacy(1), {"person": True, "public_windows": True}, "public_windows = True: .* list them"),
-        (endless, privacy(1), {"person": True}, "person = True: the input does not end"),
-        (people, replace, {"person": True}, "relation = 'replace': bounding people"),
+        (windows, privacy(1), {"person": True, "public_windows": True},
+        "public_windows cannot be used with people, got True.* list them"),
+        (endless, privacy(1), {"person": True}, "person needs input that ends"),
+        (people, replace, {"person": True}, "relation must be 'add_remove'.*limiting people"),
         (people, keys, {"person": True}, "every key is a person"),
-        (people, privacy(1), {"person": True, "groups_per_person": 0, "by": True}, "groups_per_person = 0"),
-        (people, privacy(1), {"groups_per_person": 2, "by": True}, "there is no person column"),
-        (people, privacy(2), {"by": True}, "pairs_per_person = 2: .* in as many groups"),
-        (windows, privacy(2), {}, "pairs_per_person = 2: .* in as many groups"),
+        (people, privacy(1), {"person": True, "groups_per_person": 0, "by": True},
+        "groups_per_person must be at least 1, got 0"),
+        (people, privacy(1), {"groups_per_person": 2, "by": True}, "needs a column of people"),
+        (people, privacy(2), {"by": True}, "pairs_per_person must be 1 .*got 2.* in as many groups"),
+        (windows, privacy(2), {}, "pairs_per_person must be 1 .*got 2.* in as many groups"),
     ]):  # fmt: skip
         with pytest.raises(ss.ArgumentError, match=wanted):
             where | f"Refused {i}" >> Release(ss.Moment(0.5), asked, size=50, **options)  # type: ignore[arg-type]

@@ -236,7 +236,7 @@ def test_wrong_types_are_refused_before_anything_runs(spark: Any) -> None:
         privacy = ss.Privacy(1.0, 1e-6, pairs=5, max_value=5 if value else 1, relation="replace")
         with pytest.raises(ss.DataError, match=wanted):
             release(frame, ss.Moment(0.5), privacy, key=key, value=value)
-    with pytest.raises(ss.ArgumentTypeError, match="not a DataFrame of Spark"):
+    with pytest.raises(ss.ArgumentTypeError, match="must be a Spark DataFrame"):
         release([1, 2], ss.Moment(0.5), ss.Privacy(1.0, 1e-6, pairs=5, relation="replace"), key="k")
 
 

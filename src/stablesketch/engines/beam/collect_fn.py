@@ -162,7 +162,7 @@ class CollectFn(beam.CombineFn):  # type: ignore[misc, name-defined]
             accumulator.name = tuple(name)
         elif accumulator.name != tuple(name):
             raise ArgumentError(
-                "key", name, "pairs of two groups were combined", "Key the pairs by their group and window"
+                "key", name, "must be the same for all pairs that are combined", "Key the pairs by group and window"
             )
 
     def _open(self, secret: Secret) -> Collector:

@@ -33,11 +33,14 @@ class Sketch(beam.PTransform):  # type: ignore[misc, name-defined]
     ) -> None:  # fmt: skip
         super().__init__()
         if not isinstance(plan, Plan):
-            raise ArgumentTypeError("plan", type(plan), "not a Plan", "Pass what ss.plan(...) gave")
+            raise ArgumentTypeError("plan", type(plan), "must be a Plan", "Pass the result of ss.plan(...)")
         reference = checked_reference(secret)
         if reference is None:
             raise ArgumentTypeError(
-                "secret", None, "what is stored needs a secret that is kept", "Pass SecretFrom.file(...)"
+                "secret",
+                None,
+                "must be given for a stored sketch",
+                "Pass SecretFrom.file(...), so that the secret is kept",
             )
         check_pairs(plan)
         self._plan, self._secret, self._by, self._shard, self._clip = plan, TheSecret(reference), by, shard, clip

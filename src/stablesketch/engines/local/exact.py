@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ...bounding.groups import Name, in_order
 from ...bounding.persons import bounded, used_of_each
-from ...errors import ArgumentError, ArgumentTypeError
+from ...errors import ArgumentError, ArgumentTypeError, Shown
 from ...reading.columns import Columns, OnBad, checked_columns
 from ...reading.duckdb import DuckDB
 from ...reading.opened import Input, opened
@@ -61,7 +61,7 @@ class Exact(Tabular):
         """The one number."""
         if self.by:
             raise ArgumentError(
-                "value", f"{len(self.groups):,} groups", "there is one number for each group, not one in all",
+                "value", Shown(f"{len(self.groups):,} groups"), "must be read by group",
                 'Name the group: exact["FR"].value',
             )  # fmt: skip
         return self.groups[0].value
@@ -79,7 +79,7 @@ class Exact(Tabular):
         for one in self.groups:
             if one.group == parts_of(group):
                 return one
-        raise ArgumentError("group", group, "there is no such group in the data", "Name one that is there")
+        raise ArgumentError("group", group, "must be a group in the data", "Name one of the groups")
 
     @property
     def title(self) -> str:
@@ -139,14 +139,14 @@ def exact(
     """
     statistic = usual() if statistic is None else statistic
     if not isinstance(statistic, Statistic):
-        raise ArgumentTypeError("statistic", statistic, "not a statistic", f"Pass {stat('Hill', 1)}, for example")
+        raise ArgumentTypeError("statistic", statistic, "must be a statistic", f"Pass {stat('Hill', 1)}, for example")
     columns = (long_columns if wide else checked_columns)(key, value, by, person)
     for name, given in (("pairs_per_person", pairs_per_person), ("groups_per_person", groups_per_person)):
         if isinstance(given, bool) or not isinstance(given, int) or given < 1:
-            raise ArgumentError(name, given, "it must be a whole number of 1 or more", "Pass 20, for example")
+            raise ArgumentError(name, given, "must be a whole number of 1 or more", "Pass 20, for example")
         if given != 1 and person is None:
             raise ArgumentError(
-                name, given, "there is no person column", f"Name it ({arg('person')}), or leave out {arg(name)}"
+                name, given, "needs a column of people", f"Name it ({arg('person')}), or leave out {arg(name)}"
             )
     bound = Bound(pairs_per_person, groups_per_person)
     found = exact_values(data, statistic, columns, Input(format, header, delimiter, sql, wide), on_bad, bound)

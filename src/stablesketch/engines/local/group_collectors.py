@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from ...bounding.groups import Name
 from ...collector import Collector
-from ...errors import ArgumentError
+from ...errors import HIDDEN, ArgumentError, Shown
 from ...plan import Plan
 from ...reading.libraries import need
-from ...sketch.columns.refusals import Shown
 from ...sketch.projection import Fingerprints, Totals
 from ...wording import arg
 
@@ -35,10 +34,11 @@ def check_room(names: Sequence[Name], plan: Plan) -> None:
     each = _ENTRY_BYTES * sum(plan.sizes)
     if each * len(names) > MOST_BYTES:
         raise ArgumentError(
-            "groups", Shown(f"<{len(names):,} names>"),
-            f"the sketch of each takes {each:,} bytes while data are read, all of them "
-            f"{each * len(names) / 1e9:.1f} GB, and at most {MOST_BYTES / 1e9:.1f} GB are allowed",
-            f"List at most {MOST_BYTES // each:,} groups at a time, or choose a smaller size ({arg('size')})",
+            "groups", Shown(f"{len(names):,} names"),
+            f"must need at most {MOST_BYTES / 1e9:.1f} GB in memory",
+            f"List at most {MOST_BYTES // each:,} groups at a time, or choose a smaller size "
+            f"({arg('size')})",
+            because=f"{len(names):,} sketches of {each:,} bytes need {each * len(names) / 1e9:.1f} GB",
         )  # fmt: skip
 
 
@@ -128,7 +128,9 @@ class MetGroups:
         if code is None:
             name = tuple(text.split(_BETWEEN)) if self._columns > 1 else (text,)
             if len(name) != self._columns:
-                raise ArgumentError("by", "...", "the name of a group has the character U+001F", "Rename the group")
+                raise ArgumentError(
+                    "by", HIDDEN, "must not contain the character U+001F in the name of a group", "Rename the group"
+                )
             self._collectors.append(self._opened(name))
             self._names.append(name)
             code = self._codes[text] = len(self._codes)

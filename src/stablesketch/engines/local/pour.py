@@ -143,7 +143,7 @@ def pour_groups(
             names = [batch.column(batch.num_columns - group_columns + i) for i in range(group_columns)]
             joined = names[0] if group_columns == 1 else compute.binary_join_element_wise(*names, "\x1f")
             if joined.null_count:
-                raise ArgumentError("by", None, "a row has no group", "Drop such rows first, or skip them")
+                raise ArgumentError("by", None, "must not be null in any row", "Drop such rows first, or skip them")
             found = groups.codes(joined)
             there = found.is_valid()
             column: Any = (

@@ -63,7 +63,9 @@ class Pairs:
         text = frame if isinstance(frame, TextFrame) else None
         read: DataFrame = frame if text is None else text.frame
         if not hasattr(read, "mapInArrow"):
-            raise ArgumentTypeError("df", type(read), "not a DataFrame of Spark", "Pass one: spark.read.parquet(...)")
+            raise ArgumentTypeError(
+                "df", type(read), "must be a Spark DataFrame", "Pass spark.read.parquet(...), for example"
+            )
         self.columns, self.name = columns, NAME if text is None else text.name
         self._text, self._skip = text, skip
         self._functions = need("pyspark.sql.functions", "spark")

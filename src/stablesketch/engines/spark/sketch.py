@@ -116,7 +116,7 @@ def _asked(
     clip: bool, on_bad: OnBad, *, separate: bool = False,
 ) -> tuple[Pairs, Recipe]:  # fmt: skip
     if not isinstance(plan, Plan):
-        raise ArgumentTypeError("plan", type(plan), "not a Plan", "Pass what ss.plan(...) gave")
+        raise ArgumentTypeError("plan", type(plan), "must be a Plan", "Pass the result of ss.plan(...)")
     whole = named_shard(shard)
     check_pairs(plan)
     reference = TheSecret(job.checked_reference(secret))

@@ -154,9 +154,9 @@ def _rising_integral(v: Array) -> Array:
 
 def _checked(released: float, noise: float) -> tuple[float, float]:
     if not math.isfinite(released):
-        raise ArgumentError("released", released, "what was released is a finite number", "Pass the released value")
+        raise ArgumentError("released", released, "must be a finite number", "Pass the released value")
     if not 0.0 < noise < math.inf:
-        raise ArgumentError("noise", noise, "the scale of the noise is a positive number", "Pass the scale of the plan")
+        raise ArgumentError("noise", noise, "must be positive", "Pass the scale of the plan")
     return float(released), float(noise)
 
 
