@@ -11,7 +11,7 @@ INSTALLED := $(VENV)/.installed-$(FILES)
 NATIVE    := CMakeLists.txt pyproject.toml $(wildcard native/*)
 
 .DELETE_ON_ERROR:
-.PHONY: help demo cli test test-slow lint docs man bench bench-engines accuracy studies picture import-time audit fuzz paper dist clean
+.PHONY: help demo cli test test-slow lint docs docs-serve man bench bench-engines accuracy studies picture import-time audit fuzz paper dist clean
 
 help:
 	@echo "make demo         the variety of words in Python's own standard library"
@@ -19,6 +19,7 @@ help:
 	@echo "make test         lint, types and the fast tests"
 	@echo "make test-slow    sanitizers, long statistical sweeps, sdist and wheel"
 	@echo "make docs         the documentation site, in build/site"
+	@echo "make docs-serve   the same, served at http://127.0.0.1:8000, rebuilt when a page changes"
 	@echo "make man          the manual page docs/stablesketch.1, from the help"
 	@echo "make bench        how fast it is against its peers: the table and picture of docs/performance.md"
 	@echo "make bench-engines  Spark against Spark on 10^8 pairs: the tables of docs/scale.md"
@@ -96,7 +97,10 @@ test-slow: $(VENV)/.extra-test $(VENV)-beam/.ready
 # Every warning is an error: a link that leads nowhere, a page that is in no menu, a docstring that cannot be read.
 docs: $(VENV)/.extra-docs
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
-	@echo "Written to build/site; open build/site/index.html"
+	@echo "Written to build/site: open build/site/index.html (the search works from disk, too), or run make docs-serve"
+
+docs-serve: $(VENV)/.extra-docs
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs serve
 
 bench: $(VENV)/.extra-bench
 	@$(BIN)/python benchmarks/speed.py

@@ -1,122 +1,108 @@
-"""The picture of the README: what a sketch stores and how accurate it is, on the words of Python's standard library.
+"""The picture of the README: how varied the words of six packages of Python's standard library are, released privately.
 
-    python benchmarks/readme_picture.py [--output docs/images/words.png]
+    python benchmarks/readme_picture.py [--output docs/images/packages.svg] [--data FOLDER]
 
-Needs matplotlib, which `make picture` brings. Left, the bytes to be stored as the stream of the demo goes by: the exact
-table of words (pickled) and one sketch. Right, estimates by many sketches of each size. They are disjoint groups of
-entries of one very large sketch of that stream: the entries are independent, so such a group is a sketch. The secret
-is fixed, so the same Python gives the same picture.
+It runs the command of the README, draws each value with its band, and marks the exact values, which can be shown
+because this text is public. Releases are random: with a new picture, put the table that is printed into the README.
+`--data` only writes what the command reads, words.csv and packages.txt, into FOLDER. Needs matplotlib (`make picture`).
 """
 
 from __future__ import annotations
 
 import argparse
-import math
-import pickle
+import contextlib
+import csv
+import json
+import re
+import shlex
 import sysconfig
-from collections import Counter
-from dataclasses import dataclass
+import tempfile
+from collections.abc import Mapping
 from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 import stablesketch as ss
-from stablesketch.demo import exact_moment, python_files, words_of
-from stablesketch.law.one_sided import OneSidedLaw
-from stablesketch.pictures import picture_bytes
-from stablesketch.pictures.style import BLUE, GREY, VERMILION, canvas, in_style
-from stablesketch.sketch import wire
-from stablesketch.sketch.estimators.one_sided import log_estimates
+from stablesketch.cli.app import run
+from stablesketch.demo import python_files, words_of
+from stablesketch.page import document
+from stablesketch.pictures.save import inline_svg
+from stablesketch.pictures.style import BLUE, GREY, SKY, VERMILION, canvas, in_style, titled
 
-P = 0.5
-STORED_SIZE = 203
-TITLE = "What a sketch stores and how accurate it is"
-SIZES = (16, 32, 64, 128, 256, 512, 1024, 2048)
-SKETCHES = 32  # of each size
-SECRET = ss.Secret.from_bytes(bytes(range(32)))  # for a picture that can be made again; never use such a secret
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-
-@dataclass(frozen=True)
-class Growth:
-    """Bytes stored after so many words."""
-
-    words: list[int]
-    table: list[int]
-    sketch: list[int]
+PACKAGES = ("asyncio", "email", "encodings", "http", "logging", "tkinter")
+COMMAND = (
+    "stablesketch release words.csv --key word --by package --groups packages.txt --order 1 "
+    "--epsilon 1 --delta 1e-9 -o words.json"
+)
+TITLE = "How many different words does a package use, in effect?"
+ALT = (
+    "Effective number of words of six packages of Python's standard library: for each the released value, "
+    "its 95% interval as a band, and the exact value as a tick, most of them inside the band."
+)
 
 
-def stream() -> list[str]:
-    return [word for path in python_files(Path(sysconfig.get_paths()["stdlib"])) for word in words_of(path)]
-
-
-def growth(words: list[str]) -> Growth:
-    marks = [int(mark) for mark in np.geomspace(1_000, len(words), 25)]
-    result = Growth(marks, [], [])
-    exact: Counter[str] = Counter()
-    sketch = ss.Sketch(p=P, size=STORED_SIZE, secret=SECRET, law="one-sided")
-    for start, stop in zip([0, *marks], marks, strict=False):
-        exact.update(words[start:stop])
-        sketch.update(words[start:stop])
-        result.table.append(len(pickle.dumps(dict(exact))))
-        result.sketch.append(len(sketch.to_bytes()))
-    return result
-
-
-def estimates(exact: Counter[str]) -> dict[int, NDArray[np.float64]]:
-    """For each size, F_hat of SKETCHES sketches over the exact F_p."""
-    sketch = ss.Sketch(p=P, size=SKETCHES * max(SIZES), secret=SECRET, law="one-sided")
-    sketch.update(list(exact), list(exact.values()))
-    frame = wire.decode(sketch.to_bytes())
-    unit = frame.resolution * math.log(2.0)
-    logs = np.array([math.log(entry) - unit for entry in frame.entries])
-    truth = math.log(exact_moment(exact, P))
-    return {size: np.exp(log_estimates(logs[: SKETCHES * size].reshape(SKETCHES, size), P) - truth) for size in SIZES}
+def write_words(folder: Path) -> None:
+    """words.csv has a row for each word and the package it is in; packages.txt lists the packages."""
+    root = Path(sysconfig.get_paths()["stdlib"])
+    with (folder / "words.csv").open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(["package", "word"])
+        for package in PACKAGES:
+            for path in python_files(root / package):
+                rows.writerows([package, word] for word in words_of(path))
+    (folder / "packages.txt").write_text("".join(f"{package}\n" for package in PACKAGES), encoding="utf-8")
 
 
 @in_style
-def draw(stored: Growth, ratios: dict[int, NDArray[np.float64]], output: Path) -> None:
-    figure, (left, right) = canvas(12.0, 4.6, 2)
+def draw(released: Mapping[str, SimpleNamespace], exact: Mapping[str, float]) -> Figure:
+    ordered = sorted(released, key=lambda package: -released[package].value)
+    figure, (axes,) = canvas(7.4, 3.5)
+    for place, package in enumerate(ordered):
+        one = released[package]
+        axes.plot([one.low, one.high], [place, place], color=SKY, linewidth=11, solid_capstyle="butt", zorder=2)
+        axes.plot([one.value], [place], "o", color=BLUE, markersize=8, zorder=4)
+        axes.plot([exact[package]], [place], "|", color=VERMILION, markersize=20, markeredgewidth=2.5, zorder=3)
+        axes.annotate(f"{one.value:,.0f}", (one.high, place), xytext=(9, 0), textcoords="offset points", va="center")
+    axes.set_yticks(range(len(ordered)), ordered)
+    axes.set_ylim(len(ordered) - 0.4, -0.6)
+    axes.set_xlim(0.0, 1.12 * max(one.high for one in released.values()))
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    axes.grid(axis="y", visible=False)
+    for height, colour, text in ((0.9, BLUE, "● released, in its 95% interval"), (0.78, VERMILION, "| exact")):
+        axes.text(0.02, height, text, color=colour, transform=axes.transAxes, fontsize=12)
+    axes.set_xlabel("Hill number of order 1; ε = 1, δ = 1e-9 for the whole table", fontsize=10.5, color=GREY)
+    titled(figure, TITLE)
+    return figure
 
-    left.loglog(stored.words, stored.table, color=VERMILION, linewidth=3)
-    left.loglog(stored.words, stored.sketch, color=BLUE, linewidth=3)
-    left.text(stored.words[12], stored.table[12] * 1.9, "exact table", color=VERMILION, ha="right", weight="bold")
-    left.text(stored.words[12], stored.sketch[12] * 0.55, f"sketch of {STORED_SIZE} entries", color=BLUE, weight="bold")
-    left.set_ylim(1_000, 2_000_000)
-    left.set_yticks([1e3, 1e4, 1e5, 1e6], ["1 KB", "10 KB", "100 KB", "1 MB"])
-    left.set_xticks([1e3, 1e4, 1e5, 1e6], ["1,000", "10,000", "100,000", "1 million"])
-    left.minorticks_off()
-    left.set_xlabel("words read")
-    left.set_title("Bytes to store")
 
-    sizes = np.geomspace(0.82 * min(SIZES), 1.22 * max(SIZES), 100)
-    spread = 1.96 * np.sqrt(1.0 / (sizes * OneSidedLaw(P).fisher_information))
-    right.fill_between(sizes, np.exp(-spread), np.exp(spread), color=BLUE, alpha=0.15, linewidth=0)
-    right.axhline(1.0, color=VERMILION, linewidth=2)
-    jitter = np.exp(np.linspace(-0.16, 0.16, SKETCHES))
-    for size, values in ratios.items():
-        right.plot(size * jitter, values, "o", color=BLUE, markersize=5, alpha=0.75, markeredgewidth=0)
-    right.set_xscale("log", base=2)
-    right.set_yscale("log")
-    right.set_ylim(0.45, 2.2)
-    right.set_xticks(SIZES, [f"{size:,}" for size in SIZES])
-    right.set_yticks([0.5, 0.7, 1.0, 1.4, 2.0], ["0.5×", "0.7×", "exact", "1.4×", "2×"])
-    right.minorticks_off()
-    right.set_xlabel("entries of the sketch")
-    right.set_title(f"Estimates of F_p, p = {P:g}: a dot is a sketch")
-    right.text(2_300, 1.45, "shaded: 95% of\nestimates at the\nCramér–Rao bound", color=GREY, ha="right", fontsize=12)
-
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_bytes(picture_bytes(figure, output, TITLE, TITLE))
-    print(f"{output}: {output.stat().st_size:,} bytes")
+def themed(figure: Figure) -> str:
+    """An SVG without a ground, in the light or the dark colours of our pages, as the reader's browser prefers."""
+    (colours,) = re.findall(r"<style>\s*(.*?)\* \{", document("", ""), re.DOTALL)
+    names = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+    svg = inline_svg(figure, ALT).replace("<svg ", f"<svg {names} ", 1)
+    return svg.replace(">", f"><style>{colours}</style>", 1)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="The picture of the README.")
-    parser.add_argument("--output", type=Path, default=Path(__file__).parents[1] / "docs" / "images" / "words.png")
+    parser.add_argument("--output", type=Path, default=Path(__file__).parents[1] / "docs" / "images" / "packages.svg")
+    parser.add_argument("--data", type=Path, metavar="FOLDER")
     options = parser.parse_args()
-    words = stream()
-    draw(growth(words), estimates(Counter(words)), options.output)
+    if options.data:
+        return write_words(options.data)
+    with tempfile.TemporaryDirectory() as folder:
+        write_words(Path(folder))
+        with contextlib.chdir(folder):
+            run(shlex.split(COMMAND)[1:])
+            released = {one["group"]: SimpleNamespace(**one) for one in json.loads(Path("words.json").read_text())}
+            exact = ss.exact("words.csv", ss.Hill(1), key="word", by="package")
+    figure = draw(released, {name: exact[name].value for name in PACKAGES})
+    options.output.write_text(themed(figure), encoding="utf-8")
+    print(f"{options.output}: {options.output.stat().st_size:,} bytes")
 
 
 if __name__ == "__main__":

@@ -1,26 +1,45 @@
 """What makes a site of pages that are also read in the repository: links out of docs/ are led to pages of the site.
 
-- CONTRIBUTING.md and its like become pages; the README leads to the first page, which says the same and more.
+- CONTRIBUTING.md and its like become pages; the site begins with landing.md, and docs/README.md is its list of pages.
 - A link to a Python file becomes one to a page with the docstrings of that module, proofs included, and its source.
+- The link to the repository is the address that pyproject.toml gives, or that of the workflow that builds the site.
 
 Other links out of docs/ are left as they are, and mkdocs refuses them.
 """
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
 from mkdocs.structure.files import File, Files, InclusionLevel
 
 ROOT = Path(__file__).parents[2]
-MOVED = {name: name.lower() for name in ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF_CONDUCT.md")}
-PAGES = {"README.md": "README.md", **MOVED}
+# A file of the repository → the page it becomes.
+MOVED = {
+    "docs/site/landing.md": "index.md",
+    "docs/README.md": "contents.md",
+    **{name: name.lower() for name in ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF_CONDUCT.md")},
+}
+SOURCES = {page: source for source, page in MOVED.items()}
+PAGES = {"README.md": "index.md", **MOVED}
 
 _LINK = re.compile(r"(?<=\]\()([^)#\s:]+)((?:#[^)\s]*)?)(?=\))")
 _MODULE = re.compile(r"src/(stablesketch/[\w/]+)\.py")
+
+
+def on_config(config: Any) -> Any:
+    """Names the repository, if it has an address."""
+    urls = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
+    here = os.environ.get("GITHUB_REPOSITORY")
+    address = urls.get("Source") or (here and f"{os.environ['GITHUB_SERVER_URL']}/{here}")
+    if address:
+        config.repo_url, config.repo_name = address, "Repository"
+    return config
 
 
 def on_files(files: Files, config: Any) -> Files:
@@ -52,10 +71,10 @@ def _led(target: str, here: str) -> str:
     module = _MODULE.fullmatch(found)
     if module:
         page = _page_of(module[1])
-    elif found.startswith("docs/"):
-        page = found.removeprefix("docs/")
     elif found in PAGES:
         page = PAGES[found]
+    elif found.startswith("docs/"):
+        page = found.removeprefix("docs/")
     else:
         return target
     return posixpath.relpath(page, posixpath.dirname(here) or ".")
@@ -63,7 +82,7 @@ def _led(target: str, here: str) -> str:
 
 def _in_repository(target: str, here: str) -> str:
     """Where a link leads, from the folder of the repository that the page is in."""
-    folder = "" if here in MOVED.values() else posixpath.join("docs", posixpath.dirname(here))
+    folder = posixpath.dirname(SOURCES.get(here, f"docs/{here}"))
     return posixpath.normpath(posixpath.join(folder, target))
 
 

@@ -49,7 +49,7 @@ def test_a_table_costs_at_most_what_was_asked(
     chosen_delta, left_delta = split(delta, share)
     asked = ss.Privacy(left, left_delta, 0, relation="add_remove")
     budget = GroupBudget.of(asked, touched, (chosen, chosen_delta), bare=bare)
-    spent = budget.spent(budget.privacy.epsilon, budget.privacy.delta)
+    spent = budget.added_up(budget.privacy.epsilon, budget.privacy.delta)
     assert Fraction(spent[0]) <= Fraction(epsilon)
     assert Fraction(spent[1]) <= Fraction(delta)
 

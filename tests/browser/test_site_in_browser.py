@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import functools
 import http.server
-import os
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from browser_helpers import Window
+from built_site import build_site
 
-ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.slow
 
 
@@ -24,12 +21,13 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
-    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
-    subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True)
-    handler = functools.partial(Quiet, directory=str(folder))
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_site(tmp_path_factory.mktemp("site"))
+
+
+@pytest.fixture(scope="module")
+def address(site: Path) -> Iterator[str]:
+    handler = functools.partial(Quiet, directory=str(site))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
@@ -50,10 +48,14 @@ def test_pages_open_without_a_complaint(window: Window, address: str, name: str)
     assert all(request.startswith(address) or request.startswith("data:") for request in window.requests)
 
 
-def test_the_search_finds_a_page(window: Window, address: str) -> None:
+@pytest.mark.parametrize("opened", ["served", "from disk"])
+def test_the_search_finds_a_page(window: Window, address: str, site: Path, opened: str) -> None:
     window.page.set_viewport_size({"width": 1280, "height": 800})
-    page = window.open(f"{address}/index.html")
+    page = window.open(f"{address}/index.html" if opened == "served" else site / "index.html")
     page.keyboard.press("/")
     page.keyboard.type("ledger")
-    page.wait_for_selector(".md-search-result__link", timeout=20_000)
-    assert page.locator(".md-search-result__link").count() > 0
+    found = page.locator(".md-search-result__link").first
+    found.wait_for(timeout=20_000)
+    found.click()
+    assert "ledger" in page.locator("article").inner_text().lower()
+    assert window.complaints == []

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from cli_helpers import Shell
+
+import stablesketch as ss
 
 PEOPLE = ("release", "events.csv", "--key", "app", "--person", "user", "--epsilon", "2", "--delta", "1e-6")
 
@@ -18,6 +21,37 @@ def test_what_is_used_of_a_person_is_announced(shell: Shell) -> None:
     chosen = shell(*PEOPLE, "--size", "50", "--pairs-per-person", "3")
     assert "of each person" not in chosen.err
     assert "any one person: all that they did, of which at most 3 rows are used" in chosen.out
+
+
+def test_python_announces_it_too(shell: Shell) -> None:
+    privacy = ss.Privacy(2.0, 1e-6)
+    silent = ss.release("events.csv", ss.Hill(0.5), privacy, key="app", person="user")
+    assert "At most 1 row of each person is used, drawn at random. Privacy(pairs_per_person=N)" in str(silent)
+    assert "At most 1 row of each person is used" in silent._repr_html_()
+    assert "protects any one person)" in silent.title
+    exact = ss.exact("events.csv", key="app", by="country", person="user", pairs_per_person=3)
+    assert "At most 3 rows of each person are used, of 1 group, drawn at random." in str(exact)
+    assert "of each person" not in str(ss.exact("events.csv", key="app"))
+    assert "of each person" not in str(ss.release("events.csv", ss.Hill(0.5), privacy, key="app"))
+
+
+@pytest.mark.parametrize("command", ["release", "exact"])
+def test_people_are_not_the_keys(shell: Shell, command: str) -> None:
+    """Bounding them would cut every key."""
+    price = ("--epsilon", "2", "--delta", "1e-6") if command == "release" else ()
+    shown = shell(command, "events.csv", "--key", "user", "--person", "user", *price)
+    assert (shown.code, shown.out) == (2, "")
+    assert "--unit key" in shown.err
+    ask = ss.exact if command == "exact" else lambda *data, **what: ss.release(*data, None, ss.Privacy(1, 1e-6), **what)
+    with pytest.raises(ss.ArgumentError, match="unit='key'"):
+        ask("events.csv", key="user", person="user")
+    assert shell(command, "events.csv", "--key", "user,app", "--person", "user", *price).code == 0
+
+
+def test_exact_by_group_shows_each_group_by_itself(shell: Shell) -> None:
+    shown = shell("exact", "events.csv", "--key", "app", "--by", "country", "--person", "user").out.splitlines()[3:]
+    assert [line.split()[0] for line in shown] == ["DE"] * 8 + ["FR"] * 8
+    assert [line.split()[3] for line in shown[:3]] == ["1", "2", "4"]
 
 
 def test_exact_shows_the_curator_what_bounding_does(shell: Shell) -> None:
@@ -37,8 +71,11 @@ def test_exact_shows_the_curator_what_bounding_does(shell: Shell) -> None:
 def test_exact_by_group_bounds_people_to_their_groups(shell: Shell) -> None:
     typed = ("exact", "events.csv", "--key", "app", "--by", "country", "--person", "user", "--pairs-per-person", "5")
     one, two = (json.loads(shell(*typed, "--groups-per-person", n, "--json").out) for n in ("1", "2"))
-    assert sum(each["pairs"] for each in two[:2]) == 2000
-    assert sum(each["pairs"] for each in one[:2]) < 2000
+    assert [(each["group"], each["pairs_per_person"]) for each in one] == [
+        ("DE", 5), ("DE", None), ("FR", 5), ("FR", None),
+    ]  # fmt: skip
+    assert sum(each["pairs"] for each in two[::2]) == 2000
+    assert sum(each["pairs"] for each in one[::2]) < 2000
     assert shell("exact", "events.csv", "--key", "app", "--pairs-per-person", "5").code == 2
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -54,7 +55,7 @@ def test_comparing_moments_between_groups_is_warned_of(shell: Shell) -> None:
 
 def test_the_exact_mechanism_is_advised_from_the_plan_alone(shell: Shell) -> None:
     shown = shell(*ASKED)
-    assert "--mechanism exact would be at least" in shown.err
+    assert "In a stream of 1,000,000 pairs, for example, --mechanism exact would be" in shown.err
     assert "holds every key in memory" in shown.err
     shell.write("other.csv", "app\na\n")
     dry = shell(*ASKED[:1], "other.csv", *ASKED[2:], "--dry-run")
@@ -63,13 +64,48 @@ def test_the_exact_mechanism_is_advised_from_the_plan_alone(shell: Shell) -> Non
 
 
 def test_how_much_better_the_exact_mechanism_is() -> None:
-    """By the numbers of both plans: sketch and noise add up in squares, F_0.5 of a million pairs is at least 1,000."""
+    """By the numbers of both plans: sketch and noise add up in squares; F_0.5 of a million pairs is at least 1,000, if
+    all are of one key, and at most a million."""
     sketch = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9))
-    own = (sketch.error**2 + 2 * (sketch.noise / 1000) ** 2) ** 0.5
-    assert f"at least {own / (2**0.5 / 1000):.2g} times as accurate in a stream of 1,000,000" in exact_instead(sketch)
+    one, many = (
+        math.hypot(error, 2**0.5 * sketch.noise / moment) / (2**0.5 / moment)
+        for error, moment in ((sketch.worst_error, 1e3), (sketch.error, 1e6))
+    )
+    said = exact_instead(sketch)
+    assert f"{one:.0f} times as accurate if one key holds everything" in said
+    assert f"{float(f'{many:.2g}'):,.0f} times as accurate if all keys differ" in said
     known = sketch.again(expected=1e6)
-    assert f"about {known.error / known.exact_error:,.0f}"[:8] in exact_instead(known)
+    assert f"{known.error / known.exact_error:,.0f}"[:2] in exact_instead(known)
     assert exact_instead(sketch.again(expected=10.0)) == ""
+
+
+@pytest.mark.parametrize(
+    "statistic",
+    [ss.Hill(0), ss.Hill(0.5), ss.Hill(1), ss.Hill(2), ss.Profile([0, 1, 2]), ss.Distinct(), ss.Moment(0.9)],
+    ids=str,
+)
+@pytest.mark.parametrize("rows", [1, 20])
+def test_the_exact_mechanism_is_advised_however_many_rows_a_person_has(statistic: ss.Statistic, rows: int) -> None:
+    """Also where noise outweighs the sketch in every stream of one key: where keys differ it does not."""
+    plan = ss.plan(statistic, ss.Privacy(1.0, 1e-9, pairs_per_person=rows))
+    assert "would be" in exact_instead(plan)
+    assert " ".join(str(plan).split()).count("the exact mechanism would be") == 1
+    assert exact_instead(ss.plan(statistic, plan.privacy, mechanism="exact")) == ""
+
+
+def test_a_dry_run_by_group_with_many_rows_a_person_advises_it_too(shell: Shell) -> None:
+    people = ("--person", "user", "--pairs-per-person", "20", "--by", "country")
+    dry, done = (shell(*ASKED, *people, *more) for more in (["--dry-run"], ["--groups-per-person", "1"]))
+    assert "--mechanism exact would be" in dry.err
+    assert "--mechanism exact would be" in done.err
+
+
+def test_a_result_in_python_says_it_as_well(shell: Shell) -> None:
+    result = ss.release("events.csv", ss.Hill(0.5), ss.Privacy(2.0, 1e-6), key="app")
+    assert "mechanism='exact' would be" in str(result)
+    assert "mechanism=&#x27;exact&#x27; would be" in result._repr_html_()
+    exact = ss.release("events.csv", ss.Hill(0.5), ss.Privacy(2.0, 1e-6), key="app", mechanism="exact")
+    assert "would be" not in str(exact)
 
 
 @pytest.mark.parametrize(

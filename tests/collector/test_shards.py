@@ -10,6 +10,7 @@ import pytest
 from collector_helpers import filled, fresh
 
 import stablesketch as ss
+from stablesketch.collector import merge_blobs
 
 
 def shards_of(plan: ss.Plan, count: int, seed: int, pairs: int = 60) -> list[ss.Collector]:
@@ -83,6 +84,36 @@ def test_the_same_shard_twice_is_refused(plan: ss.Plan) -> None:
         total.merge(detour)
     assert total.to_bytes() == before
     detour.release()  # a refused shard has lost nothing
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "apart"),
+    [
+        ("46", "47", True),
+        ("46", '46/{"day": "mon"}', False),
+        ('46/{"day": "mon"}', '46/{"day": "tue"}', True),
+        ('46/{"day": "mon"}', '46/{"city": "Lyon"}', False),
+        ('46/{"day": "mon"}', '46/{"day": "mon", "city": "Lyon"}', False),
+        ('46/{"day": "mon"}', '46/["tue"]', False),
+        ('46/["mon"]', '46/["tue"]', False),
+        ('46/["mon"]', '47/["tue"]', True),
+        ('a/{b}/{"day": "x/{y}"}', 'a/{b}/{"day": "z"}', True),
+        ('a/{b}/{"day": "x/{y}"}', 'a/{b}/{"x": "z"}', False),
+        ('46/{"day": "mon"}/0', '46/{"city": "Lyon"}/0', True),  # a turn; it has its name when all are in
+        ("46/" + "[" * 30_000 + "]" * 30_000, "46", True),
+    ],
+)  # fmt: skip
+def test_shards_add_up_if_they_were_cut_by_the_same_columns(plan: ss.Plan, one: str, other: str, apart: bool) -> None:
+    for names in ((one, other), (other, one)):
+        first, second = (filled(plan, shard=name) for name in names)
+        if apart:
+            merge_blobs([first.to_bytes(), second.to_bytes()])
+            first.merge(second)
+        else:
+            with pytest.raises(ss.ShardMergedTwice, match="would count twice"):
+                merge_blobs([first.to_bytes(), second.to_bytes()])
+            with pytest.raises(ss.ShardMergedTwice, match="would count twice"):
+                first.merge(second)
 
 
 def test_a_merged_shard_is_closed(plan: ss.Plan) -> None:

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_snippets import ROOT, blocks
+from test_snippets import ROOT, blocks, shell_commands
 
 from stablesketch.cli.app import run
 from stablesketch.cli.exits import Exit
@@ -19,7 +19,7 @@ PAGE = ROOT / "docs" / "command-line.md"
 
 
 def commands(page: Path) -> list[str]:
-    lines = [line for block in blocks(page) if block.language == "sh" for line in block.text.splitlines()]
+    lines = shell_commands(page.relative_to(ROOT).as_posix())
     return [line for line in lines if "stablesketch " in line and not line.startswith("python ")]
 
 

@@ -43,6 +43,6 @@ def test_the_status_table_has_every_statistic() -> None:
 
 
 def test_the_factors() -> None:
-    page = PAGES["evaluation"]
+    page = " ".join(PAGES["evaluation"].split())
     assert f"at most {math.e:.2f}: a suspicion of 50% becomes {math.e / (1 + math.e):.0%} at most" in page
     assert f"δ about {math.expm1(4) / math.expm1(1):.0f} times as large" in page

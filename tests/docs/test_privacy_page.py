@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from test_snippets import prose
 
 import stablesketch as ss
 from stablesketch.mechanism.floor import relative_deviation
@@ -18,7 +19,7 @@ from stablesketch.privacy.precision import coarse_enough_step, grid_step, is_cov
 
 ROOT = Path(__file__).parents[2]
 PRIVACY, BARE = ROOT / "docs" / "privacy.md", ROOT / "docs" / "bare.md"
-LIMITS = (ROOT / "docs" / "known-limits.md").read_text(encoding="utf-8")
+LIMITS = prose(ROOT / "docs" / "known-limits.md")
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
 ORDERS = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9)
@@ -88,7 +89,7 @@ def test_the_blocks_are_what_the_code_says(name: str) -> None:
 
 def test_the_two_parts_of_the_error_on_the_page() -> None:
     plan = ss.plan(ss.Moment(0.5), ASKED)
-    assert f"{100 * plan.error:.3g}% of F_0.5, and ± {math.sqrt(2.0) * plan.noise:.3g}" in PRIVACY.read_text("utf-8")
+    assert f"{100 * plan.error:.3g}% of F_0.5, and ± {math.sqrt(2.0) * plan.noise:.3g}" in prose(PRIVACY)
 
 
 def test_the_row_that_the_issue_was_about() -> None:
@@ -100,7 +101,7 @@ def test_the_row_that_the_issue_was_about() -> None:
 
 
 def test_the_cost_of_precision_on_the_page() -> None:
-    (claimed,) = re.findall(r"At 50 entries and ε = 1 the cost is ([\d.e-]+)\.", BARE.read_text(encoding="utf-8"))
+    (claimed,) = re.findall(r"At 50 entries and ε = 1 the cost is ([\d.e-]+)\.", prose(BARE))
     assert float(claimed) == pytest.approx(rounding_delta(1.0, grid_step(relative_deviation(0.5, 50))), rel=0.04)
 
 
@@ -110,7 +111,7 @@ def test_the_cost_of_precision_on_the_page() -> None:
 )
 def test_the_least_delta_of_the_limits(size: int, epsilon: float, claimed: float) -> None:
     """Three quarters of δ may go into precision, on the coarsest grid. The page rounds to two digits."""
-    assert f"{claimed:g}".replace("e-0", "e-") in BARE.read_text("utf-8")
+    assert f"{claimed:g}".replace("e-0", "e-") in prose(BARE)
     least = rounding_delta(epsilon, coarse_enough_step(relative_deviation(0.5, size), epsilon, 0.0)) / 0.75
     assert least == pytest.approx(claimed, rel=0.05)
 
@@ -140,7 +141,7 @@ def test_the_longest_stream_of_the_limits() -> None:
     assert is_covered(2**40, 2.0**40)
     assert is_covered(2**35, 2.0**35 * 1e3)
     assert is_covered(2**18, 2.0**1000)
-    assert "2^81" in BARE.read_text("utf-8")
+    assert "2^81" in prose(BARE)
 
 
 def test_the_best_error_of_the_limits() -> None:

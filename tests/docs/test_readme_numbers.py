@@ -1,4 +1,4 @@
-"""The numbers of the README are those of the pages behind it, or follow from the law."""
+"""The numbers of the README and of the table of default plans in docs/accuracy.md are what plans say."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ import re
 from pathlib import Path
 
 import pytest
+from test_snippets import prose
 
 import stablesketch as ss
-from stablesketch import Hill, Moment, Privacy, plan
+from stablesketch import Distinct, Hill, Moment, Privacy, plan
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+ACCURACY = ROOT / "docs" / "accuracy.md"
 
 
 def rows(text: str, columns: int) -> list[list[str]]:
@@ -22,15 +24,15 @@ def rows(text: str, columns: int) -> list[list[str]]:
     return [cells for cells in lines if len(cells) == columns and re.fullmatch(r"[\d.]+", cells[0])]
 
 
-ACCURACY = rows(README, 8)
+PLANS = rows(ACCURACY.read_text(encoding="utf-8"), 8)
 ASKED = Privacy(epsilon=1.0, delta=1e-9)
 
 
 def test_every_order_is_there() -> None:
-    assert [row[0] for row in ACCURACY] == ["0.05", "0.1", "0.25", "0.5", "0.75", "0.9"]
+    assert [row[0] for row in PLANS] == ["0.05", "0.1", "0.25", "0.5", "0.75", "0.9"]
 
 
-@pytest.mark.parametrize("row", ACCURACY, ids=lambda row: f"p={row[0]}")
+@pytest.mark.parametrize("row", PLANS, ids=lambda row: f"p={row[0]}")
 def test_the_accuracy_table(row: list[str]) -> None:
     p, *told = row
     usual = plan(Moment(float(p)), ASKED)
@@ -47,7 +49,7 @@ def test_the_accuracy_table(row: list[str]) -> None:
 
 
 def test_entries_for_a_tenth_of_a_percent() -> None:
-    ((claimed, megabytes),) = re.findall(r"0\.1% at p = 0\.5 takes ([\d,]+) entries, ([\d.]+) MB", README)
+    ((claimed, megabytes),) = re.findall(r"0\.1% at p = 0\.5 takes ([\d,]+) entries, ([\d.]+) MB", prose(ACCURACY))
     found = plan(Moment(0.5), ASKED, error=0.001)
     assert (claimed, megabytes) == (f"{found.size:,}", f"{found.bytes / 2**20:.1f}")
     assert found.entries_per_key == 16
@@ -58,8 +60,32 @@ def test_the_plan_of_the_example() -> None:
     assert f"the error: {100 * usual.error:.3g}% if no key dominates" in README
 
 
+@pytest.mark.parametrize(
+    ("statistic", "said"),
+    [
+        (Hill(0.5), "order 0.5: {:.2f}% if no key dominates, {:.0f}% if one key holds everything."),
+        (Hill(1), "Order 1: {:.2f}% and {:.0f}%."),
+        (Hill(2), "Order 2: {0:.0f}% in any stream."),
+        (Distinct(), "Distinct keys: {0:.0f}%."),
+    ],
+    ids=str,
+)
+def test_the_errors_of_default_plans(statistic: Hill | Distinct, said: str) -> None:
+    usual = plan(statistic, ASKED)
+    assert said.format(100 * usual.error, 100 * usual.worst_error) in README
+    assert "{0" not in said or usual.error == usual.worst_error
+
+
+def test_the_memory_of_the_default_plan() -> None:
+    assert f"Memory: {plan(Hill(0.5), ASKED).bytes / 1024:.0f} KB a number at order 0.5" in README
+
+
+def test_the_readme_is_short() -> None:
+    assert README.count("\n") <= 90
+
+
 def test_the_version_is_the_same_everywhere() -> None:
-    assert f"version = {{{ss.__version__}}}" in README
+    assert f"version = {{{ss.__version__}}}" in (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
     assert f"\nversion: {ss.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert importlib.metadata.version("stablesketch") == ss.__version__
     assert f"## [{ss.__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")

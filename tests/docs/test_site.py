@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from built_site import build_site
 from test_snippets import ROOT, make_targets
 
 import stablesketch as ss
@@ -18,13 +16,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """As `make docs` builds it."""
-    folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
-    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-4000:]
-    return folder
+    return build_site(tmp_path_factory.mktemp("site"))
 
 
 def test_make_docs_is_strict() -> None:
@@ -33,12 +25,18 @@ def test_make_docs_is_strict() -> None:
 
 
 def test_every_page_is_there(site: Path) -> None:
-    sources = [path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md")]
-    for source in sources:
-        made = "index.html" if source.name == "README.md" else source.with_suffix(".html").name
-        assert (site / source.parent / made).exists(), source
-    for name in ("contributing.html", "changelog.html"):
+    for source in (ROOT / "docs").rglob("*.md"):
+        if source.parent.name != "site":
+            made = site / source.relative_to(ROOT / "docs").with_suffix(".html")
+            assert (site / "contents.html" if source.name == "README.md" else made).exists(), source
+    for name in ("index.html", "contributing.html", "changelog.html"):
         assert (site / name).exists()
+
+
+def test_the_repository_is_linked_where_it_has_an_address(tmp_path: Path) -> None:
+    address = {"GITHUB_SERVER_URL": "https://example.org", "GITHUB_REPOSITORY": "some/where"}
+    page = (build_site(tmp_path, **address) / "start.html").read_text(encoding="utf-8")
+    assert re.search(r'<a href="https://example.org/some/where"[^>]*title="Go to repository"', page)
 
 
 def test_every_public_name_is_in_the_reference(site: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from test_snippets import prose
 
 import stablesketch as ss
 
@@ -47,13 +48,13 @@ def test_the_table() -> None:
 def test_what_a_key_takes_in_the_exact_table() -> None:
     exact = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9), mechanism="exact").open()
     exact.update(np.arange(20_000))
-    assert "about 10 bytes a distinct key" in text()
+    assert "about 10 bytes a distinct key" in prose(PAGE)
     assert len(exact.to_bytes()) / 20_000 == pytest.approx(10, abs=0.5)
 
 
 def test_entries_for_an_error() -> None:
     (claimed,) = re.findall(
-        r"at p = 0\.5 1% takes ([\d,]+) of them, 0\.1% ([\d,]+), and a key still touches 16", text()
+        r"at p = 0\.5 1% takes ([\d,]+) of them, 0\.1% ([\d,]+), and a key still touches 16", prose(PAGE)
     )
     plans = [ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9), error=error) for error in (0.01, 0.001)]
     assert [int(one.replace(",", "")) for one in claimed] == [plan.size for plan in plans]

@@ -117,7 +117,7 @@ class UnevenCount(OfHistogram):
     def noise_scale(self, plan: Plan) -> float:
         return float(scale(plan.privacy))
 
-    def noise_at(self, plan: Plan, pairs: float) -> float:
+    def noise_at(self, plan: Plan, pairs: float, keys: float | None = None) -> float:
         return 0.0  # many pairs may be of few keys
 
 

@@ -14,12 +14,13 @@ from stablesketch.statistic import Derived, Statistic
 ANY = ss.Privacy(1.0, 1e-6)
 ROWS = ss.Privacy(1.0, 1e-6, relation="replace")
 PEOPLE = ss.Privacy(1.0, 1e-6, pairs=100_000, max_value=20, unit="key", relation="replace")
-LESS = "the noise adds less in streams of more than"
+SHORTER = "the noise decides in streams shorter than"
 HELD = "if all keys may be held in memory"
 
 
 def rows(plan: ss.Plan) -> dict[str, str]:
-    _, _, *lines = str(plan).splitlines()
+    """Without the notes below it."""
+    _, _, *lines = str(plan).partition("\nnote ")[0].splitlines()
     return dict(re.split(r"  +", line, maxsplit=1) for line in lines)
 
 
@@ -88,7 +89,7 @@ def test_a_hill_number_says_from_which_length_on_its_noise_is_less() -> None:
     assert table["total"] == "one counter, noise b = 10"
     assert table["exact"] == f"the noise alone, {HELD}"
     assert table["error"] == f"{100 * plan.error:.3g}%"
-    said = re.fullmatch(r"adds less in streams of more than ([\d,]+) pairs, even if all are of one key", table["noise"])
+    said = re.fullmatch(r"decides in streams shorter than ([\d,]+) pairs", table["noise"])
     assert said is not None
     n = float(said[1].replace(",", ""))
     # At n pairs of one key F = n^q; errors of F and N grow by 1/(1-q) and q/(1-q).
@@ -103,8 +104,27 @@ def test_one_sketch_needs_no_sum_of_sizes() -> None:
     assert table["size"].startswith("120 entries in all, about ")
     assert table["distinct keys"].startswith("70 registers, noise b = ")
     assert table["error"].endswith("% at most, at each order")
-    length = r"adds less in streams of more than [\d,]+ pairs, even if all are of one key"
+    length = r"decides in streams shorter than [\d,]+ pairs"
     assert re.fullmatch(rf"{length}; ± 3.14 on the number of keys", table["noise"])
+
+
+@pytest.mark.parametrize("order", [0.25, 0.5, 0.75, 0.9])
+@pytest.mark.parametrize("keys", [1, 20, 312, 1_000])
+def test_from_that_length_on_the_noise_adds_less_than_the_sketch(order: float, keys: int) -> None:
+    """By the variance of a sketch in buckets, V Σ F_b² / F², for keys that are spread over the buckets evenly."""
+    plan = ss.plan(ss.Moment(order), ANY)
+    n = mechanism_of(plan).noise_decides_below(plan)
+    keys = min(keys, int(n))
+    moment = keys * (n / keys) ** order
+    shared = math.sqrt(1 / min(keys, plan.buckets))  # Σ (F_b/F)²
+    sketch = max(plan.worst_error * shared, plan.error)
+    assert math.sqrt(2) * plan.noise / moment <= sketch * (1 + 1e-6)
+
+
+def test_that_length_is_no_longer_than_it_need_be() -> None:
+    plan = ss.plan(ss.Moment(0.5), ANY)
+    n = mechanism_of(plan).noise_decides_below(plan)
+    assert math.sqrt(2) * plan.noise / math.sqrt(n) == pytest.approx(plan.worst_error, rel=0.02)
 
 
 @pytest.mark.parametrize(
@@ -112,17 +132,17 @@ def test_one_sketch_needs_no_sum_of_sizes() -> None:
     [
         (ss.Distinct(), ANY, "4.12% of the number of keys, and ± 1.41", f"± 1.41, {HELD}"),
         (ss.Hill(0), ANY, "4.12%, and ± 1.41 on the number of keys", f"± 1.41 on the number of keys, {HELD}"),
-        (ss.Renyi(0.5), ANY, rf"0.1\d+ nats; {LESS} \d+ pairs, even if all are of one key", f"the noise alone, {HELD}"),
-        (ss.Simpson(), ANY, rf"1\d.\d%; {LESS} [\d,]+ pairs, even if each has a key of its own",
+        (ss.Renyi(0.5), ANY, rf"0.1\d+ nats; {SHORTER} [\d,]+ pairs", f"the noise alone, {HELD}"),
+        (ss.Simpson(), ANY, rf"1\d.\d%; {SHORTER} [\d,]+ pairs",
          f"the noise alone, {HELD}"),
-        (ss.Simpson("gini"), ANY, rf"1\d.\d% of Σ s\^2; {LESS} [\d,]+ pairs, even if .*", f"the noise alone, {HELD}"),
-        (ss.Tsallis(0.5), ANY, rf"\d.\d+% of Σ s\^0.5; {LESS} [\d,]+ pairs, even if .*", f"the noise alone, {HELD}"),
+        (ss.Simpson("gini"), ANY, rf"1\d.\d% of Σ s\^2; {SHORTER} [\d,]+ pairs", f"the noise alone, {HELD}"),
+        (ss.Tsallis(0.5), ANY, rf"\d.\d+% of Σ s\^0.5; {SHORTER} [\d,]+ pairs", f"the noise alone, {HELD}"),
         (ss.Tsallis(0), ANY, "4.12% of the number of keys, and ± 1.41 on the number of keys",
          f"± 1.41 on the number of keys, {HELD}"),
-        (ss.Tsallis(1), ANY, rf"0.\d+ nats; {LESS} [\d,]+ pairs", f"the noise alone, {HELD}"),
-        (ss.Profile([0.5, 2]), ANY, rf"\d\d.*% at most, at each order; {LESS} [\d,]+ pairs, whatever their keys",
+        (ss.Tsallis(1), ANY, rf"0.\d+ nats; {SHORTER} [\d,]+ pairs", f"the noise alone, {HELD}"),
+        (ss.Profile([0.5, 2]), ANY, rf"\d\d.*% at most, at each order; {SHORTER} [\d,]+ pairs",
          f"the noise alone, {HELD}"),
-        (ss.Atkinson(0.5), PEOPLE, rf"0.\d+; {LESS} \d+ keys", f"the noise alone, {HELD}"),
+        (ss.Atkinson(0.5), PEOPLE, rf"0.\d+; {SHORTER} [\d,]+ keys", f"the noise alone, {HELD}"),
     ],
     ids=str,
 )  # fmt: skip

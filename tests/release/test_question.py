@@ -42,7 +42,7 @@ OF_THE_SHELL = {
     ),
     **dict.fromkeys(("files",), "the data"),
     **dict.fromkeys(("engine", "master"), "where the data are read"),
-    **dict.fromkeys(("json", "output", "plot", "report", "dry_run"), "what becomes of the release"),
+    **dict.fromkeys(("json", "output", "plot", "report", "registry", "dry_run"), "what becomes of the release"),
     **dict.fromkeys(("dataset", "period", "noun"), "what a report calls the data"),
     "secret": "stored sketches are released by the same command",
 }

@@ -47,12 +47,16 @@ one table by the lemma, and these compose as releases of one stream do. So the p
 Privacy(ε, δ, "add_remove", pairs_per_person=c, groups=k), has the price of the whole table, once.
 
 **Bare entries** (mechanism="bare") have no such lemma. There each of the k groups is planned for all c pairs at (ε/k,
-δ/k), and sequential composition gives (ε, δ): sound, not tight. `pairs` above 0 is a promise about every listed group.
+δ/k), so that (ε, δ) is certain by sequential composition. What is stated is less: the composed losses of k such groups,
+each as if all c pairs were its own. (Added pairs raise F_p in every group, removed ones lower it, so the two directions
+are composed apart; where one group gains what another loses, each has the worse of its directions.) `pairs` above 0 is
+a promise about every listed group.
 A replaced pair that stays in its group changes F_p + Λ by a factor of at most (Λ + s^p + M^p)/(Λ + (s+1)^p) <= 1 +
 M^p/Λ, which is what adding a pair may do; one that leaves it changes two groups: k = 2. Entropy may change by more,
 since what adding raises and what it lowers come together; and of several moments at once one may rise and another fall.
 So where entropy, or more than one sketch, is released, what a replaced pair costs within its group is computed
-(`GroupBudget.checked`). Within (2ε, 2δ) it is covered by what two groups cost; otherwise the plan is refused.
+(`GroupBudget.checked`). Within (2ε, 2δ) it is covered by what two groups cost, added up, which is then what is stated;
+otherwise the plan is refused.
 
 **Which names may be told.** If the names are public (a list that was not made from the data), every group of the list
 has a release, also one without pairs; pairs of other groups are left out. Otherwise a name is shown only if a noisy
@@ -68,9 +72,9 @@ mechanism by itself, with noise of its own, and at most k of them see anything o
 
 Either way (ε_s/k, δ_s/k), and sequential composition over k of them gives (ε_s, δ_s).
 
-The shown set comes first, the releases of its groups after: their costs add up. (What is not shown may be thought of as
-released and thrown away, so the proof for the table does not depend on which names were chosen.) In a ledger both
-compose by their losses with all else that is there: `GroupBudget.charge`.
+The shown set comes first, the releases of its groups after, with randomness of their own. What is not shown may be
+thought of as released and thrown away, so that neither depends on what the other found, and both compose by their
+losses, as they do in a ledger with all else that is there: `GroupBudget.charge`.
 """
 
 from __future__ import annotations
@@ -86,6 +90,7 @@ from ..plan import Plan
 from ..plan.mechanism import charge_of, mechanism_of
 from ..privacy import Privacy, discrete_laplace
 from ..privacy.charge import Charge
+from ..privacy.together import composed
 from ..secret import Secret
 from .budget import divided, total
 
@@ -131,9 +136,7 @@ class GroupBudget:
         Raises:
             PlanInfeasible: it costs more.
         """
-        # Noise on a number costs the same whichever way that number moves, and no more if a pair is replaced.
-        bare = [way for part in plan.measurements if (way := mechanism_of(part)).bare]
-        if not self.replaced or (len(bare) < 2 and all(way.monotone for way in bare)):
+        if not self._moves_both_ways(plan):
             return plan
         (law,) = charge_of(_within(plan)).laws("replace")
         if law.delta(2.0 * plan.epsilon) > 2.0 * plan.delta:
@@ -143,23 +146,33 @@ class GroupBudget:
             )
         return plan
 
-    def spent(self, epsilon: float, delta: float) -> tuple[float, float]:
-        """(ε, δ) of the table if the plan of a group reaches (epsilon, delta)."""
+    def _moves_both_ways(self, plan: Plan) -> bool:
+        """Whether a pair replaced within its group may cost more there than one that comes or goes.
+
+        Noise on a number costs the same whichever way that number moves, and no more if a pair is replaced.
+        """
+        bare = [way for part in plan.measurements if (way := mechanism_of(part)).bare]
+        return self.replaced and (len(bare) > 1 or any(not way.monotone for way in bare))
+
+    def added_up(self, epsilon: float, delta: float) -> tuple[float, float]:
+        """(ε, δ) of the table if the plan of a group reaches (epsilon, delta), by basic composition."""
         return (
             total([(epsilon, self.times), (self.selection_epsilon, 1)]),
             total([(delta, self.times), (self.selection_delta, 1)]),
         )
 
     def charge(self, plan: Plan) -> Charge:
-        """What a ledger is charged for the whole table: the choice of names, and what the groups do together."""
-        epsilon, delta = self.spent(plan.epsilon, plan.delta)
-        if self.times > 1:
+        """What the whole table costs: the choice of names, and what the groups do together; head of this file."""
+        epsilon, delta = self.added_up(plan.epsilon, plan.delta)
+        if self._moves_both_ways(plan):
             return Charge("other", epsilon=epsilon, delta=delta)
-        charged = charge_of(plan)
-        if not self.selection_epsilon:
-            return charged
-        chosen = Charge("other", epsilon=self.selection_epsilon, delta=self.selection_delta)
-        return Charge("all", epsilon=epsilon, delta=delta, parts=(*(charged.parts or (charged,)), chosen))
+        parts = [charge_of(plan)] * self.times
+        if self.selection_epsilon:
+            parts.append(Charge("other", epsilon=self.selection_epsilon, delta=self.selection_delta))
+        if len(parts) == 1:
+            return parts[0]
+        found = composed(parts, "replace" if self.replaced else "add_remove", delta)
+        return found if found.epsilon < epsilon else replace(found, epsilon=epsilon)
 
 
 def _within(plan: Plan) -> Plan:

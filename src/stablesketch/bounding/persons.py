@@ -46,6 +46,18 @@ def bounded(
     return "select * from temp.bounded"
 
 
+def used_of_each(pairs: int, groups: int | None = None) -> str:
+    """What is used of each person, for who reads the result; of how many groups, where there are groups.
+
+    >>> used_of_each(1), used_of_each(20, 1)
+    ('At most 1 row of each person is used, drawn at random.', 'At most 20 rows of each person are used, of 1 group, \
+drawn at random.')
+    """
+    rows = "1 row of each person is" if pairs == 1 else f"{pairs:,} rows of each person are"
+    within = "" if groups is None else f", of {groups:,} group{'' if groups == 1 else 's'}"
+    return f"At most {rows} used{within}, drawn at random."
+
+
 def _first(query: str, most: int, what: str, names: Sequence[str]) -> str:
     """The rows whose rank is among the `most` smallest of their person."""
     rank = f"rank_of_{what}({', '.join(['u', *names])})"

@@ -19,7 +19,7 @@ from .screen import note, plain_table, print_text
 _EXAMPLES = (1, 15, 255, 4095, 65_535)  # of the max_value that may be found
 
 
-def check_dry(*, stored: bool, plot: Path | None, report: Path | None, output: Path | None) -> None:
+def check_dry(*, stored: bool, **kept: Path | None) -> None:
     """Refuses what a dry run would leave out without a word."""
     if stored:
         raise typer.BadParameter(
@@ -29,7 +29,8 @@ def check_dry(*, stored: bool, plot: Path | None, report: Path | None, output: P
         "--plot": " A plan is drawn by stablesketch plan --plot.",
         "-o": " A plan is kept by stablesketch plan -o.",
     }
-    for option, path in (("--plot", plot), ("--report", report), ("-o", output)):
+    for name, path in kept.items():
+        option = "-o" if name == "output" else f"--{name}"
         if path is not None:
             raise typer.BadParameter(
                 f"{option} keeps what is released, and --dry-run releases nothing. Leave out one of them."

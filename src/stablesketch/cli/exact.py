@@ -55,6 +55,8 @@ def exact(
     bounds = [None if most is None else Bound(most, groups_per_person) for most in used]
     found = exact_by_bound(files, wanted, columns, how, on_bad, bounds)
     rows = [(most, one) for most, every in zip(used, found, strict=True) for one in every]
+    order = {one.group: place for place, one in enumerate(found[-1])}  # with all rows every group is there
+    rows.sort(key=lambda row: order[row[1].group])  # each group by itself, the fewest rows first
     grouped, people = bool(columns.by), person is not None
     if json:
         shown = [_content(wanted, one, most, grouped=grouped, people=people) for most, one in rows]

@@ -66,7 +66,7 @@ def exit_code(error: StablesketchError) -> Exit:
 _OPTIONS = (
     "epsilon|delta|pairs|error|size|memory|entries_per_key|expected|mechanism|relation|confidence|trials|shard|format|"
     "delimiter|key|value|by|groups|person|max_value|pairs_per_person|groups_per_person|on_bad|sql|unit|total|"
-    "statistic|output|plot|report|port|people|rows|spread|quantile"
+    "statistic|output|plot|report|registry|port|people|rows|spread|quantile"
 )
 
 

@@ -17,16 +17,17 @@ from ..pictures import check_picture_path, drawn_part, picture_bytes, plan_pictu
 from ..pictures.style import need_matplotlib
 from ..plan import Plan
 from ..plan.mechanism import needs_promise
+from ..report import check_registry_path
 from .screen import note, write_new
 
+_CHECKS = {"plot": check_picture_path, "report": check_page_path, "registry": check_registry_path}
 _ROOM = 1 << 20  # bytes for each file: more than a page with a picture takes, and a table of some thousand groups
 
 
-def check_new(*, plot: Path | None = None, report: Path | None = None, output: Path | None = None) -> None:
-    """Refuses names that cannot be written to, while nothing has been spent."""
-    for name, path in (("plot", plot), ("report", report), ("output", output)):
-        if path is None:
-            continue
+def check_new(**paths: Path | None) -> None:
+    """Refuses names that cannot be written to, while nothing has been spent: of plot, report, registry, output."""
+    given = {name: path for name, path in paths.items() if path is not None}
+    for name, path in given.items():
         try:
             exists = path.exists() or path.is_symlink()
         except OSError as error:  # a name that is too long, a folder one may not look into
@@ -35,27 +36,23 @@ def check_new(*, plot: Path | None = None, report: Path | None = None, output: P
             raise ArgumentError(name, str(path), "there is such a file already", "Choose another name")
         if not path.parent.is_dir():
             raise ArgumentError(name, str(path), "there is no such folder", "Make it first, or choose another place")
-    if plot is not None:
-        check_picture_path(plot)
-    if report is not None:
-        check_page_path(report)
-    if plot is not None or report is not None:
+        if name in _CHECKS:
+            _CHECKS[name](path)
+    if "plot" in given or "report" in given:
         need_matplotlib()
-    if len({path.resolve() for path in (plot, report, output) if path is not None}) < sum(
-        path is not None for path in (plot, report, output)
-    ):
-        name = "output" if output is not None else "plot"
-        raise ArgumentError(name, str(output or plot), "two things would go to one file", "Choose another name")
+    places: dict[Path, str] = {}
+    for name, path in given.items():
+        if path.resolve() in places:
+            raise ArgumentError(name, str(path), "two things would go to one file", "Choose another name")
+        places[path.resolve()] = name
 
 
 @contextlib.contextmanager
-def reserved(
-    *, plot: Path | None = None, report: Path | None = None, output: Path | None = None
-) -> Iterator[dict[str, Reserved | None]]:
+def reserved(**paths: Path | None) -> Iterator[dict[str, Reserved | None]]:
     """The files of a release, opened in their folders; whatever is not stored within the block is removed."""
     places: dict[str, Reserved | None] = {}
     try:
-        for name, path in (("output", output), ("plot", plot), ("report", report)):
+        for name, path in paths.items():
             try:
                 places[name] = None if path is None else Reserved(path, _ROOM, public=True)
             except OSError as error:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import json as json_module
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -27,7 +29,7 @@ from ..release.decide import decide_stored
 from ..release.outcome import Outcome
 from ..release.publish import Till, publish
 from ..release.question import DEFAULTS, Question, may_count_pairs, question, usual_relation, usual_unit
-from ..report import Context, Named, report_page
+from ..report import Context, Named, registry_entry, report_page
 from ..secret import Secret
 from . import options
 from .blobs import is_blob, of_file, read_blob
@@ -118,6 +120,13 @@ def release(
         Path | None,
         options.in_output(help="Write a page that explains the release to anybody: a new .html file.", metavar="FILE"),
     ] = None,
+    registry: Annotated[
+        Path | None,
+        options.in_output(
+            help="Describe the release in the fields of the OpenDP deployments registry: a new .yaml file.",
+            metavar="FILE",
+        ),
+    ] = None,
     dataset: Annotated[str, options.in_output(help="What the report calls the data.")] = "",
     period: Annotated[str, options.in_output(help="The time that the data are of, for the report.")] = "",
     noun: Annotated[str, options.in_output(help="What the report calls keys, in the plural: apps.")] = "",
@@ -140,17 +149,19 @@ def release(
 ) -> int:
     """One private number from data, or one for each group, with its uncertainty and its price."""
     blobs = bool(files) and all(is_blob(name) for name in files or ())
+    kept = {"output": output, "plot": plot, "report": report, "registry": registry}
     if dry_run:
-        check_dry(stored=blobs, plot=plot, report=report, output=output)
-    check_new(plot=plot, report=report, output=output)
+        check_dry(stored=blobs, **kept)
+    check_new(**kept)
     need_standard_output(output)
-    if label and ledger is None and report is None:
+    described = report is not None or registry is not None
+    if label and ledger is None and not described:
         raise typer.BadParameter(
             "--label is what the ledger and the report call the release. Add --ledger or --report, or leave it out."
         )
     named = Named(dataset, period, label, noun)
     for option, text in (("--dataset", dataset), ("--period", period), ("--noun", noun)):
-        if text and report is None:
+        if text and not described:
             raise typer.BadParameter(f"{option} is for the report. Add --report, or leave it out.")
     label = label if ledger is not None else ""
     budget = None if ledger is None else options.open_ledger(ledger)
@@ -168,7 +179,7 @@ def release(
         for option, unused in given.items():
             if unused is not None:
                 raise typer.BadParameter(f"{option} was decided when the sketch was made. Leave it out.")
-        with reserved(plot=plot, report=report, output=output) as places:
+        with reserved(**kept) as places:
             outcome = _from_blobs(files, secret, confidence, budget, label)
             return _delivered(outcome, None, budget, json, places, named)
     stored = [name for name in files or () if is_blob(name)]
@@ -231,7 +242,7 @@ def release(
     has_delta = not all(mechanism_for(each, mechanism).pure for each in wanted.inputs)
     if has_delta and not counted:
         _advise(asked.privacy)
-    with reserved(plot=plot, report=report, output=output) as places:
+    with reserved(**kept) as places:
         with progress() as bar:
             if master is None:
                 outcome = run(asked, files, ledger=budget, label=label, progress=bar)
@@ -297,14 +308,22 @@ def _delivered(
         None if json else lambda: release_lines(outcome),
         nothing_shown(outcome) if nothing and json else [] if json else notes,
     )
-    output, plot, report = places["output"], places["plot"], places["report"]
+    output, plot = places["output"], places["plot"]
     delivery.store(output, lambda: (text + "\n").encode())
     if outcome.releases:
         if plot is not None:
             delivery.store(plot, lambda: release_bytes(outcome, plot.path))
-        delivery.store(report, lambda: report_page(outcome, Context.of(asked, ledger, named)).encode())
+        for name, make in (("report", report_page), ("registry", registry_entry)):
+            delivery.store(places[name], partial(_described, make, outcome, asked, ledger, named))
     else:
-        for place in (plot, report):
+        for place in (plot, places["report"], places["registry"]):
             if place is not None:
                 note(f"{place.path} was not written: no group is shown")
     return delivery.end()
+
+
+def _described(
+    make: Callable[[Outcome, Context], str], outcome: Outcome, asked: Question | None, ledger: Ledger | None,
+    named: Named,
+) -> bytes:  # fmt: skip
+    return make(outcome, Context.of(asked, ledger, named)).encode()

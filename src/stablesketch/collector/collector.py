@@ -18,7 +18,6 @@ from ..errors import (
     MergeError,
     ReleasedAlready,
     SecretSpent,
-    ShardMergedTwice,
     ShardsMissing,
 )
 from ..ledger import Ledger
@@ -30,6 +29,7 @@ from ..secret import Secret
 from . import checkpoint, wire
 from .arguments import check_folded, checked_shard, checked_shards
 from .releasing import release_all
+from .shards import Shards
 
 if TYPE_CHECKING:
     import os
@@ -63,16 +63,16 @@ class Collector:
             raise ArgumentTypeError("secret", type(secret), "not a Secret", "Pass Secret.load(path), or leave it out")
         name = f"shard-{secrets.token_hex(8)}" if shard is None else checked_shard(shard)
         expected = None if shards is None else checked_shards(shards, shard)
-        self._start(plan, mechanism_of(plan).state(plan, secret), {name}, expected)
+        self._start(plan, mechanism_of(plan).state(plan, secret), [name], expected)
 
-    def _start(self, plan: Plan, state: State, shards: set[str], expected: frozenset[str] | None) -> None:
+    def _start(self, plan: Plan, state: State, shards: Iterable[str], expected: frozenset[str] | None) -> None:
         self._plan = plan
         self._expected = expected
         self._number = 0  # of the last checkpoint
         self._offset: Any = None
         self._state: State | None = state
-        self._shards = shards
-        state.in_shard(min(shards))
+        self._shards = Shards(shards)
+        state.in_shard(min(self._shards.names))
         self._merged = False
         self._lock = threading.RLock()
 
@@ -84,7 +84,7 @@ class Collector:
     @property
     def shards(self) -> frozenset[str]:
         """The names of the shards that are in."""
-        return frozenset(self._shards)
+        return frozenset(self._shards.names)
 
     @property
     def expected(self) -> frozenset[str] | None:
@@ -161,7 +161,7 @@ class Collector:
         """
         with self._lock:
             self._held()
-            self._shards = {checked_shard(shard)}
+            self._shards = Shards([checked_shard(shard)])
 
     def delete(self, keys: object, values: object = None, *, threads: int | None = None) -> None:
         """Takes back pairs that were updated. Needs a plan made with deletes=True, which promises just that."""
@@ -188,20 +188,16 @@ class Collector:
                 raise MergeError(
                     "collectors with different lists of shards cannot be merged: open all with the same list."
                 )
-            again = sorted(self._shards & other._shards)
-            if again:
-                raise ShardMergedTwice(
-                    f"shard {again[0]!r} is in already: its pairs would count twice. Merge each shard once."
-                )
+            self._shards.check_apart(other._shards)
             mine.merge(other._held())
             mine.secret.adopt(other._held().secret)
-            self._shards |= other._shards
+            self._shards.add(other._shards)
             other._state, other._merged = None, True
 
     def to_bytes(self) -> bytes:
         """Plan, shards and state, without the secret; canonical, checksummed."""
         with self._lock:
-            return wire.encode(self._plan.to_json(), self._shards, self._expected, self._held().to_bytes())
+            return wire.encode(self._plan.to_json(), self._shards.names, self._expected, self._held().to_bytes())
 
     @classmethod
     def from_bytes(cls, blob: bytes, secret: Secret) -> Collector:
@@ -220,7 +216,7 @@ class Collector:
             )
         self = cls.__new__(cls)
         listed = None if expected is None else frozenset(expected)
-        self._start(plan, mechanism_of(plan).state.from_bytes(plan, state, secret), set(shards), listed)
+        self._start(plan, mechanism_of(plan).state.from_bytes(plan, state, secret), shards, listed)
         return self
 
     def checkpoint(self, path: str | os.PathLike[str], offset: object = None) -> None:
@@ -280,8 +276,8 @@ class Collector:
     def _check_ready(self, confidence: float) -> None:
         """Everything that may speak against a release, before anything is paid."""
         state = self._held()
-        if self._expected is not None and self._expected != self._shards:
-            raise ShardsMissing(sorted(self._expected - self._shards))
+        if self._expected is not None and self._expected != self._shards.names:
+            raise ShardsMissing(sorted(self._expected - self._shards.names))
         state.check(confidence)
 
     def _open(self) -> State:
@@ -317,7 +313,7 @@ class Collector:
         if not hasattr(self, "_lock"):  # the last thing that _start sets
             return "<Collector, not opened>"
         closed = "merged into another" if self._merged else "released"
-        stage = closed if self._state is None else f"{len(self._shards)} shard(s)"
+        stage = closed if self._state is None else f"{len(self._shards.names)} shard(s)"
         return f"<Collector of {self._plan.statistic}, {stage}>"
 
 

@@ -11,10 +11,11 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Sequence
 
-from ..errors import ArgumentError, ArgumentTypeError, BlobError, MergeError, ShardMergedTwice
+from ..errors import ArgumentError, ArgumentTypeError, BlobError, MergeError
 from ..framing import Kind, Reader, framed, opened
 from ..plan import Plan
 from ..plan.mechanism import mechanism_of
+from .shards import Shards
 
 _SHORT, _LONG, _LONGEST = struct.Struct("<H"), struct.Struct("<I"), struct.Struct("<Q")
 
@@ -62,18 +63,15 @@ def merge_blobs(blobs: Sequence[bytes]) -> bytes:
     parts = [decode(blob) for blob in blobs]
     text, _, expected, _ = parts[0]
     plan = Plan.from_json(text)
-    shards: set[str] = set()
+    shards = Shards(())
     for own, names, listed, _ in parts:
         if own != text or listed != expected:
             raise MergeError("collectors of different plans cannot be merged: open every shard from the same plan.")
-        again = sorted(shards.intersection(names))
-        if again:
-            raise ShardMergedTwice(
-                f"shard {again[0]!r} is in already: its pairs would count twice. Merge each shard once."
-            )
-        shards.update(names)
+        own_shards = Shards(names)
+        shards.check_apart(own_shards)
+        shards.add(own_shards)
     merged = mechanism_of(plan).state.merged(plan, [state for *_, state in parts])
-    return encode(text, shards, expected, merged)
+    return encode(text, shards.names, expected, merged)
 
 
 def encode_names(names: Iterable[str]) -> bytes:

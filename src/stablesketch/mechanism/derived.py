@@ -67,9 +67,13 @@ class FromSketches(Mechanism):
     def includes_noise(self, plan: Plan) -> bool:
         return all(mechanism_of(part).includes_noise(part) for part in plan.parts)
 
-    def noise_at(self, plan: Plan, pairs: float) -> float:
-        noise = {part.statistic: mechanism_of(part).noise_at(part, pairs) for part in plan.parts}
+    def noise_at(self, plan: Plan, pairs: float, keys: float | None = None) -> float:
+        noise = {part.statistic: mechanism_of(part).noise_at(part, pairs, keys) for part in plan.parts}
         return plan.statistic.combined(noise, plan.privacy)
+
+    def noise_decides_below(self, plan: Plan) -> float:
+        """That on the number of keys is left out, and told beside it: many pairs may be of few keys."""
+        return super().noise_decides_below(replace(plan, parts=tuple(part for part in plan.parts if not _counts(part))))
 
     def worst_error(self, plan: Plan) -> float:
         worst = [part.worst_error for part in plan.parts]
@@ -83,8 +87,7 @@ class FromSketches(Mechanism):
         return f"{both_errors(plan)}; the noise {self._noise_on_top(plan)}"
 
     def _noise_on_top(self, plan: Plan) -> str:
-        """From which length on the noise adds less than what is measured errs by."""
-        return _and(f"adds less in streams of {self.more_than(plan, plan.error, _worst(plan))}", _on_keys(plan))
+        return _and(self.noise_decides(plan), _on_keys(plan))
 
     def exact_beside_noise(self, plan: Plan) -> str:
         return _on_keys(plan) if _counts_alone(plan) and len(plan.parts) == 1 else "the noise alone"
@@ -158,13 +161,17 @@ def _rows_of_parts(plan: Plan) -> list[Row]:
     return [(str(part.statistic), mechanism_of(part).row_among_others(part)) for part in plan.parts]
 
 
+def _counts(part: Plan) -> bool:
+    return isinstance(part.statistic, Distinct)
+
+
 def _counts_alone(plan: Plan) -> bool:
-    return all(isinstance(part.statistic, Distinct) for part in plan.parts)
+    return all(map(_counts, plan.parts))
 
 
 def _on_keys(plan: Plan) -> str:
     """The noise on the number of keys, which a long stream does not outweigh: its keys may be few."""
-    keys = [part for part in plan.parts if isinstance(part.statistic, Distinct)]
+    keys = list(filter(_counts, plan.parts))
     return f"± {amount(mechanism_of(keys[0]).noise_deviation(keys[0]))} on the number of keys" if keys else ""
 
 

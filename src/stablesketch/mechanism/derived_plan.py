@@ -24,7 +24,7 @@ from ..plan.plan import Accuracy, Cost, Numbers, Plan
 from ..plan.planner import planned
 from ..privacy import Privacy
 from ..privacy.charge import Charge
-from ..search import least_above
+from ..privacy.together import composed
 from ..statistic import Shannon, Statistic, Total
 
 _TOTAL_SHARE = {True: 0.5, False: 0.1}  # of ε, whether values vary
@@ -33,7 +33,6 @@ _LONG = 2**40  # pairs
 _WORST_ERROR = 0.5
 _CLOSE = 0.98
 _AIM = 0.99
-_MOST_EPSILON = 1e6
 
 
 def derived_plan(asked: Asked) -> Plan:
@@ -272,22 +271,8 @@ def _expected_part(statistic: Statistic, part: Statistic, asked: Asked, privacy:
 
 
 def composed_epsilon(parts: Sequence[Plan], relation: str, delta: float) -> float:
-    """The least ε, nearly, at which all parts together are (ε, delta)-private: certified, by their composed losses or
-    by adding up.
-    """
-    whole = together(parts, math.inf, delta)
-    added = math.fsum(part.epsilon for part in parts) * (1.0 + 1e-15)
-    if math.fsum(part.delta for part in parts) > delta:
-        added = math.inf
-    if delta == 0.0:
-        return added
-    laws = whole.laws(relation)
-
-    def holds(epsilon: float) -> bool:
-        return all(law.delta(epsilon) <= delta for law in laws)
-
-    found = least_above(holds, 1.0, 1e-4, most=2.0 * min(added, _MOST_EPSILON))
-    return added if found is None else min(found, added)
+    """The least ε, nearly, at which all parts together are (ε, delta)-private."""
+    return composed([charge_of(part) for part in parts], relation, delta).epsilon
 
 
 def together(parts: Sequence[Plan], epsilon: float, delta: float) -> Charge:

@@ -68,7 +68,7 @@ class ExactEntropy(Entropy, ExactMechanism):
             "exactly, rounded to a public grid, given discrete Laplace noise, and divided by the total.",
         ]
 
-    def noise_at(self, plan: Plan, pairs: float) -> float:
+    def noise_at(self, plan: Plan, pairs: float, keys: float | None = None) -> float:
         return exact_entropy_deviation(replace(plan.privacy, pairs=math.ceil(pairs)))
 
     def error_beside_noise(self, plan: Plan) -> str:

@@ -124,8 +124,10 @@ class ExactCount(OfHistogram):
     def units(self, plan: Plan, totals: Collection[int]) -> int:
         return len(totals)
 
-    def noise_at(self, plan: Plan, pairs: float) -> float:
-        return 0.0  # many pairs may be of few keys
+    def noise_at(self, plan: Plan, pairs: float, keys: float | None = None) -> float:
+        if keys is None or self.includes_noise(plan):
+            return 0.0  # many pairs may be of few keys
+        return self.noise_deviation(plan) / min(keys, pairs)
 
     def measured(self, plan: Plan) -> str:
         return "the number of keys"

@@ -102,7 +102,7 @@ class Shift(Entropy):
             ),
         )
 
-    def noise_at(self, plan: Plan, pairs: float) -> float:
+    def noise_at(self, plan: Plan, pairs: float, keys: float | None = None) -> float:
         return 0.0 if self.includes_noise(plan) else entropy_noise(plan).noise_deviation(pairs)
 
     def worst_error(self, plan: Plan) -> float:
@@ -136,8 +136,7 @@ class Shift(Entropy):
         return why_private("that", "entropy plus a random error")
 
     def error_beside_noise(self, plan: Plan) -> str:
-        noise = f"the noise adds less in streams of {self.more_than(plan, plan.error)}"
-        return f"{both_errors(plan)}; {noise}"
+        return f"{both_errors(plan)}; the noise {self.noise_decides(plan)}"
 
     def exact_beside_noise(self, plan: Plan) -> str:
         return "the noise alone"

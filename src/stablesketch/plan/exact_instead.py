@@ -6,40 +6,69 @@ import math
 
 from ..errors import StablesketchError
 from ..spoken import about, short
-from .mechanism import mechanism_of
+from .mechanism import mechanism_of, needs_promise
 from .plan import Plan
 
-_MANY = 1_000_000  # pairs, where nobody says how many there are
+_EXAMPLES = (10**6, 10**9)  # pairs, where nobody says how many there are
 _WORTH_SAYING = 2.0
 
 
 def exact_instead(plan: Plan) -> str:
-    """By how much `mechanism="exact"` would be more accurate, and what it needs; empty if by less than twice.
-
-    At the value that is expected; else in a stream of the promised length, or of a million pairs, whose value is the
-    least that so many can have: there noise, which is all that the exact mechanism has, counts the most, and in every
-    other stream of that length the ratio is larger, to first order.
-    """
-    if mechanism_of(plan).exact or (plan.asked.expected is not None and not plan.expected):
-        return ""  # a part of the error is that at the value expected, and no length says the rest
-    if plan.expected:
-        times, how = _ratio(plan.error, plan.exact_error), "about"
-        where = f"at {plan.statistic} = {about(plan.expected)}"
-    else:
-        pairs = plan.privacy.pairs or _MANY
-        try:
-            exact = plan.again(mechanism="exact")
-        except StablesketchError:  # there is none that reaches this
-            return ""
-        own = math.hypot(plan.error, mechanism_of(plan).noise_at(plan, pairs)) if plan.size else 0.0
-        times, how = _ratio(own, mechanism_of(exact).noise_at(exact, pairs)), "at least"
-        where = f"in a stream of {pairs:,} {plan.privacy.unit}s"
-    if times < _WORTH_SAYING:
-        return ""
+    """How many times as accurate `mechanism="exact"` would be, and what it needs; empty if less than twice."""
+    better = in_an_example(plan, "mechanism='exact'")
     needs = "It holds every key in memory, so it is for data whose keys fit there and may be held"
-    return f"mechanism='exact' would be {how} {short(float(f'{times:.2g}'))} times as accurate {where}. {needs}."
+    return f"{better[:1].upper()}{better[1:]}. {needs}." if better else ""
+
+
+def in_an_example(plan: Plan, exactly: str = "the exact mechanism") -> str:
+    """How many times as accurate it would be, as a sentence without its ends; empty if less than twice.
+
+    At the value that is expected; else in a stream of the promised length, or of a million pairs, or of a billion where
+    noise drowns a million, at both ends: one key holds everything, or all keys differ. There the value is least and
+    greatest, or the reverse, and so is what the noise adds, which is all that the exact mechanism errs by.
+    """
+    if mechanism_of(plan).exact or not plan.size:
+        return ""
+    if plan.expected:
+        times = _ratio(plan.error, plan.exact_error)
+        at = f"at {plan.statistic} = {about(plan.expected)}"
+        return f"{at} {exactly} would be {_times(times)}" if times >= _WORTH_SAYING else ""
+    if needs_promise(plan):  # its error is that at a floor, whatever the length
+        return ""
+    if plan.asked.expected is not None:  # of a part: no length says the rest
+        plan = plan.again(expected=None, same_size=True)
+    try:
+        exact = plan.again(mechanism="exact")
+    except StablesketchError:  # there is none that reaches this
+        return ""
+    unit = plan.privacy.unit
+    for pairs in (plan.privacy.pairs,) if plan.privacy.pairs else _EXAMPLES:
+        one, many = _at_both_ends(plan, exact, pairs)
+        if max(one, many) >= _WORTH_SAYING:
+            where = f"in a stream of {pairs:,} {unit}s, for example, {exactly} would be"
+            if unit == "key" or _times(one) == _times(many):
+                return f"{where} {_times(many)}"
+            return f"{where} {_times(one)} if one key holds everything, and {_times(many)} if all keys differ"
+    return ""
+
+
+def _at_both_ends(plan: Plan, exact: Plan, pairs: int) -> list[float]:
+    ends = ((1.0, plan.worst_error), (float(pairs), plan.error))
+    return [
+        _ratio(
+            math.hypot(error, mechanism_of(plan).noise_at(plan, pairs, keys)),
+            mechanism_of(exact).noise_at(exact, pairs, keys),
+        )
+        for keys, error in ends
+    ]
 
 
 def _ratio(error: float, exact: float) -> float:
-    """0 where nothing can be said: noise on a number of keys is compared with their number, which no length tells."""
+    """0 where nothing can be said."""
     return error / exact if exact > 0.0 and math.isfinite(error) else 0.0
+
+
+def _times(ratio: float) -> str:
+    """As it is said, with two digits."""
+    said = short(float(f"{ratio:.2g}"))
+    return "as accurate" if said == "1" else f"{said} times as accurate"

@@ -153,35 +153,49 @@ class Mechanism(ABC):
         """Whether the error of the plan has that of its noise in it: a value is expected."""
         return plan.expected > 0.0
 
-    def noise_at(self, plan: Plan, pairs: float) -> float:
-        """What the noise adds to the error in a stream of so many pairs, to first order: relative to the least that so
-        many pairs have, and only where the error has it not in it."""
+    def noise_at(self, plan: Plan, pairs: float, keys: float | None = None) -> float:
+        """What the noise adds to the error in a stream of so many pairs, to first order, where the error does not have
+        it in it: relative to the value of so many keys, all equally common; left out, to the least there can be."""
         if self.includes_noise(plan):
             return 0.0
-        noise, exponent = self.noise_deviation(plan), self.exponent(plan)
-        if exponent > 1.0:
-            return exponent * noise / math.pow(pairs, 1.0 / exponent)
-        return noise / (pairs if plan.privacy.unit == "key" else math.pow(pairs, plan.statistic.p))
+        noise, exponent, p = self.noise_deviation(plan), self.exponent(plan), plan.statistic.p
+        least = pairs if p > 1.0 else 1.0
+        among = pairs if plan.privacy.unit == "key" else min(least if keys is None else keys, pairs)
+        moment = among * math.pow(pairs / among, p)
+        return exponent * noise / math.pow(moment, 1.0 / exponent)
 
     def worst_error(self, plan: Plan) -> float:
         """The error if one key holds everything: more where entries lie in buckets."""
         return plan.error
 
-    def pairs_for_noise_below(self, plan: Plan, error: float) -> float:
-        """The number of pairs from which on the noise adds less than `error`, in the unit of the statistic.
+    def pairs_for_noise_below(self, plan: Plan, error: float, keys: float | None = None) -> float:
+        """The number of pairs from which on the noise adds less than `error`, in the unit of the statistic; in streams
+        of so many keys, or whatever the keys.
 
         Only noise that is not in `plan.error` counts, and all of it for exact plans. Noise on the number of keys is
         left out: many pairs may be of few keys. Infinite if no stream is long enough, 0 if there is no such noise.
         """
-        if self.noise_at(plan, _MOST_PAIRS) > error:
+        if self.noise_at(plan, _MOST_PAIRS, keys) > error:
             return math.inf
-        if self.noise_at(plan, 1.0) <= error:
+        if self.noise_at(plan, 1.0, keys) <= error:
             return 0.0
         low, high = 0.0, math.log(_MOST_PAIRS)
         while high - low > 1e-6:
             middle = 0.5 * (low + high)
-            low, high = (middle, high) if self.noise_at(plan, math.exp(middle)) > error else (low, middle)
+            low, high = (middle, high) if self.noise_at(plan, math.exp(middle), keys) > error else (low, middle)
         return math.exp(high)
+
+    def noise_decides_below(self, plan: Plan) -> float:
+        """The number of pairs below which the noise can add more than the sketch errs by.
+
+        The sketch errs by the root of V Σ F_b^2 over the buckets, and F_b is at least n_b^p for p < 1 if n_b pairs are
+        in it. With n pairs in all the sum is least if all are of one key (p <= 1/2), or if every bucket has one key and
+        equally many pairs (p >= 1/2). Without buckets the error is the same everywhere, and the noise counts the most
+        where the value is least: all of one key for p < 1, each of its own for p > 1.
+        """
+        buckets = [(float(part.buckets), plan.error) for part in plan.measurements if part.buckets > 1]
+        ends = [(1.0, self.worst_error(plan)), *buckets, (math.inf, plan.error)]
+        return max(self.pairs_for_noise_below(plan, error, keys) for keys, error in ends)
 
     # --- in words ---
 
@@ -247,6 +261,15 @@ class Mechanism(ABC):
         if pairs == math.inf:
             return f"more {unit}s than can be counted"
         return "any length" if pairs < 2.0 else f"more than {rounded_up(pairs):,.0f} {unit}s{worst}"
+
+    def noise_decides(self, plan: Plan) -> str:
+        """In which streams it does, where the error has it not in it; their length is rounded up to two digits."""
+        pairs = self.noise_decides_below(plan)
+        if pairs == math.inf:
+            return "decides in every stream"
+        if pairs < 2.0:
+            return "adds less, however short the stream"
+        return f"decides in streams shorter than {rounded_up(pairs):,.0f} {plan.privacy.unit}s"
 
     @abstractmethod
     def methods(self, plan: Plan) -> list[str]:

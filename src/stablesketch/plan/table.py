@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 from ..privacy import delta_advice
 from ..spoken import at_most
+from .exact_instead import in_an_example
 from .in_words import change
 from .mechanism import mechanism_of, needs_promise
 
 if TYPE_CHECKING:
     from .plan import Plan
+
+_LEAST_WIDTH = 70  # of a note
 
 
 def plan_table(plan: Plan) -> str:
@@ -23,14 +27,20 @@ def plan_table(plan: Plan) -> str:
         ("reached", f"ε = {at_most(plan.epsilon)}, δ = {at_most(plan.delta, 3)}"),
         *mechanism_of(plan).rows(plan),
     ]
-    advice = delta_advice(privacy)
-    if advice is not None and plan.delta:
-        rows += [("note", advice)]
     width = max(len(name) for name, _ in rows)
     lines = [f"{name.ljust(width)}  {text}" for name, text in rows]
     title = f"Plan: {plan.statistic} by the {plan.mechanism} mechanism"
     rule = "─" * max(len(line) for line in [title, *lines])
+    within = max(len(rule) - width - 2, _LEAST_WIDTH)
+    for note in _notes(plan):
+        first, *rest = textwrap.wrap(note, within)
+        lines += [f"{'note'.ljust(width)}  {first}", *(f"{' ' * width}  {line}" for line in rest)]
     return "\n".join([title, rule, *lines])
+
+
+def _notes(plan: Plan) -> list[str]:
+    better = "" if plan.expected else in_an_example(plan)  # where a value is expected, its error is among the rows
+    return [note for note in (better, plan.delta and delta_advice(plan.privacy)) if note]
 
 
 def _protected(plan: Plan) -> str:

@@ -78,8 +78,8 @@ _LEAST_SHIFT = 1e-90
 # More atoms than this of discrete noise are charged as randomised response.
 _MOST_ATOMS = 1 << 20
 _CUTS = 64
-_MOST_PARTS = 32
-_MOST_EPSILON = 1e6
+MOST_PARTS = 32
+MOST_EPSILON = 1e6
 
 
 @dataclass(frozen=True)
@@ -123,8 +123,8 @@ class Charge:
         """A mechanism, or one of its parts, which has none itself."""
         fields = Fields(content, "the mechanism")
         inner = fields.any("parts", []) if parts else []
-        if not isinstance(inner, list) or len(inner) > _MOST_PARTS:
-            raise JsonError(f"parts of the mechanism must be a list of up to {_MOST_PARTS}")
+        if not isinstance(inner, list) or len(inner) > MOST_PARTS:
+            raise JsonError(f"parts of the mechanism must be a list of up to {MOST_PARTS}")
         kind = cast("Kind", fields.choice("kind", *get_args(Kind)))
         own: dict[str, Any] = {}
         if kind == "estimate":
@@ -310,7 +310,7 @@ def _noise(charge: Charge) -> Law:
     z ε/D is at most ε, so that its rounding is a few units of ε.
     """
     epsilon, distance = charge.epsilon, charge.distance
-    if epsilon > _MOST_EPSILON:
+    if epsilon > MOST_EPSILON:
         return replace(ATOM, infinity=1.0)  # which protects nobody, and has no place on a lattice
     if distance > _MOST_ATOMS:
         return bounded(epsilon, 0.0)

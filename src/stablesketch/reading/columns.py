@@ -96,12 +96,18 @@ FRAME_CAST = Cast(
 
 def checked_columns(key: object, value: object = None, by: object = None, person: object = None) -> Columns:
     """The columns somebody named: a name, or several where a key or a group has several parts."""
-    return Columns(
+    columns = Columns(
         _names("key", key, least=1),
         None if value is None else _names("value", value, least=1, most=1)[0],
         _names("by", by, least=0),
         None if person is None else _names("person", person, least=1, most=1)[0],
     )
+    if columns.key == (columns.person,):
+        raise ArgumentError(
+            "person", columns.person, "it must not be the column of keys: every key would be cut to a few rows",
+            "Name the column of people, or leave out person= and pass unit='key' if every key is a person",
+        )  # fmt: skip
+    return columns
 
 
 def _names(argument: str, given: object, least: int, most: int | None = None) -> tuple[str, ...]:

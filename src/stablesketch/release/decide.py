@@ -75,7 +75,8 @@ def decide(
         named = question.groups is not None if public is None else public
         table = _divided(question, privacy, overlap, public=named)
         plan = _plan_of_a_group(question, table)
-        spent = table.spent(plan.epsilon, plan.delta)
+        charge = table.charge(plan)
+        spent = charge.epsilon, charge.delta
         if table.selection_epsilon:
             shares.append(Share("names", table.selection_epsilon, table.selection_delta))
     else:

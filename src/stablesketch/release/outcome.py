@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ..bounding.groups import Name
+from ..bounding.persons import used_of_each
 from ..durable import write_named
 from ..errors import ArgumentError
 from ..plan import Plan
+from ..plan.exact_instead import exact_instead
 from ..published import Point, Release
 from ..spoken import at_most
 from ..visible import visible
@@ -40,12 +42,14 @@ def in_words(shares: tuple[Share, ...], *, grouped: bool) -> str:
     >>> in_words((Share("max_value", 0.1, 0.0), Share("values", 0.9, 1e-9)), grouped=False)
     'ε = 0.1 to find max_value; ε = 0.9, δ = 1e-09 for the number itself'
     """
+    composed = {share.purpose for share in shares} == {"names", "values"}
     values = "for the numbers of the groups" if grouped else "for the number itself"
     purposes = {"max_value": "to find max_value", "names": "to choose the names of the groups", "values": values}
-    return "; ".join(
+    each = "; ".join(
         f"ε = {at_most(one.epsilon)}{f', δ = {at_most(one.delta, 3)}' if one.delta else ''} {purposes[one.purpose]}"
         for one in shares
     )
+    return f"{each}; together that costs less than the sum" if composed else each
 
 
 @dataclass(frozen=True)
@@ -157,13 +161,30 @@ class Outcome(Tabular):
 
     @property
     def title(self) -> str:
-        """The statistic and its price; and that no group is shown, where none is."""
+        """The statistic, its price, and who is protected; and that no group is shown, where none is."""
         if self.releases:
             first = self._numbers()[0][1]
-            return f"{first.statistic}  ({first.cost_in_words})"
+            paid = f"ε = {at_most(first.epsilon)}, δ = {at_most(first.delta, 3)}"
+            return f"{first.statistic}  ({paid}; protects {self._whom(first)})"
         epsilon, delta = self.price or (self.plan.epsilon, self.plan.delta)
         none = "no group is large enough for its name to be shown"
         return f"{self.plan.statistic}: {none}  (ε = {at_most(epsilon)}, δ = {at_most(delta, 3)})"
+
+    def _whom(self, release: Release) -> str:
+        """Who is protected, in a word."""
+        most, unit = release.pairs_per_person, self.plan.privacy.unit
+        whom = "person" if release.person else unit
+        return f"any one {whom}" if release.person or most == 1 else f"any {most:,} {unit}s of one person"
+
+    @property
+    def notes(self) -> list[str]:
+        """What is used of each person, and when the exact mechanism would be more accurate: from the plan alone."""
+        if self.question is None:
+            return []
+        most, groups = self.question.privacy.pairs_per_person, self.question.groups_per_person
+        used = used_of_each(most, groups if self.grouped else None)
+        people = f"{used} Privacy(pairs_per_person=N) uses up to N, and takes N times the noise."
+        return list(filter(None, [people if self.question.of_people else "", exact_instead(self.plan)]))
 
     def _numbers(self) -> list[tuple[Name, Release]]:
         return [(one.group, one.release) if isinstance(one, GroupRelease) else ((), one) for one in self.releases]
@@ -222,6 +243,17 @@ class Outcome(Tabular):
         check_page_path(Path(path))
         context = Context.of(self.question, ledger, Named(dataset, period, label, noun))
         write_named("path", Path(path), report_page(self, context).encode(), public=True)
+
+    def registry(
+        self, path: str | os.PathLike[str], *, ledger: Ledger | None = None, dataset: str = "", period: str = "",
+        label: str = "",
+    ) -> None:  # fmt: skip
+        """Its description in the fields of the OpenDP deployments registry, as a new .yaml file. No value is in it."""
+        from ..report import Context, Named, check_registry_path, registry_entry
+
+        check_registry_path(Path(path))
+        context = Context.of(self.question, ledger, Named(dataset, period, label))
+        write_named("path", Path(path), registry_entry(self, context).encode(), public=True)
 
 
 def recorded(releases: list[Any], number: int) -> list[Any]:

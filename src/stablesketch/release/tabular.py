@@ -33,6 +33,11 @@ class Tabular(ABC):
     def columns(self) -> Mapping[str, Column]:
         """Every column by its name, in order; of equal lengths."""
 
+    @property
+    def notes(self) -> Sequence[str]:
+        """What else is to be said below it, in sentences."""
+        return ()
+
     def to_arrow(self) -> Any:
         """As a table of pyarrow."""
         pa = need("pyarrow")
@@ -60,7 +65,7 @@ class Tabular(ABC):
             ).rstrip()
             for row in rows
         ]
-        return "\n".join([visible(self.title), *lines])
+        return "\n".join([visible(self.title), *lines, *map(visible, self.notes)])
 
     __repr__ = __str__
 
@@ -77,7 +82,8 @@ class Tabular(ABC):
 
         body = "".join(f"<tr>{line('td', row)}</tr>" for row in rows)
         caption = f'<caption style="text-align: left; white-space: nowrap">{escape(visible(self.title))}</caption>'
-        return f"<table>{caption}<thead><tr>{line('th', head)}</tr></thead><tbody>{body}</tbody></table>"
+        notes = "".join(f"<p>{escape(visible(note))}</p>" for note in self.notes)
+        return f"<table>{caption}<thead><tr>{line('th', head)}</tr></thead><tbody>{body}</tbody></table>{notes}"
 
     def _for_people(self) -> tuple[list[type[Cell]], list[list[str]]]:
         """The kinds of the columns that people see, and the rows with their headings first."""

@@ -1,5 +1,6 @@
-"""A page about a release that anybody can open: the number, its price, what is protected, and how to check it."""
+"""What explains a release: a page that anybody can open, and an entry for a registry of deployments."""
 
+from .registry import check_registry_path, registry_entry
 from .report import Context, Named, report_page
 
-__all__ = ["Context", "Named", "report_page"]
+__all__ = ["Context", "Named", "check_registry_path", "registry_entry", "report_page"]

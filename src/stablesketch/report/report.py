@@ -95,7 +95,7 @@ def report_page(outcome: Outcome, context: Context) -> str:
         raise ArgumentError("outcome", outcome.releases, "nothing was released", "Report a release, or some groups")
     plan = outcome.plan
     first = groups[0].release if groups else singles[0]
-    about = _as_asked(plan, first)
+    about = as_asked(plan, first)
     named = context.named
     subject = Subject(context.key, context.value, named.noun or None, context.person)
     title = plan.statistic.topic.asked(subject, context.by if groups else None)
@@ -135,7 +135,7 @@ def _attached(name: str, text: str) -> str:
     return f'<a download="{name}" href="data:application/json;base64,{content}">{name}</a>'
 
 
-def _as_asked(plan: Plan, release: Release) -> Plan:
+def as_asked(plan: Plan, release: Release) -> Plan:
     """The plan with what the release protects: that of a group is made for pairs that may leave it for another."""
     relation: Relation = "replace" if release.relation == "replace" else "add_remove"
     privacy = replace(plan.privacy, relation=relation, pairs_per_person=release.pairs_per_person, groups=1)

@@ -24,9 +24,9 @@ def cost(plan: Plan, release: Release, groups: int, person: bool, shares: tuple[
     )
 
 
-def whom(plan: Plan, person: bool) -> str:
+def whom(plan: Plan, person: bool, published: str = "this page") -> str:
     """Who is protected, and from what, in words that need no explanation."""
-    c, same = plan.privacy.pairs_per_person, "this page would have come out almost the same"
+    c, same = plan.privacy.pairs_per_person, f"{published} would have come out almost the same"
     records = "one record" if c == 1 else f"{c:,} records of one person"
     if plan.privacy.unit == "key":
         records = "one person's total" if c == 1 else f"{c:,} totals of one person"

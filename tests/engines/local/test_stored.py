@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
 import sqlite3
 from pathlib import Path
@@ -57,7 +58,7 @@ def test_a_table_of_groups_whose_rows_are_those_of_a_collector_each() -> None:
     assert table["day"].to_pylist() == sorted(DAYS)
     for row in table.to_pylist():
         own = FRAME[FRAME["day"] == row["day"]]
-        one = PLAN.open(secret, f'46/["{row["day"]}"]')
+        one = PLAN.open(secret, f'46/{{"day": "{row["day"]}"}}')
         one.update(own["app"], own["n"])
         assert row["collector"] == one.to_bytes()
     (only,) = collected(secret, by=None).to_pylist()
@@ -123,7 +124,7 @@ def test_stored_anywhere_it_merges_to_what_one_collector_would_be(way: str, tmp_
     expected = whole(secret)
     expected.rename("all")
     merged = ss.merge(WAYS[way](collected(secret), tmp_path), secret=secret)
-    assert merged.shards == {f'46/["{day}"]' for day in DAYS}
+    assert merged.shards == {f'46/{{"day": "{day}"}}' for day in DAYS}
     merged.rename("all")
     assert merged.to_bytes() == expected.to_bytes()
 
@@ -217,6 +218,40 @@ def test_the_same_data_twice_are_refused() -> None:
     assert ss.merge(many, secret=secret).pairs == 40 * 50
     with pytest.raises(ss.ShardMergedTwice):
         ss.merge(pa.concat_tables([many, many.slice(0, 1)]), secret=secret)
+
+
+def test_the_same_rows_collected_by_other_columns_are_refused() -> None:
+    """Each would count twice, and the release would cost more than its ε. By the same columns groups add up."""
+    secret = ss.Secret.generate()
+    cuts = {by: collected(secret, by=by).select(["collector"]) for by in ("day", "country", None)}
+    for first, second in itertools.permutations(cuts.values(), 2):
+        with pytest.raises(ss.ShardMergedTwice, match=r"shard '46' is in already.*by the same columns \(by=\)"):
+            ss.merge(pa.concat_tables([first, second.slice(0, 1)]), secret=secret)
+        once = ss.merge(first.slice(0, 1), secret=secret)
+        before = once.to_bytes()
+        with pytest.raises(ss.ShardMergedTwice):
+            once.merge(ss.merge(second, secret=secret))
+        assert once.to_bytes() == before
+    said = r"collected by 'day', and comes again, collected by 'day', 'country'"
+    both = collected(secret, by=["day", "country"]).select(["collector"])
+    with pytest.raises(ss.ShardMergedTwice, match=said):
+        ss.merge(pa.concat_tables([cuts["day"], both]), secret=secret)
+    other = collected(secret, by="country", shard="47").select(["collector"])
+    assert ss.merge(pa.concat_tables([cuts["day"], other]), secret=secret).pairs == 2 * len(FRAME)
+
+
+def test_names_of_before_that_do_not_tell_their_columns_are_not_added_up() -> None:
+    secret = ss.Secret.generate()
+    old = []
+    for row in collected(secret).to_pylist():
+        collector = ss.Collector.from_bytes(row["collector"], secret)
+        collector.rename(f'46/["{row["day"]}"]')
+        old.append({"collector": collector.to_bytes()})
+    assert ss.merge(pa.Table.from_pylist(old[:1]), secret=secret).pairs == sum(FRAME["day"] == "mon")
+    said = "by columns that its name does not tell.*collect it again"
+    for rows in (old, [old[0], *collected(secret).select(["collector"]).to_pylist()]):
+        with pytest.raises(ss.ShardMergedTwice, match=said):
+            ss.merge(pa.Table.from_pylist(rows), secret=secret)
 
 
 def test_what_is_wrong_is_said() -> None:

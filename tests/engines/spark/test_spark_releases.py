@@ -136,7 +136,7 @@ def test_stored_collectors_merge_once_and_release_once(frame: Any, secret_file: 
     assert sorted(row.day for row in stored.collect()) == [f"2026-11-0{day}" for day in range(1, 8)]
     (first,) = [bytes(row.collector) for row in stored.collect() if row.day == "2026-11-01"]
     monday = [row for row in rows() if row[2] == datetime.date(2026, 11, 1)]
-    assert first == local_bytes(monday, 'week 46/["2026-11-01"]', plan())
+    assert first == local_bytes(monday, 'week 46/{"day": "2026-11-01"}', plan())
     key = ss.Secret.load(secret_file)
     here = pa.table(dict(zip(["app", "n", "day", "country", "who"], zip(*rows(), strict=True), strict=True)))
     table = ss.collect(here, plan(), key="app", value="n", by="day", secret=key, shard="week 46")
@@ -146,15 +146,18 @@ def test_stored_collectors_merge_once_and_release_once(frame: Any, secret_file: 
     again = sketch_by(frame, plan(), key="app", value="n", by="day", secret=way, shard="week 46")
     with pytest.raises(ss.errors.ShardMergedTwice, match="week 46"):
         merged(stored.union(again), secret=way)
+    other = sketch_by(frame, plan(), key="app", value="n", by="country", secret=way, shard="week 46")
+    with pytest.raises(ss.errors.ShardMergedTwice, match=r"week 46.*by the same columns"):
+        merged(stored.select("collector").union(other.select("collector")), secret=way)
     whole = merged(stored, secret=way)
-    assert whole.shards == {f'week 46/["2026-11-0{day}"]' for day in range(1, 8)}
+    assert whole.shards == {f'week 46/{{"day": "2026-11-0{day}"}}' for day in range(1, 8)}
     with pytest.raises(ss.DataError, match="no such column"):
         merged(stored, secret=way, column="sketch")
     assert whole.release().pairs == 3000
     with pytest.raises(ss.SecretSpent):
         merged(stored, secret=way)
-    stored.unpersist()
-    again.unpersist()
+    for each in (stored, again, other):
+        each.unpersist()
 
 
 def test_groups_under_secrets_of_their_own_are_released_side_by_side(frame: Any, secret_file: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ...bounding.groups import Name
-from ...bounding.persons import bounded
+from ...bounding.persons import bounded, used_of_each
 from ...errors import ArgumentError, ArgumentTypeError
 from ...reading.columns import Columns, OnBad, checked_columns
 from ...reading.duckdb import DuckDB
@@ -53,6 +53,7 @@ class Exact(Tabular):
     statistic: Statistic
     groups: list[ExactGroup]
     by: tuple[str, ...] = ()
+    bound: Bound | None = None
 
     @property
     def value(self) -> float:
@@ -83,6 +84,14 @@ class Exact(Tabular):
     def title(self) -> str:
         """The statistic, and that it is not private."""
         return f"{self.statistic}, exact: NOT PRIVATE, for the curator's eyes"
+
+    @property
+    def notes(self) -> list[str]:
+        """What is used of each person, where people are bounded."""
+        if self.bound is None:
+            return []
+        used = used_of_each(self.bound.pairs, self.bound.groups if self.by else None)
+        return [f"{used} pairs_per_person=N uses up to N; without person= all rows are used."]
 
     def columns(self) -> dict[str, Column]:
         """Groups, the order of a profile, the value, and how many pairs and keys there are."""
@@ -137,7 +146,7 @@ def exact(
             raise ArgumentError(name, given, "there is no person column", f"Name it (person=), or leave out {name}=")
     bound = Bound(pairs_per_person, groups_per_person)
     found = exact_values(data, statistic, columns, Input(format, header, delimiter, sql, wide), on_bad, bound)
-    return Exact(statistic, found, columns.by)
+    return Exact(statistic, found, columns.by, None if person is None else bound)
 
 
 def exact_values(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...bounding.max_value import digit_counts
@@ -43,7 +44,7 @@ def pilot(
     till = Till(ledger, label)
     # One person changes one count, by 1: the loss is that of one number with such noise.
     ask = Ask("rows per person", Charge("exact", epsilon=epsilon, distance=1), epsilon, 0.0, PEOPLE, 1)
-    columns = checked_columns([person], None, None, person)
+    columns = replace(checked_columns([person]), person=person)
     with until_shown(), DuckDB() as duckdb:
         till.check(ask)
         source = opened(duckdb, data, columns, how, on_bad)

@@ -7,7 +7,6 @@ release spends, in memory, in its file and in the ledger.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -16,6 +15,7 @@ from typing import Any
 
 from ...bounding.groups import Name
 from ...collector import Collector, merge_blobs
+from ...collector.shards import of_group
 from ...collector.wire import decode
 from ...errors import ArgumentTypeError, BlobError, DataError
 from ...plan import Plan
@@ -60,10 +60,9 @@ def collect(
 
     All are under the one secret, which has one release: the days of a week, say, added up. With `separate` each is
     under `secret.child(name)`, and groups are released side by side with `release_all`; a name of several parts is the
-    JSON of its list. Name the shard after the data ("2026-11-15"): then data that come twice, by the same columns `by`,
-    are refused when they are merged; never merge what was collected by different ones from the same data. Without a
-    name it gets a random one. People are not bounded here: a person has as many pairs as the plan's `pairs_per_person`
-    in all that is merged.
+    JSON of its list. Name the shard after the data ("2026-11-15"): then data that come twice are refused when they are
+    merged, also if they were collected by other columns `by`. Without a name it gets a random one. People are not
+    bounded here: a person has as many pairs as the plan's `pairs_per_person` in all that is merged.
 
     Raises:
         DataError: the data cannot be read, or a row is no pair; it names file, row and column.
@@ -79,7 +78,7 @@ def collect(
         return secret.child(child_name(name)) if separate and name else secret
 
     def opened(turn: int, name: Name) -> Collector:
-        return plan.open(own(name), f"{_shard(whole, name)}/{turn}")
+        return plan.open(own(name), f"{of_group(whole, columns.by, name)}/{turn}")
 
     def all_of(batches: Iterator[Any]) -> None:
         collector = plan.open(secret, whole)
@@ -100,7 +99,8 @@ def collect(
             for name, collector in groups.met():
                 if name in states:
                     collector.merge(Collector.from_bytes(states[name], own(name)))
-                collector.rename(_shard(whole, name))  # all that is in is one shard, as if there had been no turns
+                # All that is in is one shard, as if there had been no turns.
+                collector.rename(of_group(whole, columns.by, name))
                 states[name] = collector.to_bytes()
 
     poured(data, plan, columns, by_group if columns.by else all_of, how=how, clip=clip, on_bad=on_bad)
@@ -108,10 +108,6 @@ def collect(
     names = names_of_groups(columns.by, [COLUMN])
     table = {each: pa.array([name[i] for name in sorted(states)], pa.string()) for i, each in enumerate(names)}
     return pa.table({**table, COLUMN: pa.array([states[name] for name in sorted(states)], pa.binary())})
-
-
-def _shard(whole: str, name: Name) -> str:
-    return f"{whole}/{json.dumps(name)}"
 
 
 class _Counted:

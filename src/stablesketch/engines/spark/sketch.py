@@ -64,8 +64,8 @@ def sketch_by(
     released side by side with `release_all`. A name of several parts is the JSON of its list.
 
     Collectors are what the data were: keep them, and the secret, where those were. Each is the shard
-    `shard` + "/" + the JSON list of its name. The job runs at once, so that whatever is wrong with a row is raised
-    here, and its result is persisted; unpersist it when it is stored.
+    `shard` + "/" + the JSON object of its columns `by`, as those of `ss.collect` are. The job runs at once, so that
+    whatever is wrong with a row is raised here, and its result is persisted; unpersist it when it is stored.
     """
     pairs, recipe = _asked(df, plan, key, value, by, secret, shard, clip, on_bad, separate=separate)
     recipe = replace(recipe, open_groups=checked_open(open_groups))
@@ -124,7 +124,7 @@ def _asked(
     largest = None if clip else plan.privacy.max_value
     pairs = Pairs(df, columns, largest, skip=on_bad == "skip")
     recipe = Recipe(
-        reference, len(columns.key), len(columns.by), plan.to_json(), clip,
+        reference, len(columns.key), columns.by, plan.to_json(), clip,
         shard=whole, each=separate,
     )  # fmt: skip
     return pairs, recipe

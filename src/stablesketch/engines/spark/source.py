@@ -46,7 +46,7 @@ class SparkSource:
             self.secret = reference.find()
             columns = question.columns
             self._recipe = Recipe(
-                reference, len(columns.key), len(columns.by), clip=question.clips, open_groups=checked_open(open_groups)
+                reference, len(columns.key), columns.by, clip=question.clips, open_groups=checked_open(open_groups)
             )
             # A malformed line is not skipped if what follows it could be a part of it.
             if question.reads_again and (text or question.on_bad == "error"):

@@ -19,6 +19,7 @@ from ...bounding.groups import Name, group_secret
 from ...bounding.in_one_pass import Bounding, kept_rows
 from ...bounding.max_value import digit_counts
 from ...collector import Collector
+from ...collector.shards import of_group
 from ...errors import ArgumentError, StablesketchError
 from ...plan import Plan
 from ...reading.libraries import need
@@ -43,7 +44,7 @@ class Recipe:
 
     secret: TheSecret
     keys: int
-    group_columns: int = 0
+    by: tuple[str, ...] = ()
     plan: str = ""
     clip: bool = False
     shard: str = ""
@@ -92,7 +93,7 @@ class Recipe:
                     rest,
                     groups,
                     keys=self.keys,
-                    group_columns=self.group_columns,
+                    group_columns=len(self.by),
                     clip=self.clip,
                     most=self.open_groups,
                 )
@@ -107,9 +108,9 @@ class Recipe:
 
         def opened(name: Name) -> Collector:
             own = secret.child(child_name(name)) if self.each else secret
-            return plan.open(own, f"{shard}/{json.dumps(name)}")
+            return plan.open(own, of_group(shard, self.by, name))
 
-        return MetGroups(plan, self.group_columns, opened, alike=not self.each)
+        return MetGroups(plan, len(self.by), opened, alike=not self.each)
 
     def merge(self, table: Any) -> Any:
         """States of a bucket, or of a group → one state. A partition that came twice is refused."""
@@ -124,7 +125,7 @@ class Recipe:
             for blob in blobs:
                 whole.merge(Collector.from_bytes(blob, secret))
             if self.names is None and name != "null":  # all parts of the group are in
-                whole.rename(f"{self.shard}/{name}")
+                whole.rename(of_group(self.shard, self.by, json.loads(name)))
             return _merged(name, whole.to_bytes(), sum(table.column("pairs").to_pylist()), None)
         except StablesketchError as error:
             return _merged(name, None, 0, failure.to_text(error))

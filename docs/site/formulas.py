@@ -1,0 +1,37 @@
+"""Formulas: `$...$` in a line and `$$` blocks of Markdown become MathML, which browsers typeset by themselves.
+
+The Markdown extension arithmatex finds them (never in code), this hook converts them. GitHub renders the same source.
+A formula that cannot be converted ends the build, and so does one that GitHub would show differently.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+from math_core import LatexError, LatexToMathML
+from mkdocs.exceptions import PluginError
+
+_FOUND = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
+_EATEN = re.compile(r"\\[!-/:-@\[-`{-~]")  # Markdown on GitHub takes the backslash away
+_CONVERTER = LatexToMathML(fancy_error=False)
+
+
+def on_page_content(content: str, page: Any, **_: Any) -> str:
+    """The page with its formulas as MathML."""
+    try:
+        return _FOUND.sub(lambda match: mathml(html.unescape(match[2]).strip(), block=match[1] == "div"), content)
+    except ValueError as reason:
+        raise PluginError(f"{page.file.src_uri}: {reason}") from None
+
+
+def mathml(formula: str, block: bool) -> str:
+    """A formula in LaTeX as an element of MathML; a block may be scrolled where the screen is narrow."""
+    if eaten := _EATEN.search(formula):
+        raise ValueError(f"${formula}$ has {eaten[0]}, which GitHub changes. Write a name, such as \\lbrace or \\quad.")
+    try:
+        made = _CONVERTER.convert_with_local_state(formula, displaystyle=block)
+    except LatexError as reason:
+        raise ValueError(f"${formula}$ cannot be typeset: {reason}") from None
+    return f'<div class="formula">{made}</div>' if block else made

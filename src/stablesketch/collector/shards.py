@@ -1,0 +1,70 @@
+"""The shards that are in a collector, by name, so that no data count twice.
+
+Data that are cut into groups give a shard for each: `46/{"day": "mon"}` has the rows of the shard "46" whose day is
+"mon". What was cut by `day` has no row in two groups, so such shards add up. What was cut by other columns, or not at
+all, has the same rows once more: a release would count each twice, and cost more than its ε. It is refused.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+
+from ..errors import ShardMergedTwice
+
+Cut = tuple[str, ...] | None  # the columns; () if the data are whole; None for names of before, which do not tell them
+
+
+def of_group(shard: str, by: Sequence[str], name: Sequence[str]) -> str:
+    """The name of the rows of a shard that are of one group."""
+    return f"{shard}/{json.dumps(dict(zip(by, name, strict=True)))}"
+
+
+class Shards:
+    """Names, and for each shard the columns that it was cut by."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names = set(names)
+        self._cuts = dict(map(_parsed, self.names))
+
+    def check_apart(self, others: Shards) -> None:
+        """Raises:
+        ShardMergedTwice: both have the same data, or may have.
+        """
+        again = sorted(self.names & others.names)
+        if again:
+            raise ShardMergedTwice(
+                f"shard {again[0]!r} is in already: its pairs would count twice. Merge each shard once."
+            )
+        for shard, cut in others._cuts.items():
+            if shard in self._cuts and (cut is None or cut != self._cuts[shard]):
+                raise ShardMergedTwice(
+                    f"shard {shard!r} is in already, collected {_said(self._cuts[shard])}, and comes again, "
+                    f"collected {_said(cut)}: its pairs would count twice. Merge only what was collected by the same "
+                    "columns (by=), or collect it again."
+                )
+
+    def add(self, others: Shards) -> None:
+        """Takes over names that were checked."""
+        self.names |= others.names
+        self._cuts |= others._cuts
+
+
+def _said(cut: Cut) -> str:
+    if cut is None:
+        return "by columns that its name does not tell"
+    return f"by {', '.join(map(repr, cut))}" if cut else "whole"
+
+
+def _parsed(name: str) -> tuple[str, Cut]:
+    """The shard that a name is of, and by which columns it was cut: `of_group`, read back."""
+    for opening, end in (("/{", "}"), ("/[", "]")):
+        start = name.find(opening, 1) if name.endswith(end) else -1
+        while start > 0:
+            try:
+                group = json.loads(name[start + 1 :])
+            except (ValueError, RecursionError):
+                start = name.find(opening, start + 1)
+                continue
+            return name[:start], tuple(group) if isinstance(group, dict) else None
+    return name, ()

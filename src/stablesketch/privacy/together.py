@@ -1,0 +1,33 @@
+"""Several releases of one stream as one: what they cost together is found by composing their losses."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ..search import least_above
+from .charge import MOST_EPSILON, MOST_PARTS, Charge
+
+
+def composed(charges: Sequence[Charge], relation: str, delta: float) -> Charge:
+    """One charge for all of them, with the least ε, nearly, at which they are (ε, delta)-private together.
+
+    That ε is certified: by their composed losses, or by adding up their own (ε, δ) where that is less. One that is
+    several itself, as exact entropy is, adds each of them. Too many to be kept apart are added up.
+    """
+    parts = tuple(one for charge in charges for one in charge.parts or (charge,))
+    added = math.fsum(charge.epsilon for charge in charges) * (1.0 + 1e-15)
+    if math.fsum(charge.delta for charge in charges) > delta:
+        added = math.inf
+    if len(parts) > MOST_PARTS:
+        return Charge("other", epsilon=added, delta=delta)
+    whole = Charge("all", epsilon=added, delta=delta, parts=parts)
+    if delta == 0.0:
+        return whole
+    laws = whole.laws(relation)
+
+    def holds(epsilon: float) -> bool:
+        return all(law.delta(epsilon) <= delta for law in laws)
+
+    found = least_above(holds, 1.0, 1e-4, most=2.0 * min(added, MOST_EPSILON))
+    return whole if found is None or found >= added else Charge("all", epsilon=found, delta=delta, parts=parts)

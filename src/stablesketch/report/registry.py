@@ -1,0 +1,184 @@
+"""A release in the fields of the OpenDP registry of differential privacy deployments, as YAML.
+
+The registry describes a deployment in six sections: what the product is, which variant of differential privacy it has,
+the unit and the size of its privacy loss, who is trusted, how it was computed, and who filled it in. A release knows
+most of that. What only its curator knows is marked "Fill in:", and the file says so at its head.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..errors import ArgumentError
+from ..plan.mechanism import mechanism_of
+from ..published import Release
+from ..release.outcome import GroupRelease, Outcome, in_words
+from ..spoken import at_most
+from . import sentences
+from .definitions import asked, change
+from .report import Context, as_asked
+
+_HEAD = """\
+# This release in the fields of the OpenDP registry of differential privacy deployments.
+# Every text that begins with "Fill in:" is for you to replace. Everything else follows from the release.
+"""
+
+
+def check_registry_path(path: Path) -> None:
+    """Refuses a name that the registry would not take for an entry."""
+    if path.suffix.lower() not in (".yaml", ".yml"):
+        raise ArgumentError("registry", str(path), "an entry of the registry is YAML", "Name it .yaml")
+
+
+def registry_entry(outcome: Outcome, context: Context) -> str:
+    """The entry. It holds no value of the release, and nothing else that comes from the data."""
+    groups = [one for one in outcome.releases if isinstance(one, GroupRelease)]
+    releases = [one.release if isinstance(one, GroupRelease) else one for one in outcome.releases]
+    if not releases:
+        raise ArgumentError("outcome", outcome.releases, "nothing was released", "Describe a release, or some groups")
+    first, name = releases[0], _name(outcome, context)
+    entry = {
+        "url_slug": re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "release",
+        "deployment": {
+            "basic": _basic(outcome, context, name),
+            "dp_variant": _variant(outcome, first, len(groups)),
+            "privacy_loss": _loss(outcome, context, first, len(groups)),
+            "deployment_model": _trust(context),
+            "implementation": _implementation(outcome, context, first, len(groups)),
+            "administrative": {
+                "status": "Draft",
+                "registry_authors": ["Fill in: who described it"],
+                "tier": 3,
+            },
+        },
+    }
+    return _HEAD + "\n".join(_yaml(entry)) + "\n"
+
+
+def _name(outcome: Outcome, context: Context) -> str:
+    named = context.named
+    return ", ".join(filter(None, (named.label or str(outcome.plan.statistic), named.dataset, named.period)))
+
+
+def _basic(outcome: Outcome, context: Context, name: str) -> dict[str, Any]:
+    statistic = outcome.plan.statistic
+    by = f" for each {context.by}" if outcome.grouped and context.by else ""
+    return {
+        "name": name,
+        "data_curators": [
+            {
+                "data_curator_name": "Fill in: who publishes it",
+                "data_curator_type": "Fill in: Government, Industry or Nonprofit",
+            }
+        ],
+        "description": f"{statistic}{by}: {statistic.definition()}",
+        "intended_use": "Fill in: what it is for",
+        "data_product_type": "Summary statistics",
+        "data_product_region": "Fill in: what region it describes",
+        "publication_date": context.date,
+    }
+
+
+def _variant(outcome: Outcome, first: Release, groups: int) -> dict[str, Any]:
+    public = [f"The names of all {groups:,} groups, which were listed."] if groups and not _chosen(outcome) else []
+    if first.relation == "replace":
+        public.append("The number of rows.")
+    return {
+        "variant_name": "Approximate DP" if first.delta else "Pure DP",
+        "data_domain": _lines(f"{what}: {how}" for what, how in asked(as_asked(outcome.plan, first), outcome.shares)),
+        "unprotected_quantities": _lines(public) if public else "None.",
+    }
+
+
+def _loss(outcome: Outcome, context: Context, first: Release, groups: int) -> dict[str, Any]:
+    plan = as_asked(outcome.plan, first)
+    rows = first.pairs_per_person
+    unit = "Row" if rows == 1 else f"{rows:,} rows of one person"
+    if context.person or plan.privacy.unit == "key":
+        unit = "Person"
+    return {
+        "privacy_unit": unit,
+        "privacy_unit_details": f"Neighbouring data differ by {change(plan)}. "
+        f"{sentences.whom(plan, context.person, 'the release')}",
+        "privacy_parameters": {"epsilon": float(at_most(first.epsilon)), "delta": float(at_most(first.delta, 3))},
+        "privacy_parameters_details": sentences.cost(plan, first, groups, context.person, outcome.shares),
+    }
+
+
+def _trust(context: Context) -> dict[str, Any]:
+    return {
+        "model_name": "Central",
+        "actors": _lines([
+            "The curator holds the data and runs the release; data subjects trust them with both.",
+            "Whoever runs the computation sees the data and a secret that is used once.",
+            "Readers see the release alone, may know anything else, and are not trusted.",
+        ]),
+        "release_type": "One release",
+        "release_type_details": context.ledger or "Every further release of the same data costs its own ε on top.",
+        "data_source_type": "Static",
+        "access_type": "Non-interactive",
+    }  # fmt: skip
+
+
+def _implementation(outcome: Outcome, context: Context, first: Release, groups: int) -> dict[str, Any]:
+    plan, shares = as_asked(outcome.plan, first), outcome.shares
+    used = f"At most {first.pairs_per_person:,} rows of each person were used, drawn at random."
+    found = " and on the max_value that was found privately" if any(s.purpose == "max_value" for s in shares) else ""
+    sized = f"The size of the sketch and the noise depend on public numbers alone{found}."
+    divided = f"ε was divided: {in_words(shares, grouped=bool(groups))}. " if len(shares) > 1 else ""
+    parts = "Several measurements compose by their privacy loss distributions. " if len(plan.measurements) > 1 else ""
+    table = "The groups together cost what one costs (stated for the whole table). " if groups else ""
+    return {
+        "preprocessing_and_hyperparameter_tuning": _lines([*([used] if context.person else []), sized]),
+        "mechanisms": _lines([
+            *sentences.chosen(shares, context.person),
+            *sentences.computed(outcome.plan),
+            f"Software: stablesketch {context.version}. What is known of its floating point, timing and other side "
+            "channels is in its docs/evaluation.md.",
+        ]),
+        "composition": (divided + parts + table + (context.ledger or "")).strip() or "One measurement.",
+        "post_processing": "Limits of the interval, and values computed from several measurements.",
+        "justification": "Fill in: how ε and the unit of privacy were chosen",
+        "utility": f"Planned error: {mechanism_of(outcome.plan).error_in_words(outcome.plan)}. "
+        f"{sentences.limits(plan, first, context.person)}",
+    }  # fmt: skip
+
+
+def _chosen(outcome: Outcome) -> bool:
+    return any(share.purpose == "names" for share in outcome.shares)
+
+
+def _lines(items: Iterator[str] | Sequence[str]) -> str:
+    return "\n".join(f"- {item}" for item in items)
+
+
+def _yaml(content: Any, indent: str = "") -> Iterator[str]:
+    """YAML in blocks. Texts are written as in JSON, of which YAML is a superset; those of several lines as they are."""
+    if isinstance(content, dict):
+        for name, value in content.items():
+            if isinstance(value, (dict, list)):
+                yield f"{indent}{name}:"
+                yield from _yaml(value, indent + "  ")
+            elif isinstance(value, str) and "\n" in value:
+                yield f"{indent}{name}: |"
+                yield from (f"{indent}  {line}" for line in value.splitlines())
+            else:
+                yield f"{indent}{name}: {_scalar(value)}"
+    else:
+        for value in content:
+            if isinstance(value, dict):
+                first, *rest = _yaml(value, indent + "  ")
+                yield f"{indent}- {first.lstrip()}"
+                yield from rest
+            else:
+                yield f"{indent}- {_scalar(value)}"
+
+
+def _scalar(value: str | float) -> str:
+    """A float has a point, without which YAML 1.1 takes 1e-09 for a text."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text.replace("e", ".0e") if isinstance(value, float) and "e" in text and "." not in text else text
