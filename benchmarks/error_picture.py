@@ -22,7 +22,7 @@ import numpy as np
 import stablesketch as ss
 from layout_picture import error_of
 from stablesketch.pictures import picture_bytes
-from stablesketch.pictures.style import BLUE, GREY, INK, PURPLE, VERMILION, canvas, in_style, plain_ticks
+from stablesketch.pictures.style import BLUE, GREY, INK, PURPLE, VERMILION, WHITE, WIDTH, canvas, in_style, plain_ticks
 from stream_study import bar
 
 if TYPE_CHECKING:
@@ -86,10 +86,9 @@ def measured(epsilon: float, pairs: int, keys: int) -> float:
 
 @in_style
 def draw(output: Path) -> None:
-    figure, panels = canvas(13.0, 5.2, 2)
+    figure, panels = canvas(WIDTH, 9.6, rows=2)
     for axes, (pairs, keys) in zip(panels, STREAMS, strict=True):
         panel(axes, pairs, keys)
-    panels[0].set_ylabel("relative error")
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_bytes(picture_bytes(figure, output, TITLE, ALT))
     print(f"{output}: {output.stat().st_size:,} bytes")
@@ -105,12 +104,13 @@ def panel(axes: Axes, pairs: int, keys: int) -> None:
     axes.plot(*zip(*old, strict=True), color=GREY, linestyle=":", linewidth=3)
     axes.plot(*zip(*now, strict=True), color=BLUE, linewidth=3.5)
     axes.plot(*zip(*exact, strict=True), color=VERMILION, linestyle="--")
-    axes.plot(*zip(*dots, strict=True), "o", color=BLUE, markersize=9, markeredgecolor="white", zorder=5, clip_on=False)
-    axes.set(xscale="log", yscale="log", xlim=(0.01, 1_000), ylim=(1e-4, 5.0), xlabel="ε, at δ = 1e-9")
+    axes.plot(*zip(*dots, strict=True), "o", color=BLUE, markersize=9, markeredgecolor=WHITE, zorder=5, clip_on=False)
+    axes.set(xscale="log", yscale="log", xlim=(0.01, 1_000), ylim=(1e-4, 5.0), xlabel="ε, at δ = 1e-9",
+             ylabel="relative error")  # fmt: skip
     axes.set_title(f"{pairs:,} pairs of {keys} keys")
     end, halfway = now[-1][1], len(EPSILONS) // 3
-    axes.text(900, 0.88 * end, "sketch, now", color=BLUE, weight="bold", ha="right", va="top")
-    axes.text(900, 0.62 * end, "default plan; dots are measured", color=BLUE, ha="right", va="top", fontsize=11)
+    axes.text(900, 0.8 * end, "sketch, now", color=BLUE, weight="bold", ha="right", va="top")
+    axes.text(900, 0.5 * end, "default plan; dots are measured", color=BLUE, ha="right", va="top", fontsize=11)
     axes.text(old[6][0], 1.25 * old[6][1], "sketch, before", color=GREY, weight="bold")
     axes.text(paper[2][0], 1.3 * paper[2][1], "the paper", color=PURPLE, weight="bold")
     axes.text(0.8 * exact[halfway][0], 0.75 * exact[halfway][1], "exact + noise", color=VERMILION, ha="right",

@@ -19,7 +19,7 @@ import numpy as np
 
 from stablesketch.mechanism.noisy_measure import measure_of
 from stablesketch.pictures import picture_bytes
-from stablesketch.pictures.style import BLUE, GREY, INK, VERMILION, canvas, in_style, plain_ticks
+from stablesketch.pictures.style import BLUE, GREY, INK, VERMILION, WHITE, WIDTH, canvas, in_style, plain_ticks
 from stream_study import rows
 
 if TYPE_CHECKING:
@@ -42,10 +42,9 @@ def error_of(per_key: int, entries: int, spread: float) -> float:
 def draw(output: Path) -> None:
     found = [row for row in rows(ROOT / "docs" / "layouts.csv") if float(row["p"]) == P]
     spread = max(float(row["spread"]) for row in found if row["spread"])
-    figure, (left, right) = canvas(13.0, 5.2, 2)
-    by_entries(left, found, spread)
-    by_time(right, found, spread)
-    left.set_ylabel("relative error of the sketch")
+    figure, (upper, lower) = canvas(WIDTH, 9.6, rows=2)
+    by_entries(upper, found, spread)
+    by_time(lower, found, spread)
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_bytes(picture_bytes(figure, output, TITLE, ALT))
     print(f"{output}: {output.stat().st_size:,} bytes")
@@ -62,7 +61,7 @@ def by_entries(axes: Axes, found: list[dict[str, str]], spread: float) -> None:
         axes.plot(few, errors, color=BLUE, linestyle=line, linewidth=3.5 if entries == DEFAULT[1] else 2.5)
         axes.text(280, errors[-1], f"{entries:,} in buckets", color=BLUE, va="center", fontsize=11)
     dots = [(int(row["per_key"]), float(row["measured"])) for row in found if row["measured"]]
-    axes.plot(*zip(*dots, strict=True), "o", color=BLUE, markersize=8, markeredgecolor="white", zorder=5)
+    axes.plot(*zip(*dots, strict=True), "o", color=BLUE, markersize=8, markeredgecolor=WHITE, zorder=5)
     at = error_of(*DEFAULT, spread)
     axes.annotate(
         "default", (DEFAULT[0], at), (24, 0.0016), color=INK, weight="bold", ha="center",
@@ -98,7 +97,7 @@ def by_time(axes: Axes, found: list[dict[str, str]], spread: float) -> None:
 
 
 def error_axis(axes: Axes) -> None:
-    axes.set(yscale="log", ylim=(0.001, 0.5))
+    axes.set(yscale="log", ylim=(0.001, 0.5), ylabel="relative error of the sketch")
     axes.set_yticks([1e-3, 1e-2, 1e-1], ["0.1%", "1%", "10%"])
     axes.minorticks_off()
     axes.tick_params(axis="x", pad=9)

@@ -4,7 +4,7 @@
 
 Needs what `make bench` brings. Contestants take turns and the best round of each counts; docs/performance.md says what
 is timed in each row. The table goes to standard output, to performance.csv and, as a plot, to images/performance.svg
-and .png in the output folder (docs), and into performance.md there. A full run takes about eight minutes and needs a
+in the output folder (docs), and into performance.md there. A full run takes about eight minutes and needs a
 quiet machine. --quick is a smoke run of some seconds on small streams: its ratios mean nothing, and it writes files
 only if told where.
 """
@@ -62,7 +62,7 @@ def save(output: Path, rows: list[Row], about: str) -> None:
     table, page = output / "performance.csv", output / "performance.md"
     write(rows, table)
     rows = read(table)
-    draw(rows, output / "images" / "performance")
+    draw(rows, output / "images" / "performance.svg")
     if page.exists():
         paste(page, "results", f"{markdown(rows)}\n\n{about}")
         if platform.machine() == "x86_64" and shutil.which("objdump"):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from speed_table import Row
 from stablesketch.pictures import picture_bytes
-from stablesketch.pictures.style import BLUE, GREY, SKY, VERMILION, canvas, in_style
+from stablesketch.pictures.style import BLUE, GREY, SKY, VERMILION, WIDTH, canvas, in_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,28 +17,31 @@ __all__ = ["draw"]
 
 @in_style
 def draw(rows: list[Row], output: Path) -> None:
-    """`output`.svg and `output`.png: a bar for each row, one for the AVX2 tier under it, a mark at the target.
+    """A bar for each row, one for the AVX2 tier under it, a mark at the target.
 
     Rows that have neither (the plain tier) are in the table alone.
     """
     rows = [row for row in rows if row.target is not None or row.ratio_avx2 is not None]
-    figure, (axes,) = canvas(11.0, 0.52 * len(rows) + 1.4)
+    figure, (axes,) = canvas(WIDTH, 0.72 * len(rows) + 1.6)
     for place, row in enumerate(rows):
         both = row.ratio_avx2 is not None
         # On a logarithmic axis a bar has to start somewhere: it starts where both are equally fast.
-        axes.barh(place - 0.17 * both, row.ratio - 1.0, left=1.0, height=0.34 if both else 0.5, color=BLUE)
+        axes.barh(place - 0.1 * both, row.ratio - 1.0, left=1.0, height=0.2 if both else 0.4, color=BLUE)
+        axes.text(
+            0.0, place - 0.28, f"{row.name}\nagainst {row.peer}", transform=axes.get_yaxis_transform(), fontsize=10
+        )
         column(axes, 1.05, place, shown(row.ratio), BLUE)
         if row.ratio_avx2 is not None:
-            axes.barh(place + 0.17, row.ratio_avx2 - 1.0, left=1.0, height=0.34, color=SKY)
-            column(axes, 1.14, place, shown(row.ratio_avx2), GREY)
+            axes.barh(place + 0.1, row.ratio_avx2 - 1.0, left=1.0, height=0.2, color=SKY)
+            column(axes, 1.15, place, shown(row.ratio_avx2), GREY)
         if row.target is not None:
-            axes.plot([row.target] * 2, [place - 0.4, place + 0.4], color=VERMILION, linewidth=2.5)
-            column(axes, 1.23, place, shown(row.target), VERMILION)
-    for x, heading, colour in ((1.05, "best", BLUE), (1.14, "AVX2", GREY), (1.23, "target", VERMILION)):
-        column(axes, x, -0.9, heading, colour)
+            axes.plot([row.target] * 2, [place - 0.25, place + 0.25], color=VERMILION, linewidth=2.5)
+            column(axes, 1.25, place, shown(row.target), VERMILION)
+    for x, heading, colour in ((1.05, "best", BLUE), (1.15, "AVX2", GREY), (1.25, "target", VERMILION)):
+        column(axes, x, -0.55, heading, colour)
 
     ratios = [ratio for row in rows for ratio in (row.ratio, row.ratio_avx2, row.target) if ratio is not None]
-    axes.axvline(1.0, color="black", linewidth=1)
+    axes.axvline(1.0, color=GREY, linewidth=1, zorder=0)
     axes.set_xscale("log")
     axes.set_xlim(min(0.45, 0.8 * min(ratios)), 1.3 * max(ratios))
     low, high = axes.get_xlim()
@@ -46,9 +49,8 @@ def draw(rows: list[Row], output: Path) -> None:
     axes.set_xticks(ticks, [f"{tick:g}×" for tick in ticks])
     axes.minorticks_off()
     axes.grid(axis="y", visible=False)
-    axes.set_yticks(range(len(rows)), [f"{row.name}\nagainst {row.peer}" for row in rows], fontsize=9)
-    axes.set_ylim(len(rows) - 0.4, -0.6)
-    axes.tick_params(axis="y", length=0)
+    axes.set_yticks([])
+    axes.set_ylim(len(rows) - 0.6, -0.9)
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
     axes.barh([0], [0], left=1.0, color=BLUE, label="best tier")
@@ -58,8 +60,7 @@ def draw(rows: list[Row], output: Path) -> None:
     axes.set_xlabel("times as fast", loc="left")
 
     output.parent.mkdir(parents=True, exist_ok=True)
-    for path in (output.with_suffix(".svg"), output.with_suffix(".png")):
-        path.write_bytes(picture_bytes(figure, path, "How many times as fast", "How many times as fast"))
+    output.write_bytes(picture_bytes(figure, output, "How many times as fast", "How many times as fast"))
 
 
 def column(axes: Axes, x: float, y: float, text: str, colour: str) -> None:
@@ -75,4 +76,4 @@ if __name__ == "__main__":  # draws the picture again from the table, without me
     from speed_table import read
 
     docs = Path(__file__).parents[1] / "docs"
-    draw(read(docs / "performance.csv"), docs / "images" / "performance")
+    draw(read(docs / "performance.csv"), docs / "images" / "performance.svg")

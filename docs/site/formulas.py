@@ -6,8 +6,8 @@ A formula that cannot be converted ends the build, and so does one that GitHub w
 
 from __future__ import annotations
 
-import html
 import re
+from html import unescape
 from typing import Any
 
 from math_core import LatexError, LatexToMathML
@@ -18,10 +18,10 @@ _EATEN = re.compile(r"\\[!-/:-@\[-`{-~]")  # Markdown on GitHub takes the backsl
 _CONVERTER = LatexToMathML(fancy_error=False)
 
 
-def on_page_content(content: str, page: Any, **_: Any) -> str:
+def on_page_content(html: str, page: Any, **_: Any) -> str:
     """The page with its formulas as MathML."""
     try:
-        return _FOUND.sub(lambda match: mathml(html.unescape(match[2]).strip(), block=match[1] == "div"), content)
+        return _FOUND.sub(lambda match: mathml(unescape(match[2]).strip(), block=match[1] == "div"), html)
     except ValueError as reason:
         raise PluginError(f"{page.file.src_uri}: {reason}") from None
 

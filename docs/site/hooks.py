@@ -1,7 +1,9 @@
 """What makes a site of pages that are also read in the repository: links out of docs/ are led to pages of the site.
 
 - CONTRIBUTING.md and its like become pages; the site begins with landing.md, and docs/README.md is its list of pages.
+- The landing page takes its picture and its command, with what that prints, from the README.
 - A link to a Python file becomes one to a page with the docstrings of that module, proofs included, and its source.
+- Options in code are kept in one line, and wide pictures marked; style.css says what that does.
 - The link to the repository is the address that pyproject.toml gives, or that of the workflow that builds the site.
 
 Other links out of docs/ are left as they are, and mkdocs refuses them.
@@ -16,6 +18,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files, InclusionLevel
 
 ROOT = Path(__file__).parents[2]
@@ -30,11 +33,15 @@ PAGES = {"README.md": "index.md", **MOVED}
 
 _LINK = re.compile(r"(?<=\]\()([^)#\s:]+)((?:#[^)\s]*)?)(?=\))")
 _MODULE = re.compile(r"src/(stablesketch/[\w/]+)\.py")
+_CODE = re.compile(r"<pre.*?</pre>|<code>.*?</code>", re.DOTALL)
+_OPTION = re.compile(r"(?<![\w-])--?[a-z][\w-]*")
+_PICTURE = re.compile(r'<img (?=[^>]*?src="[^"]*?(images/[\w-]+\.svg)")')
+_WIDE = 600  # points; what is drawn wider cannot be read at the width of a phone
 
 
 def on_config(config: Any) -> Any:
     """Names the repository, if it has an address."""
-    urls = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
+    urls = tomllib.loads(_text("pyproject.toml"))["project"]["urls"]
     here = os.environ.get("GITHUB_REPOSITORY")
     address = urls.get("Source") or (here and f"{os.environ['GITHUB_SERVER_URL']}/{here}")
     if address:
@@ -45,7 +52,8 @@ def on_config(config: Any) -> Any:
 def on_files(files: Files, config: Any) -> Files:
     """Adds the pages that are not in docs/."""
     for name, page in MOVED.items():
-        files.append(File.generated(config, page, content=(ROOT / name).read_text(encoding="utf-8")))
+        content = re.sub(r"^README: (.+)$", _from_readme, _text(name), flags=re.MULTILINE)
+        files.append(File.generated(config, page, content=content))
     for path in sorted({found for file in list(files) for found in _linked_modules(file)}):
         module = path.replace("/", ".").removesuffix(".__init__")
         text = f"# {module}\n\n::: {module}\n    options:\n      show_root_heading: false\n      show_source: true\n"
@@ -53,10 +61,37 @@ def on_files(files: Files, config: Any) -> Files:
     return files
 
 
+def _text(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def _from_readme(wanted: re.Match[str]) -> str:
+    """The first picture of the README, or what stands under one of its headings, with links as from docs/site."""
+    pattern = r"!\[.*?\]\(.*?\)" if wanted[1] == "picture" else rf"(?<=^## {wanted[1]}\n).*?(?=^## )"
+    found = re.search(pattern, _text("README.md"), re.DOTALL | re.MULTILINE)
+    if found is None:
+        raise PluginError(f"The landing page shows {wanted[1]!r} of README.md, which is no longer there.")
+    return found[0].replace("](docs/", "](../")
+
+
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Leads the links of a page to where their targets are on the site."""
     here = page.file.src_uri
     return _LINK.sub(lambda match: _led(match[1], here) + match[2], markdown)
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Marks what would be broken in two, or too small to read, on a narrow screen."""
+    html = _CODE.sub(lambda match: match[0] if match[0].startswith("<pre") else _kept_whole(match[0]), html)
+    return _PICTURE.sub(lambda match: '<img class="wide" ' if _width(match[1]) > _WIDE else match[0], html)
+
+
+def _kept_whole(code: str) -> str:
+    return _OPTION.sub(lambda match: f'<span class="option">{match[0]}</span>', code)
+
+
+def _width(picture: str) -> float:
+    return float(re.search(r'<svg [^>]*?viewBox="0 0 ([\d.]+)', _text(f"docs/{picture}"))[1])  # type: ignore[index]
 
 
 def _linked_modules(file: File) -> set[str]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from .spoken import at_least, at_most
 from .visible import visible
+from .wording import in_python, subject
 
 _LONG = 100
 
@@ -19,11 +20,13 @@ _LONG = 100
 class StablesketchError(Exception):
     """The root of all errors raised on purpose by stablesketch.
 
-    A message may have names in it that came with data; they are shown so that no terminal obeys them.
+    A message may have names in it that came with data; they are shown so that no terminal obeys them. `wording` is the
+    message before its arguments are spelt for Python (wording.py).
     """
 
     def __init__(self, message: str = "") -> None:
-        super().__init__(visible(message, keep="\n"))
+        self.wording = message
+        super().__init__(visible(in_python(message), keep="\n"))
 
 
 class ArgumentError(StablesketchError, ValueError):
@@ -32,7 +35,7 @@ class ArgumentError(StablesketchError, ValueError):
     def __init__(self, argument: str, value: object, problem: str, way_out: str) -> None:
         self.argument = argument
         self.value = value
-        super().__init__(f"{argument} = {shortened(value)}: {sentence(problem)} {sentence(way_out)}")
+        super().__init__(f"{subject(argument)} = {shortened(value)}: {sentence(problem)} {sentence(way_out)}")
 
 
 class ArgumentTypeError(ArgumentError, TypeError):
@@ -195,13 +198,13 @@ class ReleaseInterrupted(KeyboardInterrupt):
 
 
 def sentence(text: str) -> str:
-    """With one full stop at its end; three dots, which stand for what was left out, stay as they are.
+    """With one full stop at its end; a question mark, and three dots for what was left out, stay as they are.
 
     >>> sentence("is below 1"), sentence("is below 1."), sentence("cast it: select ...")
     ('is below 1.', 'is below 1.', 'cast it: select ...')
     """
     text = text.rstrip()
-    return text if text.endswith(("...", "…")) else f"{text.rstrip('.')}."
+    return text if text.endswith(("...", "…", "?")) else f"{text.rstrip('.')}."
 
 
 def did_you_mean(typed: str, there: Iterable[str]) -> str:

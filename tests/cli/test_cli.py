@@ -16,7 +16,6 @@ import pytest
 from cli_helpers import PRIVATE, SMALL, Shell
 
 import stablesketch as ss
-from stablesketch.cli.exits import in_options
 
 
 def test_release_says_value_interval_and_price(shell: Shell) -> None:
@@ -351,19 +350,6 @@ def test_a_pipe_is_silent_and_a_reader_that_leaves_is_no_error(tmp_path: Path) -
     assert done.returncode == 0
     assert done.stderr == ""
     assert done.stdout.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    ("said", "shown"),
-    [
-        ("Name it (--person, person=), or use mechanism='exact'", "Name it (--person), or use --mechanism exact"),
-        ("Clip (--clip, clip=True), or skip (--on-bad skip, on_bad='skip')", "Clip (--clip), or skip (--on-bad skip)"),
-        ("pairs_per_person = 5: too many", "--pairs-per-person = 5: too many"),
-    ],
-)
-def test_messages_name_options(said: str, shown: str) -> None:
-    """What Python says in arguments, the command line says in options, each of them once."""
-    assert in_options(said) == shown
 
 
 @pytest.mark.parametrize("by", [[], ["--by", "country"]])

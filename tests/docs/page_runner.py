@@ -25,7 +25,6 @@ from test_snippets import ROOT, Block, blocks
 
 # What makes the environment that the tests run in already.
 SETUP = ("make cli", ". .venv/bin/activate")
-INSTALL = "pip install '.[cli]'"
 
 _NUMBER = re.compile(r"-?\d+(,\d+)*(\.\d+)?(e-?\d+)?")  # a comma after it is none of it
 
@@ -35,7 +34,7 @@ class Reader:
     """Somebody who copies what a page says into a terminal."""
 
     folder: Path
-    setup: bool  # whether what sets up is run, too
+    setup: bool  # whether the lines of SETUP are run, too
     writes: bool = False  # whether a text block that is out of date is written anew
     environment: dict[str, str] = field(default_factory=lambda: dict(os.environ))
 
@@ -56,7 +55,7 @@ class Reader:
                 printed = None
 
     def _shell(self, page: Path, block: Block) -> str:
-        lines = [line for line in block.text.splitlines() if self.setup or line not in (*SETUP, INSTALL)]
+        lines = [line for line in block.text.splitlines() if self.setup or line not in SETUP]
         with tempfile.NamedTemporaryFile("r", encoding="utf-8") as left:
             lines += [f"{{ pwd; export -p; }} > {shlex.quote(left.name)}"]
             done = self._run(["bash", "-euo", "pipefail", "-c", "\n".join(lines)], page, block)

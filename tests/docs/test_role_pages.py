@@ -39,9 +39,3 @@ def test_the_page_leads_to_a_report(role: str, tmp_path: Path) -> None:
         report = (tmp_path / name).read_text(encoding="utf-8")
         assert "ε" in report
         assert "<svg" in report
-
-
-def test_the_first_page_of_the_site_shows_what_is_printed(tmp_path: Path) -> None:
-    app_opens(tmp_path / "app_opens.csv")
-    page = ROOT / "docs" / "site" / "landing.md"
-    reader_here(tmp_path).follow(page)

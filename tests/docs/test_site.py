@@ -24,6 +24,11 @@ def test_make_docs_is_strict() -> None:
     assert "mkdocs build --strict" in (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
+def test_pictures_suit_light_and_dark_pages() -> None:
+    for picture in (ROOT / "docs" / "images").glob("*.svg"):
+        assert "prefers-color-scheme: dark" in picture.read_text(encoding="utf-8"), picture
+
+
 def test_every_page_is_there(site: Path) -> None:
     for source in (ROOT / "docs").rglob("*.md"):
         if source.parent.name != "site":
@@ -40,7 +45,7 @@ def test_the_repository_is_linked_where_it_has_an_address(tmp_path: Path) -> Non
 
 
 def test_every_public_name_is_in_the_reference(site: Path) -> None:
-    text = (site / "reference.html").read_text(encoding="utf-8")
+    text = "".join(page.read_text(encoding="utf-8") for page in (site / "reference").glob("*.html"))
     for name in ss.__all__:
         if name not in ("errors", "paper"):  # modules, whose members are there
             assert re.search(rf'id="stablesketch\.[\w.]*\b{name}"', text), name
@@ -57,3 +62,9 @@ def test_nothing_is_fetched_from_elsewhere(site: Path) -> None:
         text = page.read_text(encoding="utf-8")
         sources = re.findall(r'<(?:script|img|iframe|link)[^>]*?(?:src|href)="(https?://[^"]+)"', text)
         assert not sources, page
+
+
+def test_examples_of_docstrings_are_code(site: Path) -> None:
+    text = (site / "reference" / "plans.html").read_text(encoding="utf-8")
+    assert "<blockquote>" not in text
+    assert '<span class="go">Privacy(epsilon=1.0, delta=1e-09)</span>' in text

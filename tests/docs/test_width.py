@@ -11,9 +11,9 @@ MOST = 100
 _OUTPUT = re.compile(r"^```(?:text|bibtex)\n.*?^```$", re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if not name.startswith("docs/site/")])
 def test_lines_are_short(name: str) -> None:
-    """Except what cannot be broken: rows of tables, what a command prints, pictures, and a link without a space."""
+    """Except what cannot be broken: rows of tables, output of commands, pictures, links; the pages of the site."""
     text = _OUTPUT.sub(lambda match: "\n" * match[0].count("\n"), (ROOT / name).read_text(encoding="utf-8"))
     wide = [f"{name}:{at}" for at, line in enumerate(text.splitlines(), 1) if len(line) > MOST and _breakable(line)]
     assert wide == []

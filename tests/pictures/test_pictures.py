@@ -111,6 +111,17 @@ def test_a_page_fetches_nothing_and_says_what_is_seen(name: str) -> None:
     ElementTree.fromstring(text[text.index("<svg") : text.index("</svg>") + 6].replace("xlink:href", "href"))
 
 
+@pytest.mark.parametrize("name", FIGURES)
+def test_an_svg_has_no_ground_and_is_dark_where_its_reader_prefers_that(name: str) -> None:
+    text = drawn(name, "svg").decode()
+    root = ElementTree.fromstring(text)
+    dark = dict(re.findall(r'\[style\*="((?:fill|stroke): #\w{6})"\] \{ \w+: (#\w{6}) !important }', text))
+    used = {found for each in root.iter() for found in re.findall(r"(?:fill|stroke): #\w{6}", each.get("style", ""))}
+    lasting = {f"{what}: {colour.lower()}" for what in ("fill", "stroke") for colour in (style.PURPLE, style.ORANGE)}
+    assert used - lasting <= set(dark)
+    assert "fill: #ffffff" not in used
+
+
 def test_another_kind_is_refused() -> None:
     with pytest.raises(ss.ArgumentError, match=r"\.png, \.svg or \.html"):
         picture_bytes(FIGURES["one"](), Path("x.jpg"), "", "")
@@ -141,7 +152,7 @@ def test_many_groups_are_all_there_without_names() -> None:
 def test_a_profile_shows_every_order_with_its_limits() -> None:
     (axes,) = release_picture([profile()]).axes
     assert axes.lines[0].get_xydata().tolist() == [[0.0, 900.0], [0.5, 500.0], [1.0, 100.0]]
-    (collection,) = axes.collections  # it has no band
+    collection, _, _ = axes.collections  # it has no band
     bars = [path.vertices[:, 1].tolist() for path in collection.get_paths()]
     assert bars == [pytest.approx([0.9 * v, 1.2 * v]) for v in (900.0, 500.0, 100.0)]
     assert {text.get_text() for text in axes.texts} == {"900", "500", "100"}
@@ -197,7 +208,7 @@ def test_more_profiles_are_a_small_picture_each_to_one_scale(count: int) -> None
         curve, all_curves = axes.lines[-1], [list(line.get_ydata()) for line in axes.lines[:-1]]
         assert curve.get_xydata().tolist() == [[point.order, point.value] for point in one.release.points]
         assert sorted(all_curves) == sorted([point.value for point in each.release.points] for each in profiles(count))
-        (bars,) = axes.collections
+        bars, _, _ = axes.collections  # and their ends
         assert len(bars.get_paths()) == 3
     assert len({axes.get_ylim() for axes in shown}) == 1
     assert "ε = 0.9, δ = 1e-09" in figure.get_supxlabel()
@@ -227,7 +238,7 @@ def test_the_title_is_the_finding() -> None:
     apart, near = (900.0, 800.0, 1_000.0), (700.0, 600.0, 850.0)
     assert title(table(apart, (100.0, 90.0, 120.0))) == "a comes first with about 900"
     assert title(table(apart, near, (100.0, 90.0, 120.0))) == (
-        "a comes first with about 900, but 1 more of 3 groups cannot be told from\nit"
+        "a comes first with about 900, but 1 more of 3 groups cannot\nbe told from it"
     )
     assert title(table(apart, near)) == "No group can be told from the first, a, with about 900"
     assert title(profiles(3)) == "Largest value at every order: group 2"
@@ -478,3 +489,12 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch: pytest.M
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ss.LibraryMissing, match=r"pip install 'stablesketch\[cli\]'"):
         release_picture([release()])
+
+
+def test_limits_are_broader_than_the_dot_and_the_line() -> None:
+    """So that they are seen on a logarithmic axis too, where they are short."""
+    for figure in (release_picture([profile()]), release_picture(profiles(4)), release_picture(profiles(12))):
+        axes = figure.axes[0]
+        broad = max(width for bar in axes.collections for width in bar.get_linewidths())
+        (dot,) = {line.get_markersize() for line in axes.lines if line.get_marker() == "o"}
+        assert broad > 2 * dot

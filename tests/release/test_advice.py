@@ -176,7 +176,7 @@ def test_the_way_out_for_a_key_of_another_type_works(tmp_path: Path, kind: str) 
     message = str(refused(path))
     assert why in message
     assert ("bits" in message) == (kind == "floats")
-    query = re.search(r"\(--sql, sql=\): (select .*)\.$", message)
+    query = re.search(r"\(sql=\): (select .*)\.$", message)
     assert query is not None, message
     found = state(None, how=Input(sql=query[1]))
     # Two keys, one of them twice.
@@ -200,7 +200,7 @@ def test_the_way_out_in_frames_works() -> None:
 def test_the_way_out_for_values_that_are_not_whole_works(tmp_path: Path) -> None:
     path = tmp_path / "e.parquet"
     pq.write_table(pa.table({"x": ["a", "b"], "v": [1.2, 2.0]}), path)
-    query = re.search(r"\(--sql, sql=\): (select .*)\.$", str(refused(path, value="v")))
+    query = re.search(r"\(sql=\): (select .*)\.$", str(refused(path, value="v")))
     assert query is not None
     assert state(None, value="v", how=Input(sql=query[1])) == counted(["a", "b"], [1, 2])
 
@@ -213,7 +213,7 @@ def test_the_ways_out_for_a_zero_work(tmp_path: Path) -> None:
     path.write_text("x,v\na,1\nb,0\nc,2\n")
     message = str(refused(path, value="v"))
     assert "row 3, column v: is below 1" in message
-    assert "skip them (--on-bad skip, on_bad='skip'), or select the others in SQL (where ... >= 1)." in message
+    assert "skip them (on_bad='skip'), or select the others in SQL (where ... >= 1)." in message
     wanted = counted(["a", "c"], [1, 2])
     assert state(path, value="v", on_bad="skip") == wanted
     assert state(None, value="v", how=Input(sql=f"select * from '{path}' where v >= 1")) == wanted

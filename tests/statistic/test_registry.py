@@ -14,7 +14,7 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.cli.app import run
-from stablesketch.cli.exits import in_options
+from stablesketch.cli.in_options import in_options
 from stablesketch.cli.statistic_options import Chosen, statistic_options
 from stablesketch.engines.local.exact import exact_values
 from stablesketch.reading.columns import Columns
@@ -34,6 +34,7 @@ from stablesketch.statistic import (
     registry,
 )
 from stablesketch.statistic.statistic import ANY
+from stablesketch.wording import in_python, subject
 
 TOTALS = np.array([1.0, 1.0, 2.0, 3.0, 5.0, 8.0, 80.0])
 SHARES = TOTALS / TOTALS.sum()
@@ -81,11 +82,11 @@ def test_exact_values_are_those_of_the_definition_in_numpy_and_in_sql(statistic:
 
 @pytest.mark.parametrize("statistic", BRUTE, ids=str)
 def test_it_says_what_it_is_what_it_answers_and_what_was_found(statistic: Statistic) -> None:
-    for subject in (Subject(), Subject("app", "spend")):
-        assert statistic.topic.asked(subject, None).endswith("?")
-        assert statistic.topic.asked(subject, "{day}").endswith(", by {day}?")
-        assert statistic.topic.leading(subject)
-        said = statistic.headline(released(statistic, 0.5), subject)
+    for each in (Subject(), Subject("app", "spend")):
+        assert statistic.topic.asked(each, None).endswith("?")
+        assert statistic.topic.asked(each, "{day}").endswith(", by {day}?")
+        assert statistic.topic.leading(each)
+        said = statistic.headline(released(statistic, 0.5), each)
         assert said.endswith(".")
         assert "95% confidence" in said
     assert statistic.definition()
@@ -96,15 +97,15 @@ def test_it_says_what_it_is_what_it_answers_and_what_was_found(statistic: Statis
 @pytest.mark.parametrize("statistic", BRUTE, ids=str)
 def test_json_python_and_the_command_line_have_a_way_back(statistic: Statistic) -> None:
     assert from_dict(statistic.to_dict()) == statistic
-    assert eval(statistic.call, {"ss": ss}) == statistic  # a call of ours
+    assert eval(in_python(statistic.named), {"ss": ss}) == statistic  # a call of ours
     words = statistic.as_options().split()
     typed = dict(zip(words[::2], words[1::2], strict=True))
     name = typed.pop("--statistic", "moment")
     given = {option: typed.pop(f"--{option.name}", None) for option in statistic_options()}
     assert not typed
     assert Chosen(name, given).made() == statistic
-    if statistic.on_command_line and "'" not in statistic.call:
-        assert in_options(f"Pass {statistic.call}").split()[1::2] == words[::2]
+    if statistic.on_command_line:
+        assert in_options(f"Pass {statistic.named}").split()[1::2] == words[::2]
 
 
 @pytest.mark.parametrize("statistic", BRUTE, ids=str)
@@ -181,8 +182,8 @@ def test_one_that_is_registered_late_has_its_options_too(tmp_path: Path, capsys:
     assert "--weight is needed: which dominance." in capsys.readouterr().err
     assert run(["plan", "--statistic", "shannon", "--weight", "1"]) == 2
     assert "shannon has no weight: leave out --weight." in capsys.readouterr().err
-    assert in_options("weight = 3: too large. Pass ss.Dominance(2)") == (
-        "--weight = 3: too large. Pass --statistic dominance --weight 2"
+    assert in_options(f"{subject('weight')} is too large. Pass {Dominance(2).named}") == (
+        "--weight is too large. Pass --statistic dominance --weight 2"
     )
 
 

@@ -17,6 +17,7 @@ from ..errors import ArgumentError
 from ..plan import Plan
 from ..plan.mechanism import mechanism_of
 from ..privacy import Privacy
+from ..wording import arg
 
 Integers = NDArray[np.int64]
 StreamPairs = tuple[Integers, Integers]
@@ -145,7 +146,7 @@ def _shared(plan: Plan) -> StreamPairs:
     if shared > _MOST_SHARED:
         raise ArgumentError(
             "plan", f"{shared:,} shared pairs", "its worst neighbours are too long to be streamed once a trial",
-            f"Audit the same size and floor at pairs={_MOST_SHARED:,} or fewer",
+            f"Audit the same size and floor at {arg('pairs', _MOST_SHARED)} or fewer",
         )  # fmt: skip
     values = np.ones(shared, dtype=np.int64)
     if own and needed > shared:  # keys come once: what is missing is on as few of them as can hold it

@@ -80,6 +80,7 @@ losses, as they do in a ledger with all else that is there: `GroupBudget.charge`
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -92,6 +93,7 @@ from ..privacy import Privacy, discrete_laplace
 from ..privacy.charge import Charge
 from ..privacy.together import composed
 from ..secret import Secret
+from ..wording import arg
 from .budget import divided, total
 
 Name = tuple[str, ...]
@@ -141,8 +143,9 @@ class GroupBudget:
         (law,) = charge_of(_within(plan)).laws("replace")
         if law.delta(2.0 * plan.epsilon) > 2.0 * plan.delta:
             raise PlanInfeasible(
-                f"a pair that is replaced within its group changes {plan.statistic} by more than one that comes or "
-                "goes, and the ε of two groups does not cover that. Pass relation='add_remove'."
+                f"a pair that is replaced within its group changes {plan.statistic} by more than "
+                "one that comes or goes, and the ε of two groups does not cover that. Pass "
+                f"{arg('relation', 'add_remove')}."
             )
         return plan
 
@@ -203,3 +206,24 @@ def threshold(budget: GroupBudget) -> int:
     """The least integer T with P(1 + X >= T) = P(X > T - 2) <= δ_s/touched for discrete Laplace X of scale b."""
     scale = Fraction(budget.touched) / Fraction(budget.selection_epsilon)
     return discrete_laplace.quantile(scale, 1 - Fraction(budget.selection_delta) / budget.touched) + 2
+
+
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")
+_DAY = re.compile(r"\d{4}-\d\d(-\d\d)?")
+
+
+def in_order(names: Iterable[Name]) -> list[Name]:
+    """As people order them: numbers by their size.
+
+    >>> in_order([("FR", "10"), ("FR", "9"), ("DE", "10")])
+    [('DE', '10'), ('FR', '9'), ('FR', '10')]
+    """
+    return sorted(
+        names, key=lambda name: [(0.0 if _NUMBER.fullmatch(part) is None else float(part), part) for part in name]
+    )
+
+
+def are_numbers(names: Iterable[Name]) -> bool:
+    """Whether these names, if there are any, are numbers, months or days, which have an order of their own."""
+    parts = [part for name in names for part in name]
+    return bool(parts) and all(_NUMBER.fullmatch(part) or _DAY.fullmatch(part) for part in parts)

@@ -7,6 +7,7 @@ import inspect
 import logging
 import os
 import re
+import shlex
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -19,7 +20,8 @@ from .. import __version__
 from ..errors import StablesketchError, did_you_mean
 from ..paying import Payment, until_shown
 from ..visible import visible
-from .exits import Exit, exit_code, in_options
+from .exits import Exit, exit_code
+from .in_options import in_options
 from .screen import drop, note, rendered, tell
 from .signals import finishing, name_of, stopped_by
 
@@ -128,7 +130,7 @@ class _Notes(logging.Handler):
     """What the package logs (what was found in a file) as notes."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        note(in_options(record.getMessage()))
+        note(in_options(getattr(record, "wording", record.getMessage())))
 
 
 def _run(arguments: Sequence[str] | None, payment: Payment) -> int:
@@ -161,7 +163,7 @@ def _code(arguments: Sequence[str] | None, payment: Payment) -> int:
     except typer.Exit as leave:
         return leave.exit_code
     except StablesketchError as error:
-        _say(in_options(str(error)) + (f" {_lost(payment)}" if payment.paid else ""))
+        _say(in_options(error.wording) + (f" {_lost(payment)}" if payment.paid else ""))
         return Exit.NOT_STORED if payment.paid else exit_code(error)
     except BrokenPipeError:
         drop(sys.stdout)  # the reader of a pipe has left
@@ -171,7 +173,7 @@ def _code(arguments: Sequence[str] | None, payment: Payment) -> int:
         return Exit.DONE if _COMPLETE not in os.environ else int(leave.code or 0)
     except Exception as error:
         if hasattr(error, "exit_code") and hasattr(error, "format_message"):  # a wrong command
-            message = _unknown_option(error) or _unknown_choice(_plain(error.format_message()))
+            message = _unknown_option(error) or _unknown_choice(_plain(error.format_message())) + _way_for_a_file(error)
             if message:  # a command without arguments has shown its help, and has no more to say
                 _say(message)
             return Exit.USAGE
@@ -209,6 +211,25 @@ def _unknown_choice(message: str) -> str:
     found = re.search(r"'([^']*)' is not one of (.*)\.$", message)
     near = found and did_you_mean(found[1], re.findall(r"'([^']*)'", found[2]))
     return f"{message} {near}" if near else message
+
+
+_WITH_A_FILE = {
+    "stablesketch": "stablesketch release {} --key COLUMN --epsilon 1 --delta 1e-9",
+    "stablesketch pilot": "stablesketch pilot private {} --person COLUMN --epsilon 0.1, or, without data, stablesketch "
+    "pilot public --people N --rows N --epsilon 1 --delta 1e-9",
+    "stablesketch ledger": "stablesketch ledger show {}",
+    "stablesketch secret": "stablesketch secret new {}",
+}
+
+
+def _way_for_a_file(error: Any) -> str:
+    """What to type where a file stands in the place of a command."""
+    found, context = (
+        re.fullmatch(r"No such command '(.+[./].*)'\.", error.format_message()),
+        getattr(error, "ctx", None),
+    )
+    way = _WITH_A_FILE.get(getattr(context, "command_path", ""))
+    return f" Try: {way.format(shlex.quote(found[1]))}." if found and way else ""
 
 
 def _options_of(command: Any) -> set[str]:

@@ -35,4 +35,4 @@ def of_file(path: Path) -> Iterator[None]:
     try:
         yield
     except BlobError as error:
-        raise type(error)(f"{path}: {error}") from None
+        raise type(error)(f"{path}: {error.wording}") from None

@@ -13,7 +13,7 @@ from ..release.decide import asked_of_a_group, decide, touched
 from ..release.outcome import Share, in_words
 from ..release.question import Question
 from ..spoken import at_most
-from .exits import in_options
+from .in_options import in_options
 from .screen import note, plain_table, print_text
 
 _EXAMPLES = (1, 15, 255, 4095, 65_535)  # of the max_value that may be found

@@ -35,7 +35,8 @@ from . import options
 from .blobs import is_blob, of_file, read_blob
 from .deliver import Delivery, need_standard_output
 from .dry_run import check_dry, shares_in_words, show_plan
-from .exits import Exit, in_options
+from .exits import Exit
+from .in_options import in_options
 from .kept import check_new, reserved
 from .progress import progress
 from .release_lines import nothing_shown, release_lines, release_notes

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .._native import first_outside
 from ..errors import ArgumentError, ArgumentTypeError
 from ..sketch.columns import MAX_WEIGHT
+from ..wording import arg
 
 if TYPE_CHECKING:
     from ..plan import Plan
@@ -35,7 +36,7 @@ def check_folded(plan: Plan, fingerprints: object, totals: object, pairs: object
             raise ArgumentError(
                 "pairs",
                 pairs,
-                f"with unit='key' every row is one pair, and there are {rows} rows",
+                f"with {arg('unit', 'key')} every row is one pair, and there are {rows} rows",
                 "Pass the number of rows",
             )
     rows_are_pairs = plan.privacy.unit == "key" or plan.sampled is not None

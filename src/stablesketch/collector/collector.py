@@ -26,6 +26,7 @@ from ..plan import Plan
 from ..plan.mechanism import mechanism_of
 from ..published import Release
 from ..secret import Secret
+from ..wording import arg
 from . import checkpoint, wire
 from .arguments import check_folded, checked_shard, checked_shards
 from .releasing import release_all
@@ -168,7 +169,7 @@ class Collector:
         if not self._plan.deletes:
             raise ArgumentError(
                 "delete", "deletes=False", "the plan was made for a stream without deletions",
-                "Plan with deletes=True, which promises that every delete undoes an earlier update",
+                f"Plan with {arg('deletes', True)}, which promises that every delete undoes an earlier update",
             )  # fmt: skip
         with self._lock:
             self._open().add(keys, values, threads, negative=True)

@@ -17,6 +17,7 @@ from ..plan import Plan
 from ..published import Release, Terms
 from ..secret import Secret
 from ..secret.spending import spending
+from ..wording import arg
 
 if TYPE_CHECKING:
     from .collector import Collector
@@ -64,7 +65,9 @@ def released(
         raise ArgumentTypeError("ledger", type(ledger), "not a Ledger", "Pass ss.Ledger(path)")
     for name, unused in (("part", parts), ("label", [label for label in labels or () if label])):
         if ledger is None and unused:
-            raise ArgumentError(name, unused[0], "there is no ledger to record it", "Pass ledger=, or leave it out")
+            raise ArgumentError(
+                name, unused[0], "there is no ledger to record it", f"Pass {arg('ledger')}, or leave it out"
+            )
     for name, given in (("labels", labels), ("parts", parts)):
         if given is not None and len(given) != len(collectors):
             raise ArgumentError(
@@ -138,7 +141,7 @@ def _checked_terms(plan: Plan, terms: Terms) -> Terms:
     if terms.person and protects != "add_remove":
         raise ArgumentError(
             "person", True, f"the plan protects {protects!r}, and people come and go with their pairs",
-            "Plan with relation='add_remove' and unit='pair', or leave out person=",
+            f"Plan with {arg('relation', 'add_remove')} and {arg('unit', 'pair')}, or leave out {arg('person')}",
         )  # fmt: skip
     if terms.epsilon < plan.epsilon or terms.delta < plan.delta:
         raise ArgumentError(

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable, Sequence
 
 from ..errors import ShardMergedTwice
+from ..wording import arg
 
 Cut = tuple[str, ...] | None  # the columns; () if the data are whole; None for names of before, which do not tell them
 
@@ -41,7 +42,7 @@ class Shards:
                 raise ShardMergedTwice(
                     f"shard {shard!r} is in already, collected {_said(self._cuts[shard])}, and comes again, "
                     f"collected {_said(cut)}: its pairs would count twice. Merge only what was collected by the same "
-                    "columns (by=), or collect it again."
+                    f"columns ({arg('by')}), or collect it again."
                 )
 
     def add(self, others: Shards) -> None:

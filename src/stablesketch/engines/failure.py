@@ -13,7 +13,7 @@ from ..errors import StablesketchError
 
 
 def to_text(error: StablesketchError) -> str:
-    return json.dumps({"type": type(error).__name__, "message": str(error)})
+    return json.dumps({"type": type(error).__name__, "message": error.wording})
 
 
 def from_text(text: str) -> StablesketchError:
@@ -21,5 +21,5 @@ def from_text(text: str) -> StablesketchError:
     content = json.loads(text)
     kind = getattr(errors, content["type"], StablesketchError)
     error: StablesketchError = kind.__new__(kind)
-    Exception.__init__(error, content["message"])
+    StablesketchError.__init__(error, content["message"])
     return error

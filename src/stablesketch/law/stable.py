@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..arrays import Array
 from ..errors import ArgumentError, ArgumentTypeError
 from ..numeric import is_real
+from ..wording import arg, stat
 from .log_magnitude import log_magnitude
 from .quantiles import log_quantile_from_log_cdf, log_quantile_from_log_sf
 from .zolotarev import log_scale
@@ -25,12 +26,12 @@ LEAST_P = 0.05
 def checked_p(p: object) -> float:
     """An index of a stable law: the order of a moment that a sketch can measure."""
     if not is_real(p):
-        raise ArgumentTypeError("p", p, "it must be a number from 0.05 to 1", "Pass p=0.5, for example")
+        raise ArgumentTypeError("p", p, "it must be a number from 0.05 to 1", f"Pass {arg('p', 0.5)}, for example")
     if LEAST_P <= p <= 1.0:
         return float(p)
-    way_out = "Pass p=0.5, for example"
+    way_out = f"Pass {arg('p', 0.5)}, for example"
     if 0.0 <= p < LEAST_P:
-        way_out += "; to count distinct keys, which is the limit p = 0, use ss.Distinct()"
+        way_out += f"; to count distinct keys, which is the limit p = 0, use {stat('Distinct')}"
     elif p > 1.0:
         way_out += "; moments above 1 are not measured by these sketches"
     raise ArgumentError("p", p, "it must lie between 0.05 and 1", way_out)

@@ -6,6 +6,7 @@ from typing import get_args
 
 from ..errors import ArgumentError, ArgumentTypeError
 from ..privacy import Relation
+from ..wording import arg
 from .record import PEOPLE, Ask
 
 _MOST = 2**53
@@ -50,7 +51,7 @@ def checked_part(part: object, ask: Ask) -> tuple[str, str] | None:
     if ask.relation not in ("add_remove", PEOPLE):
         raise ArgumentError(
             "part", part, "parts compose in parallel only under add_remove: a replaced pair may change its part",
-            "Plan with relation='add_remove', or leave part= out",
+            f"Plan with {arg('relation', 'add_remove')}, or leave {arg('part')} out",
         )  # fmt: skip
     return part[0], part[1]
 

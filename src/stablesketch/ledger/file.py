@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from ..errors import LedgerCorrupt, LedgerError, LedgerMismatch
+from ..wording import arg
 from . import store
 from .accounting import best_theta
 from .books import Books
@@ -100,7 +101,7 @@ class LedgerFile:
 
 def _make(connection: sqlite3.Connection, path: Path, terms: LedgerTerms) -> None:
     if terms.epsilon is None or terms.delta is None:
-        raise LedgerMismatch(f"the ledger {path} is empty. Pass epsilon= and delta= to make one.")
+        raise LedgerMismatch(f"the ledger {path} is empty. Pass {arg('epsilon')} and {arg('delta')} to make one.")
     epsilon, delta, adaptive = float(terms.epsilon), float(terms.delta), bool(terms.adaptive)
     store.create_tables(connection)
     spent = SpentSecrets.create(connection)

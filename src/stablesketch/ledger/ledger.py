@@ -13,6 +13,7 @@ from ..errors import ArgumentError, ArgumentTypeError, BudgetExceeded, LedgerCor
 from ..plan import Plan
 from ..privacy import Privacy
 from ..privacy.charge import Charge
+from ..wording import arg
 from . import store
 from .accounting import best_theta
 from .arguments import check_count, check_unit, checked_label, checked_part
@@ -76,7 +77,7 @@ class Ledger(Standing):
             made = store.touch(place)
         elif not LedgerFile.exists(place):
             raise LedgerMismatch(
-                f"there is no ledger {place}. Pass epsilon= and delta=, the whole budget, to make one."
+                f"there is no ledger {place}. Pass {arg('epsilon')} and {arg('delta')}, the whole budget, to make one."
             )
         try:
             self._file = LedgerFile(place, LedgerTerms(epsilon, delta, relation, pairs_per_person, adaptive, per))
@@ -155,7 +156,9 @@ class Ledger(Standing):
             found = books.budgets.find(name)
             if found is None:
                 if epsilon is None or delta is None:
-                    raise LedgerMismatch(f"{self.path} has no budget {name!r}. Pass epsilon= and delta= to make it.")
+                    raise LedgerMismatch(
+                        f"{self.path} has no budget {name!r}. Pass {arg('epsilon')} and {arg('delta')} to make it."
+                    )
                 Privacy(epsilon, delta, 0)
                 theta = best_theta(float(epsilon), float(delta)) if books.head.adaptive else None
                 found = books.budgets.make(name, float(epsilon), float(delta), theta)

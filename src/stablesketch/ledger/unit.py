@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..errors import UnitMismatch
+from ..wording import arg
 from .record import PEOPLE, Ask
 from .rows import Head
 
@@ -39,12 +40,12 @@ def _unit(relation: str | None, pairs_per_person: int | None) -> str:
         return (
             f"all that one person did{'' if pairs_per_person is None else f', {pairs_per_person:,} pairs of it used'}"
         )
-    return f"relation={relation!r} with pairs_per_person={pairs_per_person!r}"
+    return f"{arg('relation', relation)} with {arg('pairs_per_person', pairs_per_person)}"
 
 
 def _way_out(has: str | None, given: str | None) -> str:
     if has == PEOPLE:
-        return "name the person column (person=) in this release too, or keep another ledger"
+        return f"name the person column ({arg('person')}) in this release too, or keep another ledger"
     if given == PEOPLE:
         return (
             "keep another ledger for people: stablesketch ledger new --people, or in Python one whose relation is "

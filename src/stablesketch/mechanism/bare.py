@@ -25,6 +25,7 @@ from ..sketch.estimators.pitman import log_estimate
 from ..sketch.estimators.pivot import PivotLaw, pivot_law
 from ..spoken import percent, relative_error, short
 from ..statistic import Moment, Statistic, exact_name
+from ..wording import arg
 from .bare_plan import bare_plan
 from .belief import Belief
 from .state import SketchState, check_promise
@@ -50,8 +51,9 @@ class BareState(SketchState):
         check_promise(plan, pairs, self.total)
         if self.total < plan.privacy.total:
             raise StreamTooShort(
-                f"the values add up to less than the {plan.privacy.total:,} the plan was made for, so its guarantee "
-                "would not hold. Collect more, or pass total=0 to the plan, which promises nothing."
+                f"the values add up to less than the {plan.privacy.total:,} the plan was made for, "
+                f"so its guarantee would not hold. Collect more, or pass {arg('total', 0)} to the "
+                "plan, which promises nothing."
             )
         self._check_precision()
         # Public, and refused before the release is paid.
@@ -60,8 +62,8 @@ class BareState(SketchState):
     def _shorter(self) -> str:
         """What to plan for, if the stream is as short as it is; its length is told only where it is public."""
         if self._plan.privacy.relation == "replace":
-            return f"plan with pairs={self.pairs}, which is how many there are"
-        return "plan with mechanism='sketch', which is safe for streams of any length"
+            return f"plan with {arg('pairs', self.pairs)}, which is how many there are"
+        return f"plan with {arg('mechanism', 'sketch')}, which is safe for streams of any length"
 
     def _pivot_confidence(self, confidence: float) -> float:
         return confidence

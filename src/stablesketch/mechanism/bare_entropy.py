@@ -31,6 +31,7 @@ from ..sketch.estimators.entropy import entropy_deviation, entropy_estimate, ent
 from ..sketch.estimators.pivot import PivotLaw
 from ..sketch.sketch import Sketch
 from ..statistic import Shannon, Statistic
+from ..wording import arg, stat
 from .bare import Bare, BareState
 from .bare_plan import one_group
 from .belief import Belief
@@ -66,7 +67,10 @@ class BareEntropyState(BareState):
     def _shorter(self) -> str:
         if self._plan.privacy.relation == "replace":
             return super()._shorter()
-        return "plan with a smaller pairs=, or with pairs=0 and ss.Renyi(0.9), which is safe for streams of any length"
+        return (
+            f"plan with a smaller {arg('pairs')}, or with {arg('pairs', 0)} and "
+            f"{stat('Renyi', 0.9)}, which is safe for streams of any length"
+        )
 
     def _pivot(self) -> PivotLaw:
         return entropy_pivot(self._plan.size)
@@ -197,17 +201,19 @@ def _refused(privacy: Privacy, shift: float, what: str, asked: Asked) -> PlanInf
     if math.isfinite(shift) and asked.measurement.of is None:  # a part has no size and no ε that could be asked for
         size = _largest_size(shift, privacy)
         if size:
-            ways.append(f"{_only(asked)}size={size}, whose error is {_spread(size, _grid(size, privacy)[0]):.2g} nats")
+            ways.append(
+                f"{_only(asked)}{arg('size', size)}, whose error is {_spread(size, _grid(size, privacy)[0]):.2g} nats"
+            )
         else:
             enough = float(f"{1.1 * ShiftCurve(LEAST_SIZE, shift).epsilon(0.2 * privacy.delta):.2g}")
             if enough <= _LARGEST_EPSILON and _allows(LEAST_SIZE, shift, replace(privacy, epsilon=enough)):
-                ways.append(f"epsilon={enough:g}")
+                ways.append(arg("epsilon", enough))
     pairs = 0 if size else _enough_pairs(privacy)
     # Under replace their number is what it is; it can be promised only where nobody said it.
     promises = privacy.relation == "add_remove" or not privacy.pairs
     if pairs and promises:
-        ways.append(f"pairs={pairs}, a promise that there are so many or more, from public knowledge")
-    ways.append("mechanism='exact', which needs no promise and holds all keys in memory")
+        ways.append(f"{arg('pairs', pairs)}, a promise that there are so many or more, from public knowledge")
+    ways.append(f"{arg('mechanism', 'exact')}, which needs no promise and holds all keys in memory")
     ways.append(f"{instead_of(asked.measurement.of or Shannon(), Shannon())}, which needs no promise either")
     number = "any number of" if not privacy.pairs else f"at least {privacy.pairs:,}"
     return PlanInfeasible(
@@ -221,7 +227,7 @@ def _refused(privacy: Privacy, shift: float, what: str, asked: Asked) -> PlanInf
 
 def _only(asked: Asked) -> str:
     """What must not be passed beside a size."""
-    given = (("error=", asked.error), ("memory=", asked.memory))
+    given = ((arg("error"), asked.error), (arg("memory"), asked.memory))
     return "".join(f"Leave out {name} and pass " for name, value in given if value is not None)
 
 

@@ -19,6 +19,7 @@ from ..privacy.precision import STEPS_PER_DEVIATION, coarse_enough_step, rounded
 from ..search import last_whole
 from ..sketch.entry_values import entry_bytes
 from ..statistic import Moment, Statistic
+from ..wording import arg
 from .floor import floor_for, gaussian_guide, largest_log_rho, relative_deviation
 from .moments import exact_deviation, expected_moment
 
@@ -43,7 +44,7 @@ def not_above_one(measured: Sequence[Statistic]) -> None:
         if isinstance(one, Moment) and one.p > 1.0:
             raise ArgumentError(
                 "mechanism", "bare", f"nothing is proved of bare entries of an order above 1, as {one} has",
-                "Pass mechanism='sketch', or mechanism='exact'",
+                f"Pass {arg('mechanism', 'sketch')}, or {arg('mechanism', 'exact')}",
             )  # fmt: skip
 
 
@@ -52,7 +53,8 @@ def one_group(privacy: Privacy) -> None:
     if privacy.groups > 1:
         raise ArgumentError(
             "groups", privacy.groups, "entries that are private by themselves have no price for several groups at once",
-            "Leave out groups= and divide epsilon and delta by it, as by= does, or pass mechanism='sketch'",
+            f"Leave out {arg('groups')} and divide epsilon and delta by it, as {arg('by')} "
+            f"does, or pass {arg('mechanism', 'sketch')}",
         )  # fmt: skip
 
 
@@ -61,10 +63,10 @@ def _plan_for_error(asked: Asked, guess: float) -> Plan:
     statistic, privacy = asked.statistic, asked.privacy
     error = asked.error_or(statistic.default_error)
     if guess == 0.0:
-        both = "Pass" if asked.error is None else "Leave out error= and pass"
+        both = "Pass" if asked.error is None else f"Leave out {arg('error')} and pass"
         raise ArgumentError(
             "error", error, "nothing is guaranteed about F_p, so no relative error can be aimed at",
-            f"{both} size=500, for example, or pass expected=, the F_p you expect",
+            f"{both} {arg('size', 500)}, for example, or pass {arg('expected')}, the F_p you expect",
         )  # fmt: skip
     largest = _largest_size(statistic.p, privacy)
     if not largest:
@@ -168,15 +170,16 @@ def _too_precise(p: float, privacy: Privacy, size: int, parts: int) -> PlanInfea
     """What would do; where δ is shared by several parts, so much more of it for all of them."""
     if privacy.epsilon > _LARGEST_EPSILON:
         return PlanInfeasible(
-            f"ε = {privacy.epsilon:g} is too large for a sketch: what finite precision costs grows as e^ε, and beyond "
-            f"about ε = {_LARGEST_EPSILON:g} it is more than any δ. Such an ε protects nobody either. Pass epsilon=1, "
-            "or another of that order, or mechanism='exact'."
+            f"ε = {privacy.epsilon:g} is too large for a sketch: what finite precision costs "
+            f"grows as e^ε, and beyond about ε = {_LARGEST_EPSILON:g} it is more than any δ. "
+            f"Such an ε protects nobody either. Pass {arg('epsilon', 1)}, or another of that "
+            f"order, or {arg('mechanism', 'exact')}."
         )
     grid, largest = _Grid.of(p, privacy, size), _largest_size(p, privacy)
     enough = 1.05 * grid.cost / _PRECISION_SHARE * parts
-    ways = [f"delta={enough:.2g}"] if enough < 1.0 else []
-    ways += [f"size={largest}"] if largest else []
-    ways += ["mechanism='exact', which has δ = 0", "a smaller ε"]
+    ways = [arg("delta", float(f"{enough:.2g}"))] if enough < 1.0 else []
+    ways += [arg("size", largest)] if largest else []
+    ways += [f"{arg('mechanism', 'exact')}, which has δ = 0", "a smaller ε"]
     return PlanInfeasible(
         f"δ = {privacy.delta:g} leaves too little beside what finite precision costs at size {size} and "
         f"ε = {privacy.epsilon:g}, which is {grid.cost:.2g}. Pass {either(ways)}."
@@ -187,12 +190,15 @@ def _unreachable(
     statistic: Statistic, privacy: Privacy, error: float, guess: float, largest: int, best: float
 ) -> PlanInfeasible:
     exact, epsilon = exact_deviation(statistic.p, privacy) / guess, privacy.epsilon * best / error
-    ways = [a_larger_error(best) if best * 1.05 < 0.995 else f"Leave out error= and pass size={largest}"]
-    both = "" if exact <= error else "leave out error= and "
-    ways += [f"{both}pass mechanism='exact', whose error is {exact:.3g}"] if exact < best else []
+    ways = [
+        a_larger_error(best) if best * 1.05 < 0.995 else f"Leave out {arg('error')} and pass {arg('size', largest)}"
+    ]
+    both = "" if exact <= error else f"leave out {arg('error')} and "
+    ways += [f"{both}pass {arg('mechanism', 'exact')}, whose error is {exact:.3g}"] if exact < best else []
     ways += [f"a larger ε, about {epsilon:.3g}"] if epsilon <= _LARGEST_EPSILON else []
     return PlanInfeasible(
-        f"no sketch of up to {LARGEST_SIZE} entries reaches a relative error of {error:g} at {statistic} = "
-        f"{guess:,.6g} with ε = {privacy.epsilon:g}, δ = {privacy.delta:g}: the best is {best:.3g}, with {largest}. "
-        f"{either(ways)}; or pass expected= if F_p is known to be larger."
+        f"no sketch of up to {LARGEST_SIZE} entries reaches a relative error of {error:g}"
+        f" at {statistic} = {guess:,.6g} with ε = {privacy.epsilon:g}, δ = "
+        f"{privacy.delta:g}: the best is {best:.3g}, with {largest}. {either(ways)}"
+        f"; or pass {arg('expected')} if F_p is known to be larger."
     )

@@ -21,6 +21,7 @@ from ..privacy import Privacy, discrete_laplace
 from ..sketch.columns import value_column
 from ..sketch.workers import checked_threads
 from ..statistic import Moment, Statistic, Total
+from ..wording import arg
 from .belief import Belief
 from .exact import ExactNumber, noise_plan
 from .laplace_noise import check_noise, noise_of, noisy
@@ -111,8 +112,8 @@ class Counter(ExactNumber):
         if asked.error is not None and (not expected or error > asked.error):
             raise ArgumentError(
                 "error", asked.error, f"the noise alone is {error:.3g} at a total of {expected:,.6g}",
-                f"{a_larger_error(error if expected else math.inf)}, or a larger ε, or expected=, the total "
-                "you expect",
+                f"{a_larger_error(error if expected else math.inf)}, or a larger ε, or "
+                f"{arg('expected')}, the total you expect",
             )  # fmt: skip
         return noise_plan(asked, deviation, expected, bytes=_BYTES)
 

@@ -26,6 +26,7 @@ from ..privacy import Privacy
 from ..privacy.charge import Charge
 from ..privacy.together import composed
 from ..statistic import Shannon, Statistic, Total
+from ..wording import arg
 
 _TOTAL_SHARE = {True: 0.5, False: 0.1}  # of ε, whether values vary
 _TRIALS = 8
@@ -139,7 +140,7 @@ def _first_parts(
             if own is privacy or not isinstance(error, PlanInfeasible):
                 raise
             raise PlanInfeasible(
-                f"{statistic}: of ε = {privacy.epsilon:g} this part has {own.epsilon:.3g}, and {error}"
+                f"{statistic}: of ε = {privacy.epsilon:g} this part has {own.epsilon:.3g}, and {error.wording}"
             ) from None
         if isinstance(each, Total) and parts[i].relative:
             noise = statistic.factor(each) * parts[i].error / asked.error_or(statistic.default_error)
@@ -149,8 +150,9 @@ def _first_parts(
 
 def _out_of_reach(statistic: Statistic, privacy: Privacy, asked: Asked, why: str) -> PlanInfeasible:
     return PlanInfeasible(
-        f"the error of {statistic} cannot be {asked.error:g} with ε = {privacy.epsilon:g}, δ = {privacy.delta:g}: "
-        f"{why}. Leave out error= for the usual size, or pass a larger error, a larger ε, or a smaller max_value."
+        f"the error of {statistic} cannot be {asked.error:g} with ε = {privacy.epsilon:g}"
+        f", δ = {privacy.delta:g}: {why}. Leave out {arg('error')} for the usual "
+        "size, or pass a larger error, a larger ε, or a smaller max_value."
     )
 
 

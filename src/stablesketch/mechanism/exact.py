@@ -11,6 +11,7 @@ from ..plan.mechanism import Mechanism, Row
 from ..plan.plan import Accuracy, Cost, Numbers, Plan
 from ..plan.ways_out import a_larger_error
 from ..privacy.charge import Charge
+from ..wording import arg
 
 
 class ExactMechanism(Mechanism):
@@ -72,13 +73,15 @@ def noise_plan(asked: Asked, deviation: float, expected: float, *, step: float =
     aim = None if asked.free_error else asked.error
     if aim is not None and asked.statistic.relative and not expected:
         raise PlanInfeasible(
-            f"the noise of the exact mechanism is ± {error:.3g} whatever {asked.statistic} is, so no relative error "
-            f"can be aimed at. Leave out error=, or pass expected=, the {asked.statistic} you expect."
+            f"the noise of the exact mechanism is ± {error:.3g} whatever {asked.statistic} "
+            f"is, so no relative error can be aimed at. Leave out {arg('error')}, or pass "
+            f"{arg('expected')}, the {asked.statistic} you expect."
         )
     if aim is not None and error > aim:
         raise PlanInfeasible(
-            f"the exact mechanism has an error of {error:.3g} at {asked.statistic} = {expected:,.6g}; {aim:g} is "
-            f"asked. {a_larger_error(error)}, or a larger ε, or expected= if the value is known to be larger."
+            f"the exact mechanism has an error of {error:.3g} at {asked.statistic} = "
+            f"{expected:,.6g}; {aim:g} is asked. {a_larger_error(error)}, or a larger ε, "
+            f"or {arg('expected')} if the value is known to be larger."
         )
     epsilon = asked.privacy.epsilon
     return Plan(

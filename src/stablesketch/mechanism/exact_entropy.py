@@ -11,6 +11,7 @@ from ..plan.asked import Asked
 from ..plan.in_words import shown_error
 from ..plan.plan import Plan
 from ..statistic import Shannon, Statistic, total_is_public
+from ..wording import arg
 from .belief import Belief
 from .entropy import Entropy, entropy_noise, exact_entropy_deviation, least_total, noise_for
 from .exact import ExactMechanism, noise_plan
@@ -47,8 +48,9 @@ class ExactEntropy(Entropy, ExactMechanism):
         if asked.error is not None and error > asked.error:
             promised = f"among {privacy.pairs:,} pairs" if privacy.pairs else "in a stream of which nothing is promised"
             raise PlanInfeasible(
-                f"the exact mechanism has an error of {error:.3g} nats {promised}, and {asked.error:g} is asked. Leave "
-                "out error=, which changes nothing here, or promise more pairs (pairs=)."
+                f"the exact mechanism has an error of {error:.3g} nats {promised}, and "
+                f"{asked.error:g} is asked. Leave out {arg('error')}, which changes nothing "
+                f"here, or promise more pairs ({arg('pairs')})."
             )
         noise = noise_for(privacy, 0, 1)
         step = float(noise.step(noise.bound(least_total(privacy))))

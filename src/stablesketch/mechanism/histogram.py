@@ -20,6 +20,7 @@ from ..framing import Reader, counts_are_possible, encode_integer
 from ..plan.plan import Plan
 from ..sketch.columns import value_column
 from ..sketch.workers import checked_threads
+from ..wording import arg
 from .laplace_noise import check_noise
 from .state import OTHER_SECRET, CountingState, check_promise
 
@@ -81,8 +82,8 @@ class HistogramState(CountingState):
         check_noise(self._scale(), Fraction(self._plan.step))
         if self._plan.privacy.unit == "key" and len(self._totals) != self._pairs:
             raise NegativeTotal(
-                "some key came more than once, and with unit='key' every key has one pair: its whole total. Add the "
-                "pairs of each key up before they are counted."
+                f"some key came more than once, and with {arg('unit', 'key')} every key has one "
+                "pair: its whole total. Add the pairs of each key up before they are counted."
             )
         if any(total < 0 for total in self._totals.values()):
             raise NegativeTotal("some key was deleted more often than it was there. Send the updates it is missing.")

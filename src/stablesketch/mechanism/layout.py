@@ -19,6 +19,7 @@ from ..errors import ArgumentError
 from ..plan.asked import LARGEST_SIZE
 from ..plan.plan import Plan
 from ..privacy import Privacy
+from ..wording import arg
 
 LARGEST_FLAT = 512
 """Up to so many entries every key touches all of them: the error is then the same for every stream."""
@@ -72,12 +73,12 @@ def laid_out(size: int, per_key: int | None, usual: int) -> Layout:
     if per_key >= size:
         if per_key > size:
             raise ArgumentError(
-                "entries_per_key", per_key, f"there are only {size:,} entries", "Pass fewer, or a larger size="
+                "entries_per_key", per_key, f"there are only {size:,} entries", f"Pass fewer, or a larger {arg('size')}"
             )
         return Layout(size)
     buckets, left = divmod(size, per_key)
     if left:
-        near = f"size={buckets * per_key} or size={(buckets + 1) * per_key}"
+        near = f"{arg('size', buckets * per_key)} or {arg('size', (buckets + 1) * per_key)}"
         raise ArgumentError("size", size, f"not a multiple of the {per_key} entries that a key touches", f"Pass {near}")
     return Layout(per_key, buckets)
 

@@ -26,6 +26,7 @@ from ..sketch.estimators.norm import norm_law
 from ..sketch.estimators.norm import size_for as norm_size_for
 from ..sketch.estimators.power_sum import power_sum
 from ..sketch.estimators.power_sum import size_for as power_size_for
+from ..wording import arg
 from .layout import Layout, layout_of
 
 _TOO_MANY = 1 << 31
@@ -100,8 +101,9 @@ class _Power:
         except ArgumentError:
             failures = self.precision(layout, privacy, 0.0, 1.0).failures
             raise PlanInfeasible(
-                f"δ = {privacy.delta:g} is below what computing may fail with. Pass delta={_ENOUGH * failures:.1g}, or "
-                "mechanism='exact', which has δ = 0."
+                f"δ = {privacy.delta:g} is below what computing may fail with. Pass "
+                f"{arg('delta', float(f'{_ENOUGH * failures:.1g}'))}, or {arg('mechanism', 'exact')}, which has "
+                "δ = 0."
             ) from None
         return max(usual, _power_above(_ROOM * expected / change))
 
@@ -176,15 +178,17 @@ def noise_of_plan(p: float, layout: Layout, privacy: Privacy, expected: float) -
     grid = _GRID * min(1.0, privacy.epsilon) / privacy.copies  # every group that changes is rounded by itself
     if p > 1.0 and most_keys_of(p, layout.size, privacy) < _LEAST_KEYS:
         raise PlanInfeasible(
-            f"of {layout.size:,} entries of order {p:g} δ = {privacy.delta:g} covers fewer than {_LEAST_KEYS:,} keys. "
-            "Pass a larger delta, or size= with fewer entries, or leave out size= and memory= and pass "
-            "mechanism='exact'."
+            f"of {layout.size:,} entries of order {p:g} δ = {privacy.delta:g} covers "
+            f"fewer than {_LEAST_KEYS:,} keys. Pass a larger delta, or {arg('size')} with "
+            f"fewer entries, or leave out {arg('size')} and {arg('memory')} and pass "
+            f"{arg('mechanism', 'exact')}."
         )
     precision = measure.precision(layout, privacy, grid, measure.cap(layout, privacy, expected))
     if precision.failures > 0.5 * privacy.delta:
         raise PlanInfeasible(
-            f"numbers as large as {expected:,.3g} fail to be computed more often than δ = {privacy.delta:g} allows. "
-            f"Pass delta={4.0 * precision.failures:.2g} or more, or a smaller expected=."
+            f"numbers as large as {expected:,.3g} fail to be computed more often than δ = "
+            f"{privacy.delta:g} allows. Pass {arg('delta', float(f'{4.0 * precision.failures:.2g}'))} or "
+            f"more, or a smaller {arg('expected')}."
         )
     ratio = _ratio(p, layout.per_key, privacy.epsilon, privacy.delta, copies, precision)
     change = measure.change(privacy)

@@ -19,6 +19,7 @@ from ..plan.asked import HEADER_BYTES, LARGEST_IN_ALL, LARGEST_SIZE, Asked
 from ..plan.plan import Accuracy, Cost, Numbers, Plan
 from ..plan.ways_out import a_larger_error
 from ..sketch.entry_values import entry_bytes
+from ..wording import arg
 from .layout import (
     FEW_PER_KEY,
     LARGEST_FLAT,
@@ -154,10 +155,11 @@ def _plan(asked: Asked, layout: Layout) -> Plan:
 
 def _out_of_reach(asked: Asked, best: Plan) -> PlanInfeasible:
     at = f" at {asked.statistic} = {asked.expected:,.6g}, noise included" if asked.expected else ""
-    larger = ", or a larger ε, or a larger expected=" if at else ""
-    more = ", or more entries_per_key=" if asked.one_per_key is not None else ""
+    larger = f", or a larger ε, or a larger {arg('expected')}" if at else ""
+    more = f", or more {arg('entries_per_key')}" if asked.one_per_key is not None else ""
     return PlanInfeasible(
-        f"no sketch of up to {best.size:,} entries, {best.entries_per_key:,} a key, has an error of {asked.error:g}"
-        f"{at}: the best is {best.error:.3g}. {a_larger_error(best.error)}{more}, or leave out error= and pass "
-        f"mechanism='exact'{larger}."
+        f"no sketch of up to {best.size:,} entries, {best.entries_per_key:,} a key, has "
+        f"an error of {asked.error:g}{at}: the best is {best.error:.3g}. "
+        f"{a_larger_error(best.error)}{more}, or leave out {arg('error')} and pass "
+        f"{arg('mechanism', 'exact')}{larger}."
     )

@@ -29,6 +29,7 @@ from ..privacy.distinct import PhantomNumber, distinct_deviation, distinct_limit
 from ..sketch.columns import value_column
 from ..sketch.distinct import FEWEST, DistinctRegisters, blob_bytes
 from ..statistic import Distinct, Statistic
+from ..wording import arg
 from .belief import Belief
 from .state import CountingState
 
@@ -129,10 +130,10 @@ class Registers(Mechanism):
         """By the number of registers asked for, the memory, or the error at `expected` keys, by default very many."""
         statistic, privacy = asked.statistic, asked.privacy
         if asked.deletes:
-            without = instead_of(asked.measurement.of or statistic, statistic) or "mechanism='exact'"
+            without = instead_of(asked.measurement.of or statistic, statistic) or arg("mechanism", "exact")
             raise ArgumentError(
                 "deletes", True, "registers cannot take back a key that they counted",
-                f"Leave out deletes=, or pass {without}",
+                f"Leave out {arg('deletes')}, or pass {without}",
             )  # fmt: skip
         phantoms = phantoms_for(privacy)
         keys = asked.expected or _MANY
@@ -140,7 +141,10 @@ class Registers(Mechanism):
             size = asked.size_within(4.0, FEWEST)
             if size < FEWEST:
                 raise ArgumentError(
-                    "size", size, f"a distinct count has at least {FEWEST} registers", f"Pass size={FEWEST} or more"
+                    "size",
+                    size,
+                    f"a distinct count has at least {FEWEST} registers",
+                    f"Pass {arg('size', FEWEST)} or more",
                 )
         else:
             size = _size_for(asked, keys, phantoms)
@@ -212,8 +216,9 @@ def _size_for(asked: Asked, keys: float, phantoms: PhantomNumber) -> int:
     if least > error * keys:
         best = least / keys
         raise PlanInfeasible(
-            f"{LARGEST_SIZE:,} registers count {keys:,.6g} keys with an error of {best:.3g}, and {error:g} is asked. "
-            f"{a_larger_error(best)}, or pass mechanism='exact'."
+            f"{LARGEST_SIZE:,} registers count {keys:,.6g} keys with an error of {best:.3g}"
+            f", and {error:g} is asked. {a_larger_error(best)}, or pass "
+            f"{arg('mechanism', 'exact')}."
         )
     sizes = range(LARGEST_SIZE)
     return bisect_left(sizes, True, FEWEST, key=lambda size: distinct_deviation(keys, size, phantoms) <= error * keys)

@@ -29,6 +29,7 @@ from ..sketch.entry_values import entry_bytes
 from ..sketch.estimators.entropy_mean import entropy_mean_deviation
 from ..sketch.sketch import Sketch
 from ..statistic import Shannon, Statistic, total_is_public
+from ..wording import arg
 from .belief import Belief
 from .entropy import Entropy, entropy_noise, exact_entropy_deviation, noise_for
 from .laplace_noise import noise_of
@@ -156,7 +157,7 @@ def _layout(privacy: Privacy, asked: Asked) -> Layout:
     if layout.per_key < _FEWEST:
         name, value = ("entries_per_key", layout.per_key) if asked.one_per_key else ("size", layout.size)
         reason = f"an estimate of entropy takes at least {_FEWEST} entries"
-        raise ArgumentError(name, value, reason, f"Pass {name}={_FEWEST} or more")
+        raise ArgumentError(name, value, reason, f"Pass {arg(name, _FEWEST)} or more")
     return layout
 
 
@@ -185,8 +186,9 @@ def _for_error(privacy: Privacy, asked: Asked, error: float, per_key: int) -> La
     if buckets > most:
         best = one / math.sqrt(most)
         raise PlanInfeasible(
-            f"no sketch of up to {LARGEST_IN_ALL:,} entries has an error of {error:g} nats: the best is {best:.3g}. "
-            f"{a_larger_error(best)}, or pass mechanism='exact'."
+            f"no sketch of up to {LARGEST_IN_ALL:,} entries has an error of {error:g} nats: "
+            f"the best is {best:.3g}. {a_larger_error(best)}, or pass "
+            f"{arg('mechanism', 'exact')}."
         )
     return Layout(per_key, buckets)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from importlib import resources
 from pathlib import Path
 
@@ -26,7 +27,7 @@ def document(title: str, body: str, script: str = "") -> str:
 
     The policy in its head forbids it to fetch anything from elsewhere, whatever is in it.
     """
-    style = resources.files(__package__).joinpath("style.css").read_text(encoding="utf-8")
+    style = _style()
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
     if script:
         policy += "; script-src 'unsafe-inline'; connect-src 'self'"
@@ -40,3 +41,13 @@ def document(title: str, body: str, script: str = "") -> str:
         f"<title>{escaped(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n<main>\n{body}\n</main>\n"
         f"{script}</body>\n</html>\n"
     )
+
+
+def dark_colours() -> dict[str, str]:
+    """The colours of a page where the reader prefers dark ones, by the names of their variables."""
+    _, _, dark = _style().partition("@media (prefers-color-scheme: dark)")
+    return dict(re.findall(r"(--\w+): (#\w{6})", dark[: dark.index("}")]))
+
+
+def _style() -> str:
+    return resources.files(__package__).joinpath("style.css").read_text(encoding="utf-8")

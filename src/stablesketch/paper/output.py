@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec
 
 from .. import durable
 from ..errors import ArgumentError
+from ..pictures.save import themed
 from ..pictures.style import in_style, need_matplotlib
 
 if TYPE_CHECKING:
@@ -81,8 +82,9 @@ class Output:
         for kind in ("svg", "png"):
             buffer = io.BytesIO()
             metadata = {"Software": None} if kind == "png" else {"Date": None, "Creator": None}
-            figure.savefig(buffer, format=kind, dpi=140, metadata=metadata)
-            self._write(self.folder / f"{name}.{kind}", buffer.getvalue())
+            figure.savefig(buffer, format=kind, dpi=140, metadata=metadata, transparent=kind == "svg")
+            content = buffer.getvalue() if kind == "png" else themed(buffer.getvalue())
+            self._write(self.folder / f"{name}.{kind}", content)
 
     def _write(self, path: Path, content: bytes) -> None:
         durable.write_over(path, content)

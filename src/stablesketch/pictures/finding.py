@@ -11,7 +11,7 @@ from ..spoken import about
 from ..statistic import Profile
 from .style import capital, shortened
 
-_WIDTH = 72  # characters of a title in one line
+_WIDTH = 60  # characters of a title in one line
 
 
 def of_one(release: Release) -> str:

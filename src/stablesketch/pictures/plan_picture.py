@@ -18,6 +18,7 @@ from ..plan import Plan, plan
 from ..plan.in_words import change
 from ..plan.mechanism import mechanism_for, mechanism_of
 from ..spoken import at_most, short
+from ..wording import arg
 from .bare_plan_picture import BareNeighbourhood, draw_bare
 from .style import BLUE, GREY, INK, SKY, VERMILION, canvas, in_style, log_axes
 
@@ -53,7 +54,10 @@ def drawn_part(chosen: Plan) -> Plan:
     """
     if chosen.sampled is not None:
         raise ArgumentError(
-            "plan", chosen.sampled.sampling, "the picture is of plans that do not sample", "Leave out sampling="
+            "plan",
+            chosen.sampled.sampling,
+            "the picture is of plans that do not sample",
+            f"Leave out {arg('sampling')}",
         )
     # What is exact even if a sketch is asked for has none, as totals.
     parts = [part for part in chosen.measurements if part.size or not mechanism_for(part.statistic, "sketch").exact]

@@ -7,6 +7,7 @@ that the curve falls. Between the orders it is drawn straight. Releases of versi
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from ..release.outcome import GroupRelease
 from ..spoken import about, short
 from ..statistic import Profile
 from . import finding
-from .style import BLUE, GREEN, INK, LINES, SKY, VERMILION, canvas, plain_ticks, price_line, shortened
+from .style import BLUE, GREEN, INK, LINES, SKY, VERMILION, WIDTH, canvas, plain_ticks, price_line, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +26,7 @@ _COLOURS = (BLUE, VERMILION, GREEN, INK)
 MOST_CURVES = len(_COLOURS)
 """Groups; more of them could not be told apart."""
 
-_DODGE = 0.008  # orders, by which the bars of groups stand beside each other
+_DODGE = 0.022  # orders, by which the bars of groups stand beside each other
 _APART = 0.055  # of the height, between two labels
 
 
@@ -36,12 +37,12 @@ def shown_name(release: Release) -> str:
 
 def profile(release: Release) -> Figure:
     """One curve with its band, and every value beside its point."""
-    figure, (axes,) = canvas(10.0, 5.0)
+    figure, (axes,) = canvas(WIDTH, 5.2)
     points = release.points
     band = [(point.order, *_band(point)) for point in points if point.band_low is not None]
     if band:
         orders, low, high = zip(*band, strict=True)
-        axes.fill_between(orders, low, high, color=SKY, alpha=0.35, linewidth=0)
+        axes.fill_between(orders, low, high, color=SKY, alpha=0.35, linewidth=1)
     draw_curve(axes, points, BLUE, "-", 0.0)
     for point in points:
         axes.annotate(about(point.value), (point.order, point.value), xytext=(10, 8),
@@ -50,10 +51,9 @@ def profile(release: Release) -> Figure:
     return figure
 
 
-def group_profiles(groups: Sequence[GroupRelease]) -> Figure:
+def group_profiles(ordered: Sequence[GroupRelease]) -> Figure:
     """One curve for each of a few groups, the name at its end."""
-    ordered = sorted(groups, key=lambda one: (-one.release.value, one.group))
-    figure, (axes,) = canvas(11.0, 5.4)
+    figure, (axes,) = canvas(WIDTH, 5.4)
     for place, one in enumerate(ordered):
         shift = _DODGE * (place - 0.5 * (len(ordered) - 1))
         draw_curve(axes, one.release.points, _COLOURS[place], LINES[place % len(LINES)], shift)
@@ -62,13 +62,15 @@ def group_profiles(groups: Sequence[GroupRelease]) -> Figure:
     return figure
 
 
-def draw_curve(
-    axes: Axes, points: Sequence[Point], colour: str, line: str, shift: float = 0.0, marker: int = 8
-) -> None:
-    """The values of all orders, and their limits as bars."""
+def draw_curve(axes: Axes, points: Sequence[Point], colour: str, line: str, shift: float = 0.0, bar: int = 11) -> None:
+    """The values of all orders, and their limits as bars: broad and light, with a small dot, so that one sees them also
+    where they are short, as on a logarithmic axis."""
     orders, values = [point.order + shift for point in points], [point.value for point in points]
-    axes.vlines(orders, [point.low for point in points], [point.high for point in points], color=colour, linewidth=3)
-    axes.plot(orders, values, color=colour, linestyle=line, marker="o", markersize=marker, zorder=3)
+    ends = [point.low for point in points], [point.high for point in points]
+    axes.vlines(orders, *ends, color=colour, linewidth=bar, alpha=0.3, zorder=2)
+    for limits in ends:
+        axes.scatter(orders, limits, marker="_", color=colour, s=bar**2, linewidths=1.2, zorder=3)
+    axes.plot(orders, values, color=colour, linestyle=line, linewidth=1.4, marker="o", markersize=3.5, zorder=4)
 
 
 def _band(point: Point) -> tuple[float, float]:
@@ -97,7 +99,7 @@ def _dressed(axes: Axes, releases: Sequence[Release], title: str) -> None:
     banded = len(releases) == 1 and points[0].band_low is not None
     which = "\nbars: at each order by itself; band: at all orders at once" if banded else ", at each order by itself"
     axes.set_xlabel(
-        f"{Profile.order_axis}\n"
+        f"{textwrap.fill(Profile.order_axis, 54)}\n"
         f"{price_line(releases[0]).replace('bars hold', 'bars and band hold' if banded else 'bars hold')}{which}"
     )
     axes.set_ylabel(Profile.axis)

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..published import Release
-from ..release.outcome import GroupRelease, Outcome
+from ..release.outcome import GroupRelease, Outcome, largest_first
 from ..spoken import short
 from . import finding
 from .profile_panels import MOST_PANELS, panels
 from .profile_picture import MOST_CURVES, group_profiles, profile, shown_name
 from .save import picture_bytes
-from .style import BLUE, GREY, INK, SKY, canvas, capital, in_style, price_line, shortened, titled
+from .style import BLUE, GREY, INK, SKY, WIDTH, canvas, capital, in_style, price_line, shortened, titled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,9 +26,11 @@ _NAMED = 60  # groups; with more of them names would not be readable
 
 
 @in_style
-def release_picture(releases: list[Release] | list[GroupRelease]) -> Figure:
-    """One release, or a table of groups. Everything shown may be published, as the releases may."""
+def release_picture(releases: list[Release] | list[GroupRelease], in_order: bool = False) -> Figure:
+    """One release, or a table of groups, the largest first unless they are in order. Everything shown may be published,
+    as the releases may."""
     groups = [one for one in releases if isinstance(one, GroupRelease)]
+    groups = groups if in_order else largest_first(groups)
     if groups:
         if groups[0].release.points and len(groups) <= MOST_CURVES:
             return group_profiles(groups)
@@ -43,11 +45,11 @@ def release_bytes(outcome: Outcome, path: Path) -> bytes:
     """The same as what goes into the file `path`."""
     title = f"{outcome.plan.statistic}, released privately"
     alt = f"{title}: the value with its interval, {len(outcome.releases):,} of them."
-    return picture_bytes(release_picture(outcome.releases), path, title, alt)
+    return picture_bytes(release_picture(outcome.releases, outcome.in_order), path, title, alt)
 
 
 def _single(release: Release) -> Figure:
-    figure, (axes,) = canvas(10.0, 2.7)
+    figure, (axes,) = canvas(WIDTH, 2.9)
     _interval(axes, release, 0)
     for x, away, where in ((release.low, -8, "right"), (release.high, 8, "left")):
         axes.annotate(short(x), (x, 0), xytext=(away, 0), textcoords="offset points", ha=where, va="center", color=GREY)
@@ -62,9 +64,8 @@ def _single(release: Release) -> Figure:
     return figure
 
 
-def _named(groups: list[GroupRelease]) -> Figure:
-    ordered = sorted(groups, key=lambda one: (-one.release.value, one.group))
-    figure, (axes,) = canvas(11.0, 1.9 + 0.42 * len(ordered))
+def _named(ordered: list[GroupRelease]) -> Figure:
+    figure, (axes,) = canvas(WIDTH, 2.1 + 0.42 * len(ordered))
     for place, one in enumerate(ordered):
         _interval(axes, one.release, place)
         said = f"{short(one.release.value)}  ({short(one.release.low)} to {short(one.release.high)})"
@@ -84,7 +85,7 @@ def _named(groups: list[GroupRelease]) -> Figure:
 def _ranked(groups: list[GroupRelease]) -> Figure:
     """Too many for names: values by rank, with their intervals as a band. The table has the names."""
     ordered = sorted((one.release for one in groups), key=lambda one: -one.value)
-    figure, (axes,) = canvas(10.0, 5.0)
+    figure, (axes,) = canvas(WIDTH, 5.0)
     ranks = range(1, len(ordered) + 1)
     axes.vlines(ranks, [one.low for one in ordered], [one.high for one in ordered], color=SKY, linewidth=1.5)
     axes.plot(ranks, [one.value for one in ordered], color=BLUE, linewidth=2.5)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import ArgumentError
-from ..page import document, escaped
+from ..page import dark_colours, document, escaped
 from . import style
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ _VARIABLES = {
     style.INK: "--ink",
     style.GREY: "--quiet",
     style.GRID: "--grid",
+    style.WHITE: "--paper",
 }
 
 
@@ -41,12 +42,27 @@ def picture_bytes(figure: Figure, path: Path, title: str, alt: str) -> bytes:
     if kind == ".html":
         body = f'<h1>{escaped(title)}</h1>\n<figure class="wide">{inline_svg(figure, alt)}</figure>'
         return document(title, body).encode()
-    return _saved(figure, kind[1:], title)
+    return themed(_saved(figure, "svg", title)) if kind == ".svg" else _saved(figure, "png", title)
+
+
+def themed(svg: bytes) -> bytes:
+    """The picture in the dark colours of our pages where its reader prefers them.
+
+    Every colour stands where it is used, too, for programs that know no style sheets.
+    """
+    dark = dark_colours()
+    rules = "".join(
+        f'[style*="{what}: {colour.lower()}"] {{ {what}: {dark[variable]} !important }}\n'
+        for colour, variable in _VARIABLES.items()
+        for what in ("fill", "stroke")
+    )
+    sheet = f"<style>\n@media screen and (prefers-color-scheme: dark) {{\n{rules}}}\n</style>\n</defs>"
+    return svg.replace(b"</defs>", sheet.encode(), 1)
 
 
 def inline_svg(figure: Figure, alt: str) -> str:
     """The picture as an element of a page, in the colours of the page, its words for those who do not see it."""
-    text = _saved(figure, "svg", alt, transparent=True).decode()
+    text = _saved(figure, "svg", alt).decode()
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", text, flags=re.DOTALL)
     for colour, variable in _VARIABLES.items():
@@ -55,12 +71,13 @@ def inline_svg(figure: Figure, alt: str) -> str:
 
 
 @style.in_style
-def _saved(figure: Figure, kind: str, title: str, transparent: bool = False) -> bytes:
+def _saved(figure: Figure, kind: str, title: str) -> bytes:
+    """An SVG has no ground of its own; a PNG has a white one, since it cannot change its colours."""
     buffer = io.BytesIO()
     metadata = {"Software": None, "Title": title} if kind == "png" else {"Date": None, "Creator": None, "Title": title}
     with warnings.catch_warnings():
         # Letters that the font has not are drawn as boxes; a release that is spent is not lost over that.
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
         figure.draw_without_rendering()  # what stands beside the axes has its place only once they have theirs
-        figure.savefig(buffer, format=kind, dpi=140, metadata=metadata, transparent=transparent)
+        figure.savefig(buffer, format=kind, dpi=140, metadata=metadata, transparent=kind == "svg")
     return buffer.getvalue()

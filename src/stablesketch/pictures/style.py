@@ -24,9 +24,10 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#8CC8EC"
-INK, GREY, GRID = "#1A1A1A", "#555555", "#DDDDDD"
+INK, GREY, GRID, WHITE = "#1A1A1A", "#555555", "#DDDDDD", "#FFFFFF"
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, INK)
 LINES = ("-", "--", "-.", ":")
+WIDTH = 8.0  # inches: words are legible where a telephone shows it at half size
 
 _STYLE: dict[str, Any] = {
     "font.size": 13,
@@ -141,7 +142,7 @@ def plain_ticks(axes: Axes, x: bool = False, y: bool = False, percent: bool = Fa
 def price_line(release: Release) -> str:
     """What stands below every picture of releases: how sure its bars are, and what it cost."""
     return (
-        f"bars hold the truth in {100 * release.confidence:g} of 100 releases; ε = {at_most(release.epsilon)}, "
+        f"bars hold the truth in {100 * release.confidence:g} of 100 releases;\nε = {at_most(release.epsilon)}, "
         f"δ = {at_most(release.delta, 3)}"
     )
 

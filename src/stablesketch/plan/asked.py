@@ -12,6 +12,7 @@ from ..errors import ArgumentError, ArgumentTypeError, shortened
 from ..privacy import Privacy
 from ..privacy.sampling import Sampling
 from ..statistic import Statistic, from_dict
+from ..wording import arg, stat
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -131,7 +132,7 @@ class Asked:
             least = self.measurement.sharing * (HEADER_BYTES + math.ceil(fewest * bytes_each))
             raise ArgumentError(
                 "memory", self.memory_as_given or self.memory, f"the smallest plan takes {least} bytes",
-                f"Pass memory={least} or more",
+                f"Pass {arg('memory', least)} or more",
             )  # fmt: skip
         return min(fits, LARGEST_SIZE)
 
@@ -146,7 +147,8 @@ class Asked:
             raise ArgumentError(
                 "entries_per_key", self.entries_per_key,
                 f"every key touches all that {self.statistic} is measured with",
-                "Leave it out; moments of orders below 1 and entropy have buckets, by mechanism='sketch'",
+                "Leave it out; moments of orders below 1 and entropy have buckets, by "
+                f"{arg('mechanism', 'sketch')}",
             )  # fmt: skip
 
     def changed(self, **changes: Any) -> Asked:
@@ -211,7 +213,7 @@ def asked(
 ) -> Asked:  # fmt: skip
     """The arguments of `ss.plan`, checked."""
     if not isinstance(statistic, Statistic):
-        raise ArgumentTypeError("statistic", statistic, "not a statistic", "Pass ss.Hill(0.5), for example")
+        raise ArgumentTypeError("statistic", statistic, "not a statistic", f"Pass {stat('Hill', 0.5)}, for example")
     statistic.check_released()
     if not isinstance(privacy, Privacy):
         raise ArgumentTypeError("privacy", privacy, "not a Privacy", "Pass ss.Privacy(epsilon=1.0, delta=1e-9, ...)")
@@ -220,7 +222,10 @@ def asked(
     if len(given) > 1:
         (first, value), (second, _), *_ = given.items()
         raise ArgumentError(
-            first, value, f"{second}= is given too, and either decides the size", f"Leave out {first}= or {second}="
+            first,
+            value,
+            f"{arg(second)} is given too, and either decides the size",
+            f"Leave out {arg(first)} or {arg(second)}",
         )
     if not isinstance(deletes, bool):
         raise ArgumentTypeError("deletes", deletes, "not True or False", "Pass True to allow deletes")
@@ -228,11 +233,14 @@ def asked(
         raise ArgumentError("mechanism", mechanism, "there is no such mechanism", 'Pass "sketch", "exact" or "bare"')
     if mechanism == "exact" and (size is not None or memory is not None):
         (named,) = (name for name in ("size", "memory") if name in given)
-        way_out = f"Leave out {named}="
+        way_out = f"Leave out {arg(named)}"
         raise ArgumentError(named, given[named], "the exact mechanism holds every key and has no size", way_out)
     if mechanism != "sketch" and entries_per_key is not None:
         raise ArgumentError(
-            "entries_per_key", entries_per_key, f"mechanism {mechanism!r} has no buckets", "Leave out entries_per_key="
+            "entries_per_key",
+            entries_per_key,
+            f"mechanism {mechanism!r} has no buckets",
+            f"Leave out {arg('entries_per_key')}",
         )
     several = isinstance(size, Sequence) and not isinstance(size, str)
     each = isinstance(entries_per_key, Sequence) and not isinstance(entries_per_key, str)
@@ -293,7 +301,7 @@ def _checked_error(error: float) -> float:
     if isinstance(error, bool) or not isinstance(error, int | float):
         raise ArgumentTypeError("error", error, "not a number", "Pass an error such as 0.05")
     if not 0.0 < error < 1.0:
-        raise ArgumentError("error", error, "it must lie between 0 and 1", "Pass error=0.05 for 5%")
+        raise ArgumentError("error", error, "it must lie between 0 and 1", f"Pass {arg('error', 0.05)} for 5%")
     return float(error)
 
 
@@ -301,7 +309,7 @@ def _checked_size(size: Any, least: int = LEAST_SIZE) -> int:
     if isinstance(size, bool) or not isinstance(size, int):
         raise ArgumentTypeError("size", size, "not a number of entries", "Pass an integer such as 500")
     if not least <= size <= LARGEST_IN_ALL:
-        way_out = "Pass size=200, for example, or leave it out"
+        way_out = f"Pass {arg('size', 200)}, for example, or leave it out"
         raise ArgumentError("size", size, f"it must lie between {LEAST_SIZE} and {LARGEST_IN_ALL:,}", way_out)
     return size
 

@@ -6,6 +6,7 @@ import math
 
 from ..errors import StablesketchError
 from ..spoken import about, short
+from ..wording import arg
 from .mechanism import mechanism_of, needs_promise
 from .plan import Plan
 
@@ -15,7 +16,7 @@ _WORTH_SAYING = 2.0
 
 def exact_instead(plan: Plan) -> str:
     """How many times as accurate `mechanism="exact"` would be, and what it needs; empty if less than twice."""
-    better = in_an_example(plan, "mechanism='exact'")
+    better = in_an_example(plan, arg("mechanism", "exact"))
     needs = "It holds every key in memory, so it is for data whose keys fit there and may be held"
     return f"{better[:1].upper()}{better[1:]}. {needs}." if better else ""
 

@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 
 from ..errors import ArgumentError, PlanInfeasible
+from ..wording import arg
 
 _HEAVIEST = 2**40  # heavier ones would be fewer, but a product of weight and X must stay far from the end of an entry
 _MOST = 1 << 20  # more would make a release take minutes
@@ -42,8 +43,9 @@ class Phantoms:
         phantoms = cls.of_mass(p, at_least)
         if phantoms.count > _MOST:
             raise PlanInfeasible(
-                f"a floor of {phantoms.mass(p):.3g} would take {phantoms.count:,} phantom keys, more than {_MOST:,}. "
-                "Pass mechanism='exact', or a larger ε, or a smaller max_value or pairs_per_person."
+                f"a floor of {phantoms.mass(p):.3g} would take {phantoms.count:,} phantom keys, "
+                f"more than {_MOST:,}. Pass {arg('mechanism', 'exact')}, or a larger ε, or a "
+                "smaller max_value or pairs_per_person."
             )
         return phantoms
 

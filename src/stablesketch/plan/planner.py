@@ -9,6 +9,7 @@ from ..errors import ArgumentError, PlanInfeasible
 from ..privacy import Privacy
 from ..privacy.sampling import Sampling
 from ..statistic import Statistic
+from ..wording import arg, stat
 from .asked import Asked, MechanismName
 from .asked import asked as asked_for
 from .mechanism import find, mechanism_for
@@ -65,7 +66,7 @@ def planned(asked: Asked) -> Plan:
     if sampling is not None and (way is None or (asked.size is None and asked.memory is None)):
         raise ArgumentError(
             "sampling", sampling.rate, "sampling is for bare sketches of a moment, of a given size",
-            "Pass ss.Moment(...), mechanism='bare' and size= or memory= with it",
+            f"Pass {stat('Moment', ...)}, {arg('mechanism', 'bare')} and {arg('size')} or {arg('memory')} with it",
         )  # fmt: skip
     way = mechanism_for(statistic, asked.mechanism, sampled=sampling is not None)
     if way.computes:
@@ -80,7 +81,10 @@ def planned(asked: Asked) -> Plan:
         asked.no_buckets()
     if way.exact and asked.size is not None:
         raise ArgumentError(
-            "size", asked.size, f"{statistic} is known exactly before the noise, and has no size", "Leave out size="
+            "size",
+            asked.size,
+            f"{statistic} is known exactly before the noise, and has no size",
+            f"Leave out {arg('size')}",
         )
     return way.plan(asked)
 

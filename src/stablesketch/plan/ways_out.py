@@ -1,7 +1,6 @@
 """What a refusal suggests instead: only what leads to a number if it is followed to the letter.
 
-Suggestions are written as a caller writes them in Python: `error=0.1` to pass that, "leave out error=" to pass nothing,
-`ss.Renyi(0.9)` for another statistic. The command line translates them into its options (cli/exits.py).
+Arguments and statistics are named as wording.py says, so that each interface spells them.
 """
 
 from __future__ import annotations
@@ -9,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..statistic import Statistic
+from ..wording import arg
 
 
 def either(ways: Sequence[str]) -> str:
@@ -23,10 +23,10 @@ def either(ways: Sequence[str]) -> str:
 def a_larger_error(best: float) -> str:
     """What to ask for where `best` is the least error there is; of 1 and more none can be aimed at."""
     asked = 1.05 * best  # so that two digits are enough
-    return f"Pass error={asked:.2g}" if asked < 0.995 else "Leave out error="
+    return f"Pass {arg('error', float(f'{asked:.2g}'))}" if asked < 0.995 else f"Leave out {arg('error')}"
 
 
 def instead_of(statistic: Statistic, part: Statistic) -> str:
-    """A statistic that does without a measurement which cannot be had, as a call; empty if there is none like it."""
+    """A statistic that does without a measurement which cannot be had, to be named; empty if there is none like it."""
     other = statistic.without(part)
-    return "" if other is None else other.call
+    return "" if other is None else other.named

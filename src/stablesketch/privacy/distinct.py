@@ -69,6 +69,7 @@ from ..errors import ArgumentError, ArgumentTypeError, PlanInfeasible
 from ..secret import Secret
 from ..sketch import register_law
 from ..sketch.estimators import checked_confidence
+from ..wording import arg
 from . import discrete_laplace
 from .keyed_integers import KeyedIntegers
 from .privacy import Privacy
@@ -167,9 +168,10 @@ def phantoms_for(privacy: Privacy) -> PhantomNumber:
     centre = c - 1 + k
     if centre > _MOST:
         raise PlanInfeasible(
-            f"ε = {privacy.epsilon:g} with up to {c:,} pairs a person would take {centre:,} phantom keys, more than "
-            f"{_MOST:,}. Pass mechanism='exact', or a larger ε, or a smaller pairs_per_person; the noise has a "
-            f"deviation of {math.sqrt(discrete_laplace.variance(scale)):,.0f} keys."
+            f"ε = {privacy.epsilon:g} with up to {c:,} pairs a person would take {centre:,}"
+            f" phantom keys, more than {_MOST:,}. Pass {arg('mechanism', 'exact')}, or a "
+            "larger ε, or a smaller pairs_per_person; the noise has a deviation of "
+            f"{math.sqrt(discrete_laplace.variance(scale)):,.0f} keys."
         )
     return PhantomNumber(centre, privacy.epsilon, c, privacy.copies)
 

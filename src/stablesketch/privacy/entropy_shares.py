@@ -14,6 +14,7 @@ from functools import cached_property
 
 from ..errors import ArgumentError
 from ..sketch.estimators.entropy_mean import entropy_mean_law
+from ..wording import arg
 from .exact_entropy import failure
 from .privacy import Privacy
 
@@ -44,7 +45,7 @@ class EntropyShares:
         if self.copies > 1 and self.privacy.relation == "replace":
             raise ArgumentError(
                 "copies", self.copies, "under replace a pair may change its group, and that moves two of them",
-                "Use relation='add_remove' with twice the pairs_per_person",
+                f"Use {arg('relation', 'add_remove')} with twice the pairs_per_person",
             )  # fmt: skip
         if self.size < 0:
             raise ArgumentError("size", self.size, "a sketch has some entries", "Pass 16 or more, or 0: exact totals")

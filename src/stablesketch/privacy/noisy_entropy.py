@@ -62,6 +62,7 @@ from ..arrays import Array
 from ..errors import ArgumentError
 from ..sketch.estimators.entropy_mean import entropy_mean, entropy_mean_deviation
 from ..sketch.estimators.entropy_mean import size_for as mean_size_for
+from ..wording import arg
 from . import discrete_laplace
 from .bucket_entropy import TERM_ERROR, bucket_mass, bucket_norm
 from .charge import Charge
@@ -244,7 +245,9 @@ class EntropyNoise(EntropyShares):
     def measure_exact(self, totals: Collection[int], below: discrete_laplace.Below) -> NoisyMass:
         """The same from the totals of all keys, each above 0, where `size` is 0."""
         if self.size:
-            raise ArgumentError("size", self.size, "exact totals have no entries", "Make the noise with size=0")
+            raise ArgumentError(
+                "size", self.size, "exact totals have no entries", f"Make the noise with {arg('size', 0)}"
+            )
         return self._released(sum(totals), lambda: exact_mass(totals), below)
 
     def _released(self, total: int, mass: Callable[[], Fraction], below: discrete_laplace.Below) -> NoisyMass:

@@ -9,6 +9,7 @@ from typing import Any, Literal, cast, get_args
 
 from ..errors import ArgumentError, ArgumentTypeError
 from ..numeric import checked_real, is_whole
+from ..wording import arg
 
 Relation = Literal["replace", "add_remove"]
 Unit = Literal["pair", "key"]
@@ -78,7 +79,8 @@ class Privacy:
                 "delta",
                 self.delta,
                 "no sketch reaches δ = 0: its randomness comes from a key, and numbers have finite precision",
-                "Pass a negligible δ such as 1e-12; plans with mechanism='exact' report δ = 0 where they reach it",
+                f"Pass a negligible δ such as 1e-12; plans with {arg('mechanism', 'exact')} report "
+                "δ = 0 where they reach it",
             )
         if not 0.0 < self.delta < 1.0:
             raise ArgumentError("delta", self.delta, "δ is a probability between 0 and 1", "Pass one such as 1e-9")
@@ -96,8 +98,8 @@ class Privacy:
         if self.groups > 1 and (self.relation, self.unit) != ("add_remove", "pair"):
             raise ArgumentError(
                 "groups", self.groups, "groups that are released apart are for pairs that are added or removed",
-                "Pass relation='add_remove'; a replaced pair is one removed and one added, so with twice the "
-                "pairs_per_person and groups",
+                f"Pass {arg('relation', 'add_remove')}; a replaced pair is one removed and one "
+                "added, so with twice the pairs_per_person and groups",
             )  # fmt: skip
 
     def __repr__(self) -> str:

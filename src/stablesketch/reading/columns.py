@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..errors import ArgumentError, ArgumentTypeError, DataError
+from ..wording import arg
 from .header import Doubt, missing_column
 
 OnBad = Literal["error", "skip"]
@@ -105,7 +106,7 @@ def checked_columns(key: object, value: object = None, by: object = None, person
     if columns.key == (columns.person,):
         raise ArgumentError(
             "person", columns.person, "it must not be the column of keys: every key would be cut to a few rows",
-            "Name the column of people, or leave out person= and pass unit='key' if every key is a person",
+            f"Name that of people; if every key is a person, leave out {arg('person')} and pass {arg('unit', 'key')}",
         )  # fmt: skip
     return columns
 
@@ -115,10 +116,10 @@ def _names(argument: str, given: object, least: int, most: int | None = None) ->
         return ()
     names = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, list | tuple) else None
     if names is None or not all(isinstance(name, str) and name for name in names):
-        raise ArgumentTypeError(argument, given, "not the name of a column", f'Pass a text: {argument}="app"')
+        raise ArgumentTypeError(argument, given, "not the name of a column", f"Pass a text: {arg(argument, 'app')}")
     if len(names) < least or (most is not None and len(names) > most):
         wanted = "one column" if most == 1 else "at least one column"
-        raise ArgumentError(argument, given, f"{wanted} is needed", f'Pass {argument}="app"')
+        raise ArgumentError(argument, given, f"{wanted} is needed", f"Pass {arg(argument, 'app')}")
     if len(set(names)) < len(names):
         raise ArgumentError(argument, given, "a column is named twice", "Name each once")
     return tuple(str(name) for name in names)
@@ -201,7 +202,7 @@ def bad_rows(columns: Columns, *, text: bool, largest: int | None, way_out: str 
 
     `way_out` is what to do, where such rows cannot be dropped or skipped.
     """
-    fill = way_out or "Drop such rows first, fill them, or skip them (--on-bad skip, on_bad='skip')"
+    fill = way_out or f"Drop such rows first, fill them, or skip them ({arg('on_bad', 'skip')})"
     empty = "is empty or null" if text else "is null"
     found = [BadRow(name, f"{quoted(name)} is null", empty, fill) for name in columns.names]
     if columns.value is None:
@@ -214,12 +215,12 @@ def bad_rows(columns: Columns, *, text: bool, largest: int | None, way_out: str 
         number = f"try_cast({value} as decimal(38, 0))"
         found.append(BadRow(columns.value, f"{number} is null", "is above 2^53", "Use a coarser unit"))
     least = way_out or (
-        "Leave such rows out: skip them (--on-bad skip, on_bad='skip'), or select the others in SQL (where ... >= 1)"
+        f"Leave such rows out: skip them ({arg('on_bad', 'skip')}), or select the others in SQL (where ... >= 1)"
     )
     found.append(BadRow(columns.value, f"{number} < 1", "is below 1, and values are 1 or more", least, below=1))
     found.append(BadRow(columns.value, f"{number} > {_LARGEST}", "is above 2^53", "Use a coarser unit", above=_LARGEST))
     if largest is not None and largest < _LARGEST:
-        way_out = f"Clip values to {largest:,} (clip=True), or promise a larger one (max_value=)"
+        way_out = f"Clip values to {largest:,} ({arg('clip', True)}), or promise a larger one ({arg('max_value')})"
         problem = f"is above the promised max_value = {largest:,}, which the guarantee rests on"
         found.append(BadRow(columns.value, f"{number} > {largest}", problem, way_out, above=largest))
     return found
@@ -229,5 +230,5 @@ def total_above(source: str, largest: int) -> DataError:
     """Where whole keys are protected, and one has more than was promised; how much is not shown."""
     return DataError(
         source, f"the total of a key is above the promised max_value = {largest:,}",
-        "Clip totals to it (clip=True), or promise a larger one (max_value=)",
+        f"Clip totals to it ({arg('clip', True)}), or promise a larger one ({arg('max_value')})",
     )  # fmt: skip

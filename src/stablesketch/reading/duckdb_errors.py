@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from ..errors import DataError, in_one_line
+from ..wording import arg
 from .lines import too_long
 
 _ABOUT_VALUES = ("Conversion Error", "Invalid Input Error", "Out of Range Error", "Invalid Error")
@@ -28,7 +29,9 @@ def data_error(source: str, text: str) -> DataError:
 def _no_file(source: str, text: str) -> DataError | None:
     """A file that is not there, or is none of its kind."""
     if re.search(r"too small to be a Parquet file|No magic bytes found", text):
-        return DataError(source, "this is not a Parquet file", "Check where it comes from, or state its --format")
+        return DataError(
+            source, "this is not a Parquet file", f"Check where it comes from, or state its {arg('format')}"
+        )
     # A query reads the files that it names and that are there; DuckDB says of all others that they are not allowed.
     found = re.search(r'Cannot access file "(.+?)" - file system operations are disabled', text)
     if found is None:
@@ -42,7 +45,7 @@ def _bad_csv(source: str, text: str) -> DataError | None:
     """A line that no row can be made of."""
     file = re.search(r"^\s*file = (.+)$", text, re.MULTILINE)
     name = file[1] if file else source
-    skipped = "Repair it, state the --delimiter, or skip such rows (--on-bad skip, on_bad='skip')"
+    skipped = f"Repair it, state the {arg('delimiter')}, or skip such rows ({arg('on_bad', 'skip')})"
     if "CSV Parser state machine reached an invalid state" in text:
         return DataError(
             name, "some lines end with \\r\\n and others with \\n, or quotes are malformed", "Repair the file"
@@ -60,7 +63,7 @@ def _bad_csv(source: str, text: str) -> DataError | None:
     if re.search(r"^Invalid unicode", text, re.MULTILINE):
         return DataError(name, "the text is not UTF-8", skipped, row=row)
     if re.search(r"^Value with unterminated quote", text, re.MULTILINE):  # not skipped: whole_lines.py
-        return DataError(name, "a quoted field does not end", "Repair it, or state the --delimiter", row=row)
+        return DataError(name, "a quoted field does not end", f"Repair it, or state the {arg('delimiter')}", row=row)
     if "casting" in text or "convert" in text:  # a cast that DuckDB moved into its reader
         return _bad_value(source, text)
     return DataError(name, "malformed CSV", skipped, row=row)

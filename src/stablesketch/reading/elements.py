@@ -18,6 +18,7 @@ import numpy as np
 
 from ..errors import ArgumentError, ArgumentTypeError, DataError
 from ..sketch.columns import MAX_WEIGHT
+from ..wording import arg
 from .columns import BadRow, Columns, OnBad, bad_rows, no_key, no_value
 
 NAME = "the PCollection"
@@ -38,7 +39,7 @@ def check_elements(**there: object) -> None:
     """Refuses a name where it can only be said whether elements have such a thing."""
     for name, given in there.items():
         if not isinstance(given, bool):
-            raise ArgumentTypeError(name, given, "elements have no columns", f"Pass {name}=True, or leave it out")
+            raise ArgumentTypeError(name, given, "elements have no columns", f"Pass {arg(name, True)}, or leave it out")
 
 
 @dataclass(frozen=True)

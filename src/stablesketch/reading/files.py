@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import ArgumentError, DataError
+from ..wording import arg
 from .columns import FRAME_CAST, Cast, Columns, OnBad
 from .duckdb import DuckDB, text_literal
 from .found import Format, found_in_file, same_format
@@ -181,7 +182,7 @@ def _parquet(duckdb: DuckDB, files: Sequence[Path], columns: Columns) -> Table:
         _same_types(duckdb, files, columns, types)
     each = [File(duckdb.named(path), reader.format(_literal([path]))) for path in files]
     read = text_literal(str(files[0])).replace("{", "{{").replace("}", "}}") if len(files) == 1 else "..."
-    cast = Cast(f"Cast it in a query instead of naming the file (--sql, sql=): select * replace ({{}}) from {read}")
+    cast = Cast(f"Cast it in a query instead of naming the file ({arg('sql')}): select * replace ({{}}) from {read}")
     return Table(duckdb, _name(duckdb, files), origin, types, False, each, cast=cast, counted=True)
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from ..errors import ArgumentError, DataError
+from ..wording import arg, in_python
 from .columns import Columns
 from .header import cells_of
 from .lines import LONGEST_LINE
@@ -87,7 +88,9 @@ def format_by_name(paths: Sequence[Path], given: str | None) -> Format:
         kind, _ = suffix_format(path)
         if kind is None:
             raise DataError(
-                str(path), "the suffix does not say what is in this file", f"State it: --format {'|'.join(FORMATS)}"
+                str(path),
+                "the suffix does not say what is in this file",
+                f"State it: {arg('format')} {'|'.join(FORMATS)}",
             )
         kinds.append(kind)
     return same_format(kinds)
@@ -97,7 +100,10 @@ def same_format(kinds: Sequence[Format]) -> Format:
     """The one format of files that are read together."""
     if len(set(kinds)) > 1:
         raise ArgumentError(
-            "format", sorted(set(kinds)), "files of several formats at once", "Read those of one format, or use --sql"
+            "format",
+            sorted(set(kinds)),
+            "files of several formats at once",
+            f"Read those of one format, or use {arg('sql')}",
         )
     return kinds[0]
 
@@ -185,7 +191,7 @@ def _found(
         if looks and header:
             raise ArgumentError(
                 "on_bad", "skip", "the first line looks like JSON, and may be one that is to be skipped",
-                "Say what it is: format='json', or format='csv'",
+                f"Say what it is: {arg('format', 'json')}, or {arg('format', 'csv')}",
             )  # fmt: skip
         stated = "csv"
     if stated is None and header and looks:
@@ -216,7 +222,8 @@ def _say(name: str, found: Found) -> None:
     if found.format in ("csv", "tsv"):
         between = f" separated by {_DELIMITERS.get(found.delimiter, repr(found.delimiter))}"
     packed = f", compressed with {found.packed}" if found.packed else ""
-    LOG.info(
-        "%s: read as %s%s%s, by its first bytes. To read it otherwise, pass format= or delimiter=",
-        name, _WORDS[found.format], between, packed,
-    )  # fmt: skip
+    said = (
+        f"{name}: read as {_WORDS[found.format]}{between}{packed}, by its first bytes. To read it otherwise, pass "
+        f"{arg('format')} or {arg('delimiter')}"
+    )
+    LOG.info("%s", in_python(said), extra={"wording": said})

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 from ..errors import DataError, did_you_mean
+from ..wording import arg
 from .lines import LONGEST_LINE, too_long
 from .packed import opened_text, unreadable
 
@@ -105,7 +106,7 @@ def _split(held: bytes, delimiter: bytes, source: str, *, ended: bool) -> tuple[
             problem = (
                 "a quoted field of the first row does not end" if quoted else "a field has spaces before its quotes"
             )
-            raise DataError(source, problem, "Repair it, or state the --delimiter", row=1)
+            raise DataError(source, problem, f"Repair it, or state the {arg('delimiter')}", row=1)
         cells.append(found[1].replace(b'""', b'"') if quoted else found[0])
         if held.startswith(delimiter, after):
             place = after + len(delimiter)
@@ -115,7 +116,7 @@ def _split(held: bytes, delimiter: bytes, source: str, *, ended: bool) -> tuple[
             raise DataError(
                 source,
                 "a field of the first row has text after its quotes",
-                "Repair it, or state the --delimiter",
+                f"Repair it, or state the {arg('delimiter')}",
                 row=1,
             )
         return cells, end.end()
@@ -142,7 +143,7 @@ def column_names(first: FirstRow, source: str, *, header: bool) -> list[str]:
     if len(set(names)) < len(names) or not all(names):
         raise DataError(
             source, "the names in the header are not all different, or some are empty",
-            "Repair the header, or pass --no-header (header=False) and use column0, column1, ...",
+            f"Repair the header, or pass {arg('header', False)} and use column0, column1, ...",
         )  # fmt: skip
     return names
 
@@ -153,8 +154,8 @@ Doubt = Literal["", "header", "fields", "query"]
 _DOUBTS = {
     "header": (
         "a file without a header begins with a row",
-        "Look at its first line yourself; if that is no header, pass --no-header (header=False) and name column0, "
-        "column1 and so on",
+        f"Look at its first line yourself; if that is no header, pass {arg('header', False)}"
+        " and name column0, column1 and so on",
     ),
     "query": (
         "a query over a file without a header takes a row for one",

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..errors import ArgumentError, ArgumentTypeError, DataError
+from ..wording import arg
 from .columns import FRAME_CAST, Columns, OnBad
 from .duckdb import DuckDB
 from .files import checked_delimiter, open_as, open_files, resolved
@@ -52,7 +53,7 @@ def opened(duckdb: DuckDB, data: object, columns: Columns, how: Input, on_bad: O
                 "on_bad",
                 on_bad,
                 "one invalid cell would take all pairs of its row with it",
-                "Repair it, or leave out wide=",
+                f"Repair it, or leave out {arg('wide')}",
             )
         asked = source_columns(columns)
         source = opened(duckdb, data, asked, replace(how, wide=False), on_bad)
@@ -71,7 +72,7 @@ def opened(duckdb: DuckDB, data: object, columns: Columns, how: Input, on_bad: O
         if "-" in paths:
             return _standard_input(duckdb, paths, columns, how, on_bad)
         if len(paths) == 1 and os.path.isfile(paths[0]) and _database_kind(Path(paths[0])):
-            raise DataError(paths[0], "this is a database", "Say what to read from it: --sql 'select ...'")
+            raise DataError(paths[0], "this is a database", f"Say what to read from it: {arg('sql', 'select ...')}")
         return open_files(
             duckdb, paths, columns, format=how.format, header=how.header, delimiter=how.delimiter, on_bad=on_bad
         )

@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Any
 
 from ..errors import DataError
+from ..wording import arg
 from .columns import FRAME_CAST, Cast, Columns, OnBad, checked_types
 from .duckdb import DuckDB, prefetched
 from .header import Doubt, column_names, first_row
@@ -139,7 +140,7 @@ def csv_stream(file: Readable, name: str, *, header: bool, delimiter: str) -> St
             where = re.search(r"Row #(\d+): (Expected \d+ columns, got \d+)", str(error))
             row = int(where[1]) + header if where else None
             problem = where[2] if where else str(error).split(": ")[0]
-            raise DataError(name, problem, "Repair the input, or state the --delimiter", row=row) from None
+            raise DataError(name, problem, f"Repair the input, or state the {arg('delimiter')}", row=row) from None
         except OSError as error:  # a damaged archive
             raise unreadable(name, error) from None
 
@@ -161,7 +162,7 @@ def _up_to(mark: str, batches: Iterator[Any], name: str) -> Iterator[Any]:
                 yield held
             held = batch
     if held is None or {column[-1].as_py() for column in held.columns} != {mark}:
-        raise DataError(name, "a quoted field does not end", "Repair the input, or state the --delimiter")
+        raise DataError(name, "a quoted field does not end", f"Repair the input, or state the {arg('delimiter')}")
     if held.num_rows > 1:
         yield held.slice(0, held.num_rows - 1)
 

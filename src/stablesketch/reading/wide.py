@@ -18,6 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..errors import ArgumentError, DataError
+from ..wording import arg
 from .columns import BadRow, Columns, checked_columns, is_whole, no_value, quoted
 from .duckdb import DuckDB, text_literal
 from .libraries import need
@@ -36,8 +37,9 @@ def long_columns(key: object = None, value: object = None, by: object = None, pe
     for name, given in (("key", key), ("value", value)):
         if given is not None:
             raise ArgumentError(
-                name, given, "in a wide table every column that is not named by by= or person= is a key",
-                f"Leave out {name}=, or wide=",
+                name, given,
+                f"in a wide table every column that is not named by {arg('by')} or {arg('person')} is a key",
+                f"Leave out {arg(name)}, or {arg('wide')}",
             )  # fmt: skip
     return checked_columns(KEY, VALUE, by, person)
 
@@ -57,7 +59,8 @@ def long_form(table: Table, columns: Columns, zeros: Zeros) -> Table:
     for name in keys:
         if not table.text and not is_whole(table.types[name]):
             raise DataError(
-                table.name, f"{no_value(table.types[name])}; every column but those of by= and person= is a key",
+                table.name,
+                f"{no_value(table.types[name])}; every column but those of {arg('by')} and {arg('person')} is a key",
                 f"{table.cast.whole(name)}; or leave the column out", column=name,
             )  # fmt: skip
     zero = _zero(text=table.text)
@@ -128,13 +131,14 @@ def _said(zeros: Zeros, *, text: bool) -> dict[str, Any]:
     """How a bad cell of the long form is named, and what is said of it."""
     refused = BadRow(
         VALUE, _zero(text=text), "is 0: under replace the number of pairs is public, and a 0 is not a pair",
-        "Pass relation='add_remove', where a 0 is an absent key",
+        f"Pass {arg('relation', 'add_remove')}, where a 0 is an absent key",
     )  # fmt: skip
     return {
         "numbered": _PLACE,
         "cell_of": quoted(KEY),
         "refused": [refused] if zeros == "refused" else [],
-        "way_out": "Repair it; what is not a key is named by by= or person=, or left out in a query (--sql, sql=)",
+        "way_out": f"Repair it; what is not a key is named by {arg('by')} or {arg('person')}, or "
+        f"left out in a query ({arg('sql')})",
     }
 
 

@@ -21,6 +21,7 @@ from ..plan.ways_out import instead_of
 from ..privacy import Privacy
 from ..privacy.charge import Charge
 from ..published import Terms
+from ..wording import arg
 from .outcome import Share
 from .question import Question
 
@@ -168,8 +169,9 @@ def _plan_of_a_group(question: Question, table: GroupBudget) -> Plan:
     unpromised = next((each for each in bare if not mechanism_for(each, "bare").monotone), None)
     if unpromised is not None:
         raise PlanInfeasible(
-            f"a bare sketch of {question.statistic} by group takes a promise of how many pairs every group has, and "
-            f"private names have none. Pass mechanism='exact', or {instead_of(question.statistic, unpromised)}, or "
-            "list the public names (groups=) and promise pairs= of each."
+            f"a bare sketch of {question.statistic} by group takes a promise of how many pairs "
+            f"every group has, and private names have none. Pass {arg('mechanism', 'exact')}, "
+            f"or {instead_of(question.statistic, unpromised)}, or list the public names ("
+            f"{arg('groups')}) and promise {arg('pairs')} of each."
         )
     return table.checked(planned_for_data(replace(asked_of_a_group(question), privacy=table.privacy)))

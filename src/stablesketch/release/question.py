@@ -24,6 +24,7 @@ from ..reading.columns import Columns, OnBad, checked_columns
 from ..reading.opened import Input
 from ..reading.wide import Zeros, long_columns
 from ..statistic import Statistic, usual
+from ..wording import arg, in_python, stat
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -106,31 +107,31 @@ class Question:
             return
         privacy, columns = self.privacy, self.columns
         pass_ = [
-            f"{name}='{value}'"
+            arg(name, value)
             for name, value, given in (("unit", "key", privacy.unit), ("relation", "replace", privacy.relation))
             if given != value
         ]
         groups = self.groups_per_person != 1
         given = (("person", columns.person), ("by", columns.by), ("groups", self.groups), ("groups_per_person", groups))
-        leave_out = [f"{name}=" for name, there in given if there]
+        leave_out = [arg(name) for name, there in given if there]
         ways = [f"Pass {' and '.join(pass_)}"] if pass_ else []
         ways += [f"{'leave' if ways else 'Leave'} out {' and '.join(leave_out)}"] if leave_out else []
         if ways:
             raise ArgumentError(
                 "statistic", self.statistic.name, "it is about people: every key is one, and their number is public",
-                f"{' and '.join(ways)}. max_value= is then the largest total of a key",
+                f"{' and '.join(ways)}. {arg('max_value')} is then the largest total of a key",
             )  # fmt: skip
 
     def _check_values(self) -> None:
         if self.columns.value is None and self.privacy.max_value > 1 and self.privacy.unit == "pair":
             raise ArgumentError(
                 "max_value", self.privacy.max_value, "without a column of values every pair counts 1",
-                "Name the column (value=), or pass max_value=1",
+                f"Name the column ({arg('value')}), or pass {arg('max_value', 1)}",
             )  # fmt: skip
         if self.columns.value is None and self.clips and self.privacy.unit == "pair":
             raise ArgumentError(
                 "value", None, "it must name the column of values that are to be clipped",
-                f"Pass value=, or leave out {'clip' if self.clip else 'auto_max_value'}=",
+                f"Pass {arg('value')}, or leave out {arg('clip' if self.clip else 'auto_max_value')}",
             )  # fmt: skip
 
     def _check_persons(self) -> None:
@@ -138,51 +139,55 @@ class Question:
         if self.columns.person is not None and privacy.relation != "add_remove":
             raise ArgumentError(
                 "relation", privacy.relation, "bounding people leaves the number of pairs private",
-                "Pass relation='add_remove', or leave out person=",
+                f"Pass {arg('relation', 'add_remove')}, or leave out {arg('person')}",
             )  # fmt: skip
         if self.count_pairs and privacy.relation != "replace":
             raise ArgumentError(
                 "count_pairs", True, "the number of pairs is private under add_remove",
-                "Leave out count_pairs=, or pass relation='replace'",
+                f"Leave out {arg('count_pairs')}, or pass {arg('relation', 'replace')}",
             )  # fmt: skip
         if self.columns.person is not None and privacy.unit == "key":
             raise ArgumentError(
                 "person",
                 self.columns.person,
-                "with unit='key' every key is a person",
-                "Leave out person=, or pass unit='pair'",
+                f"with {arg('unit', 'key')} every key is a person",
+                f"Leave out {arg('person')}, or pass {arg('unit', 'pair')}",
             )
         if not 1 <= self.groups_per_person <= 2**31:
             raise ArgumentError("groups_per_person", self.groups_per_person, "at least one group", "Pass 1, or a few")
         if self.columns.person is None and self.groups_per_person != 1:
             raise ArgumentError(
                 "groups_per_person", self.groups_per_person, "there is no person column",
-                "Name it (person=), or leave out groups_per_person=",
+                f"Name it ({arg('person')}), or leave out {arg('groups_per_person')}",
             )  # fmt: skip
 
     def _check_groups(self) -> None:
         if not self.columns.by:
             if self.groups is not None:
                 raise ArgumentError(
-                    "groups", "...", "there is no column of groups", "Name it (by=), or leave out groups="
+                    "groups",
+                    "...",
+                    "there is no column of groups",
+                    f"Name it ({arg('by')}), or leave out {arg('groups')}",
                 )
             return
         if self.count_pairs or (self.privacy.pairs and self.groups is None and self.bare):
             raise ArgumentError(
                 "pairs", self.privacy.pairs, "the sizes of groups are private, and nothing is promised of them",
-                "Pass pairs=0, or list the groups (groups=), of which each has so many",
+                f"Pass {arg('pairs', 0)}, or list the groups ({arg('groups')}), of which each has so many",
             )  # fmt: skip
         if self.columns.person is None and self.privacy.pairs_per_person > 1:
             raise ArgumentError(
                 "pairs_per_person", self.privacy.pairs_per_person, "one person's pairs could be in as many groups",
-                "Name the person column (person=), so that people can be bounded to some groups, or pass "
-                "pairs_per_person=1",
+                f"Name the person column ({arg('person')}), so that people can be bounded to some "
+                f"groups, or pass {arg('pairs_per_person', 1)}",
             )  # fmt: skip
         if self.privacy.unit == "key":
             # A pair is in one group; the proof at the head of groups.py knows no bound for a key.
             raise ArgumentError(
                 "by", ", ".join(self.columns.by), "a whole key can be in every group, and would change all of them",
-                "Leave out by= and release each group from its own rows (their costs add up), or pass unit='pair'",
+                f"Leave out {arg('by')} and release each group from its own rows (their costs add "
+                f"up), or pass {arg('unit', 'pair')}",
             )  # fmt: skip
         budget.checked_share("selection_share", self.selection_share)
         if self.groups is not None:
@@ -254,7 +259,7 @@ def question(
     """
     if isinstance(statistic, Question):
         if privacy is not None or what:
-            named = ", ".join(f"{name}=" for name in (*(["privacy"] if privacy is not None else []), *what))
+            named = ", ".join(arg(name) for name in (*(["privacy"] if privacy is not None else []), *what))
             raise ArgumentError(
                 "question", "...", f"a Question has all that is asked, and {named} is given too",
                 "Leave that out, or pass statistic and privacy in the place of the Question",
@@ -274,7 +279,7 @@ def question(
 def warned(asked: Question) -> Question:
     """The question, and a warning if its groups should not be compared by it."""
     if asked.caution:
-        warnings.warn(f"{asked.caution} Pass ss.Hill(0.5).", GroupsNotComparable, stacklevel=3)
+        warnings.warn(in_python(f"{asked.caution} Pass {stat('Hill', 0.5)}."), GroupsNotComparable, stacklevel=3)
     return asked
 
 

@@ -9,6 +9,7 @@ from ..collector import Collector
 from ..errors import DataError
 from ..paying import current_payment, until_shown
 from ..published import Release
+from ..wording import arg
 from .decide import Decision, before_counting, decide, price_of_finding, whole_ask
 from .outcome import GroupRelease, Outcome
 from .publish import Till, names_shown, publish
@@ -75,7 +76,7 @@ def _collected(question: Question, source: Source, max_value: int | None) -> tup
 def _some(pairs: int, source: Source) -> int:
     if not pairs:
         raise DataError(
-            source.name, "there are no pairs", "Check the input; for a stream that may be empty pass --pairs 0"
+            source.name, "there are no pairs", f"Check the input; for a stream that may be empty pass {arg('pairs', 0)}"
         )
     return pairs
 

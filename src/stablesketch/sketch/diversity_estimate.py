@@ -19,7 +19,8 @@ def check_order(order: float | None, own: float) -> None:
     if order is not None and order != own:
         raise ArgumentError(
             "order", order, f"this sketch is of order {own:g}, and knows no other",
-            "Leave it out, or make a sketch of that order: ss.Sketch(p=order, ...), at order 1 ss.EntropySketch(...)",
+            "Leave it out, or make a sketch of that order: ss.Sketch(p=order, ...), "
+            "at order 1 ss.EntropySketch(...)",
         )  # fmt: skip
 
 

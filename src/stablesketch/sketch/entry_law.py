@@ -8,6 +8,7 @@ from ..errors import ArgumentError, ArgumentTypeError
 from ..law.one_sided import GREATEST_P, OneSidedLaw
 from ..law.stable import LEAST_P
 from ..numeric import is_real
+from ..wording import arg, stat
 
 SketchLaw = Literal["symmetric", "one-sided"]
 LawKind = Literal["symmetric", "one-sided", "entropy"]
@@ -53,12 +54,12 @@ def checked_law(p: float, kind: str | None) -> EntryLaw:
 
 def _symmetric_p(p: object) -> float:
     if not is_real(p):
-        raise ArgumentTypeError("p", p, "it must be a number from 0.05 to 2", "Pass p=0.5, for example")
+        raise ArgumentTypeError("p", p, "it must be a number from 0.05 to 2", f"Pass {arg('p', 0.5)}, for example")
     if LEAST_P <= p <= _GREATEST_SYMMETRIC_P:
         return float(p)
-    way_out = "Pass p=0.5, for example"
+    way_out = f"Pass {arg('p', 0.5)}, for example"
     if 0.0 <= p < LEAST_P:
-        way_out += "; to count distinct keys, which is the limit p = 0, use ss.Distinct()"
+        way_out += f"; to count distinct keys, which is the limit p = 0, use {stat('Distinct')}"
     elif p > _GREATEST_SYMMETRIC_P:
         way_out += "; F_2 is the highest moment that these sketches measure"
     raise ArgumentError("p", p, "it must lie between 0.05 and 2", way_out)

@@ -23,6 +23,7 @@ import numpy as np
 from ..arrays import Array
 from ..errors import ArgumentError
 from ..spoken import percent, short
+from ..wording import arg
 from .arguments import Argument, one_order
 from .known import Known
 from .moment import Moment, Total
@@ -45,15 +46,15 @@ class _Inequality(Derived):
 
     def needs(self, privacy: Privacy) -> tuple[Statistic, ...]:
         if privacy.unit != "key":
-            relation = "" if privacy.relation == "replace" else " and relation='replace'"
+            relation = "" if privacy.relation == "replace" else f" and {arg('relation', 'replace')}"
             raise ArgumentError(
                 "unit", privacy.unit, f"{self.name} is about people, and every key is one",
-                f"Pass unit='key'{relation}; max_value= is then the largest total of a key",
+                f"Pass {arg('unit', 'key')}{relation}; {arg('max_value')} is then the largest total of a key",
             )  # fmt: skip
         if privacy.relation != "replace":
             raise ArgumentError(
                 "relation", privacy.relation, f"{self.name} needs the number of people, which is private then",
-                "Pass relation='replace'",
+                f"Pass {arg('relation', 'replace')}",
             )  # fmt: skip
         return self.inputs
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ..arrays import Array
 from ..spoken import about
+from ..wording import stat
 from .arguments import ORDER, Argument, Option
 from .known import Known
 from .statistic import ANY, LEAST_ORDER, Measured, Statistic, checked_order
@@ -47,7 +48,7 @@ class Moment(Measured):
     )
 
     def __post_init__(self) -> None:
-        way_out = "Pass one from 0.05 to 2, such as ss.Moment(0.5); ss.Distinct() counts keys"
+        way_out = f"Pass one from 0.05 to 2, such as {stat('Moment', 0.5)}; {stat('Distinct')} counts keys"
         object.__setattr__(self, "p", checked_order("p", self.p, LEAST_ORDER, 2.0, ends=True, way_out=way_out))
 
     def range(self, known: Known = ANY) -> tuple[float, float]:

@@ -18,6 +18,7 @@ import numpy as np
 from ..arrays import Array
 from ..errors import ArgumentError, ArgumentTypeError
 from ..spoken import relative_error, short
+from ..wording import stat
 from .arguments import Argument, Option, OptionError
 from .known import Known
 from .words import Subject, Topic, between
@@ -160,10 +161,9 @@ class Statistic(ABC):
         return relative_error(error) if self.relative else " ".join(filter(None, [f"{error:.3g}", self.unit]))
 
     @property
-    def call(self) -> str:
-        """As it is written in Python."""
-        fields = list(self.to_dict().values())[1:]
-        return f"ss.{type(self).__name__}({', '.join(map(_written, fields))})"
+    def named(self) -> str:
+        """As it is asked for, in a text (wording.py)."""
+        return stat(type(self).__name__, *list(self.to_dict().values())[1:])
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -195,12 +195,6 @@ class Statistic(ABC):
     def as_options(self) -> str:
         """As it is typed."""
         return self.in_options(*(each.written(getattr(self, each.field)) for each in self.arguments))
-
-
-def _written(field: object) -> str:
-    if isinstance(field, str):
-        return repr(field)
-    return f"[{', '.join(map(_written, field))}]" if isinstance(field, list) else f"{field:g}"
 
 
 def exact_name(statistic: Statistic) -> str:

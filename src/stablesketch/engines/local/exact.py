@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ...bounding.groups import Name
+from ...bounding.groups import Name, in_order
 from ...bounding.persons import bounded, used_of_each
 from ...errors import ArgumentError, ArgumentTypeError
 from ...reading.columns import Columns, OnBad, checked_columns
@@ -17,6 +17,7 @@ from ...reading.wide import long_columns
 from ...release.tabular import Column, Tabular, names_of_groups, parts_of
 from ...secret import Secret
 from ...statistic import Statistic, usual
+from ...wording import arg, stat
 
 
 class ExactGroup(NamedTuple):
@@ -137,13 +138,15 @@ def exact(
     """
     statistic = usual() if statistic is None else statistic
     if not isinstance(statistic, Statistic):
-        raise ArgumentTypeError("statistic", statistic, "not a statistic", "Pass ss.Hill(1), for example")
+        raise ArgumentTypeError("statistic", statistic, "not a statistic", f"Pass {stat('Hill', 1)}, for example")
     columns = (long_columns if wide else checked_columns)(key, value, by, person)
     for name, given in (("pairs_per_person", pairs_per_person), ("groups_per_person", groups_per_person)):
         if isinstance(given, bool) or not isinstance(given, int) or given < 1:
             raise ArgumentError(name, given, "it must be a whole number of 1 or more", "Pass 20, for example")
         if given != 1 and person is None:
-            raise ArgumentError(name, given, "there is no person column", f"Name it (person=), or leave out {name}=")
+            raise ArgumentError(
+                name, given, "there is no person column", f"Name it ({arg('person')}), or leave out {arg(name)}"
+            )
     bound = Bound(pairs_per_person, groups_per_person)
     found = exact_values(data, statistic, columns, Input(format, header, delimiter, sql, wide), on_bad, bound)
     return Exact(statistic, found, columns.by, None if person is None else bound)
@@ -193,10 +196,11 @@ def _values(duckdb: DuckDB, statistic: Statistic, columns: Columns, source: str,
     sums = ", ".join(f"coalesce(fsum({term}), 0.0)" for term in terms)
     found = duckdb.rows(
         f"select {named}{sums}, cast(coalesce(sum(pairs), 0) as bigint), count(*) "
-        f"from ({totals}) {'group by all order by all' if groups else ''}",
+        f"from ({totals}) {'group by all' if groups else ''}",
         source,
     )
-    return [_exact(statistic, row, len(groups)) for row in found]
+    exact = {one.group: one for one in (_exact(statistic, row, len(groups)) for row in found)}
+    return [exact[name] for name in in_order(exact)]
 
 
 def _exact(statistic: Statistic, row: tuple[Any, ...], groups: int) -> ExactGroup:

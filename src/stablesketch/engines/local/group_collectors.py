@@ -16,6 +16,7 @@ from ...reading.libraries import need
 from ...reading.numpy_arrow import from_numpy, to_numpy
 from ...sketch.columns.refusals import Shown
 from ...sketch.projection import Fingerprints, Totals
+from ...wording import arg
 
 MOST_BYTES = 4 << 30
 """Of the sketches of listed groups together, which are in memory while pairs are poured."""
@@ -38,7 +39,7 @@ def check_room(names: Sequence[Name], plan: Plan) -> None:
             "groups", Shown(f"<{len(names):,} names>"),
             f"the sketch of each takes {each:,} bytes while data are read, all of them "
             f"{each * len(names) / 1e9:.1f} GB, and at most {MOST_BYTES / 1e9:.1f} GB are allowed",
-            f"List at most {MOST_BYTES // each:,} groups at a time, or choose a smaller size (--size, size=)",
+            f"List at most {MOST_BYTES // each:,} groups at a time, or choose a smaller size ({arg('size')})",
         )  # fmt: skip
 
 

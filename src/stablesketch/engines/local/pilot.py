@@ -17,6 +17,7 @@ from ...reading.duckdb import DuckDB
 from ...reading.opened import Input, opened
 from ...reading.streams import Stream
 from ...release.publish import Till
+from ...wording import arg
 
 if TYPE_CHECKING:
     from ...ledger import Ledger
@@ -38,8 +39,9 @@ def pilot(
         raise ArgumentError("quantile", quantile, "it must lie between 0 and 1", "Pass 0.95, for example")
     if ledger is not None and not ledger.adaptive:
         raise LedgerMismatch(
-            f"the ledger {ledger.path.name} is not adaptive, and a release whose pairs_per_person= was found in the "
-            "data is planned after a look at them. Make a ledger for both: stablesketch ledger new --people --adaptive."
+            f"the ledger {ledger.path.name} is not adaptive, and a release whose "
+            f"{arg('pairs_per_person')} was found in the data is planned after a look at them. "
+            "Make a ledger for both: stablesketch ledger new --people --adaptive."
         )
     till = Till(ledger, label)
     # One person changes one count, by 1: the loss is that of one number with such noise.

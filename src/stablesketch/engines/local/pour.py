@@ -16,6 +16,7 @@ from ...reading.numbers import numbers
 from ...reading.numpy_arrow import to_numpy
 from ...release.source import Progress
 from ...sketch.columns import MAX_WEIGHT
+from ...wording import arg
 from .fold import Fold, Sink, Unfolded
 from .group_collectors import ListedGroups, MetGroups
 
@@ -39,7 +40,7 @@ class BadBatch(Exception):
 
         `names` are those of the batch. What stands there is not shown.
         """
-        way_out = "Drop such rows first, or skip them (--on-bad skip, on_bad='skip')"
+        way_out = f"Drop such rows first, or skip them ({arg('on_bad', 'skip')})"
         for mark, name, column in zip(self.batch.schema.names, names, self.batch.columns, strict=True):
             for place, item in enumerate(column.to_pylist(), start=self.before):
                 row = None if first_row is None else place + first_row
@@ -52,7 +53,7 @@ class BadBatch(Exception):
                 if mark == "v" and largest is not None and int(item) > largest:
                     return DataError(
                         source, f"is above the promised max_value = {largest:,}, which the guarantee rests on",
-                        f"Clip values to {largest:,} (clip=True)", row=row, column=name,
+                        f"Clip values to {largest:,} ({arg('clip', True)})", row=row, column=name,
                     )  # fmt: skip
         return DataError(source, "a batch has what is no pair", "Repair the input")
 

@@ -144,7 +144,7 @@ def merge(data: object, *, secret: Secret, column: str = COLUMN) -> Collector:
                 try:
                     decode(blob)
                 except BlobError as error:
-                    raise type(error)(f"{_NAME}, row {place:,}, column {column}: {error}") from None
+                    raise type(error)(f"{_NAME}, row {place:,}, column {column}: {error.wording}") from None
             raise
         row += len(blobs)
     if not whole:

@@ -17,6 +17,7 @@ from ...reading.found import format_by_name
 from ...reading.libraries import need
 from ...release.outcome import Outcome
 from ...release.question import Question
+from ...wording import arg
 from ..secret_from import SecretFrom
 from .frame import DataFrame, TextFrame, quiet, shown_path
 from .release import run_frame
@@ -118,7 +119,9 @@ def _frame(spark: Any, files: Sequence[str] | None, question: Question) -> DataF
     found = _typed(name, lambda: _listed(spark, files))
     kind = format_by_name([Path(path) for path in found], how.format)
     if kind in ("arrow", "orc"):
-        raise DataError(name, "Arrow and ORC are read on one machine only", "Convert it to Parquet, or pass --sql")
+        raise DataError(
+            name, "Arrow and ORC are read on one machine only", f"Convert it to Parquet, or pass {arg('sql')}"
+        )
     reader = spark.read
     above = _above_folders(found)
     if above is not None:

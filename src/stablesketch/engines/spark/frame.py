@@ -13,6 +13,7 @@ from ...errors import ArgumentTypeError, DataError
 from ...reading.columns import BadRow, Cast, Columns, bad_rows, checked_types
 from ...reading.libraries import need
 from ...release.question import Question
+from ...wording import arg
 
 DataFrame = Any  # of pyspark.sql, classic or of Spark Connect: neither is imported for its type alone
 
@@ -155,7 +156,7 @@ class Pairs:
             source, row = shown_path(unquote(found.file)), found.line
             source += f", after byte {found.start:,}" if found.start else ""
         if found.bad == _MALFORMED:
-            skipped = "state the --delimiter, or skip such rows (--on-bad skip, on_bad='skip')"
+            skipped = f"state the {arg('delimiter')}, or skip such rows ({arg('on_bad', 'skip')})"
             way_out = "or read it on one machine (--engine local)" if found.fatal else skipped
             return DataError(source, found.wrong, f"Repair it, {way_out}", row=row)
         one: BadRow = self._bad[found.bad]

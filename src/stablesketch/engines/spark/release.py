@@ -13,6 +13,7 @@ from ...release.outcome import GroupRelease, Outcome
 from ...release.question import Question, WhatOfColumns, asks, question, warned
 from ...release.run import run_source
 from ...statistic import Statistic
+from ...wording import arg
 from ..secret_from import SecretFrom
 from .batches import large_batches
 from .frame import DataFrame, TextFrame
@@ -58,7 +59,7 @@ def release(
     if asked.input != Input():
         raise ArgumentError(
             "question", "...", "a DataFrame has been opened already, and the question says how to open files",
-            "Leave out sql=, format=, header=, delimiter= and wide=",
+            f"Leave out {arg('sql')}, {arg('format')}, {arg('header')}, {arg('delimiter')} and {arg('wide')}",
         )  # fmt: skip
     outcome = run_frame(asked, df, secret=secret, open_groups=open_groups, ledger=ledger, label=label)
     if outcome.grouped:

@@ -29,6 +29,7 @@ from numpy.typing import ArrayLike
 from ...arrays import Array
 from ...errors import ArgumentError
 from ...law.above_one import above_one_law
+from ...wording import arg
 from .registry import checked_confidence
 from .result import Estimate
 
@@ -48,7 +49,9 @@ class NormLaw:
 
     def __init__(self, p: float, size: int) -> None:
         if not 1.0 < p <= 2.0:
-            raise ArgumentError("p", p, "norms are estimated for orders above 1 and up to 2", "Pass p=2, for example")
+            raise ArgumentError(
+                "p", p, "norms are estimated for orders above 1 and up to 2", f"Pass {arg('p', 2)}, for example"
+            )
         if size < 1:
             raise ArgumentError("size", size, "a sketch has at least one entry", "Pass an integer such as 200")
         self.p, self.size = float(p), int(size)

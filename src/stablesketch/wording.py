@@ -1,0 +1,87 @@
+"""What the program says, in the caller's own terms.
+
+A text names an argument or a statistic by `arg` or `stat`, never as it is spelt. Each interface spells it when the text
+is shown: Python as `max_value=5` and `ss.Hill(0.5)`, the command line as `--max-value 5` and `--statistic hill --order
+0.5` (cli/in_options.py). Inside a text it stands between noncharacters of Unicode, which are for the internal use of
+programs and never part of text that is exchanged: f-strings carry it like any other text, and no data look like it.
+
+>>> in_python(f"Pass {arg('max_value', 5)} or {stat('Hill', 0.5)}, or leave out {arg('by')}.")
+'Pass max_value=5 or ss.Hill(0.5), or leave out by=.'
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+_START, _NEXT, _END = "\ufdd0", "\ufdd1", "\ufdd2"
+Kind = Literal["subject", "argument", "statistic"]
+
+
+@dataclass(frozen=True)
+class Mention:
+    """What a text names: an argument or a statistic, with its values as Python writes them and as they are typed."""
+
+    kind: Kind
+    name: str
+    written: tuple[str, ...]
+    typed: tuple[str, ...]
+
+    def in_python(self) -> str:
+        """As Python writes it."""
+        if self.kind == "statistic":
+            return f"ss.{self.name}({', '.join(self.written)})"
+        return self.name if self.kind == "subject" else f"{self.name}={''.join(self.written)}"
+
+
+def arg(name: str, *value: object) -> str:
+    """An argument, by its name in Python; with the value that it is to have, if there is one."""
+    return _marked("argument", name, value)
+
+
+def subject(name: str) -> str:
+    """The argument that a sentence is about: "size must be positive"."""
+    return _marked("subject", name, ())
+
+
+def stat(name: str, *values: object) -> str:
+    """A statistic, by the name of its class."""
+    return _marked("statistic", name, values)
+
+
+def in_python(text: str) -> str:
+    """The text with all that it names as it is written in Python."""
+    return spelt(text, Mention.in_python)
+
+
+def spelt(text: str, spelling: Callable[[Mention], str]) -> str:
+    """The text with all that it names spelt so."""
+    plain, *marked = text.split(_START)
+    return plain + "".join(_spelt(piece, spelling) for piece in marked)
+
+
+def _spelt(piece: str, spelling: Callable[[Mention], str]) -> str:
+    inside, end, after = piece.partition(_END)
+    kind, *fields = inside.split(_NEXT)
+    if not end or kind not in get_args(Kind) or not len(fields) % 2:
+        return _START + piece  # nothing that was marked here
+    return spelling(Mention(kind, fields[0], tuple(fields[1::2]), tuple(fields[2::2]))) + after  # type: ignore[arg-type]
+
+
+def _marked(kind: Kind, name: str, values: tuple[object, ...]) -> str:
+    fields = [form(value) for value in values for form in (_written, _typed)]
+    return f"{_START}{_NEXT.join([kind, name, *fields])}{_END}"
+
+
+def _written(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_written, value))}]"
+    return repr(value).removesuffix(".0") if isinstance(value, float) else repr(value)
+
+
+def _typed(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return ",".join(map(_typed, value))
+    return shlex.quote(value) if isinstance(value, str) else _written(value)

@@ -1,0 +1,42 @@
+// What a reader would stumble over on this page, in words. Evaluated by test_site_layout.py.
+() => {
+  const found = []
+  const tell = (what, element) => found.push(`${what}: ${(element.alt || element.textContent).trim().slice(0, 60)}`)
+  const width = document.documentElement.clientWidth
+  if (document.documentElement.scrollWidth > width) tell(`the page is ${document.documentElement.scrollWidth} wide`, document.querySelector("h1"))
+
+  const scrolls = element => element && element !== document.body &&
+    (["auto", "scroll"].includes(getComputedStyle(element).overflowX) || scrolls(element.parentElement))
+  for (const element of document.querySelectorAll("article :is(p, li, h1, h2, h3, h4, img, math, table, code)"))
+    if (element.checkVisibility() && element.getBoundingClientRect().right > width + 1 && !scrolls(element)) tell("runs over the edge", element)
+
+  // A word of code in a table, and an option anywhere, stays in one line.
+  for (const code of document.querySelectorAll("article :not(pre) > code")) {
+    const text = document.createTreeWalker(code, NodeFilter.SHOW_TEXT)
+    while (text.nextNode())
+      for (const word of text.currentNode.data.matchAll(code.closest("table") ? /[\w.]+/g : /(?<![\w-])--?[a-z][\w-]*/g)) {
+        const range = document.createRange()
+        range.setStart(text.currentNode, word.index)
+        range.setEnd(text.currentNode, word.index + word[0].length)
+        const tops = new Set([...range.getClientRects()].map(box => Math.round(box.top)))
+        if (tops.size > 1) tell(`broken in two, ${word[0]}`, code)
+      }
+  }
+
+  // The button to copy stands beside the code.
+  for (const button of document.querySelectorAll("article pre :is(.md-clipboard, .md-code__button), article pre + .md-clipboard")) {
+    const box = button.getBoundingClientRect(), code = button.closest("pre, .highlight").querySelector("code").getBoundingClientRect()
+    if (box.width && box.left < code.right - 1 && box.right > code.left && box.top < code.bottom && box.bottom > code.top) tell("under the copy button", button.closest("pre, .highlight"))
+  }
+
+  // Words in pictures are drawn at 10 points or more: half of that is the least one can read.
+  for (const picture of document.querySelectorAll("article img")) {
+    if (!picture.naturalWidth) tell("no picture", picture)
+    else if (picture.getBoundingClientRect().width < 0.45 * picture.naturalWidth) tell("too small to read", picture)
+  }
+  for (const formula of document.querySelectorAll("math")) {
+    const box = formula.getBoundingClientRect()
+    if (formula.checkVisibility() && !(box.width > 1 && box.height > 1)) tell("an empty formula", formula)
+  }
+  return found
+}
