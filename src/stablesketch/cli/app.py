@@ -34,8 +34,9 @@ _HELP = """How varied is a stream? One private number, its uncertainty and its p
     of it shown or stored, 130 stopped before anything was paid."""
 
 _COMMANDS = {
-    "demo": "The words of Python's own standard library: exactly, by sketch, and as a private release.",
+    "demo": "The words of Python's own standard library: a private release, its report, sketches, exact numbers.",
     "release": "One private number from data, or one for each group, with its uncertainty and its price.",
+    "monitor": "Private numbers of a live stream: one release for each window of time.",
     "plan": "Size, price and error of a release, from public numbers alone.",
     "pilot": "How many rows of each person to use (--pairs-per-person): from public knowledge, or privately.",
     "exact": "The exact statistic, which is [bold]not private[/]: for tests, and for data that are public.",
