@@ -22,6 +22,7 @@ from ...plan.mechanism import mechanism_of
 from ...reading.columns import ZERO_REFUSED
 from ...reading.libraries import need
 from ...reading.numbers import numbers
+from ...reading.numpy_arrow import to_numpy
 from ...release.source import Progress
 from ...sketch.columns import MAX_WEIGHT
 from ...wording import arg
@@ -150,7 +151,7 @@ def pour_groups(
                 tuple(batch.column(i).filter(there) for i in range(keys)) if keys > 1 else batch.column(0).filter(there)
             )
             values = numbers(batch.column(keys).filter(there), highest, clip) if weighted else None
-            group = found.drop_null().to_numpy().astype(np.int32)
+            group = to_numpy(found.drop_null())
             prints = groups.fingerprints(column, group)
             here = np.bincount(group, minlength=len(counts))
             here[: len(counts)] += counts
