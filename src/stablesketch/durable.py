@@ -35,10 +35,12 @@ def write_named(argument: str, path: Path, content: bytes, *, public: bool = Fal
     try:
         write_new(path, content, public=public)
     except FileExistsError:
-        raise ArgumentError(argument, str(path), "there is such a file already", "Choose another name") from None
+        raise ArgumentError(
+            argument, str(path), "must be a new file", "This one already exists: choose another name"
+        ) from None
     except OSError as error:
-        problem = f"it cannot be written ({error.strerror})"
-        raise ArgumentError(argument, str(path), problem, "Choose another place") from None
+        must = f"cannot be written ({error.strerror})"
+        raise ArgumentError(argument, str(path), must, "Choose another place") from None
 
 
 def fill_new(path: Path, fill: Callable[[BinaryIO], object]) -> None:

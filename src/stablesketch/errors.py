@@ -17,6 +17,19 @@ from .wording import in_python, subject
 _LONG = 100
 
 
+class Shown(str):
+    """A description that stands in an error where a value would: shown as it is, without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+HIDDEN = Shown("<hidden>")
+"""In the place of a value that an error does not show."""
+
+
 class StablesketchError(Exception):
     """The root of all errors raised on purpose by stablesketch.
 
@@ -30,12 +43,18 @@ class StablesketchError(Exception):
 
 
 class ArgumentError(StablesketchError, ValueError):
-    """An argument has a value the library will not use. `argument` and `value` say which; the message, what to do."""
+    """An argument has a value that cannot be used: "size must be positive, got -1. Pass 200, for example."
 
-    def __init__(self, argument: str, value: object, problem: str, way_out: str) -> None:
+    `must` follows the name of the argument: what it must be, or what it cannot be used with; `because` says why. A
+    value that is not to be shown is HIDDEN.
+    """
+
+    def __init__(self, argument: str, value: object, must: str, way_out: str, *, because: str = "") -> None:
         self.argument = argument
         self.value = value
-        super().__init__(f"{subject(argument)} = {shortened(value)}: {sentence(problem)} {sentence(way_out)}")
+        got = "" if value is HIDDEN else f", got {shortened(value)}"
+        reason = f": {because}" if because else ""
+        super().__init__(f"{subject(argument)} {must}{got}{reason}. {sentence(way_out)}")
 
 
 class ArgumentTypeError(ArgumentError, TypeError):
@@ -237,7 +256,7 @@ def shortened(value: object) -> str:
             value = value[:_LONG]
         elif isinstance(value, list | tuple | dict | set | frozenset) and len(value) > _LONG:
             value = list(itertools.islice(value, _LONG))
-        text = repr(value)
+        text = value.__name__ if isinstance(value, type) else repr(value)
     except Exception:
         return f"<{type(value).__name__}>"
     return text if len(text) <= 80 else f"{text[:77]}..."

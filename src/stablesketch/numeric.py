@@ -20,5 +20,5 @@ def is_whole(value: object) -> TypeGuard[int]:
 def checked_real(name: str, value: object) -> float:
     """The number as a float."""
     if not is_real(value):
-        raise ArgumentTypeError(name, value, "a real number is needed", "Pass a float")
+        raise ArgumentTypeError(name, value, "must be a real number", "Pass a float")
     return float(value)

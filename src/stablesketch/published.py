@@ -36,7 +36,7 @@ class Terms:
     def __post_init__(self) -> None:
         given = self.confidence
         if isinstance(given, bool) or not isinstance(given, int | float) or not 0.0 < given < 1.0:
-            raise ArgumentError("confidence", given, "not a probability between 0 and 1", "Pass 0.95, for example")
+            raise ArgumentError("confidence", given, "must be between 0 and 1", "Pass 0.95, for example")
         object.__setattr__(self, "confidence", float(given))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from fractions import Fraction
@@ -142,7 +141,7 @@ def test_an_error_about_something_huge_is_short() -> None:
         deep = [deep]
     for value in [*huge, deep]:
         assert len(shortened(value)) <= 80
-        with pytest.raises(ss.ArgumentError, match=re.escape("pairs = ")) as refused:
+        with pytest.raises(ss.ArgumentError, match="pairs must") as refused:
             ss.Privacy(1.0, 1e-6, value, relation="replace")  # type: ignore[arg-type]
         assert len(str(refused.value)) < 300
 
@@ -162,7 +161,7 @@ def test_a_cost_of_almost_nothing_has_an_epsilon() -> None:
 
 def test_noise_that_no_float_holds_is_refused_before_it_is_paid() -> None:
     """An ε of 1e-290 is a number above 0; such noise once ended in an OverflowError, after the payment."""
-    with pytest.raises(ss.ArgumentError, match="epsilon = 1e-290: it must be at least 1e-100"):
+    with pytest.raises(ss.ArgumentError, match="epsilon must be at least 1e-100, got 1e-290"):
         ss.Privacy(1e-290, 1e-6, 3, relation="replace")
     with pytest.raises(ss.PlanInfeasible, match="larger than any number"):
         check_noise(Fraction(10) ** 400, Fraction(1))

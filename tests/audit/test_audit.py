@@ -123,10 +123,10 @@ def test_the_claim_includes_finite_precision(plan) -> None:
 
 
 def test_bad_calls_say_what_to_do(plan) -> None:
-    with pytest.raises(ss.ArgumentError, match=r"trials = 5: .*at least 100"):
+    with pytest.raises(ss.ArgumentError, match="trials must be at least 100"):
         ss.audit(plan, 5)
     long = ss.plan(
         ss.Moment(0.5), ss.Privacy(epsilon=1.0, delta=1e-6, pairs=10**9, relation="replace"), size=50, mechanism="bare"
     )
-    with pytest.raises(ss.ArgumentError, match="too long to be streamed"):
+    with pytest.raises(ss.ArgumentError, match="must have worst-case neighbours of at most 20,000,000 pairs"):
         ss.audit(long, 200)

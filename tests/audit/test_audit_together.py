@@ -122,7 +122,9 @@ def test_few_trials_catch_leaks_only_and_say_so() -> None:
 
 def test_samples_have_a_number_for_each_name() -> None:
     rows = np.ones((200, 2))
-    with pytest.raises(ArgumentTypeError, match="3 number"):
+    with pytest.raises(
+        ArgumentTypeError, match=r"must hold 3 real number\(s\) for each trial \(it is 2-dimensional float64\)"
+    ):
         audit_samples(rows, rows, lambda e: 1.0, delta=0.0, names=NAMES)
 
 

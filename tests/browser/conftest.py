@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from browser_helpers import Window
-
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+from browser_helpers import CHROMIUM, Window
 
 
 @pytest.fixture(scope="session")

@@ -102,13 +102,13 @@ def test_a_stored_sketch_has_a_report_too(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        (["--plot", "events.csv"], "there is such a file already"),
+        (["--plot", "events.csv"], "already exists"),
         (["--plot", "picture.jpg"], ".png, .svg or .html"),
-        (["--plot", "none/picture.svg"], "there is no such folder"),
-        (["--report", "report.txt"], "a page of HTML"),
-        (["--report", "events.csv"], "there is such a file already"),
-        (["--plot", "x.html", "--report", "x.html"], "two things would go to one file"),
-        (["-o", "events.csv"], "there is such a file already"),
+        (["--plot", "none/picture.svg"], "must be in an existing folder"),
+        (["--report", "report.txt"], "must end in .html"),
+        (["--report", "events.csv"], "already exists"),
+        (["--plot", "x.html", "--report", "x.html"], "must not be the same file"),
+        (["-o", "events.csv"], "already exists"),
     ],
 )
 def test_what_cannot_be_written_is_said_before_anything_is_spent(shell: Shell, wrong: list[str], said: str) -> None:

@@ -73,12 +73,16 @@ def test_out_is_appended_to_and_state_is_gone_on_from(shell: Shell, tmp_path: Pa
         (["-", "--follow", "--statistic", "shannon", *PRIVATE], 2, "--follow is for a file"),
         (["-", "--every", "7m", "--statistic", "shannon", *PRIVATE], 2, "divide a day"),
         (["-", "--every", "36500d", "--statistic", "shannon", *PRIVATE], 2, "1 to 31 whole days"),
-        (["-", "--also", "kurtosis", "--statistic", "shannon", *PRIVATE], 2, "there is no such statistic"),
-        (["-", "--also", "distinct:5", "--statistic", "shannon", *PRIVATE], 2, "nothing after a colon"),
+        (["-", "--also", "kurtosis", "--statistic", "shannon", *PRIVATE], 2, "--also must be one of"),
+        (
+            ["-", "--also", "distinct:5", "--statistic", "shannon", *PRIVATE],
+            2,
+            "--also cannot have a value for distinct",
+        ),
         (["-", "--also", "hill:x", "--statistic", "shannon", *PRIVATE], 2, "'x' is not an order"),
-        (["-", "--statistic", "atkinson", "--order", "0.5", *PRIVATE], 2, "number of people to be public"),
-        (["-", "--format", "json", "--statistic", "shannon", *PRIVATE], 2, "the field of keys is missing"),
-        (["-", "--statistic", "shannon", *PRIVATE, *DAY], 2, "a replay needs the time of every row"),
+        (["-", "--statistic", "atkinson", "--order", "0.5", *PRIVATE], 2, "public number of people"),
+        (["-", "--format", "json", "--statistic", "shannon", *PRIVATE], 2, "--key must name the field of keys"),
+        (["-", "--statistic", "shannon", *PRIVATE, *DAY], 2, "--time must be given for a replay"),
         (["-", "--statistic", "shannon", *PRIVATE, "--out", "no/where"], 2, "cannot be written"),
     ],
 )
@@ -171,8 +175,8 @@ def test_options_that_would_be_ignored_are_refused(shell: Shell, tmp_path: Path)
         (["-", "--lateness", "5s"], 2, "--lateness has no use: without --time no row is late"),
         (["-", "--format", "json", "--key", "k", "--time", "t", "--lateness", "5s", *DAY, "--every", "1d"], 2,
          "--lateness has no use: a replay waits for all rows"),
-        (["-", "--time-unit", "ms"], 2, "--time-unit = 'ms': has no use without --time"),
-        (["-", "--format", "json", "--key", "k", "--fields", "k"], 2, "--fields = "),
+        (["-", "--time-unit", "ms"], 2, "--time-unit cannot be used without --time, got 'ms'"),
+        (["-", "--format", "json", "--key", "k", "--fields", "k"], 2, "--fields cannot be used"),
         (["-", "--format", "json", "--key", "k", "--value", "v", "--max-value", "0"], 2, "--max-value"),
         (["-", "--every", "700d"], 2, "--every = '700d'"),
         ([str(tmp_path / "fifo"), "--follow"], 3, "is not a regular file. Pass it through a pipe"),
@@ -210,9 +214,9 @@ def test_people_are_protected_in_each_window_and_a_ledger_stops_it(shell: Shell,
     assert "the budget of the ledger is spent" in records[-1]["note"]
     assert "It renews on" in records[-1]["note"]
     for typed, said in (
-        (["--person", "user"], "need each other"), (["--protect", "person-window"], "need each other"),
+        (["--person", "user"], "must be given together"), (["--protect", "person-window"], "must be given together"),
         (["--budget-per", "day"], "--budget-per is about a ledger"),
-        (["--pairs-per-person", "3"], "has no use without"),
+        (["--pairs-per-person", "3"], "cannot be used without"),
     ):  # fmt: skip
         shown = shell("monitor", *asked[: asked.index("--epsilon")], "--epsilon", "1", "--delta", "1e-9", *typed)
         assert shown.code == 2, typed

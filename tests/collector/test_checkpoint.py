@@ -66,7 +66,7 @@ def test_any_offset_that_json_can_hold(
 @pytest.mark.parametrize("offset", [float("nan"), {1: 2}, (1, 2), b"x", object(), {"a": {2, 3}}])
 def test_offsets_that_would_come_back_otherwise(plan: ss.Plan, path: Path, offset: object) -> None:
     collector = filled(plan)
-    with pytest.raises(ss.ArgumentError, match="what JSON can hold and give back"):
+    with pytest.raises(ss.ArgumentError, match="must survive a round trip through JSON"):
         collector.checkpoint(path, offset=offset)
     assert not path.exists()
     assert collector.offset is None

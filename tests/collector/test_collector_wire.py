@@ -122,7 +122,7 @@ def test_wrong_arguments() -> None:
     with pytest.raises(ss.ArgumentTypeError, match=r"Collector\.to_bytes"):
         ss.Collector.from_bytes("blob", fresh())  # type: ignore[arg-type]
     for secret in (None, bytes(32)):
-        with pytest.raises(ss.ArgumentTypeError, match="not a Secret"):
+        with pytest.raises(ss.ArgumentTypeError, match="must be a Secret"):
             ss.Collector.from_bytes(WORDS, secret)  # type: ignore[arg-type]
 
 

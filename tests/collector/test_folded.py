@@ -133,7 +133,7 @@ def test_with_sampling_nothing_is_added_up() -> None:
     collector = SAMPLED["pair"].open(fresh(), shard="a")
     with pytest.raises(ss.ArgumentError, match="every pair is a row"):
         collector.add_folded(np.zeros(1, np.uint64), np.ones(1, np.int64), 2)
-    with pytest.raises(ss.ArgumentError, match=f"from 1 to {MOST}"):
+    with pytest.raises(ss.ArgumentError, match=f"between 1 and {MOST}"):
         collector.add_folded(np.zeros(1, np.uint64), np.full(1, MOST + 1), 1)
 
 
@@ -151,7 +151,7 @@ REFUSED = {
     "totals that are no integers": (KEY, np.ones(1), 1, ss.ArgumentTypeError, "int64"),
     "a table": (KEY, np.ones((1, 1), np.int64), 1, ss.ArgumentTypeError, "one-dimensional"),
     "gaps": (np.zeros(4, np.uint64)[::2], np.ones(2, np.int64), 1, ss.ArgumentError, "contiguous"),
-    "other lengths": (KEY, np.ones(2, np.int64), 1, ss.ArgumentError, "1 fingerprints"),
+    "other lengths": (KEY, np.ones(2, np.int64), 1, ss.ArgumentError, "must be the number of fingerprints, 1"),
     "a total of 0": (KEY, 0 * ONE, 1, ss.ArgumentError, r"totals\[0\]"),
     "a negative total": (KEY, -ONE, 1, ss.ArgumentError, r"totals\[0\]"),
     "a large total": (KEY, (2**53 + 1) * ONE, 1, ss.ArgumentError, r"totals\[0\]"),
@@ -177,7 +177,7 @@ def test_whole_keys_are_held_to_the_largest_value() -> None:
     """unit="key": what a neighbour changes is the whole total of a key."""
     privacy = ss.Privacy(2.0, 1e-6, max_value=MOST, unit="key")
     collector = ss.plan(ss.Moment(0.5), privacy, mechanism="exact").open(fresh(), shard="a")
-    with pytest.raises(ss.ArgumentError, match=f"from 1 to {MOST}"):
+    with pytest.raises(ss.ArgumentError, match=f"between 1 and {MOST}"):
         collector.add_folded(KEY, (MOST + 1) * ONE, 1)
     collector.add_folded(KEY, MOST * ONE, 1)
     collector.add_folded(KEY, ONE, 1)
@@ -200,7 +200,7 @@ def test_of_whole_keys_every_row_is_a_pair() -> None:
     whole = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, max_value=MOST, unit="key", relation="replace"), size=20)
     collector = whole.open(fresh(), shard="a")
     before, prints = collector.to_bytes(), collector.fingerprint(["a", "b", "c"])
-    with pytest.raises(ss.ArgumentError, match="every row is one pair, and there are 3 rows"):
+    with pytest.raises(ss.ArgumentError, match="must be the number of rows, 3"):
         collector.add_folded(prints, np.array([5, 3, 2]), pairs=10)
     assert collector.to_bytes() == before
     collector.add_folded(prints, np.array([5, 3, 2]), pairs=3)

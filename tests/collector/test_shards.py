@@ -147,7 +147,7 @@ def test_collectors_that_do_not_belong_together(plan: ss.Plan, plans: dict[str, 
 
 @pytest.mark.parametrize("shard", ["", 7, b"eu", "x" * 70_000, "\ud800", "é" * 32_768])
 def test_names_that_are_none(plan: ss.Plan, shard: object) -> None:
-    with pytest.raises(ss.ArgumentError, match="not the name of a shard"):
+    with pytest.raises(ss.ArgumentError, match="must be the name of a shard"):
         plan.open(shard=shard)  # type: ignore[arg-type]
 
 
@@ -215,13 +215,13 @@ def test_lists_have_to_agree(plan: ss.Plan) -> None:
 @pytest.mark.parametrize(
     ("shard", "shards", "says"),
     [
-        ("d", ["a", "b"], "not in the list"),
-        (None, ["a", "b"], "not in the list"),
-        ("a", [], "not a list of names"),
-        ("a", "a", "not a list of names"),
-        ("a", ["a", ""], "not a list of names"),
-        ("a", ["a", 7], "not a list of names"),
-        ("a", ["a", "b", "a"], "twice"),
+        ("d", ["a", "b"], "must be one of the listed shards"),
+        (None, ["a", "b"], "must be one of the listed shards"),
+        ("a", [], "must be a list of shard names"),
+        ("a", "a", "must be a list of shard names"),
+        ("a", ["a", ""], "must be a list of shard names"),
+        ("a", ["a", 7], "must be a list of shard names"),
+        ("a", ["a", "b", "a"], "must not repeat a name"),
     ],
 )
 def test_lists_that_are_none(plan: ss.Plan, shard: str | None, shards: object, says: str) -> None:

@@ -40,7 +40,7 @@ LEVELS = {
     "bounding": 7,
     "release": 8,
     "engines": 9,
-    "monitor": 9,
+    "monitor": 11,
     WHOLE: 10,
     "pictures": 10,
     "paper": 11,

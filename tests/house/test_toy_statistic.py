@@ -55,8 +55,8 @@ def test_python(everything: dict[str, Any], name: str) -> None:
 def test_what_its_mechanism_has_not_is_refused(everything: dict[str, Any], name: str) -> None:
     error, size, exact = everything[name]["python"]["refused"]
     assert "no relative error can be aimed at" in error
-    assert size.startswith("size = 64: keys uneven by 3 is known exactly before the noise")
-    assert exact.startswith("size = 64: the exact mechanism holds every key")
+    assert size.startswith("size cannot be used for keys uneven by 3, got 64")
+    assert exact.startswith("size cannot be used with mechanism='exact', got 64")
 
 
 def test_noise_and_audit(everything: dict[str, Any], name: str) -> None:
@@ -100,6 +100,6 @@ def test_picture(everything: dict[str, Any], name: str) -> None:
     assert "<svg" in shell["svg"]
     if name == "uneven":
         assert shell["drawn"]["code"] == 2
-        assert "a picture is of one sketch, and this has 0" in shell["drawn"]["err"]
+        assert "plan must be for a single sketch" in shell["drawn"]["err"]
     else:
         assert shell["drawn"]["code"] == 0, shell["drawn"]["err"]

@@ -250,11 +250,11 @@ def test_an_index_that_is_no_number_is_refused(p: object) -> None:
 def test_bad_arguments_are_refused() -> None:
     law = StableLaw(0.5)
     for q in (-1e-9, 1.1):
-        with pytest.raises(ArgumentError, match="probability"):
+        with pytest.raises(ArgumentError, match="must be between 0 and 1"):
             law.quantile(q)
     with pytest.raises(ArgumentTypeError):
         law.pdf("1")  # type: ignore[call-overload]
-    with pytest.raises(ArgumentTypeError, match="one probability"):
+    with pytest.raises(ArgumentTypeError, match="must have exactly one of the two"):
         law.abs_quantile()  # type: ignore[call-overload]
-    with pytest.raises(ArgumentTypeError, match="one probability"):
+    with pytest.raises(ArgumentTypeError, match="must have exactly one of the two"):
         law.abs_quantile(lower=0.1, upper=0.9)  # type: ignore[call-overload]

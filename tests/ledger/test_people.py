@@ -86,7 +86,7 @@ def test_a_collector_can_declare_it(ledger: ss.Ledger) -> None:
     (record,) = ledger.records()
     assert (record.relation, record.pairs_per_person) == ("add_remove of people", 3)
     replaced = ss.plan(ss.Moment(0.5), ss.Privacy(0.4, 1e-9, relation="replace"), size=50).open()
-    with pytest.raises(ss.ArgumentError, match="people come and go with their pairs"):
+    with pytest.raises(ss.ArgumentError, match="needs a plan that protects added and removed pairs, not 'replace'"):
         replaced.release(person=True)
     assert replaced.release().relation == "replace"  # nothing was lost
 

@@ -87,7 +87,7 @@ def test_sizes_and_memory_are_shared_out() -> None:
     assert ss.plan(ss.Profile([0.25, 0.5]), privacy, size=60, mechanism="bare").sizes == (60, 60)
     half = ss.plan(ss.Profile([0.25, 0.5]), privacy, memory="16K", mechanism="bare")
     assert 8_000 < half.bytes < 17_500
-    with pytest.raises(ss.ArgumentError, match="has 2 parts"):
+    with pytest.raises(ss.ArgumentError, match="must have one number for each of the 2 parts"):
         ss.plan(ss.Profile([0.25, 0.5]), privacy, size=[50], mechanism="bare")
 
 
@@ -105,7 +105,7 @@ def test_exact_measurements_are_pure() -> None:
         (lambda plan: plan.pop("parts"), "no grid"),
         (lambda plan: plan["parts"][0]["numbers"].update(size="many"), "size"),
         (lambda plan: plan["asked"]["statistic"].update(name="hull"), "format this version does not read"),
-        (lambda plan: plan["asked"]["statistic"].update(order=3), "order = 3"),
+        (lambda plan: plan["asked"]["statistic"].update(order=3), "order must .*got 3"),
     ],
 )
 def test_plans_that_nothing_writes_are_refused(change: object, says: str) -> None:
@@ -128,5 +128,5 @@ def test_a_forged_price_is_found_out_by_who_charges_it() -> None:
 )
 def test_what_no_stream_can_have_is_not_expected(statistic: ss.Statistic, expected: float, mechanism: str) -> None:
     """Tsallis' entropy of order 1.5 is below 2, and Rényi's at most the logarithm of the number of keys."""
-    with pytest.raises(ss.ArgumentError, match="cannot exceed"):
+    with pytest.raises(ss.ArgumentError, match="must be at most"):
         ss.plan(statistic, ss.Privacy(1.0, 1e-9), expected=expected, mechanism=mechanism)  # type: ignore[arg-type]

@@ -107,7 +107,7 @@ def test_bad_calls_say_what_to_do() -> None:
             ss.plan(ss.Moment(0.5), privacy, sampling=0.1, **{"mechanism": "bare", **more})  # type: ignore[arg-type]
     with pytest.raises(ss.ArgumentError, match="cannot know whether"):
         ss.plan(ss.Moment(0.5), privacy, size=50, sampling=0.1, deletes=True, mechanism="bare")
-    with pytest.raises(ss.ArgumentTypeError, match="not a rate"):
+    with pytest.raises(ss.ArgumentTypeError, match="must be a rate between 0 and 1"):
         ss.plan(ss.Moment(0.5), privacy, size=50, sampling="some", mechanism="bare")  # type: ignore[arg-type]
     assert ss.plan(ss.Moment(0.5), privacy, memory="1K", sampling=0.5, mechanism="bare").sampled is not None
 

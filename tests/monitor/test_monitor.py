@@ -181,7 +181,7 @@ def test_no_two_monitors_in_a_row_count_the_same_window() -> None:
 def test_a_replay_of_a_pipe_has_no_state(tmp_path: Path) -> None:
     """Its rows come again from the first, and nobody knows which of them were counted."""
     asked = watch(windows=Windows(60, 0, (NOON // 60, NOON // 60 + 2)))
-    with pytest.raises(ArgumentError, match="a replay of a pipe cannot go on"):
+    with pytest.raises(ArgumentError, match="cannot be used for a replay of a pipe"):
         run(asked, [at(1, rows(0))], MonitorState(tmp_path, asked.to_json()))
 
 
@@ -305,12 +305,15 @@ def test_a_clock_that_goes_back_stands_until_it_is_ahead_again() -> None:
 
 def test_questions_that_a_monitor_cannot_answer() -> None:
     for more, said in (
-        ({"statistics": [ss.Atkinson(0.5)]}, "number of people to be public"),
+        ({"statistics": [ss.Atkinson(0.5)]}, "public number of people"),
         ({"statistics": []}, "one or more"),
         ({"statistics": [ss.Total(), ss.Total()]}, "each once"),
-        ({"on_bad": "drop"}, "no such choice"),
+        ({"on_bad": "drop"}, "on_bad must be"),
         ({"confidence": 1.0}, "confidence"),
-        ({"fields": LineFields.of(format="lines"), "windows": Windows(60, 0, (0, 1))}, "replay needs the time"),
+        (
+            {"fields": LineFields.of(format="lines"), "windows": Windows(60, 0, (0, 1))},
+            "time must be given for a replay",
+        ),
     ):
         with pytest.raises(ArgumentError, match=said):
             watch(**{"fields": JSON, **more})

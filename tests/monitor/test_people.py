@@ -121,10 +121,10 @@ def test_people_are_held_as_hashes() -> None:
 
 def test_questions_about_people_that_are_none() -> None:
     for fields, more, said in (
-        (WHO, {}, "need each other"),
-        (LineFields.of(format="json", key=("k",)), {"protect": "person-window"}, "need each other"),
-        (LineFields.of(format="json", key=("k",)), {"pairs_per_person": 2}, "has no use without"),
-        (LineFields.of(format="json", key=("k",)), {"protect": "people"}, "no such choice"),
+        (WHO, {}, "must be given together"),
+        (LineFields.of(format="json", key=("k",)), {"protect": "person-window"}, "must be given together"),
+        (LineFields.of(format="json", key=("k",)), {"pairs_per_person": 2}, "cannot be used without"),
+        (LineFields.of(format="json", key=("k",)), {"protect": "people"}, "protect must be"),
     ):
         with pytest.raises(ArgumentError, match=said):
             watch(fields, **more)

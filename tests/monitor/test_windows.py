@@ -33,13 +33,13 @@ def test_a_replay_has_the_windows_of_its_span_whatever_the_clock() -> None:
 
 @pytest.mark.parametrize("text", ["", "5", "m", "-5m", "1.5m", "1w", "5 m", "9" * 12 + "s", None])
 def test_lengths_that_are_none(text: str) -> None:
-    with pytest.raises(ArgumentError, match=r"every = .*must be a number and s, m, h or d"):
+    with pytest.raises(ArgumentError, match=r"every must be a number and s, m, h or d"):
         seconds("every", text)
 
 
 @pytest.mark.parametrize("text", ["7m", "0s", "36500d", "25h", "36h"])
 def test_windows_that_cannot_be_aligned(text: str) -> None:
-    with pytest.raises(ArgumentError, match="divide a day, or be 1 to 31 whole days"):
+    with pytest.raises(ArgumentError, match="divide a day or be 1 to 31 whole days"):
         Windows.of(text)
 
 
@@ -52,14 +52,14 @@ def test_times_that_are_none(text: str) -> None:
 def test_spans_that_are_none() -> None:
     day = {"since": "2026-11-16T00:00:00Z", "until": "2026-11-17T00:00:00Z"}
     for changes, said in (
-        ({"until": None}, "needs both ends"),
+        ({"until": None}, "must be given for a replay"),
         ({"since": "2026-11-16T00:00:30Z"}, "Pass 2026-11-16T00:00:00Z"),
-        ({"until": day["since"]}, "got 0"),
-        ({"until": "2126-11-17T00:00:00Z"}, "got 52,"),
+        ({"until": day["since"]}, "not 0"),
+        ({"until": "2126-11-17T00:00:00Z"}, "not 52,"),
     ):
         with pytest.raises(ArgumentError, match=said):
             Windows.of("1m", **{**day, **changes})
     with pytest.raises(ArgumentError, match="from 0s to 7d"):
         Windows.of("1d", "8d")
-    with pytest.raises(ArgumentError, match="lateness = '1h': must be from 0s to 1000s for windows of 1s"):
+    with pytest.raises(ArgumentError, match="lateness must be from 0s to 1000s for windows of 1s, got '1h'"):
         Windows.of("1s", "1h")

@@ -96,10 +96,10 @@ def test_parquet_streams_are_read(tmp_path: Path) -> None:
 
 
 def test_bad_calls_say_what_to_do_before_anything_is_computed(tmp_path: Path) -> None:
-    with pytest.raises(ss.ArgumentError, match="no Parquet files there"):
+    with pytest.raises(ss.ArgumentError, match="must be a folder with Parquet files"):
         reproduce(tmp_path / "out", tmp_path / "nothing", progress=False)
     (tmp_path / "file").write_text("x")
-    with pytest.raises(ss.ArgumentError, match="it cannot be a folder"):
+    with pytest.raises(ss.ArgumentError, match=r"cannot be created as a folder \(File exists\)"):
         Output(tmp_path / "file")
 
 

@@ -55,7 +55,7 @@ def test_what_is_changed_takes_the_place_of_what_was_there() -> None:
     assert plan.again(mechanism="exact").mechanism == "exact"
     assert plan.again(privacy=ss.Privacy(0.25, 1e-9), epsilon=0.5).epsilon == 0.5
     assert plan.again(statistic=ss.Moment(0.25)).asked.memory == 1 << 16
-    with pytest.raises(ss.ArgumentError, match="not an argument of"):
+    with pytest.raises(ss.ArgumentError, match=r"must be an argument of ss.plan or ss.Privacy"):
         plan.again(sizes=3)
 
 

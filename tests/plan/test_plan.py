@@ -331,7 +331,7 @@ def test_a_size_too_large_for_the_delta_names_one_that_is_not() -> None:
 
 
 def test_nothing_to_be_relative_to() -> None:
-    with pytest.raises(ss.ArgumentError, match=r"nothing is guaranteed about F_p.*size=500.*expected="):
+    with pytest.raises(ss.ArgumentError, match=r"needs expected=.*size=500.*expected="):
         ss.plan(HALF, ANY_LENGTH, error=0.05, mechanism="bare")
 
 
@@ -350,57 +350,57 @@ def test_an_error_that_the_exact_mechanism_does_not_reach() -> None:
 
 VALUE, TYPE = ss.ArgumentError, ss.ArgumentTypeError
 WRONG: dict[str, tuple[dict[str, object], type[Exception], str]] = {
-    "statistic a number": ({"statistic": 0.5}, TYPE, r"statistic = 0\.5: not a statistic\. Pass ss\.Hill\(0\.5\)"),
-    "statistic the class": ({"statistic": ss.Moment}, TYPE, "not a statistic"),
-    "privacy a number": ({"privacy": 1.0}, TYPE, r"privacy = 1\.0: not a Privacy"),
+    "statistic a number": ({"statistic": 0.5}, TYPE, "statistic must be a statistic"),
+    "statistic the class": ({"statistic": ss.Moment}, TYPE, "must be a statistic"),
+    "privacy a number": ({"privacy": 1.0}, TYPE, "privacy must be a Privacy"),
     "error and size": (
         {"error": 0.1, "size": 50},
         VALUE,
-        r"error = 0\.1: size= is given too.*Leave out error= or size=",
+        "error cannot be used together with size=",
     ),
-    "error zero and size": ({"error": 0, "size": 50}, VALUE, r"error = 0: size= is given too"),
+    "error zero and size": ({"error": 0, "size": 50}, VALUE, "error cannot be used together with size="),
     "size and memory": ({"size": 50, "memory": "4K"}, VALUE, "either decides the size"),
-    "error zero": ({"error": 0.0}, VALUE, r"error = 0\.0: .*between 0 and 1"),
-    "error one": ({"error": 1.0}, VALUE, r"error = 1\.0"),
-    "error percent": ({"error": 5}, VALUE, r"error = 5: .*Pass error=0\.05 for 5%"),
-    "error negative": ({"error": -0.1}, VALUE, r"error = -0\.1"),
-    "error NaN": ({"error": math.nan}, VALUE, "error = nan"),
-    "error text": ({"error": "5%"}, TYPE, r"error = '5%': not a number"),
-    "error bool": ({"error": True}, TYPE, "error = True"),
-    "size one": ({"size": 1}, VALUE, "size = 1: it must lie between 5 and 4,194,304"),
-    "size four": ({"size": 4}, VALUE, "size = 4"),
-    "size huge": ({"size": 10_001}, VALUE, "size = 10001: not a multiple of the 64 entries"),
-    "size float": ({"size": 50.0}, TYPE, r"size = 50\.0"),
-    "size bool": ({"size": True}, TYPE, "size = True"),
-    "size text": ({"size": "50"}, TYPE, "size = '50'"),
-    "memory word": ({"memory": "lots"}, VALUE, r"memory = 'lots': not a number of bytes\. Pass 65536, \"64K\""),
-    "memory decimal": ({"memory": "1.5M"}, VALUE, "memory = '1.5M'"),
-    "memory empty": ({"memory": ""}, VALUE, "memory = ''"),
-    "memory float": ({"memory": 4096.0}, VALUE, r"memory = 4096\.0"),
-    "memory bool": ({"memory": True}, VALUE, "memory = True"),
-    "memory tiny": ({"memory": 100}, VALUE, "memory = 100: .*at least 1K"),
-    "memory negative": ({"memory": -4096}, VALUE, "memory = -4096"),
+    "error zero": ({"error": 0.0}, VALUE, "error must be between 0 and 1"),
+    "error one": ({"error": 1.0}, VALUE, "error must"),
+    "error percent": ({"error": 5}, VALUE, "error must be between 0 and 1"),
+    "error negative": ({"error": -0.1}, VALUE, "error must"),
+    "error NaN": ({"error": math.nan}, VALUE, "error must .*got nan"),
+    "error text": ({"error": "5%"}, TYPE, "error must be a number"),
+    "error bool": ({"error": True}, TYPE, "error must .*got True"),
+    "size one": ({"size": 1}, VALUE, "size must be between 5 and 4,194,304"),
+    "size four": ({"size": 4}, VALUE, "size must .*got 4"),
+    "size huge": ({"size": 10_001}, VALUE, "size must be a multiple of 64, the entries that a key touches"),
+    "size float": ({"size": 50.0}, TYPE, "size must"),
+    "size bool": ({"size": True}, TYPE, "size must .*got True"),
+    "size text": ({"size": "50"}, TYPE, "size must .*got '50'"),
+    "memory word": ({"memory": "lots"}, VALUE, "memory must be a number of bytes"),
+    "memory decimal": ({"memory": "1.5M"}, VALUE, "memory must .*got '1.5M'"),
+    "memory empty": ({"memory": ""}, VALUE, "memory must .*got ''"),
+    "memory float": ({"memory": 4096.0}, VALUE, "memory must"),
+    "memory bool": ({"memory": True}, VALUE, "memory must .*got True"),
+    "memory tiny": ({"memory": 100}, VALUE, "memory must be at least 1K"),
+    "memory negative": ({"memory": -4096}, VALUE, "memory must .*got -4096"),
     "memory below the least plan": (
         {"memory": "1K", "expected": 1e300},
         VALUE,
-        r"memory = '1K': the smallest plan takes \d+",
+        "memory must be at least 1890 bytes for this plan",
     ),
-    "expected zero": ({"expected": 0}, VALUE, "expected = 0: it must be positive"),
-    "expected negative": ({"expected": -5.0}, VALUE, r"expected = -5\.0"),
-    "expected NaN": ({"expected": math.nan}, VALUE, "expected = nan"),
-    "expected infinite": ({"expected": math.inf}, VALUE, "expected = inf"),
-    "expected text": ({"expected": "many"}, TYPE, "expected = 'many'"),
-    "expected bool": ({"expected": True}, TYPE, "expected = True"),
+    "expected zero": ({"expected": 0}, VALUE, "expected must be positive"),
+    "expected negative": ({"expected": -5.0}, VALUE, "expected must"),
+    "expected NaN": ({"expected": math.nan}, VALUE, "expected must .*got nan"),
+    "expected infinite": ({"expected": math.inf}, VALUE, "expected must .*got inf"),
+    "expected text": ({"expected": "many"}, TYPE, "expected must .*got 'many'"),
+    "expected bool": ({"expected": True}, TYPE, "expected must .*got True"),
     "mechanism unknown": (
         {"mechanism": "laplace"},
         VALUE,
-        r"mechanism = 'laplace': .*\"sketch\", \"exact\" or \"bare\"",
+        'mechanism must be "sketch", "exact" or "bare"',
     ),
-    "exact with a size": ({"mechanism": "exact", "size": 50}, VALUE, "has no size"),
-    "exact with memory": ({"mechanism": "exact", "memory": "4K"}, VALUE, "has no size"),
-    "exact with a wrong error": ({"mechanism": "exact", "error": 7}, VALUE, "error = 7"),
-    "deletes a word": ({"deletes": "no"}, TYPE, "deletes = 'no': not True or False"),
-    "deletes a number": ({"deletes": 1}, TYPE, "deletes = 1"),
+    "exact with a size": ({"mechanism": "exact", "size": 50}, VALUE, "cannot be used with mechanism='exact'"),
+    "exact with memory": ({"mechanism": "exact", "memory": "4K"}, VALUE, "cannot be used with mechanism='exact'"),
+    "exact with a wrong error": ({"mechanism": "exact", "error": 7}, VALUE, "error must .*got 7"),
+    "deletes a word": ({"deletes": "no"}, TYPE, "deletes must be True or False"),
+    "deletes a number": ({"deletes": 1}, TYPE, "deletes must .*got 1"),
 }
 
 
@@ -439,7 +439,7 @@ def test_whatever_is_asked_is_reached(
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        ({"mechanism": "exact"}, "has no size"),
+        ({"mechanism": "exact"}, "cannot be used with mechanism='exact'"),
         ({"mechanism": "exact", "size": None}, "question and numbers disagree"),
         ({"sampling": {"rate": 0.1, "per": "pair"}}, "question and numbers disagree"),
         ({"memory": "9" * 5_000, "size": None}, "plan"),

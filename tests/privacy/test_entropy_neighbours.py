@@ -164,7 +164,7 @@ def test_where_nothing_is_promised() -> None:
 
 
 def test_what_is_refused() -> None:
-    with pytest.raises(ArgumentTypeError, match="a Privacy is needed"):
+    with pytest.raises(ArgumentTypeError, match="must be a Privacy"):
         entropy_sensitivity(1.0)  # type: ignore[arg-type]
     with pytest.raises(ArgumentTypeError, match="total"):
         entropy_sensitivity(privacy(5), 3.0)  # type: ignore[arg-type]

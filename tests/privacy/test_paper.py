@@ -54,12 +54,12 @@ def test_theorem_4_is_false() -> None:
 
 
 def test_bad_arguments_are_refused() -> None:
-    with pytest.raises(ArgumentError, match="sampling rate"):
+    with pytest.raises(ArgumentError, match="must be between 0 and 1"):
         paper.subsampled_epsilon(10, 10, 1, 0.5, 50, 2.0)
-    with pytest.raises(ArgumentError, match="from 2 up"):
+    with pytest.raises(ArgumentError, match="must be at least 2 for this theorem"):
         paper.sensitivity(10, 1, 1, 0.5)
     with pytest.raises(ArgumentTypeError):
         paper.sensitivity(10.0, 2, 1, 0.5)  # type: ignore[arg-type]
-    with pytest.raises(ArgumentError, match="entry"):
+    with pytest.raises(ArgumentError, match="must be at least 1"):
         paper.epsilon(10, 2, 1, 0.5, 0)
     assert paper.sensitivity(1, 2**60, 1, 0.05) == math.inf

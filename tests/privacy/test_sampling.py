@@ -211,14 +211,14 @@ def test_nothing_that_is_replaced_changes_a_count() -> None:
 
 def test_bad_calls_say_what_to_do() -> None:
     for rate in (0.0, 1.0, -0.1, 1e-6, math.nan):
-        with pytest.raises(ArgumentError, match=r"sampling.rate = .* between 1/2048 and 1"):
+        with pytest.raises(ArgumentError, match=r"sampling.rate must"):
             Sampling(rate)
-    with pytest.raises(ArgumentTypeError, match="not a number"):
+    with pytest.raises(ArgumentTypeError, match="must be a number"):
         Sampling("a lot")  # type: ignore[arg-type]
-    with pytest.raises(ArgumentError, match='Pass "pair" or "entry"'):
+    with pytest.raises(ArgumentError, match='must be "pair" or "entry"'):
         Sampling(0.1, "row")  # type: ignore[arg-type]
     curve = SampledCurve(0.5, 50, Privacy(1.0, 1e-6, pairs=1_000, relation="replace"), Sampling(0.1))
-    with pytest.raises(ArgumentError, match="ε is a number above 0"):
+    with pytest.raises(ArgumentError, match="epsilon must be positive"):
         curve.delta(0.0)
     with pytest.raises(ArgumentError, match="between 0 and 1"):
         curve.epsilon(0.0)

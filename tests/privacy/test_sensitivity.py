@@ -193,7 +193,7 @@ def test_bad_arguments_are_refused() -> None:
         sensitivity(0.5, privacy(10), "1")  # type: ignore[arg-type]
     with pytest.raises(ArgumentTypeError):
         sensitivity(0.5, 10)  # type: ignore[arg-type]
-    with pytest.raises(ArgumentError, match="must lie between"):
+    with pytest.raises(ArgumentError, match=r"must be between 0.05 and 1"):
         sensitivity(1.5, privacy(10))
     with pytest.raises(ArgumentError, match="add_remove"):
         worst_neighbours(0.5, privacy(10, relation="add_remove"), exactly=True)

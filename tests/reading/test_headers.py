@@ -152,7 +152,7 @@ def test_names_are_shown_where_one_that_was_asked_for_is_among_them(tmp_path: Pa
 def test_without_a_header_the_advice_works(tmp_path: Path) -> None:
     path = tmp_path / "e.csv"
     path.write_text("alice,FR\nbob,FR\n")
-    assert "--no-header (header=False) and name column0" in refused(path)
+    assert "pass header=False and name column0" in refused(path)
     assert state(path, "column0", Input(header=False)) == counted(["alice", "bob"])
     assert "The columns are: column0, column1." in refused(path, "column2", Input(header=False))
 

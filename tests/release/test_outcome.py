@@ -48,7 +48,7 @@ def test_one_number_is_at_hand(one: ss.Outcome) -> None:
     assert list(one) == [one.release]
     assert len(one) == 1
     assert "FR" not in one
-    with pytest.raises(ss.ArgumentError, match="this is one number, and has no groups"):
+    with pytest.raises(ss.ArgumentError, match="cannot be looked up"):
         one["FR"]
     with pytest.raises(AttributeError, match="colour"):
         one.colour  # noqa: B018
@@ -59,10 +59,10 @@ def test_groups_are_found_by_name_and_by_place(table: ss.Outcome) -> None:
     assert table["DE"] is table[1].release is table[("DE",)]
     assert EVIL in table
     assert "de" not in table
-    with pytest.raises(ss.ArgumentError, match=r"group = 'XX': there is no such group here. There are: FR, DE, <"):
+    with pytest.raises(ss.ArgumentError, match="group must be one of the groups"):
         table["XX"]
     for name in ("value", "low", "high", "release", "record"):
-        with pytest.raises(ss.ArgumentError, match=r"4 groups.*one number for each group.*outcome\[\"FR\"\].value"):
+        with pytest.raises(ss.ArgumentError, match="must be read by group"):
             getattr(table, name)
     assert [each["group"] for each in json.loads(table.to_json())] == ["FR", "DE", EVIL, "MT"]
 
@@ -142,9 +142,9 @@ def test_where_no_group_is_shown_there_is_an_empty_table_of_the_same_types(table
     assert "no group is large enough for its name to be shown" in str(none)
     assert "no group is large enough" in none._repr_html_()
     assert none.to_json() == "[]"
-    with pytest.raises(ss.ArgumentError, match="there is nothing to draw"):
+    with pytest.raises(ss.ArgumentError, match="must have at least one group to be drawn"):
         none.plot()
-    with pytest.raises(ss.ArgumentError, match="nothing was released"):
+    with pytest.raises(ss.ArgumentError, match="must have at least one release"):
         none.report("none.html")
     assert not Path("none.html").exists()
 
@@ -168,9 +168,9 @@ def test_it_draws_and_explains_itself(table: ss.Outcome, one: ss.Outcome, tmp_pa
     for name in ("a.png", "a.svg", "a.html"):
         table.plot(tmp_path / name)
         assert (tmp_path / name).stat().st_size > 1_000
-    with pytest.raises(ss.ArgumentError, match="there is such a file already"):
+    with pytest.raises(ss.ArgumentError, match="must be a new file"):
         table.plot(tmp_path / "a.png")
-    with pytest.raises(ss.ArgumentError, match=r"Name it .png, .svg or .html"):
+    with pytest.raises(ss.ArgumentError, match=r"must end in .png, .svg or .html"):
         table.plot(tmp_path / "a.gif")
     ledger = ss.Ledger(tmp_path / "budget.db", epsilon=5.0, delta=1e-6)
     paid = ss.release(ROWS, ss.Hill(0.5), PRIVACY, key="app", ledger=ledger)

@@ -146,7 +146,7 @@ def test_spark_asks_it(monkeypatch: pytest.MonkeyPatch) -> None:
     ready = replace(ASKED, input=Input())
     assert asked_by(lambda: spark_release(None, ss.Moment(0.5), PRIVACY, **of_frame)) == ready
     assert asked_by(lambda: spark_release(None, ready)) is ready
-    with pytest.raises(ss.ArgumentError, match="a DataFrame has been opened already"):
+    with pytest.raises(ss.ArgumentError, match="must not say how to open files"):
         spark_release(None, ASKED)
 
 
@@ -163,7 +163,7 @@ def test_the_command_line_asks_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
 @pytest.mark.parametrize(("what", "named"), [({"key": "app"}, "key="), ({"clip": True, "by": "g"}, "clip=, by=")])
 def test_a_ready_question_is_whole(what: dict[str, Any], named: str) -> None:
-    with pytest.raises(ss.ArgumentError, match=f"a Question has all that is asked, and {named} is given too"):
+    with pytest.raises(ss.ArgumentError, match=f"a Question is complete, and {named} is given too"):
         ss.release("e.csv", ASKED, **what)
     with pytest.raises(ss.ArgumentError, match="privacy= is given too"):
         ss.release("e.csv", ASKED, PRIVACY)
@@ -172,13 +172,13 @@ def test_a_ready_question_is_whole(what: dict[str, Any], named: str) -> None:
 def test_what_is_not_asked_is_refused() -> None:
     with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
         ss.release("e.csv", ss.Moment(0.5), PRIVACY, key="app", value="n", colour="blue")  # type: ignore[call-arg]
-    with pytest.raises(ss.ArgumentTypeError, match="not the name of a column"):
+    with pytest.raises(ss.ArgumentTypeError, match="must be the name of a column"):
         ss.release("e.csv", ss.Moment(0.5), PRIVACY, value="n")
-    with pytest.raises(ss.ArgumentTypeError, match="not a Privacy"):
+    with pytest.raises(ss.ArgumentTypeError, match="must be a Privacy"):
         ss.release("e.csv", ss.Moment(0.5), key="app")
 
 
 def test_data_are_not_sampled() -> None:
     made = ss.question(ss.Moment(0.5), ss.Privacy(1.0, 1e-9), key="app")
-    with pytest.raises(ss.ArgumentError, match="uses every pair"):
+    with pytest.raises(ss.ArgumentError, match="cannot be used when releasing from data"):
         replace(made, asked=replace(made.asked, sampling=ss.Sampling(0.1)))

@@ -124,7 +124,7 @@ def test_whole_keys_are_not_divided_among_groups(
 ) -> None:
     """A key in k groups would change k releases, and ε is planned for a pair, which is in one."""
     privacy = ss.Privacy(1.0, 1e-9, 0, max_value=6_000, relation=relation, unit="key")
-    with pytest.raises(ss.ArgumentError, match="a whole key can be in every group"):
+    with pytest.raises(ss.ArgumentError, match="cannot be used with unit='key'"):
         ss.release(events, ss.Moment(0.5), privacy, key="key", by="group", groups=groups, size=20)
 
 
@@ -180,9 +180,10 @@ WRONG = {
     "two orders": (["--statistic", "renyi", "--order", "0,1"], "--order is needed, one number"),
     "no number": (["--statistic", "hill", "--order", "half"], "is not an order"),
     "an unknown statistic": (["--statistic", "gini"], "gini"),
-    "an order out of range": (["--statistic", "hill", "--order", "3"], "must lie between 0 and 2"),
+    "an order out of range": (["--statistic", "hill", "--order", "3"], "must be between 0 and 2"),
     "inequality of pairs": (
-        ["--statistic", "atkinson", "--order", "0.5", "--unit", "pair"], "every key is one",
+        ["--statistic", "atkinson", "--order", "0.5", "--unit", "pair"],
+        "must be asked with one person for each key and a public number of people",
     ),
 }  # fmt: skip
 

@@ -90,11 +90,11 @@ def test_a_sketch_knows_one_order() -> None:
     sketch = sketch_of(0.5, 64)
     assert sketch.hill(0.5) == sketch.hill()
     for order in (1, 0.25):
-        with pytest.raises(ss.ArgumentError, match=r"this sketch is of order 0.5.*EntropySketch"):
+        with pytest.raises(ss.ArgumentError, match=r"must be 0.5, the order of this sketch"):
             sketch.hill(order)
-    with pytest.raises(ss.ArgumentError, match="order = 2: this sketch is of order 1"):
+    with pytest.raises(ss.ArgumentError, match="order must be 1, the order of this sketch"):
         sketch_of(1, 64).entropy(2)
-    with pytest.raises(ss.ArgumentError, match=r"says nothing of diversity. Use ss.EntropySketch"):
+    with pytest.raises(ss.ArgumentError, match=r"says nothing about diversity. Use ss.EntropySketch"):
         ss.Sketch(1, 64).hill()
     for odd in (lambda: sketch.hill(confidence=2.0), lambda: sketch_of(1, 64).estimate("median")):
         with pytest.raises(ss.ArgumentError):

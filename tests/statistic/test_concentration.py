@@ -61,7 +61,7 @@ def test_bad_arguments_say_what_to_do() -> None:
     with pytest.raises(ss.ArgumentError, match="scale"):
         ss.HHI(100)
     for p in (0.0, 2.0001, -1.0, float("nan")):
-        with pytest.raises(ss.ArgumentError, match="p = "):
+        with pytest.raises(ss.ArgumentError, match=r"p must .*got "):
             ss.Moment(p)
     for order in (-0.1, float("nan"), 10**400):
         with pytest.raises(ss.ArgumentError, match="order"):

@@ -99,19 +99,19 @@ def test_the_noise_of_a_total_reaches_the_orders_that_use_it() -> None:
 
 
 WRONG: dict[str, tuple[object, str]] = {
-    "an order above 2": (lambda: ss.plan(ss.Hill(2.5), PRIVACY), "order = 2.5: it must lie between 0 and 2"),
-    "an order too small": (lambda: ss.plan(ss.Renyi(0.01), PRIVACY), "^order = 0.01: it must lie between 0.05 and 2"),
-    "an order of inequality too small": (lambda: ss.GeneralisedEntropy(0.01), "^order = 0.01: .* between 0.05 and 1"),
-    "an order that is no number": (lambda: ss.Tsallis("half"), "order = 'half': an order is a number"),  # type: ignore[arg-type]
-    "an aversion of 1": (lambda: ss.Atkinson(1.0), "aversion = 1.0"),
-    "no orders": (lambda: ss.Profile([]), "a profile has 1 to 16 orders"),
-    "orders out of order": (lambda: ss.Profile([0.5, 0.25]), "they do not rise"),
-    "orders twice": (lambda: ss.Profile([0.5, 0.5]), "they do not rise"),
-    "one number for a profile": (lambda: ss.Profile(0.5), "not a list of orders"),  # type: ignore[arg-type]
-    "inequality of pairs": (lambda: ss.Atkinson(0.5).needs(PRIVACY), "every key is one"),
+    "an order above 2": (lambda: ss.plan(ss.Hill(2.5), PRIVACY), "order must be between 0 and 2"),
+    "an order too small": (lambda: ss.plan(ss.Renyi(0.01), PRIVACY), "order must be between 0.05 and 2"),
+    "an order of inequality too small": (lambda: ss.GeneralisedEntropy(0.01), "order must be between 0.05 and 1"),
+    "an order that is no number": (lambda: ss.Tsallis("half"), "order must be a number"),  # type: ignore[arg-type]
+    "an aversion of 1": (lambda: ss.Atkinson(1.0), "aversion must .*got 1.0"),
+    "no orders": (lambda: ss.Profile([]), "must have between 1 and 16 orders"),
+    "orders out of order": (lambda: ss.Profile([0.5, 0.25]), "must be in increasing order"),
+    "orders twice": (lambda: ss.Profile([0.5, 0.5]), "must be in increasing order"),
+    "one number for a profile": (lambda: ss.Profile(0.5), "must be a list of orders"),  # type: ignore[arg-type]
+    "inequality of pairs": (lambda: ss.Atkinson(0.5).needs(PRIVACY), "must be 'key' for atkinson"),
     "inequality of an unknown number of people": (
         lambda: ss.Atkinson(0.5).needs(ss.Privacy(1.0, 1e-9, 9, relation="add_remove", unit="key")),
-        "needs the number of people",
+        "must be 'replace' for atkinson",
     ),
 }
 

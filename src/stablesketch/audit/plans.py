@@ -48,9 +48,9 @@ def audit(
         ArgumentError: too few trials, or worst neighbours too long to be streamed that often.
     """
     if not isinstance(plan, Plan):
-        raise ArgumentTypeError("plan", plan, "it must be a Plan", "Pass what ss.plan(...) gives")
+        raise ArgumentTypeError("plan", plan, "must be a Plan", "Pass the result of ss.plan(...)")
     if isinstance(trials, bool) or not isinstance(trials, int) or trials < LEAST_TRIALS:
-        raise ArgumentError("trials", trials, f"an audit needs at least {LEAST_TRIALS} trials", "Pass 3000 or more")
+        raise ArgumentError("trials", trials, f"must be at least {LEAST_TRIALS}", "Pass 3000 or more")
     confidence = audit_confidence(confidence)
     worst, *others = neighbours_of(plan)
     others = others[: trials // (2 * LEAST_TRIALS)]  # half as many trials for all of them together

@@ -63,7 +63,10 @@ def audit_samples(
     trials = len(samples[0])
     if len(samples[1]) != trials:
         raise ArgumentError(
-            "second", len(samples[1]), f"the first sample has {trials} outputs", "Pass as many of each neighbour"
+            "second",
+            len(samples[1]),
+            f"must have as many outputs as the first sample, {trials}",
+            "Pass equally many of each",
         )
     delta = _within("delta", delta, 0.0, 1.0, "Pass the δ of the claim")
     confidence = audit_confidence(confidence)
@@ -92,34 +95,35 @@ def _sample(name: str, values: ArrayLike, width: int) -> Array:
         array = array[:, None]
     if array.dtype.kind not in "iuf" or array.ndim != 2 or array.shape[1] != width:
         raise ArgumentTypeError(
-            name, values, f"{np.ndim(values)}-dimensional {array.dtype} is no sample of {width} number(s) a trial",
-            "Pass a list of numbers, one a trial, or rows of one for each name",
+            name, values,
+            f"must hold {width} real number(s) for each trial (it is {np.ndim(values)}-dimensional {array.dtype})",
+            "Pass a list of numbers, one for each trial, or a row for each trial with one number for each name",
         )  # fmt: skip
     if len(array) < LEAST_TRIALS:
-        raise ArgumentError(name, len(array), "too few outputs to tell anything", f"Make {LEAST_TRIALS} trials or more")
+        raise ArgumentError(name, len(array), f"must have at least {LEAST_TRIALS} outputs", "Run more trials")
     floats = array.astype(np.float64)
     if np.isnan(floats).any():
-        raise ArgumentError(name, values, "some outputs are NaN", "Let ∞ stand for a refusal")
+        raise ArgumentError(name, values, "must not contain NaN", "Use infinity for a refused release")
     return floats
 
 
 def _within(name: str, value: float, low: float, high: float, way_out: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ArgumentTypeError(name, value, "a real number is needed", way_out)
+        raise ArgumentTypeError(name, value, "must be a real number", way_out)
     if not low <= value < high:
-        raise ArgumentError(name, value, f"it must be at least {low:g} and below {high:g}", way_out)
+        raise ArgumentError(name, value, f"must be at least {low:g} and below {high:g}", way_out)
     return float(value)
 
 
 def audit_confidence(confidence: float) -> float:
     found = _within("confidence", confidence, 0.5, 1.0, "Pass a number such as 0.99")
     if found == 0.5:
-        raise ArgumentError("confidence", found, "it must be above 0.5", "Pass a number such as 0.99")
+        raise ArgumentError("confidence", found, "must be above 0.5", "Pass a number such as 0.99")
     return found
 
 
 def _claim(claimed: Callable[[float], float], epsilon: float) -> float:
     bound = float(claimed(epsilon))
     if not bound >= 0.0:
-        raise ArgumentError("claimed", bound, f"no δ to claim at ε = {epsilon:g}", "A δ is a number from 0 up")
+        raise ArgumentError("claimed", bound, f"must be a δ of 0 or more at ε = {epsilon:g}", "Check the claimed curve")
     return bound

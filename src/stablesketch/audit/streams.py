@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ArgumentError
+from ..errors import ArgumentError, Shown
 from ..plan import Plan
 from ..plan.mechanism import mechanism_of
 from ..privacy import Privacy
@@ -145,8 +145,9 @@ def _shared(plan: Plan) -> StreamPairs:
     shared = max(shared, -(-needed // most) if own else needed)
     if shared > _MOST_SHARED:
         raise ArgumentError(
-            "plan", f"{shared:,} shared pairs", "its worst neighbours are too long to be streamed once a trial",
-            f"Audit the same size and floor at {arg('pairs', _MOST_SHARED)} or fewer",
+            "plan", Shown(f"{shared:,} pairs"), f"must have worst-case neighbours of at most {_MOST_SHARED:,} pairs",
+            f"Audit a plan of the same size and floor with {arg('pairs', _MOST_SHARED)} or fewer: each trial streams "
+            "them all",
         )  # fmt: skip
     values = np.ones(shared, dtype=np.int64)
     if own and needed > shared:  # keys come once: what is missing is on as few of them as can hold it

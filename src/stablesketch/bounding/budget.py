@@ -41,5 +41,5 @@ def total(parts: Iterable[tuple[float, int]]) -> float:
 def checked_share(name: str, share: float) -> float:
     """A share of the budget: more than none of it, less than all."""
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0.0 < share < 1.0:
-        raise ArgumentError(name, share, "a share of the budget lies between 0 and 1", "Pass 0.1 for a tenth")
+        raise ArgumentError(name, share, "must be between 0 and 1", "Pass 0.1 for a tenth")
     return float(share)

@@ -52,7 +52,7 @@ class AutoMaxValue:
     def __post_init__(self) -> None:
         checked_share("share", self.share)
         if isinstance(self.quantile, bool) or not 0.0 < self.quantile <= 1.0:
-            raise ArgumentError("quantile", self.quantile, "it lies between 0 and 1", "Pass 0.99, for example")
+            raise ArgumentError("quantile", self.quantile, "must be between 0 and 1", "Pass 0.99, for example")
 
 
 def least_seen(privacy: Privacy, epsilon: float) -> int:

@@ -55,12 +55,12 @@ class People:
 
     def __post_init__(self) -> None:
         if self.people < 1:
-            raise ArgumentError("people", self.people, "there must be at least one", "Pass a rough number")
+            raise ArgumentError("people", self.people, "must be at least 1", "Pass a rough number")
         if not 1.0 <= self.rows < math.inf:
-            raise ArgumentError("rows", self.rows, "everybody has at least one row", "Pass 1 or more")
+            raise ArgumentError("rows", self.rows, "must be at least 1", "Pass 1 or more")
         if self.spread not in get_args(Spread):
             raise ArgumentError(
-                "spread", self.spread, "there is no such spread", f"Pass one of: {', '.join(get_args(Spread))}"
+                "spread", self.spread, f"must be one of {', '.join(get_args(Spread))}", "Choose one of these"
             )
 
     def used(self, pairs_per_person: int) -> float:

@@ -33,9 +33,11 @@ def check_new(**paths: Path | None) -> None:
         except OSError as error:  # a name that is too long, a folder one may not look into
             raise _unwritable(name, path, error) from None
         if exists:
-            raise ArgumentError(name, str(path), "there is such a file already", "Choose another name")
+            raise ArgumentError(name, str(path), "must be a new file", "This one already exists: choose another name")
         if not path.parent.is_dir():
-            raise ArgumentError(name, str(path), "there is no such folder", "Make it first, or choose another place")
+            raise ArgumentError(
+                name, str(path), "must be in an existing folder", "Create the folder first, or choose another place"
+            )
         if name in _CHECKS:
             _CHECKS[name](path)
     if "plot" in given or "report" in given:
@@ -43,7 +45,7 @@ def check_new(**paths: Path | None) -> None:
     places: dict[Path, str] = {}
     for name, path in given.items():
         if path.resolve() in places:
-            raise ArgumentError(name, str(path), "two things would go to one file", "Choose another name")
+            raise ArgumentError(name, str(path), "must not be the same file as another output", "Choose another name")
         places[path.resolve()] = name
 
 
@@ -65,7 +67,7 @@ def reserved(**paths: Path | None) -> Iterator[dict[str, Reserved | None]]:
 
 
 def _unwritable(name: str, path: Path, error: OSError) -> ArgumentError:
-    return ArgumentError(name, str(path), f"it cannot be written ({error.strerror})", "Choose another place")
+    return ArgumentError(name, str(path), f"cannot be written ({error.strerror})", "Choose another place")
 
 
 def keep_plan(plan: Plan, plot: Path | None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import sys
@@ -13,33 +12,36 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-from rich.text import Text
 
 from ..errors import ArgumentError, LedgerMismatch
 from ..ledger import Ledger
 from ..ledger.period import Per
 from ..monitor import Monitor, Watch
-from ..monitor.alerts import Alerts, in_words
+from ..monitor.alerts import Alerts, Judge, in_words
 from ..monitor.block import Block
+from ..monitor.demo_day import FIELDS as DEMO_FIELDS
+from ..monitor.demo_day import PlayedDay
 from ..monitor.fields import LineFields
 from ..monitor.followed import followed
 from ..monitor.lines import Clock
 from ..monitor.messengers import Messenger, Post, command, json_lines, webhook
 from ..monitor.monitor import Sink
 from ..monitor.outlet import JsonLinesFile
+from ..monitor.outputs import Outputs
 from ..monitor.piped import piped
-from ..monitor.records import WINDOW
 from ..monitor.state import MonitorState
 from ..monitor.windows import Windows
-from ..published import Release
-from ..spoken import at_least, at_most
 from ..statistic import STATISTICS, Statistic
 from . import options
 from .exits import Exit
-from .screen import drop, note, number, rendered
+from .monitor_demo import check_demo, open_page
+from .monitor_lines import promise, show_record
+from .screen import note
 from .statistic_options import Chosen, offered
 
 EXAMPLES = """[bold]Examples[/]
+
+stablesketch monitor --demo
 
 tail -n 0 -F eve.json | stablesketch monitor - --preset suricata --statistic shannon --every 1m \\
   --epsilon 1 --delta 1e-9 --state /var/lib/stablesketch
@@ -50,13 +52,15 @@ stablesketch monitor /var/log/zeek/conn.log --follow --preset zeek --key id.orig
 stablesketch monitor day.csv --key app --time at --statistic shannon --every 1h --epsilon 1 --delta 1e-9 \\
   --from 2026-11-16T00:00:00Z --until 2026-11-17T00:00:00Z"""
 
-_DAY = 86_400
-in_windows, in_alerts = (partial(typer.Option, rich_help_panel=panel) for panel in ("Windows", "Alerts"))
+in_windows, in_shown, in_alerts = (
+    partial(typer.Option, rich_help_panel=panel) for panel in ("Windows", "Page and metrics", "Alerts")
+)
+_DROP = 3.0  # deviations from which the page marks a drop, if --alert-drop does not say
 
 
 def monitor(
     statistic: Chosen,
-    source: Annotated[str, typer.Argument(help="A file, or - for standard input.", show_default=False)],
+    source: Annotated[str | None, typer.Argument(help="A file, or - for standard input.", show_default=False)] = None,
     also: Annotated[
         list[str] | None,
         typer.Option(help="Another statistic: distinct, or hill:0.5. All of them share ε evenly. May be repeated."),
@@ -128,6 +132,23 @@ def monitor(
     out: Annotated[
         Path | None, options.in_output(help="Append releases to this file, as JSON lines, instead of showing them.")
     ] = None,
+    demo: Annotated[
+        bool, in_shown("--demo", help="Play a made-up day of DNS queries with an attack in it, and open the page.")
+    ] = False,
+    listen: Annotated[
+        str | None,
+        in_shown(
+            metavar="ADDRESS:PORT",
+            help="Serve a live page and /metrics for Prometheus, /healthz, /readyz: released values alone.",
+        ),
+    ] = None,
+    listen_private: Annotated[
+        str | None,
+        in_shown(metavar="ADDRESS:PORT", help="Serve exact counts of rows, which are not private; loopback only."),
+    ] = None,
+    textfile: Annotated[
+        Path | None, in_shown(metavar="FILE.prom", help="Keep released values in a file for node_exporter.")
+    ] = None,
     alert_below: Annotated[
         float | None, in_alerts(help="Alert if the released value is below this; of --statistic, not of --also.")
     ] = None,
@@ -140,19 +161,39 @@ def monitor(
         str | None, in_alerts(metavar="COMMAND", help="Run this for each alert, with its JSON on standard input.")
     ] = None,
     alert_url: Annotated[
-        str | None, in_alerts(metavar="URL", help="Post the JSON of each alert to this webhook.")
+        str | None,
+        in_alerts(
+            metavar="URL",
+            envvar="STABLESKETCH_ALERT_URL",
+            help="Post the JSON of each alert to this webhook. A token "
+            "in it is safer in the environment than in the list of processes.",
+        ),
     ] = None,
 ) -> int:
     """Private numbers of a live stream: one release for each window of time."""
+    day = PlayedDay() if demo else None
+    if day is not None:
+        check_demo(
+            {"the source": source, "--follow": follow or None, "--preset": preset, "--key": key, "--time": time,
+             "--time-unit": time_unit, "--value": value, "--max-value": max_value, "--format": format,
+             "--fields": fields, "--delimiter": delimiter, "--lateness": lateness, "--from": since, "--until": until,
+             "--state": state, "--person": person, "--ledger": ledger},
+        )  # fmt: skip
+        source, read, lateness = "demo", DEMO_FIELDS, "0s"
+        epsilon, delta = 1.0 if epsilon is None else epsilon, 1e-9 if delta is None else delta
+        listen = "127.0.0.1:0" if listen is None else listen
+    elif source is None:
+        raise typer.BadParameter("the source is missing. Pass a file, or - for standard input; to look first, --demo.")
+    else:
+        read = LineFields.of(
+            format=format, preset=preset, key=tuple(options.listed(key)), time=time, time_unit=time_unit, value=value,
+            max_value=max_value, clip=clip, names=tuple(options.listed(fields)) or None, delimiter=delimiter,
+            source=source, person=person,
+        )  # fmt: skip
     privacy = options.privacy_of(epsilon, delta, 0, 1, "add_remove", 1)
-    read = LineFields.of(
-        format=format, preset=preset, key=tuple(options.listed(key)), time=time, time_unit=time_unit, value=value,
-        max_value=max_value, clip=clip, names=tuple(options.listed(fields)) or None, delimiter=delimiter, source=source,
-        person=person,
-    )  # fmt: skip
     if follow and (source == "-" or since is not None):
         raise typer.BadParameter("--follow is for a file that is being written. Leave it out.")
-    if source != "-" and not follow and since is None:
+    if day is None and source != "-" and not follow and since is None:
         raise typer.BadParameter(
             "a file that is not followed is replayed, and needs --time, --from and --until: which windows there are "
             "must not depend on its rows. To wait for more rows, add --follow."
@@ -167,7 +208,7 @@ def monitor(
         confidence=confidence, protect=protect, pairs_per_person=1 if pairs_per_person is None else pairs_per_person,
     )  # fmt: skip
     books = _ledger(ledger, budget_per, people=protect != "event")
-    sink: Sink = _show if out is None else JsonLinesFile(out)
+    sink: Sink = show_record if out is None else JsonLinesFile(out)
     messengers: list[Messenger] = [lambda alert: note(in_words(alert))]
     if alert_out is not None:
         messengers.append(json_lines(alert_out))
@@ -178,18 +219,34 @@ def monitor(
     if alert_below is None and alert_drop is None and len(messengers) > 1:
         raise typer.BadParameter("nothing is an alert. Add --alert-drop 3, or --alert-below.")
     name = source if source == "-" else os.path.abspath(source)
-    held = MonitorState(state, watch.to_json(name, follow=follow, ledger=str(books.path) if books else ""))
+    judge = Judge(alert_below, alert_drop)
+    outputs = Outputs(listen, listen_private, textfile)
+    try:
+        held = MonitorState(state, watch.to_json(name, follow=follow, ledger=str(books.path) if books else ""))
+    except BaseException:
+        outputs.close()
+        raise
     post = Post(messengers, note)
     try:
-        alerts = Alerts(post, below=alert_below, drop=alert_drop, before=held.delivered())
+        before = held.delivered()
+        alerts = Alerts(post, judge, before)
+        shown = outputs.sinks(watch, Judge(alert_below, _DROP if alert_drop is None else alert_drop), before, note)
         running = Monitor(
-            watch, "standard input" if source == "-" else source, partial(_source, source, follow), held,
-            [sink, alerts], replays=source != "-", ledger=books, elapsed=clock.monotonic_ns, say=note,
+            watch, "standard input" if source == "-" else source,
+            partial(_source, source, follow) if day is None else day.blocks, held, [sink, alerts, *shown],
+            replays=source != "-", ledger=books, say=note, clock=clock.time_ns if day is None else day.clock,
+            elapsed=clock.monotonic_ns if day is None else None,
         )  # fmt: skip
-        note(_promise(watch, books, piped=source == "-"))
+        note(promise(watch, books, piped=source == "-"))
+        outputs.begin(running)
+        for said in outputs.addresses:
+            note(said)
+        if outputs.released is not None and demo:
+            open_page(outputs.released.root)
         _stopping(running)
         running.run()
     finally:
+        outputs.close()
         held.close()
         post.close()
     return Exit.DONE
@@ -199,10 +256,10 @@ def _statistic(text: str) -> Statistic:
     name, _, argument = text.partition(":")
     names = [kind.name for kind in offered()]
     if name not in names:
-        raise ArgumentError("also", text, "there is no such statistic", f"Pass {', '.join(names)}")
+        raise ArgumentError("also", text, f"must be one of {', '.join(names)}", "Choose one of these")
     given = {each.option: argument for each in STATISTICS[name].arguments[:1] if argument}
     if argument and not given:
-        raise ArgumentError("also", text, f"{name} takes nothing after a colon", f"Pass {name}")
+        raise ArgumentError("also", text, f"cannot have a value for {name}", f"Pass {name}")
     return Chosen(name, {option: option.kind(value) for option, value in given.items()}).made()
 
 
@@ -234,58 +291,3 @@ def _ledger(path: Path | None, per: str | None, *, people: bool) -> Ledger | Non
         renews = "does not renew" if found.per is None else f"renews each {found.per}"
         raise LedgerMismatch(f"the budget of {path} {renews}, and --budget-per is {per}. Make another ledger: {made}")
     return found
-
-
-def _promise(watch: Watch, ledger: Ledger | None, *, piped: bool) -> str:
-    """What the user gets for ε, in plain words, before anything is read."""
-    epsilon, delta = watch.price
-    shared = f", shared by {len(watch.plans)} statistics" if len(watch.plans) > 1 else ""
-    said = f"every window: ε = {at_most(epsilon)}, δ = {at_most(delta)}{shared}. "
-    if watch.protect == "event":
-        said += (
-            "A single row is protected, over all windows together. Somebody with rows in many windows is not: see "
-            "docs/how-to/monitor.md"
-        )
-    else:
-        a_day = max(1, _DAY // watch.windows.every)
-        said += (
-            f"All that one person did in a window is protected; {watch.pairs_per_person:,} of their rows count. ε is "
-            f"spent again each window: up to ε = {at_most(epsilon * a_day)} in a day for somebody who is in all "
-            f"{a_day:,} windows, unless a ledger stops it (--ledger)"
-        )
-    if ledger is not None:
-        until = "" if ledger.per is None else f" each {ledger.per}"
-        said += (
-            f". The ledger allows ε = {ledger.epsilon:g} at δ = {ledger.delta:g}{until}; {at_least(ledger.left())} left"
-        )
-    if watch.on_bad == "error":
-        said += ". A line that cannot be used ends the monitor (--on-bad error), and everybody can see that it ended"
-    if piped and watch.fields.time is None:
-        said += ". Every line must come through the pipe once, also after a restart: use tail -n 0 -F"
-    if watch.windows.span is None:
-        said += ". Counting begins with the next whole window"
-    return said
-
-
-def _show(_: int, text: str) -> None:
-    """A record on standard output: a line for people on a terminal, JSON in a pipe."""
-    content = json.loads(text)
-    lines = [Text(text)] if not sys.stdout.isatty() else _in_words(content)
-    try:
-        sys.stdout.write(rendered(lines))
-        sys.stdout.flush()
-    except BrokenPipeError:
-        drop(sys.stdout)
-        raise
-
-
-def _in_words(content: dict[str, Any]) -> list[Text]:
-    if content["format"] != WINDOW:
-        return [Text(f"{content['time']}  {content['note']}", style="dim")]
-    lines = []
-    for each in content["releases"]:
-        release = Release.from_json(json.dumps(each))
-        between = f"{100 * release.confidence:g}% between {number(release.low)} and {number(release.high)}"
-        value = (f"{release.statistic} = {number(release.value)}", "bold green")
-        lines.append(Text.assemble((content["start"], "dim"), "  ", value, "  ", (between, "dim")))
-    return lines

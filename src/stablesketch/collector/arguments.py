@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._native import first_outside
-from ..errors import ArgumentError, ArgumentTypeError
+from ..errors import ArgumentError, ArgumentTypeError, Shown
 from ..sketch.columns import MAX_WEIGHT
 from ..wording import arg
 
@@ -24,20 +24,23 @@ def check_folded(plan: Plan, fingerprints: object, totals: object, pairs: object
     keys = _column("fingerprints", fingerprints, np.uint64, "Pass what Collector.fingerprint(keys) gave")
     values = _column("totals", totals, np.int64, "Pass whole numbers, one for each fingerprint")
     if len(keys) != len(values):
-        raise ArgumentError("len(totals)", len(values), f"there are {len(keys)} fingerprints", "Pass one for each")
+        raise ArgumentError(
+            "len(totals)", len(values), f"must be the number of fingerprints, {len(keys)}", "Pass one total for each"
+        )
     if isinstance(pairs, bool) or not isinstance(pairs, int):
-        raise ArgumentTypeError("pairs", type(pairs), "not a number of pairs", "Pass an int")
+        raise ArgumentTypeError("pairs", type(pairs), "must be an integer", "Pass the number of pairs")
     fewest = -_MOST_PAIRS if plan.deletes else -1
     if not fewest < pairs < _MOST_PAIRS:
-        raise ArgumentError("pairs", pairs, "not a number of pairs", "Pass an int from 0 to 2^63 - 1")
+        raise ArgumentError("pairs", pairs, "must be between 0 and 2^63 - 1", "Pass the number of pairs")
     if plan.privacy.unit == "key":
         rows = int(np.sign(values).sum()) if plan.deletes else len(values)
         if pairs != rows:
             raise ArgumentError(
                 "pairs",
                 pairs,
-                f"with {arg('unit', 'key')} every row is one pair, and there are {rows} rows",
+                f"must be the number of rows, {rows}",
                 "Pass the number of rows",
+                because=f"with {arg('unit', 'key')} every row is one pair",
             )
     rows_are_pairs = plan.privacy.unit == "key" or plan.sampled is not None
     highest = plan.privacy.max_value if rows_are_pairs else MAX_WEIGHT
@@ -45,7 +48,7 @@ def check_folded(plan: Plan, fingerprints: object, totals: object, pairs: object
     outside = first_outside(values, lowest, highest)
     if outside >= 0:
         raise ArgumentError(
-            f"totals[{outside}]", int(values[outside]), f"must be from {lowest} to {highest}",
+            f"totals[{outside}]", int(values[outside]), f"must be between {lowest} and {highest}",
             "Split a larger total over several rows" if not rows_are_pairs else "Clip values to max_value",
         )  # fmt: skip
 
@@ -54,14 +57,16 @@ def _column(name: str, column: object, dtype: type[np.generic], way_out: str) ->
     if not isinstance(column, np.ndarray) or column.dtype != dtype or column.ndim != 1:
         raise ArgumentTypeError(name, type(column), f"must be a one-dimensional array of {np.dtype(dtype)}", way_out)
     if not column.flags.c_contiguous:
-        raise ArgumentError(name, "a view with gaps", "must be contiguous", "Pass np.ascontiguousarray(...) of it")
+        raise ArgumentError(
+            name, Shown("a view with gaps"), "must be contiguous", "Pass np.ascontiguousarray(...) of it"
+        )
     return column
 
 
 def checked_shard(shard: str) -> str:
     """The name of one shard."""
     if not _is_name(shard):
-        raise ArgumentError("shard", shard, "not the name of a shard", 'Pass a short text such as "eu-1"')
+        raise ArgumentError("shard", shard, "must be the name of a shard", 'Pass a short text such as "eu-1"')
     return shard
 
 
@@ -69,12 +74,12 @@ def checked_shards(shards: Iterable[str], shard: str | None) -> frozenset[str]:
     """The list of all shards, the one to be opened among them."""
     names = [shards] if isinstance(shards, str) else list(shards)
     if isinstance(shards, str) or not names or not all(_is_name(name) for name in names):
-        raise ArgumentError("shards", shards, "not a list of names of shards", 'Pass one such as ["eu-1", "us-1"]')
+        raise ArgumentError("shards", shards, "must be a list of shard names", 'Pass one such as ["eu-1", "us-1"]')
     if len(set(names)) < len(names):
-        raise ArgumentError("shards", names, "a name stands there twice", "List each once")
+        raise ArgumentError("shards", names, "must not repeat a name", "List each shard once")
     if shard is None or shard not in names:
         raise ArgumentError(
-            "shard", shard, "not in the list of shards", "Pass the name that this shard has in the list"
+            "shard", shard, "must be one of the listed shards", "Pass the name this shard has in the list"
         )
     return frozenset(names)
 

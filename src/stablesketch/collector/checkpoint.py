@@ -47,8 +47,8 @@ def offset_json(offset: object) -> str:
     except (TypeError, ValueError, RecursionError):
         pass
     raise ArgumentError(
-        "offset", offset, "not what JSON can hold and give back",
-        "Pass an int, a text, or lists and dictionaries with text keys of such",
+        "offset", offset, "must survive a round trip through JSON",
+        "Pass an integer, a text, or lists and dictionaries (with text keys) of these",
     )  # fmt: skip
 
 

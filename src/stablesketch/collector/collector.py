@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import (
+    HIDDEN,
     ArgumentError,
     ArgumentTypeError,
     BlobError,
@@ -59,9 +60,11 @@ class Collector:
         shards: Iterable[str] | None = None,
     ) -> None:
         if not isinstance(plan, Plan):
-            raise ArgumentTypeError("plan", type(plan), "not a Plan", "Pass what ss.plan(...) gave")
+            raise ArgumentTypeError("plan", type(plan), "must be a Plan", "Pass the result of ss.plan(...)")
         if secret is not None and not isinstance(secret, Secret):
-            raise ArgumentTypeError("secret", type(secret), "not a Secret", "Pass Secret.load(path), or leave it out")
+            raise ArgumentTypeError(
+                "secret", type(secret), "must be a Secret", "Pass Secret.load(path), or leave it out"
+            )
         name = f"shard-{secrets.token_hex(8)}" if shard is None else checked_shard(shard)
         expected = None if shards is None else checked_shards(shards, shard)
         self._start(plan, mechanism_of(plan).state(plan, secret), [name], expected)
@@ -168,7 +171,7 @@ class Collector:
         """Takes back pairs that were updated. Needs a plan made with deletes=True, which promises just that."""
         if not self._plan.deletes:
             raise ArgumentError(
-                "delete", "deletes=False", "the plan was made for a stream without deletions",
+                "delete", HIDDEN, "needs a plan for streams with deletions",
                 f"Plan with {arg('deletes', True)}, which promises that every delete undoes an earlier update",
             )  # fmt: skip
         with self._lock:
@@ -178,7 +181,7 @@ class Collector:
         """Takes over another shard of the same plan and secret, whose collector is then empty and closed."""
         if not isinstance(other, Collector):
             raise ArgumentTypeError(
-                "other", type(other), "not a Collector", "Read a blob with Collector.from_bytes first"
+                "other", type(other), "must be a Collector", "Read stored bytes with Collector.from_bytes first"
             )
         if not self._plan.releases_like(other._plan):
             raise MergeError("collectors of different plans cannot be merged: open every shard from the same plan.")
@@ -204,9 +207,9 @@ class Collector:
     def from_bytes(cls, blob: bytes, secret: Secret) -> Collector:
         """Reads what `to_bytes` wrote, under the secret it was made with."""
         if not isinstance(blob, bytes | bytearray | memoryview):
-            raise ArgumentTypeError("blob", type(blob), "not bytes", "Pass what Collector.to_bytes() gave")
+            raise ArgumentTypeError("blob", type(blob), "must be bytes", "Pass the result of Collector.to_bytes()")
         if not isinstance(secret, Secret):
-            raise ArgumentTypeError("secret", type(secret), "not a Secret", "Pass Secret.load(path)")
+            raise ArgumentTypeError("secret", type(secret), "must be a Secret", "Pass Secret.load(path)")
         text, shards, expected, state = wire.decode(bytes(blob))
         plan = Plan.from_json(text)
         if not plan.is_written_as(text):
@@ -306,9 +309,7 @@ class Collector:
         return self._state
 
     def __reduce__(self) -> NoReturn:
-        raise ArgumentTypeError(
-            "collector", "pickle", "a collector is not pickled", "Use to_bytes and Collector.from_bytes"
-        )
+        raise ArgumentTypeError("collector", HIDDEN, "cannot be pickled", "Use to_bytes and Collector.from_bytes")
 
     def __repr__(self) -> str:
         if not hasattr(self, "_lock"):  # the last thing that _start sets

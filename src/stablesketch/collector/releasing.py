@@ -62,19 +62,19 @@ def released(
     not handed to who interrupts.
     """
     if ledger is not None and not isinstance(ledger, Ledger):
-        raise ArgumentTypeError("ledger", type(ledger), "not a Ledger", "Pass ss.Ledger(path)")
+        raise ArgumentTypeError("ledger", type(ledger), "must be a Ledger", "Pass ss.Ledger(path)")
     for name, unused in (("part", parts), ("label", [label for label in labels or () if label])):
         if ledger is None and unused:
             raise ArgumentError(
-                name, unused[0], "there is no ledger to record it", f"Pass {arg('ledger')}, or leave it out"
+                name, unused[0], "needs a ledger to record it", f"Pass {arg('ledger')}, or leave it out"
             )
     for name, given in (("labels", labels), ("parts", parts)):
         if given is not None and len(given) != len(collectors):
             raise ArgumentError(
-                f"len({name})", len(given), f"there are {len(collectors)} collectors", "Pass one for each"
+                f"len({name})", len(given), f"must be the number of collectors, {len(collectors)}", "Pass one for each"
             )
     if len({id(collector) for collector in collectors}) < len(collectors):
-        raise ArgumentError("collectors", len(collectors), "one of them is there twice", "Pass each once")
+        raise ArgumentError("collectors", len(collectors), "must all be different", "Pass each collector once")
     with until_shown() as payment, contextlib.ExitStack() as held:
         for collector in sorted(collectors, key=id):  # always in this order, so that threads cannot wait in a ring
             held.enter_context(collector._lock)
@@ -140,14 +140,14 @@ def _checked_terms(plan: Plan, terms: Terms) -> Terms:
     protects = plan.privacy.protects
     if terms.person and protects != "add_remove":
         raise ArgumentError(
-            "person", True, f"the plan protects {protects!r}, and people come and go with their pairs",
+            "person", True, f"needs a plan that protects added and removed pairs, not {protects!r}",
             f"Plan with {arg('relation', 'add_remove')} and {arg('unit', 'pair')}, or leave out {arg('person')}",
         )  # fmt: skip
     if terms.epsilon < plan.epsilon or terms.delta < plan.delta:
         raise ArgumentError(
             "epsilon", terms.epsilon,
-            f"it must not be below what the plan costs, ε = {plan.epsilon:g} and δ = {plan.delta:g}",
-            "Decide again, by the plan of the collector",
+            f"must not be below the cost of the plan, ε = {plan.epsilon:g} and δ = {plan.delta:g}",
+            "Decide again, with the plan of the collector",
         )  # fmt: skip
     return terms
 

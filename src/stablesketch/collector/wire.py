@@ -56,10 +56,10 @@ def merge_blobs(blobs: Sequence[bytes]) -> bytes:
     They must have the same plan and the same secret, which is known by its fingerprint, and no shard in common.
     """
     if not blobs:
-        raise ArgumentError("blobs", [], "nothing to merge", "Pass what Collector.to_bytes() gave, once or more")
+        raise ArgumentError("blobs", [], "must not be empty", "Pass one or more results of Collector.to_bytes()")
     for blob in blobs:
         if not isinstance(blob, bytes):
-            raise ArgumentTypeError("blobs", type(blob), "not bytes", "Pass what Collector.to_bytes() gave")
+            raise ArgumentTypeError("blobs", type(blob), "must be bytes", "Pass results of Collector.to_bytes()")
     parts = [decode(blob) for blob in blobs]
     text, _, expected, _ = parts[0]
     plan = Plan.from_json(text)

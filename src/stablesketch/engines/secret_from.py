@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from ..bounding.groups import Name
-from ..errors import ArgumentError, ArgumentTypeError, SecretMissing, SecretSpent
+from ..errors import HIDDEN, ArgumentError, ArgumentTypeError, SecretMissing, SecretSpent
 from ..secret import Secret
 from ..secret.bits import SECRET_BYTES, Bits
 
@@ -49,7 +49,9 @@ class SecretFrom:
         Not by the configuration of the job (`spark.executorEnv...`), which is logged.
         """
         if not isinstance(name, str) or not name:
-            raise ArgumentError("name", name, "not the name of a variable", 'Pass one such as "STABLESKETCH_SECRET"')
+            raise ArgumentError(
+                "name", name, "must be the name of an environment variable", 'Pass "STABLESKETCH_SECRET", for example'
+            )
         return cls("environment", name)
 
     @classmethod
@@ -59,7 +61,7 @@ class SecretFrom:
         It is pickled with the job, so it must fetch and not hold: one that holds the secret is refused.
         """
         if not callable(function):
-            raise ArgumentTypeError("function", type(function), "it cannot be called", "Pass a function")
+            raise ArgumentTypeError("function", type(function), "must be callable", "Pass a function")
         return cls("callable", function)
 
     @classmethod
@@ -70,7 +72,9 @@ class SecretFrom:
         job runs; `spark.io.encryption.enabled` encrypts it there. Not available through Spark Connect.
         """
         if not hasattr(broadcast, "value"):
-            raise ArgumentTypeError("broadcast", type(broadcast), "not a broadcast variable", "Make one with Spark")
+            raise ArgumentTypeError(
+                "broadcast", type(broadcast), "must be a broadcast variable", "Create one with Spark"
+            )
         return cls("broadcast", broadcast)
 
     @classmethod
@@ -156,8 +160,8 @@ def reference(secret: object, otherwise: str, others: str) -> SecretFrom:
     if isinstance(secret, SecretFrom):
         return secret
     raise ArgumentTypeError(
-        "secret", type(secret), f"workers need a reference to the secret, not the secret, which would be {otherwise}",
-        f"Save it and pass SecretFrom.file(path), or {others}",
+        "secret", type(secret), "must be a reference to the secret",
+        f"Save it and pass SecretFrom.file(path), or {others}", because=f"the secret itself would be {otherwise}",
     )  # fmt: skip
 
 
@@ -165,6 +169,8 @@ def check_absent(secret: Secret, sent: bytes) -> None:
     """Refuses to send bytes with the secret in them, as it is or as text."""
     if secret.is_in(sent):
         raise ArgumentError(
-            "secret", "...", "the function holds the secret itself, and would be sent and logged with it",
-            "Let it fetch the secret where it runs, or use SecretFrom.file",
+            "secret", HIDDEN,
+            "must not be a function that holds the secret itself",
+            "Let the function fetch the secret where it runs, or use "
+            "SecretFrom.file", because="it would be sent and logged",
         )  # fmt: skip

@@ -49,11 +49,9 @@ class AboveOneLaw:
 
     def __post_init__(self) -> None:
         if not is_real(self.p):
-            raise ArgumentTypeError("p", self.p, "the index of a stable law is a number", "Pass a float such as 1.5")
+            raise ArgumentTypeError("p", self.p, "must be a number", "Pass 1.5, for example")
         if not 1.0 < self.p <= 2.0:
-            raise ArgumentError(
-                "p", self.p, "this law has an index above 1 and at most 2", "For p up to 1 take StableLaw"
-            )
+            raise ArgumentError("p", self.p, "must be above 1 and at most 2", "Use StableLaw for p up to 1")
         object.__setattr__(self, "p", float(self.p))
 
     def values(self, y: Array) -> LogValues:

@@ -69,7 +69,7 @@ def known_tail(log_cdf: Array | None, log_sf: Array | None) -> tuple[bool, Array
     """Whether a quantile is asked for by its lower tail, and the tail: a caller gives the one known exactly."""
     if (log_cdf is None) == (log_sf is None):
         raise ArgumentTypeError(
-            "log_cdf, log_sf", (log_cdf, log_sf), "one of them is needed, not both or none", "Pass one"
+            "log_cdf, log_sf", (log_cdf, log_sf), "must have exactly one of the two", "Pass one of them"
         )
     return log_cdf is not None, np.asarray(log_sf if log_cdf is None else log_cdf, dtype=np.float64)
 

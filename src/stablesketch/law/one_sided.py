@@ -92,11 +92,9 @@ class OneSidedLaw:
 
     def __post_init__(self) -> None:
         if not is_real(self.p):
-            raise ArgumentTypeError("p", self.p, "the index of a stable law is a number", "Pass a float such as 0.5")
+            raise ArgumentTypeError("p", self.p, "must be a number", "Pass 0.5, for example")
         if not LEAST_P <= self.p <= GREATEST_P:
-            raise ArgumentError(
-                "p", self.p, "the one-sided law has an index between 0.05 and 0.999", "For p = 1 take the symmetric law"
-            )
+            raise ArgumentError("p", self.p, "must be between 0.05 and 0.999", "Use the symmetric law for p = 1")
         object.__setattr__(self, "p", float(self.p))
 
     @property

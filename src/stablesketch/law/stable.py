@@ -26,15 +26,15 @@ LEAST_P = 0.05
 def checked_p(p: object) -> float:
     """An index of a stable law: the order of a moment that a sketch can measure."""
     if not is_real(p):
-        raise ArgumentTypeError("p", p, "it must be a number from 0.05 to 1", f"Pass {arg('p', 0.5)}, for example")
+        raise ArgumentTypeError("p", p, "must be a number between 0.05 and 1", f"Pass {arg('p', 0.5)}, for example")
     if LEAST_P <= p <= 1.0:
         return float(p)
     way_out = f"Pass {arg('p', 0.5)}, for example"
     if 0.0 <= p < LEAST_P:
         way_out += f"; to count distinct keys, which is the limit p = 0, use {stat('Distinct')}"
     elif p > 1.0:
-        way_out += "; moments above 1 are not measured by these sketches"
-    raise ArgumentError("p", p, "it must lie between 0.05 and 1", way_out)
+        way_out += "; these sketches do not measure moments above 1"
+    raise ArgumentError("p", p, "must be between 0.05 and 1", way_out)
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ class StableLaw:
         if upper is not None and lower is None:
             return upper
         raise ArgumentTypeError(
-            "lower, upper", (lower, upper), "one probability is needed, not both or none", "Pass lower= or upper="
+            "lower, upper", (lower, upper), "must have exactly one of the two", "Pass lower= or upper="
         )
 
     def _log_abs_quantile(self, lower: float | Many | None, upper: float | Many | None) -> Array:
@@ -198,7 +198,7 @@ class StableLaw:
 def _floats(name: str, values: object) -> Array:
     array = np.asarray(values)
     if array.dtype.kind not in "iuf":
-        raise ArgumentTypeError(name, values, f"real numbers are needed, not {array.dtype}", "Pass floats")
+        raise ArgumentTypeError(name, values, f"must be real numbers, not {array.dtype}", "Pass floats")
     return array.astype(np.float64)
 
 
@@ -206,7 +206,7 @@ def _probabilities(name: str, values: object) -> Array:
     array = _floats(name, values)
     outside = (array < 0.0) | (array > 1.0)
     if outside.any():
-        raise ArgumentError(name, float(array[outside].flat[0]), "a probability lies in [0, 1]", "Check the argument")
+        raise ArgumentError(name, float(array[outside].flat[0]), "must be between 0 and 1", "Pass probabilities")
     return array
 
 

@@ -9,7 +9,15 @@ from datetime import timedelta
 from pathlib import Path
 
 from ..durable import write_over
-from ..errors import ArgumentError, ArgumentTypeError, BudgetExceeded, LedgerCorrupt, LedgerError, LedgerMismatch
+from ..errors import (
+    HIDDEN,
+    ArgumentError,
+    ArgumentTypeError,
+    BudgetExceeded,
+    LedgerCorrupt,
+    LedgerError,
+    LedgerMismatch,
+)
 from ..plan import Plan
 from ..privacy import Privacy
 from ..privacy.charge import Charge
@@ -93,11 +101,13 @@ class Ledger(Standing):
     def preview(self, plans: Plan | Iterable[Plan], *, times: int = 1, part: tuple[str, str] | None = None) -> Preview:
         """What releases by these plans, each made `times` times, would cost now. Nothing is recorded."""
         if not isinstance(plans, Plan | Iterable):
-            raise ArgumentTypeError("plans", plans, "not a Plan", "Pass what ss.plan(...) gave, or a list of them")
+            raise ArgumentTypeError("plans", plans, "must be a Plan or a list of them", "Pass results of ss.plan(...)")
         batch = [plans] if isinstance(plans, Plan) else list(plans)
         for plan in batch:
             if not isinstance(plan, Plan):
-                raise ArgumentTypeError("plans", plan, "not a Plan", "Pass what ss.plan(...) gave, or a list of them")
+                raise ArgumentTypeError(
+                    "plans", plan, "must be a Plan or a list of them", "Pass results of ss.plan(...)"
+                )
         check_count("times", times)
         asks = [Ask.of_plan(plan) for plan in batch]
         lane = Lane()
@@ -119,14 +129,27 @@ class Ledger(Standing):
         A release an hour for a year is `every=timedelta(hours=1), lasting=timedelta(days=365)`, or releases=8760.
         """
         if not isinstance(plan, Plan):
-            raise ArgumentTypeError("plan", plan, "not a Plan", "Pass what ss.plan(...) gave")
+            raise ArgumentTypeError("plan", plan, "must be a Plan", "Pass the result of ss.plan(...)")
         if plan.sampled is not None:
-            raise ArgumentError("plan", "sampled", "what sampling gives at another ε is not known", "Pass one without")
+            raise ArgumentError(
+                "plan",
+                HIDDEN,
+                "must not sample",
+                "Pass a plan without sampling",
+                because="its cost at another ε is not known",
+            )
         if (releases is None) == (every is None and lasting is None):
-            raise ArgumentError("releases", releases, "say how many", "Pass releases=, or every= and lasting=")
+            raise ArgumentError(
+                "releases",
+                releases,
+                "must be given, or follow from every= and lasting=",
+                "Pass releases=, or every= and lasting=",
+            )
         if releases is None:
             if not isinstance(every, timedelta) or not isinstance(lasting, timedelta) or every <= timedelta(0):
-                raise ArgumentError("every, lasting", (every, lasting), "not spans of time", "Pass two timedeltas")
+                raise ArgumentError(
+                    "every, lasting", (every, lasting), "must be positive time spans", "Pass two timedeltas"
+                )
             releases = lasting // every
         check_count("releases", releases)
         wanted = releases
@@ -138,7 +161,7 @@ class Ledger(Standing):
         At most 1,000,000, which stands for more as well; None if nothing is given and nothing was recorded yet.
         """
         if plan is not None and not isinstance(plan, Plan):
-            raise ArgumentTypeError("plan", plan, "not a Plan", "Pass what ss.plan(...) gave, or leave it out")
+            raise ArgumentTypeError("plan", plan, "must be a Plan", "Pass the result of ss.plan(...), or leave it out")
         return self._read(lambda books: how_many(books, self._name, None if plan is None else Ask.of_plan(plan)))
 
     # --- budgets within ---
@@ -149,9 +172,15 @@ class Ledger(Standing):
         Releases under it have to fit into it *and* into the whole.
         """
         if not isinstance(name, str) or not name:
-            raise ArgumentError("name", name, "a budget has a name", 'Pass a text such as "marketing"')
+            raise ArgumentError("name", name, "must be a non-empty text", 'Pass "marketing", for example')
         if self._name:
-            raise ArgumentError("name", name, f"{self._name!r} is a named budget itself", "Call budget on the ledger")
+            raise ArgumentError(
+                "name",
+                name,
+                f"cannot be opened from {self._name!r}",
+                "Call budget on the ledger",
+                because="it is itself a named budget",
+            )
         with self._file.transaction(write=True) as books:
             found = books.budgets.find(name)
             if found is None:
@@ -197,7 +226,7 @@ class Ledger(Standing):
         check_unit(relation, pairs_per_person)
         Privacy(epsilon, delta or 0.5, 0)
         if not isinstance(statistic, str) or not statistic:
-            raise ArgumentError("statistic", statistic, "say what is released", 'Pass a text such as "median value"')
+            raise ArgumentError("statistic", statistic, "must say what is released", 'Pass "median value", for example')
         charge = Charge("other", epsilon=float(epsilon), delta=float(delta))
         ask = Ask(statistic, charge, float(epsilon), float(delta), relation, pairs_per_person)
         entry = Entry(ask, None, checked_label(label), checked_part(part, ask))
@@ -240,7 +269,7 @@ class Ledger(Standing):
         None if the ledger never had it: it was recorded by `charge`, or by version 0.1.0.
         """
         if isinstance(number, bool) or not isinstance(number, int):
-            raise ArgumentTypeError("number", number, "not the number of a record", "Pass one such as 12")
+            raise ArgumentTypeError("number", number, "must be the number of a record", "Pass 12, for example")
         return self._read(lambda books: books.published(number))
 
     def to_json(self) -> str:
@@ -271,7 +300,7 @@ class Ledger(Standing):
         """Writes `to_json` or `to_csv` to a file, as its name ends in .json or .csv; atomically."""
         target = Path(path)
         if target.suffix not in (".json", ".csv"):
-            raise ArgumentError("path", str(path), "the name says no format", "Let it end in .json or .csv")
+            raise ArgumentError("path", str(path), "must end in .json or .csv", "Choose another name")
         text = self.to_json() if target.suffix == ".json" else self.to_csv()
         try:
             write_over(target, text.encode())

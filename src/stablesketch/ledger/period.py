@@ -15,7 +15,7 @@ Per = Literal["day", "week", "month", "quarter", "year"]
 
 def check_per(per: object) -> None:
     if per is not None and per not in get_args(Per):
-        raise ArgumentError("per", per, "not a calendar period", f"Pass one of {', '.join(get_args(Per))}")
+        raise ArgumentError("per", per, f"must be one of {', '.join(get_args(Per))}", "Choose one of these")
 
 
 def period_of(per: str, time: datetime) -> str:

@@ -126,7 +126,7 @@ class Standing:
         """A certified δ at which all releases together are (epsilon, δ)-private; by default at the budget's ε."""
         at = self.epsilon if epsilon is None else epsilon
         if isinstance(at, bool) or not isinstance(at, int | float) or not at >= 0.0:
-            raise ArgumentError("epsilon", at, "ε is a number from 0 up", "Pass a number such as 1.0")
+            raise ArgumentError("epsilon", at, "must be a number of 0 or more", "Pass 1.0, for example")
         return self._read(lambda books: books.limits(self._name)[0].spent.delta(float(at)))
 
     def curve(self, deltas: Sequence[float] = _DELTAS) -> list[tuple[float, float]]:

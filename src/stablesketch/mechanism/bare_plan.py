@@ -43,8 +43,9 @@ def not_above_one(measured: Sequence[Statistic]) -> None:
     for one in measured:
         if isinstance(one, Moment) and one.p > 1.0:
             raise ArgumentError(
-                "mechanism", "bare", f"nothing is proved of bare entries of an order above 1, as {one} has",
-                f"Pass {arg('mechanism', 'sketch')}, or {arg('mechanism', 'exact')}",
+                "mechanism", "bare", f"cannot be used for {one}",
+                f"Pass {arg('mechanism', 'sketch')}, or "
+                f"{arg('mechanism', 'exact')}", because="nothing is proved of bare entries of an order above 1",
             )  # fmt: skip
 
 
@@ -52,9 +53,10 @@ def one_group(privacy: Privacy) -> None:
     """Refuses tables: several groups of bare entries cost more together than one does (bounding/groups.py)."""
     if privacy.groups > 1:
         raise ArgumentError(
-            "groups", privacy.groups, "entries that are private by themselves have no price for several groups at once",
+            "groups", privacy.groups,
+            f"cannot be used with {arg('mechanism', 'bare')}",
             f"Leave out {arg('groups')} and divide epsilon and delta by it, as {arg('by')} "
-            f"does, or pass {arg('mechanism', 'sketch')}",
+            f"does, or pass {arg('mechanism', 'sketch')}", because="it has no price for several groups at once",
         )  # fmt: skip
 
 
@@ -65,8 +67,10 @@ def _plan_for_error(asked: Asked, guess: float) -> Plan:
     if guess == 0.0:
         both = "Pass" if asked.error is None else f"Leave out {arg('error')} and pass"
         raise ArgumentError(
-            "error", error, "nothing is guaranteed about F_p, so no relative error can be aimed at",
-            f"{both} {arg('size', 500)}, for example, or pass {arg('expected')}, the F_p you expect",
+            "error", error,
+            f"needs {arg('expected')}",
+            f"{both} {arg('size', 500)}, for example, or pass {arg('expected')}, the F_p you "
+            "expect", because="without it nothing is known about F_p, and a relative error cannot be planned",
         )  # fmt: skip
     largest = _largest_size(statistic.p, privacy)
     if not largest:

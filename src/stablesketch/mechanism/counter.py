@@ -111,7 +111,7 @@ class Counter(ExactNumber):
         error = deviation / expected if expected else deviation
         if asked.error is not None and (not expected or error > asked.error):
             raise ArgumentError(
-                "error", asked.error, f"the noise alone is {error:.3g} at a total of {expected:,.6g}",
+                "error", asked.error, f"must be above {error:.3g}, the noise alone at a total of {expected:,.6g}",
                 f"{a_larger_error(error if expected else math.inf)}, or a larger ε, or "
                 f"{arg('expected')}, the total you expect",
             )  # fmt: skip

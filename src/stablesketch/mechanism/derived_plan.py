@@ -43,7 +43,10 @@ def derived_plan(asked: Asked) -> Plan:
     for name, each in (("size", asked.sizes), ("entries_per_key", asked.each_per_key)):
         if each and len(each) != len(needs):
             raise ArgumentError(
-                name, each, f"{statistic} has {len(needs)} parts", "Pass one number for all, or one for each"
+                name,
+                each,
+                f"must have one number for each of the {len(needs)} parts of {statistic}",
+                "Pass one number for all, or one for each",
             )
     shares = _shares(needs, privacy)
     parts = _first_parts(statistic, needs, shares, privacy, asked)
@@ -268,7 +271,9 @@ def _expected_part(statistic: Statistic, part: Statistic, asked: Asked, privacy:
     if asked.expected is None:
         return None
     if statistic.several:
-        raise ArgumentError("expected", asked.expected, "a profile has several values", "Leave it out")
+        raise ArgumentError(
+            "expected", asked.expected, "cannot be used for a profile", "Leave it out", because="it has several values"
+        )
     return statistic.expected_of(part, asked.expected, max(privacy.pairs, privacy.total, 1))
 
 

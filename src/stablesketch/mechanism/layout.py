@@ -73,13 +73,18 @@ def laid_out(size: int, per_key: int | None, usual: int) -> Layout:
     if per_key >= size:
         if per_key > size:
             raise ArgumentError(
-                "entries_per_key", per_key, f"there are only {size:,} entries", f"Pass fewer, or a larger {arg('size')}"
+                "entries_per_key",
+                per_key,
+                f"must be at most the size, {size:,}",
+                f"Pass fewer, or a larger {arg('size')}",
             )
         return Layout(size)
     buckets, left = divmod(size, per_key)
     if left:
         near = f"{arg('size', buckets * per_key)} or {arg('size', (buckets + 1) * per_key)}"
-        raise ArgumentError("size", size, f"not a multiple of the {per_key} entries that a key touches", f"Pass {near}")
+        raise ArgumentError(
+            "size", size, f"must be a multiple of {per_key}, the entries that a key touches", f"Pass {near}"
+        )
     return Layout(per_key, buckets)
 
 

@@ -90,7 +90,11 @@ class RegistersState(CountingState):
     def check(self, confidence: float) -> None:
         if not 0.0 < confidence < 1.0 - 1e-9:
             raise ArgumentError(
-                "confidence", confidence, "so far out the law of the estimate is not known", "Pass 0.95"
+                "confidence",
+                confidence,
+                "must be smaller",
+                "Pass 0.95",
+                because="the tails of the estimate are not known that far out",
             )
 
     def measure(self, confidence: float) -> Belief:
@@ -132,8 +136,8 @@ class Registers(Mechanism):
         if asked.deletes:
             without = instead_of(asked.measurement.of or statistic, statistic) or arg("mechanism", "exact")
             raise ArgumentError(
-                "deletes", True, "registers cannot take back a key that they counted",
-                f"Leave out {arg('deletes')}, or pass {without}",
+                "deletes", True, "cannot be used with registers",
+                f"Leave out {arg('deletes')}, or pass {without}", because="they cannot remove a key",
             )  # fmt: skip
         phantoms = phantoms_for(privacy)
         keys = asked.expected or _MANY
@@ -143,7 +147,7 @@ class Registers(Mechanism):
                 raise ArgumentError(
                     "size",
                     size,
-                    f"a distinct count has at least {FEWEST} registers",
+                    f"must be at least {FEWEST} for a distinct count",
                     f"Pass {arg('size', FEWEST)} or more",
                 )
         else:

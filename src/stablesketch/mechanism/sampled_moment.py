@@ -24,6 +24,7 @@ from ..privacy.precision import rounding_delta
 from ..privacy.sample_moment import expected_power
 from ..privacy.sampling import SampledCurve, Sampling, sample_log_rho
 from ..search import least_between
+from ..wording import arg
 from .bare import BareMoment, short_error
 from .bare_plan import bare_plan
 from .floor import largest_log_rho
@@ -45,7 +46,12 @@ class SampledMoment(BareMoment):
         statistic, privacy, sampling = asked.statistic, asked.privacy, asked.sampling
         assert sampling is not None
         if privacy.unit == "key":
-            raise ArgumentError("sampling", sampling.rate, "nothing is proved of it for whole keys", "Leave it out")
+            raise ArgumentError(
+                "sampling",
+                sampling.rate,
+                f"cannot be used with {arg('unit', 'key')}, for which nothing is proved",
+                "Leave it out",
+            )
         base = bare_plan(asked)
         bare = PrivacyCurve.from_log(statistic.p, base.size, min(log_sensitivity(statistic.p, privacy), 700.0))
         return _sampled_plan(base, sampling, bare.epsilon(privacy.delta))
@@ -103,7 +109,11 @@ def _sampled_plan(base: Plan, sampling: Sampling, bare_epsilon: float) -> Plan:
     p, privacy, size = base.statistic.p, base.privacy, base.size
     if base.deletes:
         raise ArgumentError(
-            "deletes", True, "a delete cannot know whether what it undoes was kept", "Leave out sampling, or deletes"
+            "deletes",
+            True,
+            "cannot be used with sampling",
+            "Leave out one of them",
+            because="a delete cannot know whether its pair was kept",
         )
     curve_delta = privacy.delta - rounding_delta(privacy.epsilon, base.step)
 

@@ -103,8 +103,9 @@ class SampledState(BareState):
         if pairs != len(fingerprints):
             raise ArgumentError(
                 "pairs", pairs,
-                f"there are {len(fingerprints)} rows, and with sampling every pair is a row with its own coin",
-                "Pass the pairs as they are, not added up by key",
+                f"must be the number of rows, {len(fingerprints)}",
+                "Pass the pairs one by one, not added up by "
+                "key", because="with sampling every pair is a row of its own",
             )  # fmt: skip
         self._add_pairs(fingerprints, totals, None)
 

@@ -156,8 +156,8 @@ def _layout(privacy: Privacy, asked: Asked) -> Layout:
         layout = _for_error(privacy, asked, asked.error, per_key)
     if layout.per_key < _FEWEST:
         name, value = ("entries_per_key", layout.per_key) if asked.one_per_key else ("size", layout.size)
-        reason = f"an estimate of entropy takes at least {_FEWEST} entries"
-        raise ArgumentError(name, value, reason, f"Pass {arg(name, _FEWEST)} or more")
+        must = f"must be at least {_FEWEST} to estimate entropy"
+        raise ArgumentError(name, value, must, f"Pass {arg(name, _FEWEST)} or more")
     return layout
 
 

@@ -44,11 +44,11 @@ class LineFields:
         `time="arrival"` takes the time of arrival where the preset has another one.
         """
         if preset is not None and preset not in PRESETS:
-            raise ArgumentError("preset", preset, "there is no such preset", f"Pass {', '.join(PRESETS)}")
+            raise ArgumentError("preset", preset, f"must be one of {', '.join(PRESETS)}", "Choose one of these")
         usual = None if preset is None else PRESETS[preset]
         kind = format or (usual.format if usual else _by_name(source))
         if kind not in get_args(Format):
-            raise ArgumentError("format", kind, "there is no such format", f"Pass {', '.join(get_args(Format))}")
+            raise ArgumentError("format", kind, f"must be one of {', '.join(get_args(Format))}", "Choose one of these")
         timed = time != "arrival" and (time is not None or usual is not None)
         for name, given, useful in (
             ("time_unit", time_unit, timed), ("fields", names, kind in ("csv", "tsv", "zeek")),
@@ -57,29 +57,34 @@ class LineFields:
         ):  # fmt: skip
             if given is not None and not useful:
                 without = "without --time" if name == "time_unit" else f"with --format {kind}"
-                raise ArgumentError(name, given, f"has no use {without}", "Leave it out")
+                raise ArgumentError(name, given, f"cannot be used {without}", "Leave it out")
         if kind == "lines":
             if key not in ((), ("line",)) or value is not None or time not in (None, "arrival"):
                 raise ArgumentError(
-                    "format", "lines", "a plain line is a key and has no fields",
+                    "format", "lines", "cannot be used with fields: a plain line is a key",
                     "Pass --format json, csv, tsv or zeek, or leave out --key, --time and --value",
                 )  # fmt: skip
             return cls("lines", ("line",))
         key = key or ((usual.key,) if usual else ())
         if not key:
-            raise ArgumentError("key", None, "the field of keys is missing", "Pass --key, or --preset")
+            raise ArgumentError("key", None, "must name the field of keys", "Pass --key, or --preset")
         if usual is not None:
             time, time_unit = time or usual.time, time_unit or (None if time == "arrival" else usual.time_unit)
             value = value or (usual.value if max_value is not None else None)
         if (value is None) != (max_value is None):
             missing = "value" if value is None else "max_value"
-            raise ArgumentError(missing, None, "--value and --max-value need each other", "Pass both, or neither")
-        if time_unit is not None and time_unit not in _PER_SECOND:
-            raise ArgumentError("time_unit", time_unit, "there is no such unit", f"Pass {', '.join(_PER_SECOND)}")
-        if clip and value is None:
             raise ArgumentError(
-                "clip", True, "there is no field of values to clip", "Pass --value, or leave out --clip"
+                missing,
+                None,
+                "must be given together with its counterpart",
+                "Pass both --value and --max-value, or neither",
             )
+        if time_unit is not None and time_unit not in _PER_SECOND:
+            raise ArgumentError(
+                "time_unit", time_unit, f"must be one of {', '.join(_PER_SECOND)}", "Choose one of these"
+            )
+        if clip and value is None:
+            raise ArgumentError("clip", True, "needs a field of values", "Pass --value, or leave out --clip")
         made = cls(
             kind, key, None if time == "arrival" else time, time_unit or "s", value,  # type: ignore[arg-type]  # checked
             1 if max_value is None else max_value, clip, names, delimiter or ("\t" if kind in ("tsv", "zeek") else ","),

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import queue
+import re
 import shlex
 import subprocess
 import threading
 import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ..errors import ArgumentError
+from ..errors import HIDDEN, ArgumentError
 
 Messenger = Callable[[str], None]
 _PATIENCE = 30.0  # seconds
@@ -22,9 +25,9 @@ def command(text: str) -> Messenger:
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise ArgumentError("alert_run", text, f"not a command ({error})", "Close its quotes") from None
+        raise ArgumentError("alert_run", text, f"must be a command ({error})", "Close its quotes") from None
     if not words:
-        raise ArgumentError("alert_run", text, "the command is empty", "Pass 'mail -s alert ops', for example")
+        raise ArgumentError("alert_run", text, "must not be empty", "Pass 'mail -s alert ops', for example")
 
     def run(alert: str) -> None:
         done = subprocess.run(
@@ -37,23 +40,41 @@ def command(text: str) -> Messenger:
 
 
 def webhook(address: str) -> Messenger:
-    """Posts the JSON of each alert to an address. The address may hold a token, so it is never shown."""
-    if not address.startswith(("http://", "https://")):
+    """Posts the JSON of each alert to an address. The address may hold a token, so nothing shows it or any of it."""
+    if not re.fullmatch(r"https?://[!-~]+", address) or not _host(address):
         raise ArgumentError(
-            "alert_url", "...", "must begin with http:// or https://", "Pass the address of the webhook"
-        )
+            "alert_url", HIDDEN, "must be an address of printable ASCII that begins with http:// or https://",
+            "Pass the address of the webhook, with other characters percent-encoded",
+        )  # fmt: skip
+    opener = urllib.request.build_opener(_NotElsewhere)
 
     def post(alert: str) -> None:
         request = urllib.request.Request(address, alert.encode(), {"Content-Type": "application/json"}, method="POST")
         try:
-            with urllib.request.urlopen(request, timeout=_PATIENCE):
-                pass
+            opener.open(request, timeout=_PATIENCE).close()
         except urllib.error.HTTPError as error:
             raise OSError(f"the webhook answered {error.code}") from None
         except OSError:
             raise OSError("the webhook does not answer") from None
+        except Exception:  # http.client and urllib quote the address in errors of other kinds
+            raise OSError("the webhook does not speak HTTP") from None
 
     return post
+
+
+class _NotElsewhere(urllib.request.HTTPRedirectHandler):
+    """An alert goes to the address that was given, or is said to have failed."""
+
+    def redirect_request(self, *_: object) -> None:
+        return None
+
+
+def _host(address: str) -> str | None:
+    try:
+        parts = urllib.parse.urlsplit(address)
+        return parts.hostname if parts.port != 0 else None  # a port that is none raises ValueError
+    except ValueError:
+        return None
 
 
 def json_lines(path: Path) -> Messenger:
@@ -92,9 +113,13 @@ class Post:
             for messenger in self._messengers:
                 try:
                     messenger(alert)
-                except (OSError, subprocess.SubprocessError) as error:
-                    self._say(f"an alert could not be delivered: {_reason(error)}")
+                except Exception as error:  # whatever it is, the next alert must be delivered
+                    with contextlib.suppress(Exception):
+                        self._say(f"an alert could not be delivered: {_reason(error)}")
 
 
 def _reason(error: Exception) -> str:
-    return "the command took too long" if isinstance(error, subprocess.TimeoutExpired) else str(error)
+    """In words that hold nothing of a command or an address, which may have a token in them."""
+    if isinstance(error, subprocess.TimeoutExpired):
+        return "the command took too long"
+    return str(error) if isinstance(error, OSError) else f"unexpected {type(error).__name__}"

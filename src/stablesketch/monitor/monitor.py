@@ -33,6 +33,7 @@ from .windows import MOST_LIVE, SECOND, in_units, shown
 Sink = Callable[[int, str], None]
 Source = Callable[[Clock, Any, int | None], Iterator[Block]]
 _CHECKPOINT = 1.0  # seconds between checkpoints
+_SILENT = 60.0  # seconds after which something hangs
 _AT_ONCE = 64  # windows that are released in one transaction
 _USELESS = 1_000  # lines without a row after which somebody is told
 
@@ -54,13 +55,13 @@ class Monitor:
     ) -> None:  # fmt: skip
         if watch.windows.span is not None and not replays and state.folder is not None:
             raise ArgumentError(
-                "state", str(state.folder), "a replay of a pipe cannot go on where it stopped",
+                "state", str(state.folder), "cannot be used for a replay of a pipe, which cannot be resumed",
                 "Leave out --state, or name a file instead of the pipe",
             )  # fmt: skip
         self._watch, self._name, self._source, self._state, self._sinks = watch, name, source, state, sinks
         self._replays, self._say = replays, say
         self._last: int | None = state.fact("clock")
-        self._clock = Steady(clock, self._last or 0, elapsed)
+        self._machine, self._clock = clock, Steady(clock, self._last or 0, elapsed)
         self._ledger = ledger
         self._windows = OpenWindows(watch, state, ledger)
         self._spent = False  # whether it has been said that the budget is
@@ -73,13 +74,28 @@ class Monitor:
         self._released: list[int] = []
         self._stopped = threading.Event()
         self._stored_at = time.monotonic()
-        self._trouble = ""
+        self._trouble, self._reading = "", False
         self._useful, self._unused = False, 0  # whether any line of this run was a row, and how many were not
         self.counters: dict[str, int] = state.fact("counters", {"rows": 0, "bad": 0, "late": 0, "early": 0})
 
     def stop(self) -> None:
         """Ends `run` soon, at a checkpoint. Windows that are open stay in the state, for the next run."""
         self._stopped.set()
+
+    @property
+    def alive(self) -> bool:
+        """Whether it has come by a checkpoint within the last minute: it does so every second, rows or not."""
+        return time.monotonic() - self._stored_at < _SILENT
+
+    @property
+    def ready(self) -> bool:
+        """Whether it reads, and everything that was released could be stored and delivered."""
+        return self._reading and self.alive and not self._trouble
+
+    @property
+    def lag(self) -> float:
+        """Seconds by which reading is behind the clock. Like the counters it is exact, and not private."""
+        return max(0.0, (self._machine() - self._last) / SECOND) if self._last else 0.0
 
     def run(self) -> None:
         """Until the input ends: then all open windows are released. Stopped before, it can go on from its state.
@@ -90,6 +106,7 @@ class Monitor:
             CheckpointError: the clock has jumped too far, or nobody takes the records any more. They are in the state.
         """
         self._went_on()
+        self._reading = True
         with DuckDB() as duckdb:
             reader = LineReader(self._watch.fields, self._watch.windows.every, self._name, duckdb)
             blocks = self._source(self._clock, self._position, self._last)
@@ -106,6 +123,7 @@ class Monitor:
                 raise
             finally:
                 del read  # which ends its thread
+                self._reading = False
         self._checkpoint()
         try:
             self._deliver()

@@ -35,7 +35,7 @@ from ..sqlite_reasons import kind_of, reason_of
 
 _VERSION = 3
 _KEPT = 10_000  # delivered records
-_REMEMBERED = 200  # of them, after a restart
+_REMEMBERED = 1_500  # of them, after a restart: a day of minutes for the page
 _TABLES = """
 create table facts (name text primary key, value text not null);
 create table windows (number integer primary key, secret blob not null);

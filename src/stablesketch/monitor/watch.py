@@ -14,6 +14,7 @@ from ..plan.planner import plan
 from ..privacy import Privacy
 from ..published import Terms
 from ..reading.columns import OnBad
+from ..spoken import at_most
 from ..statistic import Statistic
 from .fields import LineFields
 from .windows import Windows
@@ -57,22 +58,22 @@ class Watch:
         for each in statistics:
             if each.of_people:
                 raise ArgumentError(
-                    "statistic", each.name, "it needs the number of people to be public, and in a window it is not",
+                    "statistic", each.name, "must not need a public number of people, which a window does not have",
                     "Choose shannon, hill, renyi, tsallis, distinct, moment or profile",
                 )  # fmt: skip
         if windows.span is not None and fields.time is None:
-            raise ArgumentError("time", None, "a replay needs the time of every row", "Pass --time, or --preset")
+            raise ArgumentError("time", None, "must be given for a replay", "Pass --time, or --preset")
         if on_bad not in ("error", "skip"):
-            raise ArgumentError("on_bad", on_bad, "there is no such choice", "Pass 'error' or 'skip'")
+            raise ArgumentError("on_bad", on_bad, "must be 'error' or 'skip'", "Choose one of them")
         if protect not in get_args(Protect):
-            raise ArgumentError("protect", protect, "there is no such choice", f"Pass {' or '.join(get_args(Protect))}")
+            raise ArgumentError("protect", protect, f"must be {' or '.join(get_args(Protect))}", "Choose one of them")
         if (protect == "event") != (fields.person is None):
             raise ArgumentError(
-                "person", fields.person, "--person and --protect person-window need each other", "Pass both, or neither"
+                "person", fields.person, "must be given together with --protect person-window", "Pass both, or neither"
             )
         if protect == "event" and pairs_per_person != 1:
             raise ArgumentError(
-                "pairs_per_person", pairs_per_person, "has no use without --protect person-window", "Leave it out"
+                "pairs_per_person", pairs_per_person, "cannot be used without --protect person-window", "Leave it out"
             )
         share = Privacy(
             budget.divided(epsilon, len(statistics)), budget.divided(delta, len(statistics)),
@@ -87,6 +88,25 @@ class Watch:
     def price(self) -> tuple[float, float]:
         """ε and δ of a window: the sum of its statistics', rounded up. For an event it is that of all windows."""
         return budget.total((one.epsilon, 1) for one in self.plans), budget.total((one.delta, 1) for one in self.plans)
+
+    @property
+    def promise(self) -> str:
+        """What one gets for ε, in plain words."""
+        epsilon, delta = self.price
+        shared = f", shared by {len(self.plans)} statistics" if len(self.plans) > 1 else ""
+        said = f"every window: ε = {at_most(epsilon)}, δ = {at_most(delta)}{shared}. "
+        if self.protect == "event":
+            return said + (
+                "A single row is protected, over all windows together. Somebody with rows in many windows is not: see "
+                "docs/how-to/monitor.md"
+            )
+        a_day = max(1, 86_400 // self.windows.every)
+        spent = at_most(budget.total([(epsilon, a_day)]))
+        return said + (
+            f"All that one person did in a window is protected; {self.pairs_per_person:,} of their rows count. ε is "
+            f"spent again each window: up to ε = {spent} in a day for somebody who is in all {a_day:,} windows, unless "
+            "a ledger stops it (--ledger)"
+        )
 
     def terms(self, plan: Plan) -> Terms:
         """What each release says of itself: its own share."""

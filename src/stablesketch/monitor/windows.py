@@ -83,7 +83,7 @@ class Windows:
         if self.every < 1 or (_DAY % self.every and self.every % _DAY) or self.every > 31 * _DAY:
             raise ArgumentError(
                 "every", in_units(self.every),
-                "windows are aligned to UTC: their length must divide a day, or be 1 to 31 whole days",
+                "must divide a day or be 1 to 31 whole days, because windows are aligned to UTC",
                 "Pass 1m, 5m, 1h or 1d, for example",
             )  # fmt: skip
         most = min(7 * _DAY, _MOST_LATE * self.every)
@@ -95,7 +95,7 @@ class Windows:
         if self.span is not None and not 0 < self.span[1] - self.span[0] <= MOST_WINDOWS:
             raise ArgumentError(
                 "until", shown(self.start(self.span[1])),
-                f"a replay must have from 1 to {MOST_WINDOWS:,} windows, got {self.span[1] - self.span[0]:,}",
+                f"must give a replay 1 to {MOST_WINDOWS:,} windows, not {self.span[1] - self.span[0]:,}",
                 "Choose a time after --from, or longer windows (--every)",
             )  # fmt: skip
 
@@ -107,13 +107,13 @@ class Windows:
             return cls(length, late)
         if since is None or until is None:
             name = "from" if since is None else "until"
-            raise ArgumentError(name, None, "a replay needs both ends of its span", "Pass --from and --until")
+            raise ArgumentError(name, None, "must be given for a replay", "Pass --from and --until")
         plain = cls(length)
         ends = moment("from", since), moment("until", until)
         for name, end, text in zip(("from", "until"), ends, (since, until), strict=True):
             if end % length or end < 0:
                 raise ArgumentError(
-                    name, text, f"no window of {every} begins there", f"Pass {shown(end // length * length)}"
+                    name, text, f"must be the start of a window of {every}", f"Pass {shown(end // length * length)}"
                 )
         return cls(length, late, (plain.index(ends[0]), plain.index(ends[1])))
 

@@ -14,7 +14,7 @@ from ..visible import visible
 def check_page_path(path: Path) -> None:
     """Refuses a name that no browser would take for a page."""
     if path.suffix.lower() not in (".html", ".htm"):
-        raise ArgumentError("report", str(path), "a report is a page of HTML", "Name it .html")
+        raise ArgumentError("report", str(path), "must end in .html", "Choose another name: the report is a web page")
 
 
 def escaped(text: str) -> str:

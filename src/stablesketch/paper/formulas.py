@@ -26,9 +26,9 @@ def sensitivity(n: int, m: int, M: int, p: float) -> float:
     p = StableLaw(p).p
     for name, value, least in (("n", n, 1), ("m", m, 2), ("M", M, 1)):
         if isinstance(value, bool) or not isinstance(value, int):
-            raise ArgumentTypeError(name, value, "an integer is needed", "Pass an int")
+            raise ArgumentTypeError(name, value, "must be an integer", "Pass an integer")
         if value < least:
-            raise ArgumentError(name, value, f"the theorem is about values from {least} up", "Pass a larger one")
+            raise ArgumentError(name, value, f"must be at least {least} for this theorem", "Pass a larger one")
     # (m-1)^{(p-1)/p} can be too small for a float; it is then 0, and the ratio infinite if n is 1.
     smallest = n - 1 + math.exp((p - 1.0) / p * math.log(m - 1))
     return 2.0 ** (2.0 - 2.0 * p) * ((n - 1 + M) / smallest) ** p if smallest > 0.0 else math.inf
@@ -59,12 +59,12 @@ def subsampled_epsilon(n: int, m: int, M: int, p: float, size: int, q: float) ->
     """
     _check_size(size)
     if not 0.0 <= q <= 1.0:
-        raise ArgumentError("q", q, "a sampling rate lies between 0 and 1", "Pass a rate such as 0.02")
+        raise ArgumentError("q", q, "must be between 0 and 1", "Pass 0.02, for example")
     return q * epsilon(n, m, M, p, size)
 
 
 def _check_size(size: int) -> None:
     if isinstance(size, bool) or not isinstance(size, int):
-        raise ArgumentTypeError("size", size, "an integer is needed", "Pass an int")
+        raise ArgumentTypeError("size", size, "must be an integer", "Pass an integer")
     if size < 1:
-        raise ArgumentError("size", size, "a sketch has at least one entry", "Pass a size from 1 up")
+        raise ArgumentError("size", size, "must be at least 1", "Pass 50, for example")

@@ -48,7 +48,7 @@ class Output:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ArgumentError(
-                "output", str(self.folder), f"it cannot be a folder ({error.strerror})", "Choose another place"
+                "output", str(self.folder), f"cannot be created as a folder ({error.strerror})", "Choose another place"
             ) from None
 
     def say(self, what: str) -> None:

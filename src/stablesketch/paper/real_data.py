@@ -55,7 +55,9 @@ def check_folder(folder: Path) -> list[Path]:
     """The Parquet files of a folder by name; an error that says so if there are none."""
     files = sorted(folder.glob("*.parquet")) if folder.is_dir() else []
     if not files:
-        raise ArgumentError("data", str(folder), "there are no Parquet files there", "Pass a folder of *.parquet")
+        raise ArgumentError(
+            "data", str(folder), "must be a folder with Parquet files", "Pass a folder that holds *.parquet"
+        )
     return files
 
 

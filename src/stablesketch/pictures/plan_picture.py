@@ -56,20 +56,22 @@ def drawn_part(chosen: Plan) -> Plan:
         raise ArgumentError(
             "plan",
             chosen.sampled.sampling,
-            "the picture is of plans that do not sample",
+            "must not sample to be drawn",
             f"Leave out {arg('sampling')}",
         )
     # What is exact even if a sketch is asked for has none, as totals.
     parts = [part for part in chosen.measurements if part.size or not mechanism_for(part.statistic, "sketch").exact]
     if len(parts) == 1 and (way := mechanism_of(parts[0])).exact and way.by_length:
         raise ArgumentError(
-            "plan", str(chosen.statistic), "the noise of exact entropy depends on the length of the stream",
+            "plan", str(chosen.statistic),
+            "must not be for exact entropy, whose noise depends on the length of the stream",
             "Draw the plan of a sketch",
         )  # fmt: skip
     if len(parts) != 1:
         raise ArgumentError(
-            "plan", str(chosen.statistic), f"a picture is of one sketch, and this has {len(parts)}",
+            "plan", str(chosen.statistic), "must be for a single sketch",
             "Draw a moment, an entropy, a distinct count, an index or a Hill number of one order",
+            because=f"this has {len(parts)}",
         )  # fmt: skip
     return parts[0]
 
@@ -194,7 +196,10 @@ def _planned(like: Plan, epsilon: float, size: int) -> Plan:
         )  # fmt: skip
     except PlanInfeasible as error:
         raise ArgumentError(
-            "plan", str(like.statistic), f"there is none to draw at ε = {epsilon:g} ({error})", "Draw another"
+            "plan",
+            str(like.statistic),
+            f"must exist at ε = {epsilon:g} to be drawn ({error.wording})",
+            "Draw another plan",
         ) from None
 
 

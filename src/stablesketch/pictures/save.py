@@ -32,7 +32,7 @@ _VARIABLES = {
 def check_picture_path(path: Path) -> None:
     """Refuses a picture of another kind, before anything is computed for it."""
     if path.suffix.lower() not in _KINDS:
-        raise ArgumentError("plot", str(path), "the suffix says what kind of picture", "Name it .png, .svg or .html")
+        raise ArgumentError("plot", str(path), "must end in .png, .svg or .html", "Choose another name")
 
 
 def picture_bytes(figure: Figure, path: Path, title: str, alt: str) -> bytes:

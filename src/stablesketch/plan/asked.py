@@ -131,7 +131,7 @@ class Asked:
         if fits < fewest:
             least = self.measurement.sharing * (HEADER_BYTES + math.ceil(fewest * bytes_each))
             raise ArgumentError(
-                "memory", self.memory_as_given or self.memory, f"the smallest plan takes {least} bytes",
+                "memory", self.memory_as_given or self.memory, f"must be at least {least} bytes for this plan",
                 f"Pass {arg('memory', least)} or more",
             )  # fmt: skip
         return min(fits, LARGEST_SIZE)
@@ -140,15 +140,15 @@ class Asked:
         """Refuses buckets, and more entries than one bucket may have, for what cannot have any."""
         if self.one_size is not None and self.one_size > LARGEST_SIZE:
             raise ArgumentError(
-                "size", self.size, f"{self.statistic} is measured with {LARGEST_SIZE:,} at most",
+                "size", self.size, f"must be at most {LARGEST_SIZE:,} for {self.statistic}",
                 f"Pass {LARGEST_SIZE} or fewer, or leave it out",
             )  # fmt: skip
         if self.entries_per_key is not None:
             raise ArgumentError(
                 "entries_per_key", self.entries_per_key,
-                f"every key touches all that {self.statistic} is measured with",
-                "Leave it out; moments of orders below 1 and entropy have buckets, by "
-                f"{arg('mechanism', 'sketch')}",
+                f"cannot be used for {self.statistic}",
+                "Leave it out; only moments of orders below 1 and entropy have buckets, with "
+                f"{arg('mechanism', 'sketch')}", because="every key touches all its entries",
             )  # fmt: skip
 
     def changed(self, **changes: Any) -> Asked:
@@ -167,7 +167,7 @@ class Asked:
         odd = given.keys() - set(_GIVEN) - {"statistic"}
         if odd:
             name = min(odd)
-            raise ArgumentError(name, changes[name], "not an argument of ss.plan or ss.Privacy", "Leave it out")
+            raise ArgumentError(name, changes[name], "must be an argument of ss.plan or ss.Privacy", "Leave it out")
         made = asked(given.pop("statistic", self.statistic), privacy, **given)
         return replace(made, usual_memory=self.usual_memory)
 
@@ -213,10 +213,12 @@ def asked(
 ) -> Asked:  # fmt: skip
     """The arguments of `ss.plan`, checked."""
     if not isinstance(statistic, Statistic):
-        raise ArgumentTypeError("statistic", statistic, "not a statistic", f"Pass {stat('Hill', 0.5)}, for example")
+        raise ArgumentTypeError("statistic", statistic, "must be a statistic", f"Pass {stat('Hill', 0.5)}, for example")
     statistic.check_released()
     if not isinstance(privacy, Privacy):
-        raise ArgumentTypeError("privacy", privacy, "not a Privacy", "Pass ss.Privacy(epsilon=1.0, delta=1e-9, ...)")
+        raise ArgumentTypeError(
+            "privacy", privacy, "must be a Privacy", "Pass ss.Privacy(epsilon=1.0, delta=1e-9, ...)"
+        )
     sizes = (("error", error), ("size", size), ("memory", memory))
     given = {name: value for name, value in sizes if value is not None}
     if len(given) > 1:
@@ -224,34 +226,45 @@ def asked(
         raise ArgumentError(
             first,
             value,
-            f"{arg(second)} is given too, and either decides the size",
+            f"cannot be used together with {arg(second)}",
             f"Leave out {arg(first)} or {arg(second)}",
+            because="either decides the size",
         )
     if not isinstance(deletes, bool):
-        raise ArgumentTypeError("deletes", deletes, "not True or False", "Pass True to allow deletes")
+        raise ArgumentTypeError("deletes", deletes, "must be True or False", "Pass True to allow deletes")
     if mechanism not in get_args(MechanismName):
-        raise ArgumentError("mechanism", mechanism, "there is no such mechanism", 'Pass "sketch", "exact" or "bare"')
+        raise ArgumentError("mechanism", mechanism, 'must be "sketch", "exact" or "bare"', "Choose one of these")
     if mechanism == "exact" and (size is not None or memory is not None):
         (named,) = (name for name in ("size", "memory") if name in given)
         way_out = f"Leave out {arg(named)}"
-        raise ArgumentError(named, given[named], "the exact mechanism holds every key and has no size", way_out)
+        raise ArgumentError(
+            named,
+            given[named],
+            f"cannot be used with {arg('mechanism', 'exact')}",
+            way_out,
+            because="it holds every key",
+        )
     if mechanism != "sketch" and entries_per_key is not None:
         raise ArgumentError(
             "entries_per_key",
             entries_per_key,
-            f"mechanism {mechanism!r} has no buckets",
+            f"cannot be used with {arg('mechanism', mechanism)}",
             f"Leave out {arg('entries_per_key')}",
+            because="it has no buckets",
         )
     several = isinstance(size, Sequence) and not isinstance(size, str)
     each = isinstance(entries_per_key, Sequence) and not isinstance(entries_per_key, str)
     for name, given_one_by_one in (("size", size), ("entries_per_key", entries_per_key)):
         if isinstance(given_one_by_one, Sequence) and len(given_one_by_one) > _MOST_MEASUREMENTS:
             raise ArgumentError(
-                f"len({name})", len(given_one_by_one), "no statistic has so many measurements", "Pass one for each"
+                f"len({name})",
+                len(given_one_by_one),
+                "must be the number of measurements of the statistic",
+                "Pass one for each",
             )
     if each and not several:
         raise ArgumentError(
-            "entries_per_key", entries_per_key, "these are several, and there is no size for each",
+            "entries_per_key", entries_per_key, "must be a single number unless there is a size for each",
             "Pass one number, or as many sizes",
         )  # fmt: skip
     sizes_given: int | tuple[int, ...] | None = None
@@ -282,7 +295,10 @@ def _checked_sampling(sampling: object) -> Sampling:
         return sampling
     if isinstance(sampling, bool) or not isinstance(sampling, int | float):
         raise ArgumentTypeError(
-            "sampling", sampling, "not a rate", 'Pass 0.02, or ss.Sampling(0.02, per="entry"), or leave it out'
+            "sampling",
+            sampling,
+            "must be a rate between 0 and 1",
+            'Pass 0.02, or ss.Sampling(0.02, per="entry"), or leave it out',
         )
     return Sampling(sampling)
 
@@ -291,36 +307,38 @@ def _checked_expected(expected: float | None) -> float | None:
     if expected is None:
         return None
     if isinstance(expected, bool) or not isinstance(expected, int | float):
-        raise ArgumentTypeError("expected", expected, "not a number", "Pass the value you expect, or leave it out")
+        raise ArgumentTypeError("expected", expected, "must be a number", "Pass the value you expect, or leave it out")
     if not (expected > 0 and math.isfinite(expected)):
-        raise ArgumentError("expected", expected, "it must be positive", "Pass the value you expect, or leave it out")
+        raise ArgumentError("expected", expected, "must be positive", "Pass the value you expect, or leave it out")
     return float(expected)
 
 
 def _checked_error(error: float) -> float:
     if isinstance(error, bool) or not isinstance(error, int | float):
-        raise ArgumentTypeError("error", error, "not a number", "Pass an error such as 0.05")
+        raise ArgumentTypeError("error", error, "must be a number", "Pass 0.05, for example")
     if not 0.0 < error < 1.0:
-        raise ArgumentError("error", error, "it must lie between 0 and 1", f"Pass {arg('error', 0.05)} for 5%")
+        raise ArgumentError("error", error, "must be between 0 and 1", f"Pass {arg('error', 0.05)} for 5%")
     return float(error)
 
 
 def _checked_size(size: Any, least: int = LEAST_SIZE) -> int:
     if isinstance(size, bool) or not isinstance(size, int):
-        raise ArgumentTypeError("size", size, "not a number of entries", "Pass an integer such as 500")
+        raise ArgumentTypeError("size", size, "must be a whole number of entries", "Pass 500, for example")
     if not least <= size <= LARGEST_IN_ALL:
         way_out = f"Pass {arg('size', 200)}, for example, or leave it out"
-        raise ArgumentError("size", size, f"it must lie between {LEAST_SIZE} and {LARGEST_IN_ALL:,}", way_out)
+        raise ArgumentError("size", size, f"must be between {LEAST_SIZE} and {LARGEST_IN_ALL:,}", way_out)
     return size
 
 
 def _checked_per_key(entries: Any, least: int = LEAST_SIZE) -> int:
     if isinstance(entries, bool) or not isinstance(entries, int):
-        raise ArgumentTypeError("entries_per_key", entries, "not a number of entries", "Pass an even one, such as 16")
+        raise ArgumentTypeError(
+            "entries_per_key", entries, "must be a whole number of entries", "Pass an even one, such as 16"
+        )
     if not least <= entries <= LARGEST_SIZE or entries % 2:
         raise ArgumentError(
-            "entries_per_key", entries, f"it must be even, from {LEAST_SIZE + 1} to {LARGEST_SIZE:,}",
-            "Pass 16 for few, or 64",
+            "entries_per_key", entries, f"must be even, between {LEAST_SIZE + 1} and {LARGEST_SIZE:,}",
+            "Pass 16 for speed, or 64 for accuracy",
         )  # fmt: skip
     return entries
 
@@ -334,10 +352,12 @@ def _memory(memory: str | int) -> int:
         scale = {"K": 1024, "M": 1024**2, "G": 1024**3}.get(text[-1:], 1)
         digits = text[:-1] if scale > 1 else text
         if not digits.isdecimal() or len(digits) > _MOST_DIGITS:
-            raise ArgumentError("memory", memory, "not a number of bytes", 'Pass 65536, "64K" or "1M"')
+            raise ArgumentError("memory", memory, "must be a number of bytes", 'Pass 65536, "64K" or "1M"')
         count = int(digits) * scale
     if count >= 10**_MOST_DIGITS:
-        raise ArgumentError("memory", shortened(memory), "more than any machine has", 'Pass "1M", for example')
+        raise ArgumentError(
+            "memory", shortened(memory), "must be at most what a machine can have", 'Pass "1M", for example'
+        )
     if count < 1024:
-        raise ArgumentError("memory", memory, "a stored collector needs at least 1K", 'Pass "4K" or more')
+        raise ArgumentError("memory", memory, "must be at least 1K", 'Pass "4K" or more')
     return count

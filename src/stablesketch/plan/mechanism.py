@@ -315,7 +315,9 @@ def mechanism_for(statistic: Statistic, name: str, *, sampled: bool = False) -> 
     found = find(statistic, name, sampled=sampled)
     if found is not None:
         return found
-    raise ArgumentTypeError("statistic", statistic, "nothing is known of how to plan it", "Pass one of this library's")
+    raise ArgumentTypeError(
+        "statistic", statistic, "must be one that some mechanism can plan", "Pass a statistic of this library"
+    )
 
 
 def mechanism_of(plan: Plan) -> Mechanism:

@@ -54,7 +54,7 @@ class Phantoms:
         """Phantoms as somebody wrote them down: whole numbers such as `of_mass` could have chosen."""
         for name, value, least, most in (("count", count, 0, _MOST_ANYWHERE), ("weight", weight, 1, _HEAVIEST)):
             if type(value) is not int or not least <= value <= most:
-                raise ArgumentError(f"phantoms.{name}", value, "not a whole number in range", "Make the plan again")
+                raise ArgumentError(f"phantoms.{name}", value, "must be a whole number in range", "Make the plan again")
         return cls(count, weight)  # type: ignore[arg-type]  # just checked
 
     def mass(self, p: float) -> float:

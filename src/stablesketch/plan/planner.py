@@ -65,7 +65,7 @@ def planned(asked: Asked) -> Plan:
     way = find(statistic, asked.mechanism, sampled=sampling is not None)
     if sampling is not None and (way is None or (asked.size is None and asked.memory is None)):
         raise ArgumentError(
-            "sampling", sampling.rate, "sampling is for bare sketches of a moment, of a given size",
+            "sampling", sampling.rate, "can be used only for bare sketches of a moment with a given size",
             f"Pass {stat('Moment', ...)}, {arg('mechanism', 'bare')} and {arg('size')} or {arg('memory')} with it",
         )  # fmt: skip
     way = mechanism_for(statistic, asked.mechanism, sampled=sampling is not None)
@@ -73,9 +73,13 @@ def planned(asked: Asked) -> Plan:
         return way.plan(asked)
     if asked.sizes:
         if len(asked.sizes) > 1:
-            raise ArgumentError("size", asked.sizes, f"{statistic} is one sketch", "Pass one size")
+            raise ArgumentError(
+                "size", asked.sizes, "must be a single number", "Pass one size", because=f"{statistic} is one sketch"
+            )
         if not asked.sizes[0] and not way.exact:
-            raise ArgumentError("size", 0, f"{statistic} is measured by a sketch, which has a size", "Pass 64, or more")
+            raise ArgumentError(
+                "size", 0, "must be positive", "Pass 64 or more", because=f"{statistic} is measured by a sketch"
+            )
         asked = asked.with_size(asked.sizes[0], *asked.each_per_key)
     if not way.in_buckets:
         asked.no_buckets()
@@ -83,8 +87,9 @@ def planned(asked: Asked) -> Plan:
         raise ArgumentError(
             "size",
             asked.size,
-            f"{statistic} is known exactly before the noise, and has no size",
+            f"cannot be used for {statistic}",
             f"Leave out {arg('size')}",
+            because="it is counted exactly before noise is added",
         )
     return way.plan(asked)
 

@@ -35,7 +35,7 @@ def answer(asked: Mapping[str, str]) -> dict[str, Any]:
         statistic = _statistic(asked)
         odd = sorted(set(asked) ^ {*_NAMES, *(each.option.name for each in statistic.arguments)})
         if odd:
-            raise ArgumentError("question", odd, "fields that are missing or unknown", f"Ask with {', '.join(_NAMES)}")
+            raise ArgumentError("question", odd, "must have all fields and no others", f"Send {', '.join(_NAMES)}")
         wanted, pairs = _question(statistic, asked), _whole("pairs", asked)
         decision = decide(wanted)
         compared = pairs > 0 and not needs_promise(decision.plan)
@@ -47,7 +47,9 @@ def answer(asked: Mapping[str, str]) -> dict[str, Any]:
 def _statistic(asked: Mapping[str, str]) -> Statistic:
     kind = STATISTICS.get(asked.get("statistic", ""))
     if kind is None:
-        raise ArgumentError("statistic", asked.get("statistic"), "there is no such statistic", "Choose one of the page")
+        raise ArgumentError(
+            "statistic", asked.get("statistic"), "must be a known statistic", "Choose one from the page"
+        )
     given = {each.option: asked.get(each.option.name) or None for each in kind.arguments}
     typed = {
         option: _real(option.name, asked) if text and option.kind is float else text for option, text in given.items()
@@ -133,11 +135,11 @@ def _real(name: str, asked: Mapping[str, str]) -> float:
     try:
         return float(asked[name])
     except ValueError:
-        raise ArgumentError(name, asked[name], "not a number", "Write 0.5 or 1e-9") from None
+        raise ArgumentError(name, asked[name], "must be a number", "Write 0.5 or 1e-9") from None
 
 
 def _whole(name: str, asked: Mapping[str, str]) -> int:
     try:
         return int(asked[name])
     except ValueError:
-        raise ArgumentError(name, asked[name], "not a whole number", "Write digits alone") from None
+        raise ArgumentError(name, asked[name], "must be a whole number", "Use digits only") from None

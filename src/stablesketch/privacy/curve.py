@@ -62,7 +62,7 @@ class PrivacyCurve:
             raise ArgumentError(
                 "rho",
                 rho,
-                "the factor by which neighbours change F_p is a finite number from 1 up",
+                "must be a finite number of 1 or more",
                 "Use sensitivity(p, privacy, floor); where that is infinite, a floor above 0 makes it finite",
             )
         self._set(p, size, math.log1p(rho - 1.0) if rho < 2.0 else math.log(rho), rho)
@@ -75,7 +75,7 @@ class PrivacyCurve:
             raise ArgumentError(
                 "log_rho",
                 log_rho,
-                "ln ρ is a number from 0 to 709",
+                "must be between 0 and 709",
                 "Use log_sensitivity(p, privacy, floor); where that is infinite, a floor above 0 makes it finite",
             )
         curve = cls.__new__(cls)
@@ -85,9 +85,9 @@ class PrivacyCurve:
     def _set(self, p: float, size: int, log_rho: float, rho: float) -> None:
         self.p = StableLaw(p).p
         if not is_whole(size):
-            raise ArgumentTypeError("size", size, "the number of entries is an integer", "Pass an int such as 50")
+            raise ArgumentTypeError("size", size, "must be an integer", "Pass 50, for example")
         if size < 1:
-            raise ArgumentError("size", size, "a sketch has at least one entry", "Pass a size from 1 up")
+            raise ArgumentError("size", size, "must be at least 1", "Pass 50, for example")
         self.size = int(size)
         self.rho = rho
         self._shift = log_rho / self.p
@@ -112,7 +112,7 @@ class PrivacyCurve:
         """(low, high) with low <= ε <= high, ε the least for which the entries are (ε, delta)-private."""
         delta = checked_real("delta", delta)
         if not 0.0 <= delta < 1.0:
-            raise ArgumentError("delta", delta, "δ is a probability below 1", "Pass a small one such as 1e-9")
+            raise ArgumentError("delta", delta, "must be at least 0 and below 1", "Pass 1e-9, for example")
         if self._shift == 0.0:
             return 0.0, 0.0
         if delta == 0.0:
@@ -129,7 +129,7 @@ class PrivacyCurve:
         """(low, high) with low <= δ <= high, δ the least for which the entries are (epsilon, δ)-private."""
         epsilon = checked_real("epsilon", epsilon)
         if not epsilon >= 0.0:
-            raise ArgumentError("epsilon", epsilon, "ε is a number from 0 up", "Pass a number such as 1.0")
+            raise ArgumentError("epsilon", epsilon, "must be a number of 0 or more", "Pass 1.0, for example")
         if epsilon >= self.pure_epsilon:
             return 0.0, 0.0
         # δ(ε) <= 1 - e^{ε - T} for the greatest loss T.
@@ -145,7 +145,7 @@ class PrivacyCurve:
         """An upper bound for D_{e^ε} of the wide law against the narrow one, or the other way round."""
         epsilon = checked_real("epsilon", epsilon)
         if not epsilon >= 0.0:
-            raise ArgumentError("epsilon", epsilon, "ε is a number from 0 up", "Pass a number such as 1.0")
+            raise ArgumentError("epsilon", epsilon, "must be a number of 0 or more", "Pass 1.0, for example")
         wide_first = wide_first and self.p < 1.0  # the two are one for the Cauchy law
         if epsilon >= self._top(wide_first):
             return 0.0

@@ -82,7 +82,9 @@ def variance(scale: Fraction) -> float:
     # Beyond 800 the true variance is less than the smallest float.
     inverse = float(min(1 / b, Fraction(800)))
     if inverse < 1e-150:
-        raise ArgumentError("scale", scale, "the variance is beyond the floats", "Use a scale below 1e150")
+        raise ArgumentError(
+            "scale", scale, "must be small enough for its variance to be a float", "Pass a scale below 1e150"
+        )
     return 2.0 * math.exp(-inverse) / math.expm1(-inverse) ** 2
 
 
@@ -135,9 +137,11 @@ def _checked(below: Below) -> Below:
     def uniform(n: int) -> int:
         drawn = below(n)
         if type(drawn) is not int:
-            raise ArgumentTypeError("below", drawn, f"below({n}) did not return an int", "Use secrets.randbelow")
+            raise ArgumentTypeError("below", drawn, f"must return an integer for below({n})", "Use secrets.randbelow")
         if not 0 <= drawn < n:
-            raise ArgumentError("below", drawn, f"below({n}) is not in 0..{n - 1}", "Use secrets.randbelow")
+            raise ArgumentError(
+                "below", drawn, f"must return a number between 0 and {n - 1} for below({n})", "Use secrets.randbelow"
+            )
         return drawn
 
     return uniform
@@ -145,17 +149,15 @@ def _checked(below: Below) -> Below:
 
 def _fraction(name: str, value: object) -> Fraction:
     if isinstance(value, bool) or not isinstance(value, Rational):
-        raise ArgumentTypeError(
-            name, value, "the scale of exact noise is a fraction", "Pass Fraction(...), which takes a float as it is"
-        )
+        raise ArgumentTypeError(name, value, "must be a Fraction", "Pass Fraction(x), which represents a float exactly")
     if value <= 0:
-        raise ArgumentError(name, value, "the scale of noise is above 0", "Pass sensitivity / epsilon as a Fraction")
+        raise ArgumentError(name, value, "must be positive", "Pass sensitivity / epsilon as a Fraction")
     return Fraction(value)
 
 
 def _probability(value: object) -> Fraction:
     if isinstance(value, bool) or not isinstance(value, Fraction | int | float):
-        raise ArgumentTypeError("probability", value, "a real number is needed", "Pass a Fraction or a float")
+        raise ArgumentTypeError("probability", value, "must be a real number", "Pass a Fraction or a float")
     if not 0 < value < 1:
-        raise ArgumentError("probability", value, "it must lie between 0 and 1", "Pass a number such as 0.975")
+        raise ArgumentError("probability", value, "must be between 0 and 1", "Pass 0.975, for example")
     return Fraction(value)

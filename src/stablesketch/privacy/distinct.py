@@ -102,9 +102,9 @@ class PhantomNumber:
         for name, least in (("centre", 0), ("pairs_per_person", 1), ("groups", 1)):
             value = getattr(self, name)
             if type(value) is not int or not least <= value <= 2**53:
-                raise ArgumentError(name, value, "not a whole number in range", "Use phantoms_for(privacy)")
+                raise ArgumentError(name, value, "must be a whole number in range", "Use phantoms_for(privacy)")
         if not isinstance(self.epsilon, float) or not 0.0 < self.epsilon < math.inf:
-            raise ArgumentError("epsilon", self.epsilon, "ε is a finite float above 0", "Use phantoms_for(privacy)")
+            raise ArgumentError("epsilon", self.epsilon, "must be a finite positive float", "Use phantoms_for(privacy)")
 
     @property
     def scale(self) -> Fraction:
@@ -125,7 +125,7 @@ class PhantomNumber:
     def delta(self, epsilon: float) -> float:
         """δ at any ε: a certified upper bound, proved above. At the ε of the law it is exact, up to 1e-12 of it."""
         if isinstance(epsilon, bool) or not isinstance(epsilon, int | float) or not epsilon >= 0.0:
-            raise ArgumentError("epsilon", epsilon, "ε is a number from 0 up", "Pass a float such as 1.0")
+            raise ArgumentError("epsilon", epsilon, "must be a number of 0 or more", "Pass 1.0, for example")
         c = self.pairs_per_person
         fewer = self.groups * self._tail(self.centre - c + 1) * _SLACK if self.centre >= c - 1 else 1.0
         if epsilon >= self.epsilon:
@@ -161,7 +161,9 @@ def phantoms_for(privacy: Privacy) -> PhantomNumber:
         PlanInfeasible: they would be too many.
     """
     if not isinstance(privacy, Privacy):
-        raise ArgumentTypeError("privacy", type(privacy), "not a Privacy", "Pass ss.Privacy(epsilon=..., delta=...)")
+        raise ArgumentTypeError(
+            "privacy", type(privacy), "must be a Privacy", "Pass ss.Privacy(epsilon=..., delta=...)"
+        )
     c = privacy.pairs_per_person
     scale = c / Fraction(privacy.epsilon)
     k = max(0, discrete_laplace.quantile(scale, 1 - Fraction(privacy.delta) / privacy.copies) + 1)

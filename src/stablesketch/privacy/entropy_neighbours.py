@@ -109,13 +109,15 @@ def worst_entropy(privacy: Privacy, total: int | None = None) -> EntropySensitiv
     """The sensitivity, and whether it is exact."""
     if not isinstance(privacy, Privacy):
         raise ArgumentTypeError(
-            "privacy", privacy, "a Privacy is needed", "Pass Privacy(epsilon=..., delta=..., pairs=...)"
+            "privacy", privacy, "must be a Privacy", "Pass Privacy(epsilon=..., delta=..., pairs=...)"
         )
     if total is not None:
         if not is_whole(total):
-            raise ArgumentTypeError("total", total, "a total value is an integer", "Pass an int, or None")
+            raise ArgumentTypeError("total", total, "must be an integer or None", "Pass the total, or None")
         if total < 0:
-            raise ArgumentError("total", total, "a total value is not negative", "Pass what is known, or None")
+            raise ArgumentError(
+                "total", total, "must not be negative", "Pass a known lower bound of the total, or None"
+            )
     if privacy.pairs == 0:
         return EntropySensitivity(math.inf, False)
     person, replace = privacy.pairs_per_person, privacy.relation == "replace"

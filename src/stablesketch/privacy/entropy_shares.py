@@ -39,24 +39,28 @@ class EntropyShares:
 
     def __post_init__(self) -> None:
         if self.copies < 1:
-            raise ArgumentError("copies", self.copies, "there is at least one group", "Pass 1 or more")
+            raise ArgumentError("copies", self.copies, "must be at least 1", "Pass the number of groups")
         if not 0.0 < self.share <= 0.9:
-            raise ArgumentError("share", self.share, "it must lie between 0 and 0.9", "Pass one such as 0.375")
+            raise ArgumentError("share", self.share, "must be between 0 and 0.9", "Pass 0.375, for example")
         if self.copies > 1 and self.privacy.relation == "replace":
             raise ArgumentError(
-                "copies", self.copies, "under replace a pair may change its group, and that moves two of them",
-                f"Use {arg('relation', 'add_remove')} with twice the pairs_per_person",
+                "copies", self.copies,
+                "must be 1 under replace",
+                f"Use {arg('relation', 'add_remove')} with twice the "
+                "pairs_per_person", because="then a pair may change its group and so change two of them",
             )  # fmt: skip
         if self.size < 0:
-            raise ArgumentError("size", self.size, "a sketch has some entries", "Pass 16 or more, or 0: exact totals")
+            raise ArgumentError("size", self.size, "must not be negative", "Pass 16 or more, or 0 for exact totals")
         if self.buckets < 1 or self.size % self.buckets or (self.buckets > 1 and not self.size):
             raise ArgumentError(
-                "buckets", self.buckets, f"{self.size} entries cannot be shared out to them evenly", "Pass a divisor"
+                "buckets", self.buckets, f"must divide the size, {self.size}", "Pass a divisor of the size"
             )
         if self.reach > _FARTHEST:
             raise ArgumentError(
-                "size", self.size, f"at δ = {self.privacy.delta:.3g} so few entries can err by {self.reach:.3g} nats",
+                "size", self.size,
+                f"must be larger at δ = {self.privacy.delta:.3g}",
                 f"Use {16 * self.buckets:,} entries or more",
+                because=f"so few entries can err by {self.reach:.3g} nats",
             )  # fmt: skip
 
     @property

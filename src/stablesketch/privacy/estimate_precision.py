@@ -78,16 +78,18 @@ def precision_of(
         ArgumentError: a cap beyond what is proved, above 2^60/Δ.
     """
     if buckets < 1:
-        raise ArgumentError("buckets", buckets, "a sketch has at least one", "Pass 1 or more")
+        raise ArgumentError("buckets", buckets, "must be at least 1", "Pass the number of buckets")
     if not 0.0 < norm_share <= 1.0:
-        raise ArgumentError("norm_share", norm_share, "a norm is no larger than the sum", "Pass a part of 1")
+        raise ArgumentError(
+            "norm_share", norm_share, "must be above 0 and at most 1", "Pass the norm as a share of the sum"
+        )
     if not 2 <= size <= _LARGEST_SIZE:
-        raise ArgumentError("size", size, f"errors are bounded for 2 to {_LARGEST_SIZE} entries", "Take as many")
+        raise ArgumentError("size", size, f"must be between 2 and {_LARGEST_SIZE}", "Choose another size")
     if not 1.0 <= sensitivity < math.inf:
-        raise ArgumentError("sensitivity", sensitivity, "c M^p of integers is at least 1", "Pass c M^p")
+        raise ArgumentError("sensitivity", sensitivity, "must be at least 1", "Pass c M^p")
     moment = cap * sensitivity
     if not 1.0 <= moment <= _LARGEST_MOMENT:
-        raise ArgumentError("cap", cap, f"Δ times it must lie between 1 and 2^60, not be {moment:g}", "Lower it")
+        raise ArgumentError("cap", cap, f"must make Δ times itself lie between 1 and 2^60, not {moment:g}", "Lower it")
     uncut = moment * max(1.0, math.sqrt(buckets) * norm_share)
     keys = _MARGIN * uncut * math.exp(-log_least_share(p, size, _RARE / buckets)) + 1.0
     cut, crowded = most_cut(size, keys)
@@ -119,7 +121,9 @@ def usual_cap(
         found = precision_of(p, size, cap, 0.0, sensitivity, outputs, buckets, norm_share)
         if found.shift(1.0) <= _SHARE_OF_NOISE and found.failures <= _SHARE_OF_DELTA * delta:
             return cap
-    raise ArgumentError("delta", delta, "computing fails more often than that", "Raise it, or use fewer entries")
+    raise ArgumentError(
+        "delta", delta, "must be above the probability that computing fails", "Raise it, or use fewer entries"
+    )
 
 
 def log_least_share(p: float, size: int, probability: float) -> float:

@@ -72,7 +72,9 @@ def units_sensitivity(p: float, max_value: int, pairs_per_person: int, step: Fra
     value, pairs = _count("max_value", max_value), _count("pairs_per_person", pairs_per_person)
     changed = min(_count("groups", groups), pairs)
     if value.bit_length() > TOTAL_BITS:
-        raise ArgumentError("max_value", max_value, f"it has more than {TOTAL_BITS} bits", "Use a larger unit of value")
+        raise ArgumentError(
+            "max_value", max_value, f"must have at most {TOTAL_BITS} bits", "Use a larger unit of value"
+        )
     if p == 1.0:
         return math.ceil(pairs * value / step) + changed - 1
     # As M^p <= M, the error is below 2^(4-bits) · 2^(bits-16), so that s is above the truth by less than MARGIN.
@@ -142,9 +144,7 @@ def totals_by_size(totals: NDArray[np.integer] | Iterable[int]) -> dict[int, int
     """How many keys have each total; keys with none are left out, since 0^p = 0."""
     if isinstance(totals, np.ndarray):
         if not np.issubdtype(totals.dtype, np.integer):
-            raise ArgumentTypeError(
-                "totals", totals, f"dtype {totals.dtype} is not one of integers", "Pass whole totals"
-            )
+            raise ArgumentTypeError("totals", totals, f"must be integers, not {totals.dtype}", "Pass whole totals")
         values, repeats = np.unique(totals, return_counts=True)
         counts = dict(zip(values.tolist(), repeats.tolist(), strict=True))
     else:
@@ -154,7 +154,9 @@ def totals_by_size(totals: NDArray[np.integer] | Iterable[int]) -> dict[int, int
             "A key has been deleted more often than it was seen. Every delete must undo an earlier update."
         )
     if counts and max(counts).bit_length() > TOTAL_BITS:
-        raise ArgumentError("totals", max(counts), f"it has more than {TOTAL_BITS} bits", "Use a larger unit of value")
+        raise ArgumentError(
+            "totals", max(counts), f"must have at most {TOTAL_BITS} bits each", "Use a larger unit of value"
+        )
     counts.pop(0, None)
     return counts
 
@@ -163,7 +165,7 @@ def _whole(totals: Iterable[int]) -> Iterator[int]:
     """The totals as Python integers. Looked at one by one: a Counter would take 1.0 and True for 1."""
     for f in totals:
         if isinstance(f, bool) or not isinstance(f, int | np.integer):
-            raise ArgumentTypeError("totals", f, "a total is not an integer", "Pass whole totals")
+            raise ArgumentTypeError("totals", f, "must be integers", "Pass whole totals")
         yield int(f)
 
 
@@ -174,23 +176,23 @@ def nearest(value: Fraction) -> int:
 
 def _index(p: object) -> float:
     if isinstance(p, bool) or not isinstance(p, int | float | np.floating):
-        raise ArgumentTypeError("p", p, "the order of a moment is a number", "Pass a float such as 0.5")
+        raise ArgumentTypeError("p", p, "must be a number", "Pass 0.5, for example")
     if not 0.0 < p <= 1.0:
-        raise ArgumentError("p", p, "the order must lie above 0 and not above 1", "Choose a p in (0, 1]")
+        raise ArgumentError("p", p, "must be above 0 and at most 1", "Pass 0.5, for example")
     return float(p)
 
 
 def _step(step: object) -> Fraction:
     if isinstance(step, bool) or not isinstance(step, Rational):
-        raise ArgumentTypeError("step", step, "the step of the grid is a fraction", "Pass Fraction(1, 1000)")
+        raise ArgumentTypeError("step", step, "must be a Fraction", "Pass Fraction(1, 1000), for example")
     if step <= 0:
-        raise ArgumentError("step", step, "the step of the grid is above 0", "Pass a small part of c M^p")
+        raise ArgumentError("step", step, "must be positive", "Pass a small part of c M^p")
     return Fraction(step)
 
 
 def _count(name: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise ArgumentTypeError(name, value, "a whole number is needed", "Pass an int from 1 up")
+        raise ArgumentTypeError(name, value, "must be an integer", "Pass an integer of 1 or more")
     if value < 1:
-        raise ArgumentError(name, value, "it is at least 1", "Pass an int from 1 up")
+        raise ArgumentError(name, value, "must be at least 1", "Pass an integer of 1 or more")
     return int(value)

@@ -116,7 +116,7 @@ def worst_neighbours(p: float, privacy: Privacy, floor: float = 0.0, *, exactly:
     p = StableLaw(p).p
     if not isinstance(privacy, Privacy):
         raise ArgumentTypeError(
-            "privacy", privacy, "a Privacy is needed", "Pass Privacy(epsilon=..., delta=..., pairs=...)"
+            "privacy", privacy, "must be a Privacy", "Pass Privacy(epsilon=..., delta=..., pairs=...)"
         )
     floor = _floor(floor)
     if privacy.unit == "key":
@@ -124,7 +124,11 @@ def worst_neighbours(p: float, privacy: Privacy, floor: float = 0.0, *, exactly:
     if privacy.relation == "add_remove":
         if exactly:
             raise ArgumentError(
-                "exactly", exactly, "adding a pair changes the number of pairs", "Leave it out under add_remove"
+                "exactly",
+                exactly,
+                "cannot be used with add_remove",
+                "Leave it out",
+                because="then the number of pairs changes",
             )
         return _add_remove(p, privacy, floor)
     return _replace(p, privacy, floor, exactly)
@@ -217,7 +221,7 @@ def float_above(value: Decimal) -> float:
 
 def _floor(floor: object) -> float:
     if not is_real(floor):
-        raise ArgumentTypeError("floor", floor, "the floor is a number", "Pass a float, 0.0 for none")
+        raise ArgumentTypeError("floor", floor, "must be a number", "Pass 0.0 for no floor")
     if not 0.0 <= floor <= MOST_FLOOR:
-        raise ArgumentError("floor", floor, "the floor is a number from 0 to 2^106", "Pass 0.0 for none")
+        raise ArgumentError("floor", floor, "must be between 0 and 2^106", "Pass 0.0 for no floor")
     return float(floor)

@@ -213,7 +213,7 @@ class EntropyNoise(EntropyShares):
         """
         if total > 0 and (self.buckets > 1 or locations is None or len(locations) != self.size):
             found = None if locations is None else len(locations)
-            raise ArgumentError("locations", found, f"there must be {self.size} of them", "Pass those of the sketch")
+            raise ArgumentError("locations", found, f"must have {self.size} elements", "Pass those of the sketch")
 
         def mass() -> Fraction:
             return total * Fraction(float(entropy_mean(locations))) if locations is not None else Fraction(0)
@@ -225,15 +225,15 @@ class EntropyNoise(EntropyShares):
 
         It is not called where T is beyond `MOST_TOTAL`: what it cannot read would be told by an error."""
         if self.buckets < 2:
-            raise ArgumentError("buckets", self.buckets, "there is one sketch for all keys", "Use measure")
+            raise ArgumentError("buckets", self.buckets, "must be more than 1", "Use measure for a single sketch")
         found: list[BucketState] = []
 
         def mass() -> Fraction:
             found.append(read())
             totals, locations = found[0]
             if totals.shape != (self.buckets,) or locations.shape != (self.buckets, self.entries):
-                wanted = f"they must be of shape {(self.buckets, self.entries)}"
-                raise ArgumentError("locations", locations.shape, wanted, "Pass those of the sketch")
+                must = f"must be of shape {(self.buckets, self.entries)}"
+                raise ArgumentError("locations", locations.shape, must, "Pass those of the sketch")
             return bucket_mass(totals, locations)
 
         released = self._released(total, mass, below)
@@ -246,7 +246,7 @@ class EntropyNoise(EntropyShares):
         """The same from the totals of all keys, each above 0, where `size` is 0."""
         if self.size:
             raise ArgumentError(
-                "size", self.size, "exact totals have no entries", f"Make the noise with {arg('size', 0)}"
+                "size", self.size, "must be 0 for exact totals", f"Create the noise with {arg('size', 0)}"
             )
         return self._released(sum(totals), lambda: exact_mass(totals), below)
 
@@ -299,7 +299,8 @@ def entropy_size_for(deviation: float, privacy: Privacy, total: float = 0.0, cop
     added = EntropyNoise(privacy, size, copies).deviation(total) ** 2 - entropy_mean_deviation(size) ** 2
     if added >= deviation**2:
         raise ArgumentError(
-            "deviation", deviation, f"the noise alone is {math.sqrt(added):.3g} nats at a total of {total:,.6g}",
+            "deviation", deviation,
+            f"must be above {math.sqrt(added):.3g} nats, the noise alone at a total of {total:,.6g}",
             f"Pass more than {math.sqrt(added):.2g}, or a larger ε",
         )  # fmt: skip
     return max(size, mean_size_for(math.sqrt(deviation**2 - added)))

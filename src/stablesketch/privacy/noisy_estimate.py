@@ -95,16 +95,18 @@ def expected_excess(
 def check_asked(epsilon: float, delta: float, precision: Precision) -> None:
     """Refuses what no noise can reach."""
     if not precision.failures < delta < 1.0:
-        raise ArgumentError("delta", delta, "it must lie between twice the failure probability and 1", "Raise it")
+        raise ArgumentError("delta", delta, "must be between twice the failure probability and 1", "Raise it")
     if not 2.0 * precision.outputs * precision.grid < epsilon < math.inf:
-        raise ArgumentError("epsilon", epsilon, "it must be above twice the step of the grid", "Raise it")
+        raise ArgumentError("epsilon", epsilon, "must be above twice the step of the grid", "Raise it")
 
 
 def enough_noise(enough: Callable[[float], bool], epsilon: float, delta: float, within: float) -> float:
     """The least noise that is enough, from above; an error that speaks of δ if none is."""
     found = least_above(enough, 1.0 / epsilon, within, most=1e200)
     if found is None:
-        raise ArgumentError("delta", delta, "no noise is enough", "Raise it, or use more entries")
+        raise ArgumentError(
+            "delta", delta, "must be larger", "Raise it, or use more entries", because="no noise is enough"
+        )
     return found
 
 
@@ -114,9 +116,11 @@ class NoisyEstimate:
 
     def __init__(self, p: float, size: int, copies: int = 1) -> None:
         if size < 2:
-            raise ArgumentError("size", size, "one entry alone has no estimate with a mean", "Use two entries or more")
+            raise ArgumentError(
+                "size", size, "must be at least 2 for the estimate to have a mean", "Use two entries or more"
+            )
         if copies < 1:
-            raise ArgumentError("copies", copies, "at least one estimate is released", "Pass 1 or more")
+            raise ArgumentError("copies", copies, "must be at least 1", "Pass the number of estimates released")
         self.p, self.size, self.copies = p, size, copies
         self._law = power_sum(p, size)
 

@@ -39,9 +39,11 @@ class NoisyNorm:
 
     def __init__(self, p: float, size: int, copies: int = 1) -> None:
         if size < 2:
-            raise ArgumentError("size", size, "one entry alone has an estimate without a variance", "Use two or more")
+            raise ArgumentError(
+                "size", size, "must be at least 2 for the estimate to have a variance", "Use two entries or more"
+            )
         if copies < 1:
-            raise ArgumentError("copies", copies, "at least one estimate is released", "Pass 1 or more")
+            raise ArgumentError("copies", copies, "must be at least 1", "Pass the number of estimates released")
         self.p, self.size, self.copies = p, size, copies
         self._law = norm_law(p, size)
 

@@ -102,9 +102,9 @@ def norm_precision(
     added.
     """
     if not 1.0 <= cap < math.inf:
-        raise ArgumentError("cap", cap, "a norm that is not 0 is at least 1", "Pass where estimates are cut")
+        raise ArgumentError("cap", cap, "must be at least 1", "Pass the value at which estimates are cut off")
     if not 0.0 < failure < 1.0:
-        raise ArgumentError("failure", failure, "a probability lies between 0 and 1", "Pass 1e-13, for example")
+        raise ArgumentError("failure", failure, "must be between 0 and 1", "Pass 1e-13, for example")
     law = norm_law(p, size)
     error, large = _error_of_two(law, failure) if p == 2.0 else _error_below_two(law, failure)
     return Precision(error + _ARITHMETIC, failure + large + _by_keys(p, size, keys), cap / sensitivity, grid)

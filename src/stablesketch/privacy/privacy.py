@@ -12,7 +12,7 @@ from ..numeric import checked_real, is_whole
 from ..wording import arg
 
 Relation = Literal["replace", "add_remove"]
-Unit = Literal["pair", "key"]
+Unit = Literal["pair", "key", "individual"]
 
 _LEAST_EPSILON = 1e-100  # noise for less than that is beyond what a float holds
 # Integers up to here survive JSON and a float.
@@ -39,6 +39,10 @@ class Privacy:
     value up to `max_value`, and no key has two. `pairs_per_person` is then how many keys a person may have. That every
     key comes once, with its whole total, is a promise: files and frames are added up by key before they are counted, an
     `update` of one's own has to see to it.
+
+    With `unit="individual"` a row of data with value n is n individuals, and one of them is protected: n pairs of value
+    1. It is for counts, as in tables of species, and needs no `max_value`. Somebody who is a whole cell, or several of
+    those counted, is protected less: use `unit="pair"` with a `max_value` to protect a cell.
 
     `groups` is for tables: over how many groups, each released by itself under this same privacy, the pairs of one
     person may be spread. All of them together are then (ε, δ)-private, not each alone.
@@ -69,37 +73,44 @@ class Privacy:
         for name in ("pairs", "max_value", "pairs_per_person", "total", "groups"):
             object.__setattr__(self, name, _integer(name, getattr(self, name)))
         if not 0.0 < self.epsilon < math.inf:
-            raise ArgumentError("epsilon", self.epsilon, "ε is a finite number above 0", "Pass one such as 1.0")
+            raise ArgumentError("epsilon", self.epsilon, "must be positive and finite", "Pass 1.0, for example")
         if self.epsilon < _LEAST_EPSILON:
             raise ArgumentError(
-                "epsilon", self.epsilon, f"it must be at least {_LEAST_EPSILON:g}", "Pass one such as 1.0"
+                "epsilon", self.epsilon, f"must be at least {_LEAST_EPSILON:g}", "Pass 1.0, for example"
             )
         if self.delta == 0.0:
             raise ArgumentError(
                 "delta",
                 self.delta,
-                "no sketch reaches δ = 0: its randomness comes from a key, and numbers have finite precision",
+                "must be above 0",
                 f"Pass a negligible δ such as 1e-12; plans with {arg('mechanism', 'exact')} report "
                 "δ = 0 where they reach it",
+                because="a sketch has finite precision and its randomness comes from a key",
             )
         if not 0.0 < self.delta < 1.0:
-            raise ArgumentError("delta", self.delta, "δ is a probability between 0 and 1", "Pass one such as 1e-9")
+            raise ArgumentError("delta", self.delta, "must be between 0 and 1", "Pass 1e-9, for example")
         if self.relation not in get_args(Relation):
-            raise ArgumentError(
-                "relation", self.relation, "there is no such relation", "Pass 'replace' or 'add_remove'"
-            )
+            raise ArgumentError("relation", self.relation, "must be 'replace' or 'add_remove'", "Choose one of them")
         if self.unit not in get_args(Unit):
-            raise ArgumentError("unit", self.unit, "there is no such unit", "Pass 'pair' or 'key'")
-        _check_range("pairs", self.pairs, 0, "Pass how many pairs there are at least, 0 if that is not known")
-        _check_range("total", self.total, 0, "Pass what all values add up to at least, 0 if that is not known")
-        _check_range("max_value", self.max_value, 1, "Pass the largest value a pair may have, 1 for plain counts")
-        _check_range("pairs_per_person", self.pairs_per_person, 1, "Pass how many pairs one person may hold")
-        _check_range("groups", self.groups, 1, "Pass in how many groups one person may be, 1 if there are none")
-        if self.groups > 1 and (self.relation, self.unit) != ("add_remove", "pair"):
+            raise ArgumentError("unit", self.unit, "must be 'pair', 'individual' or 'key'", "Choose one of them")
+        _check_range("pairs", self.pairs, 0, "Pass the minimum number of pairs, or 0 if it is not known")
+        _check_range("total", self.total, 0, "Pass the minimum sum of all values, or 0 if it is not known")
+        _check_range("max_value", self.max_value, 1, "Pass the largest value of a pair, or 1 for plain counts")
+        _check_range("pairs_per_person", self.pairs_per_person, 1, "Pass the maximum number of pairs of one person")
+        _check_range(
+            "groups", self.groups, 1, "Pass the maximum number of groups of one person, or 1 if there are no groups"
+        )
+        if self.unit == "individual" and (self.relation, self.max_value) != ("add_remove", 1):
             raise ArgumentError(
-                "groups", self.groups, "groups that are released apart are for pairs that are added or removed",
-                f"Pass {arg('relation', 'add_remove')}; a replaced pair is one removed and one "
-                "added, so with twice the pairs_per_person and groups",
+                "unit", self.unit, "can be used only with add_remove and without a maximum value",
+                f"Pass {arg('relation', 'add_remove')} and leave out {arg('max_value')}, or pass {arg('unit', 'pair')}",
+                because="individuals come and go, and each counts 1",
+            )  # fmt: skip
+        if self.groups > 1 and (self.relation == "replace" or self.unit == "key"):
+            raise ArgumentError(
+                "groups", self.groups, "must be 1 unless pairs are added or removed",
+                f"Pass {arg('relation', 'add_remove')}. A replaced pair is one removed and one "
+                "added: double pairs_per_person and groups",
             )  # fmt: skip
 
     def __repr__(self) -> str:
@@ -121,13 +132,13 @@ class Privacy:
     @property
     def protects(self) -> str:
         """The relation, and what it is between if not pairs: what releases must have in common to share a budget."""
-        return self.relation if self.unit == "pair" else f"{self.relation} of keys"
+        return self.relation if self.unit == "pair" else f"{self.relation} of {self.unit}s"
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Privacy:
         """The inverse of `to_dict`; a field too many or too few is an error, not a guess."""
         if not isinstance(data, Mapping):
-            raise ArgumentTypeError("data", data, "the fields of a Privacy are a mapping", "Pass what to_dict gave")
+            raise ArgumentTypeError("data", data, "must be a mapping", "Pass the result of to_dict")
         names, later = {field.name for field in fields(cls)}, {"unit", "total", "groups"}
         for problem, odd in (
             ("unknown", set(data) - names),
@@ -135,23 +146,23 @@ class Privacy:
         ):
             if odd:
                 raise ArgumentError(
-                    "data", sorted(map(str, odd)), f"fields of Privacy {problem}", "Pass what to_dict gave"
+                    "data", sorted(map(str, odd)), f"must have no {problem} fields", "Pass the result of to_dict"
                 )
         return cls(**cast("dict[str, Any]", dict(data)))
 
 
 def _real(name: str, value: object) -> float:
     if isinstance(value, int) and abs(value) > _MOST:
-        raise ArgumentError(name, value, "it must be at most 2^53", "Pass a float such as 1.0")
+        raise ArgumentError(name, value, "must be at most 2^53", "Pass 1.0, for example")
     return checked_real(name, value)
 
 
 def _integer(name: str, value: object) -> int:
     if not is_whole(value):
-        raise ArgumentTypeError(name, value, "an integer is needed", "Pass an int")
+        raise ArgumentTypeError(name, value, "must be an integer", "Pass an integer")
     return int(value)
 
 
 def _check_range(name: str, value: int, least: int, way_out: str) -> None:
     if not least <= value <= _MOST:
-        raise ArgumentError(name, value, f"it must lie between {least} and 2^53", way_out)
+        raise ArgumentError(name, value, f"must be between {least} and 2^53", way_out)

@@ -90,14 +90,14 @@ class Sampling:
 
     def __post_init__(self) -> None:
         if isinstance(self.rate, bool) or not isinstance(self.rate, int | float):
-            raise ArgumentTypeError("sampling.rate", self.rate, "not a number", "Pass a rate such as 0.02")
+            raise ArgumentTypeError("sampling.rate", self.rate, "must be a number", "Pass 0.02, for example")
         if not LEAST_RATE <= self.rate < 1.0:
             raise ArgumentError(
-                "sampling.rate", self.rate, "a rate lies between 1/2048 and 1", "Pass 0.02, or leave sampling out"
+                "sampling.rate", self.rate, "must be between 1/2048 and 1", "Pass 0.02, or leave sampling out"
             )
         object.__setattr__(self, "rate", float(self.rate))
         if self.per not in get_args(Per):
-            raise ArgumentError("sampling.per", self.per, "no such way of sampling", 'Pass "pair" or "entry"')
+            raise ArgumentError("sampling.per", self.per, 'must be "pair" or "entry"', "Choose one of them")
 
     def to_dict(self) -> dict[str, Any]:
         """The fields by name, ready for JSON."""
@@ -145,7 +145,7 @@ class SampledCurve:
     def delta(self, epsilon: float) -> float:
         """A δ for which the entries are (epsilon, δ)-private, epsilon > 0."""
         if isinstance(epsilon, bool) or not isinstance(epsilon, int | float) or not epsilon > 0.0:
-            raise ArgumentError("epsilon", epsilon, "ε is a number above 0", "Pass a number such as 1.0")
+            raise ArgumentError("epsilon", epsilon, "must be positive", "Pass 1.0, for example")
         if self.sampling.per == "entry":
             from .sampled_entries import per_entry_delta
 
@@ -155,7 +155,7 @@ class SampledCurve:
     def epsilon(self, delta: float) -> float:
         """An ε for which the entries are (ε, delta)-private; infinite where no ε is."""
         if not 0.0 < delta < 1.0:
-            raise ArgumentError("delta", delta, "δ is a probability between 0 and 1", "Pass one such as 1e-9")
+            raise ArgumentError("delta", delta, "must be between 0 and 1", "Pass 1e-9, for example")
         low, high = 0.0, _FIRST_EPSILON
         while self.delta(high) > delta:
             low, high = high, 2.0 * high

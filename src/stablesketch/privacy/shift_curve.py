@@ -108,14 +108,14 @@ class ShiftCurve:
 
     def __init__(self, size: int, shift: float) -> None:
         if not is_whole(size):
-            raise ArgumentTypeError("size", size, "the number of entries is an integer", "Pass an int such as 50")
+            raise ArgumentTypeError("size", size, "must be an integer", "Pass 50, for example")
         if size < 1:
-            raise ArgumentError("size", size, "a sketch has at least one entry", "Pass a size from 1 up")
+            raise ArgumentError("size", size, "must be at least 1", "Pass 50, for example")
         if not is_real(shift):
-            raise ArgumentTypeError("shift", shift, "a real number is needed", "Pass a float")
+            raise ArgumentTypeError("shift", shift, "must be a real number", "Pass a float")
         if not shift >= 0.0:
             raise ArgumentError(
-                "shift", shift, "by how much neighbours change the entropy is a number from 0 up",
+                "shift", shift, "must be a number of 0 or more",
                 "Use entropy_sensitivity(privacy)",
             )  # fmt: skip
         self.size = int(size)
@@ -140,7 +140,7 @@ class ShiftCurve:
         """A δ for which the entries are (epsilon, δ)-private."""
         epsilon = checked_real("epsilon", epsilon)
         if not epsilon >= 0.0:
-            raise ArgumentError("epsilon", epsilon, "ε is a number from 0 up", "Pass a number such as 1.0")
+            raise ArgumentError("epsilon", epsilon, "must be a number of 0 or more", "Pass 1.0, for example")
         if self.shift == 0.0:
             return 0.0
         return max(law.delta(min(epsilon, _MOST_EPSILON)) for law in self.laws())
@@ -149,7 +149,7 @@ class ShiftCurve:
         """An ε for which the entries are (ε, delta)-private; ∞ where there is none: the loss has no bound."""
         delta = checked_real("delta", delta)
         if not 0.0 <= delta < 1.0:
-            raise ArgumentError("delta", delta, "δ is a probability below 1", "Pass a small one such as 1e-9")
+            raise ArgumentError("delta", delta, "must be at least 0 and below 1", "Pass 1e-9, for example")
         if self.shift == 0.0:
             return 0.0
         return max(_epsilon(law, delta) for law in self.laws())

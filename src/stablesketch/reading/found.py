@@ -75,7 +75,7 @@ def stated_format(given: str | None) -> Format | None:
         if given == known:
             return known
     if given is not None:
-        raise ArgumentError("format", given, "there is no such format", f"Pass one of: {', '.join(FORMATS)}")
+        raise ArgumentError("format", given, f"must be one of {', '.join(FORMATS)}", "Choose one of these")
     return None
 
 
@@ -102,8 +102,8 @@ def same_format(kinds: Sequence[Format]) -> Format:
         raise ArgumentError(
             "format",
             sorted(set(kinds)),
-            "files of several formats at once",
-            f"Read those of one format, or use {arg('sql')}",
+            "must be the same for all files",
+            f"Read the files of one format, or use {arg('sql')}",
         )
     return kinds[0]
 
@@ -190,8 +190,9 @@ def _found(
             return named, usual
         if looks and header:
             raise ArgumentError(
-                "on_bad", "skip", "the first line looks like JSON, and may be one that is to be skipped",
-                f"Say what it is: {arg('format', 'json')}, or {arg('format', 'csv')}",
+                "on_bad", "skip", "needs a format",
+                f"Pass {arg('format', 'json')} or "
+                f"{arg('format', 'csv')}", because="the first line looks like JSON and may be a row to skip",
             )  # fmt: skip
         stated = "csv"
     if stated is None and header and looks:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ArgumentError
+from ..errors import HIDDEN, ArgumentError
 from ..sketch.columns import MAX_WEIGHT, value_column
 from .libraries import need
 
@@ -23,9 +23,13 @@ def numbers(column: Any, highest: int, clip: bool) -> NDArray[np.int64]:
         except pa.ArrowInvalid:
             column = None
         if column is None:
-            raise ArgumentError("value", "...", "a row is not a whole number", "Values are integers of 1 or more")
+            raise ArgumentError(
+                "value", HIDDEN, "must be a whole number in every row", "Values are integers of 1 or more"
+            )
     elif not pa.types.is_integer(column.type):
-        raise ArgumentError("value", str(column.type), "values are whole numbers", "Round and cast the column first")
+        raise ArgumentError(
+            "value", str(column.type), "must be a column of whole numbers", "Round and cast the column first"
+        )
     read = value_column(column, len(column), "value", highest=MAX_WEIGHT if clip else highest)
     weights = read.weights(0, len(column))
     return np.minimum(weights, highest) if clip else weights

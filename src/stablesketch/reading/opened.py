@@ -22,7 +22,7 @@ from .sqlite import sqlite_stream
 from .streams import Stream, arrow_stream, csv_stream
 from .tables import Table
 from .text_lines import line_stream
-from .wide import Zeros, long_form, melted, source_columns
+from .wide import long_form, melted, source_columns
 
 _SQLITE = b"SQLite format 3\x00"
 
@@ -36,7 +36,6 @@ class Input:
     delimiter: str | None = None
     sql: str | None = None
     wide: bool = False
-    zeros: Zeros = "absent"  # in a wide table
     stdin: BinaryIO | None = None
 
 
@@ -46,21 +45,22 @@ def opened(duckdb: DuckDB, data: object, columns: Columns, how: Input, on_bad: O
     With `how.sql` the data are the database that the query is over, or None where it names files itself.
     """
     if on_bad not in ("error", "skip"):
-        raise ArgumentError("on_bad", on_bad, "there is no such choice", "Pass 'error' or 'skip'")
+        raise ArgumentError("on_bad", on_bad, "must be 'error' or 'skip'", "Choose one of them")
     if how.wide:
         if on_bad != "error":
             raise ArgumentError(
                 "on_bad",
                 on_bad,
-                "one invalid cell would take all pairs of its row with it",
-                f"Repair it, or leave out {arg('wide')}",
+                f"cannot be used with {arg('wide')}",
+                f"Correct the data, or leave out {arg('wide')}",
+                because="one invalid cell would drop all pairs of its row",
             )
         asked = source_columns(columns)
         source = opened(duckdb, data, asked, replace(how, wide=False), on_bad)
         if isinstance(source, Stream) and source.text:
-            return melted(duckdb, source, columns, how.zeros)
+            return melted(duckdb, source, columns)
         table = source.kept(duckdb, asked, on_bad) if isinstance(source, Stream) else source
-        return long_form(table, columns, how.zeros)
+        return long_form(table, columns)
     if how.sql is not None:
         return _queried(duckdb, data, columns, how.sql)
     if isinstance(data, str | os.PathLike):
@@ -68,7 +68,9 @@ def opened(duckdb: DuckDB, data: object, columns: Columns, how: Input, on_bad: O
     if _is_paths(data):
         paths = [os.fspath(path) for path in data]  # type: ignore[attr-defined]  # just checked
         if not paths:
-            raise ArgumentError("data", data, "no file is named", "Name a file, a pattern, or - for standard input")
+            raise ArgumentError(
+                "data", data, "must name at least one file", "Name a file, a pattern, or - for standard input"
+            )
         if "-" in paths:
             return _standard_input(duckdb, paths, columns, how, on_bad)
         if len(paths) == 1 and os.path.isfile(paths[0]) and _database_kind(Path(paths[0])):
@@ -88,7 +90,7 @@ def _queried(duckdb: DuckDB, data: object, columns: Columns, sql: str) -> Table 
         return open_query(duckdb, sql, columns)
     paths = [data] if isinstance(data, str | os.PathLike) else data
     if not _is_paths(paths) or len(paths) != 1:  # type: ignore[arg-type]
-        raise ArgumentError("sql", sql, "a query is over one database, or names its files itself", "Name one database")
+        raise ArgumentError("sql", sql, "must be over one database, or name its files itself", "Name one database")
     path = resolved(paths)[0]  # type: ignore[arg-type]
     kind = _database_kind(path)
     if kind is None:
@@ -110,7 +112,9 @@ def _standard_input(
 ) -> Table | Stream:
     """Lines and CSV are read as they come; what is not made of lines, and JSON, is stored first, in DuckDB's folder."""
     if len(paths) > 1:
-        raise ArgumentError("data", list(paths), "standard input is read alone", "Pass - or files, not both")
+        raise ArgumentError(
+            "data", list(paths), "cannot combine standard input with files", "Pass - or files, not both"
+        )
     file = how.stdin if how.stdin is not None else sys.stdin.buffer
     name = "standard input"
     read, found = found_in_pipe(
@@ -134,10 +138,10 @@ def _frame(duckdb: DuckDB, data: Any, columns: Columns) -> Table | Stream:
     if hasattr(data, "to_arrow_reader"):  # a relation of DuckDB, which belongs to another connection
         return arrow_stream(data.to_arrow_reader(1 << 16), "the relation").check(columns)
     if hasattr(data, "collect") and hasattr(data, "lazy"):
-        raise ArgumentTypeError("data", type(data), "a lazy frame has no rows yet", "Pass frame.collect()")
+        raise ArgumentTypeError("data", type(data), "cannot be a lazy frame", "Pass frame.collect()")
     if not hasattr(data, "__arrow_c_stream__"):
         raise ArgumentTypeError(
-            "data", type(data), "not a path, a data frame or a reader",
+            "data", type(data), "must be a path, a data frame or a reader",
             "Pass a path, or a frame of pandas, polars, pyarrow or DuckDB",
         )  # fmt: skip
     frame = pa.table(data) if not isinstance(data, pa.Table) else data

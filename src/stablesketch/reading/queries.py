@@ -35,7 +35,7 @@ def open_query(duckdb: DuckDB, query: str, columns: Columns, database: str | os.
         DataError: the text is not one SELECT, or DuckDB refuses it.
     """
     if not query.strip(" \t\r\n;"):
-        raise ArgumentError("sql", query, "the query is empty", _EXAMPLE)
+        raise ArgumentError("sql", query, "must not be empty", _EXAMPLE)
     text = _one_select(duckdb, query)
     if database is not None:
         path = resolved([database])[0]

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from ..bounding.groups import Name
+from ..bounding.groups import Name, are_numbers
 from ..bounding.persons import used_of_each
 from ..durable import write_named
-from ..errors import ArgumentError
+from ..errors import ArgumentError, Shown
 from ..plan import Plan
 from ..plan.exact_instead import exact_instead
 from ..published import Point, Release
@@ -74,6 +74,11 @@ class GroupRelease:
         return json.dumps({"group": name, **json.loads(self.release.to_json())}, sort_keys=True)
 
 
+def largest_first(groups: Sequence[GroupRelease]) -> list[GroupRelease]:
+    """The order of groups that have none of their own."""
+    return sorted(groups, key=lambda one: (-one.release.value, one.group))
+
+
 @dataclass(frozen=True, repr=False)
 class Outcome(Tabular):
     """What `ss.release` gives: one number, or one for each group; everything in it may be published.
@@ -103,7 +108,7 @@ class Outcome(Tabular):
         only = self.releases[0] if len(self.releases) == 1 else None
         if not isinstance(only, Release):
             raise ArgumentError(
-                "release", f"{len(self.releases):,} groups", "there is one number for each group, not one in all",
+                "release", Shown(f"{len(self.releases):,} groups"), "must be read by group",
                 'Name the group, outcome["FR"].value, or use to_pandas(), to_polars() or to_arrow()',
             )  # fmt: skip
         return only
@@ -149,15 +154,23 @@ class Outcome(Tabular):
         if isinstance(group, int):
             return self.releases[group]
         if not self.grouped:
-            raise ArgumentError("group", group, "this is one number, and has no groups", "Read its value")
+            raise ArgumentError(
+                "group", group, "cannot be looked up", "Read its value", because="this is one number without groups"
+            )
         found = self._groups()
-        if parts_of(group) not in found:
+        name = (group,) if isinstance(group, str) else group
+        if name not in found:
             shown = [one.name for one in found.values()]
             names = f"There are: {', '.join(shown[:10])}{', ...' * (len(shown) > 10)}" if shown else "None is shown"
-            raise ArgumentError("group", group, "there is no such group here", names)
-        return found[parts_of(group)].release
+            raise ArgumentError("group", group, "must be one of the groups", names)
+        return found[name].release
 
-    def _groups(self) -> dict[object, GroupRelease]:
+    @property
+    def in_order(self) -> bool:
+        """Whether groups have an order of their own, which pictures keep: they were listed, or are numbers."""
+        return (self.question is not None and self.question.groups is not None) or are_numbers(self._groups())
+
+    def _groups(self) -> dict[Name, GroupRelease]:
         return {one.group: one for one in self.releases if isinstance(one, GroupRelease)}
 
     @property
@@ -225,10 +238,15 @@ class Outcome(Tabular):
         from ..pictures import release_bytes, release_picture
 
         if not self.releases:
-            raise ArgumentError("outcome", "0 groups", "there is nothing to draw", "Draw it where a group is shown")
+            raise ArgumentError(
+                "outcome",
+                Shown("0 groups"),
+                "must have at least one group to be drawn",
+                "Draw an outcome that shows a group",
+            )
         if path is not None:
             write_named("path", Path(path), release_bytes(self, Path(path)), public=True)
-        return release_picture(self.releases)
+        return release_picture(self.releases, self.in_order)
 
     def report(
         self, path: str | os.PathLike[str], *, ledger: Ledger | None = None, dataset: str = "", period: str = "",

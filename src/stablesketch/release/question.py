@@ -15,14 +15,14 @@ from typing import Any, TypedDict, TypeVar, Unpack
 from ..bounding import budget
 from ..bounding.groups import Name
 from ..bounding.max_value import AutoMaxValue
-from ..errors import ArgumentError, ArgumentTypeError, GroupsNotComparable
+from ..errors import HIDDEN, ArgumentError, ArgumentTypeError, GroupsNotComparable
 from ..plan import Asked, MechanismName
 from ..plan.asked import asked
 from ..privacy import Privacy, Relation
 from ..privacy.privacy import Unit
 from ..reading.columns import Columns, OnBad, checked_columns
 from ..reading.opened import Input
-from ..reading.wide import Zeros, long_columns
+from ..reading.wide import long_columns
 from ..statistic import Statistic, usual
 from ..wording import arg, in_python, stat
 
@@ -88,14 +88,15 @@ class Question:
 
     def __post_init__(self) -> None:
         if not 0.0 < self.confidence < 1.0:
-            raise ArgumentError("confidence", self.confidence, "not a probability between 0 and 1", "Pass 0.95")
+            raise ArgumentError("confidence", self.confidence, "must be between 0 and 1", "Pass 0.95, for example")
         if self.on_bad not in ("error", "skip"):
-            raise ArgumentError("on_bad", self.on_bad, "there is no such choice", "Pass 'error' or 'skip'")
+            raise ArgumentError("on_bad", self.on_bad, "must be 'error' or 'skip'", "Choose one of them")
         if self.asked.sampling is not None:
             raise ArgumentError(
-                "sampling", self.asked.sampling.rate, "a release from data uses every pair",
-                "Leave it out, or collect by the plan (Plan.open) and release that",
+                "sampling", self.asked.sampling.rate, "cannot be used when releasing from data",
+                "Leave it out, or collect with Plan.open and release that",
             )  # fmt: skip
+        object.__setattr__(self, "columns", self.columns.under(self.privacy.relation))
         self._check_people()
         self._check_values()
         self._check_persons()
@@ -118,19 +119,26 @@ class Question:
         ways += [f"{'leave' if ways else 'Leave'} out {' and '.join(leave_out)}"] if leave_out else []
         if ways:
             raise ArgumentError(
-                "statistic", self.statistic.name, "it is about people: every key is one, and their number is public",
-                f"{' and '.join(ways)}. {arg('max_value')} is then the largest total of a key",
+                "statistic", self.statistic.name,
+                "must be asked with one person for each key and a public number of people",
+                f"{' and '.join(ways)}. Then {arg('max_value')} is the largest total of a key",
             )  # fmt: skip
 
     def _check_values(self) -> None:
         if self.columns.value is None and self.privacy.max_value > 1 and self.privacy.unit == "pair":
             raise ArgumentError(
-                "max_value", self.privacy.max_value, "without a column of values every pair counts 1",
+                "max_value", self.privacy.max_value, "must be 1 without a column of values",
                 f"Name the column ({arg('value')}), or pass {arg('max_value', 1)}",
+            )  # fmt: skip
+        if self.clips and self.privacy.unit == "individual":
+            raise ArgumentError(
+                "clip" if self.clip else "auto_max_value", True,
+                f"with {arg('unit', 'individual')} a value is a number of pairs",
+                f"Leave it out, or pass {arg('unit', 'pair')}",
             )  # fmt: skip
         if self.columns.value is None and self.clips and self.privacy.unit == "pair":
             raise ArgumentError(
-                "value", None, "it must name the column of values that are to be clipped",
+                "value", None, "must name the column of values to clip",
                 f"Pass {arg('value')}, or leave out {arg('clip' if self.clip else 'auto_max_value')}",
             )  # fmt: skip
 
@@ -138,26 +146,35 @@ class Question:
         privacy = self.privacy
         if self.columns.person is not None and privacy.relation != "add_remove":
             raise ArgumentError(
-                "relation", privacy.relation, "bounding people leaves the number of pairs private",
-                f"Pass {arg('relation', 'add_remove')}, or leave out {arg('person')}",
+                "relation", privacy.relation,
+                f"must be 'add_remove' with {arg('person')}",
+                f"Pass {arg('relation', 'add_remove')}, or leave out "
+                f"{arg('person')}", because="limiting people keeps the number of pairs private",
             )  # fmt: skip
         if self.count_pairs and privacy.relation != "replace":
             raise ArgumentError(
-                "count_pairs", True, "the number of pairs is private under add_remove",
-                f"Leave out {arg('count_pairs')}, or pass {arg('relation', 'replace')}",
+                "count_pairs", True, "cannot be used with add_remove",
+                f"Leave out {arg('count_pairs')}, or pass "
+                f"{arg('relation', 'replace')}", because="then the number of pairs is private",
             )  # fmt: skip
         if self.columns.person is not None and privacy.unit == "key":
             raise ArgumentError(
                 "person",
                 self.columns.person,
-                f"with {arg('unit', 'key')} every key is a person",
+                f"cannot be used with {arg('unit', 'key')}",
                 f"Leave out {arg('person')}, or pass {arg('unit', 'pair')}",
+                because="then every key is a person",
             )
+        if self.columns.person is not None and privacy.unit == "individual":
+            raise ArgumentError(
+                "person", self.columns.person, "a person is protected, or an individual that a value counts",
+                f"Leave out {arg('person')}, or pass {arg('unit', 'pair')}",
+            )  # fmt: skip
         if not 1 <= self.groups_per_person <= 2**31:
-            raise ArgumentError("groups_per_person", self.groups_per_person, "at least one group", "Pass 1, or a few")
+            raise ArgumentError("groups_per_person", self.groups_per_person, "must be at least 1", "Pass 1, or a few")
         if self.columns.person is None and self.groups_per_person != 1:
             raise ArgumentError(
-                "groups_per_person", self.groups_per_person, "there is no person column",
+                "groups_per_person", self.groups_per_person, "needs a column of people",
                 f"Name it ({arg('person')}), or leave out {arg('groups_per_person')}",
             )  # fmt: skip
 
@@ -166,38 +183,45 @@ class Question:
             if self.groups is not None:
                 raise ArgumentError(
                     "groups",
-                    "...",
-                    "there is no column of groups",
+                    HIDDEN,
+                    "needs a column of groups",
                     f"Name it ({arg('by')}), or leave out {arg('groups')}",
                 )
             return
         if self.count_pairs or (self.privacy.pairs and self.groups is None and self.bare):
             raise ArgumentError(
-                "pairs", self.privacy.pairs, "the sizes of groups are private, and nothing is promised of them",
-                f"Pass {arg('pairs', 0)}, or list the groups ({arg('groups')}), of which each has so many",
+                "pairs", self.privacy.pairs,
+                "must be 0 when the names of the groups are private",
+                f"Pass {arg('pairs', 0)}, or list the groups ({arg('groups')}) that have so many "
+                "each", because="their sizes are too",
             )  # fmt: skip
         if self.columns.person is None and self.privacy.pairs_per_person > 1:
             raise ArgumentError(
-                "pairs_per_person", self.privacy.pairs_per_person, "one person's pairs could be in as many groups",
-                f"Name the person column ({arg('person')}), so that people can be bounded to some "
-                f"groups, or pass {arg('pairs_per_person', 1)}",
+                "pairs_per_person", self.privacy.pairs_per_person,
+                f"must be 1 without {arg('person')}",
+                f"Name the column of people ({arg('person')}), so that each person is limited to some "
+                "groups, or pass "
+                f"{arg('pairs_per_person', 1)}", because="one person's pairs could be in as many groups",
             )  # fmt: skip
         if self.privacy.unit == "key":
             # A pair is in one group; the proof at the head of groups.py knows no bound for a key.
             raise ArgumentError(
-                "by", ", ".join(self.columns.by), "a whole key can be in every group, and would change all of them",
+                "by", ", ".join(self.columns.by),
+                f"cannot be used with {arg('unit', 'key')}",
                 f"Leave out {arg('by')} and release each group from its own rows (their costs add "
-                f"up), or pass {arg('unit', 'pair')}",
+                f"up), or pass {arg('unit', 'pair')}", because="a key can be in every group",
             )  # fmt: skip
         budget.checked_share("selection_share", self.selection_share)
         if self.groups is not None:
             if not self.groups:
-                raise ArgumentError("groups", [], "the list of groups is empty", "List the names that are public")
+                raise ArgumentError("groups", [], "must not be empty", "List the public names")
             for name in self.groups:
                 if len(name) != len(self.columns.by):
-                    raise ArgumentError("groups", name, f"a name has {len(self.columns.by)} part(s)", "Repair the list")
+                    raise ArgumentError(
+                        "groups", name, f"must be names of {len(self.columns.by)} part(s)", "Correct the list"
+                    )
             if len(set(self.groups)) < len(self.groups):
-                raise ArgumentError("groups", "...", "a name stands there twice", "List each once")
+                raise ArgumentError("groups", HIDDEN, "must not repeat a name", "List each group once")
 
     @property
     def statistic(self) -> Statistic:
@@ -234,7 +258,12 @@ class Question:
     @property
     def largest(self) -> int | None:
         """The largest value that is no error, where one was promised."""
-        return None if self.clips else self.privacy.max_value
+        return None if self.clips or self.counts_individuals else self.privacy.max_value
+
+    @property
+    def counts_individuals(self) -> bool:
+        """Whether a value says how many pairs a row is: engines/local/pour.py."""
+        return self.privacy.unit == "individual" and self.columns.value is not None
 
     @property
     def tells_skipped(self) -> bool:
@@ -261,8 +290,9 @@ def question(
         if privacy is not None or what:
             named = ", ".join(arg(name) for name in (*(["privacy"] if privacy is not None else []), *what))
             raise ArgumentError(
-                "question", "...", f"a Question has all that is asked, and {named} is given too",
-                "Leave that out, or pass statistic and privacy in the place of the Question",
+                "question", HIDDEN, "must come alone",
+                "Leave that out, or pass statistic and privacy instead of the "
+                "Question", because=f"a Question is complete, and {named} is given too",
             )  # fmt: skip
         return statistic
     given: dict[str, Any] = dict(what)
@@ -272,8 +302,7 @@ def question(
     wanted = asked(usual() if statistic is None else statistic, privacy, **sizes)  # type: ignore[arg-type]  # a Privacy, or refused
     groups = given.pop("groups", None)
     listed = None if groups is None else _group_names(groups)
-    zeros: Zeros = "refused" if how.get("wide") and wanted.privacy.relation == "replace" else "absent"
-    return Question(wanted, columns, groups=listed, input=Input(zeros=zeros, **how), **given)
+    return Question(wanted, columns, groups=listed, input=Input(**how), **given)
 
 
 def warned(asked: Question) -> Question:
@@ -286,7 +315,7 @@ def warned(asked: Question) -> Question:
 def _group_names(groups: object) -> list[Name]:
     """The names somebody listed: a text each, or its parts."""
     if isinstance(groups, str) or not isinstance(groups, Sequence):
-        raise ArgumentTypeError("groups", groups, "not a list of names", 'Pass ["FR", "DE"]')
+        raise ArgumentTypeError("groups", groups, "must be a list of names", 'Pass ["FR", "DE"]')
     return [(name,) if isinstance(name, str) else tuple(map(str, name)) for name in groups]
 
 

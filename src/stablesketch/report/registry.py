@@ -31,7 +31,7 @@ _HEAD = """\
 def check_registry_path(path: Path) -> None:
     """Refuses a name that the registry would not take for an entry."""
     if path.suffix.lower() not in (".yaml", ".yml"):
-        raise ArgumentError("registry", str(path), "an entry of the registry is YAML", "Name it .yaml")
+        raise ArgumentError("registry", str(path), "must end in .yaml", "Choose another name")
 
 
 def registry_entry(outcome: Outcome, context: Context) -> str:
@@ -39,7 +39,9 @@ def registry_entry(outcome: Outcome, context: Context) -> str:
     groups = [one for one in outcome.releases if isinstance(one, GroupRelease)]
     releases = [one.release if isinstance(one, GroupRelease) else one for one in outcome.releases]
     if not releases:
-        raise ArgumentError("outcome", outcome.releases, "nothing was released", "Describe a release, or some groups")
+        raise ArgumentError(
+            "outcome", outcome.releases, "must have at least one release", "Describe a release, or some groups"
+        )
     first, name = releases[0], _name(outcome, context)
     entry = {
         "url_slug": re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "release",

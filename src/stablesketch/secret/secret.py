@@ -22,7 +22,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn, final
 
-from ..errors import ArgumentError, ArgumentTypeError, SecretFileError, SecretMissing, SecretNotPicklable, SecretSpent
+from ..errors import (
+    HIDDEN,
+    ArgumentError,
+    ArgumentTypeError,
+    SecretFileError,
+    SecretMissing,
+    SecretNotPicklable,
+    SecretSpent,
+)
 from ..file_identity import Identity, identity_of
 from ..paying import Paid
 from . import file as secret_file
@@ -85,7 +93,7 @@ class Secret:
     _twins: list[Secret]
 
     def __init__(self) -> None:
-        raise ArgumentTypeError("Secret()", (), "a secret is not made by calling the class", "Use Secret.generate().")
+        raise ArgumentTypeError("Secret()", HIDDEN, "cannot be called", "Use Secret.generate().")
 
     @classmethod
     def generate(cls) -> Secret:
@@ -104,8 +112,8 @@ class Secret:
             return cls.of_bits(Bits(lambda: bits))  # noqa: F821  it is deleted on the other way
         del bits  # whatever was given: a report of this error must not have it
         if not issubclass(kind, bytes):
-            raise ArgumentTypeError("bits", kind, "a secret is bytes", "Pass 32 random bytes.")
-        raise ArgumentError("len(bits)", length, "a secret is 32 bytes", "Use Secret.generate().")
+            raise ArgumentTypeError("bits", kind, "must be bytes", "Pass 32 random bytes.")
+        raise ArgumentError("len(bits)", length, "must be 32", "Use Secret.generate().")
 
     @classmethod
     def of_bits(cls, bits: Bits) -> Secret:
@@ -133,7 +141,11 @@ class Secret:
         """
         if self._parent is not None:
             raise ArgumentError(
-                "path", str(path), "the secret of a group is not saved", "Save its parent, and derive it again"
+                "path",
+                str(path),
+                "cannot be written",
+                "Save its parent, and derive it again",
+                because="the secret of a group is not saved",
             )
         target = Path(os.path.realpath(Path(path).parent)) / Path(path).name
         with _process.turn:
@@ -216,18 +228,18 @@ class Secret:
         many children spends the parent and with it all others (`release_all`).
         """
         if not isinstance(name, str) or not name:
-            raise ArgumentError("name", name, "a group has a name", 'Pass a text such as "FR"')
+            raise ArgumentError("name", name, "must be a non-empty text", 'Pass "FR", for example')
         try:
             child = self.derive_secret(f"child/{name}")
         except UnicodeEncodeError:
-            raise ArgumentError("name", name, "not a text that UTF-8 can write", "Pass another name") from None
+            raise ArgumentError("name", name, "must be text that UTF-8 can encode", "Pass another name") from None
         child._parent = self
         return child
 
     def derive(self, purpose: str, length: int = 32) -> bytes:
         """The key of one purpose: HMAC-SHA256(secret, "stablesketch/1/" + purpose), its first `length` bytes."""
         if not 0 < length <= SECRET_BYTES:
-            raise ArgumentError("length", length, "a derived key has 1 to 32 bytes", "Derive two of them")
+            raise ArgumentError("length", length, "must be between 1 and 32", "Derive two keys")
         return self._living().derive(purpose)[:length]
 
     def derive_secret(self, purpose: str) -> Secret:

@@ -52,7 +52,7 @@ def spending(
         raise ArgumentError(
             "collectors",
             len(secrets),
-            "two of them have the same secret",
+            "must have different secrets",
             "Merge shards of one stream before the release",
         )
     roots = _roots(secrets)

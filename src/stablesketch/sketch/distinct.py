@@ -64,7 +64,7 @@ class DistinctRegisters:
     def __init__(self, registers: int, secret: Secret) -> None:
         if not isinstance(secret, Secret):
             raise ArgumentTypeError(
-                "secret", type(secret), "not a Secret", "Pass Secret.generate() or Secret.load(path)"
+                "secret", type(secret), "must be a Secret", "Pass Secret.generate() or Secret.load(path)"
             )
         count = checked_registers(registers)
         self._start(np.zeros(count, np.uint32), secret.fingerprint, secret)
@@ -106,9 +106,9 @@ class DistinctRegisters:
         """Counts the phantom keys 0, ..., count - 1, which no key of a stream can be. Twice is the same as once."""
         key = self._need_key("add_phantoms")
         if isinstance(count, bool) or not isinstance(count, int):
-            raise ArgumentTypeError("count", count, "not a number of phantoms", "Pass an int")
+            raise ArgumentTypeError("count", count, "must be an integer", "Pass the number of phantoms")
         if count < 0:
-            raise ArgumentError("count", count, "there are no fewer than no phantoms", "Pass an int from 0 up")
+            raise ArgumentError("count", count, "must not be negative", "Pass the number of phantoms")
         with self._lock:
             for start in range(0, count, CHUNK):
                 some = np.arange(start, min(start + CHUNK, count), dtype=np.uint64)
@@ -126,7 +126,10 @@ class DistinctRegisters:
         """The union with the keys of `other`, which must have as many registers and the same secret."""
         if not isinstance(other, DistinctRegisters):
             raise ArgumentTypeError(
-                "other", type(other), "not DistinctRegisters", "Read a blob with DistinctRegisters.from_bytes first"
+                "other",
+                type(other),
+                "must be DistinctRegisters",
+                "Read stored bytes with DistinctRegisters.from_bytes first",
             )
         if other.registers != self.registers:
             raise MergeError(
@@ -159,9 +162,13 @@ class DistinctRegisters:
     def from_bytes(cls, blob: bytes, secret: Secret | None = None) -> DistinctRegisters:
         """Reads what `to_bytes` wrote. Without the secret the registers merge and estimate but count no more keys."""
         if not isinstance(blob, bytes | bytearray | memoryview):
-            raise ArgumentTypeError("blob", type(blob), "not bytes", "Pass what DistinctRegisters.to_bytes() gave")
+            raise ArgumentTypeError(
+                "blob", type(blob), "must be bytes", "Pass the result of DistinctRegisters.to_bytes()"
+            )
         if secret is not None and not isinstance(secret, Secret):
-            raise ArgumentTypeError("secret", type(secret), "not a Secret", "Pass Secret.load(path), or leave it out")
+            raise ArgumentTypeError(
+                "secret", type(secret), "must be a Secret", "Pass Secret.load(path), or leave it out"
+            )
         _, reader = opened(bytes(blob), Kind.REGISTERS)
         count, fingerprint = reader.unpack(_HEADER)
         words = reader.rest()
@@ -206,7 +213,7 @@ def checked_registers(registers: object) -> int:
     count = whole("registers", registers, "not a number of registers", "Pass an integer such as 1024")
     if not FEWEST <= count <= MOST:
         way_out = "The relative error is 0.344/sqrt(registers): 1024 give 1.1%"
-        raise ArgumentError("registers", count, f"there are {FEWEST} to {MOST} registers", way_out)
+        raise ArgumentError("registers", count, f"must be between {FEWEST} and {MOST}", way_out)
     return count
 
 

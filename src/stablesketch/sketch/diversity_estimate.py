@@ -18,8 +18,8 @@ def check_order(order: float | None, own: float) -> None:
     """A sketch knows one order; at order 1 a sketch of a moment knows nothing but the total."""
     if order is not None and order != own:
         raise ArgumentError(
-            "order", order, f"this sketch is of order {own:g}, and knows no other",
-            "Leave it out, or make a sketch of that order: ss.Sketch(p=order, ...), "
+            "order", order, f"must be {own:g}, the order of this sketch",
+            "Leave it out, or create a sketch of that order: ss.Sketch(p=order, ...), "
             "at order 1 ss.EntropySketch(...)",
         )  # fmt: skip
 
@@ -28,7 +28,11 @@ def entropy_of_moment(moment: Estimate, p: float, total: int) -> Estimate:
     """ln D_p in nats; nan of an empty stream."""
     if p == 1.0:
         raise ArgumentError(
-            "order", p, "the moment of order 1 is the total, and says nothing of diversity", "Use ss.EntropySketch(...)"
+            "order",
+            p,
+            "must not be 1",
+            "Use ss.EntropySketch(...)",
+            because="the moment of order 1 is the total and says nothing about diversity",
         )
     if total == 0:
         return replace(moment, value=math.nan, low=math.nan, high=math.nan, of="H")

@@ -47,7 +47,7 @@ class EntropySketch(Sketch):
     @staticmethod
     def _checked_law(law: EntryLaw) -> EntryLaw:
         if law != ENTROPY:
-            raise ArgumentError("p", law.p, "this is not a sketch of entropy", "Read it with Sketch.from_bytes")
+            raise ArgumentError("p", law.p, "must be 1 for a sketch of entropy", "Read it with Sketch.from_bytes")
         return law
 
     def estimate(self, method: str = BEST, confidence: float = 0.95) -> Estimate:
@@ -59,7 +59,7 @@ class EntropySketch(Sketch):
             NegativeTotal: more was deleted than there was.
         """
         if method not in (BEST, _METHOD):
-            raise ArgumentError("method", method, "there is one estimator of entropy", f'Pass "{_METHOD}", or nothing')
+            raise ArgumentError("method", method, f'must be "{_METHOD}" for entropy', "Leave it out")
         sure, (entries, pairs, total) = checked_confidence(confidence), self._snapshot()
         if pairs < 0 or total < 0:
             raise owed(pairs, total)

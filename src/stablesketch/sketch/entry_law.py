@@ -45,7 +45,7 @@ def checked_law(p: float, kind: str | None) -> EntryLaw:
         kind = "one-sided" if is_real(p) and LEAST_P <= p <= GREATEST_P else "symmetric"  # which refuses what is no p
     if not isinstance(kind, str) or kind not in get_args(SketchLaw):
         raise ArgumentError(
-            "law", kind, "there is no such law", f"Choose one of {', '.join(map(repr, get_args(SketchLaw)))}"
+            "law", kind, f"must be one of {', '.join(map(repr, get_args(SketchLaw)))}", "Choose one of them"
         )
     if kind == "one-sided":
         return EntryLaw("one-sided", OneSidedLaw(p).p)
@@ -54,7 +54,7 @@ def checked_law(p: float, kind: str | None) -> EntryLaw:
 
 def _symmetric_p(p: object) -> float:
     if not is_real(p):
-        raise ArgumentTypeError("p", p, "it must be a number from 0.05 to 2", f"Pass {arg('p', 0.5)}, for example")
+        raise ArgumentTypeError("p", p, "must be a number between 0.05 and 2", f"Pass {arg('p', 0.5)}, for example")
     if LEAST_P <= p <= _GREATEST_SYMMETRIC_P:
         return float(p)
     way_out = f"Pass {arg('p', 0.5)}, for example"
@@ -62,4 +62,4 @@ def _symmetric_p(p: object) -> float:
         way_out += f"; to count distinct keys, which is the limit p = 0, use {stat('Distinct')}"
     elif p > _GREATEST_SYMMETRIC_P:
         way_out += "; F_2 is the highest moment that these sketches measure"
-    raise ArgumentError("p", p, "it must lie between 0.05 and 2", way_out)
+    raise ArgumentError("p", p, "must be between 0.05 and 2", way_out)

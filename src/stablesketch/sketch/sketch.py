@@ -71,7 +71,7 @@ class Sketch:
     def _open(self, law: EntryLaw, size: int, secret: Secret | None, buckets: int) -> None:
         if secret is not None and not isinstance(secret, Secret):
             raise ArgumentTypeError(
-                "secret", type(secret), "not a Secret", "Pass Secret.generate() or Secret.load(path)"
+                "secret", type(secret), "must be a Secret", "Pass Secret.generate() or Secret.load(path)"
             )
         entries = checked_size(size)
         parts = checked_buckets(buckets, entries, law)
@@ -95,7 +95,9 @@ class Sketch:
     def _checked_law(law: EntryLaw) -> EntryLaw:
         """The law that was read, if it is one of this class."""
         if law == ENTROPY:
-            raise ArgumentError("p", law.p, "this is a sketch of entropy", "Read the collector that it was part of")
+            raise ArgumentError(
+                "p", law.p, "must not be the order of a sketch of entropy", "Read the collector that it is part of"
+            )
         return checked_law(law.p, law.kind)
 
     @property
@@ -193,7 +195,9 @@ class Sketch:
     def merge(self, other: Sketch) -> None:
         """Adds the stream of `other`, of the same p, law, size, buckets and secret; `other` is left as it is."""
         if not isinstance(other, Sketch):
-            raise ArgumentTypeError("other", type(other), "not a Sketch", "Read a blob with Sketch.from_bytes first")
+            raise ArgumentTypeError(
+                "other", type(other), "must be a Sketch", "Read stored bytes with Sketch.from_bytes first"
+            )
         for name in ("p", "law", "size", "buckets"):
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
@@ -253,9 +257,11 @@ class Sketch:
     def from_bytes(cls, blob: bytes, secret: Secret | None = None) -> Sketch:
         """Reads what `to_bytes` wrote. Without the secret the sketch merges and estimates but takes no update."""
         if not isinstance(blob, bytes | bytearray | memoryview):
-            raise ArgumentTypeError("blob", type(blob), "not bytes", "Pass what Sketch.to_bytes() gave")
+            raise ArgumentTypeError("blob", type(blob), "must be bytes", "Pass the result of Sketch.to_bytes()")
         if secret is not None and not isinstance(secret, Secret):
-            raise ArgumentTypeError("secret", type(secret), "not a Secret", "Pass Secret.load(path), or leave it out")
+            raise ArgumentTypeError(
+                "secret", type(secret), "must be a Secret", "Pass Secret.load(path), or leave it out"
+            )
         frame = wire.decode(bytes(blob))
         try:
             law, size = cls._checked_law(EntryLaw.of_number(frame.p)), checked_size(frame.size)

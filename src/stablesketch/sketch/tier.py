@@ -15,8 +15,8 @@ def _choose() -> str:
     available = tier_names()
     wanted = os.environ.get("STABLESKETCH_TIER", "")
     if wanted and wanted not in available:
-        way_out = f"Unset it, or set it to one of {', '.join(available)}"
-        raise ArgumentError("STABLESKETCH_TIER", wanted, "this machine has no such tier", way_out)
+        must = f"must be one of {', '.join(available)} on this machine"
+        raise ArgumentError("STABLESKETCH_TIER", wanted, must, "Unset it, or set it to one of these")
     return wanted or available[0]
 
 

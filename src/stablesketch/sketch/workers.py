@@ -30,9 +30,9 @@ def checked_threads(threads: object) -> int:
         there = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         return min(there, _limit)
     if isinstance(threads, bool) or not isinstance(threads, int):
-        raise ArgumentTypeError("threads", threads, "not a number of threads", "Pass an integer, or None for all cores")
+        raise ArgumentTypeError("threads", threads, "must be an integer or None", "Pass None to use all cores")
     if not 1 <= threads <= 1024:
-        raise ArgumentError("threads", threads, "between 1 and 1024 threads", "Leave it out to use all cores")
+        raise ArgumentError("threads", threads, "must be between 1 and 1024", "Leave it out to use all cores")
     return threads
 
 

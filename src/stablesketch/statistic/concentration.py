@@ -92,7 +92,7 @@ class Simpson(_Concentration):
 
     def __post_init__(self) -> None:
         if self.form not in get_args(Form):
-            raise ArgumentError("form", self.form, "there is no such form", 'Pass "index", "gini" or "inverse"')
+            raise ArgumentError("form", self.form, 'must be "index", "gini" or "inverse"', "Choose one of these")
 
     def at(self, c: Array) -> Array:
         with np.errstate(divide="ignore"):
@@ -134,7 +134,7 @@ class HHI(_Concentration):
 
     def __post_init__(self) -> None:
         if isinstance(self.scale, bool) or self.scale not in (1, 10_000):
-            raise ArgumentError("scale", self.scale, "the index goes up to 1 or to 10,000", "Pass 1 or 10_000")
+            raise ArgumentError("scale", self.scale, "must be 1 or 10,000", "Choose one of them")
 
     def at(self, c: Array) -> Array:
         return np.asarray(self.scale * c, dtype=np.float64)

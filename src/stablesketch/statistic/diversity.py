@@ -117,7 +117,7 @@ class Diversity(Derived):
         most = self.at_log_hill(_MOST_LOG_KEYS)
         if expected > most:
             raise ArgumentError(
-                "expected", expected, f"{self} cannot exceed {most:,.4g}, its value for {_MOST_KEYS_THERE} keys",
+                "expected", expected, f"must be at most {most:,.4g}, the {self} of {_MOST_KEYS_THERE} keys",
                 "Pass the value you expect, or leave it out",
             )  # fmt: skip
         log_hill = self.log_hill_of(expected)
@@ -179,6 +179,7 @@ class Hill(Diversity):
     order: float = 0.5
 
     name: ClassVar[str] = "hill"
+    metric: ClassVar[str] = "effective_keys"
     usual: ClassVar[bool] = True
     arguments: ClassVar[tuple[Argument, ...]] = (one_order("order", default="0.5"),)
     of_largest_share = "1/m"
@@ -216,6 +217,7 @@ class Renyi(Diversity):
     """ln D_q: Rényi's entropy of order q, in nats. Up to order 2 it can be released."""
 
     name: ClassVar[str] = "renyi"
+    metric: ClassVar[str] = "renyi_entropy_nats"
     of_largest_share = "-ln m"
     relative: ClassVar[bool] = False
     unit: ClassVar[str] = "nats"
@@ -249,6 +251,7 @@ class Tsallis(Diversity):
     """
 
     name: ClassVar[str] = "tsallis"
+    metric: ClassVar[str] = "tsallis_entropy"
     of_largest_share = "0 whatever the data"
 
     def factor(self, measured: Statistic) -> float:

@@ -48,13 +48,15 @@ class _Inequality(Derived):
         if privacy.unit != "key":
             relation = "" if privacy.relation == "replace" else f" and {arg('relation', 'replace')}"
             raise ArgumentError(
-                "unit", privacy.unit, f"{self.name} is about people, and every key is one",
-                f"Pass {arg('unit', 'key')}{relation}; {arg('max_value')} is then the largest total of a key",
+                "unit", privacy.unit, f"must be 'key' for {self.name}",
+                f"Pass {arg('unit', 'key')}{relation}. Then {arg('max_value')} is the largest total of a "
+                "key", because="every key is a person",
             )  # fmt: skip
         if privacy.relation != "replace":
             raise ArgumentError(
-                "relation", privacy.relation, f"{self.name} needs the number of people, which is private then",
-                f"Pass {arg('relation', 'replace')}",
+                "relation", privacy.relation,
+                f"must be 'replace' for {self.name}",
+                f"Pass {arg('relation', 'replace')}", because="it needs a public number of people",
             )  # fmt: skip
         return self.inputs
 

@@ -47,14 +47,16 @@ class Profile(Derived):
 
     def __init__(self, orders: Sequence[float] = (0.0, 1.0, 2.0)) -> None:
         if isinstance(orders, str) or not isinstance(orders, Sequence):
-            raise ArgumentTypeError("orders", orders, "not a list of orders", "Pass [0, 0.5, 1, 2], for example")
+            raise ArgumentTypeError("orders", orders, "must be a list of orders", "Pass [0, 0.5, 1, 2], for example")
         if not 1 <= len(orders) <= _MOST:
             raise ArgumentError(
-                "orders", orders, f"a profile has 1 to {_MOST} orders", "Pass [0, 0.5, 1, 2], for example"
+                "orders", orders, f"must have between 1 and {_MOST} orders", "Pass [0, 0.5, 1, 2], for example"
             )
         found = tuple(Hill(order).order for order in orders)
         if list(found) != sorted(set(found)):
-            raise ArgumentError("orders", orders, "they do not rise", "List each once, from low to high")
+            raise ArgumentError(
+                "orders", orders, "must be in increasing order", "List each order once, from low to high"
+            )
         object.__setattr__(self, "orders", found)
 
     @property

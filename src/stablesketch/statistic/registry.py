@@ -28,9 +28,11 @@ def register(kind: Kind) -> Kind:
     The class is a frozen dataclass, a `Measured` or a `Derived`. A second one of the same name is refused.
     """
     if not isinstance(kind, type) or not issubclass(kind, Statistic) or not isinstance(getattr(kind, "name", 0), str):
-        raise ArgumentTypeError("kind", kind, "not a class of statistics with a name", "Derive it from Statistic")
+        raise ArgumentTypeError("kind", kind, "must be a class of statistics with a name", "Derive it from Statistic")
     if _KINDS.setdefault(kind.name, kind) is not kind:
-        raise ArgumentError("name", kind.name, "there is such a statistic already", "Choose another name")
+        raise ArgumentError(
+            "name", kind.name, "must be a new name", "A statistic of this name already exists: choose another"
+        )
     return kind
 
 

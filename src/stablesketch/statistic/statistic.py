@@ -59,6 +59,14 @@ class Statistic(ABC):
     by_option: ClassVar[bool] = False
     """Whether an option that no other statistic has names it."""
 
+    metric: ClassVar[str]
+    """What it is called where numbers are scraped, after `stablesketch_`: what is counted, and in which unit. Its name,
+    unless it says another one; its fields are labels."""
+
+    def __init_subclass__(cls) -> None:
+        if "name" in vars(cls):
+            cls.metric = vars(cls).get("metric", cls.name)
+
     if TYPE_CHECKING:  # a field of some and a property of others
 
         @property
@@ -253,12 +261,12 @@ class Derived(Statistic):
 def checked_order(name: str, value: object, low: float, high: float, *, ends: bool, way_out: str) -> float:
     """An order between `low` and `high`, with or without its ends."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise ArgumentTypeError(name, value, "an order is a number", way_out)
+        raise ArgumentTypeError(name, value, "must be a number", way_out)
     try:
         order = float(value)
     except OverflowError:  # an int of 400 digits
         order = math.nan
     inside = low <= order <= high if ends else low < order < high
     if not inside or math.isnan(order):
-        raise ArgumentError(name, value, f"it must lie between {low:g} and {high:g}", way_out)
+        raise ArgumentError(name, value, f"must be between {low:g} and {high:g}", way_out)
     return order

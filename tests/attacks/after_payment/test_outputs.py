@@ -89,7 +89,7 @@ def test_a_disk_without_room_is_noticed_before_anything_is_paid(
         assert run([*PAID, "-o", "o.json"]) == 2
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert "it cannot be written (File too large)" in capsys.readouterr().err
+    assert "cannot be written (File too large)" in capsys.readouterr().err
     assert releases(template) == 0
     assert not [file for file in template.iterdir() if "o.json" in file.name]
 

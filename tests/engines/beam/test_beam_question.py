@@ -54,9 +54,9 @@ def test_it_asks_the_same() -> None:
     ],
 )  # fmt: skip
 def test_what_a_pipeline_cannot_do_is_refused(question: ss.Question) -> None:
-    with pytest.raises(ss.ArgumentError, match="a pipeline is planned before it runs"):
+    with pytest.raises(ss.ArgumentError, match="the pipeline is planned before its input is opened"):
         Release(question)
-    with pytest.raises(ss.ArgumentError, match="a Question has all that is asked, and person= is given too"):
+    with pytest.raises(ss.ArgumentError, match="a Question is complete, and person= is given too"):
         Release(ASKED, person=True)
 
 

@@ -191,17 +191,17 @@ def test_it_says_that_it_is_not_private() -> None:
 
 def test_wrong_calls_say_what_to_do() -> None:
     for arguments, said in (
-        ({"statistic": "hill"}, "statistic = 'hill': not a statistic"),
-        ({"pairs_per_person": 3}, "pairs_per_person = 3: there is no person column"),
-        ({"person": "value", "groups_per_person": 0}, "groups_per_person = 0: it must be a whole number of 1 or more"),
-        ({"on_bad": "drop"}, "on_bad = 'drop': there is no such choice"),
+        ({"statistic": "hill"}, "statistic must be a statistic, got 'hill'"),
+        ({"pairs_per_person": 3}, "pairs_per_person needs a column of people, got 3"),
+        ({"person": "value", "groups_per_person": 0}, "groups_per_person must be a whole number of 1 or more, got 0"),
+        ({"on_bad": "drop"}, "on_bad must be 'error' or 'skip', got 'drop'"),
     ):
         with pytest.raises(ss.ArgumentError, match=re.escape(said)):
             ss.exact(FRAME, **{"statistic": ss.Hill(1), "key": "key", **arguments})  # type: ignore[arg-type]
     for order in (-1, math.nan, -math.inf):
         with pytest.raises(ss.ArgumentError, match=r"Pass an order of 0 or more"):
             ss.Hill(order)
-    with pytest.raises(ss.ArgumentError, match=r"order = inf: it must lie between 0 and 2.*ss.exact"):
+    with pytest.raises(ss.ArgumentError, match=r"order must be between 0 and 2, got inf.*ss.exact"):
         ss.release(FRAME, ss.Hill(math.inf), ss.Privacy(1.0, 1e-9), key="key")
-    with pytest.raises(ss.ArgumentError, match=r"order = 3.0: it must lie between 0 and 2"):
+    with pytest.raises(ss.ArgumentError, match=r"order must be between 0 and 2, got 3.0"):
         ss.plan(ss.Profile([0, 1, 3]), ss.Privacy(1.0, 1e-9))

@@ -33,8 +33,8 @@ def test_more_groups_than_there_is_room_for_are_refused_before_anything_is_read(
     with pytest.raises(ss.ArgumentError) as refused:
         table([f"group {i}" for i in range(100_000)], unreadable)
     assert str(refused.value) == (
-        "groups = <100,000 names>: the sketch of each takes 1,280 bytes while data are read, all of them 0.1 GB, and "
-        "at most 0.1 GB are allowed. List at most 50,000 groups at a time, or choose a smaller size (size=)."
+        "groups must need at most 0.1 GB in memory, got 100,000 names: 100,000 sketches of 1,280 bytes need 0.1 GB. "
+        "List at most 50,000 groups at a time, or choose a smaller size (size=)."
     )
 
 

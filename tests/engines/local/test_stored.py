@@ -268,13 +268,13 @@ def test_what_is_wrong_is_said() -> None:
         (lambda: ss.merge(pa.table({"collector": [None, b"x"]}), secret=secret), ss.DataError, "row 1.*is null"),
         (lambda: ss.merge(table, secret=ss.Secret.generate()), ss.SecretMismatch, "secret"),
         (lambda: ss.merge(pa.concat_tables([table, other]), secret=secret), ss.MergeError, "secret"),
-        (lambda: ss.merge([1, 2], secret=secret), ss.ArgumentTypeError, "not a table of collectors"),
+        (lambda: ss.merge([1, 2], secret=secret), ss.ArgumentTypeError, "must be a table of collectors"),
         (lambda: ss.merge("nothing.parquet", secret=secret), ss.DataError, "cannot be read as Parquet"),
-        (lambda: ss.merge(table, secret=None), ss.ArgumentTypeError, "not a Secret"),  # type: ignore[arg-type]
-        (lambda: collected(None), ss.ArgumentTypeError, "not a Secret"),  # type: ignore[arg-type]
-        (lambda: collected(secret, shard=""), ss.ArgumentError, "not the name of a shard"),
+        (lambda: ss.merge(table, secret=None), ss.ArgumentTypeError, "must be a Secret"),  # type: ignore[arg-type]
+        (lambda: collected(None), ss.ArgumentTypeError, "must be a Secret"),  # type: ignore[arg-type]
+        (lambda: collected(secret, shard=""), ss.ArgumentError, "must be the name of a shard"),
         (lambda: collected(secret, key="apps"), ss.DataError, "column apps"),
-        (lambda: ss.collect(FRAME, PRIVACY, key="app", secret=secret), ss.ArgumentTypeError, "not a Plan"),  # type: ignore[arg-type]
+        (lambda: ss.collect(FRAME, PRIVACY, key="app", secret=secret), ss.ArgumentTypeError, "must be a Plan"),  # type: ignore[arg-type]
     ]
     for call, kind, said in wrong:
         with pytest.raises(kind, match=said) as stopped:

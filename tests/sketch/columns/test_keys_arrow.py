@@ -80,7 +80,7 @@ def test_random_slices_of_random_chunks(fingerprinter: Fingerprinter, type: pa.D
         stop = rng.randrange(start, len(rows) + 1)
         wanted = rows[start:stop]
         if None in wanted:
-            with pytest.raises(ArgumentError, match=f"row {start + wanted.index(None) + 1} is null"):
+            with pytest.raises(ArgumentError, match=rf"must not be null \(row {start + wanted.index(None) + 1}\)"):
                 column.fingerprints(start, stop)
         else:
             known = {key: fingerprint(key) for key in set(wanted)}
@@ -119,7 +119,7 @@ def test_the_bitmap_is_read_whatever_the_count_says(fingerprinter: Fingerprinter
     column = fingerprinter.column(made)
     assert column.fingerprints(0, 131).tolist() == list(range(offset, offset + 131))
     assert column.fingerprints(132, 200).tolist() == list(range(offset + 132, offset + 200))
-    with pytest.raises(ArgumentError, match="row 132 is null"):
+    with pytest.raises(ArgumentError, match=r"must not be null \(row 132\)"):
         column.fingerprints(7, 200)
 
 
@@ -249,7 +249,7 @@ def test_uuids_in_a_dictionary_are_uuids(fingerprints: Fingerprints) -> None:
 
 @pytest.mark.parametrize("format", ["w:", "w:x", "w:-1", "w:3x", "ts", "tsx:", "tsn", "", "zz", "ll"])
 def test_formats_that_do_not_exist_are_refused(fingerprinter: Fingerprinter, format: str) -> None:
-    with pytest.raises(ArgumentTypeError, match="not keys"):
+    with pytest.raises(ArgumentTypeError, match="cannot be values of this type"):
         fingerprinter.column(HandMade(format, 1, [None, bytes(64)]))
 
 

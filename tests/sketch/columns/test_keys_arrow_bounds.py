@@ -86,5 +86,5 @@ def test_a_null_count_that_lies_changes_nothing(fingerprinter: Fingerprinter) ->
         made = HandMade("l", 2, [b"\x03", struct.pack("=qq", 1, 2)], null_count=count)
         assert fingerprinter.column(made).fingerprints(0, 2).tolist() == [1, 2]
         made = HandMade("l", 2, [b"\x01", struct.pack("=qq", 1, 2)], null_count=count)
-        with pytest.raises(ArgumentError, match="row 2 is null"):
+        with pytest.raises(ArgumentError, match=r"must not be null \(row 2\)"):
             fingerprinter.column(made).fingerprints(0, 2)

@@ -83,45 +83,53 @@ def test_int64_is_not_copied() -> None:
 
 
 ROWS: dict[str, tuple[Callable[[], object], int, list[str]]] = {
-    "zero": (lambda: [1, 0], 1, ["values = 0", "adds nothing", "Leave such rows out"]),
-    "negative": (lambda: [1, 1, -3], 2, ["values = -3", "negative", "delete"]),
-    "too large": (lambda: [2**53 + 1], 0, ["9007199254740993", "above 2^53"]),
-    "far too large": (lambda: [1, 10**30], 1, ["above 2^53"]),
-    "longer than Python prints": (lambda: [1, 10**5000], 1, ["16610 bits", "above 2^53"]),
-    "fraction": (lambda: [1, 2.5], 1, ["values = 2.5", "not a whole number"]),
-    "whole float": (lambda: [1, 2.0], 1, ["values = 2.0", "float, though whole", "int(value)"]),
+    "zero": (lambda: [1, 0], 1, ["got 0", "must be positive", "Leave out rows of value 0"]),
+    "negative": (lambda: [1, 1, -3], 2, ["got -3", "must be positive", "delete"]),
+    "too large": (lambda: [2**53 + 1], 0, ["9007199254740993", "must be at most 2^53"]),
+    "far too large": (lambda: [1, 10**30], 1, ["must be at most 2^53"]),
+    "longer than Python prints": (lambda: [1, 10**5000], 1, ["16610 bits", "must be at most 2^53"]),
+    "fraction": (lambda: [1, 2.5], 1, ["got 2.5", "must be a whole number"]),
+    "whole float": (lambda: [1, 2.0], 1, ["got 2.0", "must be an integer, not a float (row 2)", "int(value)"]),
     "NaN": (lambda: [1, float("nan")], 1, ["NaN", "Drop"]),
-    "infinity": (lambda: [float("inf")], 0, ["inf", "not a whole number"]),
-    "None": (lambda: [1, None], 1, ["is null", "Drop"]),
-    "pandas NA": (lambda: [pd.NA], 0, ["is null", "Drop"]),
-    "bool": (lambda: [1, True], 1, ["bool", "not an integer"]),
-    "numpy bool": (lambda: [np.True_], 0, ["bool", "not an integer"]),
-    "str": (lambda: [1, "2"], 1, ["'2'", "str", "not an integer"]),
-    "Decimal": (lambda: [decimal.Decimal(2)], 0, ["Decimal", "not an integer"]),
-    "duration": (lambda: [np.timedelta64(2, "s")], 0, ["timedelta64", "not an integer"]),
-    "numpy zero": (lambda: np.array([1, 2, 0]), 2, ["values = 0"]),
-    "numpy int8 negative": (lambda: np.array([1, -2], np.int8), 1, ["values = -2", "delete"]),
-    "numpy big-endian": (lambda: np.array([1, -2], ">i4"), 1, ["values = -2", "delete"]),
-    "numpy int64 large": (lambda: np.array([1, 2**53 + 1]), 1, ["above 2^53"]),
-    "numpy uint64 large": (lambda: np.array([1, 2**64 - 1], np.uint64), 1, ["18446744073709551615", "above 2^53"]),
-    "numpy object": (lambda: np.array([1, 1.5], object), 1, ["not a whole number"]),
-    "pandas null": (lambda: pd.Series([1, None], dtype="Int64"), 1, ["is null"]),
-    "polars null": (lambda: pl.Series([1, 2, None]), 2, ["is null"]),
-    "arrow null": (lambda: pa.array([1, None]), 1, ["is null"]),
-    "arrow narrow null": (lambda: pa.array([1, None], pa.int8()), 1, ["is null"]),
-    "arrow negative in chunks": (lambda: pa.chunked_array([[1, 1], [1, -4]]), 3, ["values = -4", "delete"]),
-    "arrow uint64": (lambda: pa.array([1, 2**63 + 5], pa.uint64()), 1, ["9223372036854775813", "above 2^53"]),
-    "arrow nobody counted": (lambda: HandMade("l", 2, [b"\1", bytes([1] + [0] * 15)], null_count=-1), 1, ["is null"]),
+    "infinity": (lambda: [float("inf")], 0, ["inf", "must be a whole number"]),
+    "None": (lambda: [1, None], 1, ["must not be null", "Drop"]),
+    "pandas NA": (lambda: [pd.NA], 0, ["must not be null", "Drop"]),
+    "bool": (lambda: [1, True], 1, ["bool", "must be an integer"]),
+    "numpy bool": (lambda: [np.True_], 0, ["bool", "must be an integer"]),
+    "str": (lambda: [1, "2"], 1, ["'2'", "str", "must be an integer"]),
+    "Decimal": (lambda: [decimal.Decimal(2)], 0, ["Decimal", "must be an integer"]),
+    "duration": (lambda: [np.timedelta64(2, "s")], 0, ["timedelta64", "must be an integer"]),
+    "numpy zero": (lambda: np.array([1, 2, 0]), 2, ["got 0"]),
+    "numpy int8 negative": (lambda: np.array([1, -2], np.int8), 1, ["got -2", "delete"]),
+    "numpy big-endian": (lambda: np.array([1, -2], ">i4"), 1, ["got -2", "delete"]),
+    "numpy int64 large": (lambda: np.array([1, 2**53 + 1]), 1, ["must be at most 2^53"]),
+    "numpy uint64 large": (
+        lambda: np.array([1, 2**64 - 1], np.uint64),
+        1,
+        ["18446744073709551615", "must be at most 2^53"],
+    ),
+    "numpy object": (lambda: np.array([1, 1.5], object), 1, ["must be a whole number"]),
+    "pandas null": (lambda: pd.Series([1, None], dtype="Int64"), 1, ["must not be null"]),
+    "polars null": (lambda: pl.Series([1, 2, None]), 2, ["must not be null"]),
+    "arrow null": (lambda: pa.array([1, None]), 1, ["must not be null"]),
+    "arrow narrow null": (lambda: pa.array([1, None], pa.int8()), 1, ["must not be null"]),
+    "arrow negative in chunks": (lambda: pa.chunked_array([[1, 1], [1, -4]]), 3, ["got -4", "delete"]),
+    "arrow uint64": (lambda: pa.array([1, 2**63 + 5], pa.uint64()), 1, ["9223372036854775813", "must be at most 2^53"]),
+    "arrow nobody counted": (
+        lambda: HandMade("l", 2, [b"\1", bytes([1] + [0] * 15)], null_count=-1),
+        1,
+        ["must not be null"],
+    ),
 }
 
 COLUMNS: dict[str, tuple[Callable[[], object], list[str]]] = {
-    "float scalar": (lambda: 2.5, ["2.5", "not a whole number"]),
-    "whole float scalar": (lambda: 2.0, ["though whole", "int(value)"]),
+    "float scalar": (lambda: 2.5, ["2.5", "must be a whole number"]),
+    "whole float scalar": (lambda: 2.0, ["must be an integer, not a float", "int(value)"]),
     "NaN scalar": (lambda: float("nan"), ["NaN"]),
-    "bool scalar": (lambda: True, ["bool", "not an integer"]),
-    "zero scalar": (lambda: 0, ["values = 0", "adds nothing"]),
-    "negative scalar": (lambda: -1, ["negative", "delete"]),
-    "large scalar": (lambda: 2**53 + 1, ["above 2^53"]),
+    "bool scalar": (lambda: True, ["bool", "must be an integer"]),
+    "zero scalar": (lambda: 0, ["got 0", "must be positive"]),
+    "negative scalar": (lambda: -1, ["must be positive", "delete"]),
+    "large scalar": (lambda: 2**53 + 1, ["must be at most 2^53"]),
     "str": (lambda: "12", ["single value", "list"]),
     "duration": (lambda: np.timedelta64(1, "s"), ["single value"]),
     "tuple": (lambda: (1, 2), ["one column", "list"]),
@@ -129,16 +137,19 @@ COLUMNS: dict[str, tuple[Callable[[], object], list[str]]] = {
     "generator": (lambda: (i for i in (1, 2)), ["list(values)"]),
     "2-d": (lambda: np.ones((2, 2), int), ["one dimension"]),
     "numpy whole floats": (lambda: np.array([1.0, 2.0]), ["float64", "values.astype(np.int64)"]),
-    "numpy fraction": (lambda: np.array([1.0, 2.5]), ["row 2 ", "2.5", "not a whole number"]),
-    "numpy NaN": (lambda: np.array([1.0, np.nan]), ["row 2 ", "NaN"]),
-    "numpy infinity": (lambda: np.array([np.inf, 1.0]), ["row 1 ", "inf"]),
+    "numpy fraction": (lambda: np.array([1.0, 2.5]), ["row 2", "2.5", "must be a whole number"]),
+    "numpy NaN": (lambda: np.array([1.0, np.nan]), ["row 2", "NaN"]),
+    "numpy infinity": (lambda: np.array([np.inf, 1.0]), ["must be a whole number (row 1)", "inf"]),
     "numpy bool": (lambda: np.ones(2, bool), ["bool", "must be integers"]),
     "numpy text": (lambda: np.array(["1", "2"]), ["must be integers", "Cast"]),
     "numpy dates": (lambda: np.zeros(2, "M8[D]"), ["must be integers"]),
-    "numpy masked": (lambda: np.ma.array([1, 2], mask=[True, False]), ["row 1 is null"]),
-    "pandas float": (lambda: pd.Series([1, None]), ["row 2 ", "NaN"]),
+    "numpy masked": (lambda: np.ma.array([1, 2], mask=[True, False]), ["must not be null (row 1)"]),
+    "pandas float": (lambda: pd.Series([1, None]), ["row 2", "NaN"]),
     "pandas Float64": (lambda: pd.Series([1, 2], dtype="Float64"), ["double", "must be integers"]),
-    "pandas category": (lambda: pd.Series([1, 2], dtype="category"), ["labels", "astype('int64')"]),
+    "pandas category": (
+        lambda: pd.Series([1, 2], dtype="category"),
+        ["must be numbers, not categories", "astype('int64')"],
+    ),
     "polars String": (lambda: pl.Series(["1", "2"]), ["must be integers", "Cast"]),
     "polars Boolean": (lambda: pl.Series([True, True]), ["bool", "must be integers"]),
     "arrow double": (lambda: pa.array([1.0, 2.0]), ["double", "Cast the column to int64"]),
@@ -158,7 +169,7 @@ def test_refused_when_read(name: str) -> None:
     for start in {0, row}:
         with pytest.raises(ArgumentError) as error:
             column.weights(start, row + 1)
-        for part in ["values", f"row {row + 1} ", *parts]:
+        for part in ["values", f"(row {row + 1}", *parts]:
             assert part in str(error.value)
 
 
@@ -173,7 +184,7 @@ def test_refused_when_opened(name: str) -> None:
 
 @pytest.mark.parametrize("values", [[1, 2], np.array([1, 2]), pa.array([1, 2]), pl.Series([1, 2]), range(1, 3)])
 def test_a_wrong_number_of_values_names_both(values: object) -> None:
-    with pytest.raises(ArgumentError, match="there are 2 values for 3 keys"):
+    with pytest.raises(ArgumentError, match="must have one value for each of the 3 keys"):
         value_column(values, 3)
 
 
@@ -188,10 +199,10 @@ def test_a_list_shortened_while_it_is_read_is_noticed() -> None:
     values = [1, 2, 3]
     column = value_column(values, 3)
     values.pop()
-    with pytest.raises(ArgumentError, match="the list had 3 rows"):
+    with pytest.raises(ArgumentError, match="must keep its 3 rows while it is read"):
         column.weights(0, 3)
 
 
 def test_rows_outside_the_column_are_refused() -> None:
-    with pytest.raises(ArgumentError, match="rows 0 to 2"):
+    with pytest.raises(ArgumentError, match="must be within 0 and 2, the rows of the column"):
         value_column([1, 2], 2).weights(1, 3)

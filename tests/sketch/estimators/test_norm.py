@@ -114,14 +114,14 @@ def test_bad_input() -> None:
             ss.Sketch(p, 10)
     with pytest.raises(ss.ArgumentError, match="F_2 is the highest"):
         ss.Sketch(2.5, 10)
-    with pytest.raises(ss.ArgumentError, match="one estimator"):
+    with pytest.raises(ss.ArgumentError, match='must be "norm" for orders above 1'):
         ss.Sketch(2, 10).estimate("pitman")
     with pytest.raises(ss.ArgumentError, match="symmetric"):
         ss.Sketch(1.5, 10, law="one-sided")
     for bad in (1.0, 2.5):
         with pytest.raises(ss.ArgumentError, match="above 1"):
             NormLaw(bad, 10)
-    with pytest.raises(ss.ArgumentError, match="at least one entry"):
+    with pytest.raises(ss.ArgumentError, match="must be at least 1"):
         NormLaw(2.0, 0)
     for error in (0.0, -1.0, math.nan):
         with pytest.raises(ss.ArgumentError, match="positive"):

@@ -66,7 +66,7 @@ def test_limits_widen_with_confidence() -> None:
 
 def test_what_is_not_known_is_refused_and_the_most_that_is_works() -> None:
     law = pivot_law(METHODS["pitman"], 1.0, 5)
-    with pytest.raises(ss.ArgumentError, match=r"confidence = 0\.99999999: .*not known well enough") as caught:
+    with pytest.raises(ss.ArgumentError, match="confidence must be smaller") as caught:
         law.limits(0.99999999)
     most = float(str(caught.value).split("at most ")[1].rstrip("."))
     assert 0.9999 < most < 0.99999999

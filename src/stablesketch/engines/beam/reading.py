@@ -45,7 +45,8 @@ def windows_of_a_pair(windowing: Any) -> int | None:
     if not isinstance(windowing.triggerfn, _triggers.DefaultTrigger) or windowing.allowed_lateness != 0:
         raise ArgumentError(
             "windowing", f"{windowing.triggerfn}, lateness {windowing.allowed_lateness}",
-            "a window that fires again would be released again", "Use the default trigger, and no allowed lateness",
+            "must fire each window once",
+            "Use the default trigger and no allowed lateness: a window that fires twice is released twice",
         )  # fmt: skip
     fn = windowing.windowfn
     if isinstance(fn, _windows.GlobalWindows):
@@ -55,7 +56,7 @@ def windows_of_a_pair(windowing: Any) -> int | None:
     if isinstance(fn, _windows.SlidingWindows):
         return -int(-fn.size.micros // fn.period.micros)  # rounded up
     raise ArgumentError(
-        "windowing", type(fn).__name__, "how many windows a pair is in, and which, is not known when it comes",
+        "windowing", type(fn).__name__, "must be a kind whose windows are known as soon as a pair arrives",
         "Use the global window, FixedWindows or SlidingWindows",
     )  # fmt: skip
 

@@ -8,7 +8,7 @@ from ...bounding.groups import Name
 from ...collector import Collector
 from ...errors import ArgumentTypeError
 from ...plan import Plan
-from ...reading.columns import OnBad
+from ...reading.columns import OnBad, Zeros
 from ...reading.elements import ElementReader
 from ...reading.libraries import need
 from ..local.collect import check_pairs
@@ -33,16 +33,21 @@ class Sketch(beam.PTransform):  # type: ignore[misc, name-defined]
     ) -> None:  # fmt: skip
         super().__init__()
         if not isinstance(plan, Plan):
-            raise ArgumentTypeError("plan", type(plan), "not a Plan", "Pass what ss.plan(...) gave")
+            raise ArgumentTypeError("plan", type(plan), "must be a Plan", "Pass the result of ss.plan(...)")
         reference = checked_reference(secret)
         if reference is None:
             raise ArgumentTypeError(
-                "secret", None, "what is stored needs a secret that is kept", "Pass SecretFrom.file(...)"
+                "secret",
+                None,
+                "must be given for a stored sketch",
+                "Pass SecretFrom.file(...), so that the secret is kept",
             )
         check_pairs(plan)
         self._plan, self._secret, self._by, self._shard, self._clip = plan, TheSecret(reference), by, shard, clip
         most = plan.privacy.max_value
-        self._reader = ElementReader(False, by, most > 1, None if clip else most, on_bad)
+        zeros: Zeros = "refused" if plan.privacy.relation == "replace" else "absent"
+        counted = plan.privacy.unit == "individual"
+        self._reader = ElementReader(False, by, most > 1 or counted, None if clip or counted else most, on_bad, zeros)
 
     def expand(self, pcoll: Any) -> Any:
         """Keyed by group and window, combined."""

@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from ...bounding.groups import GroupBudget, Name
 from ...collector import Collector
-from ...errors import ArgumentError, ArgumentTypeError
+from ...errors import HIDDEN, ArgumentError, ArgumentTypeError
 from ...paying import until_shown
 from ...privacy import Privacy
 from ...published import Release as Released
@@ -126,18 +126,21 @@ class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is u
         asked = self._question
         if windowed and self._public_windows and asked.groups is not None:
             raise ArgumentError(
-                "groups", "...", "a window without a release for a listed group would tell that it has no pairs there",
-                "Leave public_windows out; then what is shown is chosen privately",
+                "groups", HIDDEN, "cannot be listed together with public windows",
+                "Leave out public_windows, and the windows shown are chosen privately: a missing window would reveal "
+                "an empty group",
             )  # fmt: skip
         if asked.of_people and self._public_windows:
             raise ArgumentError(
-                "public_windows", True, "which windows have pairs that are kept of people is private",
-                "Leave it out; or name windows as groups, and list them: groups=[...]",
+                "public_windows", True, "cannot be used with people",
+                "Leave it out, or name the windows as groups and list them (groups=[...]): which windows have pairs "
+                "of people is private",
             )  # fmt: skip
         if asked.of_people and not pcoll.is_bounded:
             raise ArgumentError(
-                "person", True, "the input does not end, and what is kept of a person depends on all of their pairs",
-                "Run it on input that ends: a day, say, with a ledger over the days",
+                "person", True, "needs input that ends",
+                "Run it on each day, for example, with one ledger: which pairs of a person are used depends on all "
+                "of them",
             )  # fmt: skip
 
 
@@ -149,7 +152,7 @@ def _asked(
         typed = {name: there for name, there in (("by", by), ("person", person)) if there}
         asked = question(statistic, privacy, **what, **typed)  # type: ignore[arg-type]  # refused
     elif not isinstance(privacy, Privacy):
-        raise ArgumentTypeError("privacy", privacy, "not a Privacy", "Pass ss.Privacy(1.0, 1e-9)")
+        raise ArgumentTypeError("privacy", privacy, "must be a Privacy", "Pass ss.Privacy(1.0, 1e-9)")
     else:
         check_elements(person=person, by=by)
         groups = what.get("groups")
@@ -164,7 +167,10 @@ def _asked(
         given = getattr(asked, name)
         if given != usual:
             raise ArgumentError(
-                name, given, "a pipeline is planned before it runs, and its input is not opened here", "Leave it out"
+                name,
+                given,
+                "cannot be used in a pipeline",
+                "Leave it out: the pipeline is planned before its input is opened",
             )
     return asked
 

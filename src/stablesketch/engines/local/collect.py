@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from ...collector import Collector
-from ...errors import ArgumentError
+from ...errors import HIDDEN, ArgumentError
 from ...plan import Plan
 from ...reading.columns import Columns, OnBad
 from ...reading.duckdb import DuckDB
@@ -16,6 +16,7 @@ from ...reading.streams import Stream
 from ...reading.tables import Table
 from ...release.source import Progress
 from ...secret import Secret
+from ...wording import arg
 from .pour import BadBatch, pour
 
 Result = TypeVar("Result")
@@ -56,6 +57,7 @@ def poured(
 ) -> Result:
     """Does the work on the batches of these data."""
     check_pairs(plan)
+    columns = columns.under(plan.privacy.relation)
     with DuckDB() as duckdb:
         source = opened(duckdb, data, columns, how or Input(), on_bad)
         if isinstance(source, Stream) and on_bad == "skip":
@@ -65,14 +67,14 @@ def poured(
         )
         if progress is not None:
             progress.begin("reading", source.known_rows() if isinstance(source, Table) else None)
-        largest = None if clip else plan.privacy.max_value
+        largest = None if clip or plan.privacy.unit == "individual" else plan.privacy.max_value
         return naming_bad_rows(source, columns, largest, on_bad, batches, work)
 
 
 def named_shard(shard: str | None) -> str:
     """The name of what is collected, or a random one."""
     if shard is not None and (not isinstance(shard, str) or not 0 < len(shard) < 1000):
-        raise ArgumentError("shard", shard, "not the name of a shard", 'Pass one such as "2026-11-15"')
+        raise ArgumentError("shard", shard, "must be the name of a shard", 'Pass a text such as "2026-11-15"')
     return shard or f"job-{secrets.token_hex(8)}"
 
 
@@ -80,8 +82,9 @@ def check_pairs(plan: Plan) -> None:
     """Refuses plans about whole keys: a part of the data cannot know what else its keys have."""
     if plan.privacy.unit == "key":
         raise ArgumentError(
-            "plan", "unit='key'", "every key must come once, with its whole total, and a part of the data has not all",
-            "Release from all of the data at once, or add it up by key and update a collector with that",
+            "plan", HIDDEN, f"cannot have {arg('unit', 'key')} for a part of the data",
+            "Release from all of the data at once, or add it up by key and update a collector with the totals: every "
+            "key must come once",
         )  # fmt: skip
 
 

@@ -10,10 +10,14 @@ from numpy.typing import NDArray
 
 from ...bounding.groups import Name
 from ...collector import Collector
-from ...errors import ArgumentError
+from ...errors import HIDDEN, ArgumentError, Shown
 from ...plan import Plan
 from ...reading.libraries import need
+<<<<<<< HEAD
+=======
+from ...reading.numpy_arrow import from_numpy, to_numpy
 from ...sketch.columns.refusals import Shown
+>>>>>>> part/speed
 from ...sketch.projection import Fingerprints, Totals
 from ...wording import arg
 
@@ -35,10 +39,11 @@ def check_room(names: Sequence[Name], plan: Plan) -> None:
     each = _ENTRY_BYTES * sum(plan.sizes)
     if each * len(names) > MOST_BYTES:
         raise ArgumentError(
-            "groups", Shown(f"<{len(names):,} names>"),
-            f"the sketch of each takes {each:,} bytes while data are read, all of them "
-            f"{each * len(names) / 1e9:.1f} GB, and at most {MOST_BYTES / 1e9:.1f} GB are allowed",
-            f"List at most {MOST_BYTES // each:,} groups at a time, or choose a smaller size ({arg('size')})",
+            "groups", Shown(f"{len(names):,} names"),
+            f"must need at most {MOST_BYTES / 1e9:.1f} GB in memory",
+            f"List at most {MOST_BYTES // each:,} groups at a time, or choose a smaller size "
+            f"({arg('size')})",
+            because=f"{len(names):,} sketches of {each:,} bytes need {each * len(names) / 1e9:.1f} GB",
         )  # fmt: skip
 
 
@@ -118,17 +123,18 @@ class MetGroups:
         self[code].add_folded(fingerprints, totals, pairs)
 
     def codes(self, names: Any) -> Any:
-        pa = need("pyarrow")
         encoded = names.dictionary_encode()
         codes = np.array([self._code(text) for text in encoded.dictionary.to_pylist()], np.int32)
-        return pa.array(codes[encoded.indices.to_numpy(zero_copy_only=False)], pa.int32())
+        return from_numpy(codes[to_numpy(encoded.indices)])
 
     def _code(self, text: str) -> int:
         code = self._codes.get(text)
         if code is None:
             name = tuple(text.split(_BETWEEN)) if self._columns > 1 else (text,)
             if len(name) != self._columns:
-                raise ArgumentError("by", "...", "the name of a group has the character U+001F", "Rename the group")
+                raise ArgumentError(
+                    "by", HIDDEN, "must not contain the character U+001F in the name of a group", "Rename the group"
+                )
             self._collectors.append(self._opened(name))
             self._names.append(name)
             code = self._codes[text] = len(self._codes)
@@ -139,12 +145,11 @@ class MetGroups:
             return np.empty(0, np.uint64)
         if self._alike:
             return self._collectors[int(codes[0])].fingerprint(keys)
-        pa = need("pyarrow")
         found = np.empty(len(codes), np.uint64)
         for code in np.unique(codes).tolist():
-            rows = codes == code
-            mask = pa.array(rows)
-            own = tuple(one.filter(mask) for one in keys) if isinstance(keys, tuple) else keys.filter(mask)
+            rows = np.flatnonzero(codes == code)
+            place = from_numpy(rows)
+            own = tuple(one.take(place) for one in keys) if isinstance(keys, tuple) else keys.take(place)
             found[rows] = self._collectors[code].fingerprint(own)
         return found
 

@@ -34,9 +34,9 @@ def pilot(
         BudgetExceeded: the budget does not allow it.
     """
     if not 0.0 < epsilon < float("inf"):
-        raise ArgumentError("epsilon", epsilon, "it must be positive and finite", "Pass 0.1, for example")
+        raise ArgumentError("epsilon", epsilon, "must be positive and finite", "Pass 0.1, for example")
     if not 0.0 < quantile < 1.0:
-        raise ArgumentError("quantile", quantile, "it must lie between 0 and 1", "Pass 0.95, for example")
+        raise ArgumentError("quantile", quantile, "must be between 0 and 1", "Pass 0.95, for example")
     if ledger is not None and not ledger.adaptive:
         raise LedgerMismatch(
             f"the ledger {ledger.path.name} is not adaptive, and a release whose "

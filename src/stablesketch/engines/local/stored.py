@@ -68,7 +68,7 @@ def collect(
         DataError: the data cannot be read, or a row is no pair; it names file, row and column.
     """
     if not isinstance(plan, Plan):
-        raise ArgumentTypeError("plan", type(plan), "not a Plan", "Pass what ss.plan(...) gave")
+        raise ArgumentTypeError("plan", type(plan), "must be a Plan", "Pass the result of ss.plan(...)")
     checked_secret(secret)
     columns, whole, how = checked_columns(key, value, by), named_shard(shard), Input(format, header, delimiter, sql)
     keys, width = len(columns.key), len(columns.by)
@@ -155,7 +155,9 @@ def merge(data: object, *, secret: Secret, column: str = COLUMN) -> Collector:
 def checked_secret(secret: object) -> None:
     """Refuses what is no secret: what is stored is of no use without one that is kept."""
     if not isinstance(secret, Secret):
-        raise ArgumentTypeError("secret", type(secret), "not a Secret", "Pass Secret.load(path), which keeps it")
+        raise ArgumentTypeError(
+            "secret", type(secret), "must be a Secret", "Pass Secret.load(path), which is kept in its file"
+        )
 
 
 def _blobs(data: Any, column: str) -> Iterator[bytes]:
@@ -188,7 +190,10 @@ def _opened(pa: Any, data: Any) -> tuple[Any, Any]:
         data = data.to_arrow_reader(_AT_ONCE)
     if not hasattr(data, "__arrow_c_stream__"):
         raise ArgumentTypeError(
-            "data", type(data), "not a table of collectors", "Pass what ss.collect gave, or the path of a Parquet file"
+            "data",
+            type(data),
+            "must be a table of collectors",
+            "Pass the result of ss.collect, or the path of a Parquet file",
         )
     reader = pa.RecordBatchReader.from_stream(data)
     return reader.schema, reader

@@ -106,15 +106,15 @@ def need_java() -> None:
 def _frame(spark: Any, files: Sequence[str] | None, question: Question) -> DataFrame | TextFrame:
     how = question.input
     if how.wide:
-        raise ArgumentError("wide", True, "wide tables are read on one machine only", "Use the local engine")
+        raise ArgumentError("wide", True, "cannot be used on Spark", "Use the local engine for wide tables")
     if how.sql is not None:
         if files:
-            raise ArgumentError("sql", how.sql, "a query of Spark names its files itself", "Leave the files out")
+            raise ArgumentError("sql", how.sql, "must name its files itself on Spark", "Leave the files out")
         query = how.sql
         return _typed(query, lambda: _looked_at(spark.sql(query)))
     assert files
     if "-" in files:
-        raise ArgumentError("data", "-", "workers of Spark do not see the standard input", "Save it to a file first")
+        raise ArgumentError("data", "-", "cannot be standard input on Spark", "Save it to a file first")
     name = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1:,} more"
     found = _typed(name, lambda: _listed(spark, files))
     kind = format_by_name([Path(path) for path in found], how.format)

@@ -33,8 +33,9 @@ def fresh_secret(frame: DataFrame, given: SecretFrom | None) -> tuple[TheSecret,
         return TheSecret(checked_reference(given), once), lambda: None
     if is_remote(frame):
         raise ArgumentError(
-            "secret", None, "through Spark Connect no secret can be broadcast",
-            "Pass one that the workers find: secret=SecretFrom.environment('STABLESKETCH_SECRET'), or .file(path)",
+            "secret", None, "must be given with Spark Connect",
+            "Pass a reference that workers can follow: secret=SecretFrom.environment('STABLESKETCH_SECRET'), or "
+            ".file(path)", because="no secret can be broadcast there",
         )  # fmt: skip
     broadcast = frame.sparkSession.sparkContext.broadcast(secrets.token_bytes(32))
     return TheSecret(SecretFrom.broadcast(broadcast), once), broadcast.destroy

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Unpack
 
-from ...errors import ArgumentError
+from ...errors import HIDDEN, ArgumentError
 from ...privacy import Privacy
 from ...published import Release
 from ...reading.opened import Input
@@ -58,8 +58,9 @@ def release(
     asked = warned(question(statistic, privacy, **what))
     if asked.input != Input():
         raise ArgumentError(
-            "question", "...", "a DataFrame has been opened already, and the question says how to open files",
-            f"Leave out {arg('sql')}, {arg('format')}, {arg('header')}, {arg('delimiter')} and {arg('wide')}",
+            "question", HIDDEN, "must not say how to open files",
+            f"Leave out {arg('sql')}, {arg('format')}, {arg('header')}, {arg('delimiter')} and "
+            f"{arg('wide')}", because="a DataFrame is already open",
         )  # fmt: skip
     outcome = run_frame(asked, df, secret=secret, open_groups=open_groups, ledger=ledger, label=label)
     if outcome.grouped:

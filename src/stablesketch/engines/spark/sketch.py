@@ -116,12 +116,12 @@ def _asked(
     clip: bool, on_bad: OnBad, *, separate: bool = False,
 ) -> tuple[Pairs, Recipe]:  # fmt: skip
     if not isinstance(plan, Plan):
-        raise ArgumentTypeError("plan", type(plan), "not a Plan", "Pass what ss.plan(...) gave")
+        raise ArgumentTypeError("plan", type(plan), "must be a Plan", "Pass the result of ss.plan(...)")
     whole = named_shard(shard)
     check_pairs(plan)
     reference = TheSecret(job.checked_reference(secret))
-    columns = checked_columns(key, value, by)
-    largest = None if clip else plan.privacy.max_value
+    columns = checked_columns(key, value, by).under(plan.privacy.relation)
+    largest = None if clip or plan.privacy.unit == "individual" else plan.privacy.max_value
     pairs = Pairs(df, columns, largest, skip=on_bad == "skip")
     recipe = Recipe(
         reference, len(columns.key), columns.by, plan.to_json(), clip,

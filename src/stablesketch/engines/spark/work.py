@@ -143,7 +143,9 @@ class Recipe:
 def checked_open(groups: object) -> int:
     """How many collectors a worker may keep open."""
     if isinstance(groups, bool) or not isinstance(groups, int) or groups < 1:
-        raise ArgumentError("open_groups", groups, "not a number of groups", f"Pass {OPEN_GROUPS}, or leave it out")
+        raise ArgumentError(
+            "open_groups", groups, "must be a whole number of 1 or more", f"Pass {OPEN_GROUPS}, or leave it out"
+        )
     return groups
 
 

@@ -71,8 +71,8 @@ def canonical_form(argument: str, first_row: int) -> Callable[[object, int], Can
         if isinstance(item, str):
             raise refused_row(argument, row, "not unicode")
         if isinstance(item, int) and not isinstance(item, bool):
-            problem = f"row {row + 1} is an integer outside [-2^63, 2^64)"
-            raise ArgumentError(argument, shown_integer(item), problem, "Pass such integers as str or bytes")
+            must = f"must be integers from -2^63 to 2^64 - 1 (row {row + 1})"
+            raise ArgumentError(argument, shown_integer(item), must, "Pass such integers as str or bytes")
         raise refused_item(argument, item, row)
 
     return canonical

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stablesketch._native import FINGERPRINT_KEY_BYTES, ArrowColumn, FormatError, KeyHasher, RowError
-from stablesketch.errors import ArgumentError, ArgumentTypeError, SecretNotPicklable
+from stablesketch.errors import ArgumentError, ArgumentTypeError, SecretNotPicklable, Shown
 from stablesketch.secret import Secret
 from stablesketch.sketch.columns.canonical import Domain, canonical_form
 from stablesketch.sketch.columns.numpy_keys import ReadRows, reader
-from stablesketch.sketch.columns.refusals import Shown, null_row, refused_arrow, refused_row
+from stablesketch.sketch.columns.refusals import null_row, refused_arrow, refused_row
 from stablesketch.sketch.columns.sources import ArrowSource, Categories, described, is_single, recognise
 
 ReadSlice = Callable[[int, int], NDArray[np.uint64]]
@@ -38,7 +38,12 @@ class KeyColumn:
             ArgumentError: a row is null or is not a key; the message names the row within the whole column.
         """
         if not 0 <= start <= stop <= self._length:
-            raise ArgumentError("rows", (start, stop), f"the column has rows 0 to {self._length}", "Ask within them")
+            raise ArgumentError(
+                "rows",
+                (start, stop),
+                f"must be within 0 and {self._length}, the rows of the column",
+                "Ask for rows of the column",
+            )
         return self._read(start, stop)
 
 
@@ -50,7 +55,7 @@ class Fingerprinter:
             # The material is a secret: the error shows its size, never its bytes.
             shown = Shown(f"<{len(material)} bytes>") if isinstance(material, bytes) else described(material)
             raise ArgumentError(
-                "material", shown, f"{FINGERPRINT_KEY_BYTES} bytes are needed", "Derive them from the secret"
+                "material", shown, f"must be {FINGERPRINT_KEY_BYTES} bytes", "Derive them from the secret"
             )
         self._hasher = KeyHasher(material)
 
@@ -97,20 +102,22 @@ class Fingerprinter:
         return column.fingerprints(0, len(column))
 
     def _composite(self, columns: tuple[object, ...], argument: str) -> KeyColumn:
-        meaning = "a tuple means the columns of a composite key"
+        meaning = "a tuple holds the columns of a composite key"
         if not columns:
             raise ArgumentError(
-                argument, columns, f"{meaning}, and this one is empty", "Pass a list for an empty column"
+                argument, columns, "must not be an empty tuple", "Pass a list for an empty column", because=meaning
             )
         for column in columns:
             if is_single(column) or isinstance(column, tuple):
-                problem = f"{meaning}, and {type(column).__name__} is not a column"
-                raise ArgumentTypeError(argument, column, problem, "Pass a list for a column of keys; [...], not (...)")
+                must = f"must hold columns, not {type(column).__name__}"
+                raise ArgumentTypeError(
+                    argument, column, must, "Pass a list for a column of keys; [...], not (...)", because=meaning
+                )
         parts = [self.column(column, f"{argument}[{i}]") for i, column in enumerate(columns)]
         lengths = [len(part) for part in parts]
         if len(set(lengths)) != 1:
-            problem = "the columns of a composite key have different lengths"
-            raise ArgumentError(argument, lengths, problem, "Pass columns of the same rows")
+            must = "must have columns of the same length"
+            raise ArgumentError(argument, lengths, must, "Pass the columns of a composite key row by row")
 
         def read(start: int, stop: int) -> NDArray[np.uint64]:
             out = np.empty(stop - start, np.uint64)
@@ -127,7 +134,10 @@ def _of_list(hasher: KeyHasher, items: list[object], argument: str) -> ReadSlice
         some = items[start:stop]  # a list of our own, which nobody can change during the loop
         if len(some) != stop - start:
             raise ArgumentError(
-                argument, len(items), f"the list had {length} rows", "Do not shorten it while it is read"
+                argument,
+                len(items),
+                f"must keep its {length} rows while it is read",
+                "Do not shorten the list meanwhile",
             )
         out = np.empty(stop - start, np.uint64)
         hasher.objects(some, canonical_form(argument, start), out)

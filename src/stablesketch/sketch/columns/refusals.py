@@ -12,18 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from stablesketch.errors import ArgumentError, ArgumentTypeError
+from stablesketch.errors import HIDDEN, ArgumentError, ArgumentTypeError, Shown
 
 NULL_WAY_OUT = "Drop such rows first, or fill them with a value of your own"
-
-
-class Shown(str):
-    """A description that stands in an error where a value would: shown as it is, without quotes."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return str(self)
 
 
 @dataclass(frozen=True)
@@ -37,7 +28,7 @@ class NotAKey:
 FLOATS = NotAKey("floats", "Round and cast to an integer, or format to str, so that equal keys are equal bits")
 BOOLEANS = NotAKey("booleans", "Cast to int8 or to str")
 COMPLEX = NotAKey("complex numbers", "Format them to str")
-DECIMALS = NotAKey("decimals", "Scale to an integer, or format to str: 1.0 and 1.00 are equal but not alike")
+DECIMALS = NotAKey("decimals", "Scale to an integer, or format to str: 1.0 and 1.00 are equal but have different bits")
 TIMES = NotAKey("times of day", "Cast to an integer count of nanoseconds, or format to str")
 DURATIONS = NotAKey("durations", "Cast to an integer count of a unit of your choice")
 INTERVALS = NotAKey("intervals", "Pass their ends as two columns of a tuple, or format to str")
@@ -96,7 +87,7 @@ def shown_integer(value: int) -> int | Shown:
 
 def null_row(argument: str, row: int, value: object = None) -> ArgumentError:
     """The error for a row that has no value."""
-    return ArgumentError(argument, value, f"row {row + 1} is null", NULL_WAY_OUT)
+    return ArgumentError(argument, value, f"must not be null (row {row + 1})", NULL_WAY_OUT)
 
 
 def refused_item(argument: str, item: object, row: int) -> ArgumentError:
@@ -104,10 +95,10 @@ def refused_item(argument: str, item: object, row: int) -> ArgumentError:
     if is_missing(item):
         return null_row(argument, row, item)
     if isinstance(item, float | np.floating) and item != item:
-        return ArgumentTypeError(argument, item, f"row {row + 1} is NaN, and floats are not keys", NULL_WAY_OUT)
+        return ArgumentTypeError(argument, item, f"cannot be floats (row {row + 1} is NaN)", NULL_WAY_OUT)
     kind = next((kind for types, kind in _PYTHON_TYPES if isinstance(item, types)), OTHERS)
-    problem = f"row {row + 1} is of type {type(item).__name__}, and {kind.name} are not keys"
-    return ArgumentTypeError(argument, item, problem, kind.way_out)
+    must = f"cannot be {kind.name} (row {row + 1} is of type {type(item).__name__})"
+    return ArgumentTypeError(argument, item, must, kind.way_out)
 
 
 def refused_dtype(argument: str, dtype: np.dtype[Any]) -> ArgumentTypeError:
@@ -121,7 +112,7 @@ def refused_dtype(argument: str, dtype: np.dtype[Any]) -> ArgumentTypeError:
             kind = UNITLESS
         else:
             kind = MULTIPLE_UNITS if count != 1 else SMALL_UNITS
-    return ArgumentTypeError(argument, dtype, f"{kind.name} are not keys", kind.way_out)
+    return ArgumentTypeError(argument, dtype, f"cannot be {kind.name}", kind.way_out)
 
 
 def arrow_name(format: str, extension: str, dictionary: bool) -> Shown:
@@ -138,7 +129,7 @@ def refused_arrow(argument: str, format: str, extension: str, dictionary: bool) 
     elif extension:
         kind = NotAKey("values of an extension type", "Cast the column to its storage type, or format to str")
     return ArgumentTypeError(
-        argument, arrow_name(format, extension, dictionary), f"{kind.name} are not keys", kind.way_out
+        argument, arrow_name(format, extension, dictionary), f"cannot be {kind.name}", kind.way_out
     )
 
 
@@ -147,14 +138,14 @@ def refused_row(argument: str, row: int, reason: str) -> ArgumentError:
     if reason == "null":
         return null_row(argument, row)
     row += 1  # as people count
-    where = Shown(f"<row {row}>")
+    where = HIDDEN
     if reason == "part of a day":
-        problem = f"row {row} is a date64 that is not a whole number of days"
-        return ArgumentError(argument, where, problem, "Cast the column to a timestamp, or truncate it to days first")
+        must = f"must be whole days where they are date64 (row {row} is not)"
+        return ArgumentError(argument, where, must, "Cast the column to a timestamp, or truncate it to days first")
     if reason == "not unicode":
-        problem = f"row {row} has a lone surrogate, which no UTF-8 can hold"
-        return ArgumentError(argument, where, problem, "Repair the text, or encode it to bytes with an error handler")
-    problem = f"row {row} points outside its buffers: the producer's Arrow data is malformed"
+        must = f"must be text that UTF-8 can encode (row {row} has a lone surrogate)"
+        return ArgumentError(argument, where, must, "Correct the text, or encode it to bytes with an error handler")
+    must = f"must be valid Arrow data (row {row} points outside its buffers)"
     return ArgumentError(
-        argument, where, problem, "Validate the data where it is made (pyarrow: array.validate(full=True))"
+        argument, where, must, "Validate the data where it is made (pyarrow: array.validate(full=True))"
     )

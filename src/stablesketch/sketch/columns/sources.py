@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stablesketch._native import ArrowColumn, ArrowError, KeyHasher
-from stablesketch.errors import ArgumentError, ArgumentTypeError
-from stablesketch.sketch.columns.refusals import Shown, null_row
+from stablesketch.errors import ArgumentError, ArgumentTypeError, Shown
+from stablesketch.sketch.columns.refusals import null_row
 
 _SINGLE_TYPES = (
     str,
@@ -80,9 +80,7 @@ def recognise(column: object, argument: str) -> ColumnSource:
     if isinstance(column, list | range):
         return column
     if is_single(column):
-        raise ArgumentTypeError(
-            argument, column, "a column is needed, and this is a single value", "Wrap it in a list: [...]"
-        )
+        raise ArgumentTypeError(argument, column, "must be a column, not a single value", "Wrap it in a list: [...]")
     if isinstance(column, type):  # a class has the methods of its instances, and would pass for one below
         raise _not_a_column(column, argument)
     if isinstance(column, np.ma.MaskedArray):
@@ -108,11 +106,9 @@ def _flat(data: NDArray[Any], argument: str) -> NDArray[Any]:
         return np.asarray(data)
     shown = Shown(f"<array of shape {data.shape}>")
     if data.ndim == 0:
-        raise ArgumentError(
-            argument, shown, "a column is needed, and this is a single value", "Wrap it in a list: [...]"
-        )
+        raise ArgumentError(argument, shown, "must be a column, not a single value", "Wrap it in a list: [...]")
     way_out = "Pass one column of it, several as a tuple (a[:, 0], a[:, 1]), or a.ravel()"
-    raise ArgumentError(argument, shown, "a column has one dimension", way_out)
+    raise ArgumentError(argument, shown, "must have one dimension", way_out)
 
 
 def _unmasked(column: np.ma.MaskedArray[Any, Any], argument: str) -> NDArray[Any]:
@@ -161,8 +157,8 @@ def _refuse_polars_objects(column: object, argument: str) -> None:
     if not all(hasattr(polars, name) for name in ("Series", "Object")):
         return
     if isinstance(column, polars.Series) and column.dtype == polars.Object:
-        problem = "a polars column of Python objects cannot be exchanged"
-        raise ArgumentTypeError(argument, described(column), problem, "Pass it as a list: column.to_list()")
+        must = "cannot be a polars column of Python objects"
+        raise ArgumentTypeError(argument, described(column), must, "Pass it as a list: column.to_list()")
 
 
 def _from_arrow(column: Any, argument: str) -> ArrowSource:
@@ -176,19 +172,19 @@ def _from_arrow(column: Any, argument: str) -> ArrowSource:
 
 
 def _unreadable(argument: str, shown: Shown, error: Exception) -> ArgumentTypeError:
-    problem = f"its data cannot be read ({error})"
-    return ArgumentTypeError(argument, shown, problem, "Pass a list, a numpy array or an Arrow array of the same data")
+    must = f"cannot be read ({error})"
+    return ArgumentTypeError(argument, shown, must, "Pass a list, a numpy array or an Arrow array of the same data")
 
 
 def _not_a_column(column: object, argument: str) -> ArgumentTypeError:
     shown = described(column)
     if isinstance(column, Mapping):
         way_out = "Pass its parts as two lists: keys list(mapping), values list(mapping.values())"
-        return ArgumentTypeError(argument, shown, "a mapping is not a column", way_out)
+        return ArgumentTypeError(argument, shown, "cannot be a mapping", way_out)
     if isinstance(column, Set):
-        return ArgumentTypeError(argument, shown, "a set has no order of rows", f"Pass list({argument})")
+        return ArgumentTypeError(argument, shown, "cannot be a set, whose rows have no order", f"Pass list({argument})")
     if isinstance(column, Iterator) or hasattr(column, "__iter__"):
-        problem = "only a list, an array or a column of a data frame can be read twice and by row number"
-        return ArgumentTypeError(argument, shown, problem, f"Pass list({argument})")
+        must = "must be a list, an array or a column of a data frame, which can be read twice"
+        return ArgumentTypeError(argument, shown, must, f"Pass list({argument})")
     way_out = "Pass a list, a numpy array, or a column of pandas, polars, pyarrow or any Arrow library"
-    return ArgumentTypeError(argument, shown, "this type is not a column", way_out)
+    return ArgumentTypeError(argument, shown, "must be a column", way_out)

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stablesketch._native import ArrowColumn, FormatError, RowError, first_outside, list_integers
-from stablesketch.errors import ArgumentError, ArgumentTypeError
-from stablesketch.sketch.columns.refusals import NULL_WAY_OUT, Shown, arrow_name, is_missing, null_row, shown_integer
+from stablesketch.errors import ArgumentError, ArgumentTypeError, Shown
+from stablesketch.sketch.columns.refusals import NULL_WAY_OUT, arrow_name, is_missing, null_row, shown_integer
 from stablesketch.sketch.columns.sources import ArrowSource, Categories, described, recognise
 
 MAX_WEIGHT = 2**53
@@ -45,14 +45,19 @@ class ValueColumn(ABC):
     def unchecked(self, start: int, stop: int) -> NDArray[np.int64]:
         """As `weights`, for who compares each with 1 and `highest` in passing, and raises `refused` for the first."""
         if not 0 <= start <= stop <= self._length:
-            raise ArgumentError("rows", (start, stop), f"the column has rows 0 to {self._length}", "Ask within them")
+            raise ArgumentError(
+                "rows",
+                (start, stop),
+                f"must be within 0 and {self._length}, the rows of the column",
+                "Ask for rows of the column",
+            )
         return self._read(start, stop)
 
     def refused(self, value: int, row: int) -> ArgumentError:
         """Why the value of this row is no weight."""
         if 1 <= value <= MAX_WEIGHT:
-            return _above(value, self.highest, self._argument, f"row {row + 1} ")
-        return _out_of_range(value, self._argument, f"row {row + 1} ")
+            return _above(value, self.highest, self._argument, f" (row {row + 1})")
+        return _out_of_range(value, self._argument, f" (row {row + 1})")
 
     @abstractmethod
     def _read(self, start: int, stop: int) -> NDArray[np.int64]:
@@ -79,14 +84,12 @@ def value_column(values: object, length: int, argument: str = "values", *, highe
         raise _refused_item(argument, values, "")
     if isinstance(values, tuple):
         way_out = "Pass a list, or a numpy array"
-        raise ArgumentTypeError(
-            argument, described(values), "values are one column, and a tuple means several", way_out
-        )
+        raise ArgumentTypeError(argument, described(values), "must be one column, and a tuple means several", way_out)
     column = _open(values, argument, highest)
     if len(column) != length:
-        problem = f"there are {len(column)} values for {length} keys"
+        must = f"must have one value for each of the {length} keys"
         raise ArgumentError(
-            argument, Shown(f"<{len(column)} rows>"), problem, "Pass one value for each key, or a single integer"
+            argument, Shown(f"{len(column)} rows"), must, "Pass one value for each key, or a single integer"
         )
     return column
 
@@ -97,7 +100,7 @@ def _open(values: object, argument: str, highest: int) -> ValueColumn:
         return _ListWeights(source, argument, highest)
     if isinstance(source, Categories):
         way_out = "Cast them: values.astype('int64')"
-        raise ArgumentTypeError(argument, described(values), "categories are labels, not numbers", way_out)
+        raise ArgumentTypeError(argument, described(values), "must be numbers, not categories", way_out)
     if isinstance(source, ArrowSource):
         try:
             return _ArrowWeights(source.open(None, argument, described(values)), argument, highest)
@@ -134,13 +137,16 @@ class _ListWeights(ValueColumn):
         if len(items) != stop - start:
             now = len(self._items)
             raise ArgumentError(
-                self._argument, now, f"the list had {self._length} rows", "Do not shorten it while it is read"
+                self._argument,
+                now,
+                f"must keep its {self._length} rows while it is read",
+                "Do not shorten the list meanwhile",
             )
         out = np.empty(stop - start, np.uint64)
 
         def other(item: object, i: int) -> int:
             """What is not a Python int in range: an integer of another class, or an error."""
-            where = f"row {start + i + 1} "
+            where = f" (row {start + i + 1})"
             if not isinstance(item, int | np.integer) or isinstance(item, bool | np.timedelta64):
                 raise _refused_item(self._argument, item, where)
             _check_one(int(item), self._argument, where)
@@ -180,7 +186,7 @@ class _ArrowWeights(ValueColumn):
             row, reason, value = refused.args
             if reason == "null":
                 raise null_row(self._argument, row) from None
-            raise _out_of_range(value, self._argument, f"row {row + 1} ") from None
+            raise _out_of_range(value, self._argument, f" (row {row + 1})") from None
         return view.view(np.int64)
 
 
@@ -197,34 +203,34 @@ def _check_one(value: int, argument: str, where: str) -> None:
 
 def _out_of_range(value: int, argument: str, where: str) -> ArgumentError:
     if value < 0:
-        problem, way_out = "is negative", "Use delete to take pairs back"
+        must, way_out = "must be positive", "Use delete to take pairs back"
     elif value == 0:
-        problem, way_out = "is 0, and adds nothing", "Leave such rows out: keys[values > 0] and values[values > 0]"
+        must, way_out = "must be positive", "Leave out rows of value 0: keys[values > 0] and values[values > 0]"
     else:
-        problem, way_out = "is above 2^53", "Use a coarser unit, so that values stay below 2^53"
-    return ArgumentError(argument, shown_integer(value), f"{where}{problem}", way_out)
+        must, way_out = "must be at most 2^53", "Use a coarser unit of value"
+    return ArgumentError(argument, shown_integer(value), f"{must}{where}", way_out)
 
 
 def _above(value: int, highest: int, argument: str, where: str) -> ArgumentError:
-    problem = f"{where}is above max_value = {highest}, which the guarantee rests on"
-    way_out = f"Clip such values to {highest}, or plan with a larger max_value"
-    return ArgumentError(argument, shown_integer(value), problem, way_out)
+    must = f"must be at most max_value = {highest}{where}"
+    way_out = f"Clip such values to {highest}, or plan with a larger max_value: the guarantee rests on it"
+    return ArgumentError(argument, shown_integer(value), must, way_out)
 
 
 def _refused_item(argument: str, item: object, where: str) -> ArgumentError:
     if is_missing(item):
-        return ArgumentError(argument, item, f"{where}is null", NULL_WAY_OUT)
+        return ArgumentError(argument, item, f"must not be null{where}", NULL_WAY_OUT)
     if isinstance(item, float | np.floating):
         if item != item:
-            return ArgumentTypeError(argument, item, f"{where}is NaN", "Drop such rows first")
+            return ArgumentTypeError(argument, item, f"must not be NaN{where}", "Drop such rows first")
         if float(item).is_integer():
             return ArgumentTypeError(
-                argument, item, f"{where}is a float, though whole", "Convert it yourself: int(value)"
+                argument, item, f"must be an integer, not a float{where}", "Convert it: int(value)"
             )
-        way_out = "Scale values to whole numbers of a smaller unit, or round them yourself"
-        return ArgumentTypeError(argument, item, f"{where}is not a whole number", way_out)
-    problem = f"{where}is of type {type(item).__name__}, not an integer"
-    return ArgumentTypeError(argument, item, problem, "Pass integers from 1 to 2^53")
+        way_out = "Scale values to whole numbers of a smaller unit, or round them"
+        return ArgumentTypeError(argument, item, f"must be a whole number{where}", way_out)
+    must = f"must be an integer, not {type(item).__name__}{where}"
+    return ArgumentTypeError(argument, item, must, "Pass integers from 1 to 2^53")
 
 
 def _refused_floats(argument: str, data: NDArray[np.floating[Any]]) -> ArgumentError:
@@ -233,9 +239,9 @@ def _refused_floats(argument: str, data: NDArray[np.floating[Any]]) -> ArgumentE
         unfit = ~np.isfinite(data) | (data != np.floor(data))
     if unfit.any():
         row = int(np.argmax(unfit))
-        return _refused_item(argument, data[row], f"row {row + 1} ")
-    return _refused_type(argument, data.dtype, "They are whole numbers: cast them, values.astype(np.int64)")
+        return _refused_item(argument, data[row], f" (row {row + 1})")
+    return _refused_type(argument, data.dtype, "All of them are whole: cast them, values.astype(np.int64)")
 
 
 def _refused_type(argument: str, shown: object, way_out: str) -> ArgumentTypeError:
-    return ArgumentTypeError(argument, shown, "values must be integers from 1 to 2^53", way_out)
+    return ArgumentTypeError(argument, shown, "must be integers between 1 and 2^53", way_out)

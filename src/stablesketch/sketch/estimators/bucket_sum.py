@@ -35,7 +35,7 @@ def deviation(bucket_estimates: Array, entries: int, p: float) -> float:
 def estimate(bucket_estimates: Array, entries: int, p: float, method: str, confidence: float) -> Estimate:
     """F_p from the estimates of all buckets, `entries` in each."""
     if method not in ("best", METHOD):
-        raise ArgumentError("method", method, "one-sided entries have one estimator", f'Pass "{METHOD}", or nothing')
+        raise ArgumentError("method", method, f'must be "{METHOD}" for one-sided entries', "Leave it out")
     value = math.fsum(bucket_estimates.tolist())
     reach = NormalDist().inv_cdf(0.5 + 0.5 * checked_confidence(confidence)) * deviation(bucket_estimates, entries, p)
     return Estimate(value, max(0.0, value - reach), value + reach, float(confidence), METHOD)

@@ -42,8 +42,9 @@ def harmonic_mean(log_magnitudes: Array, signs: Array, p: float) -> Array:
         raise ArgumentError(
             "p",
             p,
-            "the harmonic mean needs p < 1/2: E|X|^(-2p) does not exist from there on, so its error is not bounded",
+            "must be below 1/2 for the harmonic mean",
             'Use method="pitman" or another estimator',
+            because="beyond that E|X|^(-2p) does not exist and the error is unbounded",
         )
     return _corrected(_raw_harmonic_mean, log_magnitudes, signs, p)
 
@@ -67,8 +68,9 @@ def inter_quantile(log_magnitudes: Array, signs: Array, p: float) -> Array:
         raise ArgumentError(
             "size",
             log_magnitudes.shape[1],
-            "the distance between the extreme entries has no mean, and with fewer than 4 entries there is no other",
+            "must be at least 4",
             'Use method="pitman", or a sketch of at least 4 entries',
+            because="otherwise the distance between the extreme entries has no mean",
         )
     return _corrected(_raw_inter_quantile, log_magnitudes, signs, p)
 

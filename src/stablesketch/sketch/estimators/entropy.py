@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...arrays import Array
-from ...errors import ArgumentError, ArgumentTypeError
+from ...errors import HIDDEN, ArgumentError, ArgumentTypeError
 from ...law.skewed import FISHER_INFORMATION, SkewedLaw
 from ...law.tabulated_skewed import tabulated_skewed_log_density
 from ...numeric import is_whole
@@ -55,13 +55,11 @@ def entropy_estimate(entries: ArrayLike) -> Array:
     """Ĥ in nats from y_j = (Σ f_k R_kj)/N: shape (r,) gives a single number, (m, r) one for each of m sketches."""
     y = np.asarray(entries, dtype=np.float64)
     if y.ndim not in (1, 2):
-        raise ArgumentTypeError("entries", y.shape, "one sketch is a row of entries", "Pass shape (r,) or (m, r)")
+        raise ArgumentTypeError("entries", y.shape, "must have a row for each sketch", "Pass shape (r,) or (m, r)")
     if y.shape[-1] < LEAST_SIZE:
-        raise ArgumentError(
-            "entries", y.shape[-1], "with fewer than 5 entries nothing can be said", "Use at least 5 entries"
-        )
+        raise ArgumentError("entries", y.shape[-1], "must be at least 5 for each sketch", "Use a larger sketch")
     if not np.isfinite(y).all():
-        raise ArgumentError("entries", "not finite", "entries are finite numbers", "Divide them by the total N > 0")
+        raise ArgumentError("entries", HIDDEN, "must be finite", "Divide them by the total N > 0")
     rows = np.atleast_2d(y)
     out = np.empty(len(rows))
     for start in range(0, len(rows), _ROWS):
@@ -116,7 +114,7 @@ def _posterior_mean(y: Array) -> Array:
 
 def _checked(size: int) -> int:
     if not is_whole(size):
-        raise ArgumentTypeError("size", size, "the number of entries is an integer", "Pass an int such as 500")
+        raise ArgumentTypeError("size", size, "must be an integer", "Pass 500, for example")
     if size < LEAST_SIZE:
-        raise ArgumentError("size", size, "the entropy is estimated from 5 entries or more", "Pass at least 5")
+        raise ArgumentError("size", size, "must be at least 5", "Pass 500, for example")
     return int(size)

@@ -51,7 +51,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...arrays import Array
-from ...errors import ArgumentError, ArgumentTypeError
+from ...errors import HIDDEN, ArgumentError, ArgumentTypeError
 from ...numeric import is_whole
 from ...search import last_whole
 
@@ -76,10 +76,10 @@ def entropy_mean(entries: ArrayLike) -> Array:
     """Ĥ in nats from y_j = (Σ f_k R_kj)/N, the entries of one sketch along the last axis."""
     y = np.asarray(entries, dtype=np.float64)
     if y.ndim == 0:
-        raise ArgumentTypeError("entries", y.shape, "one sketch is a row of entries", "Pass shape (r,) or (..., r)")
+        raise ArgumentTypeError("entries", y.shape, "must have a row for each sketch", "Pass shape (r,) or (..., r)")
     constant = _digamma(_checked(y.shape[-1], "entries") - 1)
     if not np.isfinite(y).all():
-        raise ArgumentError("entries", "not finite", "entries are finite numbers", "Divide them by the total N > 0")
+        raise ArgumentError("entries", HIDDEN, "must be finite", "Divide them by the total N > 0")
     top = y.max(axis=-1)
     out: Array = constant - (top + np.log(np.exp(y - top[..., np.newaxis]).sum(axis=-1)))
     return out
@@ -94,9 +94,15 @@ def entropy_mean_deviation(size: int) -> float:
 def size_for(deviation: float) -> int:
     """The fewest entries with at most this deviation."""
     if not 0.0 < deviation < math.inf:
-        raise ArgumentError("deviation", deviation, "it must be a finite number above 0", "Pass one such as 0.04")
+        raise ArgumentError("deviation", deviation, "must be positive and finite", "Pass 0.04, for example")
     if entropy_mean_deviation(_MOST_SIZE) > deviation:
-        raise ArgumentError("deviation", deviation, "that takes more than 2^31 entries", "Pass a larger one")
+        raise ArgumentError(
+            "deviation",
+            deviation,
+            "must be larger",
+            "Pass a larger one",
+            because="this one needs more than 2^31 entries",
+        )
     return last_whole(lambda size: entropy_mean_deviation(size) > deviation, LEAST_SIZE - 1, _MOST_SIZE) + 1
 
 
@@ -115,7 +121,7 @@ class EntropyMeanLaw:
     def reaches(self, probability: float) -> tuple[float, float]:
         """z⁺ and z⁻ with P(ζ >= z⁺ or ζ <= -z⁻) <= probability, certified: the two bounds above, half of it each."""
         if not 0.0 < probability < 1.0:
-            raise ArgumentError("probability", probability, "it must lie between 0 and 1", "Pass one such as 1e-9")
+            raise ArgumentError("probability", probability, "must be between 0 and 1", "Pass 1e-9, for example")
         above, below = (self._at(self._place(0.5 * probability, side)) for side in (1.0, -1.0))
         return max(above, 0.0) * (1.0 + 1e-12) + 1e-12, max(-below, 0.0) * (1.0 + 1e-12) + 1e-12
 
@@ -234,7 +240,7 @@ def _trigamma(n: int) -> float:
 
 def _checked(size: int, name: str = "size") -> int:
     if not is_whole(size):
-        raise ArgumentTypeError(name, size, "the number of entries is an integer", "Pass an int such as 500")
+        raise ArgumentTypeError(name, size, "must be an integer", "Pass 500, for example")
     if not LEAST_SIZE <= size <= _MOST_SIZE:
-        raise ArgumentError(name, size, "the entropy is estimated from 5 to 2^31 entries", "Pass a number in between")
+        raise ArgumentError(name, size, "must be between 5 and 2^31", "Pass 500, for example")
     return int(size)

@@ -49,11 +49,9 @@ class NormLaw:
 
     def __init__(self, p: float, size: int) -> None:
         if not 1.0 < p <= 2.0:
-            raise ArgumentError(
-                "p", p, "norms are estimated for orders above 1 and up to 2", f"Pass {arg('p', 2)}, for example"
-            )
+            raise ArgumentError("p", p, "must be above 1 and at most 2", f"Pass {arg('p', 2)}, for example")
         if size < 1:
-            raise ArgumentError("size", size, "a sketch has at least one entry", "Pass an integer such as 200")
+            raise ArgumentError("size", size, "must be at least 1", "Pass 200, for example")
         self.p, self.size = float(p), int(size)
 
     @cached_property
@@ -209,7 +207,7 @@ def norms(entries: ArrayLike, p: float) -> Array:
 def estimate(entries: ArrayLike, p: float, method: str, confidence: float) -> Estimate:
     """F_p = norm^p from the entries of one sketch; the limits are those of the norm."""
     if method not in ("best", METHOD):
-        raise ArgumentError("method", method, "orders above 1 have one estimator", f'Pass "{METHOD}", or nothing')
+        raise ArgumentError("method", method, f'must be "{METHOD}" for orders above 1', "Leave it out")
     values = np.asarray(entries, dtype=np.float64)
     law, beyond = norm_law(p, values.shape[-1]), 0.5 * (1.0 - checked_confidence(confidence))
     norm = float(law.estimates(values))
@@ -223,7 +221,7 @@ def size_for(p: float, error: float) -> int:
     """The fewest entries with which F_p, of order 1 < p <= 2, has at most this relative standard error: p times that of
     the norm."""
     if not 0.0 < error < math.inf:
-        raise ArgumentError("error", error, "a relative error is positive", "Pass 0.05 for five percent")
+        raise ArgumentError("error", error, "must be positive", "Pass 0.05 for 5%")
 
     def needed(size: int) -> float:
         """The size, if variances fell as one over it."""
@@ -233,7 +231,13 @@ def size_for(p: float, error: float) -> int:
     for _ in range(60):
         wanted = needed(size)
         if wanted > _LARGEST_SIZE:
-            raise ArgumentError("error", error, "it takes more entries than a sketch can have", "Allow a larger one")
+            raise ArgumentError(
+                "error",
+                error,
+                "must be larger",
+                "Allow a larger error",
+                because="this one needs more entries than a sketch can have",
+            )
         if wanted <= size and (size == 2 or needed(size - 1) > size - 1):
             return size
         # k moves in whole steps, so variances do not fall quite evenly: then by one at a time.

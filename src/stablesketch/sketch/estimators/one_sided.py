@@ -32,7 +32,7 @@ def log_estimates(log_entries: ArrayLike, p: float) -> Array:
 def estimate(log_entries: ArrayLike | None, size: int, p: float, method: str, confidence: float) -> Estimate:
     """F_p from the logarithms of the entries of one sketch, or from none if all of them are 0."""
     if method not in ("best", METHOD):
-        raise ArgumentError("method", method, "one-sided entries have one estimator", f'Pass "{METHOD}", or nothing')
+        raise ArgumentError("method", method, f'must be "{METHOD}" for one-sided entries', "Leave it out")
     law, beyond = power_sum(p, size), 0.5 * (1.0 - checked_confidence(confidence))
     if log_entries is None:
         return Estimate(0.0, 0.0, 0.0, float(confidence), METHOD)

@@ -246,7 +246,7 @@ power_sum = lru_cache(maxsize=256)(PowerSum)
 def size_for(p: float, error: float) -> int:
     """The fewest entries, five at least, with a relative deviation of ξ of at most `error`."""
     if not 0.0 < error < math.inf:
-        raise ArgumentError("error", error, "a relative deviation is a positive number", "Pass one such as 0.05")
+        raise ArgumentError("error", error, "must be positive", "Pass 0.05, for example")
 
     def enough(size: int) -> bool:
         return power_sum(p, size).relative_variance <= error**2

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...arrays import Array
-from ...errors import ArgumentError, ArgumentTypeError
+from ...errors import ArgumentError, ArgumentTypeError, Shown
 from ...law import StableLaw
 from . import corrected, pitman
 from .bias import RawEstimator
@@ -66,7 +66,7 @@ def log_intervals(
 
 def _estimator(method: str, p: float, size: int) -> RawEstimator:
     if not isinstance(method, str) or method not in METHODS:
-        raise ArgumentError("method", method, "there is no such estimator", f"Choose one of {', '.join(METHODS)}")
+        raise ArgumentError("method", method, f"must be one of {', '.join(METHODS)}", "Choose one of them")
     refuses = (method == "harmonic_mean" and p >= 0.5) or method == "inter_quantile"
     return pitman.log_estimate if size == 1 and not refuses else METHODS[method]
 
@@ -78,16 +78,22 @@ def _as_rows(log_magnitudes: ArrayLike, signs: ArrayLike, p: float) -> tuple[Arr
     # The messages below show shapes and counts only: entries are not to be seen.
     if values.ndim == 0 or values.shape[-1] == 0:
         raise ArgumentTypeError(
-            "log_magnitudes.shape", values.shape, "a sketch has at least one entry", "Pass an array of entries"
+            "log_magnitudes.shape", values.shape, "must have at least one entry", "Pass an array of entries"
         )
     missing = int(np.count_nonzero(~np.isfinite(values)))
     if missing:
         raise ArgumentError(
-            "log_magnitudes", f"{missing} not finite", "every entry needs a logarithm", "An empty sketch has F = 0"
+            "log_magnitudes",
+            Shown(f"{missing} that are not"),
+            "must be finite",
+            "Do not estimate from an empty sketch, which has F = 0",
         )
     if given_signs.shape != values.shape:
         raise ArgumentTypeError(
-            "signs.shape", given_signs.shape, f"the entries have shape {values.shape}", "Pass one sign for each entry"
+            "signs.shape",
+            given_signs.shape,
+            f"must be the shape of the entries, {values.shape}",
+            "Pass one sign for each entry",
         )
     shape = values.shape[:-1]
     return values.reshape(-1, values.shape[-1]), given_signs.reshape(-1, values.shape[-1]), shape
@@ -96,7 +102,7 @@ def _as_rows(log_magnitudes: ArrayLike, signs: ArrayLike, p: float) -> tuple[Arr
 def checked_confidence(confidence: object) -> float:
     """The confidence as a float, or an `ArgumentError` that says what is wrong with it."""
     if isinstance(confidence, bool) or not isinstance(confidence, int | float):
-        raise ArgumentTypeError("confidence", confidence, "a probability is needed", "Pass a float such as 0.95")
+        raise ArgumentTypeError("confidence", confidence, "must be a number", "Pass 0.95, for example")
     if not 0.0 < confidence < 1.0:
-        raise ArgumentError("confidence", confidence, "it must lie between 0 and 1", "Pass a float such as 0.95")
+        raise ArgumentError("confidence", confidence, "must be between 0 and 1", "Pass 0.95, for example")
     return float(confidence)

@@ -44,7 +44,7 @@ def estimate(
     value, low, high = log_intervals(log_magnitudes, signs, p, method, confidence)
     if value.ndim != 0:
         raise ArgumentTypeError(
-            "log_magnitudes", value.shape, "these are several sketches", "Pass one, or call log_intervals for many"
+            "log_magnitudes", value.shape, "must be of a single sketch", "Pass one, or call log_intervals for several"
         )
     return Estimate(math.exp(value), math.exp(low), math.exp(high), float(confidence), method)
 
