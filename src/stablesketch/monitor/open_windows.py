@@ -13,8 +13,8 @@ from ..collector.releasing import released
 from ..errors import SecretSpent
 from ..ledger import Ledger
 from ..published import Release
+from ..reading.numpy_arrow import from_numpy
 from ..secret import Secret
-from .arrow import to_arrow
 from .block import Rows
 from .people import PeopleOfWindow
 from .state import MonitorState, Stored, StoredWindow
@@ -58,7 +58,7 @@ class OpenWindows:
         """Counts the rows of a window; `here` says which of them, None all."""
         window = self._window(number)
         if window.people is not None:
-            persons = rows.persons if here is None else rows.persons.take(to_arrow(here))
+            persons = rows.persons if here is None else rows.persons.take(from_numpy(here))
             kept = window.people.within(persons)
             here = kept if here is None else here[kept]
         if here is None:
@@ -66,7 +66,7 @@ class OpenWindows:
         else:
             together = len(here) and here[-1] - here[0] + 1 == len(here)  # as most are: times are nearly in order
             keys = tuple(
-                column.slice(here[0], len(here)) if together else column.take(to_arrow(here)) for column in rows.keys
+                column.slice(here[0], len(here)) if together else column.take(from_numpy(here)) for column in rows.keys
             )
             values = None if rows.values is None else rows.values[here]
         if len(self._held) > 2 * _IN_MEMORY:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..reading.libraries import need
-from .arrow import to_numpy
+from ..reading.numpy_arrow import to_numpy
 
 
 class PeopleOfWindow:
@@ -33,7 +33,7 @@ class PeopleOfWindow:
     def within(self, persons: Any) -> NDArray[np.int64]:
         """Which of these rows count, in their order; from now on they are counted."""
         coded = need("pyarrow.compute").dictionary_encode(persons)
-        codes = to_numpy(coded.indices, np.int32)
+        codes = to_numpy(coded.indices)
         hashes = [self._hash(person) for person in coded.dictionary.to_pylist()]
         before = np.array([self._counted.get(one, 0) for one in hashes], np.int64)
         kept = np.flatnonzero(before[codes] + _ranks(codes) < self._most)

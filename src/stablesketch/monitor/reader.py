@@ -13,9 +13,9 @@ import numpy as np
 from ..errors import DataError
 from ..reading.duckdb import DuckDB, text_literal
 from ..reading.libraries import need
+from ..reading.numpy_arrow import from_numpy, to_numpy
 from ..visible import visible
 from .alike import runs_of
-from .arrow import to_arrow, to_numpy
 from .block import Block, Rows
 from .fields import LineFields
 from .windows import SECOND
@@ -181,7 +181,7 @@ class LineReader:
 
     def _queried(self, texts: str, block: Any) -> Any:
         if self._order:
-            block = block.append_column("i", to_arrow(np.arange(block.num_rows)))
+            block = block.append_column("i", from_numpy(np.arange(block.num_rows)))
         window = self._fields.window(self._every)
         if self._fields.time:
             block, texts = self._sql(texts, block), "select * from block"
@@ -189,11 +189,11 @@ class LineReader:
             starts = runs_of(times)
             if starts is not None:
                 firsts = need("pyarrow").table(
-                    {"t": times.take(to_arrow(starts)), "n": to_arrow(np.arange(len(starts)))}
+                    {"t": times.take(from_numpy(starts)), "n": from_numpy(np.arange(len(starts)))}
                 )
                 found = self._sql(f"select {window} as w from block order by n", firsts).column("w").combine_chunks()
                 each = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(times))))
-                block, window = block.append_column("w", found.take(to_arrow(each))), "w"
+                block, window = block.append_column("w", found.take(from_numpy(each))), "w"
         table = self._sql(self._fields.rows(texts, window), block)
         return table.sort_by("i") if self._order else table
 
