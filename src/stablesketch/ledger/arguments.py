@@ -7,14 +7,14 @@ from typing import get_args
 from ..errors import ArgumentError, ArgumentTypeError
 from ..privacy import Relation
 from ..wording import arg
-from .record import PEOPLE, Ask
+from .record import INDIVIDUALS, PEOPLE, Ask
 
 _MOST = 2**53
 
 
 def check_unit(relation: object, pairs_per_person: object) -> None:
     known = [f"{each}{unit}" for each in get_args(Relation) for unit in ("", " of keys")]
-    if relation is not None and relation not in (*known, PEOPLE):
+    if relation is not None and relation not in (*known, PEOPLE, INDIVIDUALS):
         raise ArgumentError(
             "relation", relation, "there is no such relation", f"Pass 'replace', 'add_remove' or {PEOPLE!r}"
         )
@@ -48,7 +48,7 @@ def checked_part(part: object, ask: Ask) -> tuple[str, str] | None:
         return None
     if not isinstance(part, tuple) or len(part) != 2 or not all(_is_text(name) and name for name in part):
         raise ArgumentError("part", part, "not a partition and a part", 'Pass a pair such as ("country", "FR")')
-    if ask.relation not in ("add_remove", PEOPLE):
+    if ask.relation not in ("add_remove", PEOPLE, INDIVIDUALS):
         raise ArgumentError(
             "part", part, "parts compose in parallel only under add_remove: a replaced pair may change its part",
             f"Plan with {arg('relation', 'add_remove')}, or leave {arg('part')} out",

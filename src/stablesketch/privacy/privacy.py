@@ -12,7 +12,7 @@ from ..numeric import checked_real, is_whole
 from ..wording import arg
 
 Relation = Literal["replace", "add_remove"]
-Unit = Literal["pair", "key"]
+Unit = Literal["pair", "key", "individual"]
 
 _LEAST_EPSILON = 1e-100  # noise for less than that is beyond what a float holds
 # Integers up to here survive JSON and a float.
@@ -39,6 +39,10 @@ class Privacy:
     value up to `max_value`, and no key has two. `pairs_per_person` is then how many keys a person may have. That every
     key comes once, with its whole total, is a promise: files and frames are added up by key before they are counted, an
     `update` of one's own has to see to it.
+
+    With `unit="individual"` a row of data with value n is n individuals, and one of them is protected: n pairs of value
+    1. It is for counts, as in tables of species, and needs no `max_value`. Somebody who is a whole cell, or several of
+    those counted, is protected less: use `unit="pair"` with a `max_value` to protect a cell.
 
     `groups` is for tables: over how many groups, each released by itself under this same privacy, the pairs of one
     person may be spread. All of them together are then (ε, δ)-private, not each alone.
@@ -89,13 +93,18 @@ class Privacy:
                 "relation", self.relation, "there is no such relation", "Pass 'replace' or 'add_remove'"
             )
         if self.unit not in get_args(Unit):
-            raise ArgumentError("unit", self.unit, "there is no such unit", "Pass 'pair' or 'key'")
+            raise ArgumentError("unit", self.unit, "there is no such unit", "Pass 'pair', 'individual' or 'key'")
         _check_range("pairs", self.pairs, 0, "Pass how many pairs there are at least, 0 if that is not known")
         _check_range("total", self.total, 0, "Pass what all values add up to at least, 0 if that is not known")
         _check_range("max_value", self.max_value, 1, "Pass the largest value a pair may have, 1 for plain counts")
         _check_range("pairs_per_person", self.pairs_per_person, 1, "Pass how many pairs one person may hold")
         _check_range("groups", self.groups, 1, "Pass in how many groups one person may be, 1 if there are none")
-        if self.groups > 1 and (self.relation, self.unit) != ("add_remove", "pair"):
+        if self.unit == "individual" and (self.relation, self.max_value) != ("add_remove", 1):
+            raise ArgumentError(
+                "unit", self.unit, "individuals come and go, and each counts 1",
+                f"Pass {arg('relation', 'add_remove')} and leave out {arg('max_value')}, or pass {arg('unit', 'pair')}",
+            )  # fmt: skip
+        if self.groups > 1 and (self.relation == "replace" or self.unit == "key"):
             raise ArgumentError(
                 "groups", self.groups, "groups that are released apart are for pairs that are added or removed",
                 f"Pass {arg('relation', 'add_remove')}; a replaced pair is one removed and one "
@@ -121,7 +130,7 @@ class Privacy:
     @property
     def protects(self) -> str:
         """The relation, and what it is between if not pairs: what releases must have in common to share a budget."""
-        return self.relation if self.unit == "pair" else f"{self.relation} of keys"
+        return self.relation if self.unit == "pair" else f"{self.relation} of {self.unit}s"
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Privacy:

@@ -22,7 +22,7 @@ from ..privacy import Privacy, Relation
 from ..privacy.privacy import Unit
 from ..reading.columns import Columns, OnBad, checked_columns
 from ..reading.opened import Input
-from ..reading.wide import Zeros, long_columns
+from ..reading.wide import long_columns
 from ..statistic import Statistic, usual
 from ..wording import arg, in_python, stat
 
@@ -96,6 +96,7 @@ class Question:
                 "sampling", self.asked.sampling.rate, "a release from data uses every pair",
                 "Leave it out, or collect by the plan (Plan.open) and release that",
             )  # fmt: skip
+        object.__setattr__(self, "columns", self.columns.under(self.privacy.relation))
         self._check_people()
         self._check_values()
         self._check_persons()
@@ -128,6 +129,12 @@ class Question:
                 "max_value", self.privacy.max_value, "without a column of values every pair counts 1",
                 f"Name the column ({arg('value')}), or pass {arg('max_value', 1)}",
             )  # fmt: skip
+        if self.clips and self.privacy.unit == "individual":
+            raise ArgumentError(
+                "clip" if self.clip else "auto_max_value", True,
+                f"with {arg('unit', 'individual')} a value is a number of pairs",
+                f"Leave it out, or pass {arg('unit', 'pair')}",
+            )  # fmt: skip
         if self.columns.value is None and self.clips and self.privacy.unit == "pair":
             raise ArgumentError(
                 "value", None, "it must name the column of values that are to be clipped",
@@ -153,6 +160,11 @@ class Question:
                 f"with {arg('unit', 'key')} every key is a person",
                 f"Leave out {arg('person')}, or pass {arg('unit', 'pair')}",
             )
+        if self.columns.person is not None and privacy.unit == "individual":
+            raise ArgumentError(
+                "person", self.columns.person, "a person is protected, or an individual that a value counts",
+                f"Leave out {arg('person')}, or pass {arg('unit', 'pair')}",
+            )  # fmt: skip
         if not 1 <= self.groups_per_person <= 2**31:
             raise ArgumentError("groups_per_person", self.groups_per_person, "at least one group", "Pass 1, or a few")
         if self.columns.person is None and self.groups_per_person != 1:
@@ -234,7 +246,12 @@ class Question:
     @property
     def largest(self) -> int | None:
         """The largest value that is no error, where one was promised."""
-        return None if self.clips else self.privacy.max_value
+        return None if self.clips or self.counts_individuals else self.privacy.max_value
+
+    @property
+    def counts_individuals(self) -> bool:
+        """Whether a value says how many pairs a row is: engines/local/pour.py."""
+        return self.privacy.unit == "individual" and self.columns.value is not None
 
     @property
     def tells_skipped(self) -> bool:
@@ -272,8 +289,7 @@ def question(
     wanted = asked(usual() if statistic is None else statistic, privacy, **sizes)  # type: ignore[arg-type]  # a Privacy, or refused
     groups = given.pop("groups", None)
     listed = None if groups is None else _group_names(groups)
-    zeros: Zeros = "refused" if how.get("wide") and wanted.privacy.relation == "replace" else "absent"
-    return Question(wanted, columns, groups=listed, input=Input(zeros=zeros, **how), **given)
+    return Question(wanted, columns, groups=listed, input=Input(**how), **given)
 
 
 def warned(asked: Question) -> Question:
