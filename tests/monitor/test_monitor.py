@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ from monitor_tools import JSON, NOON, at, file_source, rows, run, totals, watch
 import stablesketch as ss
 from stablesketch import ArgumentError, CheckpointError, DataError
 from stablesketch.monitor import Monitor
+from stablesketch.monitor.block import Block, Rows
 from stablesketch.monitor.fields import LineFields
 from stablesketch.monitor.lines import Steady
 from stablesketch.monitor.state import MonitorState
@@ -247,7 +248,15 @@ def test_a_file_is_read_on_after_a_stop_and_nothing_is_late(tmp_path: Path) -> N
             asked, "log", file_source(log, follow=True), state, [lambda _, text: found.append(json.loads(text))],
             replays=True, clock=lambda start=start: (NOON + start) * 10**9,
         )  # fmt: skip
-        threading.Timer(0.8, monitor.stop).start()
+        take, quiet = monitor._take, []
+
+        def until_quiet(block: Block, read: Rows, take: Any = take, quiet: Any = quiet, monitor: Any = monitor) -> None:
+            take(block, read)
+            quiet.append(not block.lines)
+            if sum(quiet) == 3:
+                monitor.stop()
+
+        monitor._take = until_quiet  # type: ignore[method-assign]
         monitor.run()
         state.close()
         with log.open("ab") as file:
