@@ -93,6 +93,9 @@ def show(
         ("unit", relation + (f", {ledger.pairs_per_person} pair(s) a person" if ledger.pairs_per_person else "")),
         ("head", ledger.head),
     ]
+    if ledger.adaptive:
+        price = f"ε = {at_most(ledger.adaptive_price)} of what is spent, once: the price of choosing plans after a look"
+        facts.insert(2, ("adaptive", price))
     if ledger.per is not None:
         in_all = f"ε = {at_most(ledger.spent_in_all())} at δ = {at_most(ledger.delta_in_all, 3)}"
         facts.insert(3, ("all periods", f"{in_all}, for somebody who was in the data of all of them"))
