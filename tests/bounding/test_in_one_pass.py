@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
-import hashlib
 import random
 from collections import Counter
 from pathlib import Path
@@ -13,8 +11,9 @@ import pytest
 from engine_streams import rows, secret
 
 import stablesketch as ss
-from stablesketch.bounding.in_one_pass import Bounding, Candidates, Rule, _texts, kept_rows, text_of
+from stablesketch.bounding.in_one_pass import Bounding, Candidates, Rule, kept_rows
 from stablesketch.bounding.persons import bounded
+from stablesketch.bounding.ranks import Ranks
 from stablesketch.reading.columns import Columns
 from stablesketch.reading.duckdb import DuckDB
 
@@ -76,28 +75,38 @@ def test_there_is_nothing_to_keep_of_nothing(tmp_path: Path) -> None:
     assert list(kept_rows([], Bounding(1, 1, 0), secret())) == []
 
 
-def hashed(purpose: str, *texts: str) -> bytes:
-    salt = secret().derive("bounding persons").hex()
-    return hashlib.sha256((salt + purpose + "\x1f".join(texts)).encode()).digest()
+RANKS = Ranks(secret())
+
+
+def of_group(group: str) -> int:
+    return int(RANKS.of_groups(["me"], [group])[0])
+
+
+def of_pair(key: str, group: str) -> int:
+    return int(RANKS.of_pairs(["me"], [key], [group])[0])
 
 
 def brute_force(rows: list[tuple[str, str]], pairs: int, groups: int) -> list[tuple[str, str]]:
-    """The definition: the groups with the smallest hashes, and of their pairs those with the smallest."""
-    chosen = sorted({group for group, _ in rows}, key=lambda group: hashed("group", "me", group))[:groups]
+    """The definition: the groups of the smallest ranks, and of their pairs those of the smallest."""
+    chosen = sorted({group for group, _ in rows}, key=of_group)[:groups]
     left = [row for row in rows if row[0] in chosen]
-    return sorted(left, key=lambda row: hashed("pair", "me", row[1], row[0]))[:pairs]
+    return sorted(left, key=lambda row: of_pair(row[1], row[0]))[:pairs]
+
+
+def take(rule: Rule, found: Candidates[tuple[str, str]], group: str, key: str) -> None:
+    rule.take(found, (group,), lambda: of_group(group), (of_pair(key, group), (key, group)), (group, key))
 
 
 @pytest.mark.parametrize(("pairs", "groups"), [(1, 1), (1, 3), (2, 1), (3, 2), (7, 5), (50, 50)])
 def test_candidates_of_one_person_merge_in_any_order(pairs: int, groups: int) -> None:
     """Random rows, dealt to random heaps, merged in random order: what is kept is what the definition keeps."""
     dice = random.Random(f"{pairs} {groups}")
-    rule = Rule(Bounding(pairs, groups), secret())
+    rule = Rule(Bounding(pairs, groups))
     for _ in range(60):
         rows = [(f"group {dice.randrange(9)}", f"key {dice.randrange(6)}") for _ in range(dice.randrange(1, 50))]
         heaps: list[Candidates[tuple[str, str]]] = [Candidates() for _ in range(dice.randrange(1, 8))]
         for group, key in rows:
-            rule.take(dice.choice(heaps), "me", (key, group), (group,), (group, key))
+            take(rule, dice.choice(heaps), group, key)
         while len(heaps) > 1:
             taken = heaps.pop(dice.randrange(len(heaps)))
             rule.merge(dice.choice(heaps), taken)
@@ -110,22 +119,11 @@ def test_candidates_of_one_person_merge_in_any_order(pairs: int, groups: int) ->
 
 
 def test_merging_leaves_the_other_as_it_was() -> None:
-    rule = Rule(Bounding(2, 2), secret())
-    one, other = Candidates[str](), Candidates[str]()
+    rule = Rule(Bounding(2, 2))
+    one, other = Candidates[tuple[str, str]](), Candidates[tuple[str, str]]()
     for i in range(6):
-        rule.take(other, "me", (f"key {i}", "group"), ("group",), f"row {i}")
+        take(rule, other, "group", f"key {i}")
     before = list(other.rows())
     rule.merge(one, other)
-    rule.take(one, "me", ("another", "group"), ("group",), "row")
+    take(rule, one, "group", "another")
     assert list(other.rows()) == before
-
-
-def test_texts_are_those_of_columns() -> None:
-    """A cell of Python is written as the same cell of Arrow is, so engines with either keep the same rows."""
-    zone = datetime.timezone(datetime.timedelta(hours=5))
-    cells = [
-        ("é", pa.string()), (-7, pa.int64()), (b"\x00\xff", pa.binary()), (datetime.date(1969, 2, 3), pa.date32()),
-        (datetime.datetime(1969, 2, 3, 4, 5, 6, 7), pa.timestamp("us")),
-        (datetime.datetime(2026, 2, 3, 4, 5, 6, 7, zone), pa.timestamp("us", "UTC")),
-    ]  # fmt: skip
-    assert [text_of(cell) for cell, _ in cells] == [_texts(pa.array([cell], kind))[0] for cell, kind in cells]

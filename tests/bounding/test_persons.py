@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 from collections import Counter, defaultdict
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute
+import pyarrow.parquet
 import pytest
 
 import stablesketch as ss
 from stablesketch.bounding.persons import bounded
+from stablesketch.bounding.ranks import Ranks
 from stablesketch.engines.local import run
 from stablesketch.reading.columns import Columns
 from stablesketch.reading.duckdb import DuckDB
@@ -87,16 +93,59 @@ def test_no_key_and_no_group_is_favoured() -> None:
         assert all(abs(count - 500) < 150 for count in counts.values())
 
 
-def test_an_error_shows_no_salt() -> None:
-    with DuckDB() as engine:
-        columns = Columns(("k",), None, (), "u")
-        secret = ss.Secret.from_bytes(SECRET)
-        salt = secret.derive("bounding persons").hex()
-        with pytest.raises(ss.DataError, match=r"^events\.csv: ") as caught:
-            bounded(
-                engine, "select nope from nowhere", columns, pairs=1, groups=1, secret=secret, source="events.csv"
+def test_rows_are_chosen_alike_in_any_batch_thread_and_order(tmp_path: Path) -> None:
+    """200,000 rows as a table in one piece, in small pieces, dictionaries, and as Parquet, with and without others."""
+    dice = np.random.default_rng(1)
+    count = 200_000
+    columns = {
+        "k0": pa.array([f"k{i}" for i in range(50)]).take(pa.array(dice.integers(0, 50, count))),
+        "g0": pa.array([f"g{i}" for i in range(5)]).take(pa.array(dice.integers(0, 5, count))),
+        "u": pa.array(dice.integers(0, 3_000, count)),
+    }
+    whole = pa.table(columns)
+    path = tmp_path / "e.parquet"
+    pyarrow.parquet.write_table(whole, path, row_group_size=30_000)
+    shuffled = whole.take(pa.array(dice.permutation(count)))
+    coded = pa.table({name: column.dictionary_encode() for name, column in columns.items()})
+    few = whole.filter(pyarrow.compute.less(whole["u"], 100))
+    forms = [whole, shuffled, coded, pa.Table.from_batches(shuffled.to_batches(max_chunksize=97)), few]
+
+    def those(query: str, frame: object = None) -> list[Any]:
+        with DuckDB() as engine:
+            if frame is not None:
+                engine.connection.register("t", frame)
+            sql = bounded(
+                engine, query, Columns(("k",), None, ("g",), "u"), pairs=7, groups=2,
+                secret=ss.Secret.from_bytes(SECRET),
             )  # fmt: skip
-        assert salt not in str(caught.value)
+            return sorted(engine.rows(f"select u, k0, g0 from ({sql}) where u < 100", "t"))
+
+    wanted = those(f"select * from '{path}'")
+    assert len(wanted) == 7 * 100
+    for form in forms:
+        assert those("select * from t", form) == wanted
+
+
+def test_bounding_twice_takes_the_secret_of_each() -> None:
+    """As `exact --person` does, and again after the configuration was locked."""
+    rows = rows_of(25, 4)
+    columns = Columns(("k",), None, (), "u")
+    with DuckDB() as engine:
+        engine.connection.register("t", pa.table(list(zip(*rows, strict=True)), names=["u", "k0", "g0"]))
+        found = []
+        for secret in (SECRET, bytes(32), SECRET):
+            own = ss.Secret.from_bytes(secret)
+            sql = bounded(engine, "select u, k0 from t", columns, pairs=3, groups=1, secret=own)
+            found.append(sorted(engine.rows(f"select u, k0 from ({sql})", "t")))
+            engine.close_off([]) if len(found) == 1 else None
+    assert found[0] == found[2] != found[1]
+
+
+def test_keys_of_ranks_cannot_be_pickled() -> None:
+    ranks = Ranks(ss.Secret.from_bytes(SECRET))
+    with pytest.raises(ss.SecretNotPicklable):
+        pickle.dumps(ranks)
+    assert not vars(type(ranks)).get("__dict__")
 
 
 def test_release_of_people(tmp_path: Path) -> None:

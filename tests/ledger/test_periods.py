@@ -6,6 +6,7 @@ import json
 import math
 import os
 import sqlite3
+from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from test_crashes import child_of, printed_by
 import stablesketch as ss
 from stablesketch.ledger import budgets, composition
 from stablesketch.ledger.period import next_start, period_of
+from stablesketch.ledger.rows import Budget
 
 
 class Clock:
@@ -210,6 +212,53 @@ def test_edited_periods_are_noticed(monthly: ss.Ledger, exact: ss.Plan, edit: st
     with sqlite3.connect(monthly.path) as connection:
         connection.execute(edit)
     connection.close()
+    with pytest.raises(ss.LedgerCorrupt):
+        released(exact, monthly)
+
+
+def renamed(rows: list[Budget], connection: sqlite3.Connection) -> None:
+    """November becomes September, so that November has not had its budget yet."""
+    for row in rows:
+        if not row.name and row.period == "2026-11":
+            row.period = "2026-09"
+            row.write(connection)
+
+
+def larger(rows: list[Budget], connection: sqlite3.Connection) -> None:
+    for row in rows:
+        row.epsilon *= 9
+        row.write(connection)
+
+
+def moved(rows: list[Budget], connection: sqlite3.Connection) -> None:
+    for row in rows:
+        if not row.name and row.period == "2026-11":
+            row.after += 1
+            row.write(connection)
+
+
+def dropped(rows: list[Budget], connection: sqlite3.Connection) -> None:
+    """The whole's own row of the month, to which the records of a named budget do not refer."""
+    connection.execute("DELETE FROM budgets WHERE name = '' AND period = '2026-11'")
+
+
+@pytest.mark.parametrize("change", [renamed, larger, moved, dropped])
+def test_periods_that_were_edited_with_care_are_noticed_on_opening(
+    monthly: ss.Ledger, clock: Clock, exact: ss.Plan, change: Callable[[list[Budget], sqlite3.Connection], None]
+) -> None:
+    """The checksum of each row is right; the chain is not. Further releases hide where the period began."""
+    named, path = monthly.budget("marketing", epsilon=0.25, delta=1e-6), monthly.path
+    clock.set(2026, 10, 16)
+    spend(named, exact, 2)
+    clock.set(2026, 11, 16)
+    spend(named, exact, 2)
+    for _ in range(2):
+        named.charge(epsilon=1e-9, statistic="x", relation=str(monthly.relation))
+    with sqlite3.connect(path) as connection:
+        change(Budget.read_all(connection, path), connection)
+    connection.close()
+    with pytest.raises(ss.LedgerCorrupt, match=r"recorded|counted"):
+        ss.Ledger(path)
     with pytest.raises(ss.LedgerCorrupt):
         released(exact, monthly)
 

@@ -204,8 +204,8 @@ def test_columns_stored_by_type_are_read_whatever_they_are_called(tmp_path: Path
     raw = (tmp_path / "e").read_bytes()
     assert state("-", Input(stdin=io.BytesIO(raw))) == WANTED
     assert state("-", Input(stdin=io.BytesIO(gzip.compress(raw)))) == WANTED
-    write(pa.table({"app": APPS[:2], "n": [1, 0]}), tmp_path / f"f.{kind}")
-    with pytest.raises(ss.DataError, match=f"f.{kind}, row 2, column n: is below 1"):
+    write(pa.table({"app": APPS[:2], "n": [1, -1]}), tmp_path / f"f.{kind}")
+    with pytest.raises(ss.DataError, match=f"f.{kind}, row 2, column n: is negative"):
         state(str(tmp_path / f"*.{kind}"))
     write(pa.table({"app": [1, 2], "n": [1, 1]}), tmp_path / f"f.{kind}")
     with pytest.raises(ss.DataError, match=f"f.{kind}, column app: is of type BIGINT, and in .*e.{kind} of type VARC"):

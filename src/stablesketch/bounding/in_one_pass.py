@@ -1,16 +1,15 @@
-"""Bounding people where SQL must not see the salt: the rule of `bounding/persons.py`, row by row, in one pass.
+"""Bounding people where there is no DuckDB: the rule of `bounding/persons.py`, row by row, in one pass.
 
-Of each person the groups, then the pairs, with the smallest SHA-256(salt, person, what the pair is), of which the first
-64 bits count, are kept, at most so many of each: a function of that person's rows and of the secret alone, which is all
-that the proof there needs. Hashes are taken of the same text as there for numbers, text and dates, so the same rows are
-kept under the same secret; bytes and times are written otherwise, and of those others may be kept.
+Of each person the groups, then the pairs, of the smallest ranks (ranks.py) are kept, at most so many of each: a
+function of that person's rows and of the secret alone, which is all that the proof there needs. The ranks are the same
+there, so the same rows are kept under the same secret.
 
 **Candidates.** `Candidates` holds what may still be kept of one person, whatever else is met, and no more:
 
-- A group with `groups` others of smaller hash among those met so far has as many when all are met. So only the
+- A group with `groups` others of smaller rank among those met so far has as many when all are met. So only the
   `groups` smallest are held; and one that was let go comes back in vain, since those before it never leave but for
   smaller ones.
-- In the same way a pair with `pairs` others of smaller hash in its own group is not kept at the end, and each group
+- In the same way a pair with `pairs` others of smaller rank in its own group is not kept at the end, and each group
   needs its `pairs` smallest.
 
 The `groups` smallest of all groups, and of all their pairs the `pairs` smallest, are then among the candidates,
@@ -23,19 +22,22 @@ parts. No more than `groups` times 4 · `pairs` candidates of one person are hel
 from __future__ import annotations
 
 import datetime
-import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, TypeVar
+
+import numpy as np
 
 from ..errors import ArgumentError
 from ..reading.libraries import need
+from ..reading.numpy_arrow import from_numpy
 from ..secret import Secret
+from .ranks import Ranks
 
-_BETWEEN = "\x1f"
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 Texts = tuple[str, ...]
-Rank = tuple[bytes, Texts]  # a hash; between equal ones the texts decide
+Rank = tuple[int, tuple[Any, ...]]  # between equal ones the cells decide
 Row = TypeVar("Row")  # whatever finds a row again
 
 
@@ -67,20 +69,17 @@ class Candidates(Generic[Row]):
 
 
 class Rule:
-    """Which rows are kept, under one secret. It holds the salt: make it where it is used."""
+    """Which rows are kept."""
 
-    def __init__(self, bounding: Bounding, secret: Secret) -> None:
+    def __init__(self, bounding: Bounding) -> None:
         self._most = bounding
-        self._salt = secret.derive("bounding persons").hex()
 
-    def take(self, found: Candidates[Row], person: str, columns: Texts, group: Texts, row: Row) -> None:
-        """Remembers a row, if it can still be one of those that are kept. `columns` are all, those of the group too."""
-        if group not in found.groups:
-            rank = (self._hash("group", person, *group) if group else b"", group)
-            if not self._admitted(found, group, rank):
-                return
+    def take(self, found: Candidates[Row], group: Texts, of_group: Callable[[], int], rank: Rank, row: Row) -> None:
+        """Remembers a row of this rank, if it can still be one of those that are kept. `of_group` ranks its group."""
+        if group not in found.groups and not self._admitted(found, group, (of_group() if group else 0, group)):
+            return
         ones = found.groups[group][1]
-        ones.append(((self._hash("pair", person, *columns), columns), row))
+        ones.append((rank, row))
         if len(ones) >= 4 * self._most.pairs:
             self._cut(ones)
 
@@ -111,26 +110,26 @@ class Rule:
         ones.sort(key=lambda one: one[0])
         del ones[self._most.pairs :]
 
-    def _hash(self, purpose: str, *texts: str) -> bytes:
-        return hashlib.sha256(f"{self._salt}{purpose}{_BETWEEN.join(texts)}".encode()).digest()[:8]
-
 
 def kept_rows(batches: Iterable[Any], bounding: Bounding, secret: Secret) -> Iterator[Any]:
     """The rows that are kept of rows sorted by person; the columns are k0, ..., v, g0, ..., u, and no cell is null."""
-    rule = Rule(bounding, secret)
+    rule, ranks = Rule(bounding), Ranks(secret)
     held: dict[int, Any] = {}  # batches with candidates of a person that is not finished
-    person: str | None = None
+    person: Any = None
     found: Candidates[tuple[int, int]] = Candidates()  # of batches and rows
     for number, batch in enumerate(batches):
         held[number] = batch
         chosen: list[tuple[int, int]] = []
-        for row, texts in enumerate(zip(*(_texts(column) for column in batch.columns), strict=True)):
-            *columns, own = texts
+        *columns, people = batch.columns
+        names = columns[len(columns) - bounding.group_columns :]
+        of_groups = ranks.of_groups(people, *names).tolist()
+        of_pairs = ranks.of_pairs(people, *columns).tolist()
+        for row, (own, *cells) in enumerate(zip(*map(_cells, [people, *columns]), strict=True)):
             if own != person:
                 chosen += rule.kept(found)
                 person, found = own, Candidates()
-            group = tuple(columns[len(columns) - bounding.group_columns :])
-            rule.take(found, own, tuple(columns), group, (number, row))
+            group = tuple(cells[len(cells) - bounding.group_columns :])
+            rule.take(found, group, partial(of_groups.__getitem__, row), (of_pairs[row], tuple(cells)), (number, row))
         yield from _taken(held, chosen)
         still = {which for which, _ in found.rows()}
         held = {which: batch for which, batch in held.items() if which in still}
@@ -147,17 +146,18 @@ def _taken(held: dict[int, Any], chosen: list[tuple[int, int]]) -> Iterator[Any]
     places: dict[int, list[int]] = {}
     for which, row in sorted(chosen):
         places.setdefault(which, []).append(row)
-    return (held[which].take(need("pyarrow").array(rows)) for which, rows in places.items())
+    return (held[which].take(from_numpy(np.array(rows))) for which, rows in places.items())
 
 
-def _texts(column: Any) -> list[str]:
-    if need("pyarrow.types").is_timestamp(column.type):
+def _cells(column: Any) -> list[Any]:
+    if need("pyarrow.types").is_timestamp(column.type):  # Python's own have no nanoseconds
         column = column.cast(need("pyarrow").int64())
-    return [text_of(cell) for cell in column.to_pylist()]
+    cells: list[Any] = column.to_pylist()
+    return cells
 
 
 def text_of(cell: Any) -> str:
-    """A cell as text, as SQL would write it; bytes in hexadecimal, a time in microseconds since 1970."""
+    """A cell as text; bytes in hexadecimal, a time in microseconds since 1970."""
     if isinstance(cell, bytes):
         return cell.hex()
     if isinstance(cell, datetime.datetime):

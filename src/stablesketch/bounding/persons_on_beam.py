@@ -14,12 +14,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ..errors import DataError
+from ..errors import ArgumentError, DataError
 from ..reading.elements import NAME, Pair, kinds
 from ..reading.libraries import need
 from ..secret import Secret
 from .groups import Name
 from .in_one_pass import Bounding, Candidates, Rule, text_of
+from .ranks import Ranks
 
 beam = need("apache_beam", "beam")
 
@@ -43,21 +44,22 @@ def kept_pairs(element: tuple[str, list[Kept]]) -> Iterator[tuple[Name, Any]]:
 class BoundFn(beam.CombineFn):  # type: ignore[misc, name-defined]  # Beam is untyped
     """Combines the pairs of one person, which Beam guarantees if the person is the key, into those that are kept.
 
-    It is pickled with the pipeline; the secret, which `find` leads to, and the salt that is derived from it, are not.
+    It is pickled with the pipeline; the secret, which `find` leads to, and the keys that are derived from it, are not.
     """
 
     def __init__(self, bounding: Bounding, find: Callable[[], Secret], *, weighted: bool) -> None:
         super().__init__()
-        self._bounding, self._find, self._weighted = bounding, find, weighted
-        self._made: Rule | None = None
+        self._find, self._weighted = find, weighted
+        self._rule = Rule(bounding)
+        self._made: Ranks | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_made": None}
 
     @property
-    def _rule(self) -> Rule:
+    def _ranks(self) -> Ranks:
         if self._made is None:
-            self._made = Rule(self._bounding, self._find())
+            self._made = Ranks(self._find())
         return self._made
 
     def create_accumulator(self) -> Held:
@@ -66,14 +68,16 @@ class BoundFn(beam.CombineFn):  # type: ignore[misc, name-defined]  # Beam is un
     def add_input(self, held: Held, pair: Pair) -> Held:
         """Remembers a pair that may be kept."""
         keys = pair.key if isinstance(pair.key, tuple) else (pair.key,)
-        columns = [*map(text_of, keys), *([str(pair.value)] if self._weighted else []), *pair.group]
+        cells = [*keys, *([pair.value] if self._weighted else []), *pair.group]
         (kind,) = kinds([pair.person])
         try:
-            self._rule.take(
-                held[1], text_of(pair.person), tuple(columns), pair.group, (pair.group, pair.key, pair.value)
-            )
-        except UnicodeEncodeError:
+            rank = self._ranks.of_pairs([pair.person], *([cell] for cell in cells)).item()
+        except ArgumentError:  # of other types an element has been refused before
             raise DataError(NAME, "a text is not valid Unicode", "Repair the input") from None
+        self._rule.take(
+            held[1], pair.group, lambda: self._ranks.of_groups([pair.person], *([name] for name in pair.group)).item(),
+            (rank, tuple(map(text_of, cells))), (pair.group, pair.key, pair.value),
+        )  # fmt: skip
         return _one_kind(held[0], kind), held[1]
 
     def merge_accumulators(self, accumulators: Iterable[Held]) -> Held:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from ..errors import ArgumentError
 from ..ledger import Ledger
 from ..ledger.fitting import MANY
 from ..ledger.period import Per
@@ -96,6 +97,7 @@ def show(
         in_all = f"ε = {at_most(ledger.spent_in_all())} at δ = {at_most(ledger.delta_in_all, 3)}"
         facts.insert(3, ("all periods", f"{in_all}, for somebody who was in the data of all of them"))
     fact_table(f"Ledger {file}", facts)
+    note(f"keep the head elsewhere. Later it tells if the ledger was changed: stablesketch ledger verify {file} --head")
     if records:
         plain_table(
             ["release", "date (UTC)", "label", "statistic", "ε", "δ", "left after"],
@@ -122,6 +124,30 @@ def _forecast(more: int | None, like: str, period: str | None) -> str:
         return "say what is to come: --plan plan.json"
     count = f"{more:,} more" if more < MANY else f"{MANY:,} more, or beyond that,"
     return f"{count} {like} would fit{_during(period)}"
+
+
+@app.command("verify")
+def verify(
+    file: File,
+    head: Annotated[
+        str | None,
+        typer.Option(help="A head kept from earlier, as ledger show prints it: all that was there still is."),
+    ] = None,
+) -> None:
+    """Checks every record, and with --head that the file was not rolled back, replaced or rewritten since."""
+    ledger = options.open_ledger(file)
+    try:
+        ledger.verify(since=head)
+    except ArgumentError:
+        raise typer.BadParameter(
+            f"--head must be a number, a colon and 64 hex digits, got {head!r}. Copy it from: "
+            f"stablesketch ledger show {file}"
+        ) from None
+    found = f"{_releases(len(ledger))}, head {ledger.head}"
+    if head is None:
+        note(f"{file} agrees with itself: {found}. To notice an older copy as well, keep the head, and pass it: --head")
+    else:
+        note(f"{file} has all that it had at {head}, unchanged: {found}")
 
 
 @app.command("plan")

@@ -71,10 +71,10 @@ Wide = Annotated[
 OnBad = Annotated[Literal["error", "skip"], in_data(help="What to do with invalid rows: error or skip.")]
 Clip = Annotated[bool, in_data("--clip", help="Clip values above --max-value instead of refusing them.")]
 Unit = Annotated[
-    Literal["pair", "key"] | None,
+    Literal["pair", "key", "individual"] | None,
     in_privacy(
-        help="What is protected: pairs, or whole keys, where every key is one person. atkinson and "
-        "generalised_entropy are about keys."
+        help="What is protected: pairs; whole keys, where every key is one person, as for atkinson and "
+        "generalised_entropy; or individuals, of which a value counts so many (the default of --wide)."
     ),
 ]
 Epsilon = Annotated[float | None, in_privacy(help="Maximum ε.")]

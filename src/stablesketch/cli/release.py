@@ -70,7 +70,7 @@ stablesketch release wages.csv --key id --value wage --max-value 1500 --statisti
 
 stablesketch release 'events/*.csv.gz' --key app --epsilon 1 --delta 1e-9 --engine spark --master 'local[*]'
 
-stablesketch release species.csv --wide --by site --groups sites.txt --max-value 500 --epsilon 1 --delta 1e-9
+stablesketch release species.csv --wide --by site --groups sites.txt --epsilon 1 --delta 1e-9
 
 stablesketch release all.ssk --secret s.key"""
 
@@ -197,7 +197,12 @@ def release(
     related = relation or usual_relation(wanted)
     auto = AutoMaxValue() if max_value == "auto" else None
     largest = 1 if max_value is None or auto is not None else int(max_value)
-    if (value is not None or wide) and max_value is None:
+    if unit is None and wide and max_value is None and not clip and person is None and related == "add_remove":
+        unit = "individual"
+        note(
+            "a cell counts individuals, and one of them is protected. To protect a whole cell, bound it: --max-value N"
+        )
+    if (value is not None or wide) and max_value is None and unit != "individual":
         valued = "--wide" if wide else "--value"
         raise typer.BadParameter(f"{valued} needs --max-value: a bound on one pair's value. Try --max-value auto.")
     counted = pairs is None and may_count_pairs(related, by)

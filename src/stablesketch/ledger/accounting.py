@@ -176,8 +176,8 @@ class ComposedCost:
 
 
 def _between(relation: str) -> str:
-    """What a mechanism sees of the unit: a person who comes or goes is pairs that come or go."""
-    return relation.removesuffix(" of people")
+    """What a mechanism sees of the unit: a person, or an individual, who comes or goes is pairs that do."""
+    return relation.removesuffix(" of people").removesuffix(" of individuals")
 
 
 def _compose(one: Law | LossMoment, other: Law | LossMoment) -> Law | LossMoment:

@@ -7,14 +7,14 @@ from typing import get_args
 from ..errors import ArgumentError, ArgumentTypeError
 from ..privacy import Relation
 from ..wording import arg
-from .record import PEOPLE, Ask
+from .record import INDIVIDUALS, PEOPLE, Ask
 
 _MOST = 2**53
 
 
 def check_unit(relation: object, pairs_per_person: object) -> None:
     known = [f"{each}{unit}" for each in get_args(Relation) for unit in ("", " of keys")]
-    if relation is not None and relation not in (*known, PEOPLE):
+    if relation is not None and relation not in (*known, PEOPLE, INDIVIDUALS):
         raise ArgumentError(
             "relation", relation, f"must be 'replace', 'add_remove' or {PEOPLE!r}", "Choose one of these"
         )
@@ -50,7 +50,7 @@ def checked_part(part: object, ask: Ask) -> tuple[str, str] | None:
         raise ArgumentError(
             "part", part, "must be the names of a partition and of a part", 'Pass ("country", "FR"), for example'
         )
-    if ask.relation not in ("add_remove", PEOPLE):
+    if ask.relation not in ("add_remove", PEOPLE, INDIVIDUALS):
         raise ArgumentError(
             "part", part, "can be used only with add_remove",
             f"Plan with {arg('relation', 'add_remove')}, or leave {arg('part')} "

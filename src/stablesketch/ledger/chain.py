@@ -6,6 +6,7 @@ after the release that was the last when it was made.
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator
@@ -60,35 +61,51 @@ class Chain:
                 f"{number}"
             )
 
-    def _links(self, number: int, chain: bytes) -> list[bytes]:
+    def _links(self, number: int, chain: bytes, made: dict[int, list[Budget]] | None = None) -> list[bytes]:
         """The chain after a release, and after each budget that was made before the next one."""
         links = [chain]
-        for budget in self._budgets:
-            if budget.after == number:
-                links.append(budget.linked(links[-1]))
+        for budget in (self._made() if made is None else made).get(number, ()):
+            links.append(budget.linked(links[-1]))
         return links
 
+    def _made(self) -> dict[int, list[Budget]]:
+        """The budgets, those of periods among them, by the number of releases that came before."""
+        made: dict[int, list[Budget]] = {}
+        for budget in self._budgets:
+            made.setdefault(budget.after, []).append(budget)
+        return made
+
     def check_end(self) -> None:
-        """That the records end where the head says, and the links of the last of them and of every budget are right."""
-        last = self._head.releases
+        """That the records end where the head says, that no row of a budget is missing, and that the links of the last
+        records and of every budget are right, those of every period among them: a period that had another name, or no
+        row, would be given its budget again.
+        """
+        last, counts = self._head.releases, {("", False): -self._head.releases}
         if self._connection.execute("SELECT max(number) FROM releases").fetchone()[0] not in (last, last or None):
             raise self.damaged("there are more or fewer releases than it counted")
-        made = {budget.after for budget in self._budgets if not budget.period}  # of periods: budgets.py
-        for number in sorted({max(last - 1, 0), last} | made):
-            self._check_step(number)
-
-    def _check_step(self, number: int) -> None:
-        """From one release to the next, or to the head: two rows are read."""
-        query = f"{_ROWS} WHERE number BETWEEN ? AND ? ORDER BY number"
-        rows = self._connection.execute(query, (max(number, 1), min(number + 1, self._head.releases))).fetchall()
-        before = bytes(32) if not number else rows[0][-1] if rows and rows[0][0] == number else b""
-        end = self._links(number, before)[-1]
-        if number == self._head.releases:
-            right = end == self._head.chain
-        else:
-            right = bool(rows) and self._chained(end, rows[-1], *self._tables()) == rows[-1][-1]
-        if not right:
-            raise self.damaged(f"a budget, or what was recorded after release {number}, is not what was recorded")
+        for budget in self._budgets:
+            if not budget.name and not budget.period:
+                counts["", False] += budget.releases
+            if budget.per:
+                key, sign = (budget.name, True), 1 if budget.period else -1
+                counts[key] = counts.get(key, 0) + sign * budget.releases
+        if any(counts.values()):
+            raise self.damaged("a budget has more or fewer releases than it counted")
+        made = self._made()
+        numbers = sorted({max(last - 1, 0), last, *made})
+        wanted = json.dumps(sorted({*numbers, *(number + 1 for number in numbers)}))
+        query = f"{_ROWS} WHERE number IN (SELECT value FROM json_each(?))"
+        rows = {row[0]: row for row in self._connection.execute(query, (wanted,))}
+        tables = self._tables()
+        for number in numbers:
+            before = bytes(32) if not number else rows[number][-1] if number in rows else b""
+            end, following = self._links(number, before, made)[-1], rows.get(number + 1)
+            if number == last:
+                right = end == self._head.chain
+            else:
+                right = following is not None and self._chained(end, following, *tables) == following[-1]
+            if not right:
+                raise self.damaged(f"a budget, or what was recorded after release {number}, is not what was recorded")
 
     def _tables(self) -> tuple[dict[int, str], dict[int, Budget]]:
         kinds = dict(self._connection.execute("SELECT id, content FROM kinds").fetchall())
@@ -105,7 +122,8 @@ class Chain:
         """The releases in order, and what each asked for; with `check`, each held to its place in the chain."""
         kinds, budgets = self._tables()
         asks: dict[int, Ask] = {}
-        chain, count = self._links(0, bytes(32))[-1], 0
+        made = self._made()
+        chain, count = self._links(0, bytes(32), made)[-1], 0
         for row in self._connection.execute(f"{_ROWS} ORDER BY number"):
             number, time, label, budget, kind, fingerprint, partition, part, spent, link = row
             if kind not in kinds or budget not in budgets:
@@ -114,7 +132,7 @@ class Chain:
                 count += 1
                 if number != count or self._chained(chain, row, kinds, budgets) != link:
                     raise self.damaged(f"release {count} is not what was recorded, or is missing")
-                chain = self._links(number, link)[-1]
+                chain = self._links(number, link, made)[-1]
             if kind not in asks:
                 asks[kind] = Ask.from_json(kinds[kind])
             ask = asks[kind]

@@ -17,6 +17,7 @@ from ..privacy import Privacy
 from ..privacy.charge import Charge
 
 PEOPLE = "add_remove of people"  # everything that one person did
+INDIVIDUALS = "add_remove of individuals"  # one of those that a value counts
 _FORMAT = "stablesketch-ledger/1"
 _LONGEST = 1_000_000  # characters that say what is released
 

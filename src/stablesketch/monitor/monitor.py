@@ -20,6 +20,7 @@ import numpy as np
 from ..errors import ArgumentError, BudgetExceeded, CheckpointError, DataError
 from ..ledger import Ledger
 from ..reading.duckdb import DuckDB, prefetched
+from ..wording import arg
 from .block import Block, Rows
 from .lines import Clock, Steady
 from .open_windows import OpenWindows
@@ -135,7 +136,9 @@ class Monitor:
     def _take(self, block: Block, rows: Rows) -> None:
         if rows.bad and self._watch.on_bad == "error":
             raise DataError(
-                self._name, "a line cannot be used as a row", "Repair the input, or skip such lines (on_bad='skip')"
+                self._name,
+                "a line cannot be used as a row",
+                f"Repair the input, or skip such lines ({arg('on_bad', 'skip')})",
             )
         if block.note:
             self._note(block.now, block.note)
@@ -162,7 +165,7 @@ class Monitor:
             raise DataError(
                 self._name,
                 "the time of a line is in the future",
-                "Repair its clock, or skip such lines (on_bad='skip')",
+                f"Repair its clock, or skip such lines ({arg('on_bad', 'skip')})",
             )
         for name, more in (("rows", len(windows)), ("bad", rows.bad), ("late", late), ("early", early)):
             self.counters[name] += more

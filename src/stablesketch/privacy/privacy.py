@@ -12,7 +12,7 @@ from ..numeric import checked_real, is_whole
 from ..wording import arg
 
 Relation = Literal["replace", "add_remove"]
-Unit = Literal["pair", "key"]
+Unit = Literal["pair", "key", "individual"]
 
 _LEAST_EPSILON = 1e-100  # noise for less than that is beyond what a float holds
 # Integers up to here survive JSON and a float.
@@ -39,6 +39,10 @@ class Privacy:
     value up to `max_value`, and no key has two. `pairs_per_person` is then how many keys a person may have. That every
     key comes once, with its whole total, is a promise: files and frames are added up by key before they are counted, an
     `update` of one's own has to see to it.
+
+    With `unit="individual"` a row of data with value n is n individuals, and one of them is protected: n pairs of value
+    1. It is for counts, as in tables of species, and needs no `max_value`. Somebody who is a whole cell, or several of
+    those counted, is protected less: use `unit="pair"` with a `max_value` to protect a cell.
 
     `groups` is for tables: over how many groups, each released by itself under this same privacy, the pairs of one
     person may be spread. All of them together are then (ε, δ)-private, not each alone.
@@ -88,7 +92,7 @@ class Privacy:
         if self.relation not in get_args(Relation):
             raise ArgumentError("relation", self.relation, "must be 'replace' or 'add_remove'", "Choose one of them")
         if self.unit not in get_args(Unit):
-            raise ArgumentError("unit", self.unit, "must be 'pair' or 'key'", "Choose one of them")
+            raise ArgumentError("unit", self.unit, "must be 'pair', 'individual' or 'key'", "Choose one of them")
         _check_range("pairs", self.pairs, 0, "Pass the minimum number of pairs, or 0 if it is not known")
         _check_range("total", self.total, 0, "Pass the minimum sum of all values, or 0 if it is not known")
         _check_range("max_value", self.max_value, 1, "Pass the largest value of a pair, or 1 for plain counts")
@@ -96,7 +100,13 @@ class Privacy:
         _check_range(
             "groups", self.groups, 1, "Pass the maximum number of groups of one person, or 1 if there are no groups"
         )
-        if self.groups > 1 and (self.relation, self.unit) != ("add_remove", "pair"):
+        if self.unit == "individual" and (self.relation, self.max_value) != ("add_remove", 1):
+            raise ArgumentError(
+                "unit", self.unit, "can be used only with add_remove and without a maximum value",
+                f"Pass {arg('relation', 'add_remove')} and leave out {arg('max_value')}, or pass {arg('unit', 'pair')}",
+                because="individuals come and go, and each counts 1",
+            )  # fmt: skip
+        if self.groups > 1 and (self.relation == "replace" or self.unit == "key"):
             raise ArgumentError(
                 "groups", self.groups, "must be 1 unless pairs are added or removed",
                 f"Pass {arg('relation', 'add_remove')}. A replaced pair is one removed and one "
@@ -122,7 +132,7 @@ class Privacy:
     @property
     def protects(self) -> str:
         """The relation, and what it is between if not pairs: what releases must have in common to share a budget."""
-        return self.relation if self.unit == "pair" else f"{self.relation} of keys"
+        return self.relation if self.unit == "pair" else f"{self.relation} of {self.unit}s"
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Privacy:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ..errors import ArgumentError, ArgumentTypeError, DataError
@@ -12,6 +12,8 @@ from ..wording import arg
 from .header import Doubt, missing_column
 
 OnBad = Literal["error", "skip"]
+Zeros = Literal["absent", "refused", "kept"]
+ZERO_REFUSED = "is 0: under replace the number of pairs is public, and a 0 is not a pair"
 
 _INTEGERS = frozenset(["TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"])
 _KEYS = _INTEGERS | {"VARCHAR", "BLOB", "DATE", "UUID", "JSON"}
@@ -21,12 +23,25 @@ _LARGEST = 2**53
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of a stream of pairs: what is the key, and where there are such, value, group and person."""
+    """The columns of a stream of pairs: what is the key, and where there are such, value, group and person.
+
+    A row of value 0 says that a key is absent, and is no pair. Under add_remove such rows are left out wherever data
+    are read, before people are bounded, groups are chosen or anything is counted. So a table with zeros and one without
+    are the same stream; a row that is added or removed is one pair or none, whatever its value, and the neighbours are
+    those of `Privacy`. How many zeros there were is told nowhere. Under replace the number of pairs is public, and a
+    row that is replaced must be a pair again: a 0 would make two neighbours of different lengths, which no ε there is
+    about. It is refused. `exact`, which is for the curator's eyes, has them kept, to show groups of nothing else.
+    """
 
     key: tuple[str, ...]
     value: str | None = None
     by: tuple[str, ...] = ()
     person: str | None = None
+    zeros: Zeros = "absent"
+
+    def under(self, relation: str) -> Columns:
+        """The same, with what becomes of zeros under a relation."""
+        return replace(self, zeros="refused" if relation == "replace" else "absent")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -53,7 +68,7 @@ class Columns:
 class BadRow:
     """A way for a row not to be a pair: the column, an SQL condition, what is wrong and what to do.
 
-    Numbers below `below` or above `above` are bad, where one of them is given; else what is null.
+    Numbers below `below`, above `above` or equal to `at` are bad, where one of them is given; else what is null.
     """
 
     column: str
@@ -62,12 +77,17 @@ class BadRow:
     way_out: str
     below: int | None = None
     above: int | None = None
+    at: int | None = None
 
     def holds(self, item: Any) -> bool:
         """The condition without SQL, for an item of a typed column."""
-        if self.below is None and self.above is None:
+        if self.below is None and self.above is None and self.at is None:
             return item is None
-        return item is not None and bool(item < self.below if self.below is not None else item > self.above)
+        if item is None:
+            return False
+        if self.at is not None:
+            return bool(item == self.at)
+        return bool(item < self.below if self.below is not None else item > self.above)
 
     def error(self, source: str, row: int | None, column: str) -> DataError:
         """The error. What stands there is somebody's, and messages end in logs: it is not shown."""
@@ -199,6 +219,15 @@ def selection(columns: Columns, *, text: bool, checked: bool) -> str:
     return ", ".join(parts)
 
 
+def is_zero(columns: Columns, *, text: bool) -> str:
+    """SQL for a row of value 0, in words that both DuckDB and Spark know; null counts as not."""
+    if columns.value is None:
+        return "false"
+    value = quoted(columns.value)
+    zero = f"{value} <> '' and translate({value}, '0', '') = ''" if text else f"{value} = 0"
+    return f"coalesce({zero}, false)"
+
+
 def bad_rows(columns: Columns, *, text: bool, largest: int | None, way_out: str = "") -> list[BadRow]:
     """Every way for a row not to be a pair. A value above `largest`, the promised one, is told, never skipped.
 
@@ -206,7 +235,9 @@ def bad_rows(columns: Columns, *, text: bool, largest: int | None, way_out: str 
     """
     fill = way_out or f"Drop such rows first, fill them, or skip them ({arg('on_bad', 'skip')})"
     empty = "is empty or null" if text else "is null"
-    found = [BadRow(name, f"{quoted(name)} is null", empty, fill) for name in columns.names]
+    absent = columns.zeros == "absent" and columns.value is not None
+    unless = f" and not {is_zero(columns, text=text)}" if absent else ""  # which is left out, whatever else is there
+    found = [BadRow(name, f"{quoted(name)} is null{unless}", empty, fill) for name in columns.names]
     if columns.value is None:
         return found
     value = quoted(columns.value)
@@ -216,10 +247,14 @@ def bad_rows(columns: Columns, *, text: bool, largest: int | None, way_out: str 
         found.append(BadRow(columns.value, f"not {digits}", "is not a whole number", fill))
         number = f"try_cast({value} as decimal(38, 0))"
         found.append(BadRow(columns.value, f"{number} is null", "is above 2^53", "Use a coarser unit"))
+    if columns.zeros == "refused":
+        add_remove = f"Pass {arg('relation', 'add_remove')}, where a 0 is an absent key"
+        add_remove += "" if way_out else f", or skip such rows ({arg('on_bad', 'skip')})"
+        found.append(BadRow(columns.value, is_zero(columns, text=text), ZERO_REFUSED, add_remove, at=0))
     least = way_out or (
-        f"Leave such rows out: skip them ({arg('on_bad', 'skip')}), or select the others in SQL (where ... >= 1)"
+        f"Leave such rows out: skip them ({arg('on_bad', 'skip')}), or select the others in SQL (where ... >= 0)"
     )
-    found.append(BadRow(columns.value, f"{number} < 1", "is below 1, and values are 1 or more", least, below=1))
+    found.append(BadRow(columns.value, f"{number} < 0", "is negative, and values are 0 or more", least, below=0))
     found.append(BadRow(columns.value, f"{number} > {_LARGEST}", "is above 2^53", "Use a coarser unit", above=_LARGEST))
     if largest is not None and largest < _LARGEST:
         way_out = f"Clip values to {largest:,} ({arg('clip', True)}), or promise a larger one ({arg('max_value')})"

@@ -19,7 +19,7 @@ import numpy as np
 from ..errors import ArgumentError, ArgumentTypeError, DataError
 from ..sketch.columns import MAX_WEIGHT
 from ..wording import arg
-from .columns import BadRow, Columns, OnBad, bad_rows, no_key, no_value
+from .columns import BadRow, Columns, OnBad, Zeros, bad_rows, no_key, no_value
 
 NAME = "the PCollection"
 _USUAL = frozenset([str, int])  # types of nearly all keys, groups and people
@@ -50,13 +50,14 @@ def check_elements(**there: object) -> None:
 
 @dataclass(frozen=True)
 class ElementReader:
-    """Elements → pairs. `largest` is the promised max_value, None if larger values are clipped."""
+    """Elements → pairs. `largest` is the promised max_value, None if larger values are clipped; zeros: columns.py."""
 
     persons: bool
     by: bool
     weighted: bool
     largest: int | None
     on_bad: OnBad = "error"
+    zeros: Zeros = "absent"
 
     def __post_init__(self) -> None:
         check_elements(person=self.persons, by=self.by)
@@ -64,7 +65,7 @@ class ElementReader:
             raise ArgumentError("on_bad", self.on_bad, "must be 'error' or 'skip'", "Choose one of them")
 
     def read(self, element: Any) -> Pair | None:
-        """The pair, or None if it is skipped. What is of a wrong type, or above what was promised, never is."""
+        """The pair, or None if it is skipped: never what has a value of a wrong type, or above what was promised."""
         person: Any = None
         group: Any = None
         key, value = element, 1
@@ -93,14 +94,17 @@ class ElementReader:
         return element
 
     def _read(self, person: Any, group: Any, key: Any, value: Any) -> Pair | None:
+        of: type = type(value)
+        if self.weighted and self.zeros == "absent" and _kind(of) == "whole number" and value == 0:
+            return None
         keys = _parts("key", key)
         groups = _parts("group", group) if self.by else ()
         items = [*(("key", one) for one in keys), *(("group", one) for one in groups)]
         items += [("value", value)] if self.weighted else []
         items += [("person", person)] if self.persons else []
         for column, item in items:
-            bad = bad_item(column, item, self.largest)
-            if bad is not None and self.on_bad == "skip" and bad in _bad_items(None)[column]:
+            bad = bad_item(column, item, self.largest, self.zeros)
+            if bad is not None and self.on_bad == "skip" and bad in _bad_items(None, self.zeros)[column]:
                 return None
             if bad is not None:
                 raise bad.error(NAME, None, column)
@@ -118,11 +122,11 @@ def _parts(column: str, item: Any) -> tuple[Any, ...]:
     return item if isinstance(item, tuple) else (item,)
 
 
-def bad_item(column: str, item: Any, largest: int | None) -> BadRow | None:
+def bad_item(column: str, item: Any, largest: int | None, zeros: Zeros = "refused") -> BadRow | None:
     """What is wrong with a key, value, group or person, if anything is. A wrong type is raised."""
     if item is not None:
         _check_type(column, item)
-    return next((bad for bad in _bad_items(largest)[column] if bad.holds(item)), None)
+    return next((bad for bad in _bad_items(largest, zeros)[column] if bad.holds(item)), None)
 
 
 def _check_type(column: str, item: Any) -> None:
@@ -137,8 +141,8 @@ def _check_type(column: str, item: Any) -> None:
 
 
 @cache
-def _bad_items(largest: int | None) -> dict[str, list[BadRow]]:
-    columns = Columns(("key",), "value", ("group",), "person")
+def _bad_items(largest: int | None, zeros: Zeros) -> dict[str, list[BadRow]]:
+    columns = Columns(("key",), "value", ("group",), "person", zeros)
     every = bad_rows(columns, text=False, largest=largest)
     return {name: [one for one in every if one.column == name] for name in columns.names}
 

@@ -138,7 +138,9 @@ def _json(duckdb: DuckDB, files: Sequence[Path], columns: Columns, on_bad: OnBad
     """Columns are read as text, as they are written, so that a file of numbers and one of texts have the same keys."""
     if not any(_begins(path) for path in files):
         raise empty(_name(duckdb, files))
-    have = duckdb.types(f"select * from read_json({_literal(files)})", _name(duckdb, files))
+    have = _json_names(duckdb, files)
+    if not columns.key or not set(columns.names) <= set(have):  # a key of a wide table may be in the last record alone
+        have = dict(each for path in files for each in _json_names(duckdb, [path], ", sample_size=-1").items())
     fields = ", ".join(f"{text_literal(name)}: 'VARCHAR'" for name in columns.picked(have) if name in have)
     lenient = ", ignore_errors=true" if on_bad == "skip" else ""
     shown = fields.replace("{", "{{").replace("}", "}}")
@@ -146,6 +148,12 @@ def _json(duckdb: DuckDB, files: Sequence[Path], columns: Columns, on_bad: OnBad
     table = _table(duckdb, files, reader, list(have), 1)
     table.doubt = "fields"
     return table
+
+
+def _json_names(duckdb: DuckDB, files: Sequence[Path], sampled: str = "") -> dict[str, str]:
+    """The fields of a sample of the records, or of all. DuckDB would take more than 200 of them for one MAP."""
+    query = f"select * from read_json({_literal(files)}, map_inference_threshold=-1{sampled})"
+    return duckdb.types(query, _name(duckdb, files))
 
 
 def _begins(path: Path) -> bool:

@@ -22,7 +22,7 @@ from .sqlite import sqlite_stream
 from .streams import Stream, arrow_stream, csv_stream
 from .tables import Table
 from .text_lines import line_stream
-from .wide import Zeros, long_form, melted, source_columns
+from .wide import long_form, melted, source_columns
 
 _SQLITE = b"SQLite format 3\x00"
 
@@ -36,7 +36,6 @@ class Input:
     delimiter: str | None = None
     sql: str | None = None
     wide: bool = False
-    zeros: Zeros = "absent"  # in a wide table
     stdin: BinaryIO | None = None
 
 
@@ -59,9 +58,9 @@ def opened(duckdb: DuckDB, data: object, columns: Columns, how: Input, on_bad: O
         asked = source_columns(columns)
         source = opened(duckdb, data, asked, replace(how, wide=False), on_bad)
         if isinstance(source, Stream) and source.text:
-            return melted(duckdb, source, columns, how.zeros)
+            return melted(duckdb, source, columns)
         table = source.kept(duckdb, asked, on_bad) if isinstance(source, Stream) else source
-        return long_form(table, columns, how.zeros)
+        return long_form(table, columns)
     if how.sql is not None:
         return _queried(duckdb, data, columns, how.sql)
     if isinstance(data, str | os.PathLike):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import DataError
-from .columns import BadRow, Cast, Columns, OnBad, bad_rows, checked_types, selection
+from .columns import BadRow, Cast, Columns, OnBad, bad_rows, checked_types, is_zero, selection
 from .duckdb import DuckDB
 from .header import Doubt
 
@@ -36,7 +36,6 @@ class Table:
     place: Callable[[int], tuple[str, int]] | None = None  # of a row, where several files became one table
     numbered: str = "row_number() over ()"  # SQL for the number of a row
     cell_of: str = "null"  # SQL for the column that a value stands in, where that differs by row: wide.py
-    refused: list[BadRow] = field(default_factory=list)  # what else is no pair here
     way_out: str = ""  # of rows that are no pairs, where they cannot be dropped or skipped
     counted: bool = False  # whether the number of rows stands somewhere, and need not be counted
 
@@ -46,10 +45,12 @@ class Table:
         return self
 
     def query(self, columns: Columns, on_bad: OnBad) -> str:
-        """The pairs as SQL: k0, ..., v, g0, ..., u. With "skip", only rows that are pairs."""
+        """The pairs as SQL: k0, ..., v, g0, ..., u; zeros as in `columns`. With "skip", only rows that are pairs."""
         skip = on_bad == "skip"
+        absent = columns.zeros == "absent" and columns.value is not None
+        where = [f"not {is_zero(columns, text=self.text)}"] * absent + [self._good(columns)] * skip
         query = f"select {selection(columns, text=self.text, checked=skip)} from {self.origin}"
-        return f"{query} where {self._good(columns)}" if skip else query
+        return f"{query} where {' and '.join(where)}" if where else query
 
     def _good(self, columns: Columns) -> str:
         return " and ".join(
@@ -90,7 +91,7 @@ class Table:
         With "skip", the first that is not skipped: a value above the promised one.
         """
         skipped = bad_rows(columns, text=self.text, largest=None) if on_bad == "skip" else []
-        every = [*self.refused, *bad_rows(columns, text=self.text, largest=largest, way_out=self.way_out)]
+        every = bad_rows(columns, text=self.text, largest=largest, way_out=self.way_out)
         bad = [one for one in every if one not in skipped]
         if not bad:
             return None

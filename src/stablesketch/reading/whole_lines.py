@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..errors import DataError
-from .columns import Columns, bad_rows, quoted
+from .columns import Columns, bad_rows, is_zero, quoted
 from .lines import whole_lines
 from .packed import opened_text
 from .tables import Table
@@ -28,6 +28,7 @@ from .tables import Table
 def check_skipped(table: Table, columns: Columns, files: Sequence[Path], delimiter: str) -> None:
     """Raises if a row that is skipped has several lines, or may have them."""
     bad = " or ".join(f"coalesce({one.condition}, false)" for one in bad_rows(columns, text=True, largest=None))
+    bad += f" or {is_zero(columns, text=True)}"  # which are left out too
     cells = ", ".join(quoted(name) for name in table.types)
     breaks = f"regexp_matches(concat_ws(' ', {cells}), '[\\r\\n]')"
     # All rows are counted, so that the reader has seen all lines.

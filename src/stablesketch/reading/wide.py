@@ -1,9 +1,8 @@
 """Wide tables, as ecologists have them: a row is a sample, a column a key (a species), a cell its value.
 
 Columns that name groups or people stay; every other column is a key. A pair is a cell: (name of the column, what is in
-it). A cell of 0 says that a key is absent, and is not a pair; so under add_remove a table with zeros and one without
-are the same stream. Under replace the number of pairs is public, and a replaced pair must be a pair again, which a 0 is
-not: there a 0 is refused.
+it). A cell of 0 says that a key is absent, and is left out or refused as every value of 0 (columns.py). A cell of n can
+also be n pairs of value 1, individuals each of whom is protected: engines/local/pour.py.
 
 Rows of a wide table are never skipped: one cell that breaks its line would take all pairs of the sample with it, and
 neighbours differ by one pair.
@@ -13,13 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from ..errors import ArgumentError, DataError
 from ..wording import arg
-from .columns import BadRow, Columns, checked_columns, is_whole, no_value, quoted
+from .columns import Columns, checked_columns, is_whole, no_value, quoted
 from .duckdb import DuckDB, text_literal
 from .libraries import need
 from .streams import Stream
@@ -27,7 +26,6 @@ from .tables import File, Table
 
 KEY, VALUE = "column", "cell"
 """What the columns of keys and values are called once the table is long."""
-Zeros = Literal["absent", "refused"]
 _PLACE = '"(row)"'
 _AT_ONCE = 500  # columns: DuckDB holds some thousands of rows of them in memory, several times
 
@@ -50,7 +48,7 @@ def source_columns(columns: Columns) -> Columns:
     return replace(columns, key=(), value=None)
 
 
-def long_form(table: Table, columns: Columns, zeros: Zeros) -> Table:
+def long_form(table: Table, columns: Columns) -> Table:
     """The table with a row for each cell.
 
     Raises:
@@ -64,13 +62,11 @@ def long_form(table: Table, columns: Columns, zeros: Zeros) -> Table:
                 f"{no_value(table.types[name])}; every column but those of {arg('by')} and {arg('person')} is a key",
                 f"{table.cast.whole(name)}; or leave the column out", column=name,
             )  # fmt: skip
-    zero = _zero(text=table.text)
 
     def long(origin: str, *, numbered: bool = False) -> str:
         parts = [keys[i : i + _AT_ONCE] for i in range(0, len(keys), _AT_ONCE)]
         every = " union all ".join(_cells(origin, kept, part, text=table.text, numbered=numbered) for part in parts)
-        absent = f" where not coalesce({zero}, false)" if zeros == "absent" else ""
-        return f"(select * from ({every}){absent})"
+        return f"(select * from ({every}))"
 
     kinds = {KEY: "VARCHAR", VALUE: "VARCHAR" if table.text else "HUGEINT"}
     files = table.files or [File(table.name, table.origin)]
@@ -80,12 +76,16 @@ def long_form(table: Table, columns: Columns, zeros: Zeros) -> Table:
         types={name: table.types[name] for name in kept} | kinds,
         files=[File(each.name, long(each.origin, numbered=True)) for each in files],
         counted=False,
-        **_said(zeros, text=table.text),
+        **_SAID,
     ).check(columns)
 
 
-def melted(duckdb: DuckDB, stream: Stream, columns: Columns, zeros: Zeros) -> Table:
-    """The same of a stream of text, stored cell by cell: a table of text may have more columns than DuckDB takes."""
+def melted(duckdb: DuckDB, stream: Stream, columns: Columns) -> Table:
+    """The same of a stream of text, stored cell by cell: a table of text may have more columns than DuckDB takes.
+
+    Most cells are 0, and are not stored where they are left out later; but for those of the first key, so that `exact`
+    shows samples that have nothing else.
+    """
     pa, compute = need("pyarrow"), need("pyarrow.compute")
     kept, keys = _parted(stream.name, stream.names, columns)
     schema = pa.schema([*((name, pa.string()) for name in (*kept, KEY, VALUE)), ("(row)", pa.int64())])
@@ -96,8 +96,9 @@ def melted(duckdb: DuckDB, stream: Stream, columns: Columns, zeros: Zeros) -> Ta
         for batch in stream.open():
             rows = batch.num_rows
             cells = pa.concat_arrays([batch.column(name) for name in keys])
-            there = compute.fill_null(compute.not_equal(cells, "0"), True).to_numpy(zero_copy_only=False)
-            place = np.flatnonzero(there) if zeros == "absent" else np.arange(len(cells))
+            stored = compute.fill_null(compute.not_equal(cells, "0"), True).to_numpy(zero_copy_only=False).copy()
+            stored[: len(cells) if columns.zeros == "refused" else rows] = True
+            place = np.flatnonzero(stored)
             row = pa.array(place % rows)
             beside = [batch.column(name).take(row) for name in kept]
             cells, key = cells.take(pa.array(place)), names.take(pa.array(place // rows))
@@ -108,7 +109,7 @@ def melted(duckdb: DuckDB, stream: Stream, columns: Columns, zeros: Zeros) -> Ta
     types = duckdb.types("select * from kept", stream.name)
     return Table(
         duckdb, stream.name, "kept", types, True, first_row=stream.first_row, place=stream.place,
-        **_said(zeros, text=True),
+        **_SAID,
     ).check(columns)  # fmt: skip
 
 
@@ -124,23 +125,13 @@ def _parted(source: str, names: Iterable[str], columns: Columns) -> tuple[tuple[
     return kept, keys
 
 
-def _zero(*, text: bool) -> str:
-    return f"{quoted(VALUE)} = '0'" if text else f"{quoted(VALUE)} = 0"
-
-
-def _said(zeros: Zeros, *, text: bool) -> dict[str, Any]:
-    """How a bad cell of the long form is named, and what is said of it."""
-    refused = BadRow(
-        VALUE, _zero(text=text), "is 0: under replace the number of pairs is public, and a 0 is not a pair",
-        f"Pass {arg('relation', 'add_remove')}, where a 0 is an absent key",
-    )  # fmt: skip
-    return {
-        "numbered": _PLACE,
-        "cell_of": quoted(KEY),
-        "refused": [refused] if zeros == "refused" else [],
-        "way_out": f"Repair it; what is not a key is named by {arg('by')} or {arg('person')}, or "
-        f"left out in a query ({arg('sql')})",
-    }
+_SAID: dict[str, Any] = {
+    "numbered": _PLACE,
+    "cell_of": quoted(KEY),
+    "way_out": f"Repair it; what is not a key is named by {arg('by')} or {arg('person')}, or "
+    f"left out in a query ({arg('sql')})",
+}
+"""How a bad cell of the long form is named, and what to do about it."""
 
 
 def _cells(origin: str, kept: Sequence[str], keys: Sequence[str], *, text: bool, numbered: bool) -> str:

@@ -22,7 +22,7 @@ from ..privacy import Privacy, Relation
 from ..privacy.privacy import Unit
 from ..reading.columns import Columns, OnBad, checked_columns
 from ..reading.opened import Input
-from ..reading.wide import Zeros, long_columns
+from ..reading.wide import long_columns
 from ..statistic import Statistic, usual
 from ..wording import arg, in_python, stat
 
@@ -96,6 +96,7 @@ class Question:
                 "sampling", self.asked.sampling.rate, "cannot be used when releasing from data",
                 "Leave it out, or collect with Plan.open and release that",
             )  # fmt: skip
+        object.__setattr__(self, "columns", self.columns.under(self.privacy.relation))
         self._check_people()
         self._check_values()
         self._check_persons()
@@ -129,6 +130,12 @@ class Question:
                 "max_value", self.privacy.max_value, "must be 1 without a column of values",
                 f"Name the column ({arg('value')}), or pass {arg('max_value', 1)}",
             )  # fmt: skip
+        if self.clips and self.privacy.unit == "individual":
+            raise ArgumentError(
+                "clip" if self.clip else "auto_max_value", True,
+                f"with {arg('unit', 'individual')} a value is a number of pairs",
+                f"Leave it out, or pass {arg('unit', 'pair')}",
+            )  # fmt: skip
         if self.columns.value is None and self.clips and self.privacy.unit == "pair":
             raise ArgumentError(
                 "value", None, "must name the column of values to clip",
@@ -158,6 +165,11 @@ class Question:
                 f"Leave out {arg('person')}, or pass {arg('unit', 'pair')}",
                 because="then every key is a person",
             )
+        if self.columns.person is not None and privacy.unit == "individual":
+            raise ArgumentError(
+                "person", self.columns.person, "a person is protected, or an individual that a value counts",
+                f"Leave out {arg('person')}, or pass {arg('unit', 'pair')}",
+            )  # fmt: skip
         if not 1 <= self.groups_per_person <= 2**31:
             raise ArgumentError("groups_per_person", self.groups_per_person, "must be at least 1", "Pass 1, or a few")
         if self.columns.person is None and self.groups_per_person != 1:
@@ -246,7 +258,12 @@ class Question:
     @property
     def largest(self) -> int | None:
         """The largest value that is no error, where one was promised."""
-        return None if self.clips else self.privacy.max_value
+        return None if self.clips or self.counts_individuals else self.privacy.max_value
+
+    @property
+    def counts_individuals(self) -> bool:
+        """Whether a value says how many pairs a row is: engines/local/pour.py."""
+        return self.privacy.unit == "individual" and self.columns.value is not None
 
     @property
     def tells_skipped(self) -> bool:
@@ -285,8 +302,7 @@ def question(
     wanted = asked(usual() if statistic is None else statistic, privacy, **sizes)  # type: ignore[arg-type]  # a Privacy, or refused
     groups = given.pop("groups", None)
     listed = None if groups is None else _group_names(groups)
-    zeros: Zeros = "refused" if how.get("wide") and wanted.privacy.relation == "replace" else "absent"
-    return Question(wanted, columns, groups=listed, input=Input(zeros=zeros, **how), **given)
+    return Question(wanted, columns, groups=listed, input=Input(**how), **given)
 
 
 def warned(asked: Question) -> Question:

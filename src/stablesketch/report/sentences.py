@@ -30,6 +30,8 @@ def whom(plan: Plan, person: bool, published: str = "this page") -> str:
     records = "one record" if c == 1 else f"{c:,} records of one person"
     if plan.privacy.unit == "key":
         records = "one person's total" if c == 1 else f"{c:,} totals of one person"
+    if plan.privacy.unit == "individual":
+        records = "one individual" if c == 1 else f"{c:,} individuals"
     if plan.privacy.relation == "replace":
         which = "it says" if c == 1 else "they say"
         return f"Whatever any {records} had said, {same}. So nobody can learn from it what {which}."
@@ -83,7 +85,7 @@ def _protected(plan: Plan, person: bool) -> list[str]:
             whole = f"What {whole} {'has' if c == 1 else 'have'}: the whole total"
             return [f"{whole}. It could have been anything from 1 to {privacy.max_value:,}."]
         return [f"Whether {whole} {'is' if c == 1 else 'are'} in the data at all, and with what total."]
-    rows = "any one row" if c == 1 else f"any {c} rows of one person"
+    rows = f"any one {_unit(plan)}" if c == 1 else f"any {c} {_unit(plan)}s of one person"
     if privacy.relation == "replace":
         return [f"What {rows} said: key and value. It could have been anything else."]
     if person:
@@ -141,7 +143,7 @@ def not_protected(plan: Plan, release: Release, person: bool, groups: int, share
 
 
 def _unit(plan: Plan) -> str:
-    return "key" if plan.privacy.unit == "key" else "row"
+    return "row" if plan.privacy.unit == "pair" else plan.privacy.unit
 
 
 def _act(plan: Plan, person: bool) -> str:

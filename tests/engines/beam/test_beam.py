@@ -37,6 +37,20 @@ def test_a_release_and_the_same_bytes(tmp_path: Path, secret_file: Path) -> None
     assert blob == local_bytes(rows(), "x", plan())
 
 
+def test_zeros_are_left_out_under_add_remove_and_refused_under_replace(tmp_path: Path, secret_file: Path) -> None:
+    way, added = SecretFrom.file(secret_file), ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, max_value=5), size=20)
+    zeros = [*PAIRS, *((f"absent {i}", 0) for i in range(50))]
+    (blob,) = blobs(Parts(zeros, 3), Sketch(added, secret=way, shard="x"), tmp_path)
+    assert blob == local_bytes(rows(), "x", added)
+    counts = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, unit="individual"), size=20)  # a value is so many pairs
+    (blob,) = blobs(Parts(zeros, 3), Sketch(counts, secret=way, shard="x"), tmp_path)
+    one = counts.open(secret(), "x")
+    one.update([key for key, value in PAIRS for _ in range(value)])
+    assert blob == one.to_bytes()
+    with pytest.raises(Exception, match="column value: is 0: under replace"):
+        blobs(Parts(zeros, 3), Sketch(plan(), secret=way, shard="x"), tmp_path)
+
+
 def test_the_combine_fn_alone(secret_file: Path) -> None:
     """As a runner would use it: accumulators that travel, come empty, or are merged twice."""
     fn = CollectFn(plan(), TheSecret(SecretFrom.file(secret_file)), weighted=True, clip=False)

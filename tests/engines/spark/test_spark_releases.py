@@ -51,6 +51,28 @@ def test_the_same_bytes_for_every_kind_of_key(frame: Any, secret_file: Path, key
     assert found.to_bytes() == collector.to_bytes()
 
 
+def test_zeros_are_left_out_under_add_remove_and_refused_under_replace(
+    spark: Any, frame: Any, secret_file: Path
+) -> None:
+    """The state is that of the rows that are pairs, also of text; docs: reading/columns.py."""
+    way, added = SecretFrom.file(secret_file), ss.plan(ss.Moment(0.5), ADD_REMOVE, size=20)
+    more = frame.unionByName(
+        frame.selectExpr("app", "0 as n", "day", "'XX' as country", "who"), allowMissingColumns=True
+    )
+    found = sketch(more, added, key="app", value="n", secret=way, shard="x")
+    assert found.to_bytes() == local_bytes(rows(), "x", added)
+    stored = sketch_by(more, added, key="app", value="n", by="country", secret=way, shard="x")
+    assert "XX" not in {row.country for row in stored.collect()}
+    stored.unpersist()
+    counts = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, unit="individual"), size=20)  # a value is so many pairs
+    each = [row[0] for row in rows() for _ in range(row[1])]
+    one = counts.open(secret(), "x")
+    one.update(each)
+    assert sketch(more, counts, key="app", value="n", secret=way, shard="x").to_bytes() == one.to_bytes()
+    with pytest.raises(ss.DataError, match="column n: is 0: under replace"):
+        sketch(more, plan(), key="app", value="n", secret=way, shard="x")
+
+
 def pair_of_sources(
     question: Question, frame: Any, folder: Path, monkeypatch: pytest.MonkeyPatch, engine: DuckDB
 ) -> tuple[LocalSource, SparkSource]:
@@ -180,14 +202,14 @@ BAD = {
     "beyond 32 bits": (
         "id", "if(id = 777, 1L << 40, 1L)", "column n: is above the promised max_value = 5",
     ),
-    "zero": ("id", "if(id = 777, 0, 1)", "column n: is below 1"),
+    "negative": ("id", "if(id = 777, -1, 1)", "column n: is negative"),
     "a decimal beyond all": (
         "id", "cast(if(id = 777, 1e25, 1) as decimal(30, 0))", "is above 2",
     ),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "by", "parts"), [*((name, None, 4) for name in BAD), ("zero", "g", 4)])
+@pytest.mark.parametrize(("name", "by", "parts"), [*((name, None, 4) for name in BAD), ("negative", "g", 4)])
 def test_one_bad_row_in_many_partitions_is_named_and_nothing_released(
     spark: Any, tmp_path: Path, name: str, by: str | None, parts: int
 ) -> None:

@@ -181,7 +181,8 @@ class CollectFn(beam.CombineFn):  # type: ignore[misc, name-defined]
         try:
             pour([batch_of(columns, sorts, values)], collector, keys=len(columns), clip=self._clip)
         except (BadBatch, OverflowError, UnicodeError, arrow_error) as error:
-            look_through(columns, values, None if self._clip else collector.plan.privacy.max_value)
+            counted = collector.plan.privacy.unit == "individual"
+            look_through(columns, values, None if self._clip or counted else collector.plan.privacy.max_value)
             wrong = "is a whole number beyond 64 bits" if isinstance(error, OverflowError) else str(error)
             wrong = "is not valid Unicode" if isinstance(error, UnicodeError) else wrong
             raise DataError(NAME, wrong, "Repair the input, or map keys to text first", column="key") from None

@@ -8,7 +8,7 @@ from ...bounding.groups import Name
 from ...collector import Collector
 from ...errors import ArgumentTypeError
 from ...plan import Plan
-from ...reading.columns import OnBad
+from ...reading.columns import OnBad, Zeros
 from ...reading.elements import ElementReader
 from ...reading.libraries import need
 from ..local.collect import check_pairs
@@ -45,7 +45,9 @@ class Sketch(beam.PTransform):  # type: ignore[misc, name-defined]
         check_pairs(plan)
         self._plan, self._secret, self._by, self._shard, self._clip = plan, TheSecret(reference), by, shard, clip
         most = plan.privacy.max_value
-        self._reader = ElementReader(False, by, most > 1, None if clip else most, on_bad)
+        zeros: Zeros = "refused" if plan.privacy.relation == "replace" else "absent"
+        counted = plan.privacy.unit == "individual"
+        self._reader = ElementReader(False, by, most > 1 or counted, None if clip or counted else most, on_bad, zeros)
 
     def expand(self, pcoll: Any) -> Any:
         """Keyed by group and window, combined."""

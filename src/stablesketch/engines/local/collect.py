@@ -57,6 +57,7 @@ def poured(
 ) -> Result:
     """Does the work on the batches of these data."""
     check_pairs(plan)
+    columns = columns.under(plan.privacy.relation)
     with DuckDB() as duckdb:
         source = opened(duckdb, data, columns, how or Input(), on_bad)
         if isinstance(source, Stream) and on_bad == "skip":
@@ -66,7 +67,7 @@ def poured(
         )
         if progress is not None:
             progress.begin("reading", source.known_rows() if isinstance(source, Table) else None)
-        largest = None if clip else plan.privacy.max_value
+        largest = None if clip or plan.privacy.unit == "individual" else plan.privacy.max_value
         return naming_bad_rows(source, columns, largest, on_bad, batches, work)
 
 

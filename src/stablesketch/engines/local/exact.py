@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from ...bounding.groups import Name, in_order
@@ -130,7 +130,8 @@ def exact(
     Takes what `ss.release` takes, without a privacy; with `wide`, a table of a row a sample and a column a key. With
     `person` at most `pairs_per_person` pairs of each person in at most `groups_per_person` groups are used, as a
     release would use them: compare it with the value without, to see what bounding does. Hill numbers and the entropies
-    of Rényi and Tsallis are of any order from 0 to math.inf. Where there are no data, whatever is about shares is nan,
+    of Rényi and Tsallis are of any order from 0 to math.inf. A value of 0 is an absent key; a group of zeros alone is
+    shown, as one without data. Where there are no data, whatever is about shares is nan,
     and counts and sums are 0.
 
     Raises:
@@ -170,32 +171,36 @@ def exact_by_bound(
         if on_bad == "error" and (bad := source.first_bad(columns, None)) is not None:
             raise bad
         query, own = source.query(columns, "skip"), Secret.generate()
+        with_zeros = source.query(replace(columns, zeros="kept"), "skip")
 
         def used(bound: Bound | None) -> str:
             if bound is None:
-                return query
-            return bounded(duckdb, query, columns, pairs=bound.pairs, groups=bound.groups, secret=own)
+                return with_zeros
+            kept = bounded(duckdb, query, columns, pairs=bound.pairs, groups=bound.groups, secret=own)
+            zeros = f" union all by name select * from ({with_zeros}) where v = 0" if columns.value is not None else ""
+            return f"{kept}{zeros}"
 
         return [_values(duckdb, statistic, columns, source.name, used(bound)) for bound in bounds]
 
 
 def _values(duckdb: DuckDB, statistic: Statistic, columns: Columns, source: str, query: str) -> list[ExactGroup]:
-    """The statistic of every group, or of all, of the pairs of a query."""
+    """The statistic of every group, or of all, of the pairs of a query; zeros in it show groups that have nothing."""
     groups = columns.group_marks
     keys = columns.key_marks
     total = "sum(v)" if columns.value is not None else "count(*)"
     named = "".join(f"{name}, " for name in groups)
-    totals = (
-        f"select {', '.join([*groups, *keys])}, cast({total} as double) as total, count(*) as pairs "
+    paired = "count(*) filter (where v > 0)" if columns.value is not None else "count(*)"
+    totals = (  # null of a key that is absent, which nothing counts
+        f"select {', '.join([*groups, *keys])}, nullif(cast({total} as double), 0) as total, {paired} as pairs "
         f"from ({query}) group by all"
     )
     if any(each.of_largest for each in statistic.inputs):
         over = f"partition by {', '.join(groups)}" if groups else ""
         totals = f"select *, max(total) over ({over}) as largest from ({totals})"
     terms = ["total", *(each.sql_term for each in statistic.inputs)]
-    sums = ", ".join(f"coalesce(fsum({term}), 0.0)" for term in terms)
+    sums = ", ".join(f"coalesce(fsum({term}) filter (where total is not null), 0.0)" for term in terms)
     found = duckdb.rows(
-        f"select {named}{sums}, cast(coalesce(sum(pairs), 0) as bigint), count(*) "
+        f"select {named}{sums}, cast(coalesce(sum(pairs), 0) as bigint), count(total) "
         f"from ({totals}) {'group by all' if groups else ''}",
         source,
     )

@@ -31,12 +31,13 @@ class Fold:
 
     `code` is the number of a group, 0 where there are none. Values are from 1 to 2^53, and so are totals. A key may be
     sent more than once. `pairs` are those of the group that came since the last call: in the end all of them, because
-    a pair that came since then has its key in the table, or among those that wait, to be sent in a later call.
+    a pair that came since then has its key in the table, or among those that wait, to be sent in a later call. With
+    `individuals` a row is as many pairs as its value says (pour.py).
     """
 
-    def __init__(self, sink: Sink, *, grouped: bool, lines: int = _LINES) -> None:
+    def __init__(self, sink: Sink, *, grouped: bool, individuals: bool = False, lines: int = _LINES) -> None:
         self._sink = sink
-        self._grouped = grouped
+        self._grouped, self._individuals = grouped, individuals
         self._most = _SENT_OF_GROUPS if grouped else _SENT
         self._fold = StreamFold(lines, grouped, TIER)
         self._pairs = np.zeros(1, np.int64)  # of each group, not sent yet
@@ -46,16 +47,20 @@ class Fold:
         for begin in range(0, len(keys), _PART):
             part = slice(begin, begin + _PART)
             own = None if codes is None else codes[part]
-            self._fold.add(keys[part], None if values is None else values[part], own)
-            self._count(len(keys[part]), own)
+            each = None if values is None else values[part]
+            self._fold.add(keys[part], each, own)
+            self._count(len(keys[part]), own, each if self._individuals else None)
             if self._fold.waiting >= self._most:
                 self._send()
 
-    def _count(self, rows: int, codes: Codes | None) -> None:
+    def _count(self, rows: int, codes: Codes | None, pairs: Totals | None) -> None:
         if codes is None:
-            self._pairs[0] += rows
+            self._pairs[0] += rows if pairs is None else pairs.sum()
             return
         counted = np.bincount(codes, minlength=len(self._pairs))
+        if pairs is not None:
+            counted[:] = 0
+            np.add.at(counted, codes, pairs)
         counted[: len(self._pairs)] += self._pairs
         self._pairs = counted
 
@@ -76,15 +81,15 @@ class Fold:
 class Unfolded:
     """As `Fold`, but nothing is added up: rows go on as they come, those of groups many at a time."""
 
-    def __init__(self, sink: Sink) -> None:
-        self._sink = sink
+    def __init__(self, sink: Sink, *, individuals: bool = False) -> None:
+        self._sink, self._individuals = sink, individuals
         self._waiting: list[tuple[Fingerprints, Totals, Codes]] = []
         self._rows = 0
 
     def add(self, keys: Fingerprints, values: Totals | None = None, codes: Codes | None = None) -> None:
         ones = np.ones(len(keys), np.int64) if values is None else values
         if codes is None:
-            self._sink(0, keys, ones, len(keys))
+            self._sink(0, keys, ones, self._pairs(ones))
             return
         self._waiting.append((keys, ones, codes))
         self._rows += len(keys)
@@ -97,7 +102,10 @@ class Unfolded:
         keys, totals, codes = (np.concatenate(columns) for columns in zip(*self._waiting, strict=True))
         self._waiting, self._rows = [], 0
         for code, own, their in _by_group(keys, totals, codes):
-            self._sink(code, own, their, len(own))
+            self._sink(code, own, their, self._pairs(their))
+
+    def _pairs(self, values: Totals) -> int:
+        return int(values.sum()) if self._individuals else len(values)
 
 
 def _by_group(keys: Fingerprints, totals: Totals, codes: Codes | None) -> Iterator[tuple[int, Fingerprints, Totals]]:

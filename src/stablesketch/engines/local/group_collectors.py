@@ -13,6 +13,11 @@ from ...collector import Collector
 from ...errors import HIDDEN, ArgumentError, Shown
 from ...plan import Plan
 from ...reading.libraries import need
+<<<<<<< HEAD
+=======
+from ...reading.numpy_arrow import from_numpy, to_numpy
+from ...sketch.columns.refusals import Shown
+>>>>>>> part/speed
 from ...sketch.projection import Fingerprints, Totals
 from ...wording import arg
 
@@ -118,10 +123,9 @@ class MetGroups:
         self[code].add_folded(fingerprints, totals, pairs)
 
     def codes(self, names: Any) -> Any:
-        pa = need("pyarrow")
         encoded = names.dictionary_encode()
         codes = np.array([self._code(text) for text in encoded.dictionary.to_pylist()], np.int32)
-        return pa.array(codes[encoded.indices.to_numpy(zero_copy_only=False)], pa.int32())
+        return from_numpy(codes[to_numpy(encoded.indices)])
 
     def _code(self, text: str) -> int:
         code = self._codes.get(text)
@@ -141,12 +145,11 @@ class MetGroups:
             return np.empty(0, np.uint64)
         if self._alike:
             return self._collectors[int(codes[0])].fingerprint(keys)
-        pa = need("pyarrow")
         found = np.empty(len(codes), np.uint64)
         for code in np.unique(codes).tolist():
-            rows = codes == code
-            mask = pa.array(rows)
-            own = tuple(one.filter(mask) for one in keys) if isinstance(keys, tuple) else keys.filter(mask)
+            rows = np.flatnonzero(codes == code)
+            place = from_numpy(rows)
+            own = tuple(one.take(place) for one in keys) if isinstance(keys, tuple) else keys.take(place)
             found[rows] = self._collectors[code].fingerprint(own)
         return found
 

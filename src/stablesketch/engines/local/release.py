@@ -37,11 +37,12 @@ def release(
     CSV and JSON files are text as written, so that the same keys come out of every file. Memory is bounded.
 
     `format`, `delimiter` and compression are found from the first bytes where they are not given. With `wide` a row is
-    a sample, and every column but those of `by` and `person` a key, its cells the values; 0 is an absent key.
+    a sample, and every column but those of `by` and `person` a key, its cells the values.
 
-    `key` names the column of keys, or several of a composite key; `value` the values, whole numbers of 1 or more,
-    refused above `privacy.max_value` unless `clip`. `auto_max_value` finds that bound privately. With `count_pairs` the
-    number of pairs, public under replace, takes the place of `privacy.pairs`, which only bare sketches need.
+    `key` names the column of keys, or several of a composite key; `value` the values, whole numbers, refused above
+    `privacy.max_value` unless `clip`. A value of 0 is an absent key, and left out; under replace it is refused.
+    `auto_max_value` finds that bound privately. With `count_pairs` the number of pairs, public under replace, takes the
+    place of `privacy.pairs`, which only bare sketches need.
 
     `person` bounds what each person contributes to `privacy.pairs_per_person` pairs in `groups_per_person` groups
     (bounding/persons.py). `by` names the columns of groups, and `groups` those whose names are public; without it names

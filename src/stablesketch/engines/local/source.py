@@ -91,6 +91,8 @@ class LocalSource:
         width = len(self._question.columns.by)
         marks = ", ".join(self._question.columns.group_marks)
         counted = "count(distinct u)" if self._question.columns.person else "count(*)"
+        if self._question.counts_individuals:
+            counted = "sum(cast(v as hugeint))"
         for batch in self._table.batches(f"select {marks}, {counted} from ({self._query}) group by {marks}"):
             for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                 yield tuple(row[:width]), int(row[width])

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from ...errors import ArgumentTypeError, DataError
-from ...reading.columns import BadRow, Cast, Columns, bad_rows, checked_types
+from ...reading.columns import BadRow, Cast, Columns, bad_rows, checked_types, is_zero
 from ...reading.libraries import need
 from ...release.question import Question
 from ...wording import arg
@@ -92,11 +92,14 @@ class Pairs:
             None if columns.value is None else "v",
             columns.group_marks,
             None if columns.person is None else "u",
+            columns.zeros,
         )
         # A value above the promised one is told, never skipped.
         every, skipped = (bad_rows(ours, text=text is not None, largest=most) for most in (largest, None))
         self._skipped = skipped if skip else []
         self._bad = [one for one in every if one not in self._skipped]
+        absent = columns.zeros == "absent" and columns.value is not None
+        self._zero = is_zero(ours, text=text is not None).replace('"', "`") if absent else ""
 
     def _marked(self, frame: DataFrame) -> DataFrame:
         """The columns as they are in the source, since a cast could overflow before the row was looked at."""
@@ -120,6 +123,7 @@ class Pairs:
         skipped = " or ".join(_condition(one) for one in self._skipped)
         never = "fatal or " if self._text is not None else ""
         frame = self._raw.where(f"{never}not ({skipped})") if skipped else self._raw
+        frame = frame.where(f"not {self._zero}") if self._zero else frame
         return frame.selectExpr(*(self._selected(mark, value) for _, mark in self._marks))
 
     def _selected(self, mark: str, value: str) -> str:

@@ -120,8 +120,8 @@ def _asked(
     whole = named_shard(shard)
     check_pairs(plan)
     reference = TheSecret(job.checked_reference(secret))
-    columns = checked_columns(key, value, by)
-    largest = None if clip else plan.privacy.max_value
+    columns = checked_columns(key, value, by).under(plan.privacy.relation)
+    largest = None if clip or plan.privacy.unit == "individual" else plan.privacy.max_value
     pairs = Pairs(df, columns, largest, skip=on_bad == "skip")
     recipe = Recipe(
         reference, len(columns.key), columns.by, plan.to_json(), clip,

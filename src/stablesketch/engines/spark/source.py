@@ -89,6 +89,8 @@ class SparkSource:
         functions = need("pyspark.sql.functions", "spark")
         marks = self._question.columns.group_marks
         counted = functions.count_distinct("u") if self._question.columns.person else functions.count("*")
+        if self._question.counts_individuals:
+            counted = functions.sum(functions.col("v").cast("decimal(38,0)"))
         for row in self._frame.groupBy(*marks).agg(counted.alias("counted")).toLocalIterator():
             yield tuple(row[mark] for mark in marks), int(row["counted"])
 

@@ -85,7 +85,7 @@ class NoisyLaw:
 
     def _solved(self, released: float, noise: float, target: Array) -> Array:
         """The F with g(F) = target; of many, to 1e-3 of a deviation by a table of the logit of g."""
-        low, high = np.zeros(target.shape), np.full(target.shape, self._beyond(released, noise, float(target.min())))
+        low, high = (np.full(target.shape, end) for end in self._around(released, noise, target))
         if target.size <= _FEW:
             return self._enclosed(released, noise, target, low, high)
         ends = np.array([target.max(), target.min()])
@@ -98,16 +98,29 @@ class NoisyLaw:
         level = np.maximum.accumulate(-_logit(self.below(released, noise, place)))
         return np.asarray(np.interp(-_logit(target), level, place), dtype=np.float64)
 
-    def _beyond(self, released: float, noise: float, least: float) -> float:
-        """An F at which g is below `least`, or as large as numbers are."""
+    def _around(self, released: float, noise: float, target: Array) -> tuple[float, float]:
+        """F between which g passes all targets.
+
+        Where no F ξ is above T - k b, g is at least Λ(k) = 1 - e^-k/2, and at most e^-k/2 where none is below T + k b.
+        """
+        nearest = max(min(float(target.min()), 1.0 - float(target.max())), 1e-300)
+        reach = noise * (1.0 - math.log(nearest))
+        low = max(released - reach, 0.0) / float(self._ends[-1])
+        return low, max(low, self._beyond(released, noise, float(target.min()), released + reach))
+
+    def _beyond(self, released: float, noise: float, least: float, reached: float) -> float:
+        """An F at which g is below `least`, or as large as numbers are. It is, where no F ξ is below `reached`."""
+        surely = max(reached, 0.0) / float(self._ends[0]) if self._ends[0] > 0.0 else math.inf
         high = (max(released, 0.0) + noise) / float(self._ends[_PIECES // 2])
+        if surely <= 2.0 * high:
+            return surely
         while high < 1e300 and self.below(released, noise, np.array([high]))[0] > least:
             high *= 4.0
         return high
 
     def _enclosed(self, released: float, noise: float, target: Array, low: Array, high: Array) -> Array:
-        """The same between ends that enclose it, by false position (Illinois), every fourth step by bisection. It is
-        the logit of g that is solved for, which is nearly straight."""
+        """The same between ends that enclose it, by false position (Illinois), and from the tenth step on every fourth
+        time by bisection. It is the logit of g that is solved for, which is nearly straight."""
         low, high, out = low.copy(), high.copy(), high.copy()
         level = _logit(target)
         at_low, at_high = (_logit(self.below(released, noise, ends)) - level for ends in (low, high))
@@ -116,7 +129,7 @@ class NoisyLaw:
             a, b, ga, gb = low[left], high[left], at_low[left], at_high[left]
             falls = ga > gb
             share = np.where(falls, ga / np.where(falls, ga - gb, 1.0), 0.5)
-            middle = a + (b - a) * (0.5 if step % 4 == 3 else np.minimum(np.maximum(share, 0.001), 0.999))
+            middle = a + (b - a) * (0.5 if step > 8 and step % 4 == 3 else np.minimum(np.maximum(share, 0.001), 0.999))
             value = _logit(self.below(released, noise, middle)) - level[left]
             out[left] = middle
             above = value > 0.0

@@ -1,0 +1,22 @@
+"""Numbers from numpy to Arrow and back by their memory. pyarrow's own ways import pandas if it is there: slow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .libraries import need
+
+
+def from_numpy(numbers: NDArray[Any]) -> Any:
+    """The same numbers as an array of Arrow, not copied where they lie in a row."""
+    pa = need("pyarrow")
+    kept = np.ascontiguousarray(numbers)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(kept.dtype), len(kept), [None, pa.py_buffer(kept)])
+
+
+def to_numpy(numbers: Any) -> NDArray[Any]:
+    """The same numbers of an array of Arrow that has no null, not copied and not to be written to."""
+    return np.from_dlpack(numbers)
