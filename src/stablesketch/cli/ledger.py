@@ -41,7 +41,7 @@ def new(
 ) -> None:
     """Makes a ledger. Then pass it to every release: --ledger budget.db."""
     if file.exists() and (not file.is_file() or file.stat().st_size):  # an empty one is left by Ctrl-C
-        raise typer.BadParameter(f"{file} exists already. Look at it: stablesketch ledger show {file}")
+        raise typer.BadParameter(f"{file} already exists. To see it: stablesketch ledger show {file}")
     if people and relation == "replace":
         raise typer.BadParameter(
             "--people come and go: their relation is add_remove. Leave out --relation, or --people."
