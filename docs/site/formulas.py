@@ -16,6 +16,7 @@ from mkdocs.exceptions import PluginError
 _FOUND = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
 _EATEN = re.compile(r"\\[!-/:-@\[-`{-~]")  # Markdown on GitHub takes the backslash away
 _LONG = 30  # characters; browsers do not break a formula
+_PRIME = re.compile(r"<msup>(<mi>\w+</mi>)<mo>′</mo></msup>")  # raised by itself, and too small as an exponent
 _CONVERTER = LatexToMathML(fancy_error=False)
 
 
@@ -35,6 +36,7 @@ def mathml(formula: str, block: bool) -> str:
         made = _CONVERTER.convert_with_local_state(formula, displaystyle=block)
     except LatexError as reason:
         raise ValueError(f"${formula}$ cannot be typeset: {reason}") from None
+    made = _PRIME.sub(r'<mrow>\1<mo lspace="0" rspace="0">′</mo></mrow>', made)
     if block:
         return f'<div class="formula">{made}</div>'
     return f'<span class="formula">{made}</span>' if len(formula) > _LONG else made
