@@ -14,7 +14,7 @@ NATIVE    := CMakeLists.txt pyproject.toml $(wildcard native/*)
 .PHONY: help demo cli test test-slow lint docs docs-serve man bench bench-engines accuracy studies picture import-time audit fuzz paper dist clean
 
 help:
-	@echo "make demo         the variety of words in Python's own standard library"
+	@echo "make demo         how varied the words of Python's own standard library are: a private answer, its report"
 	@echo "make cli          the command stablesketch, in .venv/bin"
 	@echo "make test         lint, types and the fast tests"
 	@echo "make test-slow    sanitizers, long statistical sweeps, sdist and wheel"
@@ -56,10 +56,11 @@ $(VENV)/.extra-%: pyproject.toml $(INSTALLED)
 	@$(PIP) install --requirement $@.txt
 	@touch $@
 
-demo: $(INSTALLED)
+# With the libraries of the command line: it shows a report, and ends with a command that can be typed at once.
+demo: $(VENV)/.extra-cli
 	@$(BIN)/python -m stablesketch.demo
 
-cli: $(VENV)/.extra-cli
+cli: $(VENV)/.extra-cli $(VENV)/.extra-monitor
 	@echo "Ready: $(BIN)/stablesketch --help"
 
 lint: $(VENV)/.extra-test
@@ -122,11 +123,12 @@ studies: $(VENV)/.extra-bench $(VENV)/.extra-cli
 	@$(BIN)/python benchmarks/statistics_on_streams.py $(DATA)
 	@$(BIN)/python benchmarks/layouts.py $(DATA)
 
-picture: $(VENV)/.extra-bench $(VENV)/.extra-cli
+picture: $(VENV)/.extra-bench $(VENV)/.extra-cli $(VENV)/.extra-test
 	@$(BIN)/python benchmarks/readme_picture.py
 	@$(BIN)/python benchmarks/error_picture.py
 	@$(BIN)/python benchmarks/layout_picture.py
 	@$(BIN)/python benchmarks/doc_pictures.py
+	@$(BIN)/python benchmarks/live_page_picture.py
 
 paper: $(VENV)/.extra-paper
 	@$(BIN)/python -m stablesketch.paper $(if $(DATA),--data $(DATA)) -o build/paper

@@ -13,7 +13,6 @@ import argparse
 import contextlib
 import csv
 import json
-import re
 import shlex
 import sysconfig
 import tempfile
@@ -25,9 +24,8 @@ from typing import TYPE_CHECKING
 import stablesketch as ss
 from stablesketch.cli.app import run
 from stablesketch.demo import python_files, words_of
-from stablesketch.page import document
-from stablesketch.pictures.save import inline_svg
-from stablesketch.pictures.style import BLUE, GREY, SKY, VERMILION, canvas, in_style, titled
+from stablesketch.pictures import picture_bytes
+from stablesketch.pictures.style import BLUE, GREY, SKY, VERMILION, WIDTH, canvas, in_style, titled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -59,7 +57,7 @@ def write_words(folder: Path) -> None:
 @in_style
 def draw(released: Mapping[str, SimpleNamespace], exact: Mapping[str, float]) -> Figure:
     ordered = sorted(released, key=lambda package: -released[package].value)
-    figure, (axes,) = canvas(7.4, 3.5)
+    figure, (axes,) = canvas(WIDTH, 3.7)
     for place, package in enumerate(ordered):
         one = released[package]
         axes.plot([one.low, one.high], [place, place], color=SKY, linewidth=11, solid_capstyle="butt", zorder=2)
@@ -79,14 +77,6 @@ def draw(released: Mapping[str, SimpleNamespace], exact: Mapping[str, float]) ->
     return figure
 
 
-def themed(figure: Figure) -> str:
-    """An SVG without a ground, in the light or the dark colours of our pages, as the reader's browser prefers."""
-    (colours,) = re.findall(r"<style>\s*(.*?)\* \{", document("", ""), re.DOTALL)
-    names = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
-    svg = inline_svg(figure, ALT).replace("<svg ", f"<svg {names} ", 1)
-    return svg.replace(">", f"><style>{colours}</style>", 1)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description="The picture of the README.")
     parser.add_argument("--output", type=Path, default=Path(__file__).parents[1] / "docs" / "images" / "packages.svg")
@@ -101,7 +91,7 @@ def main() -> None:
             released = {one["group"]: SimpleNamespace(**one) for one in json.loads(Path("words.json").read_text())}
             exact = ss.exact("words.csv", ss.Hill(1), key="word", by="package")
     figure = draw(released, {name: exact[name].value for name in PACKAGES})
-    options.output.write_text(themed(figure), encoding="utf-8")
+    options.output.write_bytes(picture_bytes(figure, options.output, TITLE, ALT))
     print(f"{options.output}: {options.output.stat().st_size:,} bytes")
 
 

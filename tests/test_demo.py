@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 import re
+import subprocess
+import sys
+import tempfile
 from collections import Counter
 from pathlib import Path
 
@@ -44,6 +47,12 @@ def library(tmp_path: Path) -> Path:
     return root
 
 
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the report goes."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+
 def run(root: Path, out: io.StringIO | None = None, progress: io.StringIO | None = None) -> tuple[int, str, str]:
     out, progress = out or io.StringIO(), progress or io.StringIO()
     code = demo.run(root, out, progress, size=50)
@@ -77,15 +86,21 @@ def test_the_report(library: Path) -> None:
     counts = Counter(words)
     assert f"{len(words):,} words, {len(counts)} distinct, in 5 files" in out
     for p in demo.ORDERS:
-        moment = sum(count**p for count in counts.values())
-        assert re.search(rf"^  {p:.2f} +{moment:,.0f} ", out, re.MULTILINE)
-        effective = (moment / len(words) ** p) ** (1 / (1 - p))
-        assert re.search(rf"^  {p:.2f} +{effective:,.0f} ", out, re.MULTILINE)
+        effective = (sum(count**p for count in counts.values()) / len(words) ** p) ** (1 / (1 - p))
+        assert re.search(rf"^ +{p:.2f} +{effective:,.0f} ", out, re.MULTILINE)
     assert out.count("✓") == 2
     assert "✗" not in out
-    assert "A private release: plan, collector, release" in out
-    assert "by the sketch, and noise of ± " in out
-    assert max(map(len, out.splitlines())) <= 80
+    said = " ".join(out.split())
+    assert "The private answer The rows are as varied as" in said
+    assert "equally common words: between" in said
+    assert "It costs ε = " in said
+    (page,) = re.findall(r"^  (/.*report\.html)$", out, re.MULTILINE)
+    report = Path(page).read_text(encoding="utf-8")
+    assert "How varied are the words?" in report
+    assert "<svg" in report
+    *_, next_line, _, _, _ = out.splitlines()
+    assert re.fullmatch(r"  \S*stablesketch release FILE\.csv --key COLUMN --epsilon 1 --delta 1e-9", next_line)
+    assert max(len(line) for line in out.splitlines() if "/" not in line) <= 80  # paths are as long as they are
     assert "\x1b" not in out + progress
     assert progress.splitlines()[-1] == f"  100% read, {len(words):,} words"
     assert len(progress.splitlines()) <= 4
@@ -120,3 +135,21 @@ def test_no_library_to_read(tmp_path: Path) -> None:
     code, out, _ = run(tmp_path)
     assert code == 1
     assert "No *.py files" in out
+
+
+def test_the_line_it_ends_with_works(library: Path, tmp_path: Path) -> None:
+    """As it stands there, with a file and a column in their places."""
+    _, out, _ = run(library)
+    (typed,) = [line for line in out.splitlines() if "release FILE.csv" in line]
+    (tmp_path / "own.csv").write_text("app\na\nb\n" * 50, encoding="utf-8")
+    command = typed.replace("FILE.csv", str(tmp_path / "own.csv")).replace("COLUMN", "app")
+    done = subprocess.run(command, shell=True, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "Hill number of order 0.5" in done.stdout
+
+
+def test_without_the_library_for_pictures_it_says_so(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    code, out, _ = run(library)
+    assert code == 0
+    assert "Not written: pictures need matplotlib. Run: pip install" in " ".join(out.split())

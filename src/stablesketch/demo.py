@@ -1,4 +1,4 @@
-"""`make demo`: how varied are the words of Python's own standard library? Exactly, by small sketches, and privately.
+"""`make demo`: how varied are the words of Python's own standard library? Privately, by small sketches, and exactly.
 
 The stream is every word and identifier in the library's source, file by file, in batches. A `Counter` beside the
 sketches keeps what they do without: a table of all words.
@@ -10,19 +10,25 @@ import os
 import pickle
 import platform
 import re
+import shlex
 import sys
 import sysconfig
+import tempfile
+import textwrap
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from . import Moment, Plan, Privacy, Release, Sketch, __version__, plan
+from . import Hill, LibraryMissing, Outcome, Plan, Privacy, Release, Sketch, __version__, plan
+from .spoken import at_most
+from .statistic import Subject
 
 ORDERS = (0.25, 0.5, 0.75)
 SIZE = 500
 BATCH_WORDS = 200_000
+_WIDTH = 80  # columns
 
 _WORD = re.compile(r"\b[^\W\d]\w*")  # not the e5 of 3e5
 # Installed packages are not Python's own; tests are left out because not every distribution has them.
@@ -51,7 +57,7 @@ def run(root: Path, out: TextIO, progress: TextIO, size: int = SIZE) -> int:
     # The same stream once more in two halves, under the same secret, for the merge that is shown at the end.
     halves = [Sketch(p=0.5, size=size, secret=whole.secret, law="one-sided") for _ in range(2)]
     # The plan is made before any word is read: it holds for every stream, of any length.
-    chosen = plan(Moment(0.5), Privacy(epsilon=1.0, delta=1e-9), size=size)
+    chosen = plan(Hill(0.5), Privacy(epsilon=1.0, delta=1e-9))
     collector = chosen.open()
     exact: Counter[str] = Counter()
     bar = ProgressBar(progress, sum(path.stat().st_size for path in files))
@@ -66,7 +72,8 @@ def run(root: Path, out: TextIO, progress: TextIO, size: int = SIZE) -> int:
     seconds = bar.close()
 
     report.stream(files, exact, seconds)
-    report.moments(exact, list(sketches.values()))
+    released = collector.release()
+    report.private(exact, chosen, released)
     report.diversity(exact, list(sketches.values()))
     report.memory(exact, whole)
 
@@ -84,7 +91,8 @@ def run(root: Path, out: TextIO, progress: TextIO, size: int = SIZE) -> int:
             changed and whole.to_bytes() == before,
         ),
     ]
-    report.private(exact, chosen, collector.release())
+    report.page(chosen, released)
+    report.next()
     return 0 if all(holds) else 1
 
 
@@ -124,7 +132,6 @@ class Report:
         self._out = out
         self._colour = _is_terminal(out) and not os.environ.get("NO_COLOR")
         self._rule, self._yes, self._no = ("─", "✓", "✗") if _writes(out, "─✓✗") else ("-", "yes", "NO")
-        self._plus_minus = "±" if _writes(out, "±") else "+-"
         self._epsilon, self._delta = ("ε", "δ") if _writes(out, "εδ") else ("epsilon", "delta")
 
     def heading(self, text: str) -> None:
@@ -136,36 +143,31 @@ class Report:
             f"Python {platform.python_version()}; took {seconds:.1f} s."
         )
 
-    def moments(self, exact: Counter[str], sketches: Sequence[Sketch]) -> None:
-        self._section(f"F_p = sum over words of (count of the word)^p, by sketches of {sketches[0].size} entries")
-        self._header("    p    exact F_p       sketch             95% interval     error    stored")
-        inside = 0
+    def private(self, exact: Counter[str], chosen: Plan, release: Release) -> None:
+        self._section("The private answer")
+        e, d = self._epsilon, self._delta
+        self._text(chosen.statistic.headline(release, Subject(noun="words")), bold=True)
+        price = f"It costs {e} = {at_most(release.epsilon)}, {d} = {at_most(release.delta, 3)}"
+        self._text(f"{price}. Whoever sees it cannot tell whether any one word is there or not.")
+        truth = hill_number(exact_moment(exact, 0.5), 0.5, exact.total())
+        self._text(f"The truth, which nobody would publish, is {truth:,.0f}.")
+
+    def diversity(self, exact: Counter[str], sketches: Sequence[Sketch]) -> None:
+        self._section(f"Hill numbers by sketches of {sketches[0].size} entries, beside the exact ones")
+        self._header("  order        exact       sketch             95% interval     error    stored")
+        inside, total = 0, exact.total()
         for sketch in sketches:
-            moment, estimate = exact_moment(exact, sketch.p), sketch.estimate()
-            inside += estimate.low <= moment <= estimate.high
+            truth, found = hill_number(exact_moment(exact, sketch.p), sketch.p, total), sketch.hill()
+            inside += found.low <= truth <= found.high
             self._line(
-                f"  {sketch.p:4.2f} {moment:12,.0f} {estimate.value:12,.0f} {_interval(estimate.low, estimate.high)}"
-                f" {100.0 * (estimate.value / moment - 1.0):+8.1f}% {len(sketch.to_bytes()):7,} B"
+                f"  {sketch.p:5.2f} {truth:12,.0f} {found.value:12,.0f} {_interval(found.low, found.high)}"
+                f" {100.0 * (found.value / truth - 1.0):+8.1f}% {len(sketch.to_bytes()):7,} B"
             )
         self._line()
         self._note(
-            f"  {inside} of {len(sketches)} intervals hold the exact value; in the long run 19 of 20 do.",
-            "  Each run draws fresh secrets, so each run errs differently.",
-        )
-
-    def diversity(self, exact: Counter[str], sketches: Sequence[Sketch]) -> None:
-        self._section("What it means: the effective number of words, (F_p / N^p)^(1/(1-p))")
-        self._header("    p        exact       sketch             95% interval")
-        total = exact.total()
-        for sketch in sketches:
-            p, estimate = sketch.p, sketch.estimate()
-            truth = hill_number(exact_moment(exact, p), p, total)
-            value, low, high = (hill_number(f, p, sketch.total) for f in (estimate.value, estimate.low, estimate.high))
-            self._line(f"  {p:4.2f} {truth:12,.0f} {value:12,.0f} {_interval(low, high)}")
-        self._line()
-        self._note(
-            "  The stream is as varied as one of so many words, all equally frequent. With a",
-            "  small p rare words count too. Errors of F_p grow by a factor 1/(1-p) here.",
+            "  So many words, all equally frequent, would be as varied. At a low order rare",
+            f"  words count more. {inside} of {len(sketches)} intervals hold the exact value; in the long run 19 of",
+            "  20 do. Such estimates are not private: guard them like the words.",
         )
 
     def memory(self, exact: Counter[str], sketch: Sketch) -> None:
@@ -181,23 +183,38 @@ class Report:
         self._line(f"  {mark} {name:<8} {claim}")
         return holds
 
-    def private(self, exact: Counter[str], chosen: Plan, release: Release) -> None:
-        self._section("A private release: plan, collector, release")
-        e, d = self._epsilon, self._delta
-        self._line(f"  planned    {e} = {chosen.epsilon:g}, {d} = {chosen.delta:g}, {chosen.size:,} entries")
-        noise = f"{self._plus_minus} {2**0.5 * chosen.noise:.2g}"
-        self._line(f"  error      {100 * chosen.error:.2g}% by the sketch, and noise of {noise}")
-        self._line(f"  released   F_0.5 = {release.value:,.0f}, 95% between {release.low:,.0f} and {release.high:,.0f}")
-        self._line(f"  the truth  F_0.5 = {exact_moment(exact, 0.5):,.0f}, which nobody would publish")
+    def page(self, chosen: Plan, release: Release) -> None:
+        """The report, in a new folder of its own; it has a picture, for which a library may be missing."""
+        self._section("The report, which explains it to anybody")
+        path = Path(tempfile.mkdtemp(prefix="stablesketch-demo-")) / "report.html"
+        library = f"Python {platform.python_version()}: its standard library"
+        try:
+            Outcome(chosen, [release], grouped=False).report(path, dataset=library, noun="words")
+            self._line(f"  {path}")
+        except LibraryMissing as error:
+            path.parent.rmdir()
+            self._text(f"Not written: {error}")
+
+    def next(self) -> None:
+        self._section("Next, your own file: one line")
+        command = Path(sys.executable).with_name("stablesketch")
+        here = command.relative_to(Path.cwd()) if command.is_relative_to(Path.cwd()) else command
+        typed = shlex.quote(str(here)) if command.exists() else "stablesketch"
+        self._line(f"  {typed} release FILE.csv --key COLUMN --epsilon 1 --delta 1e-9")
         self._line()
         self._note(
-            "  Whoever sees the release cannot tell whether any one word is there or not.",
-            "  Only a release is private: guard estimates and sketches like the words.",
+            "  Add --by COLUMN for a number of each group, --person COLUMN to protect people,", "  --report r.html."
         )
 
     def _section(self, title: str) -> None:
         self._line()
         self._line(self._styled("1", title))
+
+    def _text(self, text: str, bold: bool = False) -> None:
+        """A paragraph, in what the stream can write."""
+        plain = text if _writes(self._out, text) else text.encode("ascii", "replace").decode()
+        for line in textwrap.wrap(plain, _WIDTH - 2):
+            self._line(f"  {self._styled('1', line) if bold else line}")
 
     def _header(self, text: str) -> None:
         self._line(self._styled("2", text))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -51,11 +52,24 @@ def printed_pages(page: Any) -> int:
     return len(re.findall(rb"/Type\s*/Page\b(?!s)", page.pdf(format="A4", prefer_css_page_size=True)))
 
 
-def test_twelve_groups_print_on_two_pages(window: Window, tmp_path: Path) -> None:
+PROFILES_PLAN = ss.plan(ss.Profile([0, 0.5, 1, 2]), ss.Privacy(1.0, 1e-6, pairs_per_person=5))
+
+
+def profile_of(value: float) -> ss.Release:
+    points = (
+        ss.Point(q, v, 0.8 * v, 1.2 * v) for q, v in ((0.0, value), (0.5, value / 2), (1.0, value / 4), (2.0, 9.0))
+    )
+    return replace(released(value), statistic=str(PROFILES_PLAN.statistic), points=tuple(points))
+
+
+@pytest.mark.parametrize(("plan", "own"), [(PLAN, released), (PROFILES_PLAN, profile_of)], ids=["numbers", "profiles"])
+def test_twelve_groups_print_on_two_pages(
+    window: Window, tmp_path: Path, plan: ss.Plan, own: Callable[[float], ss.Release]
+) -> None:
     """Of a table whose names were chosen privately, of people: the page with the most sentences."""
-    groups = [GroupRelease((f"country {i}",), released(900.0 - 50.0 * i)) for i in range(12)]
+    groups = [GroupRelease((f"country {i}",), own(900.0 - 50.0 * i)) for i in range(12)]
     shares = (Share("max_value", 0.1, 1e-7), Share("names", 0.1, 1e-7), Share("values", 0.8, 8e-7))
-    outcome = Outcome(PLAN, groups, grouped=True, shares=shares)
+    outcome = Outcome(plan, groups, grouped=True, shares=shares)
     named = Named("Apps in use", "October 2026", "monthly table", "apps")
     path = tmp_path / "report.html"
     path.write_text(

@@ -67,6 +67,16 @@ def test_did_you_mean(shell: Shell, typed: list[str], meant: str) -> None:
     assert f"Did you mean {meant}?" in shown.err
 
 
+def test_a_file_where_a_command_is_due_is_shown_the_way(shell: Shell) -> None:
+    shown = shell("pilot", "events.csv")
+    assert (shown.code, shown.out) == (2, "")
+    assert "stablesketch pilot private events.csv --person COLUMN --epsilon 0.1" in shown.err
+    assert "stablesketch pilot public --people N --rows N" in shown.err
+    shown = shell("events.csv", "--key", "app")
+    assert "Try: stablesketch release events.csv" in shown.err
+    assert "Did you mean 'private'?" in shell("pilot", "privat").err
+
+
 def test_names_that_could_be_data_are_not_suggested(shell: Shell) -> None:
     """Nothing that was asked for is in the first line: it may be somebody's row."""
     shell.write("rows.csv", "alice@example.org,3\nbob@example.org,4\n")
@@ -124,6 +134,57 @@ def test_ctrl_c_is_130_while_a_command_reads(shell: Shell, typed: list[str]) -> 
     assert "nothing was released" in err
     assert "Traceback" not in err
     assert sorted(os.listdir(shell.folder)) == before
+
+
+# Ctrl-C at a certain place: when a function is called, which then does what it does.
+STOPPED_AT = """
+import importlib, signal, sys
+module, _, path = sys.argv.pop(1).partition(":")
+owner = importlib.import_module(module)
+*owners, name = path.split(".")
+for each in owners:
+    owner = getattr(owner, each)
+real = getattr(owner, name)
+def stopped(*args, **kwargs):
+    signal.raise_signal(signal.SIGINT)
+    return real(*args, **kwargs)
+setattr(owner, name, stopped)
+from stablesketch.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "typed"),
+    [
+        ("stablesketch.plan.planner:planned", ["plan", "--epsilon", "1", "--delta", "1e-9"]),
+        ("os:fsync", ["plan", *SMALL, "-o", "q.json"]),
+        ("stablesketch.cli.plan:print_text", ["plan", *SMALL]),
+        ("stablesketch.secret.secret:Secret.save", ["secret", "new", "t.key"]),
+        ("os:fsync", ["secret", "new", "t.key"]),
+        ("sqlite3:connect", ["ledger", "new", "c.db", "--epsilon", "3"]),
+        ("stablesketch.ledger.file:add_budget", ["ledger", "new", "c.db", "--epsilon", "3"]),
+        ("sqlite3:connect", ["ledger", "show", "b.db"]),
+        ("stablesketch.cli.ledger:fact_table", ["ledger", "show", "b.db"]),
+        ("stablesketch.ledger:Ledger.to_csv", ["ledger", "export", "b.db", "-o", "b.csv"]),
+        ("os:fsync", ["ledger", "export", "b.db", "-o", "b.json"]),
+        ("stablesketch.paper.theorems_1_to_3:run", ["paper", "--quick", "-o", "paper"]),
+    ],
+    ids=lambda each: each if isinstance(each, str) else " ".join(each[:2]),
+)
+def test_ctrl_c_is_130_in_commands_that_wait_for_nothing(shell: Shell, place: str, typed: list[str]) -> None:
+    assert shell("ledger", "new", "b.db", "--epsilon", "3", "--delta", "1e-6").code == 0
+    before = sorted(os.listdir(shell.folder))
+    command = [sys.executable, "-c", STOPPED_AT, place, *typed]
+    done = subprocess.run(command, cwd=shell.folder, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 130, done.stderr
+    assert "nothing was released" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+    left = {path.name for path in shell.folder.rglob("*") if path.is_file() and path.stat().st_size}
+    assert left == set(before)
+    if typed[0] != "paper":
+        assert shell(*typed).code == 0  # nothing is in its way
 
 
 @pytest.mark.parametrize("typed", [["demo"], ["plan", "--serve"]], ids=lambda typed: typed[0])

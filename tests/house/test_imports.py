@@ -40,6 +40,7 @@ LEVELS = {
     "bounding": 7,
     "release": 8,
     "engines": 9,
+    "monitor": 11,
     WHOLE: 10,
     "pictures": 10,
     "paper": 11,
@@ -64,7 +65,7 @@ LOOKS_UP = {
 }
 FOR_ALL = {
     "arrays", "checked_json", "durable", "errors", "file_identity", "framing", "numeric", "paying", "search",
-    "secret", "spoken", "visible", "wording", "_native",
+    "secret", "spoken", "sqlite_reasons", "visible", "wording", "_native",
 }  # fmt: skip
 
 

@@ -152,7 +152,7 @@ def test_many_groups_are_all_there_without_names() -> None:
 def test_a_profile_shows_every_order_with_its_limits() -> None:
     (axes,) = release_picture([profile()]).axes
     assert axes.lines[0].get_xydata().tolist() == [[0.0, 900.0], [0.5, 500.0], [1.0, 100.0]]
-    (collection,) = axes.collections  # it has no band
+    collection, _, _ = axes.collections  # it has no band
     bars = [path.vertices[:, 1].tolist() for path in collection.get_paths()]
     assert bars == [pytest.approx([0.9 * v, 1.2 * v]) for v in (900.0, 500.0, 100.0)]
     assert {text.get_text() for text in axes.texts} == {"900", "500", "100"}
@@ -208,7 +208,7 @@ def test_more_profiles_are_a_small_picture_each_to_one_scale(count: int) -> None
         curve, all_curves = axes.lines[-1], [list(line.get_ydata()) for line in axes.lines[:-1]]
         assert curve.get_xydata().tolist() == [[point.order, point.value] for point in one.release.points]
         assert sorted(all_curves) == sorted([point.value for point in each.release.points] for each in profiles(count))
-        (bars,) = axes.collections
+        bars, _, _ = axes.collections  # and their ends
         assert len(bars.get_paths()) == 3
     assert len({axes.get_ylim() for axes in shown}) == 1
     assert "ε = 0.9, δ = 1e-09" in figure.get_supxlabel()
@@ -489,3 +489,12 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch: pytest.M
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ss.LibraryMissing, match=r"pip install 'stablesketch\[cli\]'"):
         release_picture([release()])
+
+
+def test_limits_are_broader_than_the_dot_and_the_line() -> None:
+    """So that they are seen on a logarithmic axis too, where they are short."""
+    for figure in (release_picture([profile()]), release_picture(profiles(4)), release_picture(profiles(12))):
+        axes = figure.axes[0]
+        broad = max(width for bar in axes.collections for width in bar.get_linewidths())
+        (dot,) = {line.get_markersize() for line in axes.lines if line.get_marker() == "o"}
+        assert broad > 2 * dot

@@ -74,12 +74,56 @@ def test_it_names_data_period_and_release_and_speaks_of_keys_as_users_do() -> No
     text = page(REPLACE, replace(CONTEXT, named=named))
     assert "Data: App <store>. Period: October 2026. Release: first. Made on 2026-03-02" in text
     assert "The 10,000 rows are as varied as 2,500 equally common apps: between" in text
+    assert "<h1>How varied are the apps?</h1>" in text
     people = replace(CONTEXT, named=named, person=True)
     hill = ss.plan(ss.Hill(0.5), ss.Privacy(1.0, 1e-6, pairs_per_person=5), size=50)
     said = replace(released(PERSONS, 250.0), statistic=str(hill.statistic), max_value=1)
     page_of_people = report_page(Outcome(hill, [said], grouped=False), people)
     assert "The rows are as varied as 250 equally used apps: between 200 and 300 at 95% confidence" in page_of_people
     assert "Data: App &lt;store&gt;." in page_of_people
+
+
+def test_the_headline_of_groups_is_a_sentence() -> None:
+    named = replace(CONTEXT, named=Named(noun="apps"), by="country")
+    groups = [GroupRelease((name,), released(NOISY, value)) for name, value in (("FR", 90.0), ("DE", 2_500.0))]
+    both = report_page(Outcome(NOISY, groups, grouped=True), named)
+    assert "<h1>How varied are the apps, by country?</h1>" in both
+    assert (
+        "Of 2 groups, DE has the greatest variety of apps. For DE, the variety of apps, measured as F_0.5, is" in both
+    )
+    one = report_page(Outcome(NOISY, groups[:1], grouped=True), named)
+    assert '<p class="said">For FR, the variety of apps' in one
+
+
+@pytest.mark.parametrize(
+    ("names", "listed", "shown"),
+    [
+        (["b", "a", "c"], True, ["b", "a", "c"]),
+        (["b", "a", "c"], False, ["c", "a", "b"]),
+        (["8", "9", "10"], False, ["8", "9", "10"]),
+        (["2026-01", "2026-02", "2026-03"], False, ["2026-01", "2026-02", "2026-03"]),
+    ],
+)
+def test_groups_that_are_listed_or_numbers_stay_in_order(names: list[str], listed: bool, shown: list[str]) -> None:
+    """The others come with the largest first."""
+    asked = ss.question(ss.Moment(0.5), NOISY.privacy, key="app", by="day", groups=names if listed else None)
+    groups = [GroupRelease((name,), released(NOISY, 100.0 + 10.0 * (i % 3 != 0) + i)) for i, name in enumerate(names)]
+    outcome = Outcome(NOISY, groups, grouped=True, question=asked)
+    expected = sorted(groups, key=lambda one: -one.release.value) if not outcome.in_order else groups
+    table = re.search(r'<tbody class="named">(.*?)</tbody>', report_page(outcome, CONTEXT))
+    assert table is not None
+    assert re.findall(r'<th scope="row">(.*?)</th>', table[1]) == [one.name for one in expected] == shown
+    (axes,) = outcome.plot().axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == shown
+
+
+def test_profiles_of_groups_have_a_line_each() -> None:
+    plan = ss.plan(ss.Profile([0, 2]), ss.Privacy(1.0, 1e-6), size=70)
+    points = ss.Point(0.0, 412.3, 380.0, 440.1), ss.Point(2.0, 4.44, 3.81, 5.64)
+    own = replace(released(NOISY), statistic=str(plan.statistic), points=points)
+    text = report_page(Outcome(plan, [GroupRelease(("FR",), own)], grouped=True), CONTEXT)
+    assert '<th class="number" scope="col">order 0, 95% limits</th>' in text
+    assert '<td class="number">412 (380 to 440)</td><td class="number">4.44 (3.81 to 5.64)</td>' in text
 
 
 def test_who_is_protected_needs_no_explanation() -> None:

@@ -80,6 +80,7 @@ losses, as they do in a ledger with all else that is there: `GroupBudget.charge`
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -205,3 +206,24 @@ def threshold(budget: GroupBudget) -> int:
     """The least integer T with P(1 + X >= T) = P(X > T - 2) <= δ_s/touched for discrete Laplace X of scale b."""
     scale = Fraction(budget.touched) / Fraction(budget.selection_epsilon)
     return discrete_laplace.quantile(scale, 1 - Fraction(budget.selection_delta) / budget.touched) + 2
+
+
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")
+_DAY = re.compile(r"\d{4}-\d\d(-\d\d)?")
+
+
+def in_order(names: Iterable[Name]) -> list[Name]:
+    """As people order them: numbers by their size.
+
+    >>> in_order([("FR", "10"), ("FR", "9"), ("DE", "10")])
+    [('DE', '10'), ('FR', '9'), ('FR', '10')]
+    """
+    return sorted(
+        names, key=lambda name: [(0.0 if _NUMBER.fullmatch(part) is None else float(part), part) for part in name]
+    )
+
+
+def are_numbers(names: Iterable[Name]) -> bool:
+    """Whether these names, if there are any, are numbers, months or days, which have an order of their own."""
+    parts = [part for name in names for part in name]
+    return bool(parts) and all(_NUMBER.fullmatch(part) or _DAY.fullmatch(part) for part in parts)

@@ -7,6 +7,7 @@ import inspect
 import logging
 import os
 import re
+import shlex
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -33,8 +34,9 @@ _HELP = """How varied is a stream? One private number, its uncertainty and its p
     of it shown or stored, 130 stopped before anything was paid."""
 
 _COMMANDS = {
-    "demo": "The words of Python's own standard library: exactly, by sketch, and as a private release.",
+    "demo": "The words of Python's own standard library: a private release, its report, sketches, exact numbers.",
     "release": "One private number from data, or one for each group, with its uncertainty and its price.",
+    "monitor": "Private numbers of a live stream: one release for each window of time.",
     "plan": "Size, price and error of a release, from public numbers alone.",
     "pilot": "How many rows of each person to use (--pairs-per-person): from public knowledge, or privately.",
     "exact": "The exact statistic, which is [bold]not private[/]: for tests, and for data that are public.",
@@ -172,7 +174,7 @@ def _code(arguments: Sequence[str] | None, payment: Payment) -> int:
         return Exit.DONE if _COMPLETE not in os.environ else int(leave.code or 0)
     except Exception as error:
         if hasattr(error, "exit_code") and hasattr(error, "format_message"):  # a wrong command
-            message = _unknown_option(error) or _unknown_choice(_plain(error.format_message()))
+            message = _unknown_option(error) or _unknown_choice(_plain(error.format_message())) + _way_for_a_file(error)
             if message:  # a command without arguments has shown its help, and has no more to say
                 _say(message)
             return Exit.USAGE
@@ -210,6 +212,25 @@ def _unknown_choice(message: str) -> str:
     found = re.search(r"'([^']*)' is not one of (.*)\.$", message)
     near = found and did_you_mean(found[1], re.findall(r"'([^']*)'", found[2]))
     return f"{message} {near}" if near else message
+
+
+_WITH_A_FILE = {
+    "stablesketch": "stablesketch release {} --key COLUMN --epsilon 1 --delta 1e-9",
+    "stablesketch pilot": "stablesketch pilot private {} --person COLUMN --epsilon 0.1, or, without data, stablesketch "
+    "pilot public --people N --rows N --epsilon 1 --delta 1e-9",
+    "stablesketch ledger": "stablesketch ledger show {}",
+    "stablesketch secret": "stablesketch secret new {}",
+}
+
+
+def _way_for_a_file(error: Any) -> str:
+    """What to type where a file stands in the place of a command."""
+    found, context = (
+        re.fullmatch(r"No such command '(.+[./].*)'\.", error.format_message()),
+        getattr(error, "ctx", None),
+    )
+    way = _WITH_A_FILE.get(getattr(context, "command_path", ""))
+    return f" Try: {way.format(shlex.quote(found[1]))}." if found and way else ""
 
 
 def _options_of(command: Any) -> set[str]:

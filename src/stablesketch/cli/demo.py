@@ -6,7 +6,7 @@ import typer
 
 
 def demo() -> None:
-    """The words of Python's own standard library: exactly, by sketch, and as a private release."""
+    """The words of Python's own standard library: a private release, its report, sketches, exact numbers."""
     from ..demo import main
 
     raise typer.Exit(main())

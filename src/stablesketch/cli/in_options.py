@@ -11,11 +11,13 @@ if TYPE_CHECKING:
 
 # Arguments of Python that are options of the same name; beside those of statistics.
 OPTIONS = {
-    "by", "clip", "confidence", "delimiter", "delta", "entries_per_key", "epsilon", "error", "expected", "format",
-    "groups", "groups_per_person", "header", "key", "label", "ledger", "max_value", "mechanism", "memory", "on_bad",
-    "output", "pairs", "pairs_per_person", "people", "person", "plot", "port", "quantile", "registry", "relation",
-    "report", "rows", "secret", "shard", "size", "spread", "sql", "statistic", "total", "trials", "unit", "value",
-    "wide",
+    "alert_below", "alert_drop", "alert_out", "alert_run", "alert_url", "also", "budget_per", "by", "clip",
+    "confidence", "delimiter", "delta", "demo", "entries_per_key", "epsilon", "error", "every", "expected",
+    "fields", "follow", "format", "from", "groups", "groups_per_person", "header", "key", "label", "lateness",
+    "ledger", "listen", "listen_private", "max_value", "mechanism", "memory", "on_bad", "out", "output", "pairs",
+    "pairs_per_person", "people", "person", "plot", "port", "preset", "protect", "quantile", "registry", "relation",
+    "report", "rows", "secret", "shard", "size", "spread", "sql", "state", "statistic", "textfile", "time",
+    "time_unit", "total", "trials", "unit", "until", "value", "wide",
 }  # fmt: skip
 
 

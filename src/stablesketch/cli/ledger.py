@@ -39,7 +39,7 @@ def new(
     ] = False,
 ) -> None:
     """Makes a ledger. Then pass it to every release: --ledger budget.db."""
-    if file.exists():
+    if file.exists() and (not file.is_file() or file.stat().st_size):  # an empty one is left by Ctrl-C
         raise typer.BadParameter(f"{file} exists already. Look at it: stablesketch ledger show {file}")
     if people and relation == "replace":
         raise typer.BadParameter(

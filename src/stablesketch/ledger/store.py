@@ -33,6 +33,7 @@ from pathlib import Path
 from ..durable import sync_folder
 from ..errors import LedgerCorrupt, LedgerError
 from ..file_identity import Identity
+from ..sqlite_reasons import kind_of, reason_of
 from .lock import held
 
 _APPLICATION = 0x53534C47  # "SSLG"
@@ -74,15 +75,6 @@ CREATE TABLE costs (key BLOB PRIMARY KEY, content BLOB NOT NULL, checksum BLOB N
 """
 
 _DAMAGE = {"SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_FORMAT"}
-_REASONS = {
-    "SQLITE_BUSY": "another process holds it. Try again",
-    "SQLITE_LOCKED": "another process holds it. Try again",
-    "SQLITE_FULL": "the disk is full. Make room and try again",
-    "SQLITE_READONLY": "it, or its folder, cannot be written. Give the process the right to, or copy the ledger",
-    "SQLITE_CANTOPEN": "it, or the files beside it, cannot be opened. See that file and folder can be written",
-    "SQLITE_PERM": "the system refuses it. Give the process the right to write file and folder",
-    "SQLITE_IOERR": "reading or writing it failed. See to the disk, and try again",
-}
 
 
 @contextlib.contextmanager
@@ -241,8 +233,7 @@ def _is_database(path: Path) -> bool:
 def _translated(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> LedgerError:
     if isinstance(error, UnicodeDecodeError):
         error = sqlite3.DatabaseError("malformed text")
-    name: str = getattr(error, "sqlite_errorname", "") or ""
-    base = "_".join(name.split("_")[:2])
+    base = kind_of(error)
     if base == "SQLITE_NOTADB" and not _is_database(path):
         return LedgerCorrupt(
             f"{path} is not a ledger: it is not an SQLite database. Nothing was recorded or released. Name the file "
@@ -253,5 +244,6 @@ def _translated(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> Ledger
             f"the ledger {path} is damaged ({error}). Nothing was recorded or released. Restore it from a backup, and "
             "record what was released since then with Ledger.charge."
         )
-    reason = _REASONS.get(base, "see the message of the database")
-    return LedgerError(f"the ledger {path} cannot be used ({error}): {reason}. Nothing was recorded or released.")
+    return LedgerError(
+        f"the ledger {path} cannot be used ({error}): {reason_of(error)}. Nothing was recorded or released."
+    )

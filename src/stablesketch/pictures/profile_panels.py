@@ -24,9 +24,8 @@ MOST_PANELS = 30
 _COLUMNS = 4
 
 
-def panels(groups: Sequence[GroupRelease]) -> Figure:
-    """The largest first, row by row."""
-    ordered = sorted(groups, key=lambda one: (-one.release.value, one.group))
+def panels(ordered: Sequence[GroupRelease]) -> Figure:
+    """Row by row."""
     rows = math.ceil(len(ordered) / _COLUMNS)
     figure, places = canvas(11.0, 1.6 + 2.1 * rows, _COLUMNS, rows)
     ends = [(point.low, point.high) for one in ordered for point in one.release.points]
@@ -36,7 +35,7 @@ def panels(groups: Sequence[GroupRelease]) -> Figure:
             axes.plot(
                 orders, [point.value for point in other.release.points], color=GREY, alpha=0.3, linewidth=1, zorder=1
             )
-        draw_curve(axes, one.release.points, BLUE, "-", marker=5)
+        draw_curve(axes, one.release.points, BLUE, "-", bar=8)
         axes.set_title(shortened(one.name, 22), fontsize=12, color=INK)
         axes.set_xticks(orders, [f"{order:g}" for order in orders])
         axes.tick_params(labelsize=10)

@@ -26,7 +26,7 @@ _COLOURS = (BLUE, VERMILION, GREEN, INK)
 MOST_CURVES = len(_COLOURS)
 """Groups; more of them could not be told apart."""
 
-_DODGE = 0.008  # orders, by which the bars of groups stand beside each other
+_DODGE = 0.022  # orders, by which the bars of groups stand beside each other
 _APART = 0.055  # of the height, between two labels
 
 
@@ -42,7 +42,7 @@ def profile(release: Release) -> Figure:
     band = [(point.order, *_band(point)) for point in points if point.band_low is not None]
     if band:
         orders, low, high = zip(*band, strict=True)
-        axes.fill_between(orders, low, high, color=SKY, alpha=0.35, linewidth=0)
+        axes.fill_between(orders, low, high, color=SKY, alpha=0.35, linewidth=1)
     draw_curve(axes, points, BLUE, "-", 0.0)
     for point in points:
         axes.annotate(about(point.value), (point.order, point.value), xytext=(10, 8),
@@ -51,9 +51,8 @@ def profile(release: Release) -> Figure:
     return figure
 
 
-def group_profiles(groups: Sequence[GroupRelease]) -> Figure:
+def group_profiles(ordered: Sequence[GroupRelease]) -> Figure:
     """One curve for each of a few groups, the name at its end."""
-    ordered = sorted(groups, key=lambda one: (-one.release.value, one.group))
     figure, (axes,) = canvas(WIDTH, 5.4)
     for place, one in enumerate(ordered):
         shift = _DODGE * (place - 0.5 * (len(ordered) - 1))
@@ -63,13 +62,15 @@ def group_profiles(groups: Sequence[GroupRelease]) -> Figure:
     return figure
 
 
-def draw_curve(
-    axes: Axes, points: Sequence[Point], colour: str, line: str, shift: float = 0.0, marker: int = 8
-) -> None:
-    """The values of all orders, and their limits as bars."""
+def draw_curve(axes: Axes, points: Sequence[Point], colour: str, line: str, shift: float = 0.0, bar: int = 11) -> None:
+    """The values of all orders, and their limits as bars: broad and light, with a small dot, so that one sees them also
+    where they are short, as on a logarithmic axis."""
     orders, values = [point.order + shift for point in points], [point.value for point in points]
-    axes.vlines(orders, [point.low for point in points], [point.high for point in points], color=colour, linewidth=3)
-    axes.plot(orders, values, color=colour, linestyle=line, marker="o", markersize=marker, zorder=3)
+    ends = [point.low for point in points], [point.high for point in points]
+    axes.vlines(orders, *ends, color=colour, linewidth=bar, alpha=0.3, zorder=2)
+    for limits in ends:
+        axes.scatter(orders, limits, marker="_", color=colour, s=bar**2, linewidths=1.2, zorder=3)
+    axes.plot(orders, values, color=colour, linestyle=line, linewidth=1.4, marker="o", markersize=3.5, zorder=4)
 
 
 def _band(point: Point) -> tuple[float, float]:

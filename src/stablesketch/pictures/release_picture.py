@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..published import Release
-from ..release.outcome import GroupRelease, Outcome
+from ..release.outcome import GroupRelease, Outcome, largest_first
 from ..spoken import short
 from . import finding
 from .profile_panels import MOST_PANELS, panels
@@ -26,9 +26,11 @@ _NAMED = 60  # groups; with more of them names would not be readable
 
 
 @in_style
-def release_picture(releases: list[Release] | list[GroupRelease]) -> Figure:
-    """One release, or a table of groups. Everything shown may be published, as the releases may."""
+def release_picture(releases: list[Release] | list[GroupRelease], in_order: bool = False) -> Figure:
+    """One release, or a table of groups, the largest first unless they are in order. Everything shown may be published,
+    as the releases may."""
     groups = [one for one in releases if isinstance(one, GroupRelease)]
+    groups = groups if in_order else largest_first(groups)
     if groups:
         if groups[0].release.points and len(groups) <= MOST_CURVES:
             return group_profiles(groups)
@@ -43,7 +45,7 @@ def release_bytes(outcome: Outcome, path: Path) -> bytes:
     """The same as what goes into the file `path`."""
     title = f"{outcome.plan.statistic}, released privately"
     alt = f"{title}: the value with its interval, {len(outcome.releases):,} of them."
-    return picture_bytes(release_picture(outcome.releases), path, title, alt)
+    return picture_bytes(release_picture(outcome.releases, outcome.in_order), path, title, alt)
 
 
 def _single(release: Release) -> Figure:
@@ -62,8 +64,7 @@ def _single(release: Release) -> Figure:
     return figure
 
 
-def _named(groups: list[GroupRelease]) -> Figure:
-    ordered = sorted(groups, key=lambda one: (-one.release.value, one.group))
+def _named(ordered: list[GroupRelease]) -> Figure:
     figure, (axes,) = canvas(WIDTH, 2.1 + 0.42 * len(ordered))
     for place, one in enumerate(ordered):
         _interval(axes, one.release, place)

@@ -106,7 +106,7 @@ def checked_columns(key: object, value: object = None, by: object = None, person
     if columns.key == (columns.person,):
         raise ArgumentError(
             "person", columns.person, "it must not be the column of keys: every key would be cut to a few rows",
-            "Name the column of people, or leave out person= and pass unit='key' if every key is a person",
+            f"Name that of people; if every key is a person, leave out {arg('person')} and pass {arg('unit', 'key')}",
         )  # fmt: skip
     return columns
 

@@ -15,5 +15,5 @@ def need(name: str, extra: str | None = "cli") -> Any:
     except ImportError:
         library = name.partition(".")[0]
         what = library if extra is None else f"'stablesketch[{extra}]'"
-        doing = "this" if extra is None else "reading this"
+        doing = "reading this" if extra == "cli" else "this"
         raise LibraryMissing(f"{doing} needs {library}, which is not installed. Run: pip install {what}.") from None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from ..bounding.groups import Name
+from ..bounding.groups import Name, are_numbers
 from ..bounding.persons import used_of_each
 from ..durable import write_named
 from ..errors import ArgumentError
@@ -72,6 +72,11 @@ class GroupRelease:
         """The release as versioned JSON, with the name of its group: a text, or a list of them."""
         name = self.group[0] if len(self.group) == 1 else list(self.group)
         return json.dumps({"group": name, **json.loads(self.release.to_json())}, sort_keys=True)
+
+
+def largest_first(groups: Sequence[GroupRelease]) -> list[GroupRelease]:
+    """The order of groups that have none of their own."""
+    return sorted(groups, key=lambda one: (-one.release.value, one.group))
 
 
 @dataclass(frozen=True, repr=False)
@@ -151,13 +156,19 @@ class Outcome(Tabular):
         if not self.grouped:
             raise ArgumentError("group", group, "this is one number, and has no groups", "Read its value")
         found = self._groups()
-        if parts_of(group) not in found:
+        name = (group,) if isinstance(group, str) else group
+        if name not in found:
             shown = [one.name for one in found.values()]
             names = f"There are: {', '.join(shown[:10])}{', ...' * (len(shown) > 10)}" if shown else "None is shown"
             raise ArgumentError("group", group, "there is no such group here", names)
-        return found[parts_of(group)].release
+        return found[name].release
 
-    def _groups(self) -> dict[object, GroupRelease]:
+    @property
+    def in_order(self) -> bool:
+        """Whether groups have an order of their own, which pictures keep: they were listed, or are numbers."""
+        return (self.question is not None and self.question.groups is not None) or are_numbers(self._groups())
+
+    def _groups(self) -> dict[Name, GroupRelease]:
         return {one.group: one for one in self.releases if isinstance(one, GroupRelease)}
 
     @property
@@ -228,7 +239,7 @@ class Outcome(Tabular):
             raise ArgumentError("outcome", "0 groups", "there is nothing to draw", "Draw it where a group is shown")
         if path is not None:
             write_named("path", Path(path), release_bytes(self, Path(path)), public=True)
-        return release_picture(self.releases)
+        return release_picture(self.releases, self.in_order)
 
     def report(
         self, path: str | os.PathLike[str], *, ledger: Ledger | None = None, dataset: str = "", period: str = "",

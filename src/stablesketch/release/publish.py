@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..bounding.groups import GroupBudget, Name, selected
+from ..bounding.groups import GroupBudget, Name, in_order, selected
 from ..collector import Collector
 from ..collector.releasing import released
 from ..errors import ArgumentError
@@ -58,7 +58,7 @@ class Till:
 
 def names_shown(table: GroupBudget, counts: Iterable[tuple[Name, int]]) -> list[Name]:
     """The names of groups, each with how many people or pairs it has, that are shown: chosen privately, in order."""
-    return sorted(selected(counts, table))
+    return in_order(selected(counts, table))
 
 
 def one_number(terms: Terms, collector: Collector, name: Name = (), *, later: bool = False) -> Release | GroupRelease:

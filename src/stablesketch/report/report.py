@@ -108,8 +108,8 @@ def report_page(outcome: Outcome, context: Context) -> str:
         whom=escaped(sentences.whom(about, context.person)),
         limits=escaped(sentences.limits(about, first, context.person)),
         headline=escaped(_headline(plan, groups, first, subject)),
-        picture=inline_svg(release_picture(outcome.releases), _described(groups, first)),
-        groups=_table(plan, groups, first),
+        picture=inline_svg(release_picture(outcome.releases, outcome.in_order), _described(groups, first)),
+        groups=_table(plan, outcome.in_order, groups, first),
         cost=escaped(sentences.cost(about, first, len(groups), context.person, outcome.shares)),
         ledger=f"<p>{escaped(context.ledger)}</p>" if context.ledger else "",
         protected=tables.items(sentences.protected(about, context.person, outcome.shares)),
@@ -142,25 +142,26 @@ def as_asked(plan: Plan, release: Release) -> Plan:
     return plan.altered(privacy=privacy)
 
 
-def _table(plan: Plan, groups: Sequence[GroupRelease], first: Release) -> str:
+def _table(plan: Plan, in_order: bool, groups: Sequence[GroupRelease], first: Release) -> str:
     """The numbers, where there are several; and what they do not say, if groups should not be compared by them."""
     if not groups:
         return tables.order_table(first) if first.points else ""
     caution = plan.statistic.caution_between_groups if len(groups) > 1 else ""
-    return tables.group_table(groups) + (f"<p>{escaped(caution)}</p>" if caution else "")
+    return tables.group_table(groups, in_order) + (f"<p>{escaped(caution)}</p>" if caution else "")
 
 
 def _headline(plan: Plan, groups: Sequence[GroupRelease], first: Release, subject: Subject) -> str:
     if not groups:
         return plan.statistic.headline(first, subject)
-    if len(groups) == 1:
-        return f"{groups[0].name}: {plan.statistic.headline(first, subject)}"
     most = max(groups, key=lambda one: one.release.value)
+    own = plan.statistic.headline(most.release, subject)
+    own = f"For {most.name}, {own[:1].lower()}{own[1:]}"
+    if len(groups) == 1:
+        return own
     said = f"Of {len(groups):,} groups, {most.name} {plan.statistic.topic.leading(subject)}"
     rivals = [one for one in groups if one is not most and one.release.high >= most.release.low]
     sure = f", though {len(rivals):,} more cannot be told from it" if rivals else ""
-    own = plan.statistic.headline(most.release, subject)
-    return f"{said}{sure}. {most.name}: {own[:1].lower()}{own[1:]}"
+    return f"{said}{sure}. {own}"
 
 
 def _described(groups: Sequence[GroupRelease], first: Release) -> str:

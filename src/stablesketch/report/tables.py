@@ -6,18 +6,30 @@ from collections.abc import Iterable, Sequence
 
 from ..page import escaped
 from ..published import Release
-from ..release.outcome import GroupRelease
-from ..spoken import short
+from ..release.outcome import GroupRelease, largest_first
+from ..spoken import about, short
 from ..statistic import Profile
 
+_MOST_ORDERS = 5  # that stand beside each other
 
-def group_table(groups: Sequence[GroupRelease]) -> str:
-    """The largest first; of profiles, a row for each order."""
-    ordered = sorted(groups, key=lambda one: (-one.release.value, one.group))
+
+def group_table(groups: Sequence[GroupRelease], in_order: bool) -> str:
+    """The largest first, unless they are in order; of profiles a column for each order, or a row if there are many."""
+    ordered = groups if in_order else largest_first(groups)
     first = ordered[0].release
     if not first.points:
         found = [(one.name, _cells(one.release.value, one.release.low, one.release.high)) for one in ordered]
         return _table("group", (first.statistic, *_limits(first)), found)
+    if len(first.points) <= _MOST_ORDERS:
+        said = [
+            (
+                one.name,
+                [f"{about(each.value)} ({about(each.low)} to {about(each.high)})" for each in one.release.points],
+            )
+            for one in ordered
+        ]
+        sure = f"{100 * first.confidence:g}% limits"
+        return _table("group", [f"order {point.order:g}, {sure}" for point in first.points], said)
     profiles = [
         (one.name, [f"{point.order:g}", *_cells(point.value, point.low, point.high)])
         for one in ordered

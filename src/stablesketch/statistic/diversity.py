@@ -179,6 +179,7 @@ class Hill(Diversity):
     order: float = 0.5
 
     name: ClassVar[str] = "hill"
+    metric: ClassVar[str] = "effective_keys"
     usual: ClassVar[bool] = True
     arguments: ClassVar[tuple[Argument, ...]] = (one_order("order", default="0.5"),)
     of_largest_share = "1/m"
@@ -216,6 +217,7 @@ class Renyi(Diversity):
     """ln D_q: Rényi's entropy of order q, in nats. Up to order 2 it can be released."""
 
     name: ClassVar[str] = "renyi"
+    metric: ClassVar[str] = "renyi_entropy_nats"
     of_largest_share = "-ln m"
     relative: ClassVar[bool] = False
     unit: ClassVar[str] = "nats"
@@ -249,6 +251,7 @@ class Tsallis(Diversity):
     """
 
     name: ClassVar[str] = "tsallis"
+    metric: ClassVar[str] = "tsallis_entropy"
     of_largest_share = "0 whatever the data"
 
     def factor(self, measured: Statistic) -> float:

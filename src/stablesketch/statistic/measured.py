@@ -23,6 +23,7 @@ class Shannon(Measured):
     """H = -sum over keys of (f/N) ln(f/N), in nats: f is the total of a key, N that of all."""
 
     name: ClassVar[str] = "shannon"
+    metric: ClassVar[str] = "entropy_nats"
     relative: ClassVar[bool] = False
     unit: ClassVar[str] = "nats"
     default_error: ClassVar[float] = 0.04
@@ -73,6 +74,7 @@ class Distinct(Measured):
     """The number of distinct keys, whatever their values."""
 
     name: ClassVar[str] = "distinct"
+    metric: ClassVar[str] = "distinct_keys"
     default_error: ClassVar[float] = 0.01
 
     @property

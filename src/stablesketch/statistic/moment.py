@@ -125,6 +125,7 @@ class Total(Measured):
     """N, the sum of all values: one exact counter, released with discrete Laplace noise."""
 
     name: ClassVar[str] = "total"
+    metric: ClassVar[str] = "sum"
     on_command_line: ClassVar[bool] = False
 
     @property

@@ -59,6 +59,14 @@ class Statistic(ABC):
     by_option: ClassVar[bool] = False
     """Whether an option that no other statistic has names it."""
 
+    metric: ClassVar[str]
+    """What it is called where numbers are scraped, after `stablesketch_`: what is counted, and in which unit. Its name,
+    unless it says another one; its fields are labels."""
+
+    def __init_subclass__(cls) -> None:
+        if "name" in vars(cls):
+            cls.metric = vars(cls).get("metric", cls.name)
+
     if TYPE_CHECKING:  # a field of some and a property of others
 
         @property

@@ -48,7 +48,8 @@ class Subject:
 class Topic:
     """What a statistic is about: the question that it answers, and what is said of the group with the largest value.
 
-    In both `{keys}` stands for several keys, `{whole}` for the stream, `{amount}` for its values if they have a name.
+    In both `{keys}` stands for several keys, `{whole}` for the stream, which `{be}` something, `{amount}` for its
+    values if they have a name.
     """
 
     question: str
@@ -64,12 +65,14 @@ class Topic:
 
 
 def _filled(text: str, subject: Subject) -> str:
-    whole, in_value = subject.key or "the stream", f" in {subject.value}" if subject.value else ""
-    return text.format(keys=subject.keys, whole=whole, amount=subject.value or whole, in_value=in_value)
+    whole = f"the {subject.noun}" if subject.noun else subject.key or "the stream"
+    amount, in_value = subject.value or whole, f" in {subject.value}" if subject.value else ""
+    be = "are" if subject.noun else "is"
+    return text.format(keys=subject.keys, whole=whole, be=be, amount=amount, in_value=in_value)
 
 
-VARIETY = Topic("How varied is {whole}", "has the greatest variety of {keys}")
-CONCENTRATION = Topic("How concentrated is {whole}", "is the most concentrated, by {keys}")
+VARIETY = Topic("How varied {be} {whole}", "has the greatest variety of {keys}")
+CONCENTRATION = Topic("How concentrated {be} {whole}", "is the most concentrated, by {keys}")
 
 
 def rows(release: Release, subject: Subject) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ...bounding.groups import Name
+from ...bounding.groups import Name, in_order
 from ...bounding.persons import bounded, used_of_each
 from ...errors import ArgumentError, ArgumentTypeError
 from ...reading.columns import Columns, OnBad, checked_columns
@@ -196,10 +196,11 @@ def _values(duckdb: DuckDB, statistic: Statistic, columns: Columns, source: str,
     sums = ", ".join(f"coalesce(fsum({term}), 0.0)" for term in terms)
     found = duckdb.rows(
         f"select {named}{sums}, cast(coalesce(sum(pairs), 0) as bigint), count(*) "
-        f"from ({totals}) {'group by all order by all' if groups else ''}",
+        f"from ({totals}) {'group by all' if groups else ''}",
         source,
     )
-    return [_exact(statistic, row, len(groups)) for row in found]
+    exact = {one.group: one for one in (_exact(statistic, row, len(groups)) for row in found)}
+    return [exact[name] for name in in_order(exact)]
 
 
 def _exact(statistic: Statistic, row: tuple[Any, ...], groups: int) -> ExactGroup:

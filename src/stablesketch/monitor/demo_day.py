@@ -1,0 +1,66 @@
+"""A day of DNS queries that somebody made up, with an attack in it, and the same day played fast.
+
+Names are asked for as they are in real resolvers: a few very often, most of them seldom, more by day than at night.
+From 07:30 to 07:45 UTC many machines ask for one name, as they do when it is flooded. The seed is fixed. `python -m
+stablesketch.monitor.demo_day` writes the day to standard output.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .block import Block
+from .fields import LineFields
+from .lines import Clock
+from .windows import SECOND
+
+START, MINUTES = 1_794_787_200, 1_440  # 2026-11-16T00:00:00Z
+FIELDS = LineFields.of(format="json", key=("query",), time="time")
+ATTACK = range(450, 465)  # minutes of the day
+_NAMES, _PER_MINUTE, _FLOOD = 3_000, 900, 1_500
+_FIRST, _AT_ONCE, _PAUSE = 300, 120, 0.5  # minute it begins with; minutes without a pause; seconds for each one after
+
+
+def minute(number: int) -> bytes:
+    """The queries of a minute of the day, as JSON lines."""
+    draw = np.random.default_rng([2026, number])
+    weights = 1.0 / np.arange(10, _NAMES + 10)
+    rate = _PER_MINUTE * (1.0 - 0.5 * np.cos(2.0 * np.pi * (number / MINUTES - 0.1)))
+    names = draw.choice(_NAMES, draw.poisson(rate), p=weights / weights.sum())
+    asked = [f"site{name}.example" for name in names]
+    if number in ATTACK:
+        asked += ["flooded.example"] * int(draw.poisson(_FLOOD))
+    seconds = START + 60 * number + draw.integers(0, 60, len(asked))
+    return b"".join(b'{"time":%d,"query":"%s"}\n' % each for each in zip(seconds, map(str.encode, asked), strict=True))
+
+
+class PlayedDay:
+    """The day as a source, from 05:00: two hours at once, then two minutes a second; after midnight it stands still."""
+
+    def __init__(self) -> None:
+        self._now = (START + 60 * _FIRST - 1) * SECOND  # counting begins with the next whole window
+
+    def clock(self) -> int:
+        """What the clock of the day says."""
+        return self._now
+
+    def blocks(self, clock: Clock, position: Any, seen: int | None) -> Iterator[Block]:
+        """A block for each minute, read in its last second."""
+        for number in range(_FIRST, MINUTES + 1):
+            if number > _FIRST + _AT_ONCE:
+                time.sleep(_PAUSE)
+            self._now = (START + 60 * number + 59) * SECOND
+            yield Block(minute(number) if number < MINUTES else b"", self._now, self._now, number)
+        while True:
+            time.sleep(_PAUSE)
+            yield Block(b"", self._now, self._now, MINUTES)
+
+
+if __name__ == "__main__":
+    for each in range(MINUTES):
+        sys.stdout.buffer.write(minute(each))

@@ -1,0 +1,141 @@
+"""Where a monitor answers: released values for whoever can reach the address, exact counters for this machine alone."""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import re
+import threading
+from collections.abc import Callable
+from typing import ClassVar
+
+from ..errors import ArgumentError
+from ..page.server import PageHandler, PageServer
+from .board import Board
+from .live_page import live_page
+from .metrics import ExactMetrics, ReleasedMetrics, exposed
+from .monitor import Monitor
+
+_STREAMS = 100  # pages that are open at once
+_HEARTBEAT = 10.0  # seconds
+
+
+def address(argument: str, text: str) -> tuple[str, int]:
+    """An address and a port as users type them: 127.0.0.1:9464, [::1]:9464, 0.0.0.0:9464."""
+    match = re.fullmatch(r"(\[[^\]]+\]|[^:\[\]]+):(\d{1,5})", text)
+    if match is not None and int(match[2]) <= 65535:
+        with contextlib.suppress(ValueError):
+            name = match[1].strip("[]").replace("localhost", "127.0.0.1")
+            return str(ipaddress.ip_address(name)), int(match[2])
+    raise ArgumentError(argument, text, "must be an IP address and a port", "Pass 127.0.0.1:9464, for example")
+
+
+class Listener(PageServer):
+    """A port that is taken at once, and answers from `begin` to `close`."""
+
+    _began = False
+
+    def begin(self) -> None:
+        """Answers, from threads of its own."""
+        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True).start()
+        self._began = True
+
+    def close(self) -> None:
+        """Answers no more, and gives the port back."""
+        if self._began:
+            self.shutdown()
+        self.server_close()
+
+
+class ReleasedListener(Listener):
+    """`/`, `/events`, `/metrics`, `/healthz` and `/readyz`: nothing but what was released, and whether it runs."""
+
+    board: Board
+    metrics: ReleasedMetrics
+    monitor: Monitor
+
+    def __init__(self, text: str) -> None:
+        super().__init__(*address("listen", text), _Released, "listen", text)
+        self.streams = threading.BoundedSemaphore(_STREAMS)
+
+
+class ExactListener(Listener):
+    """`/metrics`: exact counts, on a loopback address alone.
+
+    A page of another site could name this machine as its own host (DNS rebinding) and read them in a browser that runs
+    here; so a request must name a loopback address as its host.
+    """
+
+    metrics: ExactMetrics
+
+    def __init__(self, text: str) -> None:
+        host, port = address("listen_private", text)
+        if not ipaddress.ip_address(host).is_loopback:
+            raise ArgumentError(
+                "listen_private", text, "exact counts are not private: they must stay on this machine",
+                "Pass a loopback address: 127.0.0.1:9465, for example",
+            )  # fmt: skip
+        super().__init__(host, port, _Exact, "listen_private", text)
+
+
+class _Released(PageHandler):
+    server: ReleasedListener
+
+    def answer(self, path: str, query: str) -> None:
+        known = self._ANSWERS.get(path)
+        if known is None:
+            return self.send(404, "text/plain", "there is no such page: try /, /metrics, /healthz or /readyz\n")
+        return known(self)
+
+    def _page(self) -> None:
+        self.send(200, "text/html", live_page(self.server.board))
+
+    def _metrics(self) -> None:
+        content, kind = exposed(self.server.metrics, self.headers.get("Accept", ""))
+        self.send(200, kind, content)
+
+    def _health(self) -> None:
+        alive = self.server.monitor.alive
+        self.send(200 if alive else 503, "text/plain", "alive\n" if alive else "no checkpoint for a minute\n")
+
+    def _ready(self) -> None:
+        ready = self.server.monitor.ready
+        said = "ready\n" if ready else "not reading yet, or a release cannot be stored: see the output of the monitor\n"
+        self.send(200 if ready else 503, "text/plain", said)
+
+    def _events(self) -> None:
+        """Server-sent events: all windows at first, then each as it is released."""
+        if not self.server.streams.acquire(blocking=False):
+            return self.send(503, "text/plain", f"{_STREAMS} pages are open already\n")
+        try:
+            self.send(200, "text/event-stream", "retry: 2000\n\n", length=False)
+            number, board = 0, self.server.board
+            while not board.closed:
+                number, content = board.after(number, _HEARTBEAT)
+                self.wfile.write(f"data: {content}\n\n".encode() if content else b": still here\n\n")
+        finally:
+            self.server.streams.release()
+
+    _ANSWERS: ClassVar[dict[str, Callable[[_Released], None]]] = {
+        "/": _page, "/metrics": _metrics, "/healthz": _health, "/readyz": _ready, "/events": _events,
+    }  # fmt: skip
+
+
+class _Exact(PageHandler):
+    server: ExactListener
+
+    def answer(self, path: str, query: str) -> None:
+        if not _names_loopback(self.headers.get("Host", "")):
+            return self.send(403, "text/plain", "another host was asked for\n")
+        if path != "/metrics":
+            return self.send(404, "text/plain", "there is no such page: try /metrics\n")
+        content, kind = exposed(self.server.metrics, self.headers.get("Accept", ""))
+        return self.send(200, kind, content)
+
+
+def _names_loopback(host: str) -> bool:
+    name = host.rpartition(":")[0] if re.search(r":\d+$", host) else host
+    try:
+        return name == "localhost" or ipaddress.ip_address(name.strip("[]")).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,27 @@
+"""The page that shows the last windows and goes on as they are released: nothing is fetched from elsewhere."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from string import Template
+
+from ..page import document, escaped
+from .board import Board
+from .windows import in_units
+
+
+def live_page(board: Board) -> str:
+    """The whole page. What changes comes to it from `/events`."""
+    watch = board.watch
+    names = [" ".join(filter(None, [str(point), f"({point.unit})" if point.unit else ""])) for point in board.points]
+    first = str(watch.plans[0].statistic)
+    title = f"{first[0].upper()}{first[1:]} of {', '.join(watch.fields.key)}"
+    about = {"names": names, "confidence": f"{100 * watch.confidence:g}%"}
+    folder = resources.files(__package__)
+    body, script = (folder.joinpath(f"live_page.{end}").read_text(encoding="utf-8") for end in ("html", "js"))
+    filled = Template(body).substitute(
+        title=escaped(title), about=escaped(json.dumps(about)), promise=escaped(watch.promise),
+        every=in_units(watch.windows.every), confidence=about["confidence"],
+    )  # fmt: skip
+    return document(title, filled, script)

@@ -1,0 +1,128 @@
+"""Numbers for Prometheus, by `prometheus-client`: the released ones for everybody, the exact ones for this machine.
+
+The released ones come from the board alone. What that library adds by itself, such as the processor time of this
+process, is left out: it grows with every row.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import __version__
+from ..durable import Reserved
+from ..errors import ArgumentError
+from ..reading.libraries import need
+from .board import Board
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .monitor import Monitor
+
+
+class ReleasedMetrics:
+    """Gauges of the last window that was released; before the first one only what is known without data."""
+
+    def __init__(self, board: Board) -> None:
+        self._board, self._core = board, need("prometheus_client.core", "monitor")
+
+    def collect(self) -> Iterator[Any]:
+        """As prometheus-client asks for them."""
+        board, watch, last = self._board, self._board.watch, self._board.last
+        yield self._core.InfoMetricFamily("stablesketch_build", "Version of stablesketch.", {"version": __version__})
+        yield self._gauge("window_seconds", "Length of a window.", watch.windows.every)
+        if last is None:
+            return
+        yield self._gauge("window_end_timestamp_seconds", "End of the last released window.", last.end)
+        yield self._gauge("epsilon_spent", "At most the ε of what is protected, over all windows.", last.spent[0])
+        yield self._gauge("delta_spent", "At most the δ of what is protected, over all windows.", last.spent[1])
+        if last.left is not None:
+            yield self._gauge("epsilon_remaining", "ε that is left in the ledger.", last.left)
+        if last.fall is not None:
+            about = "Deviations by which the first statistic is below the median of the windows before."
+            yield self._gauge("fall_deviations", about, last.fall.deviations)
+        confidence = f"{100 * watch.confidence:g}%"
+        ends = ("", "Released value."), ("_low", f"Lower end of the {confidence} interval."), (
+            "_high", f"Upper end of the {confidence} interval.",
+        )  # fmt: skip
+        found = sorted(zip(board.points, last.values, strict=True), key=lambda each: each[0].metric)
+        for metric, group in itertools.groupby(found, lambda each: each[0].metric):
+            members = list(group)
+            for place, (end, about) in enumerate(ends):
+                names = list(members[0][0].to_dict())[1:]
+                family = self._core.GaugeMetricFamily(f"stablesketch_{metric}{end}", about, labels=names)
+                for point, values in members:
+                    family.add_metric([_label(field) for field in list(point.to_dict().values())[1:]], values[place])
+                yield family
+
+    def _gauge(self, name: str, about: str, value: float) -> Any:
+        return self._core.GaugeMetricFamily(f"stablesketch_{name}", about, value=value)
+
+
+class ExactMetrics:
+    """Counts of rows and how far reading is behind. They are exact, so they are not private: one row changes them."""
+
+    def __init__(self, monitor: Monitor) -> None:
+        self._monitor, self._core = monitor, need("prometheus_client.core", "monitor")
+
+    def collect(self) -> Iterator[Any]:
+        """As prometheus-client asks for them."""
+        for name, about in (
+            ("rows", "Rows that were read."),
+            ("bad", "Lines that could not be used."),
+            ("late", "Rows of windows that were closed already."),
+            ("early", "Rows from the future."),
+        ):
+            title = f"stablesketch_private_{name if name == 'rows' else name + '_rows'}"
+            value = self._monitor.counters[name]
+            yield self._core.CounterMetricFamily(title, f"{about} NOT PRIVATE.", value=value)
+        about = "How far reading is behind the clock. NOT PRIVATE."
+        yield self._core.GaugeMetricFamily("stablesketch_private_lag_seconds", about, value=self._monitor.lag)
+
+
+def exposed(metrics: ReleasedMetrics | ExactMetrics, accepted: str = "") -> tuple[bytes, str]:
+    """All of them as text, in a format that is accepted, and its content type."""
+    client = need("prometheus_client", "monitor")
+    encoder, kind = client.exposition.choose_encoder(accepted)
+    registry = client.CollectorRegistry()
+    registry.register(metrics)
+    return encoder(registry), kind
+
+
+class TextFile:
+    """Writes the released metrics to a file after each window, whole, for the textfile collector of node_exporter.
+
+    That it cannot be written is said, once for each reason, and the monitor goes on.
+    """
+
+    def __init__(self, path: Path, metrics: ReleasedMetrics, say: Callable[[str], None]) -> None:
+        self._path, self._metrics, self._say, self._trouble = path, metrics, say, ""
+        if path.suffix != ".prom":
+            raise ArgumentError("textfile", str(path), "node_exporter reads names that end in .prom", "Name it .prom")
+        try:
+            self._write()
+        except OSError as error:
+            raise ArgumentError(
+                "textfile", str(path), f"cannot be written ({error.strerror})", "Choose another"
+            ) from None
+
+    def __call__(self, number: int, text: str) -> None:
+        """A record: of what it says, the board knows already."""
+        try:
+            self._write()
+            self._trouble = ""
+        except OSError as error:
+            reason = f"{self._path} cannot be written ({error.strerror}). It is tried again after each window."
+            if reason != self._trouble:
+                self._say(reason)
+            self._trouble = reason
+
+    def _write(self) -> None:
+        Reserved(self._path, public=True).store(exposed(self._metrics)[0], over=True)
+
+
+def _label(field: object) -> str:
+    return f"{field:g}" if isinstance(field, float) else str(field)

@@ -1,0 +1,297 @@
+"""`Monitor`: takes blocks of lines, counts rows into windows, releases the windows that close, and stores all of it.
+
+**A row counts once, whatever is started when.** A monitor that begins anew, and one that is started again on a pipe,
+counts from the first window on that no earlier one can have counted rows into: the first that takes none yet, by the
+clock. So if `tail -F` sends lines a second time, those with a time of their own are late. (Rows that have the time of
+their arrival cannot be known again: who sends them must send them once.) Windows that a pipe had open are released as
+they were at the last checkpoint. A file that is followed goes on where the state says, since what was counted and how
+far the file was read are stored together.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArgumentError, BudgetExceeded, CheckpointError, DataError
+from ..ledger import Ledger
+from ..reading.duckdb import DuckDB, prefetched
+from .block import Block, Rows
+from .lines import Clock, Steady
+from .open_windows import OpenWindows
+from .reader import LineReader
+from .records import note_record, window_record
+from .state import MonitorState
+from .watch import Watch
+from .windows import MOST_LIVE, SECOND, in_units, shown
+
+Sink = Callable[[int, str], None]
+Source = Callable[[Clock, Any, int | None], Iterator[Block]]
+_CHECKPOINT = 1.0  # seconds between checkpoints
+_SILENT = 60.0  # seconds after which something hangs
+_AT_ONCE = 64  # windows that are released in one transaction
+_USELESS = 1_000  # lines without a row after which somebody is told
+
+
+class Monitor:
+    """Runs a `Watch` over a source until it ends or `stop` is called; then `run` may be called on the same state again.
+
+    `source` opens the input, given the clock, the position of the last checkpoint and its clock (None at first);
+    `replays` says that it finds its place again, as files do, and pipes do not. `ledger` is paid by every window before
+    it is released; if its budget is spent, the window is not. `sinks` get every record, with its number, once it is
+    stored; one that raises OSError gets it again; BrokenPipeError ends the run. `say` is told what goes wrong
+    meanwhile: for the eyes of who runs it. `elapsed` is a clock that nobody sets, to notice that the other one was set.
+    """
+
+    def __init__(
+        self, watch: Watch, name: str, source: Source, state: MonitorState, sinks: Sequence[Sink] = (), *,
+        replays: bool, ledger: Ledger | None = None, clock: Clock = time.time_ns, elapsed: Clock | None = None,
+        say: Callable[[str], None] = lambda _: None,
+    ) -> None:  # fmt: skip
+        if watch.windows.span is not None and not replays and state.folder is not None:
+            raise ArgumentError(
+                "state", str(state.folder), "a replay of a pipe cannot go on where it stopped",
+                "Leave out --state, or name a file instead of the pipe",
+            )  # fmt: skip
+        self._watch, self._name, self._source, self._state, self._sinks = watch, name, source, state, sinks
+        self._replays, self._say = replays, say
+        self._last: int | None = state.fact("clock")
+        self._machine, self._clock = clock, Steady(clock, self._last or 0, elapsed)
+        self._ledger = ledger
+        self._windows = OpenWindows(watch, state, ledger)
+        self._spent = False  # whether it has been said that the budget is
+        self._next: int = state.fact("next", watch.windows.first_untouched(self._clock()))
+        self._position: Any = state.fact("position")
+        self._delivered: int = state.fact("delivered", 0)
+        self._waiting = state.records(self._delivered)
+        self._number = max(self._waiting, default=self._delivered)
+        self._records: dict[int, str] = {}  # not stored yet
+        self._released: list[int] = []
+        self._stopped = threading.Event()
+        self._stored_at = time.monotonic()
+        self._trouble, self._reading = "", False
+        self._useful, self._unused = False, 0  # whether any line of this run was a row, and how many were not
+        self.counters: dict[str, int] = state.fact("counters", {"rows": 0, "bad": 0, "late": 0, "early": 0})
+
+    def stop(self) -> None:
+        """Ends `run` soon, at a checkpoint. Windows that are open stay in the state, for the next run."""
+        self._stopped.set()
+
+    @property
+    def alive(self) -> bool:
+        """Whether it has come by a checkpoint within the last minute: it does so every second, rows or not."""
+        return time.monotonic() - self._stored_at < _SILENT
+
+    @property
+    def ready(self) -> bool:
+        """Whether it reads, and everything that was released could be stored and delivered."""
+        return self._reading and self.alive and not self._trouble
+
+    @property
+    def lag(self) -> float:
+        """Seconds by which reading is behind the clock. Like the counters it is exact, and not private."""
+        return max(0.0, (self._machine() - self._last) / SECOND) if self._last else 0.0
+
+    def run(self) -> None:
+        """Until the input ends: then all open windows are released. Stopped before, it can go on from its state.
+
+        Raises:
+            DataError: a line cannot be used and lines are not to be skipped, or the input cannot be read. The state has
+                all blocks before the one with that line, and nothing of that one.
+            CheckpointError: the clock has jumped too far, or nobody takes the records any more. They are in the state.
+        """
+        self._went_on()
+        self._reading = True
+        with DuckDB() as duckdb:
+            reader = LineReader(self._watch.fields, self._watch.windows.every, self._name, duckdb)
+            blocks = self._source(self._clock, self._position, self._last)
+            read = prefetched((block, reader.rows(block)) for block in blocks)
+            try:
+                for block, rows in read:
+                    self._take(block, rows)
+                    if self._stopped.is_set():
+                        break
+                else:
+                    self._end()
+            except DataError:
+                self._checkpoint()  # all that came before is counted
+                raise
+            finally:
+                del read  # which ends its thread
+                self._reading = False
+        self._checkpoint()
+        try:
+            self._deliver()
+        except OSError as error:
+            raise self._undelivered(error) from None
+        self._checkpoint()  # which says that they were delivered
+
+    # --- what a block does ---
+
+    def _take(self, block: Block, rows: Rows) -> None:
+        if rows.bad and self._watch.on_bad == "error":
+            raise DataError(
+                self._name, "a line cannot be used as a row", "Repair the input, or skip such lines (on_bad='skip')"
+            )
+        if block.note:
+            self._note(block.now, block.note)
+        if self._clock.jump:
+            way, jump = "forward" if self._clock.jump > 0 else "back", abs(self._clock.jump) // SECOND
+            self._clock.jump = 0
+            self._note(block.now, f"the clock of this machine was set {way} by {in_units(jump)}.")
+        if self._watch.windows.span is None:
+            self._close(self._watch.windows.first_open(block.clock))
+        self._count(block, rows)
+        if block.position is not None:
+            self._position = block.position
+        self._last = block.clock
+        due = time.monotonic() - self._stored_at >= _CHECKPOINT
+        if self._records or self._waiting or due:
+            self._store()
+
+    def _count(self, block: Block, rows: Rows) -> None:
+        """Every row to its window. One of a window that is closed is late; early is one that no clock allows yet."""
+        first, last = self._next, self._watch.windows.last_open(block.now)
+        windows = rows.windows
+        late, early = int(np.count_nonzero(windows < first)), int(np.count_nonzero(windows > last))
+        if early and self._watch.on_bad == "error":
+            raise DataError(
+                self._name,
+                "the time of a line is in the future",
+                "Repair its clock, or skip such lines (on_bad='skip')",
+            )
+        for name, more in (("rows", len(windows)), ("bad", rows.bad), ("late", late), ("early", early)):
+            self.counters[name] += more
+        self._useful |= len(windows) > 0
+        self._unused += rows.bad
+        if self._unused >= _USELESS:
+            self._tell_useless()
+        for number in np.unique(windows):
+            if first <= number <= last:
+                here = np.flatnonzero(windows == number)
+                self._windows.add(int(number), rows, None if len(here) == len(windows) else here)
+
+    def _close(self, first: int) -> None:
+        """Releases all windows before `first`, empty or not."""
+        windows = self._watch.windows
+        if windows.span is None and first - self._next > MOST_LIVE:
+            raise CheckpointError(
+                f"the clock of this machine says {shown(windows.start(first))}, and the monitor is at "
+                f"{shown(windows.start(self._next))}: that is {first - self._next:,} windows, of at most "
+                f"{MOST_LIVE:,}. Set the clock right and start again. If it is right, name a new folder (--state): "
+                "it begins with the next whole window."
+            )
+        while self._next < first:
+            self._release()
+            self._released.append(self._next)
+            self._next += 1
+            if len(self._released) >= _AT_ONCE or self._ledger is not None:
+                self._store()
+
+    def _release(self) -> None:
+        """The record of the next window; if its ledger does not allow it, a note says so once, and when it goes on."""
+        start = shown(self._watch.windows.start(self._next))
+        if self._ledger is not None:
+            self._windows.touch(self._next)
+            self._checkpoint()  # so that what is paid for is found again, by the secret
+        try:
+            releases = self._windows.release(self._next, start)
+        except BudgetExceeded as error:
+            if not self._spent:
+                again = "Nothing is released any more" if error.renews is None else f"It renews on {error.renews} (UTC)"
+                self._note(self._clock(), f"the budget of the ledger is spent. The window of {start} is not released, "
+                           f"nor are those after it. {again}.")  # fmt: skip
+            self._spent = True
+            return
+        if self._spent:
+            self._note(self._clock(), f"the budget of the ledger allows releases again, from the window of {start} on.")
+            self._spent = False
+        left = None if self._ledger is None else self._ledger.left()
+        self._record(window_record(self._state.id, self._number + 1, self._watch, self._next, releases, left))
+
+    def _end(self) -> None:
+        """The input has ended: every window that could have had rows is released now."""
+        if self._unused:
+            self._tell_useless()
+        self._close(self._watch.windows.last_open(self._clock()) + 1)
+
+    def _tell_useless(self) -> None:
+        """Not a record: that no line was a row is a fact about the rows."""
+        if not self._useful:
+            self._say(
+                f"none of the first {self._unused:,} lines could be used as a row. Check --format, --key, --time and "
+                "--value (this is not private: for your eyes only)"
+            )
+        self._useful = True
+
+    # --- what is stored and delivered ---
+
+    def _went_on(self) -> None:
+        """After a restart of a pipe what it had open is released as it was, and it begins with a new window."""
+        now, windows = self._clock(), self._watch.windows
+        if self._last is not None and not self._replays:
+            self._close(windows.last_open(self._last) + 1)
+            unseen, self._next = self._next, max(self._next, windows.first_untouched(now))
+            self._note(
+                now,
+                "the monitor was started again. What came through the pipe after its last checkpoint at "
+                f"{shown(self._last // SECOND)} was not counted. Windows before {shown(windows.start(unseen))} are "
+                f"released as they were then, and the next one begins at {shown(windows.start(self._next))}.",
+            )
+            self._last = now
+        self._last = now if self._last is None else self._last
+        self._checkpoint()
+
+    def _note(self, clock: int, text: str) -> None:
+        self._record(note_record(self._state.id, self._number + 1, clock, text))
+
+    def _record(self, text: str) -> None:
+        self._number += 1
+        self._records[self._number] = text
+
+    def _store(self) -> None:
+        """A checkpoint, and then the records to who gets them. What cannot be stored yet is kept and tried again."""
+        try:
+            self._checkpoint()
+            self._deliver()
+            self._trouble = ""
+        except BrokenPipeError as error:
+            raise self._undelivered(error) from None
+        except OSError as error:
+            if isinstance(error, CheckpointError) and self._windows.spilled:
+                raise  # the last checkpoint is whole: a new run goes on from there
+            if str(error) != self._trouble:
+                self._say(f"{error}" if isinstance(error, CheckpointError) else f"a record cannot be written: {error}")
+            self._trouble = str(error)
+        self._stored_at = time.monotonic()
+
+    def _undelivered(self, error: OSError) -> CheckpointError:
+        """Stores what was delivered, and says where the rest is."""
+        self._checkpoint()
+        kept = self._state.folder is not None
+        return CheckpointError(
+            f"{len(self._waiting):,} records could not be written ({error.strerror}). "
+            + ("A run on the same --state writes them." if kept else "They are lost: without --state they are nowhere.")
+        )
+
+    def _checkpoint(self) -> None:
+        facts = {
+            "position": self._position, "clock": self._last, "next": self._next, "counters": self.counters,
+            "delivered": self._delivered,
+        }  # fmt: skip
+        self._state.commit(facts, self._windows.changed(), self._released, self._records)
+        self._windows.stored()
+        self._waiting |= self._records
+        self._records, self._released = {}, []
+
+    def _deliver(self) -> None:
+        while self._waiting:
+            number = next(iter(self._waiting))
+            for sink in self._sinks:
+                sink(number, self._waiting[number])
+            del self._waiting[number]
+            self._delivered = number

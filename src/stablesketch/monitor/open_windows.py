@@ -1,0 +1,135 @@
+"""The windows that take rows: a secret and a collector a statistic each, few of them in memory."""
+
+from __future__ import annotations
+
+import secrets
+from collections import OrderedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..collector import Collector
+from ..collector.releasing import released
+from ..errors import SecretSpent
+from ..ledger import Ledger
+from ..published import Release
+from ..secret import Secret
+from .arrow import to_arrow
+from .block import Rows
+from .people import PeopleOfWindow
+from .state import MonitorState, Stored, StoredWindow
+from .watch import Watch
+
+_IN_MEMORY = 16  # windows; the others are in the state
+
+
+class _Window:
+    """One secret of 256 bits, from which each statistic has its own, and a collector for each; and its people."""
+
+    def __init__(self, watch: Watch, kept: StoredWindow | None) -> None:
+        self._bits = secrets.token_bytes(32) if kept is None else kept.secret
+        secret = Secret.from_bytes(self._bits)
+        own = [secret.child(f"statistic {place}") for place in range(len(watch.plans))]
+        self.prints = [each.fingerprint.hex() for each in own]
+        if kept is None:
+            self.collectors = [plan.open(each, "monitor") for plan, each in zip(watch.plans, own, strict=True)]
+        else:
+            self.collectors = [Collector.from_bytes(blob, each) for blob, each in zip(kept.states, own, strict=True)]
+        self.people: PeopleOfWindow | None = None
+        if watch.fields.person is not None:
+            counted = dict(kept.people) if kept is not None else None
+            self.people = PeopleOfWindow(watch.pairs_per_person, secret.derive("bounding persons"), counted)
+
+    def stored(self) -> StoredWindow:
+        people = self.people.changed if self.people is not None else {}
+        return StoredWindow(self._bits, [collector.to_bytes() for collector in self.collectors], people)
+
+
+class OpenWindows:
+    """Counts rows into windows; what changed since the last checkpoint is known, and stored with the next."""
+
+    def __init__(self, watch: Watch, state: MonitorState, ledger: Ledger | None = None) -> None:
+        self._watch, self._state, self._ledger = watch, state, ledger
+        self._held: OrderedDict[int, _Window] = OrderedDict()
+        self._changed: set[int] = set()
+        self.spilled = False  # whether a checkpoint that fails takes rows with it, which are not in memory any more
+
+    def add(self, number: int, rows: Rows, here: NDArray[np.int64] | None) -> None:
+        """Counts the rows of a window; `here` says which of them, None all."""
+        window = self._window(number)
+        if window.people is not None:
+            persons = rows.persons if here is None else rows.persons.take(to_arrow(here))
+            kept = window.people.within(persons)
+            here = kept if here is None else here[kept]
+        if here is None:
+            keys, values = rows.keys, rows.values
+        else:
+            together = len(here) and here[-1] - here[0] + 1 == len(here)  # as most are: times are nearly in order
+            keys = tuple(
+                column.slice(here[0], len(here)) if together else column.take(to_arrow(here)) for column in rows.keys
+            )
+            values = None if rows.values is None else rows.values[here]
+        if len(self._held) > 2 * _IN_MEMORY:
+            self._state.spill(self.changed())
+            self.stored()
+            self.spilled = True
+        self._changed.add(number)
+        for collector in window.collectors:
+            collector.update(keys if len(keys) > 1 else keys[0], values)
+
+    def release(self, number: int, start: str) -> list[Release]:
+        """The values of a window, which is then gone from memory. Nobody may see them before the state has them.
+
+        A ledger has to be paid first, and it keeps what it was paid for. So a window that was paid by a run which was
+        killed before its state had the values finds them there, by its secret.
+
+        Raises:
+            BudgetExceeded: the ledger does not allow it. The window is gone all the same.
+        """
+        window = self._window(number)
+        self._held.pop(number)
+        self._changed.discard(number)
+        if self._ledger is None:
+            return released(window.collectors, self._watch.terms, later=True)
+        # A row is in one window, so windows of events are parts of one whole; people come back.
+        parts = [(f"monitor {self._state.id}", start)] * len(window.prints) if self._watch.protect == "event" else None
+        try:
+            labels = [start] * len(window.prints)
+            return released(
+                window.collectors, self._watch.terms, ledger=self._ledger, labels=labels, parts=parts, later=True
+            )
+        except SecretSpent:
+            return [_paid_before(self._ledger, one) for one in window.prints]
+
+    def touch(self, number: int) -> None:
+        """A window whose secret is stored with the next checkpoint, even if it has no rows."""
+        self._window(number)
+        self._changed.add(number)
+
+    def changed(self) -> Stored:
+        """What the next checkpoint has to store."""
+        return {number: self._held[number].stored() for number in sorted(self._changed)}
+
+    def stored(self) -> None:
+        """It is stored: what was not used for long may leave the memory."""
+        for number in self._changed:
+            people = self._held[number].people
+            if people is not None:
+                people.changed = {}
+        self._changed.clear()
+        self.spilled = False
+        while len(self._held) > _IN_MEMORY:
+            self._held.popitem(last=False)
+
+    def _window(self, number: int) -> _Window:
+        if number not in self._held:
+            self._held[number] = _Window(self._watch, self._state.window(number))
+        self._held.move_to_end(number)
+        return self._held[number]
+
+
+def _paid_before(ledger: Ledger, fingerprint: str) -> Release:
+    number = next(record.number for record in ledger.records() if record.fingerprint == fingerprint)
+    text = ledger.published(number)
+    assert text is not None  # it was recorded with its value
+    return Release.from_json(text)

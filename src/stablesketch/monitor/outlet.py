@@ -1,0 +1,67 @@
+"""Records to a file, each once: after a crash the file itself says which ones it has.
+
+A record is stored in the state before it is written here. So a file that ends within a record, or lacks the last ones,
+is completed from the state, and nothing in it is ever removed or changed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+
+from ..durable import sync_folder
+from ..errors import ArgumentError
+
+_LONGEST = 1 << 20  # bytes of a record
+
+
+class JsonLinesFile:
+    """Appends records to a file of JSON lines, which may have been there before, or be moved away at any time."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            new = not path.exists()
+            with open(path, "ab"):
+                pass
+            if new:
+                sync_folder(path.parent)
+        except OSError as error:
+            raise ArgumentError("out", str(path), f"cannot be written ({error.strerror})", "Choose another") from None
+
+    def __call__(self, _: int, text: str) -> None:
+        """Appends a record, unless the file has it.
+
+        Raises:
+            OSError: it is not written, or not all of it; call again.
+        """
+        line = text.encode() + b"\n"
+        with open(self._path, "ab", buffering=0) as file:
+            regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)  # a device or a named pipe keeps nothing
+            *whole, torn = self._end() if regular else [b""]
+            if any(_is_after(one, line) for one in reversed(whole)):
+                return
+            if torn and not line.startswith(torn):
+                line, torn = b"\n" + line, b""  # somebody else's line, which has no end
+            rest = line[len(torn) :]
+            while rest:
+                rest = rest[file.write(rest) or 0 :]
+            if regular:
+                os.fsync(file.fileno())
+
+    def _end(self) -> list[bytes]:
+        """The last lines of the file, the last of which has no end."""
+        with open(self._path, "rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _LONGEST))
+            return file.read(_LONGEST).split(b"\n")
+
+
+def _is_after(written: bytes, line: bytes) -> bool:
+    """Whether a line is this record, or a later one of the same monitor; others may write to the same file."""
+    try:
+        content, own = json.loads(written), json.loads(line)
+        return bool(content["monitor"] == own["monitor"] and content["number"] >= own["number"])
+    except (ValueError, KeyError, TypeError):
+        return False

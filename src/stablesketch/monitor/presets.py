@@ -1,0 +1,27 @@
+"""What well-known collectors write: which field is the key, the time, the value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Format = Literal["json", "csv", "tsv", "zeek", "lines"]
+TimeUnit = Literal["s", "ms", "us", "ns"]
+
+
+@dataclass(frozen=True)
+class Preset:
+    """The fields of a collector's records, unless others are asked for."""
+
+    format: Format
+    key: str
+    time: str
+    value: str
+    time_unit: TimeUnit = "s"
+
+
+PRESETS = {
+    "zeek": Preset("zeek", "id.orig_h", "ts", "orig_bytes"),  # conn.log, as TSV or as JSON
+    "suricata": Preset("json", "src_ip", "timestamp", "flow.bytes_toserver"),  # eve.json
+    "goflow2": Preset("json", "src_addr", "time_received_ns", "bytes", "ns"),  # its JSON of flows
+}

@@ -1,0 +1,237 @@
+"""The state of a monitor in a folder: one SQLite file of mode 0600, each step one transaction; one monitor at a time.
+
+A transaction holds all of a moment: how far the source was read, the open windows as they were then, and the records of
+windows that were released then. After a crash the file is as one of these transactions left it:
+
+- rows that came after it are read again, into windows that have not seen them: each counts once;
+- a window is released by the transaction that stores its record and deletes its secret and its state, before anybody
+  sees the record. Killed before that, it is released again, and nobody has seen the first value. Killed after, it is
+  gone, and its record is there to be delivered;
+- `delivered` says how many records are known to have been delivered.
+
+Secrets of open windows are in the file, so it must stay where the data are. SQLite overwrites what is deleted.
+
+**A copy of the folder is refused.** It has the secrets of windows that the original may have released since: released
+again, under the same noise but with other rows, the difference of both values would be exact. So the file knows its own
+inode and file system, and another file with its content is none.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import secrets
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..checked_json import JsonError, parsed
+from ..durable import lock
+from ..errors import CheckpointError
+from ..sqlite_reasons import kind_of, reason_of
+
+_VERSION = 3
+_KEPT = 10_000  # delivered records
+_REMEMBERED = 1_500  # of them, after a restart: a day of minutes for the page
+_TABLES = """
+create table facts (name text primary key, value text not null);
+create table windows (number integer primary key, secret blob not null);
+create table collectors (window integer, place integer, state blob not null, primary key (window, place));
+create table people (window integer, person blob, counted integer not null, primary key (window, person));
+create table records (number integer primary key, text text not null);
+"""
+
+
+class StoredWindow(NamedTuple):
+    """The bits of the secret of a window, what each collector holds, and how many rows each person has, by hash."""
+
+    secret: bytes
+    states: Sequence[bytes]
+    people: Mapping[bytes, int] = {}
+
+
+Stored = Mapping[int, StoredWindow]  # of people, those who changed
+
+
+# What `asked` has, as it is typed.
+_TYPED = {
+    "source": "the input", "follow": "--follow", "fields": "how lines are read", "windows": "the windows",
+    "protect": "--protect", "confidence": "--confidence", "plans": "statistics, ε, δ or size", "ledger": "--ledger",
+}  # fmt: skip
+_NEW = (
+    "A new folder begins with the next whole window, and counts no row that was counted before; but a replay spends ε "
+    "again on its rows."
+)
+
+
+class MonitorState:
+    """The file `monitor.db` in a folder, which is made if it is missing; without a folder it is in memory alone.
+
+    `asked` is the question as JSON: another one is refused. Its records have its `id`, which is drawn at random.
+    """
+
+    def __init__(self, folder: Path | None, asked: str) -> None:
+        self._lock: int | None = None
+        self.folder = folder
+        try:
+            if folder is not None:
+                self._hold(folder)
+            self._open(asked)
+            self.id: str = self.fact("id")
+        except BaseException:
+            self.close()
+            raise
+
+    def _hold(self, folder: Path) -> None:
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+            os.close(os.open(folder / "monitor.db", os.O_RDWR | os.O_CREAT, 0o600))
+            lock(self._lock, wait=0.0)
+        except TimeoutError:
+            raise CheckpointError(
+                f"another monitor uses the folder {folder}. Stop it first. With a folder of its own (--state) a second "
+                "monitor of the same rows costs its ε besides."
+            ) from None
+        except OSError as error:
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            way_out = "Make room on the disk" if full else "Give this process the right to write there"
+            raise CheckpointError(f"the folder {folder} cannot be used: {error.strerror}. {way_out}.") from None
+
+    def _open(self, asked: str) -> None:
+        name = ":memory:" if self.folder is None else str(self.folder / "monitor.db")
+        self._base = sqlite3.connect(name, isolation_level=None, check_same_thread=False)
+        with self._told():
+            self._base.execute("pragma secure_delete = on")
+            self._base.execute("pragma synchronous = extra")
+            version = self._base.execute("pragma user_version").fetchone()[0]
+            if not version:
+                self._base.execute("begin immediate")
+                for statement in _TABLES.split(";"):
+                    self._base.execute(statement)
+                self._base.execute(f"pragma user_version = {_VERSION}")
+                self.commit({"asked": asked, "id": secrets.token_hex(8), "place": self._place()})
+            elif version != _VERSION:
+                raise CheckpointError(
+                    f"the state in {self.folder} has version {version}, and this program reads {_VERSION}. Use the "
+                    f"stablesketch that wrote it, or name a new folder (--state). {_NEW}"
+                )
+            elif self.fact("place") != self._place():
+                raise CheckpointError(
+                    f"the state in {self.folder} is a copy. The original may have released its windows, and a secret "
+                    f"must not be used twice. Use the original, or name a new folder (--state). {_NEW}"
+                )
+            else:
+                self._check(json.loads(self.fact("asked")), json.loads(asked))
+
+    def _place(self) -> list[int]:
+        """What tells this file from its copies: inode and file system. Device numbers change when a machine boots."""
+        if self.folder is None:
+            return []
+        path = self.folder / "monitor.db"
+        return [os.stat(path).st_ino, os.statvfs(path).f_fsid]
+
+    def _check(self, before: dict[str, Any], asked: dict[str, Any]) -> None:
+        other = [_TYPED.get(name, name) for name in sorted({*before, *asked}) if before.get(name) != asked.get(name)]
+        if other:
+            raise CheckpointError(
+                f"the state in {self.folder} was made for another question: {', '.join(other)} differ. Its open "
+                f"windows cannot go on with this one. Use the same options, or name a new folder (--state). {_NEW}"
+            )
+
+    def fact(self, name: str, default: Any = None) -> Any:
+        """Something that was stored by its name."""
+        with self._told():
+            found = self._base.execute("select value from facts where name = ?", (name,)).fetchone()
+            return default if found is None else parsed(found[0])
+
+    def windows(self) -> list[int]:
+        """The numbers of the windows that are open and have rows."""
+        with self._told():
+            return [number for (number,) in self._base.execute("select number from windows order by number")]
+
+    def window(self, number: int) -> StoredWindow | None:
+        """A window, if it is stored."""
+        with self._told():
+            found = self._base.execute("select secret from windows where number = ?", (number,)).fetchone()
+            if found is None:
+                return None
+            states = self._base.execute("select state from collectors where window = ? order by place", (number,))
+            people = self._base.execute("select person, counted from people where window = ?", (number,))
+            return StoredWindow(found[0], [state for (state,) in states], dict(people.fetchall()))
+
+    def spill(self, windows: Stored) -> None:
+        """Writes windows for which the memory has no room. They are part of the next `commit`, or of nothing."""
+        with self._told():
+            if not self._base.in_transaction:
+                self._base.execute("begin immediate")
+            for number, (secret, states, people) in windows.items():
+                self._base.execute("insert or replace into windows values (?, ?)", (number, secret))
+                for place, state in enumerate(states):
+                    self._base.execute("insert or replace into collectors values (?, ?, ?)", (number, place, state))
+                counted = ((number, person, count) for person, count in people.items())
+                self._base.executemany("insert or replace into people values (?, ?, ?)", counted)
+
+    def commit(
+        self, facts: Mapping[str, Any], windows: Stored | None = None, released: Sequence[int] = (),
+        records: Mapping[int, str] | None = None,
+    ) -> None:  # fmt: skip
+        """All of it, or none: facts, windows that changed, windows that end here, and records by their numbers."""
+        try:
+            self.spill(windows or {})
+            with self._told():
+                for name, value in facts.items():
+                    self._base.execute("insert or replace into facts values (?, ?)", (name, json.dumps(value)))
+                for number in released:
+                    for table, column in (("windows", "number"), ("collectors", "window"), ("people", "window")):
+                        self._base.execute(f"delete from {table} where {column} = ?", (number,))
+                if records:
+                    self._base.executemany("insert into records values (?, ?)", records.items())
+                    old = max(records) - _KEPT, self.fact("delivered", 0)
+                    self._base.execute("delete from records where number <= ?", (min(old),))
+                self._base.execute("commit")
+        except BaseException:
+            if self._base.in_transaction:
+                self._base.execute("rollback")
+            raise
+
+    def records(self, after: int) -> dict[int, str]:
+        """The records that were stored after this number, in their order."""
+        with self._told():
+            found = self._base.execute("select number, text from records where number > ? order by number", (after,))
+            return dict(found.fetchall())
+
+    def delivered(self) -> dict[int, str]:
+        """The last records that are known to have been delivered."""
+        last = self.fact("delivered", 0)
+        return {number: text for number, text in self.records(last - _REMEMBERED).items() if number <= last}
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            where = self.folder or "memory"
+            if kind_of(error) in ("SQLITE_NOTADB", "SQLITE_CORRUPT"):
+                raise CheckpointError(
+                    f"the state in {where} is damaged ({error}). What is in it cannot be used: name a new folder "
+                    f"(--state). {_NEW}"
+                ) from None
+            raise CheckpointError(
+                f"the state in {where} cannot be used ({error}): {reason_of(error)}. The last checkpoint is whole."
+            ) from None
+        except JsonError:
+            raise CheckpointError(
+                f"the state in {self.folder} is damaged. Name a new folder (--state). {_NEW}"
+            ) from None
+
+    def close(self) -> None:
+        """Ends it; another monitor may have the folder then."""
+        if hasattr(self, "_base"):
+            self._base.close()
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None

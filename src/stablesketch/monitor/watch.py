@@ -1,0 +1,125 @@
+"""`Watch`: everything that is asked of a monitor, checked and planned before a line is read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Literal, get_args
+
+from ..bounding import budget
+from ..errors import ArgumentError
+from ..plan import MechanismName, Plan
+from ..plan.planner import plan
+from ..privacy import Privacy
+from ..published import Terms
+from ..reading.columns import OnBad
+from ..spoken import at_most
+from ..statistic import Statistic
+from .fields import LineFields
+from .windows import Windows
+
+Protect = Literal["event", "person-window"]
+
+
+@dataclass(frozen=True)
+class Watch:
+    """What to know of every window, by which plans, and how lines are read.
+
+    **Events are protected.** Two streams are neighbours if one has one row more. A row is in one window, and decides
+    nothing about other rows or windows (windows.py), so neighbours differ in one window, by one row: what a window
+    costs is what all windows cost together. Somebody with a row in every window is not protected by that: see
+    docs/how-to/monitor.md.
+
+    **People may be protected in each window** (`protect="person-window"`, people.py): of each person at most
+    `pairs_per_person` rows count in a window. Then ε is spent again by each window: somebody with rows in k windows is
+    protected by what k windows cost together. A ledger limits that.
+
+    Several statistics share ε and δ of the window evenly: they see the same rows, so their costs add up.
+    """
+
+    plans: tuple[Plan, ...]
+    fields: LineFields
+    windows: Windows
+    on_bad: OnBad = "skip"
+    confidence: float = 0.95
+    protect: Protect = "event"
+
+    @classmethod
+    def of(
+        cls, statistics: Sequence[Statistic], epsilon: float, delta: float, fields: LineFields, windows: Windows, *,
+        mechanism: MechanismName = "sketch", memory: str | int | None = None, error: float | None = None,
+        on_bad: OnBad = "skip", confidence: float = 0.95, protect: Protect = "event", pairs_per_person: int = 1,
+    ) -> Watch:  # fmt: skip
+        """Plans every statistic at its share of ε and δ. Nothing is promised of how many rows a window has."""
+        Privacy(epsilon, delta)  # which refuses what is no ε or δ
+        if not statistics or len(set(statistics)) < len(statistics):
+            raise ArgumentError("statistic", list(statistics), "must be one or more, each once", "Name each once")
+        for each in statistics:
+            if each.of_people:
+                raise ArgumentError(
+                    "statistic", each.name, "it needs the number of people to be public, and in a window it is not",
+                    "Choose shannon, hill, renyi, tsallis, distinct, moment or profile",
+                )  # fmt: skip
+        if windows.span is not None and fields.time is None:
+            raise ArgumentError("time", None, "a replay needs the time of every row", "Pass --time, or --preset")
+        if on_bad not in ("error", "skip"):
+            raise ArgumentError("on_bad", on_bad, "there is no such choice", "Pass 'error' or 'skip'")
+        if protect not in get_args(Protect):
+            raise ArgumentError("protect", protect, "there is no such choice", f"Pass {' or '.join(get_args(Protect))}")
+        if (protect == "event") != (fields.person is None):
+            raise ArgumentError(
+                "person", fields.person, "--person and --protect person-window need each other", "Pass both, or neither"
+            )
+        if protect == "event" and pairs_per_person != 1:
+            raise ArgumentError(
+                "pairs_per_person", pairs_per_person, "has no use without --protect person-window", "Leave it out"
+            )
+        share = Privacy(
+            budget.divided(epsilon, len(statistics)), budget.divided(delta, len(statistics)),
+            max_value=fields.max_value, pairs_per_person=pairs_per_person,
+        )  # fmt: skip
+        plans = tuple(plan(each, share, mechanism=mechanism, memory=memory, error=error) for each in statistics)
+        made = cls(plans, fields, windows, on_bad, confidence, protect)
+        made.terms(plans[0])  # which refuses what is no confidence
+        return made
+
+    @property
+    def price(self) -> tuple[float, float]:
+        """ε and δ of a window: the sum of its statistics', rounded up. For an event it is that of all windows."""
+        return budget.total((one.epsilon, 1) for one in self.plans), budget.total((one.delta, 1) for one in self.plans)
+
+    @property
+    def promise(self) -> str:
+        """What one gets for ε, in plain words."""
+        epsilon, delta = self.price
+        shared = f", shared by {len(self.plans)} statistics" if len(self.plans) > 1 else ""
+        said = f"every window: ε = {at_most(epsilon)}, δ = {at_most(delta)}{shared}. "
+        if self.protect == "event":
+            return said + (
+                "A single row is protected, over all windows together. Somebody with rows in many windows is not: see "
+                "docs/how-to/monitor.md"
+            )
+        a_day = max(1, 86_400 // self.windows.every)
+        spent = at_most(budget.total([(epsilon, a_day)]))
+        return said + (
+            f"All that one person did in a window is protected; {self.pairs_per_person:,} of their rows count. ε is "
+            f"spent again each window: up to ε = {spent} in a day for somebody who is in all {a_day:,} windows, unless "
+            "a ledger stops it (--ledger)"
+        )
+
+    def terms(self, plan: Plan) -> Terms:
+        """What each release says of itself: its own share."""
+        person = self.protect == "person-window"
+        return Terms(plan.epsilon, plan.delta, "add_remove", self.pairs_per_person, person, self.confidence)
+
+    @property
+    def pairs_per_person(self) -> int:
+        """How many rows of one person a window counts; 1 where events are protected."""
+        return self.plans[0].privacy.pairs_per_person
+
+    def to_json(self, source: str = "", *, follow: bool = False, ledger: str = "") -> str:
+        """What a folder of state must have been made for: the question and the input, but not what bad lines do."""
+        own = {"fields": asdict(self.fields), "windows": asdict(self.windows), "confidence": self.confidence}
+        own |= {"protect": self.protect, "source": source, "follow": follow, "ledger": ledger}
+        return json.dumps({**own, "plans": [each.to_json() for each in self.plans]}, sort_keys=True)

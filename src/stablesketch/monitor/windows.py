@@ -1,0 +1,142 @@
+"""Windows of time: tumbling, half-open, aligned to UTC; and which of them take rows, by a clock that is no row's.
+
+**Why no row moves the clock.** Under `protect="event"` two streams are neighbours if they differ in one row. A row is
+in the window of its own time, so neighbours should differ in one window, by one row, and the ε of a window is that of
+all windows together. That holds only if a row decides nothing about another one. If the largest time seen so far closed
+windows, as watermarks do elsewhere, one row from next year would close them all, and every row after it would be late:
+one row more, and all windows change. So here
+
+- a live window closes when the clock of this machine has passed its end and the lateness, whatever the rows say;
+- a replay has a span that is said beforehand, and all of its windows are released when the input ends;
+- a live monitor begins with the first window that takes no rows yet, so that none is counted by two in a row;
+- which rows are dropped (late, early, outside of the span) depends on the row and the clock, not on other rows;
+- which windows are released, and when, depends on the clock or the span: an empty window is released as any other.
+
+What is left is timing: how long this process takes over a block of rows is not hidden.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from ..errors import ArgumentError
+
+SECOND = 10**9  # the clock counts nanoseconds since 1970
+_DAY = 86_400
+_UNITS = {"s": 1, "m": 60, "h": 3_600, "d": _DAY}
+MOST_WINDOWS = 100_000  # of a replay
+MOST_LIVE = 10_000  # that may close at once
+_MOST_LATE = 1_000  # that wait for late rows
+
+
+def seconds(name: str, text: str) -> int:
+    """A length of time as people write it: 30s, 5m, 1h, 1d; whole seconds."""
+    match = re.fullmatch(r"(\d{1,9})([smhd])", text.strip()) if isinstance(text, str) else None
+    if match is None:
+        raise ArgumentError(name, text, "must be a number and s, m, h or d", "Pass 30s, 5m, 1h or 1d, for example")
+    return int(match[1]) * _UNITS[match[2]]
+
+
+def in_units(length: int) -> str:
+    """Seconds as people write them: 90s, 5m, 1h, 31d.
+
+    >>> in_units(0), in_units(90), in_units(300), in_units(2678400)
+    ('0s', '90s', '5m', '31d')
+    """
+    unit = next(unit for unit, size in reversed(_UNITS.items()) if length % size == 0 and (length or unit == "s"))
+    return f"{length // _UNITS[unit]}{unit}"
+
+
+def moment(name: str, text: str) -> int:
+    """A time as people write it, with its offset from UTC, in seconds since 1970."""
+    try:
+        read = datetime.fromisoformat(text)
+        if read.tzinfo is not None and not read.microsecond:
+            return int(read.timestamp())
+    except (TypeError, ValueError):
+        pass
+    raise ArgumentError(
+        name, text, "must be a time of whole seconds with its offset from UTC", "Pass 2026-11-16T00:00:00Z, for example"
+    )
+
+
+def shown(second: int) -> str:
+    """A time in UTC, as RFC 3339 writes it."""
+    return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Windows of `every` seconds, numbered from 1970: window i has the times from i · every up to (i + 1) · every.
+
+    Live, rows may be late by `lateness` seconds, and early by as much, for clocks that disagree. With a `span`, the
+    first window and the one after the last, it is a replay.
+    """
+
+    every: int
+    lateness: int = 0
+    span: tuple[int, int] | None = None
+
+    def __post_init__(self) -> None:
+        if self.every < 1 or (_DAY % self.every and self.every % _DAY) or self.every > 31 * _DAY:
+            raise ArgumentError(
+                "every", in_units(self.every),
+                "windows are aligned to UTC: their length must divide a day, or be 1 to 31 whole days",
+                "Pass 1m, 5m, 1h or 1d, for example",
+            )  # fmt: skip
+        most = min(7 * _DAY, _MOST_LATE * self.every)
+        if not 0 <= self.lateness <= most:
+            raise ArgumentError(
+                "lateness", in_units(self.lateness),
+                f"must be from 0s to {in_units(most)} for windows of {in_units(self.every)}", "Pass 10s, for example",
+            )  # fmt: skip
+        if self.span is not None and not 0 < self.span[1] - self.span[0] <= MOST_WINDOWS:
+            raise ArgumentError(
+                "until", shown(self.start(self.span[1])),
+                f"a replay must have from 1 to {MOST_WINDOWS:,} windows, got {self.span[1] - self.span[0]:,}",
+                "Choose a time after --from, or longer windows (--every)",
+            )  # fmt: skip
+
+    @classmethod
+    def of(cls, every: str, lateness: str = "0s", since: str | None = None, until: str | None = None) -> Windows:
+        """Windows as users type them. A span must begin and end where windows do."""
+        length, late = seconds("every", every), seconds("lateness", lateness)
+        if since is None and until is None:
+            return cls(length, late)
+        if since is None or until is None:
+            name = "from" if since is None else "until"
+            raise ArgumentError(name, None, "a replay needs both ends of its span", "Pass --from and --until")
+        plain = cls(length)
+        ends = moment("from", since), moment("until", until)
+        for name, end, text in zip(("from", "until"), ends, (since, until), strict=True):
+            if end % length or end < 0:
+                raise ArgumentError(
+                    name, text, f"no window of {every} begins there", f"Pass {shown(end // length * length)}"
+                )
+        return cls(length, late, (plain.index(ends[0]), plain.index(ends[1])))
+
+    def index(self, second: int) -> int:
+        """The window of a time."""
+        return second // self.every
+
+    def start(self, index: int) -> int:
+        """Its first second; its end is the start of the next."""
+        return index * self.every
+
+    def first_open(self, clock: int) -> int:
+        """The first window that is not closed yet, at this clock."""
+        if self.span is not None:
+            return self.span[0]
+        return (clock // SECOND - self.lateness) // self.every
+
+    def last_open(self, clock: int) -> int:
+        """The last window that takes rows: early by at most the lateness, so that no row opens windows at will."""
+        if self.span is not None:
+            return self.span[1] - 1
+        return (clock // SECOND + self.lateness) // self.every
+
+    def first_untouched(self, clock: int) -> int:
+        """The first window that no monitor can have counted a row into by now. A replay has its span."""
+        return self.span[0] if self.span is not None else self.last_open(clock) + 1

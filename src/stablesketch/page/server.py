@@ -1,0 +1,83 @@
+"""What servers of pages have in common: a thread for each request, strict headers, and nothing that is logged."""
+
+from __future__ import annotations
+
+import errno
+import socket
+import socketserver
+import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import urlsplit
+
+from ..errors import ArgumentError
+
+
+class PageServer(ThreadingHTTPServer):
+    """Listens at an address until it is closed. `port` 0 takes any that is free; `argument` is what users call it."""
+
+    daemon_threads = True
+    allow_reuse_address = sys.platform != "win32"  # after a restart; a port that somebody listens at is refused still
+
+    def __init__(self, host: str, port: int, handler: type[PageHandler], argument: str, given: object) -> None:
+        self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        try:
+            super().__init__((host, port), handler)
+        except OSError as error:
+            used = error.errno == errno.EADDRINUSE
+            problem = "another program uses this port" if used else f"cannot be listened at ({error.strerror})"
+            raise ArgumentError(argument, given, problem, "Choose another port") from None
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A browser that closes its connection, or says nothing, is no error; anything else is shown."""
+        if not isinstance(sys.exc_info()[1], ConnectionError | TimeoutError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
+    def server_bind(self) -> None:
+        """Takes the port. The name of the machine, which the base class looks up, is not asked for: nobody needs it."""
+        socketserver.TCPServer.server_bind(self)
+        self.server_name, self.server_port = self.server_address[:2]  # type: ignore[assignment]
+
+    @property
+    def root(self) -> str:
+        """Its address, as a browser takes it."""
+        host = f"[{self.server_name}]" if ":" in self.server_name else self.server_name
+        return f"http://{host}:{self.server_port}/"
+
+
+class PageHandler(BaseHTTPRequestHandler):
+    """Every server has its own, which answers to a path and what follows its question mark."""
+
+    server_version = "stablesketch"
+    sys_version = ""
+    timeout = 30
+
+    def answer(self, path: str, query: str) -> None:
+        """Sends what is at this path."""
+        raise NotImplementedError
+
+    def do_GET(self) -> None:
+        try:
+            parts = urlsplit(self.path)
+        except ValueError:
+            return self.send(400, "text/plain", "not an address")
+        return self.answer(parts.path, parts.query)
+
+    def send(self, status: int, kind: str, content: str | bytes, *, length: bool = True) -> None:
+        """A whole answer; without its length the beginning of one that goes on."""
+        data = content.encode() if isinstance(content, str) else content
+        self.send_response(status)
+        self.send_header("Content-Type", kind if "charset" in kind else f"{kind}; charset=utf-8")
+        if length:
+            self.send_header("Content-Length", str(len(data)))
+        for name, value in (
+            ("Cache-Control", "no-store"),
+            ("X-Content-Type-Options", "nosniff"),
+            ("X-Frame-Options", "DENY"),
+            ("Referrer-Policy", "no-referrer"),
+        ):
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing is logged: a request may have a token in it."""

@@ -1,0 +1,25 @@
+"""Why SQLite could not do something, in words that say what to do about it."""
+
+from __future__ import annotations
+
+import sqlite3
+
+_REASONS = {
+    "SQLITE_BUSY": "another process holds it. Try again",
+    "SQLITE_LOCKED": "another process holds it. Try again",
+    "SQLITE_FULL": "the disk is full. Make room and try again",
+    "SQLITE_READONLY": "it, or its folder, cannot be written. Give the process the right to write both",
+    "SQLITE_CANTOPEN": "it, or the files beside it, cannot be opened. See that file and folder can be written",
+    "SQLITE_PERM": "the system refuses it. Give the process the right to write file and folder",
+    "SQLITE_IOERR": "reading or writing it failed. See to the disk, and try again",
+}
+
+
+def kind_of(error: sqlite3.Error) -> str:
+    """Its name without details: SQLITE_IOERR of SQLITE_IOERR_WRITE. Empty if it has none."""
+    return "_".join((getattr(error, "sqlite_errorname", "") or "").split("_")[:2])
+
+
+def reason_of(error: sqlite3.Error) -> str:
+    """What is wrong, and what to do."""
+    return _REASONS.get(kind_of(error), "see the message of the database")

@@ -1,0 +1,192 @@
+"""The folder of a monitor's state, and the file of its records: who may use them, and what a crash leaves."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+import stat
+from pathlib import Path
+
+import pytest
+from monitor_tools import at, rows, run, totals, watch
+
+from stablesketch import ArgumentError, CheckpointError
+from stablesketch.monitor.outlet import JsonLinesFile
+from stablesketch.monitor.records import note_record
+from stablesketch.monitor.state import MonitorState, StoredWindow
+
+ASKED = json.dumps({"source": "a'; drop table facts", "confidence": 0.95})
+
+
+def test_a_second_monitor_on_one_folder_is_refused(tmp_path: Path) -> None:
+    first = MonitorState(tmp_path, ASKED)
+    with pytest.raises(CheckpointError, match=r"another monitor uses the folder.*costs its ε besides"):
+        MonitorState(tmp_path, ASKED)
+    first.close()
+    MonitorState(tmp_path, ASKED).close()
+
+
+def test_another_question_is_refused_and_changes_nothing(tmp_path: Path) -> None:
+    """Another input, too: its rows would be read on from an offset of the first."""
+    MonitorState(tmp_path, ASKED).close()
+    for changed, said in (
+        ({"source": "b"}, "the input differ"),
+        ({"follow": True, "confidence": 0.9}, "--confidence, --follow differ"),
+    ):
+        with pytest.raises(CheckpointError, match=f"{said}.*begins with the next whole window.*spends ε again"):
+            MonitorState(tmp_path, json.dumps({**json.loads(ASKED), **changed}))
+    MonitorState(tmp_path, ASKED).close()
+
+
+def test_a_watch_knows_its_input() -> None:
+    assert (
+        len({watch().to_json(), watch().to_json("/a"), watch().to_json("/b"), watch().to_json("/b", follow=True)}) == 4
+    )
+
+
+@pytest.mark.parametrize("beside", [True, False])
+def test_a_copy_of_the_folder_is_refused(tmp_path: Path, beside: bool) -> None:
+    """Its secrets may have been used by the original: with other rows under the same noise, ε would be infinite."""
+    MonitorState(tmp_path / "state", ASKED).close()
+    shutil.copytree(tmp_path / "state", tmp_path / "copy")
+    if not beside:
+        shutil.rmtree(tmp_path / "state")
+        (tmp_path / "copy").rename(tmp_path / "state")
+    with pytest.raises(CheckpointError, match=r"is a copy.*Use the original, or name a new folder"):
+        MonitorState(tmp_path / ("copy" if beside else "state"), ASKED)
+
+
+def test_a_folder_that_is_moved_is_the_same(tmp_path: Path) -> None:
+    state = MonitorState(tmp_path / "state", ASKED)
+    state.close()
+    (tmp_path / "state").rename(tmp_path / "moved")
+    assert MonitorState(tmp_path / "moved", ASKED).id == state.id
+
+
+def test_a_full_disk_is_said_as_such(tmp_path: Path) -> None:
+    """SQLite is given no more pages than it has."""
+    state = MonitorState(tmp_path, ASKED)
+    state._base.execute("pragma max_page_count = 1")
+    with pytest.raises(
+        CheckpointError, match=r"the disk is full. Make room and try again. The last checkpoint is whole"
+    ):
+        state.commit({"x": "y" * 100_000})
+    assert state.fact("x") is None
+    assert state._base.execute("pragma synchronous").fetchone() == (3,)  # extra
+
+
+def test_nobody_else_may_read_it(tmp_path: Path) -> None:
+    MonitorState(tmp_path / "new" / "folder", ASKED).close()
+    assert stat.S_IMODE((tmp_path / "new" / "folder").stat().st_mode) == 0o700
+    assert stat.S_IMODE((tmp_path / "new" / "folder" / "monitor.db").stat().st_mode) == 0o600
+
+
+def test_folders_that_cannot_be_used(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(CheckpointError, match="cannot be used: "):
+        MonitorState(tmp_path / "file", ASKED)
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "monitor.db").write_bytes(b"no database at all" * 100)
+    with pytest.raises(CheckpointError, match=r"is damaged .*name a new folder"):
+        MonitorState(tmp_path / "broken", ASKED)
+    MonitorState(tmp_path / "newer", ASKED).close()
+    base = sqlite3.connect(tmp_path / "newer" / "monitor.db")
+    base.execute("pragma user_version = 9")
+    base.close()
+    with pytest.raises(CheckpointError, match="has version 9"):
+        MonitorState(tmp_path / "newer", ASKED)
+
+
+def test_a_commit_is_all_or_nothing(tmp_path: Path) -> None:
+    state = MonitorState(tmp_path, ASKED)
+    state.commit({"x": 1}, {7: StoredWindow(b"secret", [b"one", b"two"], {b"who": 3})})
+    state.spill({8: StoredWindow(b"spilled", [b"three"])})
+    with pytest.raises(TypeError):
+        state.commit({"x": 2, "y": object()}, {7: StoredWindow(b"secret", [b"other"])}, released=[7])
+    assert state.fact("x") == 1
+    assert state.window(7) == (b"secret", [b"one", b"two"], {b"who": 3})
+    assert state.window(8) is None
+
+
+def test_nothing_is_left_of_the_secret_of_a_released_window(tmp_path: Path) -> None:
+    state = MonitorState(tmp_path, ASKED)
+    state.commit({}, {7: StoredWindow(b"the bits of a secret", [b"and what it held" * 500], {b"somebody": 1})})
+    assert b"the bits of a secret" in (tmp_path / "monitor.db").read_bytes()
+    state.commit({}, released=[7], records={1: "a record"})
+    state.close()
+    left = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert b"the bits" not in left
+    assert b"it held" not in left
+    assert b"somebody" not in left
+    assert b"a record" in left
+
+
+def test_a_window_whose_record_cannot_be_stored_is_stored_later_as_it_was_decided() -> None:
+    """The disk is full when a window closes: its value is kept, shown once it is stored, and rows go on counting."""
+    asked = watch()
+    state = MonitorState(None, asked.to_json())
+    commit, failures = state.commit, []
+
+    def failing(*arguments: object, **named: object) -> None:
+        if arguments[3] and len(failures) < 3:  # there are records
+            failures.append(1)
+            raise CheckpointError("the state cannot be written (database or disk is full).")
+        commit(*arguments, **named)  # type: ignore[arg-type]
+
+    state.commit = failing  # type: ignore[method-assign]
+    blocks = [at(1, rows(0)), at(71, rows(70)), at(72, rows(71)), at(73, rows(72)), at(140)]
+    records, _ = run(asked, blocks, state, ends=False)
+    assert len(failures) == 3
+    assert totals(records) == {"12:00:00": 1, "12:01:00": 3}
+
+
+NOTES = [note_record("one", number, number * 10**9, f"note {number}") for number in range(1, 5)]
+
+
+def test_records_are_appended_once_whatever_a_crash_left(tmp_path: Path) -> None:
+    """The file is cut after every byte, and the records are written again from each that could be the first."""
+    whole = "".join(f"{note}\n" for note in NOTES).encode()
+    path = tmp_path / "out.jsonl"
+    for cut in range(0, len(whole), 3):
+        path.write_bytes(whole[:cut])
+        had = whole[:cut].count(b"\n")
+        for first in range(had + 1):
+            path.write_bytes(whole[:cut])
+            out = JsonLinesFile(path)
+            for number in range(first, 4):
+                out(number + 1, NOTES[number])
+            assert path.read_bytes() == whole
+
+
+def test_records_of_another_state_do_not_count_as_these(tmp_path: Path) -> None:
+    """Two states write to one file, one after the other or in turns: nothing is left out, nothing comes twice."""
+    path = tmp_path / "out.jsonl"
+    others = [note_record("two", number, number * 10**9, f"note {number}") for number in range(1, 5)]
+    out = JsonLinesFile(path)
+    for number in range(4):
+        out(number + 1, NOTES[number])
+    for number in range(2):
+        out(number + 1, others[number])
+        for again in range(number + 1):
+            out(again + 1, others[again])
+            out(again + 1, NOTES[again])
+    assert path.read_text().splitlines() == [*NOTES, *others[:2]]
+
+
+def test_what_others_wrote_stays(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    path.write_bytes(b'{"number": 17}\nsomebody was here')
+    JsonLinesFile(path)(1, NOTES[0])
+    assert path.read_text().splitlines() == ['{"number": 17}', "somebody was here", NOTES[0]]
+    path.rename(tmp_path / "out.jsonl.1")
+    out = JsonLinesFile(path)
+    out(2, NOTES[1])
+    assert [json.loads(line)["number"] for line in path.read_text().splitlines()] == [2]
+
+
+def test_a_file_that_cannot_be_written_is_told_at_the_start(tmp_path: Path) -> None:
+    with pytest.raises(ArgumentError, match="cannot be written"):
+        JsonLinesFile(tmp_path / "none" / "out.jsonl")
+    with pytest.raises(OSError, match="No space left"):
+        JsonLinesFile(Path("/dev/full"))(1, NOTES[0])
