@@ -15,6 +15,8 @@ from mkdocs.exceptions import PluginError
 
 _FOUND = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
 _EATEN = re.compile(r"\\[!-/:-@\[-`{-~]")  # Markdown on GitHub takes the backslash away
+_LONG = 30  # characters; browsers do not break a formula
+_PRIME = re.compile(r"<msup>(<mi>\w+</mi>)<mo>′</mo></msup>")  # raised by itself, and too small as an exponent
 _CONVERTER = LatexToMathML(fancy_error=False)
 
 
@@ -27,11 +29,14 @@ def on_page_content(html: str, page: Any, **_: Any) -> str:
 
 
 def mathml(formula: str, block: bool) -> str:
-    """A formula in LaTeX as an element of MathML; a block may be scrolled where the screen is narrow."""
+    """A formula in LaTeX as an element of MathML; a block, and a long one in a line, may scroll on a narrow screen."""
     if eaten := _EATEN.search(formula):
         raise ValueError(f"${formula}$ has {eaten[0]}, which GitHub changes. Write a name, such as \\lbrace or \\quad.")
     try:
         made = _CONVERTER.convert_with_local_state(formula, displaystyle=block)
     except LatexError as reason:
         raise ValueError(f"${formula}$ cannot be typeset: {reason}") from None
-    return f'<div class="formula">{made}</div>' if block else made
+    made = _PRIME.sub(r'<mrow>\1<mo lspace="0" rspace="0">′</mo></mrow>', made)
+    if block:
+        return f'<div class="formula">{made}</div>'
+    return f'<span class="formula">{made}</span>' if len(formula) > _LONG else made

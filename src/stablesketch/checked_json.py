@@ -45,7 +45,7 @@ def parsed(text: object, *, finite: bool = True) -> Any:
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise JsonError("a name stands there twice")
+        raise JsonError("duplicate name")
     return found
 
 
@@ -109,7 +109,7 @@ class Fields:
         """Refuses what is left."""
         if self._content:
             names = sorted(self._content)
-            raise JsonError(f"{self._what} has fields that nothing writes: {shortened(', '.join(names[:5]))}")
+            raise JsonError(f"{self._what} has unknown fields: {shortened(', '.join(names[:5]))}")
 
     def _odd(self, name: str, value: object, needed: str) -> JsonError:
         return JsonError(f"{name} of {self._what} must be {needed}, got {shortened(value)}")

@@ -139,7 +139,9 @@ class Release:
             fields.end()
             return release
         except JsonError as error:
-            raise BlobError(f"this is not the JSON of a release: {error}. Pass what Release.to_json() gave.") from None
+            raise BlobError(
+                f"this is not the JSON of a release: {error}. Pass the result of Release.to_json()."
+            ) from None
 
     @property
     def cost_in_words(self) -> str:

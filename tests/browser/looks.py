@@ -5,7 +5,7 @@ column that has moved, a style sheet that is missing or a picture on the wrong g
 
     python tests/browser/looks.py
 
-takes the pictures in tests/browser/looks/ anew. Look at the pages before you commit that.
+takes the pictures in tests/data/looks/ anew. Look at the pages before you commit that.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 from PIL import Image, ImageChops
 
-FOLDER = Path(__file__).parent / "looks"
+FOLDER = Path(__file__).parents[1] / "data" / "looks"
 PAGES = ("index", "start", "statistics", "tutorials/groups", "reference/plans")
 MODES: dict[str, dict[str, Any]] = {
     "light": {"color_scheme": "light", "viewport": {"width": 1280, "height": 800}},

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 from cli_helpers import Shell
 
 import stablesketch as ss
+from stablesketch.spoken import at_most
 
 PEOPLE = ("release", "events.csv", "--key", "app", "--person", "user", "--epsilon", "2", "--delta", "1e-6")
 
@@ -83,17 +85,23 @@ def test_a_pilot_from_public_knowledge(shell: Shell) -> None:
     typed = ("pilot", "public", "--people", "1e5", "--rows", "12", "--epsilon", "1", "--delta", "1e-9")
     shown = shell(*typed)
     assert shown.code == 0, shown.err
-    assert "--pairs-per-person 32" in shown.out
+    assert "--pairs-per-person 24" in shown.out
     rows = json.loads(shell(*typed, "--json").out)
-    assert [row["pairs_per_person"] for row in rows if row["suggested"]] == [32]
+    assert [row["pairs_per_person"] for row in rows if row["suggested"]] == [24]
+    both = {row["pairs_per_person"]: math.hypot(row["error"], 1.0 - row["used"]) for row in rows}
+    assert min(both, key=both.__getitem__) == 24
     assert [row["used"] for row in rows] == sorted(row["used"] for row in rows)
 
 
 def test_a_private_pilot_is_paid_for(shell: Shell) -> None:
     assert shell("ledger", "new", "b.db", "--epsilon", "1", "--delta", "1e-6", "--people", "--adaptive").code == 0
     typed = ("pilot", "private", "events.csv", "--person", "user", "--epsilon", "0.5", "--json")
+    price = ss.Ledger("b.db").adaptive_price
+    assert price == ss.Ledger("b.db").spent() > 0.0
     shown = shell(*typed, "--ledger", "b.db")
     assert shown.code == 0, shown.err
+    assert f"adaptive  ε = {at_most(price)} of what is spent, once" in shell("ledger", "show", "b.db").out
+    assert price < ss.Ledger("b.db").spent() < price + 0.5  # the pilot itself took less than its ε
     assert json.loads(shown.out) == {"epsilon": 0.5, "pairs_per_person": 7}  # all have 5; noise of 2 in 400
     ledger = json.loads(shell("ledger", "show", "b.db", "--json").out)
     assert ledger["releases"] == 1

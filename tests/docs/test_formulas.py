@@ -48,6 +48,11 @@ def test_in_a_line_in_a_table_and_as_a_block(formulas: Any) -> None:
     assert "$" not in content
 
 
+def test_a_prime_can_be_seen_and_a_long_formula_scrolls(formulas: Any) -> None:
+    assert '<mi>F</mi><mo lspace="0" rspace="0">′</mo>' in made(formulas, "Let $F'$ be.")
+    assert '<span class="formula"><math>' in made(formulas, "Let $a + b + c + d + e + f + g + h + i = 0$.")
+
+
 def test_what_is_no_formula_is_left_alone(formulas: Any) -> None:
     content = made(formulas, "It costs $5 or $6, `$x$` and\n\n```sh\necho $HOME $PATH\n```\n")
     assert "<math" not in content

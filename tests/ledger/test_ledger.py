@@ -277,7 +277,7 @@ def test_a_backup_is_a_ledger(ledger: ss.Ledger, plan: ss.Plan, tmp_path: Path) 
     copy = ss.Ledger(tmp_path / "copy.db")
     assert copy.to_csv() == ledger.to_csv()
     assert copy.spent() == ledger.spent()
-    with pytest.raises(ss.LedgerError, match="exists already"):
+    with pytest.raises(ss.LedgerError, match="already exists"):
         ledger.backup(tmp_path / "copy.db")
     with pytest.raises(ss.LedgerError, match="cannot back up"):
         ledger.backup(tmp_path / "no" / "copy.db")

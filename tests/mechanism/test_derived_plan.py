@@ -101,7 +101,7 @@ def test_exact_measurements_are_pure() -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda plan: plan["parts"].pop(), "other parts than it needs"),
+        (lambda plan: plan["parts"].pop(), "has the wrong parts"),
         (lambda plan: plan.pop("parts"), "no grid"),
         (lambda plan: plan["parts"][0]["numbers"].update(size="many"), "size"),
         (lambda plan: plan["asked"]["statistic"].update(name="hull"), "format this version does not read"),

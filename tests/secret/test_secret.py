@@ -112,7 +112,7 @@ def test_only_the_owner_may_read_the_file(path: Path, umask: int) -> None:
 
 def test_save_never_replaces_a_file(path: Path) -> None:
     SECRET.save(path)
-    with pytest.raises(SecretFileError, match="exists already"):
+    with pytest.raises(SecretFileError, match="already exists"):
         Secret.generate().save(path)
     assert Secret.load(path) == SECRET
     assert [entry.name for entry in path.parent.iterdir()] == [path.name]
@@ -121,7 +121,7 @@ def test_save_never_replaces_a_file(path: Path) -> None:
 @posix_only
 def test_save_does_not_follow_a_link_to_somewhere_else(path: Path) -> None:
     path.symlink_to(path.parent / "elsewhere")
-    with pytest.raises(SecretFileError, match="exists already"):
+    with pytest.raises(SecretFileError, match="already exists"):
         SECRET.save(path)
     assert not (path.parent / "elsewhere").exists()
 

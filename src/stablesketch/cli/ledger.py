@@ -41,7 +41,7 @@ def new(
 ) -> None:
     """Makes a ledger. Then pass it to every release: --ledger budget.db."""
     if file.exists() and (not file.is_file() or file.stat().st_size):  # an empty one is left by Ctrl-C
-        raise typer.BadParameter(f"{file} exists already. Look at it: stablesketch ledger show {file}")
+        raise typer.BadParameter(f"{file} already exists. To see it: stablesketch ledger show {file}")
     if people and relation == "replace":
         raise typer.BadParameter(
             "--people come and go: their relation is add_remove. Leave out --relation, or --people."
@@ -93,6 +93,9 @@ def show(
         ("unit", relation + (f", {ledger.pairs_per_person} pair(s) a person" if ledger.pairs_per_person else "")),
         ("head", ledger.head),
     ]
+    if ledger.adaptive:
+        price = f"ε = {at_most(ledger.adaptive_price)} of what is spent, once: the price of choosing plans after a look"
+        facts.insert(2, ("adaptive", price))
     if ledger.per is not None:
         in_all = f"ε = {at_most(ledger.spent_in_all())} at δ = {at_most(ledger.delta_in_all, 3)}"
         facts.insert(3, ("all periods", f"{in_all}, for somebody who was in the data of all of them"))

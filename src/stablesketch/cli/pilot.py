@@ -27,7 +27,7 @@ stablesketch pilot public --people 100000 --rows 12 --epsilon 1 --delta 1e-9"""
 _PRIVATE_EXAMPLES = """[bold]Example[/]
 
 stablesketch pilot private events.csv --person user_id --epsilon 0.1"""
-_MOST = 1 << 10
+_TRIED = sorted({2**i for i in range(11)} | {3 * 2**i for i in range(9)})  # rows of each person
 
 
 def public(
@@ -46,7 +46,7 @@ def public(
     """From what everybody may know of the people. Nothing is read, nothing spent."""
     crowd, wanted = People(people, rows, spread), statistic.made()
     plans = []
-    for c in (2**i for i in range(_MOST.bit_length())):
+    for c in _TRIED:
         privacy = options.privacy_of(epsilon, delta, 0, max_value, "add_remove", c)
         try:
             plans.append(planned(asked(wanted, privacy, mechanism=mechanism)))
@@ -61,12 +61,18 @@ def public(
         print_text(json_text([_row(crowd, plan, best) for plan in plans]))
         return
     shown = [
-        [f"{plan.privacy.pairs_per_person:,}", percent(crowd.used(plan.privacy.pairs_per_person)), _error(crowd, plan)]
+        [
+            f"{plan.privacy.pairs_per_person:,}", percent(1.0 - crowd.used(plan.privacy.pairs_per_person)),
+            _error(crowd, plan), percent(crowd.score(plan)),
+        ]
         for plan in plans
-    ]
-    plain_table(["rows of each person", "rows used", f"planned error of {wanted}"], shown, numbers=3)
+    ]  # fmt: skip
+    plain_table(["rows of each person", "rows dropped", f"planned error of {wanted}", "both"], shown, numbers=4)
     print_text(f"\n--pairs-per-person {best.privacy.pairs_per_person}")
-    note("the least of error and share of rows dropped, together; what dropping does to the value is not known here")
+    note(
+        "both is √(dropped² + error²), and the least of it is suggested. What dropping rows does to the value is not "
+        "known here: if people are much alike it does little, and fewer rows are better"
+    )
 
 
 def _row(crowd: People, plan: Plan, best: Plan) -> dict[str, float | int | bool]:

@@ -21,7 +21,7 @@ _MOST_PAIRS = 2**63
 
 def check_folded(plan: Plan, fingerprints: object, totals: object, pairs: object) -> None:
     """Refuses what no stream of this plan can add up to; one look at every total, none at the keys."""
-    keys = _column("fingerprints", fingerprints, np.uint64, "Pass what Collector.fingerprint(keys) gave")
+    keys = _column("fingerprints", fingerprints, np.uint64, "Pass the result of Collector.fingerprint(keys)")
     values = _column("totals", totals, np.int64, "Pass whole numbers, one for each fingerprint")
     if len(keys) != len(values):
         raise ArgumentError(

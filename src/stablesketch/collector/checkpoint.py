@@ -82,7 +82,7 @@ def write(path: Path, checkpoint: Checkpoint) -> None:
         raise
     except FileExistsError:
         raise CheckpointError(
-            f"{path} exists already, and was not written by this collector. Go on from it with Collector.resume, or "
+            f"{path} already exists, and was not written by this collector. Continue from it with Collector.resume, or "
             "choose another name."
         ) from None
     except FileNotFoundError:

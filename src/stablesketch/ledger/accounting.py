@@ -61,7 +61,7 @@ class LossMoment:
         """The three numbers, each in its range."""
         theta, log_moment, infinity = _MOMENT.unpack(raw)
         if not (0.0 < theta < math.inf and log_moment >= 0.0 and infinity >= 0.0):
-            raise BlobError("a moment that nothing writes.")
+            raise BlobError("invalid moment: corrupt data.")
         return cls(theta, log_moment, infinity)
 
     @classmethod
@@ -157,7 +157,7 @@ class ComposedCost:
             kind, epsilon, delta, count = _COST.unpack_from(blob)
             at, losses = _COST.size, []
             if kind not in (b"L", b"M") or count not in (1, 2) or not (epsilon >= 0.0 and delta >= 0.0):
-                raise BlobError("a cost that nothing writes.")
+                raise BlobError("invalid cost: corrupt data.")
             for _ in range(count):
                 (length,) = struct.unpack_from("<I", blob, at)
                 part = blob[at + 4 : at + 4 + length]

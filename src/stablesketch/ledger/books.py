@@ -48,6 +48,10 @@ class Books:
             found.append(Limit(budget.name, budget.epsilon, budget.delta, spent))
         return found
 
+    def nothing_spent(self, name: str) -> ComposedCost:
+        """What no release costs, as this budget composes."""
+        return ComposedCost.nothing(self.head.relation or "replace", self.budgets.lasting(name).theta)
+
     def totals_with(self, name: str, entries: Sequence[Entry], relation: str) -> list[ComposedCost]:
         """What would be spent of each of `limits` after these entries. Nothing is written."""
         return [self._added(budget, entries, relation).total() for budget in self.budgets.limiting(name)]

@@ -337,7 +337,7 @@ class Ledger(Standing):
         try:
             store.backup(self.path, target)
         except FileExistsError:
-            raise LedgerError(f"{target} exists already. Choose another name.") from None
+            raise LedgerError(f"{target} already exists. Choose another name.") from None
         except OSError as error:
             raise LedgerError(f"cannot back up to {target}: {error.strerror}.") from None
 

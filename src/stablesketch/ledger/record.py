@@ -98,7 +98,7 @@ class Ask:
         except JsonError as error:
             raise LedgerCorrupt(f"a kind of release in the ledger that cannot be read: {error}.") from None
         if ask.to_json() != text:
-            raise LedgerCorrupt("a kind of release in the ledger that nothing writes.")
+            raise LedgerCorrupt("invalid kind of release in the ledger: corrupt data.")
         return ask
 
 

@@ -103,6 +103,15 @@ class Standing:
             return self._read(lambda books: spent_of(books.limits(self._name)[0]))
         return self._read(lambda books: books.limits(self._name)[0].spent.epsilon(checked_probability("delta", delta)))
 
+    @property
+    def adaptive_price(self) -> float:
+        """What an adaptive ledger counts as spent before its first release; 0 for others.
+
+        Its bound δ(ε) <= 2 s e^{K - θε} (accounting.py) is above δ for small ε even where K = 0, and nothing smaller
+        than this ε can be claimed however little is released. It is there once: after that, `spent` grows by K/θ.
+        """
+        return self._read(lambda books: books.nothing_spent(self._name).epsilon(self.delta)) if self.adaptive else 0.0
+
     def spent_in_all(self, delta: float | None = None) -> float:
         """The same for all releases of all periods: the price to somebody who was in the data of each of them.
 

@@ -143,8 +143,8 @@ class Bare(Mechanism):
             raise self.odd_noise(plan)
         if rounding_delta(plan.epsilon, plan.step, self.numerical_error) > plan.delta * (1.0 + 1e-9):
             raise BlobError(
-                f"a plan of {plan.statistic} with step = {plan.step:g}, which is too fine for δ = {plan.delta:g}; "
-                "nothing writes such. Make the plan again with ss.plan."
+                f"a plan of {plan.statistic} with step = {plan.step:g}, which is too fine for δ = {plan.delta:g}: "
+                "invalid plan. Make the plan again with ss.plan."
             )
 
     def rows(self, plan: Plan) -> list[Row]:

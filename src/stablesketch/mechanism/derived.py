@@ -40,15 +40,20 @@ class FromSketches(Mechanism):
     def check(self, plan: Plan) -> None:
         """What it needs is measured, protects the same, and claims no less."""
         if not plan.parts:
-            raise BlobError(f"a plan of {plan.statistic} that is not made as such plans are; nothing writes such.")
+            raise BlobError(f"a plan of {plan.statistic} is inconsistent: invalid plan. Make it again with ss.plan.")
         if tuple(part.statistic for part in plan.parts) != plan.statistic.needs(plan.privacy):
-            raise BlobError(f"a plan of {plan.statistic} with other parts than it needs; nothing writes such.")
+            raise BlobError(
+                f"a plan of {plan.statistic} has the wrong parts: invalid plan. Make it again with ss.plan."
+            )
         self.check_size(plan, *[sum(part.size for part in plan.parts)] * 2)
         if plan.noise or plan.cap:
             raise self.odd_noise(plan)
         own = replace(plan.privacy, epsilon=1.0, delta=0.5)
         if any(replace(part.privacy, epsilon=1.0, delta=0.5) != own for part in plan.parts):
-            raise BlobError(f"a plan of {plan.statistic} whose parts protect something else; nothing writes such.")
+            raise BlobError(
+                f"a plan of {plan.statistic} has parts that protect something else: invalid plan. Make it again with "
+                "ss.plan."
+            )
         if len(plan.parts) == 1 and (plan.epsilon, plan.delta) != (plan.parts[0].epsilon, plan.parts[0].delta):
             raise self.odd_claim(plan)
 

@@ -188,7 +188,7 @@ class Asked:
         """Reads what `to_dict` gave; anything else is an error of one of the kinds `Plan.from_json` expects."""
         odd = content.keys() - {"statistic", "privacy", "usual_memory", *_GIVEN}
         if odd or content["mechanism"] not in get_args(MechanismName):
-            raise JsonError("a question with fields that nothing writes")
+            raise JsonError("unknown fields in a question")
         given: dict[str, Any] = {name: content[name] for name in _GIVEN if name in content}
         for name in ("size", "entries_per_key"):
             if isinstance(given.get(name), list):
@@ -198,7 +198,7 @@ class Asked:
         found = asked(from_dict(content["statistic"]), Privacy.from_dict(content["privacy"]), **given)
         memory = content.get("usual_memory", USUAL_MEMORY)
         if type(memory) is not int or not _LEAST_SHARE <= memory <= USUAL_MEMORY:
-            raise JsonError("a question with a memory that nothing writes")
+            raise JsonError("invalid memory in a question")
         return replace(found, usual_memory=memory)
 
 

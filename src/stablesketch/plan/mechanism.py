@@ -80,7 +80,7 @@ class Mechanism(ABC):
     def check(self, plan: Plan) -> None:
         """Raises a BlobError for a plan that nothing writes."""
         if plan.mechanism != self.name or plan.parts:
-            raise BlobError(f"a plan of {plan.statistic} that is not made as such plans are; nothing writes such.")
+            raise BlobError(f"a plan of {plan.statistic} is inconsistent: invalid plan. Make it again with ss.plan.")
         self.check_size(plan, self.fewest, self.largest if plan.buckets == 1 else LARGEST_IN_ALL)
         if not self.bare and plan.epsilon < plan.privacy.epsilon:
             raise self.odd_claim(plan)
@@ -97,7 +97,7 @@ class Mechanism(ABC):
         even = left == 0 and each % 2 == 0 and 6 <= each <= LARGEST_SIZE
         if plan.buckets > 1 and not (even and self.in_buckets):
             raise BlobError(
-                f"a plan of {plan.statistic} has {plan.size} entries in {plan.buckets} buckets; nothing writes such. "
+                f"a plan of {plan.statistic} has {plan.size} entries in {plan.buckets} buckets: invalid plan. "
                 "Make the plan again with ss.plan."
             )
 
@@ -106,13 +106,15 @@ class Mechanism(ABC):
         """An estimate without noise, on a grid too coarse for it or cut to nothing; or noise where none is."""
         return BlobError(
             f"a plan of {plan.statistic} by mechanism {plan.mechanism!r} with noise = {plan.noise:g}, step = "
-            f"{plan.step:g} and cap = {plan.cap:g}; nothing writes such. Make the plan again with ss.plan."
+            f"{plan.step:g} and cap = {plan.cap:g}: invalid plan. Make the plan again with ss.plan."
         )
 
     @staticmethod
     def odd_claim(plan: Plan) -> BlobError:
         """An ε or δ below what is taken."""
-        return BlobError(f"a plan of {plan.statistic} that claims less than it spends; nothing writes such.")
+        return BlobError(
+            f"a plan of {plan.statistic} claims less than it spends: invalid plan. Make it again with ss.plan."
+        )
 
     @abstractmethod
     def cost(self, plan: Plan) -> Charge:

@@ -42,9 +42,9 @@ def read(text: str) -> Plan:
         return _read(parsed(text, finite=False))
     except (ArithmeticError, AttributeError, JsonError, LookupError, RecursionError, TypeError) as error:
         shown = error if isinstance(error, JsonError) else shortened(error)
-        raise BlobError(f"this is not the JSON of a plan: {shown}. Pass what Plan.to_json() gave.") from None
+        raise BlobError(f"this is not the JSON of a plan: {shown}. Pass the result of Plan.to_json().") from None
     except ArgumentError as error:
-        raise BlobError(f"a plan that nothing writes: {error}") from None
+        raise BlobError(f"invalid plan: {error}") from None
 
 
 def _content(plan: Plan) -> dict[str, Any]:
@@ -149,14 +149,14 @@ def _read_flat(content: Mapping[str, Any]) -> Plan:
 def _refuse(odd: set[str], parts: object) -> None:
     if odd:
         named = ", ".join(shortened(name) for name in sorted(odd)[:5])
-        raise BlobError(f"a plan with fields that nothing writes, or without some: {named}.")
+        raise BlobError(f"unknown or missing fields in a plan: {named}.")
     if not isinstance(parts, list) or len(parts) > _MOST_PARTS:
-        raise BlobError(f"a plan with more than {_MOST_PARTS} parts, or none that can be read; nothing writes such.")
+        raise BlobError(f"a plan with more than {_MOST_PARTS} parts, or unreadable ones: invalid plan.")
 
 
 def _checked(plan: Plan) -> Plan:
     if plan.epsilon > plan.privacy.epsilon or plan.delta > plan.privacy.delta or not (plan.step or plan.parts):
-        raise BlobError("a plan that reaches less than it was asked for, or has no grid; nothing writes such.")
+        raise BlobError("the plan does not reach what was asked, or has no grid: invalid plan.")
     mechanism_of(plan).check(plan)
     return plan
 

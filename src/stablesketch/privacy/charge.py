@@ -157,7 +157,7 @@ class Charge:
         except JsonError as error:
             raise LedgerCorrupt(f"a mechanism in the ledger that cannot be read: {error}.") from None
         if charge.to_json() != text:
-            raise LedgerCorrupt("a mechanism in the ledger that nothing writes.")
+            raise LedgerCorrupt("invalid mechanism in the ledger: corrupt data.")
         return charge
 
     def scaled(self, factor: float) -> Charge:

@@ -159,12 +159,12 @@ class Law:
             raise BlobError("a law that was cut short.")
         exponent, first, infinity, scale, shift, count = _HEADER.unpack_from(blob)
         if len(blob) != _HEADER.size + 8 * count or not _FINEST <= exponent <= _COARSEST or abs(first) > _FURTHEST:
-            raise BlobError("a law on a lattice that nothing writes.")
+            raise BlobError("invalid lattice of a law: corrupt data.")
         mass = np.frombuffer(blob, "<f8", count, _HEADER.size).astype(np.float64)
         # NaN is not at least 0 either.
         sound = count and np.all(mass >= 0.0) and 0.0 < float(np.sum(mass)) < math.inf
         if not sound or not all(0.0 <= part < math.inf for part in (infinity, scale, shift)) or scale > _MOST_SCALE:
-            raise BlobError("a law with masses that nothing writes.")
+            raise BlobError("invalid masses of a law: corrupt data.")
         return cls(exponent, first, mass, infinity, scale, shift)
 
 

@@ -63,7 +63,7 @@ def _bad_csv(source: str, text: str) -> DataError | None:
     if re.search(r"^Invalid unicode", text, re.MULTILINE):
         return DataError(name, "the text is not UTF-8", skipped, row=row)
     if re.search(r"^Value with unterminated quote", text, re.MULTILINE):  # not skipped: whole_lines.py
-        return DataError(name, "a quoted field does not end", f"Repair it, or state the {arg('delimiter')}", row=row)
+        return DataError(name, "unterminated quoted field", f"Repair it, or state the {arg('delimiter')}", row=row)
     if "casting" in text or "convert" in text:  # a cast that DuckDB moved into its reader
         return _bad_value(source, text)
     return DataError(name, "malformed CSV", skipped, row=row)

@@ -107,7 +107,7 @@ def _of_one_line(batches: Iterator[Any], name: str) -> Iterator[Any]:
         for cells in batch.columns:
             if compute.any(compute.match_substring_regex(cells, "[\r\n]")).as_py():
                 raise DataError(
-                    name, "a quoted field does not end on its line, so that what follows could be a part of it",
+                    name, "unterminated quoted field on a line, so that the following lines could belong to it",
                     "Repair it: rows are skipped only where each is one line",
                 )  # fmt: skip
         yield batch
@@ -162,7 +162,7 @@ def _up_to(mark: str, batches: Iterator[Any], name: str) -> Iterator[Any]:
                 yield held
             held = batch
     if held is None or {column[-1].as_py() for column in held.columns} != {mark}:
-        raise DataError(name, "a quoted field does not end", f"Repair the input, or state the {arg('delimiter')}")
+        raise DataError(name, "unterminated quoted field", f"Repair the input, or state the {arg('delimiter')}")
     if held.num_rows > 1:
         yield held.slice(0, held.num_rows - 1)
 

@@ -69,7 +69,7 @@ def write(path: Path, bits: Bits) -> None:
     try:
         fill_new(path, fill)
     except FileExistsError:
-        raise SecretFileError(f"{path} exists already. Choose another name, or load it with Secret.load.") from None
+        raise SecretFileError(f"{path} already exists. Choose another name, or load it with Secret.load.") from None
     except OSError as error:
         raise SecretFileError(f"cannot write a secret to {path}: {error.strerror}.") from None
 

@@ -267,7 +267,7 @@ class Sketch:
             law, size = cls._checked_law(EntryLaw.of_number(frame.p)), checked_size(frame.size)
             buckets = checked_buckets(frame.buckets, size, law)
         except ArgumentError as error:
-            raise BlobError(f"a sketch with a header nothing writes: {error}") from None
+            raise BlobError(f"invalid header of a sketch: {error}") from None
         entries = Entries(law, size, buckets)
         if frame.resolution != entries.resolution:
             raise BlobError(

@@ -59,7 +59,7 @@ def decode(blob: bytes) -> Frame:
     if kind == Kind.BUCKETED_SKETCH:
         (buckets,) = reader.unpack(_BUCKETS)
         if not 1 < buckets <= size:
-            raise BlobError(f"a sketch of {size} entries in {buckets} buckets, which nothing writes.")
+            raise BlobError(f"a sketch of {size} entries in {buckets} buckets: corrupt data.")
     if size > reader.left:  # every entry has at least its length byte: refuse before allocating
         raise BlobError(f"a sketch of {len(blob)} bytes cannot hold {size} entries.")
     pairs, total = reader.counts()

@@ -104,9 +104,9 @@ def test_what_does_not_fit_is_refused() -> None:
         with pytest.raises(ss.ArgumentError, match="individuals come and go, and each counts 1"):
             ss.Privacy(1.0, 1e-6, unit="individual", **wrong)
     for more, said in (
-        ({"clip": True}, "a value is a number of pairs"),
-        ({"auto_max_value": ss.AutoMaxValue()}, "a value is a number of pairs"),
-        ({"person": "site"}, "a person is protected, or an individual"),
+        ({"clip": True}, "a value is then a number of pairs"),
+        ({"auto_max_value": ss.AutoMaxValue()}, "a value is then a number of pairs"),
+        ({"person": "site"}, "a cannot be used with unit="),
     ):
         with pytest.raises(ss.ArgumentError, match=said):
             ss.release(SITES, ss.Hill(0.5), PRIVACY, wide=True, **more)

@@ -165,8 +165,8 @@ def test_what_is_wrong_is_told_as_on_one_machine(both: Both) -> None:
 
 def test_what_one_machine_would_read_otherwise_is_refused(both: Both) -> None:
     refused = {
-        "1.csv": ('app,n\n"two\nlines",1\n', "row 2: a quoted field does not end on its line"),
-        "2.csv": ('app,n\n "a",1\n', "row 2: a quoted field does not end on its line"),
+        "1.csv": ('app,n\n"two\nlines",1\n', "row 2: a quoted field is unterminated on its line"),
+        "2.csv": ('app,n\n "a",1\n', "row 2: a quoted field is unterminated on its line"),
         "1.json": ('{"app": 1.50, "n": 1}\n', "app is a number that is not whole"),
         "2.json": ('[{"app": 1, "n": 1}]\n', "no line is an object of JSON"),
     }

@@ -139,13 +139,13 @@ def _quoted(line: str, delimiter: str) -> list[str]:
         else:
             found = plain.match(line, place)
             if found is None:
-                raise Malformed("a quoted field does not end on its line, or has something beside its quotes")
+                raise Malformed("a quoted field is unterminated on its line, or has text outside its quotes")
             cells.append(found[0])
         place = found.end()
         if place == len(line):
             return cells
         if line[place] != delimiter:
-            raise Malformed("a quoted field does not end on its line, or has something beside its quotes")
+            raise Malformed("a quoted field is unterminated on its line, or has text outside its quotes")
         place += 1
 
 
