@@ -33,16 +33,10 @@ def bounded(
 ) -> str:
     """The pairs of `query` (k0, ..., v, g0, ..., u) that are kept, as SQL."""
     if not 1 <= groups <= 2**31:
-<<<<<<< HEAD
         raise ArgumentError("groups_per_person", groups, "must be at least 1", "Pass 1, or a few")
-    duckdb.let("salt", secret.derive("bounding persons").hex())
-    marks = columns.group_marks
-=======
-        raise ArgumentError("groups_per_person", groups, "at least one group", "Pass 1, or a few")
     ranks, marks = Ranks(secret), columns.group_marks
     duckdb.offer("rank_of_group", lambda *cells: from_numpy(ranks.of_groups(*cells)))
     duckdb.offer("rank_of_pair", lambda *cells: from_numpy(ranks.of_pairs(*cells)))
->>>>>>> part/speed
     if marks:
         theirs = ", ".join(["u", *marks])
         chosen = _first(f"select distinct {theirs} from ({query})", groups, "group", marks)

@@ -133,8 +133,8 @@ class Question:
         if self.clips and self.privacy.unit == "individual":
             raise ArgumentError(
                 "clip" if self.clip else "auto_max_value", True,
-                f"with {arg('unit', 'individual')} a value is a number of pairs",
-                f"Leave it out, or pass {arg('unit', 'pair')}",
+                f"cannot be used with {arg('unit', 'individual')}",
+                f"Leave it out, or pass {arg('unit', 'pair')}", because="then a value is a number of pairs",
             )  # fmt: skip
         if self.columns.value is None and self.clips and self.privacy.unit == "pair":
             raise ArgumentError(
@@ -167,8 +167,9 @@ class Question:
             )
         if self.columns.person is not None and privacy.unit == "individual":
             raise ArgumentError(
-                "person", self.columns.person, "a person is protected, or an individual that a value counts",
+                "person", self.columns.person, f"cannot be used with {arg('unit', 'individual')}",
                 f"Leave out {arg('person')}, or pass {arg('unit', 'pair')}",
+                because="either a person is protected, or an individual that a value counts",
             )  # fmt: skip
         if not 1 <= self.groups_per_person <= 2**31:
             raise ArgumentError("groups_per_person", self.groups_per_person, "must be at least 1", "Pass 1, or a few")

@@ -13,11 +13,7 @@ from ...collector import Collector
 from ...errors import HIDDEN, ArgumentError, Shown
 from ...plan import Plan
 from ...reading.libraries import need
-<<<<<<< HEAD
-=======
 from ...reading.numpy_arrow import from_numpy, to_numpy
-from ...sketch.columns.refusals import Shown
->>>>>>> part/speed
 from ...sketch.projection import Fingerprints, Totals
 from ...wording import arg
 
