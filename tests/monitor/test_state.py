@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import shutil
 import sqlite3
 import stat
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -55,6 +58,62 @@ def test_a_copy_of_the_folder_is_refused(tmp_path: Path, beside: bool) -> None:
         (tmp_path / "copy").rename(tmp_path / "state")
     with pytest.raises(CheckpointError, match=r"is a copy.*Use the original, or name a new folder"):
         MonitorState(tmp_path / ("copy" if beside else "state"), ASKED)
+
+
+@pytest.mark.parametrize("restored", ["database", "both in place", "folder"])
+def test_a_backup_that_is_put_back_is_refused(tmp_path: Path, restored: str) -> None:
+    """As `cp` does it, which keeps inodes, or `rm -r` and `cp -a`, which often gets the old ones again."""
+    folder, backup = tmp_path / "state", tmp_path / "backup"
+    state = MonitorState(folder, ASKED)
+    state.commit({}, {7: StoredWindow(b"secret", [b"one"])})
+    state.close()
+    shutil.copytree(folder, backup)
+    state = MonitorState(folder, ASKED)
+    state.commit({}, released=[7], records={1: "a record"})
+    state.seal()
+    state.close()
+    if restored == "folder":
+        shutil.rmtree(folder)
+    source = {"database": f"{backup}/monitor.db", "both in place": f"{backup}/.", "folder": f"{backup}/."}[restored]
+    subprocess.run(["cp", "-a", source, folder], check=True)
+    with pytest.raises(CheckpointError, match=r"is a copy or was restored from one.*Use the original"):
+        MonitorState(folder, ASKED)
+
+
+@pytest.mark.parametrize("killed", ["before the seal", "before it is written", "before its ctime is stored", "never"])
+def test_a_state_goes_on_after_a_crash_around_its_seal(
+    tmp_path: Path, killed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    def kill(*_: object) -> None:
+        raise Killed
+
+    state = MonitorState(tmp_path, ASKED)
+    for number in range(3):  # what is not sealed yet is sealed with what comes next
+        state.commit({}, {number: StoredWindow(b"secret", [b"one"])})
+        state.commit({}, released=[number], records={number + 1: "a record"})
+    with monkeypatch.context() as patched, contextlib.suppress(Killed):
+        if killed == "before it is written":
+            patched.setattr(os, "pwrite", kill)
+        if killed == "before its ctime is stored":
+            patched.setattr(state, "commit", kill)
+        if killed != "before the seal":
+            state.seal()
+    state.close()
+    for _ in range(2):
+        state = MonitorState(tmp_path, ASKED)
+        assert list(state.records(0)) == [1, 2, 3]
+        state.close()
+
+
+def test_a_new_database_beside_an_old_lock_is_newer(tmp_path: Path) -> None:
+    """So a backup of the one before stays refused."""
+    (tmp_path / "lock").write_bytes(b"17\n")
+    MonitorState(tmp_path, ASKED).close()
+    assert int((tmp_path / "lock").read_bytes()) == 18
+    MonitorState(tmp_path, ASKED).close()
 
 
 def test_a_folder_that_is_moved_is_the_same(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """Which fields of a line are read, and what makes them a row: as SQL over their texts.
 
-Whether a line is a row depends on that line alone: one line more never changes what becomes of another.
+Whether a line is a row depends on that line and on the header of its file alone: one row more never changes what
+becomes of another. Headers are not protected. In Zeek's logs a line that begins with `#fields` is one wherever it
+stands, and the first line of an input says whether it is TSV or JSON (reader.py): lines that Zeek writes, and no rows.
 """
 
 from __future__ import annotations

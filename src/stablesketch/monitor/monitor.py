@@ -292,6 +292,7 @@ class Monitor:
         self._records, self._released = {}, []
 
     def _deliver(self) -> None:
+        self._state.seal()
         while self._waiting:
             number = next(iter(self._waiting))
             for sink in self._sinks:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import secrets
 from collections import OrderedDict
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..collector import Collector
 from ..collector.releasing import released
-from ..errors import SecretSpent
+from ..errors import BudgetExceeded, SecretSpent
 from ..ledger import Ledger
 from ..published import Release
 from ..reading.numpy_arrow import from_numpy
@@ -98,8 +99,11 @@ class OpenWindows:
             return released(
                 window.collectors, self._watch.terms, ledger=self._ledger, labels=labels, parts=parts, later=True
             )
-        except SecretSpent:
-            return [_paid_before(self._ledger, one) for one in window.prints]
+        except (SecretSpent, BudgetExceeded):  # a budget that it has used up itself, perhaps
+            before = _paid_before(self._ledger, window.prints)
+            if before is None:
+                raise
+            return before
 
     def touch(self, number: int) -> None:
         """A window whose secret is stored with the next checkpoint, even if it has no rows."""
@@ -128,8 +132,9 @@ class OpenWindows:
         return self._held[number]
 
 
-def _paid_before(ledger: Ledger, fingerprint: str) -> Release:
-    number = next(record.number for record in ledger.records() if record.fingerprint == fingerprint)
-    text = ledger.published(number)
-    assert text is not None  # it was recorded with its value
-    return Release.from_json(text)
+def _paid_before(ledger: Ledger, fingerprints: Sequence[str]) -> list[Release] | None:
+    """What these secrets released, all in one transaction; None if they did not."""
+    numbers = {record.fingerprint: record.number for record in ledger.records() if record.fingerprint in fingerprints}
+    texts = [ledger.published(numbers[one]) for one in fingerprints if one in numbers]
+    found = [Release.from_json(text) for text in texts if text is not None]  # each is recorded with its value
+    return found if len(found) == len(fingerprints) else None

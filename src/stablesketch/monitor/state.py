@@ -9,11 +9,20 @@ windows that were released then. After a crash the file is as one of these trans
   gone, and its record is there to be delivered;
 - `delivered` says how many records are known to have been delivered.
 
-Secrets of open windows are in the file, so it must stay where the data are. SQLite overwrites what is deleted.
+Secrets of open windows are in the file, so it must stay where the data are. SQLite overwrites what is deleted from it.
+The journal beside it, which is removed after each transaction, may leave old pages on the disk.
 
-**A copy of the folder is refused.** It has the secrets of windows that the original may have released since: released
-again, under the same noise but with other rows, the difference of both values would be exact. So the file knows its own
-inode and file system, and another file with its content is none.
+**A copy of the folder is refused**, and so is one that is put back in its place. It has the secrets of windows that the
+original may have released since: released again, under the same noise but with other rows, the difference of both
+values would be exact. So the database knows its own inode and file system. And it has a seal: the file `lock` has a
+number, which is raised after each transaction that releases windows and before their records are delivered (`seal`).
+The database has that number and the ctime of `lock`, which programs that copy files cannot set.
+
+- The database alone is put back: its number is behind. With `lock`, in place or not: the ctime is another one.
+- Killed between the transaction and the seal, or before the ctime is stored: the transaction has the next number and no
+  ctime, and `lock` has that number or the one before. Nothing was delivered, or no window released since.
+
+Left are copies made within such a moment, and disks that are set back as a whole (docs/known-limits.md).
 """
 
 from __future__ import annotations
@@ -33,7 +42,7 @@ from ..durable import lock
 from ..errors import CheckpointError
 from ..sqlite_reasons import kind_of, reason_of
 
-_VERSION = 3
+_VERSION = 4
 _KEPT = 10_000  # delivered records
 _REMEMBERED = 1_500  # of them, after a restart: a day of minutes for the page
 _TABLES = """
@@ -75,6 +84,7 @@ class MonitorState:
 
     def __init__(self, folder: Path | None, asked: str) -> None:
         self._lock: int | None = None
+        self._seal: tuple[int, int | None] = (0, None)  # the number in `lock`, and its ctime; None if not known yet
         self.folder = folder
         try:
             if folder is not None:
@@ -97,9 +107,7 @@ class MonitorState:
                 "monitor of the same rows costs its ε besides."
             ) from None
         except OSError as error:
-            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-            way_out = "Make room on the disk" if full else "Give this process the right to write there"
-            raise CheckpointError(f"the folder {folder} cannot be used: {error.strerror}. {way_out}.") from None
+            raise _unusable(folder, error) from None
 
     def _open(self, asked: str) -> None:
         name = ":memory:" if self.folder is None else str(self.folder / "monitor.db")
@@ -113,26 +121,60 @@ class MonitorState:
                 for statement in _TABLES.split(";"):
                     self._base.execute(statement)
                 self._base.execute(f"pragma user_version = {_VERSION}")
-                self.commit({"asked": asked, "id": secrets.token_hex(8), "place": self._place()})
+                self._seal = self._sealed() + 1, None
+                facts = {"asked": asked, "id": secrets.token_hex(8), "place": self._place(), "seal": self._seal}
+                self.commit(facts)
+                self.seal()
             elif version != _VERSION:
                 raise CheckpointError(
                     f"the state in {self.folder} has version {version}, and this program reads {_VERSION}. Use the "
                     f"stablesketch that wrote it, or name a new folder (--state). {_NEW}"
                 )
-            elif self.fact("place") != self._place():
+            elif not self._is_original():
                 raise CheckpointError(
-                    f"the state in {self.folder} is a copy. The original may have released its windows, and a secret "
-                    f"must not be used twice. Use the original, or name a new folder (--state). {_NEW}"
+                    f"the state in {self.folder} is a copy or was restored from one (or its file lock was changed, as "
+                    "chmod and chown do). The original may have released its windows, and a secret must not be used "
+                    f"twice. Use the original, or name a new folder (--state). {_NEW}"
                 )
             else:
                 self._check(json.loads(self.fact("asked")), json.loads(asked))
+                self.seal()
 
     def _place(self) -> list[int]:
-        """What tells this file from its copies: inode and file system. Device numbers change when a machine boots."""
-        if self.folder is None:
+        """What tells this file from its copies: inodes and file system. Device numbers change when a machine boots."""
+        if self.folder is None or self._lock is None:
             return []
         path = self.folder / "monitor.db"
-        return [os.stat(path).st_ino, os.statvfs(path).f_fsid]
+        return [os.stat(path).st_ino, os.fstat(self._lock).st_ino, os.statvfs(path).f_fsid]
+
+    def _sealed(self) -> int:
+        """The number in `lock`; -1 if there is none."""
+        text = b"" if self._lock is None else os.pread(self._lock, 99, 0).strip()
+        return int(text) if text.isdigit() else -1
+
+    def _is_original(self) -> bool:
+        if self.fact("place") != self._place():
+            return False
+        number, ctime = self._seal = tuple(self.fact("seal"))
+        behind = number - self._sealed()
+        if ctime is None:
+            return behind in (0, 1)
+        return behind == 0 and (self._lock is None or os.fstat(self._lock).st_ctime_ns == ctime)
+
+    def seal(self) -> None:
+        """Makes copies older that were taken before the last `commit` which released windows, if there was one since.
+
+        Must come before anybody sees what was released, and right after a `commit`.
+        """
+        number, ctime = self._seal
+        if self._lock is None or ctime is not None:
+            return
+        try:
+            os.pwrite(self._lock, b"%020d\n" % number, 0)
+            os.fsync(self._lock)
+        except OSError as error:
+            raise _unusable(self.folder, error) from None
+        self.commit({"seal": (number, os.fstat(self._lock).st_ctime_ns)})
 
     def _check(self, before: dict[str, Any], asked: dict[str, Any]) -> None:
         other = [_TYPED.get(name, name) for name in sorted({*before, *asked}) if before.get(name) != asked.get(name)]
@@ -180,8 +222,11 @@ class MonitorState:
         records: Mapping[int, str] | None = None,
     ) -> None:  # fmt: skip
         """All of it, or none: facts, windows that changed, windows that end here, and records by their numbers."""
+        number, ctime = self._seal
+        seal = (number if ctime is None else number + 1, None) if released else self._seal
         try:
             self.spill(windows or {})
+            facts = {"seal": seal, **facts}
             with self._told():
                 for name, value in facts.items():
                     self._base.execute("insert or replace into facts values (?, ?)", (name, json.dumps(value)))
@@ -193,6 +238,7 @@ class MonitorState:
                     old = max(records) - _KEPT, self.fact("delivered", 0)
                     self._base.execute("delete from records where number <= ?", (min(old),))
                 self._base.execute("commit")
+            self._seal = facts["seal"]
         except BaseException:
             if self._base.in_transaction:
                 self._base.execute("rollback")
@@ -235,3 +281,9 @@ class MonitorState:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
+
+
+def _unusable(folder: Path | None, error: OSError) -> CheckpointError:
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    way_out = "Make room on the disk" if full else "Give this process the right to write there"
+    return CheckpointError(f"the folder {folder} cannot be used: {error.strerror}. {way_out}.")
