@@ -106,7 +106,7 @@ def test_what_does_not_fit_is_refused() -> None:
     for more, said in (
         ({"clip": True}, "a value is then a number of pairs"),
         ({"auto_max_value": ss.AutoMaxValue()}, "a value is then a number of pairs"),
-        ({"person": "site"}, "a cannot be used with unit="),
+        ({"person": "site"}, "person cannot be used with unit="),
     ):
         with pytest.raises(ss.ArgumentError, match=said):
             ss.release(SITES, ss.Hill(0.5), PRIVACY, wide=True, **more)
