@@ -19,7 +19,7 @@ def inspect(
     file: Annotated[Path, typer.Argument(help="A sketch, or a plan.")],
     json: options.Json = False,
 ) -> None:
-    """Shows the plan of a sketch and the shards in it. Nothing of the data is shown."""
+    """Show the plan of a sketch and its shards. Nothing of the data is shown."""
     if not is_blob(str(file)):
         chosen = options.read_plan(file)
         print_text(chosen.to_json()) if json else print_text(str(chosen))

@@ -36,7 +36,7 @@ def new(
         bool, typer.Option("--people", help="For releases with --person: each protects all that one person did.")
     ] = False,
     adaptive: Annotated[
-        bool, typer.Option("--adaptive", help="Allow plans that are chosen after a look at earlier values.")
+        bool, typer.Option("--adaptive", help="Allow plans that were chosen after looking at earlier values.")
     ] = False,
 ) -> None:
     """Makes a ledger. Then pass it to every release: --ledger budget.db."""
@@ -134,7 +134,9 @@ def verify(
     file: File,
     head: Annotated[
         str | None,
-        typer.Option(help="A head kept from earlier, as ledger show prints it: all that was there still is."),
+        typer.Option(
+            help="A head kept from an earlier ledger show: checks that all that was recorded then is still there."
+        ),
     ] = None,
 ) -> None:
     """Checks every record, and with --head that the file was not rolled back, replaced or rewritten since."""
@@ -157,8 +159,8 @@ def verify(
 def plan(
     file: File,
     plan: Annotated[Path, typer.Argument(help="A plan: stablesketch plan ... -o plan.json.")],
-    times: Annotated[int, typer.Option(help="How many such releases.")] = 1,
-    fit: Annotated[bool, typer.Option("--fit", help="Find the ε at which so many fit, instead.")] = False,
+    times: Annotated[int, typer.Option(help="Number of releases.")] = 1,
+    fit: Annotated[bool, typer.Option("--fit", help="Instead, find the ε at which this many releases fit.")] = False,
     output: options.Output = None,
 ) -> None:
     """What releases by a plan would cost, and whether they fit; with --fit, the plan that fits so often."""

@@ -18,7 +18,7 @@ def merge(
     files: Annotated[list[Path], typer.Argument(help="Sketches of the same plan and secret.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The new file.")],
 ) -> None:
-    """Adds up the sketches of several shards. It takes no secret."""
+    """Merge the sketches of several shards. No secret is needed."""
     blobs = [read_blob(path) for path in files]
     try:
         content = merge_blobs(blobs)

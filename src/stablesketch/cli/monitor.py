@@ -70,14 +70,15 @@ def monitor(
         str | None, in_windows(help="How long a window waits for late rows (default: 10s with --time).")
     ] = None,
     since: Annotated[
-        str | None, in_windows("--from", help="Replay: begin of the first window, 2026-11-16T00:00:00Z.")
+        str | None, in_windows("--from", help="Replay: start of the first window, 2026-11-16T00:00:00Z.")
     ] = None,
     until: Annotated[str | None, in_windows("--until", help="Replay: end of the last window.")] = None,
     follow: Annotated[
         bool, options.in_data("--follow", help="Wait for more lines, through rotation and truncation of the file.")
     ] = False,
     preset: Annotated[
-        Literal["zeek", "suricata", "goflow2"] | None, options.in_data(help="Fields as this collector writes them.")
+        Literal["zeek", "suricata", "goflow2"] | None,
+        options.in_data(help="Use the field names that this collector writes."),
     ] = None,
     key: options.Key = None,
     time: Annotated[
@@ -94,7 +95,7 @@ def monitor(
     clip: options.Clip = False,
     format: Annotated[
         Literal["json", "csv", "tsv", "zeek", "lines"] | None,
-        options.in_data(help="If the preset or the suffix does not say it."),
+        options.in_data(help="The format of lines, if neither preset nor file suffix determines it."),
     ] = None,
     fields: Annotated[
         str | None, options.in_data(help="The columns of CSV or TSV without a header, separated by commas.")
@@ -127,7 +128,7 @@ def monitor(
     memory: options.Memory = None,
     confidence: Annotated[float, options.in_size(help="Confidence level.")] = 0.95,
     state: Annotated[
-        Path | None, options.in_output(help="Folder to go on from after a stop. It is as private as the data.")
+        Path | None, options.in_output(help="Folder for the state, to continue after a stop. Guard it like the data.")
     ] = None,
     out: Annotated[
         Path | None, options.in_output(help="Append releases to this file, as JSON lines, instead of showing them.")
@@ -165,7 +166,7 @@ def monitor(
         in_alerts(
             metavar="URL",
             envvar="STABLESKETCH_ALERT_URL",
-            help="Post the JSON of each alert to this webhook. A token "
+            help="POST the JSON of each alert to this webhook. A token "
             "in it is safer in the environment than in the list of processes.",
         ),
     ] = None,

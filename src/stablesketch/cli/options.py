@@ -59,7 +59,7 @@ Sql = Annotated[str | None, in_data(help="Read a query: select app, n from 'even
 Format = Annotated[
     str | None, in_data(help="parquet, csv, tsv, json, lines, arrow or orc (default: found from the first bytes).")
 ]
-Header = Annotated[bool, in_data("--header/--no-header", help="Whether CSV has a header.")]
+Header = Annotated[bool, in_data("--header/--no-header", help="Whether the CSV has a header line.")]
 Delimiter = Annotated[str | None, in_data(help="What separates the fields of CSV (default: found from the header).")]
 Wide = Annotated[
     bool,
@@ -146,7 +146,7 @@ Mechanism = Annotated[
 ]
 Json = Annotated[bool, in_output("--json", help="Print JSON.")]
 Output = Annotated[Path | None, in_output("--output", "-o", help="Write to this new file.")]
-Plot = Annotated[Path | None, in_output(help="Draw it into this new file: .png, .svg or .html.", metavar="FILE")]
+Plot = Annotated[Path | None, in_output(help="Save a picture to this new file: .png, .svg or .html.", metavar="FILE")]
 SecretFile = Annotated[Path | None, in_privacy("--secret", help="The file of the secret.")]
 
 

@@ -32,10 +32,10 @@ _TRIED = sorted({2**i for i in range(11)} | {3 * 2**i for i in range(9)})  # row
 
 def public(
     statistic: Chosen,
-    people: Annotated[int, options.in_data(parser=options.count, metavar="N", help="How many people, roughly.")],
-    rows: Annotated[float, options.in_data(help="How many rows one of them has, on average.")],
+    people: Annotated[int, options.in_data(parser=options.count, metavar="N", help="Approximate number of people.")],
+    rows: Annotated[float, options.in_data(help="Average number of rows per person.")],
     spread: Annotated[
-        Spread, options.in_data(help="How rows are spread: all have the same, a geometric law, or a heavy tail.")
+        Spread, options.in_data(help="How rows are spread over people: equally, geometrically, or with a heavy tail.")
     ] = "geometric",
     epsilon: options.Epsilon = None,
     delta: options.Delta = None,
@@ -87,16 +87,16 @@ def _error(crowd: People, plan: Plan) -> str:
 
 def private(
     person: Annotated[str, options.in_data(help="The column of people.")],
-    epsilon: Annotated[float, options.in_privacy(help="ε of this choice; that of the release comes on top.")],
+    epsilon: Annotated[float, options.in_privacy(help="ε for this choice; the release costs its own ε on top.")],
     files: options.Inputs = None,
     sql: options.Sql = None,
     format: options.Format = None,
     header: options.Header = True,
     delimiter: options.Delimiter = None,
     on_bad: options.OnBad = "error",
-    quantile: Annotated[float, options.in_data(help="Share of people all of whose rows are to be used.")] = 0.95,
-    ledger: Annotated[Path | None, options.in_privacy(help="Record it in this ledger, an adaptive one.")] = None,
-    label: Annotated[str, options.in_privacy(help="What the ledger calls it.")] = "",
+    quantile: Annotated[float, options.in_data(help="Share of people whose rows should all be used.")] = 0.95,
+    ledger: Annotated[Path | None, options.in_privacy(help="Record it in this ledger, which must be adaptive.")] = None,
+    label: Annotated[str, options.in_privacy(help="Its name in the ledger.")] = "",
     json: options.Json = False,
 ) -> None:
     """From the data, at a price: noisy counts of people by how many rows they have. It protects whole people."""

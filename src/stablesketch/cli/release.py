@@ -85,7 +85,7 @@ def release(
     by: options.By = None,
     groups: Annotated[
         Path | None,
-        options.in_data(help="A file of public group names, one a line; without it they are chosen privately."),
+        options.in_data(help="A file of public group names, one per line; without it, names are chosen privately."),
     ] = None,
     person: Annotated[str | None, options.in_data(help="The column of people: protects people, not rows.")] = None,
     sql: options.Sql = None,
@@ -105,7 +105,7 @@ def release(
         "groups_per_person"
     ],
     ledger: Annotated[Path | None, options.in_privacy(help="Record the release in this ledger.")] = None,
-    label: Annotated[str, options.in_privacy(help="What ledger and report call the release.")] = "",
+    label: Annotated[str, options.in_privacy(help="Name of the release, in the ledger and the report.")] = "",
     secret: options.SecretFile = None,
     error: options.Error = None,
     size: options.Size = None,
@@ -119,7 +119,9 @@ def release(
     plot: options.Plot = None,
     report: Annotated[
         Path | None,
-        options.in_output(help="Write a page that explains the release to anybody: a new .html file.", metavar="FILE"),
+        options.in_output(
+            help="Write a page that explains the release to any reader: a new .html file.", metavar="FILE"
+        ),
     ] = None,
     registry: Annotated[
         Path | None,
@@ -128,9 +130,9 @@ def release(
             metavar="FILE",
         ),
     ] = None,
-    dataset: Annotated[str, options.in_output(help="What the report calls the data.")] = "",
-    period: Annotated[str, options.in_output(help="The time that the data are of, for the report.")] = "",
-    noun: Annotated[str, options.in_output(help="What the report calls keys, in the plural: apps.")] = "",
+    dataset: Annotated[str, options.in_output(help="Name of the data, for the report.")] = "",
+    period: Annotated[str, options.in_output(help="The period that the data cover, for the report.")] = "",
+    noun: Annotated[str, options.in_output(help="The plural noun for keys in the report: apps.")] = "",
     engine: Annotated[
         Literal["local", "spark"],
         typer.Option(

@@ -45,7 +45,7 @@ def sketch(
     wide: options.Wide = False,
     on_bad: options.OnBad = "error",
 ) -> None:
-    """Counts the pairs of some files into a sketch that can be stored, merged and released."""
+    """Collect the pairs of files into a sketch that can be stored, merged and released."""
     options.need_input(files, sql)
     columns = options.columns_of(key, value, wide=wide)
     chosen, held = options.read_plan(plan), Secret.load(secret)
