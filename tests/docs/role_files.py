@@ -40,7 +40,7 @@ def sightings(path: Path) -> None:
 
 
 def flows(path: Path) -> None:
-    """An hour of Suricata's eve.json, compressed; in its last ten minutes one address scans all others."""
+    """An hour of Suricata's eve.json from noon on; in its last ten minutes one address scans all others."""
     rng = np.random.default_rng(22)
     second = np.sort(rng.integers(0, 3600, ROWS))
     source = rng.zipf(1.2, ROWS) % 65_000
@@ -49,7 +49,8 @@ def flows(path: Path) -> None:
     with duckdb.connect() as base:
         base.register("made", rows)
         base.execute(
-            f"""copy (select strftime(make_timestamp(1000000 * second), '%Y-%m-%dT%H:%M:%S+0000') as timestamp,
-            'flow' as event_type, '10.0.' || (source // 256) || '.' || (source % 256) as src_ip, second // 600 as part
+            f"""copy (select
+            strftime(timestamp '2026-11-16 12:00' + to_seconds(second), '%Y-%m-%dT%H:%M:%S+0000') as timestamp,
+            'flow' as event_type, '10.0.' || (source // 256) || '.' || (source % 256) as src_ip
             from made) to '{path}' (format json, compression gzip)"""
         )

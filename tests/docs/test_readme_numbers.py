@@ -65,7 +65,7 @@ def test_the_plan_of_the_example() -> None:
     [
         (Hill(0.5), "order 0.5: {:.2f}% if no key dominates, {:.0f}% if one key holds everything."),
         (Hill(1), "Order 1: {:.2f}% and {:.0f}%."),
-        (Hill(2), "Order 2: {0:.0f}% in any stream."),
+        (Hill(2), "Order 2: {0:.0f}% from the sketch."),
         (Distinct(), "Distinct keys: {0:.0f}%."),
     ],
     ids=str,
@@ -77,7 +77,7 @@ def test_the_errors_of_default_plans(statistic: Hill | Distinct, said: str) -> N
 
 
 def test_the_memory_of_the_default_plan() -> None:
-    assert f"Memory: {plan(Hill(0.5), ASKED).bytes / 1024:.0f} KB a number at order 0.5" in README
+    assert f"Memory: {plan(Hill(0.5), ASKED).bytes / 1024:.0f} KB per number at order 0.5" in README
 
 
 def test_the_readme_is_short() -> None:

@@ -23,7 +23,7 @@ BRINGS: dict[str, dict[str, Callable[[Path], None]]] = {
 HANDS_ON = {
     "data-engineers": ["apps.html"],
     "ecologists": ["profiles.html"],
-    "operators": ["entropy.html", "parts.html"],
+    "operators": ["entropy.html"],
 }
 
 

@@ -268,10 +268,10 @@ class Mechanism(ABC):
         """In which streams it does, where the error has it not in it; their length is rounded up to two digits."""
         pairs = self.noise_decides_below(plan)
         if pairs == math.inf:
-            return "decides in every stream"
+            return "can be the larger part of the error in every stream"
         if pairs < 2.0:
-            return "adds less, however short the stream"
-        return f"decides in streams shorter than {rounded_up(pairs):,.0f} {plan.privacy.unit}s"
+            return "is the smaller part of the error, however short the stream"
+        return f"can be the larger part of the error below {rounded_up(pairs):,.0f} {plan.privacy.unit}s"
 
     @abstractmethod
     def methods(self, plan: Plan) -> list[str]:
