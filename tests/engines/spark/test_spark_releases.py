@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -14,10 +15,12 @@ from engine_streams import BITS, SCHEMA, local_bytes, plan, rows, secret
 
 import stablesketch as ss
 from stablesketch.engines.local.source import LocalSource
+from stablesketch.engines.secret_from import TheSecret
 from stablesketch.engines.spark import source
 from stablesketch.engines.spark.frame import quiet
-from stablesketch.engines.spark.job import fresh_secret
+from stablesketch.engines.spark.job import fresh_secret, raise_failures
 from stablesketch.engines.spark.source import SparkSource
+from stablesketch.engines.spark.work import Recipe
 from stablesketch.reading.duckdb import DuckDB
 from stablesketch.release.decide import decide
 from stablesketch.release.question import Question
@@ -64,13 +67,26 @@ def test_zeros_are_left_out_under_add_remove_and_refused_under_replace(
     stored = sketch_by(more, added, key="app", value="n", by="country", secret=way, shard="x")
     assert "XX" not in {row.country for row in stored.collect()}
     stored.unpersist()
-    counts = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, unit="individual"), size=20)  # a value is so many pairs
+    individuals = ss.Privacy(1.0, 1e-6, unit="individual")
+    assert release(more, ss.Moment(0.5), individuals, key="app", value="n", size=20).unit == "individual"
+    counts = ss.plan(ss.Moment(0.5), individuals, size=20)  # a value is so many pairs
     each = [row[0] for row in rows() for _ in range(row[1])]
     one = counts.open(secret(), "x")
     one.update(each)
     assert sketch(more, counts, key="app", value="n", secret=way, shard="x").to_bytes() == one.to_bytes()
     with pytest.raises(ss.DataError, match="column n: is 0: under replace"):
         sketch(more, plan(), key="app", value="n", secret=way, shard="x")
+
+
+def test_what_a_worker_refuses_does_not_show_the_cell(secret_file: Path) -> None:
+    """Also where the row is not found again, so that the driver has only what the worker told."""
+    recipe = Recipe(TheSecret(SecretFrom.file(secret_file)), 1, plan=plan().to_json())
+    batch = pa.record_batch({"k0": ["PRIVATE"], "v": pa.array([77777], pa.int64())})
+    (told,) = (row for made in recipe.collect(iter([batch])) for row in made.column("failure").to_pylist())
+    gone = SimpleNamespace(first_bad=lambda: None, name="the DataFrame")
+    with pytest.raises(ss.DataError, match=r"must be at most max_value = 5 \(row 1\)") as refused:
+        raise_failures(gone, iter([told]))  # type: ignore[arg-type]
+    assert "77777" not in f"{told} {refused.value}"
 
 
 def pair_of_sources(
