@@ -21,7 +21,7 @@ import stablesketch as ss
 def test_release_says_value_interval_and_price(shell: Shell) -> None:
     shown = shell("release", "events.csv", "--key", "app", *SMALL)
     assert shown.code == 0
-    assert shown.err.startswith("--mechanism exact would be at least 140 times as accurate")  # the only note
+    assert "--mechanism exact would be" in shown.err  # the only note
     assert shown.err.count("\n") == 1
     for part in ("F_0.5", "95% interval", "adding or removing any one pair", "ε = ", "δ = ", "50 entries"):
         assert part in shown.out

@@ -77,7 +77,7 @@ def test_no_group_has_its_price_too(shell: Shell) -> None:
         shown = shell(*tiny, *how)
         assert shown.code == 0
         assert "no group is large enough" in shown.err
-        assert "that was paid for all the same: ε = 2, δ = 1e-06" in shown.err
+        assert "that was paid for all the same: ε = 1.968, δ = 1e-06" in shown.err
     assert json.loads(shown.out) == []
 
 

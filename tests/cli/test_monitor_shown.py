@@ -85,9 +85,9 @@ def test_the_demo_plays_until_it_is_stopped() -> None:
     [
         ([], "the source is missing"),
         (["--demo", "a.csv", "--key", "app"], "brings its own stream. Leave out the source, --key."),
-        (["--demo", "--epsilon", "0"], "--epsilon = 0.0"),
+        (["--demo", "--epsilon", "0"], "--epsilon must be positive and finite, got 0.0"),
         (["-", *PRIVATE, "--listen", "example.org:80"], "must be an IP address and a port"),
-        (["-", *PRIVATE, "--listen-private", "0.0.0.0:9465"], "must stay on this machine"),
+        (["-", *PRIVATE, "--listen-private", "0.0.0.0:9465"], "--listen-private must be on this machine"),
         (["-", *PRIVATE, "--textfile", "metrics.txt"], "end in .prom"),
     ],
 )

@@ -43,10 +43,10 @@ def test_dozens_of_kills_of_a_pipe_that_sends_its_last_lines_again(tmp_path: Pat
 
 @pytest.mark.slow
 def test_hundreds_of_kills_of_a_pipe(tmp_path: Path) -> None:
-    check_kills(tmp_path, 250, "pipes", "pipe")
+    check_kills(tmp_path, 100, "pipes", "pipe")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", ["a", "b"])
 def test_hundreds_of_kills(tmp_path: Path, seed: str) -> None:
-    check_kills(tmp_path, 250, seed)
+    check_kills(tmp_path, 100, seed)

@@ -171,7 +171,9 @@ def test_a_group_of_zeros_alone_is_shown_as_one_without_data(tmp_path: Path) -> 
                 ss.exact(PAIRS, ss.Hill(1.0), **asked | {"sql": None}),
             )
             assert [one.group for one in found] == [("a",), ("b",), ("bare",)], name
-            assert list(found)[:2] == list(plain), name
+            for one, other in zip(list(found)[:2], plain, strict=True):  # sums of floats, in whatever order
+                assert one.values == pytest.approx(other.values, rel=1e-12), name
+                assert (one.pairs, one.keys) == (other.pairs, other.keys), name
             assert math.isnan(found["bare"].value)
             assert (found["bare"].pairs, found["bare"].keys) == (0, 0)
             if name == "reader":
@@ -180,7 +182,8 @@ def test_a_group_of_zeros_alone_is_shown_as_one_without_data(tmp_path: Path) -> 
     bounded = ss.exact(
         frame, ss.Hill(1.0), key="species", value="n", by="site", person="who", pairs_per_person=99, groups_per_person=9
     )
-    assert list(bounded)[:2] == list(ss.exact(PAIRS, ss.Hill(1.0), key="species", value="n", by="site"))
+    plain = ss.exact(PAIRS, ss.Hill(1.0), key="species", value="n", by="site")
+    assert [one.value for one in list(bounded)[:2]] == pytest.approx([one.value for one in plain], rel=1e-12)
     assert math.isnan(bounded["bare"].value)
     wide = pd.DataFrame({"site": ["a", "bare", "a", "bare"], "oak": [1, 0, 2, 0], "ash": [0, 0, 3, 0]})
     wide.to_csv(tmp_path / "w.csv", index=False)

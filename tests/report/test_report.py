@@ -236,7 +236,7 @@ def test_the_same_release_gives_the_same_page() -> None:
 
 
 def test_nothing_released_is_nothing_to_report() -> None:
-    with pytest.raises(ss.ArgumentError, match="nothing was released"):
+    with pytest.raises(ss.ArgumentError, match="must have at least one release"):
         report_page(Outcome(PERSONS, [], grouped=True), CONTEXT)
 
 

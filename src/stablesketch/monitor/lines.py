@@ -14,11 +14,14 @@ _JUMP = 10 * 10**9  # nanoseconds by which a clock must be set to be noticed
 
 
 class LineCutter:
-    """Cuts what is read into whole lines. One that is too long is left out and counted, whatever is in it."""
+    """Cuts what is read into whole lines. One that is too long is left out and counted, whatever is in it.
 
-    def __init__(self) -> None:
+    If what is read begins `within` a line, that one is left out and not counted.
+    """
+
+    def __init__(self, *, within: bool = False) -> None:
         self._parts: list[bytes] = []
-        self._skipping = False
+        self._skipping = within
         self._too_long = 0
         self.waiting = 0  # bytes of the line that has not ended yet
 
@@ -42,7 +45,7 @@ class LineCutter:
 
     def last(self) -> bytes:
         """The line that the input ends within."""
-        rest = b"".join(self._parts)
+        rest = b"" if self._skipping else b"".join(self._parts)
         self._parts, self.waiting, self._skipping = [], 0, False
         return rest
 

@@ -9,7 +9,8 @@ one row more, and all windows change. So here
 - a live window closes when the clock of this machine has passed its end and the lateness, whatever the rows say;
 - a replay has a span that is said beforehand, and all of its windows are released when the input ends;
 - a live monitor begins with the first window that takes no rows yet, so that none is counted by two in a row;
-- which rows are dropped (late, early, outside of the span) depends on the row and the clock, not on other rows;
+- which rows are dropped (late, early, outside of the span) depends on the row and the clock, not on other rows (files
+  that are truncated are the exception: followed.py);
 - which windows are released, and when, depends on the clock or the span: an empty window is released as any other.
 
 What is left is timing: how long this process takes over a block of rows is not hidden.

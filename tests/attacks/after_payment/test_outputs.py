@@ -76,7 +76,7 @@ def test_a_folder_that_takes_nothing_is_noticed_before_anything_is_paid(
 ) -> None:
     name = {"-o": "x.json", "--plot": "x.svg", "--report": "x.html"}[option]
     assert run([*PAID, option, f"/proc/{name}"]) == 2
-    assert "it cannot be written" in capsys.readouterr().err
+    assert "cannot be written" in capsys.readouterr().err
     assert releases(template) == 0
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -15,12 +14,10 @@ from engine_streams import BITS, SCHEMA, local_bytes, plan, rows, secret
 
 import stablesketch as ss
 from stablesketch.engines.local.source import LocalSource
-from stablesketch.engines.secret_from import TheSecret
 from stablesketch.engines.spark import source
 from stablesketch.engines.spark.frame import quiet
-from stablesketch.engines.spark.job import fresh_secret, raise_failures
+from stablesketch.engines.spark.job import fresh_secret
 from stablesketch.engines.spark.source import SparkSource
-from stablesketch.engines.spark.work import Recipe
 from stablesketch.reading.duckdb import DuckDB
 from stablesketch.release.decide import decide
 from stablesketch.release.question import Question
@@ -78,15 +75,17 @@ def test_zeros_are_left_out_under_add_remove_and_refused_under_replace(
         sketch(more, plan(), key="app", value="n", secret=way, shard="x")
 
 
-def test_what_a_worker_refuses_does_not_show_the_cell(secret_file: Path) -> None:
+def test_what_a_worker_refuses_does_not_show_the_cell(
+    frame: Any, secret_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Also where the row is not found again, so that the driver has only what the worker told."""
-    recipe = Recipe(TheSecret(SecretFrom.file(secret_file)), 1, plan=plan().to_json())
-    batch = pa.record_batch({"k0": ["PRIVATE"], "v": pa.array([77777], pa.int64())})
-    (told,) = (row for made in recipe.collect(iter([batch])) for row in made.column("failure").to_pylist())
-    gone = SimpleNamespace(first_bad=lambda: None, name="the DataFrame")
-    with pytest.raises(ss.DataError, match=r"must be at most max_value = 5 \(row 1\)") as refused:
-        raise_failures(gone, iter([told]))  # type: ignore[arg-type]
-    assert "77777" not in f"{told} {refused.value}"
+    monkeypatch.setattr("stablesketch.engines.spark.frame.Pairs.first_bad", lambda self: None)
+    with pytest.raises(ss.DataError, match=r"must be at most max_value = 5 \(row \d+\)") as refused:
+        sketch(
+            frame.selectExpr("app", "77777 as n"), plan(), key="app", value="n",
+            secret=SecretFrom.file(secret_file), shard="x",
+        )  # fmt: skip
+    assert "77777" not in str(refused.value)
 
 
 def pair_of_sources(
