@@ -72,3 +72,25 @@ def test_neither_library_is_imported_for_it_and_none_need_be_there() -> None:
         code = f"import sys; sys.modules['{name}'] = None; import stablesketch as ss; print(ss.Hill(1))"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         assert done.stdout == "Hill number of order 1\n"
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [7, "PRIVATE"],
+        [7.5, "PRIVATE"],
+        [pd.Timestamp("2020-01-01"), "PRIVATE"],
+        [77777 * 2**60, 1],
+        ["PRIVATE\ud800", "b"],
+    ],
+    ids=["whole", "float", "time", "beyond 64 bits", "surrogate"],
+)
+@pytest.mark.parametrize("column", ["app", "n"])
+def test_a_column_that_arrow_cannot_hold_is_named_and_not_shown(cells: list[object], column: str) -> None:
+    frame = pd.DataFrame({"other": [1, 2], "app": ["a", "b"], "n": [1, 2]})
+    frame[column] = pd.Series(cells, dtype=object)
+    with pytest.raises(ss.DataError, match=f"the frame, column {column}: cannot be read as an Arrow table") as refused:
+        ss.release(frame, ss.Distinct(), PRIVACY, key="app", value="n")
+    assert refused.value.column == column
+    assert "PRIVATE" not in str(refused.value)
+    assert refused.value.__context__ is None

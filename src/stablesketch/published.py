@@ -10,7 +10,8 @@ from typing import Any, get_args
 
 from .checked_json import Fields, JsonError, parsed
 from .errors import ArgumentError, BlobError
-from .privacy import Relation
+from .privacy import Relation, Unit
+from .privacy.privacy import protected_unit
 from .spoken import at_most
 
 _FORMAT = "stablesketch-release/1"
@@ -66,8 +67,10 @@ class Release:
     the range values pile up. `p` is the order of the statistic.
     `points` are the orders of a profile, whose `value` is that of the first. `record` is the number that the release
     has in the ledger it was paid from, so that value and record can be matched; None without a ledger. `person` says
-    that people are protected: all that one person did, of which at most `pairs_per_person` pairs were used. `noise` is
-    the scale of the Laplace noise on the estimate of a sketch, in units of what was measured.
+    that people are protected: all that one person did, of which at most `pairs_per_person` pairs were used. Else it is
+    one `unit`: a pair (a row), a whole key, or one of the individuals that a value counts; None where it is not said,
+    in releases of version 0.1.0. `protects` says it in the words of a ledger. `noise` is the scale of the Laplace noise
+    on the estimate of a sketch, in units of what was measured.
     """
 
     value: float
@@ -89,9 +92,10 @@ class Release:
     record: int | None = None
     person: bool = False
     noise: float = 0.0
+    unit: Unit | None = None
 
     def to_json(self) -> str:
-        """The release as versioned JSON; what is not there is not written: points, record, person, noise.
+        """The release as versioned JSON; what is not there is not written: points, record, person, noise, unit.
 
         A limit beyond the largest float is null.
         """
@@ -105,6 +109,8 @@ class Release:
             del content["person"]
         if not self.noise:
             del content["noise"]
+        if self.unit is None:
+            del content["unit"]
         return json.dumps(content, sort_keys=True)
 
     @classmethod
@@ -135,6 +141,7 @@ class Release:
                 record=fields.whole("record") if fields.has("record") else None,
                 person=_written_if_true(fields, "person"),
                 noise=fields.number("noise", _LEAST, sys.float_info.max) if fields.has("noise") else 0.0,
+                unit=fields.choice("unit", *get_args(Unit)) if fields.has("unit") else None,  # type: ignore[arg-type]
             )
             fields.end()
             return release
@@ -146,8 +153,13 @@ class Release:
     @property
     def cost_in_words(self) -> str:
         """ε and δ, rounded up, and what they protect."""
-        whose = ", for all that one person did" if self.person else ""
-        return f"ε = {at_most(self.epsilon)}, δ = {at_most(self.delta, 3)}, {self.relation}{whose}"
+        whose = f"{self.relation}, for all that one person did" if self.person else self.protects
+        return f"ε = {at_most(self.epsilon)}, δ = {at_most(self.delta, 3)}, {whose}"
+
+    @property
+    def protects(self) -> str:
+        """What is protected, as `Ledger.charge(relation=...)` takes it: what releases must share to share a budget."""
+        return self.relation + (" of people" if self.person else protected_unit(self.unit or "pair"))
 
     def __str__(self) -> str:
         price = self.cost_in_words

@@ -89,10 +89,14 @@ def test_a_stored_collector_goes_on(plan: ss.Plan) -> None:
 # --- what goes wrong loses nothing ---
 
 MISTAKES: dict[str, tuple[Callable[[ss.Collector], object], type[Exception], str]] = {
-    "a value above max_value": (lambda c: c.update(["a", "b"], [1, 10]), ss.ArgumentError, r"10.*max_value|10.*9"),
-    "one value above max_value": (lambda c: c.update(["a"], 10), ss.ArgumentError, "10"),
+    "a value above max_value": (
+        lambda c: c.update(["a", "b"], [1, 10]),
+        ss.ArgumentError,
+        r"must be at most (max_value = )?9.*row 2",
+    ),
+    "one value above max_value": (lambda c: c.update(["a"], 10), ss.ArgumentError, "must be at most"),
     "a value of zero": (lambda c: c.update(["a"], [0]), ss.ArgumentError, "0"),
-    "a negative value": (lambda c: c.update(["a"], [-1]), ss.ArgumentError, "-1"),
+    "a negative value": (lambda c: c.update(["a"], [-1]), ss.ArgumentError, "must be positive|must be between"),
     "a float value": (lambda c: c.update(["a"], [1.0]), ss.ArgumentTypeError, "values"),
     "too few values": (
         lambda c: c.update(["a", "b"], [1]),
@@ -102,7 +106,7 @@ MISTAKES: dict[str, tuple[Callable[[ss.Collector], object], type[Exception], str
     "a null key": (lambda c: c.update(["a", None]), ss.ArgumentError, "keys"),
     "a float key": (lambda c: c.update([0.5]), ss.ArgumentError, "keys"),
     "no column": (lambda c: c.update(7), ss.ArgumentError, "keys"),
-    "a delete above max_value": (lambda c: c.delete(["a"], [10]), ss.ArgumentError, "10"),
+    "a delete above max_value": (lambda c: c.delete(["a"], [10]), ss.ArgumentError, "must be at most"),
     "threads as text": (lambda c: c.update(["a"], threads="all"), ss.ArgumentTypeError, "threads must .*got 'all'"),
     "no threads": (lambda c: c.update(["a"], threads=0), ss.ArgumentError, "threads must .*got 0"),
     "confidence of 1": (

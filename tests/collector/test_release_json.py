@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -40,3 +41,36 @@ def test_infinite_limits_are_null_and_are_read_as_both(release: ss.Release) -> N
     for name in limits:
         before = before.replace(f'"{name}": null', f'"{name}": Infinity')
     assert ss.Release.from_json(before) == release
+
+
+@pytest.mark.parametrize(
+    ("unit", "protects"),
+    [("pair", "add_remove"), ("key", "add_remove of keys"), ("individual", "add_remove of individuals")],
+)
+def test_what_is_protected_is_in_the_json(unit: str, protects: str, tmp_path: Path) -> None:
+    """Read as a row protected, a release of individuals would claim too much, and go into a ledger of pairs."""
+    plan = ss.plan(ss.Distinct(), ss.Privacy(1.0, 1e-6, unit=unit), mechanism="exact")  # type: ignore[arg-type]
+    collector = plan.open()
+    collector.update(["a", "b"])
+    release = collector.release()
+    assert json.loads(release.to_json())["unit"] == unit
+    assert ss.Release.from_json(release.to_json()) == release
+    assert release.protects == protects
+    assert f", {protects})" in str(release)
+    books = ss.Ledger(tmp_path / "l.db", epsilon=3.0, delta=1e-5, relation="add_remove")
+    asked = {"epsilon": 1.0, "statistic": "keys", "relation": release.protects}
+    if unit == "pair":
+        books.charge(**asked)  # type: ignore[arg-type]
+        return
+    with pytest.raises(ss.UnitMismatch):
+        books.charge(**asked)  # type: ignore[arg-type]
+
+
+def test_older_json_does_not_say_the_unit_and_stays_as_it_was() -> None:
+    text = PLAIN.to_json()
+    assert "unit" not in json.loads(text)
+    assert ss.Release.from_json(text).unit is None
+    assert ss.Release.from_json(text).to_json() == text
+    assert replace(PLAIN, person=True).protects == "add_remove of people"
+    with pytest.raises(ss.BlobError, match="unit of the release must be one of pair, key, individual"):
+        ss.Release.from_json(json.dumps({**json.loads(text), "unit": "row"}))

@@ -47,7 +47,9 @@ MAKING: dict[str, Wrong] = {
     "p negative": Wrong(lambda _: ss.Sketch(-0.5, 5), VALUE, ("got -0.5", "between 0.05 and 2")),
     "p just above 2": Wrong(lambda _: ss.Sketch(math.nextafter(2, 3), 5), VALUE, ("got 2.0000000000000004",)),
     "p just below 0.05": Wrong(lambda _: ss.Sketch(math.nextafter(0.05, 0), 5), VALUE, ("got 0.049999999999999996",)),
-    "p three": Wrong(lambda _: ss.Sketch(3, 5), VALUE, ("got 3", "must be between 0.05 and 2", "Pass p=0.5")),
+    "p three": Wrong(
+        lambda _: ss.Sketch(3, 5), VALUE, ("p must be between 0.05 and 2, got 3", "between 0.05 and 2", "Pass p=0.5")
+    ),
     "p NaN": Wrong(lambda _: ss.Sketch(math.nan, 5), VALUE, ("got nan",)),
     "p infinite": Wrong(lambda _: ss.Sketch(math.inf, 5), VALUE, ("got inf",)),
     "p text": Wrong(lambda _: ss.Sketch("0.5", 5), TYPE, ("got '0.5'", "number")),  # type: ignore[arg-type]
@@ -58,9 +60,7 @@ MAKING: dict[str, Wrong] = {
     "p Fraction": Wrong(lambda _: ss.Sketch(Fraction(1, 2), 5), TYPE, ("Fraction(1, 2)",)),  # type: ignore[arg-type]
     "p array": Wrong(lambda _: ss.Sketch(np.array([0.5]), 5), TYPE, ("got array",)),  # type: ignore[arg-type]
     "size zero": Wrong(
-        lambda _: ss.Sketch(0.5, 0),
-        VALUE,
-        ("got 0", "must be between 1 and 2147483647", "500 for an error of about 5%"),
+        lambda _: ss.Sketch(0.5, 0), VALUE, ("got 0", "between 1 and 2147483647", "500 for an error of about 5%")
     ),
     "size negative": Wrong(lambda _: ss.Sketch(0.5, -1), VALUE, ("got -1",)),
     "size huge": Wrong(lambda _: ss.Sketch(0.5, 2**31), VALUE, ("got 2147483648",)),
@@ -90,51 +90,47 @@ A, AB = ["a"], ["a", "b"]
 
 CALLS: dict[str, Wrong] = {
     # values
-    "value 0": Wrong(
-        lambda s: s.update(AB, [1, 0]), VALUE, ("got 0", "row 2", "must be positive", "Leave out rows of value 0")
-    ),
-    "value negative": Wrong(lambda s: s.update(AB, [-1, 1]), VALUE, ("got -1", "row 1", "must be positive", "delete")),
-    "value fractional": Wrong(lambda s: s.update(AB, [1, 2.5]), TYPE, ("got 2.5", "row 2", "whole number")),
-    "value a whole float": Wrong(lambda s: s.update(A, [2.0]), TYPE, ("got 2.0", "float", "int(value)")),
-    "value NaN": Wrong(lambda s: s.update(A, [math.nan]), TYPE, ("got nan", "row 1", "NaN", "Drop")),
-    "value infinite": Wrong(lambda s: s.update(A, [math.inf]), TYPE, ("got inf",)),
-    "value above 2^53": Wrong(lambda s: s.update(A, [LARGE]), VALUE, ("9007199254740993", "2^53", "coarser unit")),
+    "value 0": Wrong(lambda s: s.update(AB, [1, 0]), VALUE, ("row 2", "must be positive", "Leave out rows of value 0")),
+    "value negative": Wrong(lambda s: s.update(AB, [-1, 1]), VALUE, ("row 1", "must be positive", "delete")),
+    "value fractional": Wrong(lambda s: s.update(AB, [1, 2.5]), TYPE, ("row 2", "whole number", "float")),
+    "value a whole float": Wrong(lambda s: s.update(A, [2.0]), TYPE, ("row 1", "float", "int(value)")),
+    "value NaN": Wrong(lambda s: s.update(A, [math.nan]), TYPE, ("row 1", "NaN", "Drop")),
+    "value infinite": Wrong(lambda s: s.update(A, [math.inf]), TYPE, ("row 1", "whole number")),
+    "value above 2^53": Wrong(lambda s: s.update(A, [LARGE]), VALUE, ("row 1", "2^53", "coarser unit")),
     "value None": Wrong(lambda s: s.update(A, [None]), VALUE, ("got None", "row 1", "null")),
-    "value bool": Wrong(lambda s: s.update(A, [True]), TYPE, ("got True", "bool")),
-    "value text": Wrong(lambda s: s.update(A, ["1"]), TYPE, ("got '1'", "str")),
+    "value bool": Wrong(lambda s: s.update(A, [True]), TYPE, ("row 1", "bool")),
+    "value text": Wrong(lambda s: s.update(A, ["1"]), TYPE, ("row 1", "str")),
     "values floats": Wrong(lambda s: s.update(AB, np.ones(2)), TYPE, ("values", "float64", "astype(np.int64)")),
     "values with NaN": Wrong(lambda s: s.update(AB, np.array([1, np.nan])), TYPE, ("row 2", "NaN")),
     "values bools": Wrong(lambda s: s.update(AB, np.ones(2, bool)), TYPE, ("values", "bool", "integers")),
-    "values 0 in an array": Wrong(lambda s: s.update(AB, np.array([3, 0])), VALUE, ("got 0", "row 2")),
-    "values large in uint64": Wrong(lambda s: s.update(A, np.array([2**64 - 1], "u8")), VALUE, (str(2**64 - 1),)),
+    "values 0 in an array": Wrong(lambda s: s.update(AB, np.array([3, 0])), VALUE, ("row 2", "must be positive")),
+    "values large in uint64": Wrong(lambda s: s.update(A, np.array([2**64 - 1], "u8")), VALUE, ("row 1", "2^53")),
     "values null in Arrow": Wrong(lambda s: s.update(AB, pa.array([1, None])), VALUE, ("values", "row 2", "null")),
-    "one value 0": Wrong(lambda s: s.update(A, 0), VALUE, ("got 0", "must be positive")),
-    "one value negative": Wrong(lambda s: s.update(A, -7), VALUE, ("got -7", "delete")),
-    "one value fractional": Wrong(lambda s: s.update(A, 0.5), TYPE, ("got 0.5", "whole number")),
-    "one value large": Wrong(lambda s: s.update(A, LARGE), VALUE, ("9007199254740993", "2^53")),
+    "one value 0": Wrong(lambda s: s.update(A, 0), VALUE, ("must be positive", "Leave out")),
+    "one value negative": Wrong(lambda s: s.update(A, -7), VALUE, ("must be positive", "delete")),
+    "one value fractional": Wrong(lambda s: s.update(A, 0.5), TYPE, ("whole number",)),
+    "one value large": Wrong(lambda s: s.update(A, LARGE), VALUE, ("2^53",)),
     "fewer values": Wrong(lambda s: s.update(AB, [1]), VALUE, ("values", "each of the 2 keys", "one value for each")),
     "more values": Wrong(lambda s: s.update(A, [1, 1]), VALUE, ("values", "each of the 1 keys")),
     "no values": Wrong(lambda s: s.update(A, []), VALUE, ("values", "each of the 1 keys")),
     "values 2-d": Wrong(lambda s: s.update(A, np.ones((1, 1), int)), VALUE, ("values", "one dimension")),
-    "delete 0": Wrong(lambda s: s.delete(A, [0]), VALUE, ("got 0",)),
-    "delete negative": Wrong(lambda s: s.delete(A, [-1]), VALUE, ("got -1",)),
+    "delete 0": Wrong(lambda s: s.delete(A, [0]), VALUE, ("row 1", "must be positive")),
+    "delete negative": Wrong(lambda s: s.delete(A, [-1]), VALUE, ("row 1", "must be positive")),
     "delete of other length": Wrong(lambda s: s.delete(A, [1, 2]), VALUE, ("each of the 1 keys",)),
     # keys
     "key None": Wrong(lambda s: s.update(["a", None]), VALUE, ("got None", "row 2", "null", "Drop")),
-    "key NaN": Wrong(lambda s: s.update([math.nan]), TYPE, ("got nan", "row 1", "NaN")),
-    "key float": Wrong(lambda s: s.update([1.0]), TYPE, ("got 1.0", "row 1", "float", "cast to an integer")),
-    "key bool": Wrong(lambda s: s.update([True]), TYPE, ("got True", "booleans")),
-    "key too large": Wrong(lambda s: s.update([2**64]), VALUE, ("18446744073709551616", "row 1", "str or bytes")),
+    "key NaN": Wrong(lambda s: s.update([math.nan]), TYPE, ("row 1", "NaN")),
+    "key float": Wrong(lambda s: s.update([1.0]), TYPE, ("row 1", "float", "cast to an integer")),
+    "key bool": Wrong(lambda s: s.update([True]), TYPE, ("row 1", "booleans")),
+    "key too large": Wrong(lambda s: s.update([2**64]), VALUE, ("row 1", "str or bytes")),
     "key surrogate": Wrong(lambda s: s.update(["\ud800"]), VALUE, ("keys", "row 1", "surrogate")),
     "keys floats": Wrong(lambda s: s.update(np.zeros(2)), TYPE, ("keys", "float64", "cast to an integer")),
-    "keys one text": Wrong(lambda s: s.update("abc"), TYPE, ("got 'abc'", "single value", "list")),
-    "keys one number": Wrong(lambda s: s.update(7), TYPE, ("got 7", "single value", "list")),
-    "keys None": Wrong(lambda s: s.update(None), TYPE, ("got None",)),
+    "keys one text": Wrong(lambda s: s.update("abc"), TYPE, ("got str", "single value", "list")),
+    "keys one number": Wrong(lambda s: s.update(7), TYPE, ("got int", "single value", "list")),
+    "keys None": Wrong(lambda s: s.update(None), TYPE, ("got NoneType",)),
     "keys a set": Wrong(lambda s: s.update({"a"}), TYPE, ("keys", "list(keys)")),
     "keys a generator": Wrong(lambda s: s.update(k for k in AB), TYPE, ("keys", "list(keys)")),
-    "keys of unequal columns": Wrong(
-        lambda s: s.update((A, AB)), VALUE, ("got [1, 2]", "must have columns of the same length")
-    ),
+    "keys of unequal columns": Wrong(lambda s: s.update((A, AB)), VALUE, ("got [1, 2]", "same length")),
     "keys a tuple of text": Wrong(lambda s: s.update(("a", "b")), TYPE, ("keys", "composite key", "list")),
     "delete key None": Wrong(lambda s: s.delete([None]), VALUE, ("got None", "row 1")),
     # threads
@@ -146,14 +142,10 @@ CALLS: dict[str, Wrong] = {
     "merge bytes": Wrong(lambda s: s.merge(s.to_bytes()), TYPE, ("other", "bytes", "from_bytes")),
     "merge None": Wrong(lambda s: s.merge(None), TYPE, ("other", "NoneType")),
     "merge other p": Wrong(
-        lambda s: s.merge(ss.Sketch(0.4, 9, SECRET, law="symmetric")),
-        ss.MergeError,
-        ("p = 0.5 and 0.4 cannot be merged",),
+        lambda s: s.merge(ss.Sketch(0.4, 9, SECRET, law="symmetric")), ss.MergeError, ("p = 0.5 and 0.4",)
     ),
     "merge other size": Wrong(
-        lambda s: s.merge(ss.Sketch(0.5, 8, SECRET, law="symmetric")),
-        ss.MergeError,
-        ("size = 9 and 8 cannot be merged",),
+        lambda s: s.merge(ss.Sketch(0.5, 8, SECRET, law="symmetric")), ss.MergeError, ("size = 9 and 8",)
     ),
     "merge other secret": Wrong(
         lambda s: s.merge(ss.Sketch(0.5, 9, law="symmetric")), ss.MergeError, ("different secrets",)
@@ -162,9 +154,7 @@ CALLS: dict[str, Wrong] = {
     "no such method": Wrong(lambda s: s.estimate(method="mean"), VALUE, ("got 'mean'", "pitman", "median")),
     "method None": Wrong(lambda s: s.estimate(method=None), VALUE, ("got None", "pitman")),
     "method a list": Wrong(lambda s: s.estimate(method=["median"]), VALUE, ("got ['median']", "pitman")),
-    "harmonic mean": Wrong(
-        lambda s: s.estimate(method="harmonic_mean"), VALUE, ("got 0.5", "must be below 1/2", "pitman")
-    ),
+    "harmonic mean": Wrong(lambda s: s.estimate(method="harmonic_mean"), VALUE, ("got 0.5", "below 1/2", "pitman")),
     "confidence 0": Wrong(lambda s: s.estimate(confidence=0.0), VALUE, ("got 0.0", "between 0 and 1")),
     "confidence 1": Wrong(lambda s: s.estimate(confidence=1), VALUE, ("got 1", "between 0 and 1")),
     "confidence percent": Wrong(lambda s: s.estimate(confidence=95), VALUE, ("got 95", "0.95")),
@@ -199,7 +189,7 @@ def test_a_wrong_row_far_down_changes_nothing(row: int, threads: int) -> None:
     keys = list(range(LONG))
     values = np.ones(LONG, np.int64)
     values[row] = -5
-    with pytest.raises(ss.ArgumentError, match=rf"values must be positive \(row {row + 1}\), got -5"):
+    with pytest.raises(ss.ArgumentError, match=rf"values must be positive \(row {row + 1}\)\. "):
         sketch.update(keys, values, threads=threads)
     assert sketch.to_bytes() == before
     keys[row] = None  # type: ignore[call-overload]
@@ -221,7 +211,7 @@ def test_the_first_of_several_wrong_rows_is_the_one_named(threads: int) -> None:
 
 def test_errors_are_also_the_built_in_ones() -> None:
     """Code that knows nothing of this library catches them as it would expect to."""
-    with pytest.raises(ValueError, match=r"p must .*got 3"):
+    with pytest.raises(ValueError, match=r"p must be between 0.05 and 2, got 3"):
         ss.Sketch(3, 5, law="symmetric")
     with pytest.raises(TypeError, match=r"size must .*got '5'"):
         ss.Sketch(0.5, "5", law="symmetric")  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._native import first_outside
-from ..errors import ArgumentError, ArgumentTypeError, Shown
+from ..errors import HIDDEN, ArgumentError, ArgumentTypeError, Shown
 from ..sketch.columns import MAX_WEIGHT
 from ..wording import arg
 
@@ -31,14 +31,14 @@ def check_folded(plan: Plan, fingerprints: object, totals: object, pairs: object
         raise ArgumentTypeError("pairs", type(pairs), "must be an integer", "Pass the number of pairs")
     fewest = -_MOST_PAIRS if plan.deletes else -1
     if not fewest < pairs < _MOST_PAIRS:
-        raise ArgumentError("pairs", pairs, "must be between 0 and 2^63 - 1", "Pass the number of pairs")
+        raise ArgumentError("pairs", HIDDEN, "must be between 0 and 2^63 - 1", "Pass the number of pairs")
     if plan.privacy.unit == "key":
         rows = int(np.sign(values).sum()) if plan.deletes else len(values)
         if pairs != rows:
             raise ArgumentError(
                 "pairs",
-                pairs,
-                f"must be the number of rows, {rows}",
+                HIDDEN,
+                "must be the number of rows",
                 "Pass the number of rows",
                 because=f"with {arg('unit', 'key')} every row is one pair",
             )
@@ -48,7 +48,7 @@ def check_folded(plan: Plan, fingerprints: object, totals: object, pairs: object
     outside = first_outside(values, lowest, highest)
     if outside >= 0:
         raise ArgumentError(
-            f"totals[{outside}]", int(values[outside]), f"must be between {lowest} and {highest}",
+            f"totals[{outside}]", HIDDEN, f"must be between {lowest} and {highest}",
             "Split a larger total over several rows" if not rows_are_pairs else "Clip values to max_value",
         )  # fmt: skip
 

@@ -20,7 +20,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ArgumentError, BlobError, MergeError
+from ..errors import HIDDEN, ArgumentError, BlobError, MergeError
 from ..framing import Reader
 from ..plan.plan import Plan
 from ..published import Release, Terms
@@ -102,8 +102,7 @@ class SampledState(BareState):
         """Every pair has a coin of its own, so each is a row, in the order in which `add` would have them."""
         if pairs != len(fingerprints):
             raise ArgumentError(
-                "pairs", pairs,
-                f"must be the number of rows, {len(fingerprints)}",
+                "pairs", HIDDEN, "must be the number of rows",
                 "Pass the pairs one by one, not added up by "
                 "key", because="with sampling every pair is a row of its own",
             )  # fmt: skip

@@ -222,4 +222,5 @@ def make_release(
         noise=first.noise,
         points=points,
         person=terms.person,
+        unit=privacy.unit,
     )

@@ -4,7 +4,7 @@ from .advice import delta_advice
 from .curve import PrivacyCurve
 from .distinct import PhantomNumber, distinct_deviation, distinct_limits, phantoms_for
 from .neighbours import WorstNeighbours, log_sensitivity, sensitivity, worst_neighbours
-from .privacy import Privacy, Relation
+from .privacy import Privacy, Relation, Unit
 from .sampling import Sampling
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "PrivacyCurve",
     "Relation",
     "Sampling",
+    "Unit",
     "WorstNeighbours",
     "delta_advice",
     "distinct_deviation",

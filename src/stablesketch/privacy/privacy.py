@@ -132,7 +132,7 @@ class Privacy:
     @property
     def protects(self) -> str:
         """The relation, and what it is between if not pairs: what releases must have in common to share a budget."""
-        return self.relation if self.unit == "pair" else f"{self.relation} of {self.unit}s"
+        return self.relation + protected_unit(self.unit)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Privacy:
@@ -149,6 +149,11 @@ class Privacy:
                     "data", sorted(map(str, odd)), f"must have no {problem} fields", "Pass the result of to_dict"
                 )
         return cls(**cast("dict[str, Any]", dict(data)))
+
+
+def protected_unit(unit: Unit) -> str:
+    """What follows the relation where it is not between pairs."""
+    return "" if unit == "pair" else f" of {unit}s"
 
 
 def _real(name: str, value: object) -> float:

@@ -130,6 +130,25 @@ def _standard_input(
     return open_as(duckdb, [place], columns, found.format, found.delimiter, header=how.header, on_bad=on_bad)
 
 
+def _as_table(pa: Any, frame: Any) -> Any:
+    """The frame as an Arrow table, or an error that names the column: Arrow's own would show what stands there."""
+    unfit = (pa.ArrowException, OverflowError, UnicodeError)
+    try:
+        return pa.table(frame)
+    except unfit:
+        column = None
+    for name in getattr(frame, "columns", ()):
+        try:
+            pa.table(frame[[name]])
+        except unfit:
+            column = str(name)
+            break
+    raise DataError(
+        "the frame", "cannot be read as an Arrow table: it has values of different types in one column, integers "
+        "beyond 64 bits, or invalid text", "Convert the column to one type, to str for example", column=column,
+    )  # fmt: skip
+
+
 def _frame(duckdb: DuckDB, data: Any, columns: Columns) -> Table | Stream:
     """A data frame becomes an Arrow table, mostly without a copy; a reader or a relation stays a stream."""
     pa = need("pyarrow")
@@ -144,7 +163,7 @@ def _frame(duckdb: DuckDB, data: Any, columns: Columns) -> Table | Stream:
             "data", type(data), "must be a path, a data frame or a reader",
             "Pass a path, or a frame of pandas, polars, pyarrow or DuckDB",
         )  # fmt: skip
-    frame = pa.table(data) if not isinstance(data, pa.Table) else data
+    frame = data if isinstance(data, pa.Table) else _as_table(pa, data)
     if all(name in frame.column_names for name in columns.names):
         frame = frame.select(columns.picked(frame.column_names))
     duckdb.connection.register("frame", frame)

@@ -42,7 +42,10 @@ def test_zeros_are_left_out_under_add_remove_and_refused_under_replace(tmp_path:
     zeros = [*PAIRS, *((f"absent {i}", 0) for i in range(50))]
     (blob,) = blobs(Parts(zeros, 3), Sketch(added, secret=way, shard="x"), tmp_path)
     assert blob == local_bytes(rows(), "x", added)
-    counts = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, unit="individual"), size=20)  # a value is so many pairs
+    individuals = ss.Privacy(1.0, 1e-6, unit="individual")
+    (released,) = result(Parts(zeros, 3), Release(ss.Moment(0.5), individuals, size=20), tmp_path)
+    assert released["unit"] == "individual"
+    counts = ss.plan(ss.Moment(0.5), individuals, size=20)  # a value is so many pairs
     (blob,) = blobs(Parts(zeros, 3), Sketch(counts, secret=way, shard="x"), tmp_path)
     one = counts.open(secret(), "x")
     one.update([key for key, value in PAIRS for _ in range(value)])

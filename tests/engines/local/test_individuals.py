@@ -6,6 +6,8 @@ import functools
 import io
 import itertools
 import json
+import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ import pytest
 import stablesketch as ss
 from stablesketch.cli.app import run
 from stablesketch.engines.local import collect
+from stablesketch.engines.local.fold import Fold, Unfolded
 from stablesketch.reading.columns import Columns, checked_columns
 from stablesketch.reading.opened import Input
 from stablesketch.reading.wide import long_columns
@@ -149,3 +152,36 @@ def test_the_command_line_protects_individuals_unless_a_cell_is_bounded(
     assert json.loads(capsys.readouterr()[0])
     page = Path("r.html").read_text()
     assert "With or without any one individual" in page
+
+
+@pytest.mark.parametrize("mechanism", ["sketch", "exact"])
+@pytest.mark.parametrize("statistic", [ss.Moment(0.5), ss.Distinct(), ss.Shannon()], ids=str)
+@pytest.mark.parametrize("by", [None, "site"])
+def test_more_than_can_be_counted_is_refused_and_not_told(statistic: Any, mechanism: Any, by: str | None) -> None:
+    """1,030 cells of 2^53 are more than 2^63: the sum must not wrap, and is data."""
+    cells = {"species": [f"sp. {i}" for i in range(1_030)], "n": [2**53] * 1_030, "site": ["s"] * 1_030}
+    groups = {} if by is None else {"by": by, "groups": ["s"]}
+    with pytest.raises(ss.DataError, match="2\\^63 individuals or more") as refused:
+        ss.release(pa.table(cells), statistic, PRIVACY, key="species", value="n", mechanism=mechanism, **groups)
+    assert not any(len(digits) > 6 for digits in re.findall(r"\d+", str(refused.value)))
+
+
+def test_sums_of_individuals_are_exact() -> None:
+    values = np.random.default_rng(1).integers(1, 2**53, 500)
+    for codes in (None, np.arange(500, dtype=np.int32) % 7):
+        for make in (partial(Fold, grouped=codes is not None), Unfolded):
+            sent: dict[int, int] = {}
+            fold: Any = make(
+                lambda code, _, __, pairs, sent=sent: sent.update({code: sent.get(code, 0) + pairs}), individuals=True
+            )
+            fold.add(np.arange(500, dtype=np.uint64), values, codes)
+            fold.finish()
+            own = np.zeros(500, np.int32) if codes is None else codes
+            assert sent == {int(c): sum(values[own == c].tolist()) for c in np.unique(own)}
+
+
+def test_a_release_says_that_individuals_are_protected() -> None:
+    found = ss.release(LONG, ss.Distinct(), PRIVACY, key="species", value="n")
+    assert json.loads(found.to_json())["unit"] == "individual"
+    table = ss.release(LONG, ss.Distinct(), PRIVACY, key="species", value="n", by="site", groups=["s0", "s1"])
+    assert {one.release.unit for one in table.releases} == {"individual"}

@@ -64,13 +64,28 @@ def test_zeros_are_left_out_under_add_remove_and_refused_under_replace(
     stored = sketch_by(more, added, key="app", value="n", by="country", secret=way, shard="x")
     assert "XX" not in {row.country for row in stored.collect()}
     stored.unpersist()
-    counts = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6, unit="individual"), size=20)  # a value is so many pairs
+    individuals = ss.Privacy(1.0, 1e-6, unit="individual")
+    assert release(more, ss.Moment(0.5), individuals, key="app", value="n", size=20).unit == "individual"
+    counts = ss.plan(ss.Moment(0.5), individuals, size=20)  # a value is so many pairs
     each = [row[0] for row in rows() for _ in range(row[1])]
     one = counts.open(secret(), "x")
     one.update(each)
     assert sketch(more, counts, key="app", value="n", secret=way, shard="x").to_bytes() == one.to_bytes()
     with pytest.raises(ss.DataError, match="column n: is 0: under replace"):
         sketch(more, plan(), key="app", value="n", secret=way, shard="x")
+
+
+def test_what_a_worker_refuses_does_not_show_the_cell(
+    frame: Any, secret_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the row is not found again, so that the driver has only what the worker told."""
+    monkeypatch.setattr("stablesketch.engines.spark.frame.Pairs.first_bad", lambda self: None)
+    with pytest.raises(ss.DataError, match=r"must be at most max_value = 5 \(row \d+\)") as refused:
+        sketch(
+            frame.selectExpr("app", "77777 as n"), plan(), key="app", value="n",
+            secret=SecretFrom.file(secret_file), shard="x",
+        )  # fmt: skip
+    assert "77777" not in str(refused.value)
 
 
 def pair_of_sources(

@@ -26,11 +26,11 @@ STRUCTS = [{"a": 1}]
 # Refused as soon as the column is opened: name → (what is passed, parts of the message).
 CONTAINERS: dict[str, tuple[Callable[[], object], list[str]]] = {
     "None": (lambda: None, ["single value", "list"]),
-    "str": (lambda: "abc", ["'abc'", "single value", "list"]),
+    "str": (lambda: "abc", ["got str", "single value", "list"]),
     "bytes": (lambda: b"abc", ["single value", "list"]),
     "bytearray": (lambda: bytearray(b"abc"), ["single value", "list"]),
     "memoryview": (lambda: memoryview(b"abc"), ["single value", "list"]),
-    "int": (lambda: 7, ["7", "single value", "list"]),
+    "int": (lambda: 7, ["got int", "single value", "list"]),
     "float": (lambda: 1.5, ["single value", "list"]),
     "numpy scalar": (lambda: np.int64(7), ["single value", "list"]),
     "date": (lambda: NOW.date(), ["single value", "list"]),
@@ -121,9 +121,9 @@ ROWS: dict[str, tuple[Callable[[], object], int, list[str]]] = {
     "None": (lambda: [1, None], 1, ["None", "must not be null", "Drop"]),
     "NaN": (lambda: [1, float("nan")], 1, ["NaN", "Drop"]),
     "numpy NaN": (lambda: [np.float32("nan")], 0, ["NaN", "Drop"]),
-    "float": (lambda: [1, 2, 3.5], 2, ["3.5", "float", "cast to an integer"]),
-    "whole float": (lambda: [2.0], 0, ["2.0", "float", "cast to an integer"]),
-    "bool": (lambda: [1, True], 1, ["True", "booleans", "int8"]),
+    "float": (lambda: [1, 2, 3.5], 2, ["float", "cast to an integer"]),
+    "whole float": (lambda: [2.0], 0, ["float", "cast to an integer"]),
+    "bool": (lambda: [1, True], 1, ["booleans", "int8"]),
     "numpy bool": (lambda: [np.True_], 0, ["booleans", "int8"]),
     "complex": (lambda: [1j], 0, ["complex"]),
     "Decimal": (lambda: [decimal.Decimal("1.5")], 0, ["Decimal", "decimals", "str"]),
@@ -138,9 +138,9 @@ ROWS: dict[str, tuple[Callable[[], object], int, list[str]]] = {
     "int too large": (
         lambda: [2**64],
         0,
-        ["18446744073709551616", "must be integers from -2^63 to 2^64 - 1", "str or bytes"],
+        ["must be integers from -2^63 to 2^64 - 1", "str or bytes"],
     ),
-    "int longer than Python prints": (lambda: [10**5000], 0, ["16610 bits", "str or bytes"]),
+    "int longer than Python prints": (lambda: [10**5000], 0, ["str or bytes"]),
     "int too small": (lambda: [1, -(2**63) - 1], 1, ["must be integers from -2^63 to 2^64 - 1", "str or bytes"]),
     "range too large": (
         lambda: range(2**64 - 1, 2**64 + 1),
@@ -253,10 +253,11 @@ def test_an_array_that_cannot_be_read_says_so(fingerprinter: Fingerprinter) -> N
         dtype = np.dtype(np.int64)
 
         def __array__(self, dtype: object = None, copy: object = None) -> np.ndarray:
-            raise RuntimeError("on another device")
+            raise RuntimeError("could not convert PRIVATE")
 
-    with pytest.raises(ArgumentTypeError, match="on another device"):
+    with pytest.raises(ArgumentTypeError, match=r"cannot be read \(RuntimeError\)") as refused:
         fingerprinter.column(Far())
+    assert refused.value.__suppress_context__
 
 
 def test_refusing_needs_neither_pandas_nor_polars() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...bounding.groups import Name, group_secret
 from ...collector import Collector
-from ...errors import ArgumentError, DataError
+from ...errors import HIDDEN, ArgumentError, DataError
 from ...plan import Plan
 from ...reading.elements import NAME
 from ...reading.libraries import need
@@ -162,7 +162,7 @@ class CollectFn(beam.CombineFn):  # type: ignore[misc, name-defined]
             accumulator.name = tuple(name)
         elif accumulator.name != tuple(name):
             raise ArgumentError(
-                "key", name, "must be the same for all pairs that are combined", "Key the pairs by group and window"
+                "key", HIDDEN, "must be the same for all pairs that are combined", "Key the pairs by group and window"
             )
 
     def _open(self, secret: Secret) -> Collector:
@@ -183,7 +183,10 @@ class CollectFn(beam.CombineFn):  # type: ignore[misc, name-defined]
         except (BadBatch, OverflowError, UnicodeError, arrow_error) as error:
             counted = collector.plan.privacy.unit == "individual"
             look_through(columns, values, None if self._clip or counted else collector.plan.privacy.max_value)
-            wrong = "is a whole number beyond 64 bits" if isinstance(error, OverflowError) else str(error)
+            wrong = (
+                str(error) if isinstance(error, BadBatch) else "cannot be converted to an Arrow column"
+            )  # Arrow's shows it
+            wrong = "is a whole number beyond 64 bits" if isinstance(error, OverflowError) else wrong
             wrong = "is not valid Unicode" if isinstance(error, UnicodeError) else wrong
             raise DataError(NAME, wrong, "Repair the input, or map keys to text first", column="key") from None
         return sorts

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._native import StreamFold
+from ...errors import DataError
 from ...sketch.projection import Fingerprints, Totals
 from ...sketch.tier import TIER
 
@@ -40,7 +41,8 @@ class Fold:
         self._grouped, self._individuals = grouped, individuals
         self._most = _SENT_OF_GROUPS if grouped else _SENT
         self._fold = StreamFold(lines, grouped, TIER)
-        self._pairs = np.zeros(1, np.int64)  # of each group, not sent yet
+        # Of each group, not sent yet. Individuals, up to 2^53 in a row, are Python's integers, which do not wrap.
+        self._pairs = np.zeros(1, object if individuals else np.int64)
 
     def add(self, keys: Fingerprints, values: Totals | None = None, codes: Codes | None = None) -> None:
         """Counts pairs: fingerprints, their values (1 each if None) and the groups they are in."""
@@ -55,12 +57,12 @@ class Fold:
 
     def _count(self, rows: int, codes: Codes | None, pairs: Totals | None) -> None:
         if codes is None:
-            self._pairs[0] += rows if pairs is None else pairs.sum()
+            self._pairs[0] += rows if pairs is None else _total(pairs)
             return
-        counted = np.bincount(codes, minlength=len(self._pairs))
+        counted = np.bincount(codes, minlength=len(self._pairs)).astype(self._pairs.dtype)
         if pairs is not None:
             counted[:] = 0
-            np.add.at(counted, codes, pairs)
+            np.add.at(counted, codes, pairs.astype(object))
         counted[: len(self._pairs)] += self._pairs
         self._pairs = counted
 
@@ -73,7 +75,7 @@ class Fold:
     def _send(self) -> None:
         keys, totals, codes = self._fold.take()
         for code, own, their in _by_group(keys, totals, codes if self._grouped else None):
-            pairs = int(self._pairs[code])
+            pairs = _countable(int(self._pairs[code]))
             self._pairs[code] = 0
             self._sink(code, own, their, pairs)
 
@@ -105,7 +107,21 @@ class Unfolded:
             self._sink(code, own, their, self._pairs(their))
 
     def _pairs(self, values: Totals) -> int:
-        return int(values.sum()) if self._individuals else len(values)
+        return _countable(_total(values)) if self._individuals else len(values)
+
+
+def _countable(pairs: int) -> int:
+    if pairs >= 2**63:
+        raise DataError(
+            "the data", "the values add up to 2^63 individuals or more, and a collector holds fewer",
+            "Use a coarser unit of value",
+        )  # fmt: skip
+    return pairs
+
+
+def _total(values: Totals) -> int:
+    """The sum as an integer of Python: of up to 2^31 rows, each half of the bits adds up in 64."""
+    return (int((values >> 32).sum()) << 32) + int((values & 0xFFFFFFFF).sum())
 
 
 def _by_group(keys: Fingerprints, totals: Totals, codes: Codes | None) -> Iterator[tuple[int, Fingerprints, Totals]]:

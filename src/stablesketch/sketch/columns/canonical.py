@@ -12,14 +12,13 @@ from enum import IntEnum
 
 import numpy as np
 
-from stablesketch.errors import ArgumentError
+from stablesketch.errors import HIDDEN, ArgumentError
 from stablesketch.sketch.columns.refusals import (
     is_missing,
     null_row,
     refused_dtype,
     refused_item,
     refused_row,
-    shown_integer,
 )
 
 CanonicalForm = int | tuple[int, bytes]
@@ -72,7 +71,7 @@ def canonical_form(argument: str, first_row: int) -> Callable[[object, int], Can
             raise refused_row(argument, row, "not unicode")
         if isinstance(item, int) and not isinstance(item, bool):
             must = f"must be integers from -2^63 to 2^64 - 1 (row {row + 1})"
-            raise ArgumentError(argument, shown_integer(item), must, "Pass such integers as str or bytes")
+            raise ArgumentError(argument, HIDDEN, must, "Pass such integers as str or bytes")
         raise refused_item(argument, item, row)
 
     return canonical

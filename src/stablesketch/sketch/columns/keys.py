@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stablesketch._native import FINGERPRINT_KEY_BYTES, ArrowColumn, FormatError, KeyHasher, RowError
-from stablesketch.errors import ArgumentError, ArgumentTypeError, SecretNotPicklable, Shown
+from stablesketch.errors import HIDDEN, ArgumentError, ArgumentTypeError, SecretNotPicklable, Shown
 from stablesketch.secret import Secret
 from stablesketch.sketch.columns.canonical import Domain, canonical_form
 from stablesketch.sketch.columns.numpy_keys import ReadRows, reader
@@ -111,7 +111,7 @@ class Fingerprinter:
             if is_single(column) or isinstance(column, tuple):
                 must = f"must hold columns, not {type(column).__name__}"
                 raise ArgumentTypeError(
-                    argument, column, must, "Pass a list for a column of keys; [...], not (...)", because=meaning
+                    argument, HIDDEN, must, "Pass a list for a column of keys; [...], not (...)", because=meaning
                 )
         parts = [self.column(column, f"{argument}[{i}]") for i, column in enumerate(columns)]
         lengths = [len(part) for part in parts]

@@ -1,6 +1,7 @@
 """What is not a key, why, and what to do instead: one wording per kind of data, whatever door it comes through.
 
-Rows are numbers of Python here, from 0, and are shown as people count them, from 1.
+Errors name the row and the type, and never show what stands there: it is data, and messages are logged. Rows are
+numbers of Python here, from 0, and are shown as people count them, from 1.
 """
 
 from __future__ import annotations
@@ -80,11 +81,6 @@ def is_missing(item: object) -> bool:
     return isinstance(item, np.datetime64 | np.timedelta64) and bool(np.isnat(item))
 
 
-def shown_integer(value: int) -> int | Shown:
-    """An integer in an error message; one beyond any column by its size, for Python refuses to print the longest."""
-    return value if value.bit_length() <= 128 else Shown(f"<integer of {value.bit_length()} bits>")
-
-
 def null_row(argument: str, row: int, value: object = None) -> ArgumentError:
     """The error for a row that has no value."""
     return ArgumentError(argument, value, f"must not be null (row {row + 1})", NULL_WAY_OUT)
@@ -95,10 +91,10 @@ def refused_item(argument: str, item: object, row: int) -> ArgumentError:
     if is_missing(item):
         return null_row(argument, row, item)
     if isinstance(item, float | np.floating) and item != item:
-        return ArgumentTypeError(argument, item, f"cannot be floats (row {row + 1} is NaN)", NULL_WAY_OUT)
+        return ArgumentTypeError(argument, HIDDEN, f"cannot be floats (row {row + 1} is NaN)", NULL_WAY_OUT)
     kind = next((kind for types, kind in _PYTHON_TYPES if isinstance(item, types)), OTHERS)
     must = f"cannot be {kind.name} (row {row + 1} is of type {type(item).__name__})"
-    return ArgumentTypeError(argument, item, must, kind.way_out)
+    return ArgumentTypeError(argument, HIDDEN, must, kind.way_out)
 
 
 def refused_dtype(argument: str, dtype: np.dtype[Any]) -> ArgumentTypeError:

@@ -59,7 +59,7 @@ class ArrowSource:
             assert self.array is not None
             return ArrowColumn.from_array(self.array[0], self.array[1], hasher)
         except ArrowError as error:
-            raise _unreadable(argument, described, error) from error
+            raise _unreadable(argument, described, error) from None
 
 
 ColumnSource = list[object] | range | NDArray[Any] | Categories | ArrowSource
@@ -80,7 +80,9 @@ def recognise(column: object, argument: str) -> ColumnSource:
     if isinstance(column, list | range):
         return column
     if is_single(column):
-        raise ArgumentTypeError(argument, column, "must be a column, not a single value", "Wrap it in a list: [...]")
+        raise ArgumentTypeError(
+            argument, type(column), "must be a column, not a single value", "Wrap it in a list: [...]"
+        )
     if isinstance(column, type):  # a class has the methods of its instances, and would pass for one below
         raise _not_a_column(column, argument)
     if isinstance(column, np.ma.MaskedArray):
@@ -123,7 +125,7 @@ def _as_array(column: object, argument: str) -> NDArray[Any]:
     try:
         return np.asarray(column)
     except Exception as error:
-        raise _unreadable(argument, described(column), error) from error
+        raise _unreadable(argument, described(column), error) from None
 
 
 def _is_pandas(column: object) -> bool:
@@ -168,11 +170,12 @@ def _from_arrow(column: Any, argument: str) -> ArrowSource:
         schema, data = column.__arrow_c_array__()
         return ArrowSource(None, (schema, data))
     except Exception as error:
-        raise _unreadable(argument, described(column), error) from error
+        raise _unreadable(argument, described(column), error) from None
 
 
 def _unreadable(argument: str, shown: Shown, error: Exception) -> ArgumentTypeError:
-    must = f"cannot be read ({error})"
+    """The text of an error that is not our own could show data."""
+    must = f"cannot be read ({error if isinstance(error, ArrowError) else type(error).__name__})"
     return ArgumentTypeError(argument, shown, must, "Pass a list, a numpy array or an Arrow array of the same data")
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stablesketch._native import ArrowColumn, FormatError, RowError, first_outside, list_integers
-from stablesketch.errors import ArgumentError, ArgumentTypeError, Shown
-from stablesketch.sketch.columns.refusals import NULL_WAY_OUT, arrow_name, is_missing, null_row, shown_integer
+from stablesketch.errors import HIDDEN, ArgumentError, ArgumentTypeError, Shown
+from stablesketch.sketch.columns.refusals import NULL_WAY_OUT, arrow_name, is_missing, null_row
 from stablesketch.sketch.columns.sources import ArrowSource, Categories, described, recognise
 
 MAX_WEIGHT = 2**53
@@ -56,7 +56,7 @@ class ValueColumn(ABC):
     def refused(self, value: int, row: int) -> ArgumentError:
         """Why the value of this row is no weight."""
         if 1 <= value <= MAX_WEIGHT:
-            return _above(value, self.highest, self._argument, f" (row {row + 1})")
+            return _above(self.highest, self._argument, f" (row {row + 1})")
         return _out_of_range(value, self._argument, f" (row {row + 1})")
 
     @abstractmethod
@@ -78,7 +78,7 @@ def value_column(values: object, length: int, argument: str = "values", *, highe
     if isinstance(values, int | np.integer) and not isinstance(values, bool | np.timedelta64):
         _check_one(int(values), argument, "")
         if values > highest:
-            raise _above(int(values), highest, argument, "")
+            raise _above(highest, argument, "")
         return _SameWeight(int(values), length, argument, highest)
     if isinstance(values, float | np.floating | bool | np.bool_):
         raise _refused_item(argument, values, "")
@@ -208,13 +208,13 @@ def _out_of_range(value: int, argument: str, where: str) -> ArgumentError:
         must, way_out = "must be positive", "Leave out rows of value 0: keys[values > 0] and values[values > 0]"
     else:
         must, way_out = "must be at most 2^53", "Use a coarser unit of value"
-    return ArgumentError(argument, shown_integer(value), f"{must}{where}", way_out)
+    return ArgumentError(argument, HIDDEN, f"{must}{where}", way_out)
 
 
-def _above(value: int, highest: int, argument: str, where: str) -> ArgumentError:
+def _above(highest: int, argument: str, where: str) -> ArgumentError:
     must = f"must be at most max_value = {highest}{where}"
     way_out = f"Clip such values to {highest}, or plan with a larger max_value: the guarantee rests on it"
-    return ArgumentError(argument, shown_integer(value), must, way_out)
+    return ArgumentError(argument, HIDDEN, must, way_out)
 
 
 def _refused_item(argument: str, item: object, where: str) -> ArgumentError:
@@ -222,15 +222,15 @@ def _refused_item(argument: str, item: object, where: str) -> ArgumentError:
         return ArgumentError(argument, item, f"must not be null{where}", NULL_WAY_OUT)
     if isinstance(item, float | np.floating):
         if item != item:
-            return ArgumentTypeError(argument, item, f"must not be NaN{where}", "Drop such rows first")
+            return ArgumentTypeError(argument, HIDDEN, f"must not be NaN{where}", "Drop such rows first")
         if float(item).is_integer():
             return ArgumentTypeError(
-                argument, item, f"must be an integer, not a float{where}", "Convert it: int(value)"
+                argument, HIDDEN, f"must be an integer, not a float{where}", "Convert it: int(value)"
             )
         way_out = "Scale values to whole numbers of a smaller unit, or round them"
-        return ArgumentTypeError(argument, item, f"must be a whole number{where}", way_out)
+        return ArgumentTypeError(argument, HIDDEN, f"must be a whole number, not a float{where}", way_out)
     must = f"must be an integer, not {type(item).__name__}{where}"
-    return ArgumentTypeError(argument, item, must, "Pass integers from 1 to 2^53")
+    return ArgumentTypeError(argument, HIDDEN, must, "Pass integers from 1 to 2^53")
 
 
 def _refused_floats(argument: str, data: NDArray[np.floating[Any]]) -> ArgumentError:
