@@ -12,9 +12,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from monitor_tools import at, rows, run, totals, watch
+from monitor_tools import Time, at, rows, run, totals, watch
 
 from stablesketch import ArgumentError, CheckpointError
+from stablesketch.monitor import Monitor
 from stablesketch.monitor.outlet import JsonLinesFile
 from stablesketch.monitor.records import note_record
 from stablesketch.monitor.state import MonitorState, StoredWindow
@@ -106,6 +107,18 @@ def test_a_state_goes_on_after_a_crash_around_its_seal(
         state = MonitorState(tmp_path, ASKED)
         assert list(state.records(0)) == [1, 2, 3]
         state.close()
+
+
+def test_a_release_is_sealed_before_anybody_sees_it(tmp_path: Path) -> None:
+    asked, seen = watch(), []
+    state = MonitorState(tmp_path, asked.to_json())
+
+    def look(_: int, text: str) -> None:
+        seen.append((json.loads(text)["start"][11:16], int((tmp_path / "lock").read_bytes())))
+
+    blocks = [at(1, rows(0)), at(71), at(131)]
+    Monitor(asked, "test", lambda *_: iter(blocks), state, [look], replays=True, clock=Time(-11)).run()
+    assert seen == [("12:00", 1), ("12:01", 2)]
 
 
 def test_a_new_database_beside_an_old_lock_is_newer(tmp_path: Path) -> None:
