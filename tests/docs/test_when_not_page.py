@@ -48,7 +48,7 @@ def test_the_table() -> None:
 def test_what_a_key_takes_in_the_exact_table() -> None:
     exact = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9), mechanism="exact").open()
     exact.update(np.arange(20_000))
-    assert "about 10 bytes a distinct key" in prose(PAGE)
+    assert "about 10 bytes per distinct key" in prose(PAGE)
     assert len(exact.to_bytes()) / 20_000 == pytest.approx(10, abs=0.5)
 
 
