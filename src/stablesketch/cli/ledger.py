@@ -90,7 +90,7 @@ def show(
         ("spent", f"ε = {at_most(ledger.spent())} by {_releases(len(now))}{_during(ledger.period)}"),
         ("forecast", _forecast(more, "by this plan" if plan else "like the last one", ledger.period)),
         ("budget", f"ε = {ledger.epsilon:g} at δ = {ledger.delta:g}" + (f", each {ledger.per}" if ledger.per else "")),
-        ("unit", relation + (f", {ledger.pairs_per_person} pair(s) a person" if ledger.pairs_per_person else "")),
+        ("unit", relation + (f", {_pairs(ledger.pairs_per_person)}" if ledger.pairs_per_person else "")),
         ("head", ledger.head),
     ]
     if ledger.adaptive:
@@ -204,3 +204,7 @@ def value(file: File, number: Annotated[int, typer.Argument(help="The number of 
 
 def _releases(number: int) -> str:
     return f"{number:,} release{'s' * (number != 1)}"
+
+
+def _pairs(most: int) -> str:
+    return "any one pair" if most == 1 else f"any {most:,} pairs of one person"
