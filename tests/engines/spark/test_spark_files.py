@@ -186,7 +186,7 @@ def test_the_command_reads_csv_on_spark(spark: Any, tmp_path: Path, capsys: pyte
     assert run(["release", str(packed), *asked]) == 3
     assert "the file cannot be read: it is damaged" in capsys.readouterr().err
     assert run(["release", "-", *asked]) == 2
-    assert "do not see the standard input" in capsys.readouterr().err
+    assert "cannot be standard input on Spark" in capsys.readouterr().err
     assert spark.range(3).count() == 3  # the session that was there is there
 
 
