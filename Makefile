@@ -2,7 +2,9 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check
+# Libraries are not compiled to bytecode when they are installed, which takes longer than unpacking them: Python compiles
+# what it imports, once.
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
 # The package is installed editable, so changed Python files need nothing. It is installed again when a native source
 # changes, or when the list of Python files does: the name of the stamp has a checksum of that list.
@@ -10,8 +12,12 @@ FILES     := $(shell find src -name '*.py' | LC_ALL=C sort | cksum | cut -d' ' -
 INSTALLED := $(VENV)/.installed-$(FILES)
 NATIVE    := CMakeLists.txt pyproject.toml $(wildcard native/*)
 
+# What Python compiles it keeps, whatever the environment says: libraries come uncompiled, the tests start hundreds of
+# processes, and every pytest would rewrite ten thousand tests again.
+COMPILED_ONCE := PYTHONDONTWRITEBYTECODE=
+
 .DELETE_ON_ERROR:
-.PHONY: help demo cli test test-slow lint docs docs-serve man bench bench-engines accuracy studies picture import-time audit fuzz paper dist clean
+.PHONY: help demo cli test test-slow lint docs docs-serve man bench bench-engines accuracy studies picture import-time audit fuzz race paper dist clean
 
 help:
 	@echo "make demo         how varied the words of Python's own standard library are: a private answer, its report"
@@ -29,6 +35,7 @@ help:
 	@echo "make audit        every way to measure on neighbouring data, in build/audit; TRIALS=8000, half an hour"
 	@echo "make fuzz         mutants of all that is read, under sanitizers; SECONDS=3600 SEED=1, report in build/fuzz.txt"
 	@echo "make paper        every figure and theorem of the paper, in build/paper; DATA=folder of Parquet streams"
+	@echo "make race         threads on one object under the thread sanitizer; RACE_PYTHON=a Python built for it"
 	@echo "make import-time  how long import stablesketch takes"
 	@echo "make dist         sdist and wheel in dist/"
 	@echo "make clean        remove .venv, build and dist"
@@ -40,25 +47,38 @@ $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV) \
 	  || { rm -rf $(VENV); echo "No virtual environment: install the venv module (Debian: python3-venv)." >&2; exit 1; }
 
-$(INSTALLED): $(BIN)/python $(NATIVE)
+# One pip call for what builds the package and what it needs; pyproject.toml says which.
+$(VENV)/.tools: pyproject.toml $(BIN)/python
+	@echo "Fetching the tools that build it ..."
+	@$(BIN)/python -c 'import tomllib; read = tomllib.load(open("pyproject.toml", "rb")); \
+	  print(*read["build-system"]["requires"], *read["project"]["dependencies"], "ninja", "cmake", sep="\n")' > $@.txt
+	@$(PIP) --requirement $@.txt
+	@touch $@
+
+$(INSTALLED): $(VENV)/.tools $(NATIVE)
 	@command -v $${CXX:-c++} >/dev/null || { echo "No C++ compiler: install one (Debian: g++), or set CXX." >&2; exit 1; }
-	@echo "Building the compiled core (a minute the first time) ..."
-	@$(PIP) install 'scikit-build-core>=0.10' 'nanobind>=2.4' ninja cmake
-	@$(PIP) install --no-build-isolation --editable .
+	@echo "Building the compiled core (half a minute the first time) ..."
+	@$(PIP) --no-build-isolation --no-deps --editable .
 	@rm -f $(VENV)/.installed-*
 	@touch $@
 
-# What an extra of pyproject.toml needs, without building the package a second time.
-$(VENV)/.extra-%: pyproject.toml $(INSTALLED)
+# What an extra of pyproject.toml needs, without building the package a second time. It can be fetched while the package
+# is compiled: neither pip call installs what the other does.
+$(VENV)/.libraries-%: $(VENV)/.tools
 	@echo "Installing what [$*] needs ..."
 	@$(BIN)/python -c 'import sys, tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
 	  print(*project["optional-dependencies"][sys.argv[1]], sep="\n")' $* > $@.txt
-	@$(PIP) install --requirement $@.txt
+	@$(PIP) --requirement $@.txt
+	@touch $@
+
+.PRECIOUS: $(VENV)/.libraries-%
+$(VENV)/.extra-%: $(VENV)/.libraries-% $(INSTALLED)
 	@touch $@
 
 # With the libraries of the command line: it shows a report, and ends with a command that can be typed at once.
-demo: $(VENV)/.extra-cli
-	@$(BIN)/python -m stablesketch.demo
+demo:
+	@$(MAKE) --no-print-directory --jobs 2 $(VENV)/.extra-cli
+	@$(COMPILED_ONCE) $(BIN)/python -m stablesketch.demo
 
 cli: $(VENV)/.extra-cli $(VENV)/.extra-monitor
 	@echo "Ready: $(BIN)/stablesketch --help"
@@ -83,10 +103,6 @@ $(VENV)-beam/.ready: pyproject.toml $(VENV)/.extra-test
 	  || { cat $(VENV)-beam/log >&2; exit 1; }
 	@touch $@
 
-# What Python compiles it keeps, whatever the environment says: the tests start hundreds of processes, and every pytest
-# would rewrite nine thousand tests again.
-COMPILED_ONCE := PYTHONDONTWRITEBYTECODE=
-
 test: lint $(VENV)-beam/.ready
 	@$(COMPILED_ONCE) $(BIN)/python -m pytest -q -n auto --dist worksteal
 	@$(COMPILED_ONCE) $(VENV)-beam/bin/python -m pytest -q -n auto --dist worksteal tests/engines/beam
@@ -94,6 +110,11 @@ test: lint $(VENV)-beam/.ready
 test-slow: $(VENV)/.extra-test $(VENV)-beam/.ready
 	@$(COMPILED_ONCE) $(BIN)/python -m pytest -q -n auto --dist worksteal -m slow
 	@$(COMPILED_ONCE) $(VENV)-beam/bin/python -m pytest -q -n auto --dist worksteal tests/engines/beam tests/docs/test_pages_run.py -m slow -k beam
+
+# No distribution has such a Python: CONTRIBUTING.md, "Threads", says how to make one.
+race: $(VENV)/.extra-test
+	@test -n "$(RACE_PYTHON)" || { echo "make race RACE_PYTHON=PATH: a free-threaded Python built with the thread sanitizer" >&2; exit 1; }
+	@RACE_PYTHON=$(RACE_PYTHON) $(BIN)/python -m pytest -q tests/native/thread_sanitizer.py
 
 # Every warning is an error: a link that leads nowhere, a page that is in no menu, a docstring that cannot be read.
 docs: $(VENV)/.extra-docs

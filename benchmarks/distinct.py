@@ -2,7 +2,7 @@
 
     python benchmarks/distinct.py [--trials 100]
 
-ε = 1, δ = 1e-9, one pair added or removed, streams of any length; sketches of 4, 16 and 64 KB; generated streams, whose
+ε = 1, δ = 1e-9, one pair added or removed, streams of any length; sketches of 4, 16, 64 KiB; generated streams, whose
 key number k occurs 1 + floor(keys/(10 (k + 1))) times. Measured (root mean square of `trials` runs, a tenth as many for
 the peer, whose keys go in one by one):
 

@@ -4,6 +4,7 @@
 
 It runs the command of the README, draws each value with its band, and marks the exact values, which can be shown
 because this text is public. Releases are random: with a new picture, put the table that is printed into the README.
+Beside packages.svg it writes packages-phone.svg, the same in half the width, for the first page of the site on a phone.
 `--data` only writes what the command reads, words.csv and packages.txt, into FOLDER. Needs matplotlib (`make picture`).
 """
 
@@ -35,7 +36,8 @@ COMMAND = (
     "stablesketch release words.csv --key word --by package --groups packages.txt --order 1 "
     "--epsilon 1 --delta 1e-9 -o words.json"
 )
-TITLE = "How many different words does a package use, in effect?"
+TITLE = "How many effectively different words does a package use?"
+NARROW = 4.1  # inches: about as wide as a phone shows it, so that type is as large there as in text
 ALT = (
     "Effective number of words of six packages of Python's standard library: for each the released value, "
     "its 95% interval as a band, and the exact value as a tick, most of them inside the band."
@@ -55,9 +57,9 @@ def write_words(folder: Path) -> None:
 
 
 @in_style
-def draw(released: Mapping[str, SimpleNamespace], exact: Mapping[str, float]) -> Figure:
+def draw(released: Mapping[str, SimpleNamespace], exact: Mapping[str, float], *, narrow: bool = False) -> Figure:
     ordered = sorted(released, key=lambda package: -released[package].value)
-    figure, (axes,) = canvas(WIDTH, 3.7)
+    figure, (axes,) = canvas(NARROW, 4.4) if narrow else canvas(WIDTH, 3.7)
     for place, package in enumerate(ordered):
         one = released[package]
         axes.plot([one.low, one.high], [place, place], color=SKY, linewidth=11, solid_capstyle="butt", zorder=2)
@@ -66,14 +68,17 @@ def draw(released: Mapping[str, SimpleNamespace], exact: Mapping[str, float]) ->
         axes.annotate(f"{one.value:,.0f}", (one.high, place), xytext=(9, 0), textcoords="offset points", va="center")
     axes.set_yticks(range(len(ordered)), ordered)
     axes.set_ylim(len(ordered) - 0.4, -0.6)
-    axes.set_xlim(0.0, 1.12 * max(one.high for one in released.values()))
+    axes.set_xlim(0.0, (1.25 if narrow else 1.12) * max(one.high for one in released.values()))
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     axes.grid(axis="y", visible=False)
-    for height, colour, text in ((0.9, BLUE, "● released, in its 95% interval"), (0.78, VERMILION, "| exact")):
-        axes.text(0.02, height, text, color=colour, transform=axes.transAxes, fontsize=12)
-    axes.set_xlabel("Hill number of order 1; ε = 1, δ = 1e-9 for the whole table", fontsize=10.5, color=GREY)
-    titled(figure, TITLE)
+    released_as = "● released, in its\n    95% interval" if narrow else "● released, in its 95% interval"
+    for height, colour, text in ((0.98, BLUE, released_as), (0.81 if narrow else 0.86, VERMILION, "| exact")):
+        axes.text(0.02, height, text, color=colour, transform=axes.transAxes, fontsize=12, va="top")
+    between = "\n" if narrow else " "
+    about = f"Hill number of order 1;{between}ε = 1, δ = 1e-9 for the whole table"
+    axes.set_xlabel(about, fontsize=12 if narrow else 10.5, color=GREY)
+    titled(figure, TITLE.replace("different ", "different\n") if narrow else TITLE)
     return figure
 
 
@@ -90,9 +95,10 @@ def main() -> None:
             run(shlex.split(COMMAND)[1:])
             released = {one["group"]: SimpleNamespace(**one) for one in json.loads(Path("words.json").read_text())}
             exact = ss.exact("words.csv", ss.Hill(1), key="word", by="package")
-    figure = draw(released, {name: exact[name].value for name in PACKAGES})
-    options.output.write_bytes(picture_bytes(figure, options.output, TITLE, ALT))
-    print(f"{options.output}: {options.output.stat().st_size:,} bytes")
+    true = {name: exact[name].value for name in PACKAGES}
+    for path, narrow in ((options.output, False), (options.output.with_stem(f"{options.output.stem}-phone"), True)):
+        path.write_bytes(picture_bytes(draw(released, true, narrow=narrow), path, TITLE, ALT))
+        print(f"{path}: {path.stat().st_size:,} bytes")
 
 
 if __name__ == "__main__":

@@ -62,10 +62,13 @@ def measure(plan: ss.Plan) -> Measured:
 
     def rate(keys: np.ndarray) -> float:
         table = pa.table({"k0": keys, "v": rng.integers(1, 6, len(keys))})
-        collector = plan.open(key)
-        begin = time.process_time()
-        pour(table.to_batches(max_chunksize=100_000), collector, keys=1)
-        return (time.process_time() - begin) / len(keys)
+        rounds = []
+        for _ in range(3):  # the first one fills caches and tables
+            collector = plan.open(key)
+            begin = time.process_time()
+            pour(table.to_batches(max_chunksize=100_000), collector, keys=1)
+            rounds.append((time.process_time() - begin) / len(keys))
+        return min(rounds)
 
     repeated, distinct = rate(zipf), rate(rng.integers(0, 2**62, 1 << 22))
     names = [(f"group {i}",) for i in range(1000)]
@@ -103,7 +106,7 @@ def measure(plan: ss.Plan) -> Measured:
     for one in ready[1:]:
         one.release()
     released = (time.process_time() - begin) / (len(ready) - 1)
-    shape = f"{plan.entries_per_key} of {plan.size:,} entries a key"
+    shape = f"{plan.entries_per_key} of {plan.size:,} entries per key"
     return Measured(
         shape, repeated, distinct, grouped, opened, stored, read, merged, released, message, resident,
     )  # fmt: skip

@@ -16,6 +16,7 @@ import os
 import platform
 import shutil
 import sys
+import textwrap
 import time
 from pathlib import Path
 
@@ -64,7 +65,7 @@ def save(output: Path, rows: list[Row], about: str) -> None:
     rows = read(table)
     draw(rows, output / "images" / "performance.svg")
     if page.exists():
-        paste(page, "results", f"{markdown(rows)}\n\n{about}")
+        paste(page, "results", f"{markdown(rows)}\n\n{textwrap.fill(about, 100)}")
         if platform.machine() == "x86_64" and shutil.which("objdump"):
             paste(page, "instructions", speed_instructions.markdown())
 

@@ -58,7 +58,7 @@ def against(name: str, keys: NDArray[np.int64] | pa.Array, scale: Scale, target:
     for error, goal, stretch in ((0.01, target.one_percent, target.one_percent_stretch), (None, None, None)):
         plan = planned(error)
         told = f"released within {error:.0%}" if error else "released by the default plan"
-        ours[f"{name}, {told}, {plan.entries_per_key} a key"] = (
+        ours[f"{name}, {told}, {plan.entries_per_key} per key"] = (
             lambda tier, plan=plan: releasing(tier, plan, keys, values, threads=THREADS),  # type: ignore[misc]
             goal,
             stretch,

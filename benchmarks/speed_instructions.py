@@ -1,17 +1,17 @@
-"""What eight variates cost the AVX-512 tier in instructions, counted in the compiled loops themselves.
+"""What eight variates cost the AVX-512 tier in instructions, counted in the compiled loop itself.
 
     python benchmarks/speed_instructions.py
 
-Needs objdump (binutils, which comes with the compiler). The loops are those for p from 1/3 and light weights: one has
-the AES rounds, one the polynomial, and eight variates are one register of 512 bits in each. Instructions that a forward
-jump can skip are left out: those are for X outside the window.
+Needs objdump (binutils, which comes with the compiler). The loop is that for p from 1/3 and light weights: a
+turn adds eight variates, one register of 512 bits. Instructions that a forward jump can skip are left out: those are
+for X outside the window.
 """
 
 from __future__ import annotations
 
 import re
 import subprocess
-from collections import defaultdict
+from collections import Counter
 from dataclasses import dataclass
 
 from stablesketch import _native
@@ -26,7 +26,7 @@ class Instruction:
     operands: str
 
 
-# (what it is for, pattern of "name operands", vector operations of each: all of them run on ports 0 and 5)
+# (what it is for, pattern of "name operands", vector operations of each: each takes one of two places a cycle)
 KINDS: list[tuple[str, str, int]] = [
     ("AES rounds", r"vaesenc", 1),
     ("rows of the table: loads", r"vmov[au]p[ds] .*\(%\w+,%\w+,2\),%zmm", 0),
@@ -81,28 +81,23 @@ def always_run(body: list[Instruction]) -> list[Instruction]:
     return kept
 
 
-def counted() -> list[tuple[str, float, float]]:
+def counted() -> list[tuple[str, int, int]]:
     """(what for, instructions, vector operations) for eight variates."""
-    code = disassembled()
-    aes, polynomial = loops(code, r"vaesenclast .*%zmm"), loops(code, r"vperm[it]2pd .*%zmm")
-    for pair in zip(aes, polynomial, strict=True):
-        kept = [always_run(body) for body in pair]
-        # 2^5 bins an octave, so offsets are doubled (native/kernel_avx512.cpp); two limbs.
-        doubled = any(re.search(r"\(%\w+,%\w+,2\),%zmm", i.operands) for i in kept[1])
-        if doubled and sum(i.name == "vpmadd52luq" for i in kept[1]) == 2:
+    for body in loops(disassembled(), r"vpmadd52luq .*%zmm"):
+        kept = always_run(body)
+        # 2^5 bins an octave, so offsets are doubled (native/kernel_avx512.cpp); two limbs; one group in a turn.
+        doubled = any(re.search(r"\(%\w+,%\w+,2\),%zmm", i.operands) for i in kept)
+        count = Counter(i.name for i in kept)
+        if doubled and count["vpmadd52luq"] == 2 and count["vaesenclast"] == 1:
             break
     else:
-        raise SystemExit("The loops of the AVX-512 tier are not what this script expects.")
-    instructions: defaultdict[str, float] = defaultdict(float)
-    operations: defaultdict[str, float] = defaultdict(float)
-    for body, mark, each in zip(kept, ("vaesenclast", "vperm[it]2pd"), (1, 4), strict=True):
-        registers = (
-            sum(bool(re.match(mark, i.name)) for i in body) / each
-        )  # registers of eight variates in one turn of the loop
-        for i in body:
-            name, _, cost = next(kind for kind in KINDS if re.match(kind[1], f"{i.name} {i.operands}"))
-            instructions[name] += 1 / registers
-            operations[name] += cost / registers
+        raise SystemExit("The loop of the AVX-512 tier is not what this script expects.")
+    instructions: Counter[str] = Counter()
+    operations: Counter[str] = Counter()
+    for i in kept:
+        name, _, cost = next(kind for kind in KINDS if re.match(kind[1], f"{i.name} {i.operands}"))
+        instructions[name] += 1
+        operations[name] += cost
     order = list(dict.fromkeys(name for name, _, _ in KINDS))
     return [(name, instructions[name], operations[name]) for name in order if instructions[name]]
 
@@ -110,8 +105,8 @@ def counted() -> list[tuple[str, float, float]]:
 def markdown() -> str:
     rows = counted()
     total = ("together", sum(row[1] for row in rows), sum(row[2] for row in rows))
-    lines = [f"| {name} | {each:.3g} | {vector:.3g} |" for name, each, vector in [*rows, total]]
-    return "\n".join(["| for eight variates | instructions | on ports 0 and 5 |", "|---|---|---|", *lines])
+    lines = [f"| {name} | {each} | {vector} |" for name, each, vector in [*rows, total]]
+    return "\n".join(["| for eight variates | instructions | operations on 512 bits |", "|---|---|---|", *lines])
 
 
 if __name__ == "__main__":

@@ -75,7 +75,7 @@ class Stream:
         return int(connection.sql(f"select count(*) from read_parquet('{self.path}')").fetchall()[0][0])
 
     def truths(self, statistic: Statistic) -> list[float]:
-        ((_, truths, _, _),) = exact_values(str(self.path), statistic, Columns(("key",), "value"), Input(), "error")
+        ((_, truths, *_),) = exact_values(str(self.path), statistic, Columns(("key",), "value"), Input(), "error")
         return [float(truth) for truth in truths]
 
     def exact(self, statistic: Statistic) -> float:

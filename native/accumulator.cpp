@@ -10,21 +10,6 @@ constexpr double worthwhile = 0.13;  // below it the table compresses by less th
 // A digit takes 2^31 additions of 32 bits, a block makes at most 300 to each: settle long before.
 constexpr std::size_t blocks_between_settling = 4096;
 
-// Adds up some weights; whether all are in 1..highest. Without comparisons or arithmetic shifts, which the least
-// processors lack for vectors of 64-bit integers.
-bool sum_weights(const std::int64_t* weights, std::size_t n, std::int64_t highest, Accumulator::Added& sum) {
-    std::uint64_t upper = 0, lower = 0, signs = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        const auto v = static_cast<std::uint64_t>(weights[i]), flipped = v ^ (std::uint64_t(1) << 63);
-        upper += flipped >> 32;
-        lower += flipped & 0xffffffff;
-        signs |= (v - 1) | (static_cast<std::uint64_t>(highest) - v);  // one is negative if v is outside
-    }
-    sum.high += static_cast<std::int64_t>(upper - (static_cast<std::uint64_t>(n) << 31));
-    sum.low += static_cast<std::int64_t>(lower);
-    return signs >> 63 == 0;
-}
-
 // work(0), ..., work(count - 1), each in a thread of its own.
 template <class Work>
 void in_threads(std::size_t count, Work&& work) {
@@ -66,16 +51,23 @@ Accumulator::Added Accumulator::add(const std::uint64_t* fingerprints, const std
             const std::size_t few = start + count - at < Evicted::capacity ? start + count - at : Evicted::capacity;
             const std::uint64_t* keys = fingerprints + at;
             const std::int64_t* own = weights ? weights + at : nullptr;
-            if (own && !sum_weights(own, few, highest, added) && highest > 0) {
-                for (std::size_t i = few; i-- > 0;)
-                    if (own[i] < 1 || own[i] > highest) added.outside = static_cast<std::int64_t>(at + i);
-                return added;
+            bool ones = false;
+            if (own) {
+                const WeightSum sum = tier_.sum_weights(own, few, highest);
+                if (!sum.inside && highest > 0) {
+                    for (std::size_t i = few; i-- > 0;)
+                        if (own[i] < 1 || own[i] > highest) added.outside = static_cast<std::int64_t>(at + i);
+                    return added;
+                }
+                added.high += sum.high;
+                added.low += sum.low;
+                ones = sum.ones;
             }
             if (past) {
-                push_all(keys, own, few, sign);
+                push_all(keys, ones ? nullptr : own, few, sign);
                 continue;
             }
-            hits += tier_.fold_add(fold_.table(), keys, own, few, sign, *evicted_);
+            hits += tier_.fold_add(fold_.table(), keys, own, ones, few, sign, *evicted_);
             push_all(evicted_->key, evicted_->weight, evicted_->count, 1);
         }
         if (!past) watch_.saw(hits, count);
@@ -127,10 +119,10 @@ void Accumulator::drain_part(const std::vector<Accumulator*>& together, std::siz
         if (++out.count == Evicted::capacity) push();
     };
     const std::size_t lines = self.fold_.lines();
-    Fold& from = alike ? together[0]->fold_ : self.fold_;
-    const std::size_t begin = alike ? lines * i / count : 0, end = alike ? lines * (i + 1) / count : lines;
-    if (alike) from.join(others, begin, end, take);
-    from.drain(begin, end, [&](const FoldLine& line, int k) { take(line.key[k], line.weight[k]); });
+    if (alike)
+        together[0]->fold_.drain_with(others, lines * i / count, lines * (i + 1) / count, take);
+    else
+        self.fold_.drain_with({}, 0, lines, take);
     push();
 }
 

@@ -6,6 +6,9 @@ namespace nb = nanobind;
 void bind_entries(nb::module_& m);
 void bind_fold(nb::module_& m);
 void bind_keys(nb::module_& m);
+void bind_mixture(nb::module_& m);
+void bind_lines(nb::module_& m);
+void bind_noisy_law(nb::module_& m);
 void bind_registers(nb::module_& m);
 void bind_table(nb::module_& m);
 
@@ -15,6 +18,9 @@ NB_MODULE(_native, m) {
     bind_entries(m);
     bind_fold(m);
     bind_keys(m);
+    bind_mixture(m);
+    bind_lines(m);
+    bind_noisy_law(m);
     bind_registers(m);
     bind_table(m);
 }

@@ -50,12 +50,13 @@ struct Evicted {  // what one call of a fold loop pushed out of the table: at mo
 };
 
 // Adds n <= Evicted::capacity keys with weights sign * weights[i] (1 each if null); returns how many were in the table.
-using FoldAdd = std::size_t (*)(const FoldTable&, const std::uint64_t* keys, const std::int64_t* weights, std::size_t n,
-                                std::int64_t sign, Evicted& out);
-std::size_t fold_add_plain(const FoldTable&, const std::uint64_t*, const std::int64_t*, std::size_t, std::int64_t,
+// `ones` says that all these weights are known to be 1.
+using FoldAdd = std::size_t (*)(const FoldTable&, const std::uint64_t* keys, const std::int64_t* weights, bool ones,
+                                std::size_t n, std::int64_t sign, Evicted& out);
+std::size_t fold_add_plain(const FoldTable&, const std::uint64_t*, const std::int64_t*, bool, std::size_t, std::int64_t,
                            Evicted&);
 #if defined(__x86_64__)
-std::size_t fold_add_avx2(const FoldTable&, const std::uint64_t*, const std::int64_t*, std::size_t, std::int64_t,
+std::size_t fold_add_avx2(const FoldTable&, const std::uint64_t*, const std::int64_t*, bool, std::size_t, std::int64_t,
                           Evicted&);
 #endif
 // The same for keys of groups; weights must be positive.
@@ -84,22 +85,24 @@ class FoldOf {
     // Empties some lines. Different lines may be drained by different threads.
     template <class Take>  // take(line, slot)
     void drain(std::size_t begin, std::size_t end, Take&& take) {
-        for (std::size_t i = begin; i < end; ++i) {
-            Line& line = table_.lines[i];
-            bool used = false;
-            for (int k = 0; k < Line::slots; ++k) {
-                if (line.weight[k] == 0) continue;
-                take(line, k);
-                used = true;
-            }
-            if (used) line = Line{};  // what was never touched stays so
-        }
+        for (std::size_t i = begin; i < end; ++i) empty(table_.lines[i], take);
     }
 
   private:
     Zeroed<Line> memory_;
 
   protected:
+    template <class Take>
+    static void empty(Line& line, Take&& take) {
+        bool used = false;
+        for (int k = 0; k < Line::slots; ++k) {
+            if (line.weight[k] == 0) continue;
+            take(line, k);
+            used = true;
+        }
+        if (used) line = Line{};  // what was never touched stays so
+    }
+
     TableOf<Line> table_;
 };
 
@@ -109,16 +112,18 @@ class Fold : public FoldOf<FoldLine> {
     // Room for about `rows` keys, within 2^6 to 2^16 lines: 4 KiB to 4 MiB.
     explicit Fold(std::size_t rows) : FoldOf(bits_for(rows), std::int64_t(1) << 61) {}
 
-    // Moves some lines of others with as many lines into those of this table: a key has the same line in all of them,
-    // so it is added up once more. What finds no room goes to take(key, weight).
-    template <class Take>
-    void join(const std::vector<Fold*>& others, std::size_t begin, std::size_t end, Take&& take) {
-        for (Fold* other : others) {
-            std::size_t i = begin;
-            other->drain(begin, end, [&](const FoldLine& line, int k) {
-                while (&line != &other->table_.lines[i]) ++i;
-                if (!put(table_.lines[i], line.key[k], line.weight[k])) take(line.key[k], line.weight[k]);
-            });
+    // Empties some lines of this table and of others with as many lines. A key has the same line in all of them, so it
+    // is added up once more on the way, if this table has room for it.
+    template <class Take>  // take(key, weight)
+    void drain_with(const std::vector<Fold*>& others, std::size_t begin, std::size_t end, Take&& take) {
+        const auto out = [&](const FoldLine& line, int k) { take(line.key[k], line.weight[k]); };
+        for (std::size_t i = begin; i < end; ++i) {
+            FoldLine& own = table_.lines[i];
+            for (Fold* other : others)
+                empty(other->table_.lines[i], [&](const FoldLine& line, int k) {
+                    if (!put(own, line.key[k], line.weight[k])) out(line, k);
+                });
+            empty(own, out);
         }
     }
 

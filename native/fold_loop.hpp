@@ -76,6 +76,11 @@ std::size_t fold_loop(const TableOf<Line>& table, const std::uint64_t* keys, con
     std::size_t misses = 0;
     Line* lines[2 * ahead];  // of the keys that are next, in turns
     const auto ask = [&](std::size_t start) {
+        // The rows of the next call come from far away, while this one waits for lines of the table.
+        for (std::size_t i = start; i < start + ahead; i += 8) {
+            __builtin_prefetch(keys + i + Evicted::capacity, 0, 2);
+            if (weights) __builtin_prefetch(weights + i + Evicted::capacity, 0, 2);
+        }
         for (std::size_t i = start; i < start + ahead && i < n; ++i) {
             lines[i % (2 * ahead)] = line_of(table, keys[i], codes[i]);
             __builtin_prefetch(lines[i % (2 * ahead)], 1);
@@ -105,11 +110,11 @@ std::size_t fold_loop(const TableOf<Line>& table, const std::uint64_t* keys, con
     return n - misses;
 }
 
-inline std::size_t fold_add(const FoldTable& table, const std::uint64_t* keys, const std::int64_t* weights,
+inline std::size_t fold_add(const FoldTable& table, const std::uint64_t* keys, const std::int64_t* weights, bool ones,
                             std::size_t n, std::int64_t sign, Evicted& out) {
     out.count = 0;
-    return weights ? fold_loop<true>(table, keys, weights, NoCodes{}, n, sign, out)
-                   : fold_loop<false>(table, keys, weights, NoCodes{}, n, sign, out);
+    return weights && !ones ? fold_loop<true>(table, keys, weights, NoCodes{}, n, sign, out)
+                            : fold_loop<false>(table, keys, weights, NoCodes{}, n, sign, out);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "fold.hpp"
 #include "registers.hpp"
 #include "stable_table.hpp"
+#include "weight_sum.hpp"
 
 namespace stablesketch {
 
@@ -55,6 +56,7 @@ struct Tier {
     AddBlock add_block;
     FoldAdd fold_add;
     Encrypt encrypt;
+    SumWeights sum_weights;
 };
 
 // The tiers this machine can run, best first; "plain" is always the last.

@@ -1,8 +1,10 @@
 // AVX-512 with VAES: four AES blocks, and so eight variates, to a register. Lanes hold four keys times two entries, so
 // a pair of entries keeps its sums in registers over the whole block.
 //
-// What bounds the loops are two ports for arithmetic on 512 bits, and loads: one a cycle where they fill a register of
-// 512 bits, two where they are short. Every step is written for few of both (docs/performance.md has the count).
+// What bounds the loop is that two operations on 512 bits can start in a cycle, and one load of 512 bits. Every step is
+// written for few of both (docs/performance.md has the count). From the key to the sum is a chain of some 150 cycles,
+// far more than a processor looks ahead, so the loop works on six groups of eight variates at once, each in another
+// stage: what a stage needs was ready one turn before.
 #include "kernel.hpp"
 
 #if defined(__x86_64__)
@@ -15,7 +17,6 @@
 namespace stablesketch {
 namespace {
 
-constexpr std::size_t chains = 4;  // of AES at once
 // A byte that AES substitutes by zero: a half of the block made of it adds nothing to the columns of the first round.
 constexpr char no_byte = 0x52;
 
@@ -56,8 +57,8 @@ void gather(Lanes& lanes, const KernelJob& job, const std::uint64_t* fingerprint
     const __m512i twice = _mm512_setr_epi64(0, 0, 1, 1, 2, 2, 3, 3), none = _mm512_set1_epi8(no_byte);
     const __m512i whiten =
         _mm512_broadcast_i32x4(_mm_load_si128(reinterpret_cast<const __m128i*>(job.key->round_key[0])));
-    for (std::size_t i = 0; i < (count + 15) / 16 * 16; i += 4) {  // whole turns of `draw`; weight 0 adds nothing
-        const auto some = static_cast<__mmask8>(i + 4 <= count ? 15 : i < count ? (1 << (count - i)) - 1 : 0);
+    for (std::size_t i = 0; i < count; i += 4) {  // whole groups: a weight of 0 adds nothing
+        const auto some = static_cast<__mmask8>(i + 4 <= count ? 15 : (1 << (count - i)) - 1);
         const __m512i key = _mm512_castsi256_si512(_mm256_maskz_loadu_epi64(some, lanes.key + i));
         const __m512i weight = _mm512_castsi256_si512(_mm256_maskz_loadu_epi64(some, lanes.size + i));
         const __m512i block = _mm512_mask_xor_epi64(none, 0x55, _mm512_permutexvar_epi64(twice, key), whiten);
@@ -66,48 +67,31 @@ void gather(Lanes& lanes, const KernelJob& job, const std::uint64_t* fingerprint
     }
 }
 
-// What the second half of the work needs of a pair of entries, for the whole block, and room to read one group too far.
+// What the later stages need of a group. Offsets go through memory and are read two turns later: taken out of a
+// register one by one they would need the very ports that are the bottleneck, and read back at once they would wait for
+// the store.
 struct Drawn {
-    alignas(64) std::uint64_t bits[2 * block_keys];        // as encrypted: the sign is in them
-    alignas(64) std::uint64_t offset[2 * block_keys + 8];  // of the row: 2^(10 - B) for a row, and half of that
-    alignas(64) double s[2 * block_keys + 8];              // t less the centre of its bin, negative on the lower side
-    alignas(64) double s2[2 * block_keys];                 // its square
+    alignas(64) std::uint64_t bits[8];    // as encrypted: the sign is in them
+    alignas(64) std::uint64_t offset[8];  // of the row: 2^(10 - B) for a row, and half of that
+    alignas(64) double s[8];              // t less the centre of its bin, negative on the lower side
 };
 
-// Four chains of AES at once: a round takes three cycles to come back, and a new one can start every cycle. Meanwhile
-// the other port turns bits into rows. Offsets go through memory and are read much later: taken out of a register one
-// by one they would need the very ports that are the bottleneck, and read back at once they would wait for the store.
-//
-// The first round of AES is linear once the bytes are substituted, and fingerprint and entry are different bytes. So
-// what each gives is computed once for all entries (Lanes) and once for all keys (`entry`); here they are only added.
 template <int B>
-inline void draw(const Lanes& lanes, const __m512i (&round_key)[11], __m512i entry, Drawn& drawn) {
+inline void place(__m512i u, Drawn& drawn) {
     const __m512i one = _mm512_set1_epi64(1), sign = _mm512_set1_epi64(static_cast<long long>(std::uint64_t(1) << 63));
     const __m512i below_sign = _mm512_set1_epi64(0x7fffffffffffffffLL);
     const __m512i bin = _mm512_set1_epi64(-(1LL << (52 - B))), half = _mm512_set1_epi64(1LL << (51 - B));
     // Bits 42 to 57 are half a bin, the bin and six bits of the exponent, with zeros below; bit 63 is the side.
     const __m512i windows = _mm512_set1_epi64(42 | 50 << 8 | 63 << 16);
-    for (std::size_t g = 0; g < lanes.groups; g += chains) {
-        __m512i u[chains];
-        for (std::size_t i = 0; i < chains; ++i)
-            u[i] = _mm512_xor_si512(_mm512_load_si512(lanes.started + 8 * (g + i)), entry);
-        for (int r = 2; r < 10; ++r)
-            for (std::size_t i = 0; i < chains; ++i) u[i] = _mm512_aesenc_epi128(u[i], round_key[r]);
-        for (std::size_t i = 0; i < chains; ++i) {
-            u[i] = _mm512_aesenclast_epi128(u[i], round_key[10]);
-            _mm512_store_si512(drawn.bits + 8 * (g + i), u[i]);
-            // t = double(2m + 1), with the side as its sign.
-            const __m512i twice = _mm512_add_epi64(u[i], u[i]);
-            const __m512i m = _mm512_ternarylogic_epi64(twice, one, below_sign, 0xa8);  // (a|b)&c
-            const __m512i t =
-                _mm512_ternarylogic_epi64(_mm512_castpd_si512(_mm512_cvtepi64_pd(m)), twice, sign, 0xf8);  // a|(b&c)
-            const __m512i centre = _mm512_ternarylogic_epi64(t, bin, half, 0xea);                          // (a&b)|c
-            _mm512_store_si512(drawn.offset + 8 * (g + i), _mm512_multishift_epi64_epi8(windows, centre));
-            const __m512d s = _mm512_sub_pd(_mm512_castsi512_pd(t), _mm512_castsi512_pd(centre));
-            _mm512_store_pd(drawn.s + 8 * (g + i), s);
-            _mm512_store_pd(drawn.s2 + 8 * (g + i), _mm512_mul_pd(s, s));
-        }
-    }
+    _mm512_store_si512(drawn.bits, u);
+    // t = double(2m + 1), with the side as its sign.
+    const __m512i twice = _mm512_add_epi64(u, u);
+    const __m512i m = _mm512_ternarylogic_epi64(twice, one, below_sign, 0xa8);  // (a|b)&c
+    const __m512i t =
+        _mm512_ternarylogic_epi64(_mm512_castpd_si512(_mm512_cvtepi64_pd(m)), twice, sign, 0xf8);  // a|(b&c)
+    const __m512i centre = _mm512_ternarylogic_epi64(t, bin, half, 0xea);                          // (a&b)|c
+    _mm512_store_si512(drawn.offset, _mm512_multishift_epi64_epi8(windows, centre));
+    _mm512_store_pd(drawn.s, _mm512_sub_pd(_mm512_castsi512_pd(t), _mm512_castsi512_pd(centre)));
 }
 
 inline __m512d madd(__m512d a, __m512d b, __m512d c) { return _mm512_add_pd(a, _mm512_mul_pd(b, c)); }
@@ -115,25 +99,36 @@ inline __m512d madd(__m512d a, __m512d b, __m512d c) { return _mm512_add_pd(a, _
 // The polynomials are evaluated while their rows are being turned from one row a register to one coefficient a
 // register: each level halves what is left to turn. First level: c0 + c1 s, c2 + c3 s, c4 + c5 s, c6 + c7 s, in this
 // order, of lanes 2i and 2i + 1 by turns.
-template <int B>
-inline __m512d first_level(const char* rows, const Drawn& drawn, std::size_t g, std::size_t i) {
+template <int B, int i>
+inline __m512d first_level(const char* rows, const Drawn& drawn, __m512d s) {
     const auto row = [&](std::size_t lane) {
-        return _mm512_load_pd(reinterpret_cast<const double*>(rows + (drawn.offset[8 * g + lane] << (B - 4))));
+        return _mm512_load_pd(reinterpret_cast<const double*>(rows + (drawn.offset[lane] << (B - 4))));
     };
     const __m512d a = row(2 * i), b = row(2 * i + 1);
-    return madd(_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b),
-                _mm512_broadcast_f64x2(_mm_load_pd(drawn.s + 8 * g + 2 * i)));
+    return madd(_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b), _mm512_shuffle_f64x2(s, s, 0x55 * i));
+}
+
+template <int B>
+inline void first_levels(const char* rows, const Drawn& drawn, __m512d (&c)[4]) {
+    const __m512d s = _mm512_load_pd(drawn.s);
+    c[0] = first_level<B, 0>(rows, drawn, s);
+    c[1] = first_level<B, 1>(rows, drawn, s);
+    c[2] = first_level<B, 2>(rows, drawn, s);
+    c[3] = first_level<B, 3>(rows, drawn, s);
 }
 
 // Second level, of half a group: the lower four coefficients of four lanes, then the upper four.
-inline __m512d second_level(__m512d a, __m512d b, const double* s2) {
+inline __m512d second_level(__m512d a, __m512d b, __m512d s2) {
     const __m512i evens = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13),
                   odds = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
-    return madd(_mm512_permutex2var_pd(a, evens, b), _mm512_permutex2var_pd(a, odds, b),
-                _mm512_broadcast_f64x4(_mm256_load_pd(s2)));
+    return madd(_mm512_permutex2var_pd(a, evens, b), _mm512_permutex2var_pd(a, odds, b), s2);
 }
 
-inline __m512d third_level(__m512d a, __m512d b, __m512d s2) {
+// The second and the third level: |x| of the group.
+inline __m512d last_levels(const Drawn& drawn, const __m512d (&c)[4]) {
+    const __m512d s = _mm512_load_pd(drawn.s), s2 = _mm512_mul_pd(s, s);
+    const __m512d a = second_level(c[0], c[1], _mm512_shuffle_f64x2(s2, s2, 0x44));
+    const __m512d b = second_level(c[2], c[3], _mm512_shuffle_f64x2(s2, s2, 0xee));
     return madd(_mm512_shuffle_f64x2(a, b, 0x44), _mm512_shuffle_f64x2(a, b, 0xee), _mm512_mul_pd(s2, s2));
 }
 
@@ -220,33 +215,51 @@ void run(const KernelJob& job, const Lanes& lanes, int limb_size) {
     const std::uint64_t bias = lanes.total << (limb_size - 1);
     const auto add_rest = lanes.any_weight < 2048 ? add_light_outliers : add_outliers;
     const __m512i negated = _mm512_set1_epi64(static_cast<long long>(std::uint64_t(lanes.negative) << 63));
-    Drawn drawn;
     Outliers even, odd;
-    // The group after the last is read, and not used: any row will do.
-    const std::size_t drawn_lanes = (lanes.groups + chains - 1) / chains * chains * 8;
-    for (std::size_t i = drawn_lanes; i < drawn_lanes + 8; ++i) drawn.offset[i] = 1 << (9 - B), drawn.s[i] = 0.0;
 
-    for (std::uint32_t j = 0; j < job.pairs; ++j) {
+    // The next group of the block, and after its last one the first of the next pair of entries. The first round of AES
+    // is linear once the bytes are substituted, and fingerprint and entry are different bytes. So what each gives is
+    // computed once for all entries (Lanes) and once for all keys (`entry`); here they are only added.
+    std::uint32_t next_pair = 0;
+    std::size_t next_group = 0;
+    const auto entry_of = [&](std::uint32_t j) {
         const __m512i name = _mm512_set1_epi64(static_cast<long long>(std::uint64_t(job.domain) << 32 | j));
         const __m512i block = _mm512_mask_xor_epi64(_mm512_set1_epi8(no_byte), 0xaa, name, round_key[0]);
-        draw<B>(lanes, round_key, _mm512_aesenc_epi128(block, round_key[1]), drawn);
+        return _mm512_aesenc_epi128(block, round_key[1]);
+    };
+    __m512i entry = entry_of(0);
+    const auto encrypt_next = [&] {
+        __m512i u = _mm512_xor_si512(_mm512_load_si512(lanes.started + 8 * next_group), entry);
+        if (++next_group == lanes.groups) [[unlikely]] {
+            next_group = 0;
+            entry = entry_of(++next_pair);
+        }
+        for (int r = 2; r < 10; ++r) u = _mm512_aesenc_epi128(u, round_key[r]);
+        return _mm512_aesenclast_epi128(u, round_key[10]);
+    };
+
+    // Five groups are ahead of the one that is added: encrypted, placed, waiting, in the first level, in the last ones.
+    constexpr std::size_t ring = 8;
+    Drawn drawn[ring];
+    for (std::size_t i = 0; i < 4; ++i) place<B>(encrypt_next(), drawn[i]);
+    __m512i encrypted = encrypt_next();
+    __m512d c[4];
+    first_levels<B>(rows, drawn[0], c);
+    __m512d ready = last_levels(drawn[0], c);
+    first_levels<B>(rows, drawn[1], c);
+    std::size_t at = 0;
+    for (std::uint32_t j = 0; j < job.pairs; ++j) {
         __m512i sum[limbs];
         for (int l = 0; l < limbs; ++l) sum[l] = _mm512_setzero_si512();
         even.count = odd.count = 0;
-        // From a row to the sum is a long chain, and the processor looks ahead by little more than one group. So the
-        // first level of the next group is written into the gaps of this one.
-        __m512d c[4];
-        for (std::size_t i = 0; i < 4; ++i) c[i] = first_level<B>(rows, drawn, 0, i);
-        for (std::size_t g = 0; g < lanes.groups; ++g) {
-            const __m512d lower = second_level(c[0], c[1], drawn.s2 + 8 * g);
-            const __m512d upper = second_level(c[2], c[3], drawn.s2 + 8 * g + 4);
-            c[0] = first_level<B>(rows, drawn, g + 1, 0);
-            c[1] = first_level<B>(rows, drawn, g + 1, 1);
-            const __m512d x = third_level(lower, upper, _mm512_load_pd(drawn.s2 + 8 * g));
-            c[2] = first_level<B>(rows, drawn, g + 1, 2);
-            c[3] = first_level<B>(rows, drawn, g + 1, 3);
+        for (std::size_t g = 0; g < lanes.groups; ++g, ++at) {
+            place<B>(encrypted, drawn[(at + 4) % ring]);
+            const __m512d x = ready;
+            ready = last_levels(drawn[(at + 1) % ring], c);
+            first_levels<B>(rows, drawn[(at + 2) % ring], c);
+            encrypted = encrypt_next();
 
-            const __m512i u = _mm512_load_si512(drawn.bits + 8 * g), w = _mm512_load_si512(lanes.weight + 8 * g);
+            const __m512i u = _mm512_load_si512(drawn[at % ring].bits), w = _mm512_load_si512(lanes.weight + 8 * g);
             const __mmask8 inside = _mm512_cmp_pd_mask(x, limit, _CMP_LT_OQ);
             __m512d left = _mm512_castsi512_pd(
                 _mm512_maskz_ternarylogic_epi64(inside, _mm512_castpd_si512(x), u, sign_bit, 0x78));  // a ^ (b & c)

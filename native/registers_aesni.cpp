@@ -24,7 +24,11 @@ void encrypt_aesni(const Aes128& key, std::uint32_t domain, const std::uint64_t*
             _mm_storeu_si128(reinterpret_cast<__m128i*>(bits + 2 * (i + k)),
                              _mm_aesenclast_si128(chain[k], round_key[10]));
     }
-    encrypt_plain(key, domain, fingerprints + i, n - i, bits + 2 * i);
+    if (i == n) return;
+    std::uint64_t last[chains] = {}, last_bits[2 * chains];  // one more turn, partly of nothing
+    for (std::size_t k = i; k < n; ++k) last[k - i] = fingerprints[k];
+    encrypt_aesni(key, domain, last, chains, last_bits);
+    for (std::size_t k = 2 * i; k < 2 * n; ++k) bits[k] = last_bits[k - 2 * i];
 }
 
 }  // namespace stablesketch

@@ -27,7 +27,11 @@ void encrypt_avx512(const Aes128& key, std::uint32_t domain, const std::uint64_t
         for (int k = 0; k < chains; ++k)
             _mm512_storeu_si512(bits + 2 * (i + 4 * k), _mm512_aesenclast_epi128(chain[k], round_key[10]));
     }
-    encrypt_aesni(key, domain, fingerprints + i, n - i, bits + 2 * i);
+    if (i == n) return;
+    std::uint64_t last[4 * chains] = {}, last_bits[8 * chains];  // one more turn, partly of nothing
+    for (std::size_t k = i; k < n; ++k) last[k - i] = fingerprints[k];
+    encrypt_avx512(key, domain, last, 4 * chains, last_bits);
+    for (std::size_t k = 2 * i; k < 2 * n; ++k) bits[k] = last_bits[k - 2 * i];
 }
 
 }  // namespace stablesketch

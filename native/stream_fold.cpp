@@ -38,7 +38,7 @@ void StreamFold<Line>::add(const std::uint64_t* keys, const std::int64_t* weight
             if constexpr (Line::grouped)
                 hits += fold_add_groups(fold_.table(), keys + at, own, codes + at, few, *evicted_);
             else
-                hits += fold_add_(fold_.table(), keys + at, own, few, 1, *evicted_);
+                hits += fold_add_(fold_.table(), keys + at, own, false, few, 1, *evicted_);
             const Evicted& left = *evicted_;
             out_.key.insert(out_.key.end(), left.key, left.key + left.count);
             out_.total.insert(out_.total.end(), left.weight, left.weight + left.count);

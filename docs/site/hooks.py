@@ -71,7 +71,11 @@ def _from_readme(wanted: re.Match[str]) -> str:
     found = re.search(pattern, _text("README.md"), re.DOTALL | re.MULTILINE)
     if found is None:
         raise PluginError(f"The landing page shows {wanted[1]!r} of README.md, which is no longer there.")
-    return found[0].replace("](docs/", "](../")
+    shown = found[0].replace("](docs/", "](../")
+    if wanted[1] == "picture":
+        narrow = shown.replace(".svg)", "-phone.svg)")
+        return f"{shown}{{ .on-wide }}\n{narrow}{{ .on-phone }}"
+    return shown
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:

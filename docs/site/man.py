@@ -43,7 +43,7 @@ def _command(path: str, command: Any) -> Iterator[str]:
         yield from _command(f"{path} {name}", one)
     yield from _options(command)
     if command.epilog:
-        title, *examples = [each.replace(" \\\n  ", " ") for each in _paragraphs(command.epilog)]
+        title, *examples = _paragraphs(command.epilog)
         yield from [".PP", _escaped(title.rstrip(":")) + ":"]
         for example in examples:
             yield from [".PP", ".nf", _escaped(example), ".fi"]

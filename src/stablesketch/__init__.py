@@ -6,7 +6,7 @@
 >>> sketch.estimate().low < 2**0.5 + 2 < sketch.estimate().high * 2
 True
 
-What is named here is imported when it is first used: errors apart, `import stablesketch` itself loads nothing.
+Names are imported when they are first used: `import stablesketch` itself loads only the errors.
 """
 
 import sys
@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from . import errors
+from .after_import import offer_on_frames
 from .errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -46,6 +47,8 @@ from .errors import (
     UnsupportedVersion,
 )
 
+# A name stands three times, and tests hold them together: here for type checkers, in `__all__`, which they understand
+# only as a list that is written out, and in `_LIVE_IN`, by which Python finds it when it is first used.
 if TYPE_CHECKING:
     from . import paper
     from .audit import audit
@@ -187,7 +190,6 @@ class _Package(ModuleType):
         home = next((home for home, names in _LIVE_IN.items() if name in names), None)
         if home is None:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=self)
-        _offer_on_frames()
         module = import_module(f".{home}", __name__)
         return vars(self).setdefault(name, module if name == "paper" else getattr(module, name))
 
@@ -206,11 +208,4 @@ class _Package(ModuleType):
 sys.modules[__name__].__class__ = _Package
 
 
-def _offer_on_frames() -> None:
-    """`df.stablesketch` for frames of libraries that are imported already; nothing is imported for it."""
-    for name in ("pandas", "polars"):
-        if sys.modules.get(name) is not None:
-            import_module(f".{name}", __name__)
-
-
-_offer_on_frames()
+offer_on_frames()

@@ -123,3 +123,51 @@ def deep_octaves(law: NamedLaw) -> tuple[int, int]: ...
 def deep_rows(law: NamedLaw) -> NDArray[np.float64]: ...
 def fine_magnitude(law: NamedLaw, bits: int, more: int, last: int) -> float: ...
 def aes128_encrypt(key: bytes, block: bytes) -> bytes: ...
+def mixture_below(
+    values: NDArray[np.float64],
+    scores: NDArray[np.float64],
+    kind: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    probability: NDArray[np.float64],
+    reach: float,
+    places: NDArray[np.float64],
+    /,
+) -> NDArray[np.float64]: ...
+def mixture_passed(
+    values: NDArray[np.float64],
+    scores: NDArray[np.float64],
+    kind: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    probability: NDArray[np.float64],
+    reach: float,
+    places: NDArray[np.float64],
+    target: float,
+    /,
+) -> tuple[int, float, float]: ...
+def noisy_below(
+    ends: NDArray[np.float64],
+    masses: NDArray[np.float64],
+    released: float,
+    noise: float,
+    values: NDArray[np.float64],
+    /,
+) -> NDArray[np.float64]: ...
+def noisy_solved(
+    ends: NDArray[np.float64],
+    masses: NDArray[np.float64],
+    released: float,
+    noise: float,
+    targets: NDArray[np.float64],
+    low: float,
+    high: float,
+    /,
+) -> NDArray[np.float64]: ...
+
+NO_SECOND: int
+
+def json_texts(
+    lines: bytes, fields: int, ways: list[tuple[int, list[str]]]
+) -> tuple[
+    list[tuple[NDArray[np.uint8], NDArray[np.int32], NDArray[np.uint8]]], int, NDArray[np.int64], NDArray[np.uint8]
+]: ...
+def seconds(ends: NDArray[np.int32], bytes: NDArray[np.uint8], per_second: int) -> NDArray[np.int64]: ...

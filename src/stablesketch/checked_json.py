@@ -25,11 +25,11 @@ class JsonError(ValueError):
 def parsed(text: object, *, finite: bool = True) -> Any:
     """The content of a JSON text. Where not all of it need be `finite`, the ranges of its fields refuse NaN."""
     if not isinstance(text, str):
-        raise JsonError(f"not a text but {type(text).__name__}")
+        raise JsonError(f"expected text, got {type(text).__name__}")
 
     def constant(name: str) -> float:
         if finite:
-            raise JsonError(f"{name} is not a number it can hold")
+            raise JsonError(f"{name} is not a valid JSON number")
         return float(name)
 
     try:
@@ -37,7 +37,7 @@ def parsed(text: object, *, finite: bool = True) -> Any:
     except JsonError:
         raise
     except RecursionError:
-        raise JsonError("it nests too deep") from None
+        raise JsonError("it is nested too deeply") from None
     except ValueError as error:
         raise JsonError(shortened(error.args[0] if error.args else error)) from None
 
@@ -63,7 +63,7 @@ class Fields:
         if name not in self._content:
             if default:
                 return default[0]
-            raise JsonError(f"{self._what} has no {name}")
+            raise JsonError(f"{self._what} lacks {name}")
         return self._content.pop(name)
 
     def number(self, name: str, least: float = -math.inf, most: float = math.inf) -> float:

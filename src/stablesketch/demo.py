@@ -148,7 +148,7 @@ class Report:
         e, d = self._epsilon, self._delta
         self._text(chosen.statistic.headline(release, Subject(noun="words")), bold=True)
         price = f"It costs {e} = {at_most(release.epsilon)}, {d} = {at_most(release.delta, 3)}"
-        self._text(f"{price}. Whoever sees it cannot tell whether any one word is there or not.")
+        self._text(f"{price}. It hardly depends on whether any one word is there or not.")
         truth = hill_number(exact_moment(exact, 0.5), 0.5, exact.total())
         self._text(f"The truth, which nobody would publish, is {truth:,.0f}.")
 
@@ -165,9 +165,9 @@ class Report:
             )
         self._line()
         self._note(
-            "  So many words, all equally frequent, would be as varied. At a low order rare",
-            f"  words count more. {inside} of {len(sketches)} intervals hold the exact value; in the long run 19 of",
-            "  20 do. Such estimates are not private: guard them like the words.",
+            "  A Hill number is how many equally frequent words would be as varied. At a low",
+            f"  order rare words count more. {inside} of {len(sketches)} intervals hold the exact value; in the",
+            "  long run 19 of 20 do. These estimates are not private.",
         )
 
     def memory(self, exact: Counter[str], sketch: Sketch) -> None:

@@ -31,7 +31,7 @@ def write_new(path: Path, content: bytes, *, public: bool = False) -> None:
 
 
 def write_named(argument: str, path: Path, content: bytes, *, public: bool = False) -> None:
-    """As `write_new`, of a path that somebody gave as `argument`: what is wrong with it is said of that."""
+    """As `write_new`, for a path given as `argument`, which errors name."""
     try:
         write_new(path, content, public=public)
     except FileExistsError:
@@ -147,7 +147,7 @@ def lock(handle: int, wait: float | None = None) -> None:
             if error.errno not in (errno.EWOULDBLOCK, errno.EACCES, errno.EINTR):
                 raise
         if time.monotonic() >= end:
-            raise TimeoutError(errno.ETIMEDOUT, "another process, or another part of this one, holds it. Try again")
+            raise TimeoutError(errno.ETIMEDOUT, "locked by another process, or by another part of this one. Try again")
         time.sleep(pause)
         pause = min(2.0 * pause, 0.02)
 

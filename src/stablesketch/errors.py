@@ -33,8 +33,8 @@ HIDDEN = Shown("<hidden>")
 class StablesketchError(Exception):
     """The root of all errors raised on purpose by stablesketch.
 
-    A message may have names in it that came with data; they are shown so that no terminal obeys them. `wording` is the
-    message before its arguments are spelt for Python (wording.py).
+    A message may contain names from the data; they are shown so that no terminal obeys them. `wording` is the message
+    before its arguments are spelt for Python (wording.py).
     """
 
     def __init__(self, message: str = "") -> None:
@@ -62,7 +62,7 @@ class ArgumentTypeError(ArgumentError, TypeError):
 
 
 class DataError(StablesketchError, ValueError):
-    """Data that cannot be read, or are not what was promised. `source`, `row` (from 1) and `column` say where."""
+    """Data that cannot be read, or that break a promise. `source`, `row` (from 1) and `column` say where."""
 
     def __init__(
         self, source: str, problem: str, way_out: str, *, row: int | None = None, column: str | None = None
@@ -109,7 +109,7 @@ class UnsupportedVersion(BlobError):
 
 
 class NegativeTotal(StablesketchError, ValueError):
-    """The net stream has deleted more than it had: no frequency moment exists."""
+    """More was deleted than had been added: no frequency moment exists."""
 
 
 class PlanInfeasible(StablesketchError, ValueError):
@@ -121,7 +121,7 @@ class ReleasedAlready(StablesketchError, RuntimeError):
 
 
 class SecretSpent(ReleasedAlready):
-    """The secret has had its one release, here, in another process, or as a ledger remembers."""
+    """The secret was already used for its one release, here, in another process, or according to a ledger."""
 
 
 class StreamTooShort(StablesketchError, ValueError):
@@ -129,11 +129,11 @@ class StreamTooShort(StablesketchError, ValueError):
 
 
 class ShardMergedTwice(MergeError):
-    """A shard was merged that is already in: its pairs would count twice."""
+    """The shard was already merged: its pairs would count twice."""
 
 
 class ShardsMissing(StablesketchError, ValueError):
-    """The collector was opened with a list of shards, and not all of them are in. `missing` names the others."""
+    """The collector was opened with a list of shards, and some are not merged yet. `missing` names them."""
 
     def __init__(self, missing: list[str]) -> None:
         self.missing = missing
@@ -148,12 +148,16 @@ class CheckpointError(StablesketchError, OSError):
     """A checkpoint cannot be written or read, or is not the one that this collector wrote last."""
 
 
+class NotDelivered(CheckpointError):
+    """Windows were released and paid for, and nobody takes their records any more. The message says where they are."""
+
+
 class LedgerError(StablesketchError, RuntimeError):
     """The ledger could not be read or written: nothing was recorded, nothing released. The message says why."""
 
 
 class LedgerCorrupt(LedgerError):
-    """The file of a ledger is damaged, or is no ledger."""
+    """The file of a ledger is damaged, or is not a ledger."""
 
 
 class LedgerMismatch(LedgerError):
@@ -161,7 +165,7 @@ class LedgerMismatch(LedgerError):
 
 
 class UnitMismatch(LedgerError, ValueError):
-    """The release protects something else than the ledger does: another relation, other pairs per person, or people."""
+    """The release protects something other than the ledger: another relation, other pairs per person, or people."""
 
 
 class ClockWentBackwards(LedgerError):
@@ -169,11 +173,11 @@ class ClockWentBackwards(LedgerError):
 
 
 class BudgetExceeded(StablesketchError, RuntimeError):
-    """The release would pass the budget; nothing was released and nothing spent.
+    """The release would exceed the budget. Nothing was released and nothing spent.
 
-    `asked` is (ε, δ) of the release, `spent` the ε spent so far and `left` what is left of the budget's, both at the
-    budget's δ; `after` the ε there would be. `fits` is the largest ε that would fit with everything else as it is,
-    None if there is none. `renews` is the day on which a budget by period is whole again, else None.
+    `asked` is the (ε, δ) of the release, `spent` the ε spent so far and `left` the rest of the budget's, both at the
+    budget's δ; `after` is the ε there would be. `fits` is the largest ε that would fit, everything else unchanged; None
+    if none does. `renews` is the day on which a budget by period is whole again, else None.
     """
 
     def __init__(
@@ -206,7 +210,7 @@ class GroupsNotComparable(UserWarning):
 class ReleaseInterrupted(KeyboardInterrupt):
     """Ctrl-C came after a release was paid for. It was finished first: `releases` has what was released.
 
-    Like every KeyboardInterrupt it is no `Exception`. The text has the values, so that a traceback shows them.
+    Like every KeyboardInterrupt it is not an `Exception`. The text has the values, so that a traceback shows them.
     """
 
     def __init__(self, releases: Sequence[Any], paid: str) -> None:

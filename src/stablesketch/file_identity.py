@@ -2,7 +2,7 @@
 
 A file that is replaced by renaming, or that has other files beside it, must have exactly one name. Under a second one
 (a hard link, or a mount of the single file, as containers get it) the files beside it are others, and a rename leaves
-the second name where it was. Symbolic links, relative paths and mounts of whole folders are no second names: they lead
+the second name where it was. Symbolic links, relative paths and mounts of whole folders are not second names: they lead
 to the same entry of the same folder.
 """
 
@@ -24,7 +24,7 @@ def second_name(path: Path, found: os.stat_result) -> str | None:
     """What is wrong with the names of the file at this real path, and the way out; None if it has one name."""
     if found.st_nlink > 1:
         return (
-            f"{path} has {found.st_nlink} names (hard links), and would be two files where it must be one. Find them "
+            f"{path} has {found.st_nlink} names (hard links), and would be two files instead of one. Find them "
             f"with find -inum {found.st_ino}, and delete all but one"
         )
     if _is_mounted_alone(path, found):

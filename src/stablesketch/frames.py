@@ -1,4 +1,4 @@
-"""`df.stablesketch`: what can be asked of a frame, said of the frame itself. Nothing is imported before it is asked."""
+"""`df.stablesketch`: releases and exact values as methods of a frame. Nothing is imported before it is used."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ class OnFrame:
     def __init__(self, frame: Any) -> None:
         self._frame = frame
 
-    def release(self, *asked: Any, **what: Any) -> Outcome:
+    def release(self, *arguments: Any, **what: Any) -> Outcome:
         """Private numbers of this frame: all arguments of `ss.release` but the data."""
         from .engines.local import release
 
-        return release(self._frame, *asked, **what)
+        return release(self._frame, *arguments, **what)
 
-    def exact(self, *asked: Any, **what: Any) -> Exact:
+    def exact(self, *arguments: Any, **what: Any) -> Exact:
         """True values of this frame, **not private**: all arguments of `ss.exact` but the data."""
         from .engines.local.exact import exact
 
-        return exact(self._frame, *asked, **what)
+        return exact(self._frame, *arguments, **what)
 
-    def collect(self, *asked: Any, **what: Any) -> Any:
+    def collect(self, *arguments: Any, **what: Any) -> Any:
         """Collectors of this frame as a table: all arguments of `ss.collect` but the data."""
         from .engines.local.stored import collect
 
-        return collect(self._frame, *asked, **what)
+        return collect(self._frame, *arguments, **what)

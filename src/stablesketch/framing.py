@@ -62,16 +62,17 @@ def opened(blob: bytes, *kinds: Kind) -> tuple[Kind, Reader]:
     _, version, found = _HEADER.unpack_from(blob)
     if version > VERSION:
         raise UnsupportedVersion(
-            f"{what} of wire format {version}, and this version of stablesketch reads up to {VERSION}. Upgrade it."
+            f"{what} has wire format {version}, but this version of stablesketch reads only up to {VERSION}. "
+            "Upgrade it."
         )
     body = blob[:-_CHECKSUM_BYTES]
     if len(body) < _HEADER.size or blob[-_CHECKSUM_BYTES:] != _checksum(body):
         raise BlobError(f"{what} truncated or corrupted: its checksum does not match. Fetch it again.")
     if version < VERSION:
-        raise BlobError(f"{what} of version {version} of the wire format, which never existed.")
+        raise BlobError(f"invalid wire format version {version} of {what}: corrupt data.")
     if found not in kinds:
         named = "{}, read by {}".format(*NAMES[Kind(found)]) if found in NAMES else "unknown"
-        raise BlobError(f"a blob of kind {found} ({named}), where {what} is needed.")
+        raise BlobError(f"expected {what}, got a blob of kind {found} ({named}).")
     return Kind(found), Reader(what, body, _HEADER.size)
 
 
@@ -134,12 +135,12 @@ class Reader:
         """Pairs and total, within what any stream can have."""
         pairs, total = self.integers(2)
         if not counts_are_possible(pairs, total):
-            raise BlobError(f"{self._what} of more pairs, or of a larger total, than any stream can have.")
+            raise BlobError(f"impossible number of pairs or total in {self._what}: corrupt data.")
         return pairs, total
 
     def end(self) -> None:
         if self.left:
-            raise BlobError(f"{self._what} that is not in canonical form: {self.left} bytes after its end.")
+            raise BlobError(f"{self.left} bytes after the end of {self._what}: corrupt data.")
 
 
 class PackedIntegers(Sequence[int]):

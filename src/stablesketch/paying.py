@@ -102,7 +102,7 @@ def current_payment() -> Payment:
 
 @contextlib.contextmanager
 def until_shown(on_signal: Callable[[int], None] | None = None) -> Iterator[Payment]:
-    """A block at whose end whatever is released within has been shown, or given to who asked for it.
+    """A block at whose end everything released within it has been shown, or returned to the caller.
 
     Blocks within others are part of them. An error that leaves the outermost block after a payment says what was paid.
 

@@ -1,7 +1,8 @@
-"""`import stablesketch.polars` gives every frame of polars its `df.stablesketch` (frames.py)."""
+"""`import stablesketch.polars` gives every frame of polars, lazy or not, its `df.stablesketch` (frames.py)."""
 
-from polars.api import register_dataframe_namespace
+from polars.api import register_dataframe_namespace, register_lazyframe_namespace
 
 from .frames import OnFrame
 
 register_dataframe_namespace("stablesketch")(OnFrame)
+register_lazyframe_namespace("stablesketch")(OnFrame)

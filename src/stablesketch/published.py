@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, get_args
 
 from .checked_json import Fields, JsonError, parsed
@@ -24,7 +24,8 @@ class Terms:
     """On what terms a release is made: decided before anything is released, and said by the release.
 
     ε and δ are the price of all that it is part of, a table or a search for max_value; what is protected is what was
-    asked for, and a table may be planned for other neighbours than those (bounding/groups.py).
+    asked for, and a table may be planned for other neighbours than those (bounding/groups.py). `total`: whether the
+    release also has the noisy total that it was computed from, where there is one. It was paid for in any case.
     """
 
     epsilon: float
@@ -33,6 +34,7 @@ class Terms:
     pairs_per_person: int
     person: bool = False
     confidence: float = 0.95
+    total: bool = False
 
     def __post_init__(self) -> None:
         given = self.confidence
@@ -42,8 +44,19 @@ class Terms:
 
 
 @dataclass(frozen=True)
+class NoisyTotal:
+    """The total of all values, which is the number of pairs where each counts 1, plus Laplace noise of this scale.
+
+    It may be below 0. The truth is more than r scales above it with probability e^-r/2, and as often below it.
+    """
+
+    value: float
+    scale: float
+
+
+@dataclass(frozen=True)
 class Point:
-    """One order of a profile: a Hill number with limits of its own, and those of a band that holds all orders at once.
+    """One order of a profile: a Hill number with its own limits, and with those of a band for all orders at once.
 
     Releases of version 0.1.0 have no band.
     """
@@ -58,19 +71,20 @@ class Point:
 
 @dataclass(frozen=True)
 class Release:
-    """A private value with limits that hold the truth with probability `confidence`, and what it cost.
+    """A private value, limits that contain the truth with probability `confidence`, and its price.
 
-    The truth is the value of the data there are, not of a population that they were sampled from. Everything here may
-    be published. `pairs` is the number of pairs where that is public (relation "replace"), else None. `value` lies
-    between `low` and `high`, and all three in the range that the statistic can have, given what is public. Elsewhere
-    moments, counts and Shannon's entropy are unbiased (unless `mechanism` says that pairs were sampled); at the ends of
-    the range values pile up. `p` is the order of the statistic.
-    `points` are the orders of a profile, whose `value` is that of the first. `record` is the number that the release
-    has in the ledger it was paid from, so that value and record can be matched; None without a ledger. `person` says
-    that people are protected: all that one person did, of which at most `pairs_per_person` pairs were used. Else it is
-    one `unit`: a pair (a row), a whole key, or one of the individuals that a value counts; None where it is not said,
-    in releases of version 0.1.0. `protects` says it in the words of a ledger. `noise` is the scale of the Laplace noise
-    on the estimate of a sketch, in units of what was measured.
+    The truth is the value of these data, not of a population they were sampled from. Everything here may be published.
+    `pairs` is the number of pairs where that is public (relation "replace"), else None. `value` lies between `low` and
+    `high`, and all three in the range that the statistic can have, given what is public. Within that range moments,
+    counts and Shannon's entropy are unbiased (unless `mechanism` says that pairs were sampled); values beyond it pile
+    up at its ends. `p` is the order of the statistic. `points` are the orders of a profile, whose `value` is that of
+    the first. `record` is the number of the release in the ledger it was paid from, so that value and record can be
+    matched; None without a ledger. `person` says that people are protected: all that one person did, of which at most
+    `pairs_per_person` pairs were used. Otherwise one `unit` is protected: a pair (a row), a whole key, or one of the
+    individuals that a value counts; None in releases of version 0.1.0, which do not say it. `protects` says it in the
+    words of a ledger. `noise` is the scale of the Laplace noise on the estimate of a sketch, in units of what was
+    measured. `total` is the noisy total that the value was computed from, where the terms ask for it, as a monitor's
+    do.
     """
 
     value: float
@@ -93,13 +107,18 @@ class Release:
     person: bool = False
     noise: float = 0.0
     unit: Unit | None = None
+    total: NoisyTotal | None = None
 
     def to_json(self) -> str:
-        """The release as versioned JSON; what is not there is not written: points, record, person, noise, unit.
+        """The release as versioned JSON. Points, record, person, noise and unit are left out if there are none.
 
         A limit beyond the largest float is null.
         """
-        content = {"format": _FORMAT, **_finite(asdict(self))}
+        return json.dumps(self.content(), sort_keys=True)
+
+    def content(self) -> dict[str, Any]:
+        """The content of the JSON, as a dictionary."""
+        content = {"format": _FORMAT, **_finite(vars(self))}
         content["points"] = [_of_point(point) for point in self.points]
         if not self.points:
             del content["points"]
@@ -111,15 +130,19 @@ class Release:
             del content["noise"]
         if self.unit is None:
             del content["unit"]
-        return json.dumps(content, sort_keys=True)
+        if self.total is None:
+            del content["total"]
+        else:
+            content["total"] = dict(vars(self.total))
+        return content
 
     @classmethod
     def from_json(cls, text: str) -> Release:
-        """Reads what `to_json` wrote: every field is there, of its type, within its range, and there are no others."""
+        """Reads the result of `to_json`: every field must be there, valid and within its range, and no others."""
         try:
             fields = Fields(parsed(text, finite=False), "the release")
             if fields.any("format") != _FORMAT:
-                raise BlobError("a release of a format this version does not read. Upgrade stablesketch.")
+                raise BlobError("this version cannot read the format of the release. Upgrade stablesketch.")
             value, low, high = _limits(fields)
             release = cls(
                 value=value,
@@ -142,6 +165,7 @@ class Release:
                 person=_written_if_true(fields, "person"),
                 noise=fields.number("noise", _LEAST, sys.float_info.max) if fields.has("noise") else 0.0,
                 unit=fields.choice("unit", *get_args(Unit)) if fields.has("unit") else None,  # type: ignore[arg-type]
+                total=_total(fields.any("total")) if fields.has("total") else None,
             )
             fields.end()
             return release
@@ -158,7 +182,10 @@ class Release:
 
     @property
     def protects(self) -> str:
-        """What is protected, as `Ledger.charge(relation=...)` takes it: what releases must share to share a budget."""
+        """What is protected, in the words of a ledger. Releases must agree on it to share a budget.
+
+        `Ledger.charge(release=...)` records it so.
+        """
         return self.relation + (" of people" if self.person else protected_unit(self.unit or "pair"))
 
     def __str__(self) -> str:
@@ -188,15 +215,22 @@ def _written_if_true(fields: Fields, name: str) -> bool:
     """A field that stands there only where it is true."""
     there = fields.has(name)
     if fields.any(name, True) is not True:
-        raise JsonError(f"{name} must be true, or not be there")
+        raise JsonError(f"{name} must be true or absent")
     return there
+
+
+def _total(content: object) -> NoisyTotal:
+    fields = Fields(content, "the total")
+    total = NoisyTotal(fields.number("value"), fields.number("scale", _LEAST, sys.float_info.max))
+    fields.end()
+    return total
 
 
 def _limits(fields: Fields) -> tuple[float, float, float]:
     """Value, low and high. What is computed from moments can be beyond the largest float."""
     value, low, high = (_limit(fields, name) for name in ("value", "low", "high"))
     if low > high or math.inf in (-value, -low) or high < value == math.inf:
-        raise JsonError("its limits are not in order")
+        raise JsonError("the limits of its interval are not in order")
     return value, low, high
 
 
@@ -206,12 +240,12 @@ def _limit(fields: Fields, name: str) -> float:
 
 
 def _finite(content: dict[str, Any]) -> dict[str, Any]:
-    """The same with null for what is infinite: JSON has no infinities."""
+    """The content with null for what is infinite: JSON has no infinities."""
     return {name: None if value == math.inf else value for name, value in content.items()}
 
 
 def _of_point(point: Point) -> dict[str, Any]:
-    content = asdict(point)
+    content = dict(vars(point))
     if point.band_low is None:
         del content["band_low"], content["band_high"]
     return _finite(content)
@@ -229,5 +263,5 @@ def _points(content: object) -> tuple[Point, ...]:
         fields.end()
     orders = [point.order for point in points]
     if orders != sorted(set(orders)):
-        raise JsonError("the orders of its points do not rise")
+        raise JsonError("the orders of its points are not increasing")
     return tuple(points)

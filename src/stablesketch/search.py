@@ -19,7 +19,7 @@ def least_between(enough: Callable[[float], bool], low: float, high: float, with
 def least_above(
     enough: Callable[[float], bool], first: float, within: float, most: float = math.inf
 ) -> float | None:  # fmt: skip
-    """The same from 0 on, `first` being doubled until it is enough; None if that is beyond `most`."""
+    """As `least_between`, from 0 on, `first` being doubled until it is enough; None if that is beyond `most`."""
     low, high = 0.0, first
     while not enough(high):
         low, high = high, 2.0 * high

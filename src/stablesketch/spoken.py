@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 
@@ -41,6 +42,19 @@ def at_most(value: float, digits: int = 4) -> str:
     ('0.1235', '1e-09', '1')
     """
     return _rounded(value, digits, ROUND_CEILING)
+
+
+def one_in(chance: float) -> str:
+    """A small probability for people, rounded up to two digits.
+
+    >>> one_in(1e-9), one_in(3e-6), one_in(0.2)
+    ('1 in 1,000,000,000', '1 in 330,000', '20%')
+    """
+    if chance > 0.01:
+        return f"{at_most(100.0 * chance, 2)}%"
+    number = (1.0 + 1e-9) / chance  # of 1e-9 it is a billion, and not a hair less
+    digits = 10 ** (math.floor(math.log10(number)) - 1)
+    return f"1 in {math.floor(number / digits) * digits:,}"
 
 
 def at_least(value: float, digits: int = 4) -> str:

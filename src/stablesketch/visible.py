@@ -14,6 +14,7 @@ import unicodedata
 _HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")  # letters and marks that show nothing
 _PLAIN = re.compile(r"[ -~]*")
+_PERHAPS_HIDDEN = re.compile(r"[^ -~]")
 
 
 def visible(text: str, keep: str = "") -> str:
@@ -29,10 +30,11 @@ def visible(text: str, keep: str = "") -> str:
 
 def json_visible(text: str) -> str:
     r"""JSON with the same characters written as JSON writes them, \u001b: what it means is the same."""
-    return "".join(
-        character if _is_seen(character) else "".join(f"\\u{unit:04x}" for unit in _units(character))
-        for character in text
-    )
+    return _PERHAPS_HIDDEN.sub(lambda found: _in_json(found[0]), text)
+
+
+def _in_json(character: str) -> str:
+    return character if _is_seen(character) else "".join(f"\\u{unit:04x}" for unit in _units(character))
 
 
 def _is_seen(character: str) -> bool:

@@ -2,8 +2,9 @@
 
 A text names an argument or a statistic by `arg` or `stat`, never as it is spelt. Each interface spells it when the text
 is shown: Python as `max_value=5` and `ss.Hill(0.5)`, the command line as `--max-value 5` and `--statistic hill --order
-0.5` (cli/in_options.py). Inside a text it stands between noncharacters of Unicode, which are for the internal use of
-programs and never part of text that is exchanged: f-strings carry it like any other text, and no data look like it.
+0.5` (cli/in_options.py). Where the two need different words, `either` has both. Inside a text a name stands between
+noncharacters of Unicode, which are for the internal use of programs and never part of text that is exchanged:
+f-strings carry it like any other text, and no data look like it.
 
 >>> in_python(f"Pass {arg('max_value', 5)} or {stat('Hill', 0.5)}, or leave out {arg('by')}.")
 'Pass max_value=5 or ss.Hill(0.5), or leave out by=.'
@@ -11,17 +12,14 @@ programs and never part of text that is exchanged: f-strings carry it like any o
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 _START, _NEXT, _END = "\ufdd0", "\ufdd1", "\ufdd2"
-Kind = Literal["subject", "argument", "statistic"]
+Kind = Literal["subject", "argument", "statistic", "either"]
 
 
-@dataclass(frozen=True)
-class Mention:
+class Mention(NamedTuple):
     """What a text names: an argument or a statistic, with its values as Python writes them and as they are typed."""
 
     kind: Kind
@@ -31,6 +29,8 @@ class Mention:
 
     def in_python(self) -> str:
         """As Python writes it."""
+        if self.kind == "either":
+            return self.written[0]
         if self.kind == "statistic":
             return f"ss.{self.name}({', '.join(self.written)})"
         return self.name if self.kind == "subject" else f"{self.name}={''.join(self.written)}"
@@ -42,8 +42,17 @@ def arg(name: str, *value: object) -> str:
 
 
 def subject(name: str) -> str:
-    """The argument that a sentence is about: "size must be positive"."""
+    """An argument as a noun of its sentence: "size must be positive", "a smaller size"."""
     return _marked("subject", name, ())
+
+
+def either(python: str, typed: str) -> str:
+    """What each interface says in words of its own: a call in Python, a command on the command line.
+
+    >>> in_python(f"Create a ledger: {either('ss.Ledger(path)', 'stablesketch ledger new FILE')}.")
+    'Create a ledger: ss.Ledger(path).'
+    """
+    return f"{_START}{_NEXT.join(['either', '', python, typed])}{_END}"
 
 
 def stat(name: str, *values: object) -> str:
@@ -84,4 +93,8 @@ def _written(value: object) -> str:
 def _typed(value: object) -> str:
     if isinstance(value, list | tuple):
         return ",".join(map(_typed, value))
-    return shlex.quote(value) if isinstance(value, str) else _written(value)
+    if not isinstance(value, str):
+        return _written(value)
+    import shlex  # only errors need it
+
+    return shlex.quote(value)

@@ -21,6 +21,7 @@ from fuzz_arrow import arrow_mutant, read_arrow
 from fuzz_mutate import NUMBERS, OTHERS, bytes_mutant, json_mutant, sealed, unsealed
 
 import stablesketch as ss
+from stablesketch._native import json_texts, seconds
 from stablesketch.collector import checkpoint, wire
 from stablesketch.collector.wire import merge_blobs
 from stablesketch.framing import MAGIC, Kind, framed
@@ -413,6 +414,24 @@ def _blob_mutant(rng: Random, blob: bytes) -> bytes:
     return sealed(bytes_mutant(rng, unsealed(blob)))
 
 
+LINES = [
+    b'{"k":"a","t":1794830400.5,"flow":{"k":[1,-2.5,{"x":null}],"q":"long enough to be read in words"}}\n{"k":17}',
+    b'{"flow.k":"x\\n","t":"2026-11-16T12:00:00.5+01:00" ,"b":[true]}\r\n\n{"flow":{"k":"y"}}\n{"k":"\xc3\xa9"}\n',
+]
+
+
+def read_lines(raw: bytes) -> None:
+    """Every line is plain or not, and the texts and the others are within the lines."""
+    fields = [["k"], ["t"], ["flow.k"]]
+    ways = [*enumerate(fields), (2, ["flow", "k"])]
+    columns, count, numbers, others = json_texts(raw, 3, ways)
+    assert count == raw.count(b"\n") + (not raw.endswith(b"\n") and raw != b"")
+    for _, ends, texts in columns:
+        assert len(ends) == count - len(numbers) + 1
+        assert ends[-1] == len(texts) <= len(raw) - len(others)
+        seconds(ends, texts, 1)
+
+
 TARGETS = [
     Target("sketch", sketches, _blob_mutant, read_sketch),
     Target("entropy", entropy_sketches, _blob_mutant, read_entropy_sketch),
@@ -429,5 +448,6 @@ TARGETS = [
     Target("cost", costs, bytes_mutant, read_cost),
     Target("row", lambda: [b""], row_mutant, read_row),
     Target("arrow", lambda: [b""], arrow_mutant, read_arrow),
+    Target("lines", lambda: LINES, bytes_mutant, read_lines),
 ]  # fmt: skip
 BY_NAME = {target.name: target for target in TARGETS}

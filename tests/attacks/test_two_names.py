@@ -154,9 +154,9 @@ def test_a_ledger_that_is_replaced_while_open(home: Path, budget: Path, exact: s
     ledger.backup(home / "copy.db")
     exact.open().release(ledger=ledger)
     os.replace(home / "copy.db", budget)
-    with pytest.raises(ss.LedgerError, match="another file"):
+    with pytest.raises(ss.LedgerError, match="was replaced after it was opened"):
         exact.open().release(ledger=ledger)
-    with pytest.raises(ss.LedgerError, match="another file"):
+    with pytest.raises(ss.LedgerError, match="was replaced after it was opened"):
         ledger.spent()
 
 

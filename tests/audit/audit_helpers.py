@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable
 
 import stablesketch as ss
+from stablesketch.audit.streams import StreamPairs, neighbours_of
 
 Change = Callable[[ss.Plan], ss.Plan]
 Opener = Callable[[ss.Plan], ss.Collector]
@@ -25,6 +26,12 @@ def in_turn(secrets: int) -> Opener:
     """The same few secrets again and again; each anew, for a release destroys it."""
     numbers = itertools.cycle(range(secrets))
     return lambda plan: plan.open(secret(next(numbers)))
+
+
+def worst_streams(plan: ss.Plan) -> tuple[StreamPairs, StreamPairs]:
+    """The first neighbours that an audit tries, as (keys, values) each."""
+    worst = neighbours_of(plan)[0]
+    return worst.first[0], worst.second[0]
 
 
 def quieter(factor: float) -> Change:

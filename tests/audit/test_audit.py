@@ -12,11 +12,11 @@ import math
 
 import numpy as np
 import pytest
+from audit_helpers import worst_streams
 
 import stablesketch as ss
 from stablesketch.audit.plans import claimed_curve
 from stablesketch.audit.samples import audit_samples
-from stablesketch.audit.streams import worst_streams
 from stablesketch.plan import Phantoms
 from stablesketch.sketch.entry_values import log_magnitudes
 

@@ -10,13 +10,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from audit_helpers import caught, opener, secret
+from audit_helpers import caught, opener, secret, worst_streams
 from test_audit_noisy import BUCKETS as PLAN
 from test_audit_noisy import SEVERAL_IN_BUCKETS as SEVERAL
 
 import stablesketch as ss
 from stablesketch.audit.plans import claimed_curve
-from stablesketch.audit.streams import worst_streams
 from stablesketch.mechanism import noisy, stable
 from stablesketch.mechanism.noisy_measure import spread_noise
 

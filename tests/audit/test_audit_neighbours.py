@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from audit_helpers import caught, opener, quieter, secret
+from audit_helpers import caught, opener, quieter, secret, worst_streams
 
 import stablesketch as ss
-from stablesketch.audit.streams import StreamPairs, neighbours_of, worst_streams
+from stablesketch.audit.streams import StreamPairs, neighbours_of
 
 TABLE = ss.plan(ss.Moment(0.5), ss.Privacy(2.0, 1e-6, pairs_per_person=3, groups=2), mechanism="exact")
 EXACT = ss.plan(ss.Moment(0.5), ss.Privacy(2.0, 1e-6), mechanism="exact")

@@ -10,11 +10,10 @@ import math
 
 import numpy as np
 import pytest
-from audit_helpers import caught, in_turn, opener, passed, quieter
+from audit_helpers import caught, in_turn, opener, passed, quieter, worst_streams
 
 import stablesketch as ss
 from stablesketch.audit.plans import claimed_curve
-from stablesketch.audit.streams import worst_streams
 from stablesketch.sketch.estimators import one_sided
 from stablesketch.sketch.estimators.one_sided import log_estimates
 

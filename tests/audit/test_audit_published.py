@@ -7,11 +7,10 @@ from collections import Counter
 from collections.abc import Callable
 
 import pytest
-from audit_helpers import caught, opener, passed
+from audit_helpers import caught, opener, passed, worst_streams
 
 import stablesketch as ss
 from stablesketch.audit.plans import claimed_curve, published
-from stablesketch.audit.streams import worst_streams
 from stablesketch.plan import Phantoms
 
 PROFILE = ss.plan(ss.Profile([0, 0.5]), ss.Privacy(1.0, 1e-6, 3, relation="add_remove"), size=64, mechanism="bare")

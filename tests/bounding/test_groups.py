@@ -202,7 +202,7 @@ def test_a_pair_that_is_replaced_within_its_group_is_covered_by_what_two_groups_
         assert budget.checked(planned) is planned
         # One that claims a twentieth of its ε does not cover it.
         claimed = planned.altered(epsilon=planned.epsilon / 20)
-        with pytest.raises(ss.PlanInfeasible, match="replaced within its group"):
+        with pytest.raises(ss.PlanInfeasible, match="replacing a pair within its group"):
             budget.checked(claimed)
         added = GroupBudget.of(replace(asked, relation="add_remove"), 1, bare=True)
         assert added.checked(claimed) is claimed

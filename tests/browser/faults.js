@@ -31,6 +31,7 @@
 
   // Words in charts are drawn at 10 points or more: half of that is the least one can read. A PNG is a screenshot.
   for (const picture of document.querySelectorAll("article img")) {
+    if (!picture.checkVisibility()) continue  // drawn for another width
     if (!picture.naturalWidth) tell("no picture", picture)
     else if (picture.src.endsWith(".svg") && picture.getBoundingClientRect().width < 0.45 * picture.naturalWidth) tell("too small to read", picture)
   }

@@ -24,9 +24,9 @@ NOON = 29_913_840  # the window that begins at 2026-11-16T12:00:00Z
 EMPTY = [plan.open().release() for plan in WATCH.plans]
 
 
-def record(number: int, value: float) -> str:
+def record(number: int, value: float, *, few: bool = False) -> str:
     """The window of that number, from noon on; its entropy, and as many keys in effect as a hundred times that."""
-    content = json.loads(window_record("a", number, WATCH, NOON + number, EMPTY))
+    content = json.loads(window_record("a", number, WATCH, NOON + number, EMPTY)) | {"few_rows": few}
     for release, unit in zip(content["releases"], (1.0, 100.0), strict=True):
         release |= {"value": unit * value, "low": unit * (value - 0.1), "high": unit * (value + 0.1)}
     return json.dumps(content)
@@ -54,7 +54,7 @@ def opened(window: Window, address: str) -> Any:
 def test_it_shows_all_windows_and_then_each_new_one(window: Window, shown: tuple[str, Any, Outputs]) -> None:
     address, board, _ = shown
     page = opened(window, address)
-    assert page.title() == "Shannon entropy of query"
+    assert page.title() == "How varied are the values of query?"
     assert page.locator("#state").inner_text() == "live"
     assert page.locator("#value").inner_text() == "6.040"
     assert page.locator("#between").inner_text() == "95% between 5.940 and 6.140, 2026-11-16 12:59 to 13:00 UTC"
@@ -83,6 +83,17 @@ def test_drops_are_marked_in_the_picture_in_words_and_in_the_table(
     assert page.locator("tr.dropped").count() == 3  # of the last thirty windows
     page.get_by_label("1,500").check()
     assert page.locator("#rows tr").count() == 30
+
+
+def test_windows_with_few_rows_are_one_drop_that_says_so(window: Window, shown: tuple[str, Any, Outputs]) -> None:
+    address, board, _ = shown
+    page = opened(window, address)
+    for number in range(60, 63):
+        board(number + 1, record(number, 0.5, few=True))
+    page.locator("#between", has_text="13:03 UTC; too few rows to say").wait_for()
+    told = "2026-11-16 13:00 to 13:03: 3 windows, the lowest 0.5000, few or no rows: the input may have stopped"
+    assert page.locator("#drops li").first.inner_text() == told
+    assert page.locator("#said").inner_text() == "The last window has few or no rows: the input may have stopped."
 
 
 def test_the_same_can_be_read_aloud(window: Window, shown: tuple[str, Any, Outputs]) -> None:

@@ -37,11 +37,13 @@ PROFILE = replace(
 )  # fmt: skip
 
 
-@pytest.fixture(params=["one", "groups", "profile"])
+@pytest.fixture(params=["one", "groups", "profile", "profiles"])
 def report(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    releases = {"one": [released(5_000.0)], "groups": GROUPS, "profile": [PROFILE]}[request.param]
-    plan = PROFILE_PLAN if request.param == "profile" else PLAN
-    outcome = Outcome(plan, releases, grouped=request.param == "groups")  # type: ignore[arg-type]
+    profiles = [GroupRelease((name,), profile_of(value)) for name, value in (("FR", 900.0), ("a long name", 1_200.0))]
+    releases = {"one": [released(5_000.0)], "groups": GROUPS, "profile": [PROFILE], "profiles": profiles}[request.param]
+    plan = {"profile": PROFILE_PLAN, "profiles": PROFILES_PLAN}.get(request.param, PLAN)
+    grouped = request.param in ("groups", "profiles")
+    outcome = Outcome(plan, releases, grouped=grouped)  # type: ignore[arg-type]
     path = tmp_path / "report.html"
     path.write_text(report_page(outcome, Context("2026-03-02", "0.1.0", key="app", by="country", person=True)))
     return path
@@ -95,7 +97,7 @@ def test_its_attachments_are_saved_as_files(window: Window, report: Path) -> Non
 
 def test_the_report_opens_without_a_complaint(window: Window, report: Path) -> None:
     page = window.open(report)
-    assert page.title().startswith("How varied is app")
+    assert page.title().startswith("How varied are the values of app")
     headings = page.locator("h2").all_inner_texts()
     assert headings == [
         "What it cost", "What is protected, and what is not", "What was asked", "How it was computed", "How to verify",

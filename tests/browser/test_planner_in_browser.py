@@ -69,6 +69,17 @@ def test_every_slider_moves_by_keyboard_and_changes_the_command(window: Window, 
     assert window.complaints == []
 
 
+def test_the_command_is_broken_at_spaces_alone(window: Window, server: PlannerServer) -> None:
+    page = window.open(server.url)
+    settled(page)
+    for width in range(320, 1400, 60):
+        page.set_viewport_size({"width": width, "height": 800})
+        lines = "word => word.getClientRects().length"
+        assert set(page.locator("#command .unbroken").evaluate_all(f"words => words.map({lines})")) == {1}, width
+        assert page.locator("#command").evaluate("shown => shown.scrollWidth <= shown.clientWidth"), width
+    assert " --order 0.5" in str(page.locator("#command").text_content())
+
+
 def test_the_tab_key_reaches_everything_in_order(window: Window, server: PlannerServer) -> None:
     page = window.open(server.url)
     settled(page)
@@ -110,12 +121,13 @@ def test_it_says_which_scale_its_bars_have(window: Window, server: PlannerServer
     def lengths() -> list[float]:
         return [page.locator(f"#{name}-bar").bounding_box()["width"] for name in ("sketch", "exact")]
 
+    assert "if all keys differ. If one key holds everything: sketch 18%, exact" in shown(page, "scale")
+    assert "Bars are logarithmic" in shown(page, "scale")
+    page.get_by_label("pairs in the stream").fill("3")
+    settled(page)
     sketch, exact = (float(shown(page, f"{name}-value").rstrip("%")) for name in ("sketch", "exact"))
     assert shown(page, "scale").endswith("Bars start at 0.")
     assert lengths()[0] / lengths()[1] == pytest.approx(sketch / exact, rel=0.02)
-    page.locator("#statistic").select_option("shannon")
-    settled(page)
-    assert "Bars are logarithmic" in shown(page, "scale")
 
 
 def test_the_command_is_copied(window: Window, server: PlannerServer) -> None:

@@ -23,11 +23,15 @@ COLUMNS = {
     },
     ("start", "phone"): {".md-sidebar--primary": (-242, 242), "article": (16, 358)},
     ("index", "light"): {
-        ".hero img": (631, 633),
+        ".hero img.on-wide": (631, 633),
         ".cards > :first-child": (16, 389),
         ".cards > :last-child": (875, 389),
     },
-    ("index", "phone"): {".hero img": (16, 358), ".cards > :first-child": (16, 358), ".cards > :last-child": (16, 358)},
+    ("index", "phone"): {
+        ".hero img.on-phone": (16, 358),
+        ".cards > :first-child": (16, 358),
+        ".cards > :last-child": (16, 358),
+    },
 }
 
 

@@ -96,7 +96,7 @@ def test_values(shell: Shell) -> None:
     assert not re.search(r"\d{2,} values", shown.err)  # how many is private
     auto = shell("release", "events.csv", "--key", "app", "--value", "n", "--max-value", "auto", *SMALL)
     assert auto.code == 0
-    assert "ε = 0.2 to find max_value" in auto.err
+    assert "ε = 0.2 to find the maximum value" in auto.err
 
 
 def test_groups(shell: Shell) -> None:
@@ -171,7 +171,7 @@ def test_shards(shell: Shell) -> None:
     assert "2,000" not in released.out  # their number is private
     again = shell("release", "all.ssk", "--secret", "s.key")
     assert again.code == 4
-    assert "had its one release" in again.err
+    assert "already used for its one release" in again.err
 
 
 def test_shards_of_the_exact_mechanism(shell: Shell) -> None:
@@ -256,7 +256,7 @@ def test_a_ledger_for_people(shell: Shell) -> None:
     release = ("release", "events.csv", "--key", "app", *SMALL, "--ledger", "budget.db")
     refused = shell(*release)
     assert refused.code == 5
-    assert "name the person column (--person) in this release too, or keep another ledger" in refused.err
+    assert "Name the column of people in this release too (--person), or use another ledger" in refused.err
     for rows in ("1", "5"):
         assert shell(*release, "--person", "user", "--pairs-per-person", rows).code == 0
     assert "add_remove of people" in shell("ledger", "show", "budget.db").out

@@ -17,13 +17,15 @@ AUTO = ["--value", "n", "--max-value", "auto"]
 def test_noise_that_depends_on_what_is_found_is_shown_for_several(shell: Shell) -> None:
     shown = shell(*RELEASE, *AUTO, "--dry-run")
     assert shown.code == 0
-    assert "this is the plan for max_value = 1, and the noise grows with it" in shown.err
+    assert "This is the plan for --max-value 1; the noise grows with it" in shown.err
     noise = {int(m.replace(",", "")): b for m, b in re.findall(r"^ *([\d,]+) +b = ([\d.,]+)$", shown.out, re.MULTILINE)}
     for most, told in noise.items():
         plan = ss.plan(ss.Moment(0.5), ss.Privacy(1.8, 1e-6, max_value=most), size=50)
         assert float(told) == pytest.approx(plan.noise, rel=5e-3)
     assert sorted(noise) == [1, 15, 255, 4095, 65535]
-    assert "of ε = 2, δ = 1e-06: ε = 0.2 to find max_value; ε = 1.8, δ = 1e-06 for the number itself" in shown.err
+    assert (
+        "of ε = 2, δ = 1e-06: ε = 0.2 to find the maximum value; ε = 1.8, δ = 1e-06 for the number itself" in shown.err
+    )
 
 
 def test_of_what_is_computed_every_noise_is_shown(shell: Shell) -> None:
@@ -31,13 +33,49 @@ def test_of_what_is_computed_every_noise_is_shown(shell: Shell) -> None:
         "release", "events.csv", "--key", "app", "--statistic", "hill", "--order", "0.5", "--epsilon", "2", "--delta",
         "1e-6", "--size", "50", *AUTO, "--dry-run",
     )  # fmt: skip
-    assert re.search(r"^max_value +noise on F_0.5 +noise on total$", shown.out, re.MULTILINE), shown.out
+    assert re.search(r"^--max-value +noise on F_0.5 +noise on total$", shown.out, re.MULTILINE), shown.out
 
 
 def test_json_of_a_dry_run_is_a_plan_with_a_note(shell: Shell) -> None:
     shown = shell(*RELEASE, *AUTO, "--dry-run", "--json")
     assert ss.Plan.from_json(shown.out).privacy.max_value == 1
-    assert "max_value is found in the data" in shown.err
+    assert "--max-value auto finds the maximum value in the data" in shown.err
+
+
+def test_it_says_that_nothing_was_looked_at(shell: Shell) -> None:
+    """A file that is not there has a plan all the same, and nobody should take that for a check."""
+    shown = shell("release", "nowhere.csv", "--key", "no such column", *SMALL, "--dry-run")
+    assert shown.code == 0
+    assert "no data were read: whether the files are there, and have these columns, was not checked" in shown.err
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (
+            ("--person", "user", "--pairs-per-person", "3"),
+            "adding or removing any one person: all that",
+        ),
+        (("--relation", "replace"), "replacing any one pair"),
+        ((), "adding or removing any one pair"),
+    ],
+)
+def test_plan_and_release_say_the_same_of_what_is_protected(shell: Shell, options: tuple[str, ...], says: str) -> None:
+    """Also of a table, which is planned for other neighbours than those that it protects."""
+    rows = ["user,app,country"] + [f"u{i % 40},a{i % 7},{'FR' if i % 2 else 'DE'}" for i in range(400)]
+    shell.write("people.csv", "\n".join(rows) + "\n")
+    shell.write("names.txt", "FR\nDE\n")
+    spread = ("--groups-per-person", "2") if options[:1] == ("--person",) else ()
+    for table in ((), ("--by", "country", "--groups", "names.txt", *spread)):
+        asked = ("release", "people.csv", "--key", "app", *SMALL, *options, *table)
+        planned, released = (
+            re.search(r"^protects +(.+?)(?:; the number of pairs is public)?$", shell(*asked, *dry).out, re.MULTILINE)
+            for dry in (("--dry-run",), ())
+        )
+        assert planned is not None
+        assert released is not None
+        assert planned[1] == released[1]
+        assert released[1].startswith(says)
 
 
 def test_the_share_of_values_that_is_clipped_is_not_promised(shell: Shell) -> None:
@@ -47,8 +85,8 @@ def test_the_share_of_values_that_is_clipped_is_not_promised(shell: Shell) -> No
     private = ("--key", "k", "--value", "v", "--max-value", "auto", "--p", "0.5", "--epsilon", "1", "--delta", "1e-6")
     shown = shell("release", "skewed.csv", *private, "--size", "50")
     assert "values above 1 were clipped to it" in shown.err
-    assert "aimed at what 99% of the values do not pass" in shown.err
-    assert "that fewer than about 86 have are not told from noise, so in small data more may be clipped" in shown.err
+    assert "aimed at one that 99% of the values do not pass" in shown.err
+    assert "Fewer than about 86 values between two powers of two cannot be told from noise, so in small" in shown.err
 
 
 @pytest.mark.parametrize("option", ["--plot", "--report", "-o"])
@@ -56,7 +94,7 @@ def test_what_a_dry_run_would_not_write_is_refused(shell: Shell, option: str) ->
     name = {"--plot": "a.svg", "--report": "a.html", "-o": "a.json"}[option]
     shown = shell(*RELEASE, "--dry-run", option, name)
     assert (shown.code, shown.out) == (2, "")
-    assert f"{option} keeps what is released, and --dry-run releases nothing" in shown.err
+    assert f"{option} is for a release, and --dry-run releases nothing" in shown.err
     assert not (shell.folder / name).exists()
 
 
@@ -86,7 +124,7 @@ def test_a_report_tells_the_whole_price_and_how_it_was_divided(shell: Shell) -> 
     assert shell(*by, "--report", "a.html").code == 0
     page = (shell.folder / "a.html").read_text()
     divided = (
-        "ε = 0.2 to find max_value; ε = 0.18, δ = 1e-07 to choose the names of the groups; "
+        "ε = 0.2 to find the maximum value; ε = 0.18, δ = 1e-07 to choose the names of the groups; "
         "ε = 1.62, δ = 9e-07 for the numbers of the groups"
     )
     assert f"ε = 2 and δ = 1e-06 for the whole table: {divided}" in page

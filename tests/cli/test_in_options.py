@@ -10,7 +10,7 @@ import typer
 
 from stablesketch.cli.app import program
 from stablesketch.cli.in_options import OPTIONS, in_options
-from stablesketch.wording import arg, in_python, stat, subject
+from stablesketch.wording import arg, either, in_python, stat, subject
 
 
 @pytest.mark.parametrize(
@@ -27,6 +27,11 @@ from stablesketch.wording import arg, in_python, stat, subject
         (f"{subject('orders')} rise", "orders rise", "--order rise"),
         (f"Pass {stat('Renyi', 0.9)}", "Pass ss.Renyi(0.9)", "Pass --statistic renyi --order 0.9"),
         (f"Pass {stat('Profile', [0.0, 2.0])}", "Pass ss.Profile([0, 2])", "Pass --statistic profile --order 0,2"),
+        (
+            f"Say {either('ss.Ledger(path)', 'stablesketch ledger new')}",
+            "Say ss.Ledger(path)",
+            "Say stablesketch ledger new",
+        ),
         ("a file named by= and ss.Hill(1)", *["a file named by= and ss.Hill(1)"] * 2),
         ("marks \ufdd0 \ufdd0argument\ufdd1 \ufdd0by\ufdd2", *["marks \ufdd0 \ufdd0argument\ufdd1 \ufdd0by\ufdd2"] * 2),
     ],

@@ -21,12 +21,12 @@ RELEASE = ["release", "events.csv", "--key", "app", *SMALL]
 def test_a_release_with_picture_and_report(shell: Shell) -> None:
     shown = shell(*RELEASE, "--plot", "apps.svg", "--report", "apps.html", "-o", "apps.json")
     assert shown.code == 0
-    assert shown.err.splitlines()[1:] == [f"written to apps.{kind}" for kind in ("json", "svg", "html")]
+    assert shown.err.splitlines()[-3:] == [f"written to apps.{kind}" for kind in ("json", "svg", "html")]
     report = (shell.folder / "apps.html").read_text()
     value = json.loads((shell.folder / "apps.json").read_text())["value"]
     assert base64.b64encode((shell.folder / "apps.json").read_bytes()).decode() in report
     assert f"F_0.5, is about {value:,.0f}" in report or "too small" in report
-    assert "How varied is app?" in report
+    assert "How varied are the values of app?" in report
     assert "events.csv" not in report  # names of files may say more than was asked for
     assert (shell.folder / "apps.svg").read_text().startswith("<?xml")
     assert "F_0.5" in shown.out
@@ -59,7 +59,7 @@ def test_groups_with_picture_and_report(shell: Shell) -> None:
     by = [*RELEASE, "--by", "country", "--groups", "groups.txt", "--ledger", "b.db"]
     assert shell(*by, "--plot", "g.png", "--report", "g.html", "--json").code == 0
     report = (shell.folder / "g.html").read_text()
-    assert "How varied is app, by country?" in report
+    assert "How varied are the values of app, by country?" in report
     assert "All that was released there costs ε = " in report
     assert (shell.folder / "g.png").read_bytes().startswith(b"\x89PNG")
 
@@ -123,6 +123,25 @@ def test_a_stored_sketch_is_not_spent_either(shell: Shell) -> None:
     store_a_sketch(shell)
     assert shell("release", "a.ssk", "--secret", "s.key", "-o", "events.csv").code == 2
     assert shell("release", "a.ssk", "--secret", "s.key").code == 0
+
+
+@pytest.mark.parametrize(
+    "decided",
+    [
+        "--key app", "--value app", "--max-value 7", "--clip", "--by app", "--groups events.csv", "--person app",
+        "--sql select", "--format orc", "--no-header", "--delimiter ;", "--wide", "--on-bad skip", "--epsilon 1",
+        "--delta 0.1", "--pairs 2000", "--relation replace", "--pairs-per-person 50", "--unit key", "--total 9",
+        "--groups-per-person 9", "--error 0.01", "--size 50", "--memory 64K", "--entries-per-key 16", "--expected 9",
+        "--mechanism sketch", "--engine spark", "--master local", "--statistic moment", "--p 0.5", "--order 1",
+    ],
+)  # fmt: skip
+def test_what_a_stored_sketch_decided_cannot_be_said_again(shell: Shell, decided: str) -> None:
+    store_a_sketch(shell)
+    shown = shell("release", "a.ssk", "--secret", "s.key", *decided.split())
+    option = decided.split()[0].replace("--no-", "--")
+    assert (shown.code, shown.out) == (2, "")
+    assert f"{option} cannot be used with a stored sketch" in shown.err
+    assert shell("release", "a.ssk", "--secret", "s.key", "--confidence", "0.9").code == 0
 
 
 def test_without_matplotlib_nothing_is_spent(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import select
 import signal
 import subprocess
@@ -58,13 +59,13 @@ def test_out_is_appended_to_and_state_is_gone_on_from(shell: Shell, tmp_path: Pa
         assert values([json.loads(each) for each in (tmp_path / "out.jsonl").read_text().splitlines()]) == [[1.0]]
     shown = shell("monitor", *asked, *stored, "--confidence", "0.9")
     assert shown.code == 5
-    assert "--confidence differ" in shown.err
+    assert "which differ in: --confidence" in shown.err
 
 
 @pytest.mark.parametrize(
     ("typed", "code", "said"),
     [
-        (["-", "--statistic", "shannon"], 2, "--epsilon is needed"),
+        (["-", "--statistic", "shannon"], 2, "--epsilon is required"),
         (
             ["none.jsonl", "--follow", "--key", "k", "--statistic", "shannon", *PRIVATE],
             3,
@@ -139,7 +140,7 @@ def test_a_signal_stops_it_at_a_checkpoint_and_a_second_one_is_refused_meanwhile
     assert sum(value for (value,) in values([json.loads(line) for line in out.read_text().splitlines()])) == 2
     elsewhere = subprocess.run([*asked[:4], str(other), *asked[5:]], capture_output=True, text=True, check=False)
     assert elsewhere.returncode == 5
-    assert "was made for another question: the input differ" in elsewhere.stderr
+    assert "was made with other settings, which differ in: the input" in elsewhere.stderr
 
 
 def test_standard_output_that_is_closed_ends_it_and_the_rest_is_kept(tmp_path: Path) -> None:
@@ -154,12 +155,14 @@ def test_standard_output_that_is_closed_ends_it_and_the_rest_is_kept(tmp_path: P
     running.stdout.close()
     said = running.stderr.read()
     running.stderr.close()
-    assert running.wait() == 5
-    assert "records could not be written (Broken pipe). A run on the same --state writes them." in said
+    assert running.wait() == 7
+    assert " could not be written (Broken pipe). A run on the same --state writes them." in said
     again = subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     assert again.stdout is not None
     # What the pipe had taken before it was closed is gone; what it had not comes now.
-    kept = int(said.split(" records could")[0].split()[-1])
+    found = re.search(r"(\d+) records? could", said)
+    assert found is not None
+    kept = int(found[1])
     following = [json.loads(again.stdout.readline())["number"] for _ in range(kept)]
     assert following == list(range(following[0], following[0] + kept))
     assert following[0] > first["number"]
@@ -199,7 +202,7 @@ def test_people_are_protected_in_each_window_and_a_ledger_stops_it(shell: Shell,
     shown = shell("monitor", *asked)
     assert shown.code == 5
     made = "stablesketch ledger new b.db --epsilon 10 --people --per day"
-    assert f"there is no ledger {tmp_path}/b.db. Make one: {made}" in shown.err
+    assert f"ledger {tmp_path}/b.db does not exist. Create one: {made}" in shown.err
     assert shell("ledger", "new", str(tmp_path / "b.db"), "--people", "--per", "month", "--epsilon", "4").code == 0
     shown = shell("monitor", *asked)
     assert shown.code == 5
@@ -213,9 +216,11 @@ def test_people_are_protected_in_each_window_and_a_ledger_stops_it(shell: Shell,
     assert 1 <= sum("releases" in each for each in records) < 24
     assert "the budget of the ledger is spent" in records[-1]["note"]
     assert "It renews on" in records[-1]["note"]
+    assert records[-1]["note"] in shown.err.replace("\n", " ")  # who writes records to a file must know too
     for typed, said in (
-        (["--person", "user"], "must be given together"), (["--protect", "person-window"], "must be given together"),
-        (["--budget-per", "day"], "--budget-per is about a ledger"),
+        (["--person", "user"], "must be given together"),
+        (["--protect", "person-window"], "--protect needs --person, the field of people, got 'person-window'"),
+        (["--budget-per", "day"], "--budget-per needs --ledger"),
         (["--pairs-per-person", "3"], "cannot be used without"),
     ):  # fmt: skip
         shown = shell("monitor", *asked[: asked.index("--epsilon")], "--epsilon", "1", "--delta", "1e-9", *typed)
@@ -235,7 +240,7 @@ def test_alerts_are_said_and_stored(shell: Shell, tmp_path: Path) -> None:
     assert "alert: 2026-11-16T23:00:00Z: distinct keys = 5 is below 10" in shown.err
     shown = shell("monitor", *asked, "--alert-out", str(out))
     assert shown.code == 2
-    assert "nothing is an alert" in shown.err
+    assert "no alert is defined" in shown.err
 
 
 def test_a_file_that_is_not_followed_needs_a_span(shell: Shell) -> None:
@@ -243,3 +248,55 @@ def test_a_file_that_is_not_followed_needs_a_span(shell: Shell) -> None:
     shown = shell("monitor", str(path), "--key", "k", "--time", "t", "--statistic", "distinct", *PRIVATE)
     assert shown.code == 2
     assert "needs --time, --from and --until" in shown.err
+
+
+def test_a_pipe_that_ends_at_once_says_that_nothing_was_released(shell: Shell) -> None:
+    typed = [*COMMAND, "-", "--statistic", "distinct", "--every", "1h", *PRIVATE]
+    done = subprocess.run(typed, input="a\n", capture_output=True, text=True, check=True)
+    assert done.stdout == ""
+    assert "the input ended before the first whole window, so nothing was released" in done.stderr
+
+
+def test_a_pipe_of_old_rows_says_how_to_replay_them(shell: Shell) -> None:
+    typed = [*COMMAND, "-", "--statistic", "distinct", "--every", "1h", *PRIVATE, "--preset", "suricata"]
+    old = '{"src_ip":"10.0.0.1","timestamp":"2020-01-01T00:00:00Z"}\n'
+    done = subprocess.run(typed, input=old, capture_output=True, text=True, check=True)
+    assert done.stdout == ""
+    assert "no row was counted: all are older than the first whole window, which begins at 20" in done.stderr
+    assert "pass --from and --until" in done.stderr
+
+
+def test_the_first_line_that_cannot_be_used_is_named_and_not_shown(shell: Shell) -> None:
+    good = '{"k":"a","t":"2026-11-16T12:00:05Z","v":3.0}\n'
+    for bad, said in (
+        ("secret\n", "it is not JSON"),
+        ('{"k":"secret","v":1}\n', "field 't' is missing or empty"),
+        ('{"k":"secret","t":"soon","v":1}\n', "field 't' is not a time"),
+        ('{"k":"secret","t":"2026-11-16T12:00:05Z","v":"1.5"}\n', "field 'v' is a number with decimals"),
+        ('{"k":"secret","t":"2026-11-16T12:00:05Z","v":0}\n', "field 'v' is 0"),
+        ('{"k":"secret","t":"2026-11-16T12:00:05Z","v":11}\n', "field 'v' is above --max-value 10"),
+    ):
+        path = shell.write("a.jsonl", 6 * good + bad + good + bad)
+        asked = [str(path), "--key", "k", "--time", "t", "--value", "v", "--max-value", "10", "--on-bad", "error"]
+        shown = shell("monitor", *asked, "--statistic", "distinct", "--every", "1h", *PRIVATE, *DAY)
+        assert shown.code == 3
+        assert f"a.jsonl: line 7 cannot be used as a row: {said}" in shown.err.replace("\n", " ")
+        assert "secret" not in shown.err
+
+
+def test_a_replay_of_another_day_says_so(shell: Shell, tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("t,k\n2026-11-16T10:00:00Z,a\n2026-11-16T10:00:01Z,b\n")
+    day = ["--from", "2026-11-15T10:00:00Z", "--until", "2026-11-15T11:00:00Z"]
+    shown = shell(
+        "monitor", str(log), "--key", "k", "--time", "t", "--statistic", "distinct", "--every", "1h", *PRIVATE, *day
+    )
+    assert shown.code == 0
+    assert "no row is within --from and --until. Check both (this is not private: for your eyes only)" in shown.err
+
+
+def test_a_state_that_is_a_file_is_refused(shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    shown = shell("monitor", "-", "--statistic", "distinct", *PRIVATE, "--state", str(tmp_path / "file"))
+    assert shown.code == 5
+    assert "Name a folder" in shown.err

@@ -52,7 +52,7 @@ def test_a_pipe_is_shown_while_it_runs(tmp_path: Path) -> None:
     shown = ["--listen", "127.0.0.1:0", "--listen-private", "127.0.0.1:0", "--textfile", str(path)]
     with running("-", "--every", "1s", *PRIVATE, *shown) as process:
         page, exact = said(process, "the live page: (.*/)"), said(process, "not private: (.*/metrics)")
-        assert "Distinct keys of line" in fetched(page)
+        assert "How many different values of line are there?" in fetched(page)
         assert process.stdin is not None
         while "\nstablesketch_distinct_keys 3.0\n" not in path.read_text():
             process.stdin.write("a\nb\nc\na\n")
@@ -69,15 +69,13 @@ def test_a_pipe_is_shown_while_it_runs(tmp_path: Path) -> None:
 def test_the_demo_plays_until_it_is_stopped() -> None:
     with running("--demo", *PRIVATE, "--alert-drop", "3") as process:
         page = said(process, "the live page: (.*/)")
-        assert process.stdout is not None
-        first = process.stdout.readline()
-        assert '"start": "2026-11-16T05:00:00Z"' in first
         while "stablesketch_fall_deviations" not in fetched(page + "metrics"):
             assert process.poll() is None
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        process.communicate()
+        shown, _ = process.communicate()
         assert process.returncode == 0
+        assert shown == ""  # the page shows the windows, and standard error the alerts
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 
 import pytest
 from cli_helpers import Shell
@@ -56,6 +57,22 @@ def test_exact_by_group_shows_each_group_by_itself(shell: Shell) -> None:
     assert [line.split()[3] for line in shown[:3]] == ["1", "2", "4"]
 
 
+def test_that_a_person_counts_in_one_group_is_said(shell: Shell) -> None:
+    said = "Each person counts in 1 group only, drawn at random: their rows in other groups are left out."
+    by = ("--by", "country", "--pairs-per-person", "5")
+    shown = shell(*PEOPLE, *by, "--order", "1", "--size", "50", "--report", "page.html")
+    assert shown.err.count(said) == 1, shown.err
+    assert "--groups-per-person N" in shown.err
+    assert said in Path("page.html").read_text()
+    assert said in shell(*PEOPLE, *by, "--dry-run").err
+    assert "counts in at most 2 groups" in shell(*PEOPLE, *by, "--groups-per-person", "2", "--dry-run").err
+    assert "Each person counts" not in shell(*PEOPLE, "--dry-run").err
+    exact = shell("exact", "events.csv", "--key", "app", "--person", "user", *by)
+    assert said in exact.err
+    assert "groups of a person" in exact.out
+    assert [line.split()[4] for line in exact.out.splitlines()[3::2]] == ["1", "1"]
+
+
 def test_exact_shows_the_curator_what_bounding_does(shell: Shell) -> None:
     """Each of 400 people has 5 rows."""
     shown = shell("exact", "events.csv", "--key", "app", "--person", "user")
@@ -76,6 +93,7 @@ def test_exact_by_group_bounds_people_to_their_groups(shell: Shell) -> None:
     assert [(each["group"], each["pairs_per_person"]) for each in one] == [
         ("DE", 5), ("DE", None), ("FR", 5), ("FR", None),
     ]  # fmt: skip
+    assert [each["groups_per_person"] for each in two] == [2, None, 2, None]
     assert sum(each["pairs"] for each in two[::2]) == 2000
     assert sum(each["pairs"] for each in one[::2]) < 2000
     assert shell("exact", "events.csv", "--key", "app", "--pairs-per-person", "5").code == 2

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import re
+import warnings
 from pathlib import Path
 
 import pytest
@@ -46,11 +48,55 @@ def test_comparing_moments_between_groups_is_warned_of(shell: Shell) -> None:
     shown = shell(*ASKED, "--p", "0.5", *by, "--report", "page.html")
     assert shown.code == 0, shown.err
     assert shown.err.count("does not compare groups of different sizes") == 1
-    assert "Use --statistic hill" in shown.err
+    assert "Use --statistic hill --order 1." in shown.err
     assert "does not compare groups of different sizes" in Path("page.html").read_text()
-    assert "does not compare" not in shell(*ASKED, *by[:4]).err
-    with pytest.warns(GroupsNotComparable, match=r"Pass ss\.Hill\(0\.5\)"):
+    with pytest.warns(GroupsNotComparable, match=r"Pass ss\.Hill\(1\)"):
         ss.release("events.csv", ss.Moment(0.5), ss.Privacy(2.0, 1e-6), key="app", by="country", groups=["FR"])
+
+
+@pytest.mark.parametrize(
+    ("statistic", "instead"),
+    [(ss.Hill(0.5), "ss.Hill(1)"), (ss.Renyi(0.9), "ss.Renyi(1)"), (ss.Tsallis(0), "ss.Tsallis(1)"),
+     (ss.Profile([0, 0.5]), "ss.Hill(1)")], ids=str,
+)  # fmt: skip
+def test_so_is_comparing_diversity_below_order_1(shell: Shell, statistic: ss.Statistic, instead: str) -> None:
+    shell.write("names.txt", NAMES)
+    by = ("--by", "country", "--groups", "names.txt", "--size", "64")
+    shown = shell(*ASKED, *statistic.as_options().split(), *by, "--report", "page.html")
+    assert shown.code == 0, shown.err
+    assert shown.err.count("does not compare groups of different sizes") == 1
+    assert f"Use {type(statistic.comparable)(1).as_options().replace('1.0', '1')}." in shown.err
+    assert "does not compare groups" in shell(*ASKED, *statistic.as_options().split(), *by, "--dry-run").err
+    page = Path("page.html").read_text()
+    headline = page[page.index('class="said"') : page.index("Who is protected")]
+    assert "has the greatest variety" not in page
+    assert "does not compare groups of different sizes" in headline
+    with pytest.warns(GroupsNotComparable, match=f"Pass {re.escape(instead)}"):
+        result = ss.release(
+            "events.csv", statistic, ss.Privacy(2.0, 1e-6), key="app", by="country", groups=["FR", "DE"], size=64
+        )
+    assert str(result).count("does not compare groups") == 1
+
+
+@pytest.mark.parametrize("statistic", [ss.Hill(1), ss.Renyi(2), ss.Simpson(), ss.Profile([1, 2])], ids=str)
+def test_order_1_and_above_compares_groups(shell: Shell, statistic: ss.Statistic) -> None:
+    shell.write("names.txt", NAMES)
+    by = ("--by", "country", "--groups", "names.txt", "--size", "50")
+    shown = shell(*ASKED, *statistic.as_options().split(), *by)
+    assert shown.code == 0, shown.err
+    assert "does not compare" not in shown.err
+    assert statistic.comparable == statistic
+
+
+def test_a_profile_that_has_order_1_is_noted_and_not_warned_of(shell: Shell) -> None:
+    """Its other orders compare groups, so there is nothing else to ask for."""
+    shell.write("names.txt", NAMES)
+    shown = shell(*ASKED, "--statistic", "profile", "--by", "country", "--groups", "names.txt", "--size", "64")
+    assert "The Hill number of order 0 grows with the number of rows too" in shown.err
+    assert "Use --" not in shown.err
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ss.release("events.csv", ss.Profile(), ss.Privacy(2.0, 1e-6), key="app", by="country", groups=["FR"], size=64)
 
 
 def test_the_exact_mechanism_is_advised_from_the_plan_alone(shell: Shell) -> None:
@@ -123,3 +169,8 @@ def test_where_nothing_useful_can_be_predicted_that_is_said(shell: Shell, typed:
     shown = shell(*asked)
     assert "over 100%: nothing useful can be predicted" in shown.out
     assert json.loads(shell(*asked, "--json").out)["accuracy"]["error"] > 1.0
+
+
+def test_a_report_without_names_says_how_to_give_them(shell: Shell) -> None:
+    assert "--dataset, --period and --noun say in the report" in shell(*ASKED, "--report", "a.html").err
+    assert "--dataset" not in shell(*ASKED, "--report", "b.html", "--noun", "apps").err

@@ -44,7 +44,7 @@ def test_what_does_not_belong_together_is_refused(mechanism: str) -> None:
     plan = plan_of(mechanism)
     other_plan = ss.plan(ss.Moment(0.75), plan.privacy, size=20, mechanism="bare")
     blob = shard(plan, "a", ["x"], [1])
-    with pytest.raises(ss.ShardMergedTwice, match="shard 'a' is in already"):
+    with pytest.raises(ss.ShardMergedTwice, match="shard 'a' is already included"):
         merge_blobs([blob, blob])
     with pytest.raises(ss.MergeError, match="different plans"):
         merge_blobs([blob, shard(other_plan, "b", ["x"], [1])])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import stablesketch as ss
-from stablesketch.published import Point
+from stablesketch.published import NoisyTotal, Point
 
 PLAIN = ss.Release(
     value=2.0, low=1.0, high=3.0, confidence=0.95, statistic="Renyi", p=0.5, epsilon=1.0, delta=1e-9,
@@ -27,10 +27,11 @@ def no_constant(name: str) -> float:
     [
         PLAIN,
         replace(PLAIN, high=math.inf),
+        replace(PLAIN, total=NoisyTotal(-3.0, 10.0)),
         replace(PLAIN, value=math.inf, low=math.inf, high=math.inf),
         replace(PLAIN, points=(Point(0.0, 2.0, 1.0, math.inf, 1.0, math.inf), Point(1.0, 2.0, 1.0, 3.0))),
     ],
-    ids=["finite", "high", "all", "points"],
+    ids=["finite", "high", "total", "all", "points"],
 )
 def test_infinite_limits_are_null_and_are_read_as_both(release: ss.Release) -> None:
     text = release.to_json()

@@ -73,7 +73,7 @@ def test_the_same_shard_twice_is_refused(plan: ss.Plan) -> None:
     blob = filled(plan, shard="eu-1").to_bytes()
     total.merge(ss.Collector.from_bytes(blob, fresh()))
     before = total.to_bytes()
-    with pytest.raises(ss.ShardMergedTwice, match=r"shard 'eu-1' is in already.*Merge each shard once"):
+    with pytest.raises(ss.ShardMergedTwice, match=r"shard 'eu-1' is already included.*Merge each shard once"):
         total.merge(ss.Collector.from_bytes(blob, fresh()))
     with pytest.raises(ss.ShardMergedTwice):
         total.merge(total)

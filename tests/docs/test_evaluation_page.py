@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from stablesketch.spoken import at_most
 from stablesketch.statistic.registry import STATISTICS
 
 ROOT = Path(__file__).parents[2]
@@ -44,5 +45,7 @@ def test_the_status_table_has_every_statistic() -> None:
 
 def test_the_factors() -> None:
     page = " ".join(PAGES["evaluation"].split())
-    assert f"at most {math.e:.2f}: a suspicion of 50% becomes {math.e / (1 + math.e):.0%} at most" in page
+    assert (
+        f"at most {math.e:.2f}: a suspicion of 50% becomes {at_most(100 * math.e / (1 + math.e), 3)}% at most" in page
+    )
     assert f"δ about {math.expm1(4) / math.expm1(1):.0f} times as large" in page

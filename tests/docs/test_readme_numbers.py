@@ -40,7 +40,7 @@ def test_the_accuracy_table(row: list[str]) -> None:
     assert told == [
         f"{usual.entries_per_key}",
         f"{usual.size:,}",
-        f"{usual.bytes / 1024:.0f} KB",
+        f"{usual.bytes / 1024:.0f} KiB",
         f"{100 * usual.error:.2f}%",
         f"{100 * usual.worst_error:.1f}%",
         f"± {math.sqrt(2.0) * usual.noise:.2f}",
@@ -77,7 +77,7 @@ def test_the_errors_of_default_plans(statistic: Hill | Distinct, said: str) -> N
 
 
 def test_the_memory_of_the_default_plan() -> None:
-    assert f"Memory: {plan(Hill(0.5), ASKED).bytes / 1024:.0f} KB per number at order 0.5" in README
+    assert f"Memory: {plan(Hill(0.5), ASKED).bytes / 1024:.0f} KiB per number at order 0.5" in README
 
 
 def test_the_readme_is_short() -> None:

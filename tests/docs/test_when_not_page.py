@@ -36,7 +36,7 @@ def made() -> str:
         ]
         plans += [ss.plan(half, asked, mechanism="exact", expected=moment)]
         errors = " | ".join(f"{100 * plan.error:.2g}%" for plan in plans)
-        rows.append(f"| {moment:,} | {errors} | {moment / 100:,.0f} KB |")
+        rows.append(f"| {moment:,} | {errors} | {10 * moment / 1024:,.0f} KiB |")
     return "\n".join(rows)
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import io
 import re
+import tokenize
+from collections.abc import Iterator
 from pathlib import Path
 
 import stablesketch
@@ -46,6 +50,38 @@ def test_every_other_folder_is_there() -> None:
 def test_files_stay_short() -> None:
     lengths = {str(path.relative_to(SOURCE)): path.read_text("utf-8").count("\n") for path in SOURCE.rglob("*.py")}
     assert {name for name, lines in lengths.items() if lines > LONGEST} == set()
+
+
+def written(path: Path) -> Iterator[str]:
+    """The docstrings and comments of a Python file."""
+    text = path.read_text(encoding="utf-8")
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.string
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield node.value.value
+
+
+def missing(path: Path) -> set[str]:
+    """The Python files that are named there and do not exist: not beside it, nor below the repository or the package.
+
+    A test may also name what it tests, and the files of tests/shared, without their folders.
+    """
+    beside = path.parent
+    bases = [beside, ROOT, SOURCE]
+    if beside.is_relative_to(TESTS):
+        bases += [SOURCE / beside.relative_to(TESTS), TESTS / "shared"]
+    named = {name for text in written(path) for name in re.findall(r"[\w/.-]*\w\.py\b", text)}
+    return {name for name in named if not any((base / name).is_file() for base in bases)}
+
+
+def test_every_file_named_in_a_docstring_or_comment_exists() -> None:
+    """Except those of other packages."""
+    others = {"skbio/diversity/alpha/tests/test_base.py"}
+    paths = [path for folder in ("src", "tests", "benchmarks", "tools") for path in (ROOT / folder).rglob("*.py")]
+    wrong = {str(path.relative_to(ROOT)): missing(path) - others for path in paths}
+    assert {path: names for path, names in wrong.items() if names} == {}
 
 
 def mapped() -> set[Path]:

@@ -64,8 +64,8 @@ LOOKS_UP = {
     ("plan", "mechanism"): "the registry finds those of the package, and the interface names the state that one opens",
 }
 FOR_ALL = {
-    "arrays", "checked_json", "durable", "errors", "file_identity", "framing", "numeric", "paying", "search",
-    "secret", "spoken", "sqlite_reasons", "visible", "wording", "_native",
+    "after_import", "arrays", "checked_json", "durable", "errors", "file_identity", "framing", "numeric", "paying",
+    "search", "secret", "spoken", "sqlite_reasons", "turns", "visible", "wording", "_native",
 }  # fmt: skip
 
 
@@ -132,6 +132,14 @@ def test_every_part_has_a_level() -> None:
     assert parts <= (LEVELS.keys() - {WHOLE}) | FOR_ALL
 
 
+def test_the_map_for_newcomers_has_this_order() -> None:
+    page = (SOURCE.parent.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    drawn = page.split("src/stablesketch/\n")[1].split("\n  demo.py")[0]
+    names = [line.split()[0].rstrip("/").removesuffix(".py") for line in drawn.splitlines()]
+    assert sorted(names, key=lambda name: LEVELS[name]) == names
+    assert {name for name in LEVELS if (SOURCE / name).is_dir()} <= set(names)
+
+
 def test_the_check_sees_every_form_of_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.modules[__name__], "SOURCE", tmp_path)
     folder = tmp_path / "sketch" / "inner"
@@ -170,7 +178,10 @@ def test_importing_the_package_loads_none_of_its_parts() -> None:
         "import sys, stablesketch\n"
         "print('numpy' in sys.modules, sorted(name for name in sys.modules if name.startswith('stablesketch')))"
     )
-    loaded = ["stablesketch", *(f"stablesketch.{name}" for name in ("errors", "spoken", "visible", "wording"))]
+    loaded = [
+        "stablesketch",
+        *(f"stablesketch.{name}" for name in ("after_import", "errors", "spoken", "visible", "wording")),
+    ]
     assert printed(code) == f"False {loaded}"
 
 

@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from stablesketch.mechanism.exact import noise_plan
-from stablesketch.mechanism.laplace import OfHistogram
+from stablesketch.mechanism.exact_moment import OfHistogram
 from stablesketch.plan.asked import Asked
 from stablesketch.plan.mechanism import register_mechanism
 from stablesketch.plan.plan import Plan

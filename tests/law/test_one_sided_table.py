@@ -196,8 +196,8 @@ def test_one_half_is_levys_law() -> None:
     np.testing.assert_allclose([math.erf(0.5 / math.sqrt(v)) for v in x], t * 2.0**-64, rtol=3e-15)
 
 
-# SHA-256 of all rows with the three numbers that say how to read them, and of X at the bits below: as in test_table.py,
-# the second is part of the wire format.
+# SHA-256 of all rows with the three numbers that say how to read them, and of X at the bits below: as in
+# tests/sketch/test_table.py, the second is part of the wire format.
 GOLDEN = {
     0.05: (
         "b18dec4cca4ad4f5eec968307bb7d5deaeb3dceeef2c14fabdd7fbd026e3cd7b",

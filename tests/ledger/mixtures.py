@@ -1,6 +1,6 @@
 """δ(ε) of many different releases together, by inverting the Laplace transform: nothing from the library.
 
-As in tests/privacy/independent.py, with a product of moments: for losses L_i, n_i times each, M_i(z) = E_P[e^{zL_i}],
+As in tests/shared/independent.py, with a product of moments: for losses L_i, n_i times each, M_i(z) = E_P[e^{zL_i}],
 
     δ(ε) = (1/π) ∫_0^∞ Re[ Π M_i(z)^{n_i} e^{-zε} / (z (1+z)) ] ds,    z = θ + is, any θ > 0.
 """

@@ -147,7 +147,7 @@ def test_what_a_plan_says_of_itself_is_not_believed(plan: ss.Plan) -> None:
     careless = plan.altered(delta=0.5 * plan.delta)
     fine = plan.altered(step=plan.step / 1024)
     for forged in (boastful, bare, careless, fine):
-        with pytest.raises(ss.LedgerError, match="do not give that"):
+        with pytest.raises(ss.LedgerError, match="do not support"):
             ComposedCost.of(charge_of(forged), "replace", None)
 
 

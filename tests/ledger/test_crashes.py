@@ -185,7 +185,7 @@ def test_killed_at_random_moments(tmp_path: Path, plan: ss.Plan) -> None:
 def test_killed_five_hundred_times(tmp_path: Path, plan: ss.Plan, half: int) -> None:
     """In two tests of 250, so that they can run beside each other. Killed counts what had not printed its value.
 
-    Every call to the system has its own kill below; attacks/long_run.py kills for as long as one likes.
+    Every call to the system has its own kill below; tests/attacks/long_run.py kills for as long as one likes.
     """
     bench = Bench(tmp_path / "bench", plan)
     killed, rounds = 0, 0

@@ -123,7 +123,7 @@ def test_a_copy_of_the_secret_is_known_by_its_fingerprint(ledger: ss.Ledger, pla
     first.release(ledger=ledger)
     copy = plan.open(ss.Secret.from_bytes(bits))
     copy.update(range(49))
-    with pytest.raises(ss.SecretSpent, match="as number 1 of the ledger"):
+    with pytest.raises(ss.SecretSpent, match="number 1 of the ledger"):
         copy.release(ledger=ledger)
     assert len(ledger) == 1
     assert bits.hex() not in ledger.to_json()
@@ -187,7 +187,7 @@ def test_opening_again(ledger: ss.Ledger, path: Path, plan: ss.Plan) -> None:
 
 
 WRONG: dict[str, tuple[Callable[[Path], object], type[Exception], str]] = {
-    "another ε": (lambda p: ss.Ledger(p, epsilon=4.0), ss.LedgerMismatch, "has epsilon = 3.0, and 4.0"),
+    "another ε": (lambda p: ss.Ledger(p, epsilon=4.0), ss.LedgerMismatch, "has epsilon = 3.0, but 4.0"),
     "another δ": (lambda p: ss.Ledger(p, delta=1e-7), ss.LedgerMismatch, "has delta"),
     "another relation": (lambda p: ss.Ledger(p, relation="add_remove"), ss.LedgerMismatch, "has relation"),
     "another unit": (lambda p: ss.Ledger(p, pairs_per_person=2), ss.LedgerMismatch, "has pairs_per_person"),
@@ -200,7 +200,7 @@ WRONG: dict[str, tuple[Callable[[Path], object], type[Exception], str]] = {
     "epsilon must .*got 0.0"),
     "δ of 1": (lambda p: ss.Ledger(p.with_name("new"), epsilon=1.0, delta=1.0), ss.ArgumentError,
     "delta must .*got 1.0"),
-    "no folder": (lambda p: ss.Ledger(p / "x" / "y", epsilon=1.0, delta=1e-6), ss.LedgerError, "cannot make"),
+    "no folder": (lambda p: ss.Ledger(p / "x" / "y", epsilon=1.0, delta=1e-6), ss.LedgerError, "cannot create"),
     "no such δ": (lambda p: ss.Ledger(p).spent(0.0), ss.ArgumentError, "delta must .*got 0.0"),
     "no such ε": (lambda p: ss.Ledger(p).spent_delta(-1.0), ss.ArgumentError, "epsilon must .*got -1.0"),
     "not a number": (lambda p: ss.Ledger(p).spent_delta("1"), ss.ArgumentError, "epsilon must .*got '1'"),  # type: ignore[arg-type]

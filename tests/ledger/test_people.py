@@ -39,7 +39,7 @@ def test_people_and_pairs_do_not_share_a_ledger(visits: Path, ledger: ss.Ledger,
     released(visits, ledger, person="user", **way)
     assert ledger.relation == "add_remove of people"
     before = ledger.spent()
-    with pytest.raises(ss.UnitMismatch, match=r"name the person column \(person=\)"):
+    with pytest.raises(ss.UnitMismatch, match=r"Name the column of people in this release too \(person=\)"):
         released(visits, ledger, **way)
     with pytest.raises(ss.UnitMismatch):
         ledger.charge(epsilon=0.1, statistic="x", relation="add_remove")
@@ -50,7 +50,7 @@ def test_people_and_pairs_do_not_share_a_ledger(visits: Path, ledger: ss.Ledger,
 def test_nor_do_they_the_other_way_round(visits: Path, ledger: ss.Ledger) -> None:
     released(visits, ledger)
     assert (ledger.relation, ledger.pairs_per_person) == ("add_remove", 1)
-    with pytest.raises(ss.UnitMismatch, match="keep another ledger for people"):
+    with pytest.raises(ss.UnitMismatch, match="Create a ledger for people"):
         released(visits, ledger, person="user")
     assert len(ledger) == 1
 
@@ -93,7 +93,9 @@ def test_a_collector_can_declare_it(ledger: ss.Ledger) -> None:
 
 def test_a_ledger_can_be_made_for_people(visits: Path, path: Path) -> None:
     ledger = ss.Ledger(path, epsilon=3.0, delta=1e-6, relation="add_remove of people", pairs_per_person=3)
-    with pytest.raises(ss.UnitMismatch, match="all that one person did, 3 pairs of it used"):
+    with pytest.raises(
+        ss.UnitMismatch, match="for people with up to 3 pairs each, and the release uses up to 1 of each"
+    ):
         released(visits, ledger, person="user")
     released(visits, ledger, THREE, person="user")
     ledger.verify()
@@ -106,7 +108,7 @@ def test_an_older_ledger_is_read_and_refuses_people(visits: Path, path: Path) ->
     connection.close()
     ledger = ss.Ledger(path)
     ledger.verify()
-    with pytest.raises(ss.UnitMismatch, match="keep another ledger for people"):
+    with pytest.raises(ss.UnitMismatch, match="Create a ledger for people"):
         released(visits, ledger, person="user")
     fresh = ss.Ledger(path.with_name("fresh.db"), epsilon=3.0, delta=1e-6)
     fresh.charge(epsilon=ledger.spent(), delta=1e-6 / 2, statistic="before", relation="add_remove of people")

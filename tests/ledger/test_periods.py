@@ -282,7 +282,7 @@ def test_a_damaged_cache_is_rebuilt_for_every_period(monthly: ss.Ledger, clock: 
 
 def test_the_period_is_a_term_of_the_ledger(monthly: ss.Ledger, path: Path) -> None:
     assert ss.Ledger(path, per="month").per == "month"
-    with pytest.raises(ss.LedgerMismatch, match="has per = 'month', and 'week' was given"):
+    with pytest.raises(ss.LedgerMismatch, match="has per = 'month', but 'week' was given"):
         ss.Ledger(path, per="week")
     with pytest.raises(ss.ArgumentError, match="per must be one of day, week, month, quarter, year"):
         ss.Ledger(path.with_name("other.db"), epsilon=1.0, delta=1e-6, per="decade")  # type: ignore[arg-type]

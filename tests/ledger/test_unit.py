@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
+import pyarrow as pa
 import pytest
 from ledger_helpers import released
 
 import stablesketch as ss
+from stablesketch.cli.in_options import in_options
 
 # --- the unit ---
 
@@ -19,7 +22,7 @@ def test_what_protects_different_things_is_not_added_up(ledger: ss.Ledger, plan:
     assert (ledger.relation, ledger.pairs_per_person) == ("replace", 1)
     people = ss.plan(plan.statistic, replace(plan.privacy, pairs_per_person=3), size=20, mechanism="bare")
     for other in (added, people):
-        with pytest.raises(ss.UnitMismatch, match="keep another"):
+        with pytest.raises(ss.UnitMismatch, match="use another one"):
             released(other, ledger)
         with pytest.raises(ss.UnitMismatch):
             ledger.preview(other)
@@ -41,6 +44,54 @@ def test_a_ledger_can_be_made_for_a_unit(path: Path, plan: ss.Plan, added: ss.Pl
     with pytest.raises(ss.UnitMismatch):
         released(plan, ledger)
     released(added, ledger)
+
+
+# --- a release that was made without a ledger ---
+
+
+@pytest.mark.parametrize("unit", ["pair", "key", "individual"])
+def test_a_release_is_charged_for_what_it_protects(tmp_path: Path, unit: str) -> None:
+    """`relation=release.relation` would call all three add_remove: individuals would be added up with pairs."""
+    plan = ss.plan(ss.Distinct(), ss.Privacy(1.0, 1e-6, unit=unit), mechanism="exact")  # type: ignore[arg-type]
+    collector = plan.open()
+    collector.update(["a", "b"])
+    release = collector.release()
+    pairs = ss.Ledger(tmp_path / "pairs.db", epsilon=3.0, delta=1e-5, relation="add_remove")
+    if unit == "pair":
+        pairs.charge(release=release)
+    else:
+        with pytest.raises(ss.UnitMismatch, match="cannot be added up"):
+            pairs.charge(release=release)
+        assert len(pairs) == 0
+    own = ss.Ledger(tmp_path / "own.db", epsilon=3.0, delta=1e-5)
+    record = own.charge(release=release, label="before")
+    assert (record.relation, record.epsilon, record.delta) == (release.protects, release.epsilon, release.delta)
+    assert (record.statistic, record.label, own.relation) == (release.statistic, "before", release.protects)
+    assert own.published(record.number) == replace(release, record=record.number).to_json()
+
+
+def test_people_are_charged_as_people(tmp_path: Path) -> None:
+    rows = pa.table({"app": ["a", "b", "a"], "user": ["x", "y", "z"]})
+    release = ss.release(rows, ss.Hill(0.5), ss.Privacy(1.0, 1e-6), key="app", person="user").release
+    ledger = ss.Ledger(tmp_path / "l.db", epsilon=3.0, delta=1e-5, relation="add_remove of people")
+    assert ledger.charge(release=release).relation == "add_remove of people"
+
+
+def test_a_release_is_charged_once_and_alone(ledger: ss.Ledger, plan: ss.Plan) -> None:
+    paid = released(plan, ledger)
+    other = replace(paid, record=None)
+    with pytest.raises(ss.ArgumentError, match="release must be in no ledger yet, and is record 1 of one"):
+        ledger.charge(release=paid)
+    for more in ({"relation": "replace"}, {"epsilon": 0.1}, {"delta": 1e-9}, {"pairs_per_person": 2}):
+        with pytest.raises(ss.ArgumentError, match=f"release cannot be used with {next(iter(more))}="):
+            ledger.charge(release=other, **more)  # type: ignore[arg-type]
+    with pytest.raises(ss.ArgumentError, match=r"must say what it protects.*relation='add_remove'"):
+        ledger.charge(release=replace(other, unit=None))
+    with pytest.raises(ss.ArgumentTypeError, match="release must be a Release"):
+        ledger.charge(release=0.5)  # type: ignore[arg-type]
+    with pytest.raises(ss.ArgumentError, match="relation must be given"):
+        ledger.charge(epsilon=0.1, statistic="x")
+    assert len(ledger) == 1
 
 
 # --- disjoint data ---
@@ -96,3 +147,19 @@ def test_under_replace_nothing_is_disjoint(ledger: ss.Ledger, plan: ss.Plan) -> 
     with pytest.raises(ss.ArgumentError, match="a replaced pair may change its part"):
         released(plan, ledger, part=("country", "FR"))
     assert len(ledger) == 0
+
+
+def test_people_and_pairs_are_told_apart_in_plain_words(path: Path) -> None:
+    """Each way round, with the ledger to create."""
+    frame = pd.DataFrame({"app": ["a", "b"] * 50, "who": [str(i) for i in range(100)]})
+    rows = ss.Ledger(path, epsilon=3.0, delta=1e-6, relation="add_remove", pairs_per_person=1)
+    ask = (ss.Distinct(), ss.Privacy(1.0, 1e-9))
+    with pytest.raises(ss.UnitMismatch) as refused:
+        ss.release(frame, *ask, key="app", person="who", mechanism="exact", ledger=rows)
+    assert str(refused.value).startswith("this ledger is for pairs, and the release protects people. ")
+    assert "relation='add_remove of people')" in str(refused.value)
+    assert "stablesketch ledger new FILE --epsilon 3 --people" in in_options(refused.value.wording)
+    people = ss.Ledger(path.with_name("people.db"), epsilon=3.0, delta=1e-6, relation="add_remove of people")
+    with pytest.raises(ss.UnitMismatch, match=r"this ledger is for people, and the release protects pairs\. .*person="):
+        ss.release(frame, *ask, key="app", mechanism="exact", ledger=people)
+    assert len(rows) == len(people) == 0

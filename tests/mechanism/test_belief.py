@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from stablesketch._native import mixture_below, mixture_passed
 from stablesketch.mechanism.belief import Belief, belief
 from stablesketch.sketch.estimators.noisy_interval import noisy_power_law
 from stablesketch.statistic import Moment, Total
@@ -90,3 +91,36 @@ def test_many_quantiles_of_a_noisy_estimate_are_those_that_are_solved_for() -> N
         for probability, found in list(zip(AT.tolist(), table.tolist(), strict=True))[1:-1]:
             alone = float(law.quantiles(released, noise, np.array([probability]))[0])
             assert abs(found - alone) <= 1e-3 * (high - low)
+
+
+@pytest.mark.parametrize("turns", [False, True])
+def test_limits_found_one_by_one_are_those_of_a_table_of_all_places(turns: bool) -> None:
+    """By numpy, row by row: where the function rises, where it rises and falls, and where it does neither."""
+
+    def function(at: tuple[Floats, ...]) -> Floats:
+        return np.maximum(np.exp(0.3 * at[0]) - (0.5 * at[1] ** 2 if turns else 0.5 * at[1]), 0.2)
+
+    parts = (measured(stats.norm(1.0, 1.0)), measured(stats.laplace(2.0, 0.7)))
+    found = belief(function, parts, 0.9)
+    many = found.quantiles(np.concatenate([AT, np.linspace(0.001, 0.999, 301)]))[: len(AT)]
+    np.testing.assert_allclose([found.quantiles(AT[i : i + 1])[0] for i in range(len(AT))], many, rtol=1e-12)
+    np.testing.assert_allclose([found.low, found.high], found.quantiles(np.array([0.05, 0.95])), rtol=0.0)
+
+
+def test_a_mixture_is_the_sum_that_numpy_has() -> None:
+    """Rows of equal values, jumps, and places before, at, between and after all of them."""
+    rng = np.random.default_rng(5)
+    node = np.linspace(-6.5, 6.5, 241)
+    probability = stats.norm.cdf(node)
+    values = np.sort(np.round(rng.normal(0.0, 3.0, (50, 241)), 1), axis=1)
+    scores = np.stack([node, np.sort(rng.uniform(-6.5, 6.5, 241))])
+    kind, weights = rng.integers(0, 2, 50).astype(np.int32), rng.random(50)
+    places = np.unique(np.concatenate([rng.normal(0.0, 5.0, 200), values[3], [-99.0, 99.0]]))
+    each = [np.interp(places, values[r], scores[kind[r]], left=-6.5, right=6.5) for r in range(50)]
+    wanted = weights @ np.interp(np.stack(each), node, probability)
+    mixed = (values, scores, kind, weights, probability, 6.5, places)
+    np.testing.assert_allclose(mixture_below(*mixed), wanted, rtol=1e-12)
+    for target in (0.0, 0.3 * wanted[-1], wanted[100] + 1e-9, 2.0 * wanted[-1]):
+        low, at_low, at_next = mixture_passed(*mixed, float(target))
+        assert low == min(max(int(np.searchsorted(wanted, target, "right")) - 1, 0), len(places) - 2)
+        assert (at_low, at_next) == pytest.approx((wanted[low], wanted[low + 1]), rel=1e-12)

@@ -67,7 +67,7 @@ def test_an_error_with_the_noise_of_an_expected_value() -> None:
     plan = ss.plan(ss.Moment(0.5), PRIVACY, error=0.01, expected=300.0)
     assert plan.error <= 0.01
     assert plan.entries_per_key > 16
-    with pytest.raises(ss.PlanInfeasible, match="16 a key"):
+    with pytest.raises(ss.PlanInfeasible, match="16 per key"):
         ss.plan(ss.Moment(0.5), PRIVACY, error=0.01, expected=300.0, entries_per_key=16)
 
 

@@ -104,7 +104,7 @@ def test_exact_measurements_are_pure() -> None:
         (lambda plan: plan["parts"].pop(), "has the wrong parts"),
         (lambda plan: plan.pop("parts"), "no grid"),
         (lambda plan: plan["parts"][0]["numbers"].update(size="many"), "size"),
-        (lambda plan: plan["asked"]["statistic"].update(name="hull"), "format this version does not read"),
+        (lambda plan: plan["asked"]["statistic"].update(name="hull"), "this version cannot read the format"),
         (lambda plan: plan["asked"]["statistic"].update(order=3), "order must .*got 3"),
     ],
 )
@@ -117,7 +117,7 @@ def test_plans_that_nothing_writes_are_refused(change: object, says: str) -> Non
 
 def test_a_forged_price_is_found_out_by_who_charges_it() -> None:
     plan = ss.plan(ss.Hill(0.5), VALUES, size=50, mechanism="bare")
-    with pytest.raises(ss.LedgerError, match="do not give that"):
+    with pytest.raises(ss.LedgerError, match="do not support"):
         charge_of(plan.altered(epsilon=plan.epsilon / 3.0)).basic()
 
 

@@ -79,7 +79,7 @@ def test_plans_are_written_and_read() -> None:
 
 def test_both_errors_and_the_layout_are_printed() -> None:
     text = str(entropy())
-    assert "19,968 entries in 312 buckets, 64 a key" in text
+    assert "19,968 entries in 312 buckets, 64 per key" in text
     assert "0.0124 nats if no key dominates, 0.22 nats if one key holds everything" in text
 
 

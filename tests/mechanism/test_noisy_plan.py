@@ -130,7 +130,7 @@ def test_an_error_at_an_expected_value_has_the_noise_in_it() -> None:
 def test_an_error_below_that_of_the_noise_says_what_would_do() -> None:
     with pytest.raises(ss.PlanInfeasible, match=r"the best is .*mechanism='exact'"):
         ss.plan(HALF, ANY, error=0.05, expected=10.0)
-    with pytest.raises(ss.PlanInfeasible, match=r"4,194,304 entries, 16 a key, has an error of 0\.0001"):
+    with pytest.raises(ss.PlanInfeasible, match=r"4,194,304 entries, 16 per key, has an error of 0\.0001"):
         ss.plan(HALF, ANY, error=0.0001)
 
 

@@ -17,7 +17,7 @@ ANY_LENGTH = ss.Privacy(3.0, 1e-9, 0, relation="add_remove")
 
 def independent_delta(plan: ss.Plan, epsilon: float, *, wide_first: bool) -> float:
     """δ(ε) of all parts together, one pair being added to the empty stream or removed: (1/π) ∫ Re[M(z) e^{-zε} /
-    (z (1+z))] as in tests/privacy/independent.py, M being the product of the moments of all parts.
+    (z (1+z))] as in tests/shared/independent.py, M being the product of the moments of all parts.
 
     The empty stream is the worst (docs/math-sensitivity-and-curve.md): F_p + Λ is Λ or Λ + 1.
     """
@@ -75,7 +75,7 @@ def test_a_ledger_takes_plans_of_several_sketches_under_their_own_relation(tmp_p
     privacy = ss.Privacy(1.0, 1e-9, 0, relation="add_remove")
     plan = ss.plan(ss.Profile([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]), privacy, size=20, mechanism="bare")
     assert charge_of(plan).basic("add_remove") == (plan.epsilon, plan.delta)
-    with pytest.raises(ss.LedgerError, match="do not give that"):
+    with pytest.raises(ss.LedgerError, match="do not support"):
         charge_of(plan).basic("replace")
     ledger = ss.Ledger(tmp_path / "budget.db", epsilon=1.0, delta=1e-6, relation="add_remove")
     collector = plan.open()

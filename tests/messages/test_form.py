@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import stablesketch
+from stablesketch.cli.in_options import OPTIONS
 
 SOURCE = Path(stablesketch.__file__).parent
 KINDS = {"ArgumentError", "ArgumentTypeError"}
@@ -26,7 +28,42 @@ OLD = {
     r"\bstands there twice\b": "must not repeat a name",
     r"\bPass what [\w.()]+ gave\b": "Pass the result of ...",
     r"\bone that is free\b": "any free one",
-    r"\bthat are no pairs\b": "invalid rows",
+    r"\bthat are no pairs\b|\brow is no pair\b": "invalid rows",
+    r"\bis needed:": "must be given",
+    r"\bthere is no such column\b": "no such column",
+    r"\bdo not give that\b": "do not support",
+    r"\bin effect\b": "effective",
+    r"\bto who\b|\bfor who\b": "to the caller, for readers, ...",
+    r"\d ?[kK]B\b": "KiB",
+}
+
+
+# Texts that name options or arguments as they are typed: what only one interface shows.
+TYPED_ALONE = {
+    "cli": "the command line",
+    "demo.py": "a demo of the command line",
+    "paper/__main__.py": "a command line of its own",
+    "pictures/save.py": "colours of style sheets",
+    "planner_page": "commands that the page shows",
+    "report/commands.py": "commands that a report shows",
+    "statistic/arguments.py": "OptionError, which the command line raises",
+    "statistic/moment.py": "OptionError, which the command line raises",
+    "statistic/statistic.py": "a statistic as it is typed",
+}
+PYTHON_ALONE = {
+    "engines/beam": "a library of Python",
+    "engines/local/exact.py": "notes under a table in Python",
+    "engines/secret_from.py": "workers of Python",
+    "engines/spark/job.py": "workers of Python",
+    "ledger/rows.py": "SQL",
+    "ledger/store.py": "SQL",
+    "ledger/upgrade.py": "SQL",
+    "planner_page/form.py": "HTML",
+    "privacy/curve.py": "a repr",
+    "reading/files.py": "SQL",
+    "release/decide.py": "the name of a release in a ledger, which stays",
+    "release/outcome.py": "notes under a table in Python",
+    "sketch/sketch.py": "a repr",
 }
 
 
@@ -37,14 +74,23 @@ def calls() -> Iterator[tuple[str, ast.Call]]:
                 yield f"{path.relative_to(SOURCE)}:{node.lineno}", node
 
 
-def texts() -> Iterator[tuple[str, str]]:
-    """All texts of the package that may be shown, each with its place; docstrings are not among them."""
+@functools.cache
+def texts(without: str = "") -> list[tuple[str, str]]:
+    """All texts of the package that may be shown, each with its place; docstrings are not among them.
+
+    Nor are those in a call of the function `without`.
+    """
+    found = []
     for path in sorted(SOURCE.rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
         for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == without:
+                alone |= {id(inner) for inner in ast.walk(node)}
+        for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone:
-                yield f"{path.relative_to(SOURCE)}:{node.lineno}", node.value
+                found.append((f"{path.relative_to(SOURCE)}:{node.lineno}", node.value))
+    return found
 
 
 def test_the_argument_is_the_subject_of_what_is_said() -> None:
@@ -59,3 +105,28 @@ def test_the_argument_is_the_subject_of_what_is_said() -> None:
 def test_words_of_the_old_style_are_gone(pattern: str) -> None:
     found = re.compile(pattern)
     assert [(place, text[:80]) for place, text in texts() if found.search(text)] == [], f"say: {OLD[pattern]}"
+
+
+def of_both(one: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """The sentences that both interfaces may show, but for what `either` says to each in its own words."""
+    for place, text in texts(without="either"):
+        if " " in text and not place.startswith(tuple(one)):
+            yield place, text
+
+
+def test_no_text_spells_an_option() -> None:
+    """An error in Python names arguments: `arg("state")`, or `either(...)` for a whole command."""
+    found = [(place, text[:80]) for place, text in of_both(TYPED_ALONE) if re.search(r"(?<![\w-])--[a-z]", text)]
+    assert found == [], 'say arg("state"), or either("...", "... --state")'
+
+
+def test_no_text_spells_an_argument() -> None:
+    """An error on the command line names options. Calls such as `ss.Privacy(epsilon=1)` are Python's by themselves."""
+    words = "|".join(sorted(name for name in OPTIONS if "_" in name))
+    spelt = re.compile(rf"(?<![\w.])({words})\b|(?<![\w.\"-])({'|'.join(sorted(OPTIONS))})=(?!=)")
+    found = [
+        (place, text[:80])
+        for place, text in of_both(PYTHON_ALONE)
+        if spelt.search(re.sub(r"\b(ss\.)?[A-Z]\w*\([^()]*\)", "", text))
+    ]
+    assert found == [], 'say subject("max_value"), or arg("max_value", 5)'

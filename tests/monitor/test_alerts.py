@@ -83,6 +83,26 @@ def test_after_a_restart_the_windows_before_are_known() -> None:
     )
 
 
+def test_a_stopped_feed_is_one_alert_that_says_so_and_is_no_usual_window() -> None:
+    """Rows stop for 40 windows; then they come again, and an attack is still a drop against the windows before."""
+    found: list[str] = []
+    alerts = Alerts(found.append, Judge(drop=3.0))
+    for number in range(10):
+        alerts(number, record(number, 5.0))
+    for number in range(10, 50):
+        alerts(number, json.dumps(json.loads(record(number, 0.0)) | {"few_rows": True}))
+    alerts(50, record(50, 5.0))
+    alerts(51, record(51, 3.0))
+    stopped, attack = map(json.loads, found)
+    assert (stopped["number"], stopped["few_rows"]) == (10, True)
+    assert in_words(found[0]) == (
+        "alert: a: few or no rows: the input may have stopped. Shannon entropy = 0 is 500.0 deviations below the "
+        "median of the windows before, 5"
+    )
+    assert (attack["number"], attack["median"]) == (51, 5.0)
+    assert "few_rows" not in attack
+
+
 def test_a_value_beyond_all_floats_is_no_alert() -> None:
     found: list[str] = []
     alerts = Alerts(found.append, Judge(below=5.0, drop=3.0))

@@ -122,7 +122,7 @@ def test_people_are_held_as_hashes() -> None:
 def test_questions_about_people_that_are_none() -> None:
     for fields, more, said in (
         (WHO, {}, "must be given together"),
-        (LineFields.of(format="json", key=("k",)), {"protect": "person-window"}, "must be given together"),
+        (LineFields.of(format="json", key=("k",)), {"protect": "person-window"}, "protect needs person="),
         (LineFields.of(format="json", key=("k",)), {"pairs_per_person": 2}, "cannot be used without"),
         (LineFields.of(format="json", key=("k",)), {"protect": "people"}, "protect must be"),
     ):

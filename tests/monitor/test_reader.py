@@ -5,13 +5,19 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator
+from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
 from monitor_tools import NOON
 
 from stablesketch import ArgumentError, DataError
+from stablesketch._native import json_texts
+from stablesketch.monitor import times as times_module
 from stablesketch.monitor.block import Block
 from stablesketch.monitor.fields import LineFields
+from stablesketch.monitor.json_lines import read_by_duckdb, texts_of_json
 from stablesketch.monitor.reader import LineReader
 from stablesketch.monitor.windows import SECOND
 from stablesketch.reading.duckdb import DuckDB
@@ -98,7 +104,7 @@ def test_zeek_has_its_own_header_and_may_write_another(duckdb: DuckDB) -> None:
     assert read(duckdb, fields, lines + again, ZEEK) == ([(("10.0.0.1",), MINUTE, 7), (("10.0.0.2",), MINUTE, 9)], 2)
     as_json = b'{"ts": %d.5, "id.orig_h": "10.0.0.1", "orig_bytes": 7}\n' % NOON
     assert read(duckdb, fields, as_json) == ([(("10.0.0.1",), MINUTE, 7)], 0)
-    with pytest.raises(DataError, match=r"there is no header.*--fields"):
+    with pytest.raises(DataError, match=r"no header.*fields="):
         read(duckdb, fields, one)
 
 
@@ -123,7 +129,7 @@ def test_csv_has_a_header_or_names(duckdb: DuckDB) -> None:
     wanted = ([(('a, "b"',), MINUTE, 1), (("c",), MINUTE, 1)], 0)
     assert read(duckdb, LineFields.of(format="csv", key=("k",), time="t"), lines, b"\xef\xbb\xbft,k,z\n") == wanted
     assert read(duckdb, LineFields.of(format="csv", key=("k",), time="t", names=("t", "k", "z")), lines) == wanted
-    with pytest.raises(DataError, match=r"its first line names no column 'q'.*if there is none: --fields") as caught:
+    with pytest.raises(DataError, match=r"its first line names no column 'q'.*if there is none \(fields=\)") as caught:
         read(duckdb, LineFields.of(format="csv", key=("q",)), lines, b"10.0.0.7,secret,z\n")
     assert "secret" not in str(caught.value)
     with pytest.raises(DataError, match=r"two columns 'k'"):
@@ -162,30 +168,78 @@ def test_no_line_changes_what_becomes_of_another(duckdb: DuckDB, format: str) ->
     assert all(len(found) + bad == 1 for found, bad in alone)
 
 
-@pytest.mark.parametrize(
-    "times",
-    [
-        ["2026-11-16T12:00:0%d.%06d+0000"], ["2026-11-16T12:0%d:59.%dZ"], ["179483040%d.%03d"], ["17948304%02d%03d"],
-        ["2026-11-16T12:00:0%d.%06d+0000", "2026-11-16T12:00:0%d.%06d+0100"], ["2026-13-16T12:00:0%d.%03dZ"],
-        ["2026-11-16T12:00:0%d,%03dZ"], ["2026-11-16T12:0%d:60.%03dZ"], ["1%d.%d.5"], ["-%d.%d"], ["x%d.%d"],
-        ["2026-11-16T12:00:0%d.%03dZ", "2026-11-16T12:00:0%d.%03dé"], ["%d.%06d", "%d,%06d"], ["%d.%d", ""],
-    ],
-)  # fmt: skip
-def test_times_that_are_alike_are_read_as_each_by_itself(
-    duckdb: DuckDB, times: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Few texts are read for many (alike.py): whatever they are, with the same result."""
-    draw = random.Random(str(times))
-    lines = b""
-    for second in range(8):
-        for _ in range(40):
-            text = draw.choice(times)
-            time = text % (second, draw.randrange(1000)) if text else text
-            lines += json.dumps({"k": "a", "t": time}).encode() + b"\n"
-    fields = LineFields.of(format="json", key=("k",), time="t")
-    together = read(duckdb, fields, lines)
-    monkeypatch.setattr("stablesketch.monitor.reader.runs_of", lambda _: None)
-    assert together == read(duckdb, fields, lines)
+ODD_TIMES = [
+    "2026-11-16T12:00:0%d.%06d+0000", "2026-11-16T12:0%d:59.%dZ", "179483040%d.%03d", "17948304%02d%03d", "%d.%d", "",
+    "2026-11-16T12:00:0%d.%06d+01:30", "2026-13-16T12:00:0%d.%03dZ", "2026-11-16T12:00:0%d,%03dZ", "2026-02-2%d %03d",
+    "2026-11-16T12:0%d:60.%03dZ", "1%d.%d.5", "-%d.%d", "x%d.%d", "2026-11-16T12:00:0%d.%03dé",
+    "202%d-02-29T00:00:00.%dz", "196%d-11-16T12:00:00.%dZ", "2026-11-16T24:00:0%d.%dZ",
+    "2026-11-16T12:00:00-1%d:00%.0d", "%d0000000000000000%03d", "2026-11-16T12:00:0%d.Z%.0d",
+    "2026-11-16T12:00:0%d+%04d", "0%d0%d", "2026-11-31T12:00:0%d.%dZ", "9999-12-31T23:59:5%d.%dZ",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "ns"])
+def test_the_core_and_duckdb_read_the_same_times(duckdb: DuckDB, unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the compiled core reads of a text is what DuckDB reads, which is asked about all others."""
+    draw = random.Random(unit)
+    texts = [draw.choice(ODD_TIMES) for _ in range(2000)]
+    times = [text % (draw.randrange(10), draw.randrange(1000)) if text else text for text in texts]
+    lines = "".join(json.dumps({"k": f"{i}", "t": time}) + "\n" for i, time in enumerate(times)).encode()
+    fields = LineFields.of(format="json", key=("k",), time="t", time_unit=unit)
+    found = read(duckdb, fields, lines)
+    assert 500 < len(found[0]) < 1900
+    monkeypatch.setattr(times_module, "seconds", lambda ends, *_: np.full(len(ends) - 1, times_module.NO_SECOND))
+    assert found == read(duckdb, fields, lines)
+
+
+VALUES = [
+    "1", "0", "-1", "-0", "17", "123456789012345678", "1234567890123456789", "18446744073709551616", "1.5", "1.50",
+    "0.5", "1794830400.123456", "2794830400.123456", "1794830400.1234567", "1.0", "100.000001", "0.000001", "1e3",
+    "1E-7", "01", "1.", ".5", "+1", "- 1", "--1", "null", "true", "false", "nul", "nan", '""', '"a"',
+    '"\u00e9 \U0001f600"', '"a b"', '"a"b', '"\\n"', '"\\/"', '"\\u0041"', '"\\ud800"', '"\\x"', '"tab\there"',
+    '"zero\x00"', '"\x7f"', '"long enough to be read in words"', '"long \\" quoted, and on and on"', "[]", "[1, 2]",
+    "[1,]", '["a",{"k":"b"}]', "{}", '{"k":1}', '{"q":"deep"}', '{"q":{"r":"deeper"}}', '{"q":null}',
+    '{ "q" : 5 , "q" : 6 }', '{"q":5', "[" * 70 + "]" * 70, '{"a":' * 70 + "1" + "}" * 70,
+]  # fmt: skip
+NAMES = ["k", "a.q", "a", "b", "q", "a.q.r", "", "k ", "\\u006b", "é"]
+
+
+@pytest.mark.parametrize("key", [("k",), ("a.q",), ("a", "k"), ("a.q.r", "a.q"), ("é", "b")])
+def test_the_core_and_duckdb_read_the_same_json(duckdb: DuckDB, key: tuple[str, ...]) -> None:
+    """Every text that the compiled core takes out of a line is the one that DuckDB does, which has all other lines."""
+    draw, fields = random.Random(str(key)), LineFields.of(format="json", key=key)
+    lines = [f'{{"{name}":{value}}}' for name in NAMES for value in VALUES]
+    for _ in range(4000):
+        members = [
+            f'"{draw.choice(NAMES)}"{draw.choice([":", " : "])}{draw.choice(VALUES)}' for _ in range(draw.randrange(5))
+        ]
+        line = "{" + draw.choice([",", ", ", "\t,"]).join(members) + "}"
+        if draw.random() < 0.1:  # something is cut, doubled or put in
+            place = draw.randrange(len(line))
+            line = (
+                line[:place]
+                + draw.choice(['"', "\\", ",", "}", "{", "\x01", " ", line[place:]])
+                + line[place + draw.randrange(2) :]
+            )
+        lines.append(draw.choice(["", "", " "]) + line + draw.choice(["", "", " ", "\r", "x"]))
+    content = "\n".join(lines).encode()
+
+    def query(text: str, block: Any) -> Any:
+        cursor = duckdb.connection.cursor()
+        cursor.register("block", block)
+        return cursor.sql(text).to_arrow_table()
+
+    _, count, numbers, _ = json_texts(content, 1, [(0, ["no such"])])
+    assert count == len(lines)
+    plain = np.delete(np.arange(count), numbers)
+    assert len(plain) > 1000
+    whole = pa.table({"line": pa.array(lines), "i": np.arange(count)})
+    wanted = read_by_duckdb(whole, fields, query).sort_by("i").to_pylist()
+    by_line = {row.pop("i"): row for row in wanted}
+    found, _ = texts_of_json(content, LineFields.of(format="json", key=key, person="k"), query)
+    rest = [{mark: row[mark] for mark in fields.marks} for row in found.to_pylist()]
+    assert rest == [by_line[i] for i in sorted(by_line)]
+    assert set(plain) <= set(by_line)  # no line that is no JSON is plain
 
 
 def test_fields_that_are_none() -> None:
@@ -194,18 +248,18 @@ def test_fields_that_are_none() -> None:
         ({"format": "xml"}, "format must be one of"),
         ({"preset": "ntop"}, "preset must be one of"),
         ({"format": "lines", "key": ("k",)}, "a plain line is a key"),
-        ({"format": "json", "key": ("k",), "value": "n"}, "must be given together"),
-        ({"format": "json", "key": ("k",), "max_value": 5}, "must be given together"),
+        ({"format": "json", "key": ("k",), "value": "n"}, "must be given with"),
+        ({"format": "json", "key": ("k",), "max_value": 5}, "must be given with"),
         ({"format": "json", "key": ('k"',)}, "cannot be the name of a field"),
         ({"format": "csv", "key": ("k",), "delimiter": "ab"}, "one character"),
         ({"format": "json", "key": ("k",), "time": "t", "time_unit": "h"}, "time_unit must be one of"),
         ({"format": "json", "key": ("k",), "clip": True}, "needs a field of values"),
         ({"format": "json", "key": ("k",), "value": "n", "max_value": 0}, "from 1 to 2"),
-        ({"format": "json", "key": ("k",), "time_unit": "ms"}, "time_unit cannot be used without --time, got 'ms'"),
-        ({"preset": "goflow2", "time": "arrival", "time_unit": "ns"}, "cannot be used without --time"),
-        ({"format": "json", "key": ("k",), "delimiter": ";"}, "cannot be used with --format json"),
-        ({"format": "json", "key": ("k",), "names": ("k",)}, "fields cannot be used with --format json"),
-        ({"format": "lines", "max_value": 5}, "max_value cannot be used with --format lines, got 5"),
+        ({"format": "json", "key": ("k",), "time_unit": "ms"}, "time_unit cannot be used without time=, got 'ms'"),
+        ({"preset": "goflow2", "time": "arrival", "time_unit": "ns"}, "cannot be used without time="),
+        ({"format": "json", "key": ("k",), "delimiter": ";"}, "cannot be used with format='json'"),
+        ({"format": "json", "key": ("k",), "names": ("k",)}, "fields cannot be used with format='json'"),
+        ({"format": "lines", "max_value": 5}, "max_value cannot be used with format='lines', got 5"),
     ):
         with pytest.raises(ArgumentError, match=said):
             LineFields.of(**asked)

@@ -74,6 +74,7 @@ def test_every_number_has_its_metric(records: list[str]) -> None:
     assert found.pop(("stablesketch_epsilon_spent", "")) == last["epsilon"]
     assert found.pop(("stablesketch_delta_spent", "")) == last["delta"]
     assert found.pop(("stablesketch_window_end_timestamp_seconds", "")) == 1_794_830_520
+    assert found.pop(("stablesketch_few_rows", "")) == 1.0  # of one row
     assert found == {}  # nothing else: no count of rows, no processor time
 
 
@@ -117,7 +118,7 @@ def test_promtool_accepts_them(records: list[str]) -> None:
 
 
 def test_a_fall_is_told_once_there_are_windows_to_compare_with(records: list[str]) -> None:
-    seen = board(records * 4)
+    seen = board([each.replace('"few_rows": true', '"few_rows": false') for each in records * 4])
     assert seen.last is not None
     assert seen.last.fall is not None
     assert samples(exposed(ReleasedMetrics(seen))[0])["stablesketch_fall_deviations", ""] == seen.last.fall.deviations
@@ -216,7 +217,7 @@ def test_what_is_answered(served: tuple[Outputs, Stand, list[Any]]) -> None:
     assert get(released, "/other")[0] == 404
     assert get(released, "http://[/", Host="a")[0] == 400
     status, page = get(released, "/?from=bookmark")
-    assert (status, page.count("<h1>Shannon entropy of k</h1>")) == (200, 1)
+    assert (status, page.count("<h1>How varied are the values of k?</h1>")) == (200, 1)
 
 
 def test_events_begin_with_all_windows_and_go_on(served: tuple[Outputs, Stand, list[Any]], records: list[str]) -> None:

@@ -25,7 +25,7 @@ ASKED = json.dumps({"source": "a'; drop table facts", "confidence": 0.95})
 
 def test_a_second_monitor_on_one_folder_is_refused(tmp_path: Path) -> None:
     first = MonitorState(tmp_path, ASKED)
-    with pytest.raises(CheckpointError, match=r"another monitor uses the folder.*costs its ε besides"):
+    with pytest.raises(CheckpointError, match=r"another monitor uses the folder.*costs its own ε on top"):
         MonitorState(tmp_path, ASKED)
     first.close()
     MonitorState(tmp_path, ASKED).close()
@@ -35,8 +35,8 @@ def test_another_question_is_refused_and_changes_nothing(tmp_path: Path) -> None
     """Another input, too: its rows would be read on from an offset of the first."""
     MonitorState(tmp_path, ASKED).close()
     for changed, said in (
-        ({"source": "b"}, "the input differ"),
-        ({"follow": True, "confidence": 0.9}, "--confidence, --follow differ"),
+        ({"source": "b"}, "differ in: the input"),
+        ({"follow": True, "confidence": 0.9}, "differ in: confidence=, follow="),
     ):
         with pytest.raises(CheckpointError, match=f"{said}.*begins with the next whole window.*spends ε again"):
             MonitorState(tmp_path, json.dumps({**json.loads(ASKED), **changed}))
@@ -141,7 +141,7 @@ def test_a_full_disk_is_said_as_such(tmp_path: Path) -> None:
     state = MonitorState(tmp_path, ASKED)
     state._base.execute("pragma max_page_count = 1")
     with pytest.raises(
-        CheckpointError, match=r"the disk is full. Make room and try again. The last checkpoint is whole"
+        CheckpointError, match=r"the disk is full. Make room and try again. The last checkpoint is intact"
     ):
         state.commit({"x": "y" * 100_000})
     assert state.fact("x") is None

@@ -17,10 +17,10 @@ def test_a_number_without_a_sketch_has_no_size(statistic: ss.Total | ss.Moment) 
 
 
 def test_an_exact_count_keeps_the_error_that_is_asked_for() -> None:
-    with pytest.raises(ss.PlanInfeasible, match="whatever distinct keys is, so no relative error can be aimed at"):
+    with pytest.raises(ss.PlanInfeasible, match="whatever distinct keys is, so a relative error cannot be planned"):
         ss.plan(ss.Distinct(), PRIVACY, mechanism="exact", error=0.05)
     with pytest.raises(
-        ss.PlanInfeasible, match=r"error of 0.141 at distinct keys = 10; 0.05 is asked. Pass error=0.15"
+        ss.PlanInfeasible, match=r"error of 0.141 at distinct keys = 10; 0.05 was asked for. Pass error=0.15"
     ):
         ss.plan(ss.Distinct(), PRIVACY, mechanism="exact", error=0.05, expected=10)
     assert ss.plan(ss.Distinct(), PRIVACY, mechanism="exact", error=0.15, expected=10).error <= 0.15

@@ -1,7 +1,7 @@
 """Every plan of a wide sweep reaches the (ε, δ) asked for, by an integrator that shares no code with the library.
 
 The claim of a plan is rebuilt from its public numbers alone. The mass of the phantoms and the sensitivity come from
-their formulas (in floating point, over a search of its own), δ(ε) of 50 entries from tests/privacy/independent.py,
+their formulas (in floating point, over a search of its own), δ(ε) of 50 entries from tests/shared/independent.py,
 the cost of rounding from (1 + e^ε) η/g. The integrator is good to 1e-6 or so, hence the tolerance of 1e-5.
 """
 

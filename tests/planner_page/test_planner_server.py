@@ -104,9 +104,11 @@ def test_a_plan_is_what_the_library_says(server: PlannerServer) -> None:
     assert (told["table"], told["bytes"], told["shares"]) == (str(plan), plan.bytes, "")
     assert told["price"] == f"ε = {at_most(plan.epsilon)}, δ = {at_most(plan.delta, 3)}"
     assert told["error"] == mechanism_of(plan).error_in_words(plan)
-    assert told["errors"] == {  # F_0.5 of 10,000 pairs is 100 at least
-        "sketch": pytest.approx(math.hypot(plan.error, 2**0.5 * plan.noise / 100.0)),
-        "exact": pytest.approx(exact.error / 100.0),
+    assert told["errors"] == {  # F_0.5 of 10,000 pairs is 10,000 if all keys differ, and 100 if there is one
+        "sketch": pytest.approx(math.hypot(plan.error, 2**0.5 * plan.noise / 10_000.0)),
+        "exact": pytest.approx(exact.error / 10_000.0),
+        "sketch_of_one_key": pytest.approx(math.hypot(plan.worst_error, 2**0.5 * plan.noise / 100.0)),
+        "exact_of_one_key": pytest.approx(exact.error / 100.0),
     }
 
 

@@ -258,7 +258,7 @@ def test_what_a_plan_of_an_estimate_claims_is_checked() -> None:
         replace(mechanism, added=0.2),
         replace(mechanism, gap=1e-9),
     ):
-        with pytest.raises(LedgerError, match="do not give that"):
+        with pytest.raises(LedgerError, match="do not support"):
             forged.basic()
     for odd in (replace(mechanism, estimate="none"), replace(mechanism, size=1), replace(mechanism, noise=0.0)):
         with pytest.raises(LedgerError):

@@ -17,7 +17,7 @@ import stablesketch as ss
 from stablesketch.law.skewed import SkewedLaw
 from stablesketch.mechanism.measured_entropy import measured_entropy
 from stablesketch.privacy import discrete_laplace
-from stablesketch.privacy.noisy_entropy import MOST_TOTAL, EntropyNoise, NoisyMass, entropy_size_for, error
+from stablesketch.privacy.noisy_entropy import MOST_TOTAL, EntropyNoise, NoisyMass, error
 from stablesketch.sketch.entropy_sketch import EntropySketch
 from stablesketch.sketch.estimators.entropy_mean import entropy_mean, entropy_mean_deviation
 
@@ -387,16 +387,6 @@ def test_limits_hold_everywhere(name: str, n: int) -> None:
             assert deviation < 1.25 * noise.deviation(n, entropy)
 
 
-def test_how_many_entries_an_error_takes() -> None:
-    asked = privacy("add_remove", 1, 1)
-    assert entropy_size_for(0.04, asked) == 1_877
-    for n in (3_000.0, 1e4, 1e6):
-        size = entropy_size_for(0.04, asked, n)
-        assert EntropyNoise(asked, size).deviation(n) <= 0.04
-        assert EntropyNoise(asked, size - 20).deviation(n) > 0.04
-    assert entropy_size_for(3.0, asked) == 16
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -410,7 +400,6 @@ def test_how_many_entries_an_error_takes() -> None:
             "locations must .*got 63",
         ),
         (lambda: EntropyNoise(SITUATIONS["pairs"], 64).measure(5, None, lambda n: 0), "locations must .*got None"),
-        (lambda: entropy_size_for(0.04, SITUATIONS["pairs"], 100.0), "deviation must .*got 0.04"),
     ],
 )
 def test_what_cannot_be_is_refused(call: Callable[[], object], message: str) -> None:

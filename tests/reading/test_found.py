@@ -22,7 +22,7 @@ import pyarrow.parquet
 import pytest
 
 import stablesketch as ss
-from stablesketch.engines.local import collect
+from stablesketch.engines.local.collect import collected_shard
 from stablesketch.reading.columns import Columns
 from stablesketch.reading.opened import Input
 
@@ -36,7 +36,7 @@ TABLE = pa.table({"app": APPS, "n": VALUES})
 def state(data: object, how: Input | None = None, columns: Columns | None = None, on_bad: str = "error") -> bytes:
     columns = columns or Columns(("app",), "n")
     secret = ss.Secret.from_bytes(SECRET)
-    return collect(data, PLAN, secret, "s", columns, how=how, on_bad=on_bad).to_bytes()  # type: ignore[arg-type]
+    return collected_shard(data, PLAN, secret, "s", columns, how=how, on_bad=on_bad).to_bytes()  # type: ignore[arg-type]
 
 
 def counted(keys: list[str], values: list[int] | None = None) -> bytes:
@@ -186,6 +186,15 @@ def test_what_is_stated_wins(tmp_path: Path) -> None:
         state(path, Input("csv"))
 
 
+def test_a_log_of_zeek_is_not_taken_for_lines(tmp_path: Path) -> None:
+    log = tmp_path / "conn.log"
+    log.write_bytes(b"#separator \\x09\n#fields\tts\tid.orig_h\n1.5\t10.0.0.1\n")
+    privacy = ss.Privacy(1.0, 1e-9)
+    with pytest.raises(ss.DataError, match=r"log of Zeek.*Cut out one column"):
+        ss.release(str(log), ss.Moment(0.5), privacy, key="line")
+    assert ss.release(str(log), ss.Moment(0.5), privacy, key="line", format="lines").value >= 0
+
+
 def test_the_commas_of_a_name_do_not_separate(tmp_path: Path) -> None:
     path = tmp_path / "e.csv"
     path.write_text("app;kind, more\nx;y\n")
@@ -218,15 +227,63 @@ def test_columns_stored_by_type_are_read_whatever_they_are_called(tmp_path: Path
 def test_the_command_for_a_spreadsheet_converts_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     pd.DataFrame({"app": APPS, "n": VALUES}).to_excel("my events.xlsx", index=False)
-    with pytest.raises(ss.DataError, match="is a spreadsheet") as error:
+    with pytest.raises(ss.DataError, match="spreadsheets cannot be read") as error:
         state("my events.xlsx")
     command = shlex.split(str(error.value).split("openpyxl): ")[1].removesuffix("."))
     subprocess.run([sys.executable, *command[1:]], check=True)
     assert state("my events.csv") == WANTED
 
 
+def test_a_spreadsheet_is_told_from_an_archive_by_its_bytes(tmp_path: Path) -> None:
+    pd.DataFrame({"app": APPS, "n": VALUES}).to_excel(tmp_path / "e.xlsx", index=False)
+    raw = (tmp_path / "e.xlsx").read_bytes()
+    (tmp_path / "e").write_bytes(raw)
+    for data in ("-", tmp_path / "e"):
+        with pytest.raises(ss.DataError, match=r"spreadsheets cannot be read\. Save it as CSV"):
+            state(data, Input(stdin=io.BytesIO(raw)))
+    with pytest.raises(ss.DataError, match="spreadsheets cannot be read"):
+        state("-", Input(stdin=io.BytesIO(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))))
+
+
+def _stream(table: pa.Table, rows: int = 7) -> bytes:
+    memory = io.BytesIO()
+    with pa.ipc.new_stream(memory, table.schema) as stream:
+        stream.write_table(table, rows)
+    return memory.getvalue()
+
+
+def test_arrow_is_read_as_a_stream_too(tmp_path: Path) -> None:
+    raw = _stream(TABLE.append_column("other", pa.array(APPS).dictionary_encode()))
+    path = tmp_path / "e.arrow"
+    path.write_bytes(raw)
+    assert state(path) == WANTED
+    assert state("-", Input(stdin=io.BytesIO(raw))) == WANTED
+    assert state("-", Input(stdin=io.BytesIO(gzip.compress(raw)))) == WANTED
+    with pytest.raises(ss.DataError, match=r"e.arrow, column apps: no such column\. Did you mean app\?"):
+        state(path, columns=Columns(("apps",), "n"))
+    path.write_bytes(_stream(pa.table({"app": APPS[:2], "n": [1, -1]})))
+    with pytest.raises(ss.DataError, match=r"e.arrow, row 2, column n: is negative"):
+        state(path)
+    path.write_bytes(raw[: len(raw) // 2])
+    with pytest.raises(ss.DataError, match=r"e.arrow: the file cannot be read: Expected to be able to read"):
+        state(path)
+
+
+@pytest.mark.parametrize(("name", "command"), [("my e.csv", "head -n 1 {}"), ("e.csv.gz", "gzip -dc {} | head -n 1")])
+def test_where_names_are_not_shown_the_command_that_shows_them_is(tmp_path: Path, name: str, command: str) -> None:
+    path = tmp_path / name
+    text = b"app,n\na,1\n"
+    path.write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
+    with pytest.raises(ss.DataError) as refused:
+        state(path, columns=Columns(("apps",), None))
+    shown = command.format(shlex.quote(str(path)))
+    assert f"Look at its first line ({shown});" in str(refused.value)
+    assert "app," not in str(refused.value)
+    assert subprocess.run(shown, shell=True, capture_output=True, check=True).stdout == b"app,n\n"
+
+
 def test_archives_of_several_files_and_utf_16_are_refused(tmp_path: Path) -> None:
-    for raw, says in ((b"PK\x03\x04", "is a zip archive"), ("app\na\n".encode("utf-16"), "UTF-16, not UTF-8")):
+    for raw, says in ((b"PK\x03\x04", "zip archives"), ("app\na\n".encode("utf-16"), "UTF-16, not UTF-8")):
         (tmp_path / "e.csv").write_bytes(raw)
         for data in (tmp_path / "e.csv", "-"):
             with pytest.raises(ss.DataError, match=says):
@@ -259,5 +316,6 @@ def test_json_is_stated_where_rows_may_be_skipped(tmp_path: Path) -> None:
         state(tmp_path / "e", on_bad="skip")
     assert state(tmp_path / "e", Input("json"), on_bad="skip") == counted(["a", *APPS], [1, *VALUES])
     (tmp_path / "e.jsonl").write_text("\n".join(["x|app|n|z", *ROWS]), encoding="utf-8")
-    with pytest.raises(ss.DataError, match="malformed JSON"):
-        state(tmp_path / "e.jsonl", on_bad="skip")
+    assert state(tmp_path / "e.jsonl", on_bad="skip") == counted(["a", *APPS], [1, *VALUES])
+    with pytest.raises(ss.DataError):
+        state(tmp_path / "e.jsonl")

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import stablesketch as ss
-from stablesketch.engines.local import collect
+from stablesketch.engines.local.collect import collected_shard
 from stablesketch.reading.columns import Columns
 from stablesketch.reading.duckdb import DuckDB
 from stablesketch.reading.header import first_row
@@ -24,7 +24,7 @@ SECRET = bytes(range(32))
 
 
 def state(data: object, key: str = "app", how: Input | None = None, value: str | None = None) -> bytes:
-    return collect(data, PLAN, ss.Secret.from_bytes(SECRET), "s", Columns((key,), value), how=how).to_bytes()
+    return collected_shard(data, PLAN, ss.Secret.from_bytes(SECRET), "s", Columns((key,), value), how=how).to_bytes()
 
 
 def counted(keys: list[str]) -> bytes:
@@ -107,15 +107,18 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "Latin-1": ("größe,app\nalice,1\n".encode("latin-1"), "row 1: the header is not UTF-8"),
     "UTF-16": ("app,n\nalice,1\n".encode("utf-16"), "the text is UTF-16"),
     "an empty first line": (b"\napp,n\nalice,1\n", "row 1: the first line is empty"),
-    "nothing": (b"", "it is empty"),
-    "a mark alone": (b"\xef\xbb\xbf", "it is empty"),
+    "nothing": (b"", "the input is empty"),
+    "a mark alone": (b"\xef\xbb\xbf", "the input is empty"),
     "a quote that does not end": (b'"app,n\nalice,1\nbob,2\n', "a quoted field of the first row does not end"),
     "text after quotes": (b'"app"x,n\nalice,1\nbob,2\n', "text after its quotes"),
     "spaces before quotes": (b'app, "n"\nalice,1\nbob,2\n', "spaces before its quotes"),
-    "the same name twice": (b"app,app\nalice,1\n", "not all different"),
-    "an empty name": (b"app,\nalice,1\n", "some are empty"),
+    "the same name twice": (b"app,app\nalice,1\n", "repeated or empty"),
+    "an empty name": (b"app,\nalice,1\n", "repeated or empty"),
     "a row instead": (b"alice,1\nbob,2\n", "no such column among the 2 of this file"),
-    "a long line": (b"app," + b"alice" * 400_000 + b"\nalice,1\n", f"longer than {LONGEST_LINE:,} bytes"),
+    "a long line": (
+        b"app," + b"alice" * 400_000 + b"\nalice,1\n",
+        f"longer than the maximum of {LONGEST_LINE:,} bytes",
+    ),
 }
 
 
@@ -146,7 +149,7 @@ def test_names_are_shown_where_one_that_was_asked_for_is_among_them(tmp_path: Pa
         assert "Look at its first object yourself" in said
         assert "header" not in said
         people.write_text("")
-        assert "it is empty" in refused(people)
+        assert "the input is empty" in refused(people)
 
 
 def test_without_a_header_the_advice_works(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 import stablesketch as ss
-from stablesketch.engines.local import collect
+from stablesketch.engines.local.collect import collected_shard
 from stablesketch.reading.columns import Columns
 from stablesketch.reading.duckdb import DuckDB
 from stablesketch.reading.opened import Input
@@ -21,7 +21,7 @@ SECRET = bytes(range(32))
 
 def state(sql: str, data: object = None, key: str = "a", on_bad: str = "error", value: str | None = None) -> bytes:
     columns = Columns((key,), value)
-    return collect(  # type: ignore[arg-type]
+    return collected_shard(  # type: ignore[arg-type]
         data, PLAN, ss.Secret.from_bytes(SECRET), "s", columns, how=Input(sql=sql), on_bad=on_bad
     ).to_bytes()
 
@@ -84,7 +84,7 @@ def test_queries_that_are_read(folder: Path, sql: str) -> None:
 
 def test_a_file_by_its_whole_path_and_values(folder: Path) -> None:
     assert state(f"select a from '{folder}/e.csv'") == counted(["x", "y"])
-    with pytest.raises(ss.DataError, match="the query, row 2, column b: is above the promised max_value = 7"):
+    with pytest.raises(ss.DataError, match="the query, row 2, column b: is above the promised max_value=7"):
         state("select a, b + 6 as b from 'e.csv' order by a", value="b")
 
 
@@ -163,7 +163,7 @@ def test_attacks_are_refused_and_leave_nothing(folder: Path, database: str | Non
 ])  # fmt: skip
 def test_attacks_on_sqlite(folder: Path, sql: str) -> None:
     names = sorted(os.listdir())
-    with pytest.raises(ss.DataError, match=r"e\.sqlite: the query is refused by SQLite"):
+    with pytest.raises(ss.DataError, match=r"e\.sqlite: SQLite refuses the query"):
         state(sql, "e.sqlite")
     assert sorted(os.listdir()) == names
 
@@ -212,7 +212,7 @@ def test_data_may_have_any_name(tmp_path: Path, name: str) -> None:
     path.parent.mkdir()
     path.write_text(f"a,{name}\nx,1\n")
     columns = Columns(("a",), name)
-    found = collect(path, PLAN, ss.Secret.from_bytes(SECRET), "s", columns).to_bytes()
+    found = collected_shard(path, PLAN, ss.Secret.from_bytes(SECRET), "s", columns).to_bytes()
     assert found == counted(["x"])
 
 

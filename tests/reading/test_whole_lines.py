@@ -10,7 +10,8 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.collector import Collector
-from stablesketch.engines.local import collect, run
+from stablesketch.engines.local import run
+from stablesketch.engines.local.collect import collected_shard
 from stablesketch.reading.columns import Columns
 from stablesketch.reading.opened import Input
 
@@ -22,7 +23,7 @@ COLUMNS = Columns(("k",), "n")
 
 def state(data: object, on_bad: str, how: Input | None = None, columns: Columns = COLUMNS) -> bytes:
     secret = ss.Secret.from_bytes(SECRET)
-    return collect(data, PLAN, secret, "s", columns, how=how, on_bad=on_bad).to_bytes()  # type: ignore[arg-type]
+    return collected_shard(data, PLAN, secret, "s", columns, how=how, on_bad=on_bad).to_bytes()  # type: ignore[arg-type]
 
 
 def counted(keys: list[str]) -> bytes:
@@ -70,7 +71,7 @@ def test_an_odd_row_is_refused_or_changes_nothing_else(tmp_path: Path, kind: str
 def test_a_row_that_is_skipped_is_one_line(tmp_path: Path, raw: str) -> None:
     path = tmp_path / "e.csv"
     path.write_text(raw)
-    with pytest.raises(ss.DataError, match=r"e\.csv, row 3: quotes that do not end on their line"):
+    with pytest.raises(ss.DataError, match=r"e\.csv, row 3: unterminated quotes or mixed line endings"):
         state(path, "skip")
     with pytest.raises(ss.DataError):
         state(path, "error")
@@ -91,7 +92,7 @@ def test_a_long_file_does_not_lose_rows_to_a_quote(tmp_path: Path) -> None:
     path = tmp_path / "long.csv"
     lines = "".join(f"key {i},1\n" for i in range(300_000))
     path.write_text(f'k,n\n{lines}q,"1\n{lines}')
-    with pytest.raises(ss.DataError, match="row 300,002: quotes"):
+    with pytest.raises(ss.DataError, match="row 300,002: unterminated quotes"):
         state(path, "skip")
     with pytest.raises(ss.DataError, match="row 300,002: unterminated quoted field") as refused:
         state(path, "error")  # found after the first batches

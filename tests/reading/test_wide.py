@@ -16,7 +16,7 @@ import pyarrow.parquet
 import pytest
 
 import stablesketch as ss
-from stablesketch.engines.local import collect
+from stablesketch.engines.local.collect import collected_shard
 from stablesketch.engines.local.exact import exact_values
 from stablesketch.reading.columns import Columns, checked_columns
 from stablesketch.reading.opened import Input
@@ -44,7 +44,7 @@ def written(folder: Path, frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def state(data: Any, columns: Columns, how: Input) -> bytes:
-    return collect(data, PLAN, ss.Secret.from_bytes(SECRET), "s", columns, how=how).to_bytes()
+    return collected_shard(data, PLAN, ss.Secret.from_bytes(SECRET), "s", columns, how=how).to_bytes()
 
 
 def test_every_form_of_a_wide_table_has_the_state_of_the_long_one(tmp_path: Path) -> None:
@@ -97,22 +97,32 @@ def refused(data: Any, privacy: ss.Privacy = PRIVACY, **what: Any) -> str:
 
 def test_a_bad_cell_is_named_by_its_column_and_row(tmp_path: Path) -> None:
     for cell, says in (
-        ("", "is empty or null"), ("x", "is not a whole number"), ("1.5", "is not a whole number"),
-        ("10", "is above the promised max_value = 9"),
+        ("", "is empty or null"), ("x", "is not a whole number"), ("1.5", "is a number with decimals"),
+        ("NA", "is a mark for a missing value"), ("-1", "is negative"), ("10", "is above the promised max_value=9"),
     ):  # fmt: skip
         path = tmp_path / "w.csv"
         path.write_text(f"site,oak,ash\na,1,0\na,0,{cell}\nb,2,2\n")
         for more in ({"by": "site"}, {"by": "site", "groups": ["a", "b"]}):
             assert f"{path}, row 3, column ash: {says}" in refused(path, **more)
-        assert f"{path}, row 2, column site: is not a whole number. Repair it; what is not a key" in refused(path)
+        assert f"{path}, row 2, column site: is not a whole number. Correct it; columns" in refused(path)
     path.write_text("site,oak\na,1\n,2\n")
     assert f"{path}, row 3, column site: is empty or null" in refused(path, by="site")
     assert "row 2, column ash: is null" in refused(pa.table({"oak": [1, 2], "ash": [0, None]}))
     assert "row 2, column ash: is negative" in refused(pa.table({"oak": [1, 2], "ash": [0, -1]}))
     assert "column ash: is of type DOUBLE, and values are whole numbers" in refused(pd.DataFrame({"ash": [0.0, 1.0]}))
     assert "column site: is of type VARCHAR" in refused(pd.DataFrame({"site": ["a"], "ash": [1]}))
-    assert "there is no column of keys" in refused(pd.DataFrame({"site": ["a"]}), by="site")
+    assert "no column is left for keys" in refused(pd.DataFrame({"site": ["a"]}), by="site")
     assert "no such column" in refused(pd.DataFrame({"ash": [1]}), by="site")
+
+
+def test_the_way_out_for_counts_of_individuals_is_said_and_works(tmp_path: Path) -> None:
+    """On the command line `--wide` alone does it; here the privacy has to say what it protects."""
+    path = tmp_path / "w.csv"
+    path.write_text("site,oak,ash\na,40,0\nb,7,2\n")
+    plain, each = ss.Privacy(1.0, 1e-6), ss.Privacy(1.0, 1e-6, unit="individual")
+    assert "individuals, and one of them is to be protected, pass unit='individual'" in refused(path, plain, by="site")
+    found = ss.release(path, ss.Hill(0.5), each, wide=True, by="site", groups=["a", "b"])
+    assert {one.release.unit for one in found} == {"individual"}
 
 
 def test_zeros_are_refused_under_replace_with_the_reason(tmp_path: Path) -> None:
@@ -130,7 +140,9 @@ def test_what_does_not_fit_a_wide_table_is_refused() -> None:
     assert "key cannot be used with wide=" in refused(frame, key="oak")
     assert "value cannot be used with wide=, got 'oak'" in refused(frame, value="oak")
     assert "one invalid cell would drop all pairs of its row" in refused(frame, on_bad="skip")
-    assert "has the name that keys or values" in refused(pd.DataFrame({"column": ["a"], "oak": [1]}), by="column")
+    assert "by must not be named 'column' or 'cell', got 'column': these names are reserved" in refused(
+        pd.DataFrame({"column": ["a"], "oak": [1]}), by="column"
+    )
 
 
 def test_true_values_of_wide_tables_in_python() -> None:
@@ -187,3 +199,11 @@ def test_the_command_line_reads_wide_tables(tmp_path: Path, capsys: pytest.Captu
     assert len(json.loads(capsys.readouterr()[0])) == 4
     assert run(["release", str(path), "--wide", "--by", "site", "--clip", *private]) == 2
     assert "--wide needs --max-value" in capsys.readouterr()[1]
+
+
+def test_exact_says_how_many_individuals_cells_count() -> None:
+    frame = pd.DataFrame({"site": ["a", "a", "b"], "oak": [40, 2, 0], "ash": [0, 1, 3]})
+    found = ss.exact(frame, ss.Hill(0.0), wide=True, by="site")
+    assert [(one.total, one.pairs, one.keys) for one in found] == [(43, 3, 2), (3, 1, 1)]
+    assert list(found.to_pandas()["individuals"]) == [43, 3]
+    assert "individuals" not in ss.exact(frame, ss.Hill(0.0), key="site").columns()

@@ -20,9 +20,9 @@ import pyarrow.parquet
 import pytest
 
 import stablesketch as ss
-from stablesketch.engines.local import collect
+from stablesketch.engines.beam.elements import ElementReader
+from stablesketch.engines.local.collect import collected_shard
 from stablesketch.reading.columns import checked_columns
-from stablesketch.reading.elements import ElementReader
 from stablesketch.reading.opened import Input
 
 RNG = np.random.default_rng(5)
@@ -75,7 +75,7 @@ def test_rows_of_zero_leave_the_state_as_it_was(tmp_path: Path) -> None:
 
     def state(data: Any, how: Input) -> bytes:
         columns = checked_columns("species", "n")
-        return collect(data, plan, ss.Secret.from_bytes(SECRET), "s", columns, how=how).to_bytes()
+        return collected_shard(data, plan, ss.Secret.from_bytes(SECRET), "s", columns, how=how).to_bytes()
 
     expected, empty = (state(frame, Input()) for frame in (PAIRS, PAIRS[:0]))
     for frame, bytes_ in ((pd.concat([ZEROS, NOTHING]), expected), (NOTHING, empty)):
@@ -114,7 +114,7 @@ def test_under_replace_a_zero_is_refused_with_the_reason(tmp_path: Path) -> None
     frame = PAIRS[:99].assign(n=[1] * 70 + [0] + [1] * 28)
     for name, data, how in forms(tmp_path, frame):
         with pytest.raises(ss.DataError) as error:
-            collect(
+            collected_shard(
                 data,
                 ss.plan(ss.Moment(0.5), REPLACED, size=50),
                 ss.Secret.generate(),
@@ -202,7 +202,7 @@ def test_the_neighbours_of_tables_with_zeros_by_brute_force() -> None:
         data = pa.table(
             {"k": pa.array([k for k, _ in table], pa.string()), "v": pa.array([v for _, v in table], pa.int64())}
         )
-        found = collect(data, plan, ss.Secret.from_bytes(SECRET), "s", checked_columns("k", "v"))
+        found = collected_shard(data, plan, ss.Secret.from_bytes(SECRET), "s", checked_columns("k", "v"))
         return found.pairs, found.to_bytes()
 
     for size in range(1, 4):

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import stablesketch as ss
-from stablesketch.engines.local import collect
+from stablesketch.engines.local.collect import collected_shard
 from stablesketch.errors import in_one_line, sentence
 from stablesketch.reading.columns import Columns
 from stablesketch.reading.opened import Input
@@ -29,7 +29,7 @@ def state(
     data: object, key: str = "x", value: str | None = None, how: Input | None = None, on_bad: str = "error"
 ) -> bytes:
     secret, columns = ss.Secret.from_bytes(SECRET), Columns((key,), value)
-    return collect(data, PLAN, secret, "s", columns, how=how, on_bad=on_bad).to_bytes()  # type: ignore[arg-type]
+    return collected_shard(data, PLAN, secret, "s", columns, how=how, on_bad=on_bad).to_bytes()  # type: ignore[arg-type]
 
 
 def refused(data: object, key: str = "x", value: str | None = None, how: Input | None = None) -> ss.DataError:
@@ -192,8 +192,8 @@ def test_the_way_out_in_frames_works() -> None:
     assert state(pa.table(frame).set_column(0, "x", pa.array([True, False, True]).cast("string"))) == counted(
         ["true", "false", "true"]
     )
-    assert 'round() and astype("int64") in pandas' in str(refused(frame.astype({"x": str}), value="v"))
-    rounded = frame.astype({"x": str}).assign(v=frame["v"].round().astype("int64"))
+    assert 'round().astype("Int64") in pandas' in str(refused(frame.astype({"x": str}), value="v"))
+    rounded = frame.astype({"x": str}).assign(v=frame["v"].round().astype("Int64"))
     assert state(rounded, value="v") == counted(["True", "False", "True"], [1, 2, 3])
 
 

@@ -82,12 +82,12 @@ def test_it_prints_as_a_table(one: ss.Outcome, table: ss.Outcome, profiles: ss.O
     assert head.split() == ["value", "95%", "from", "to"]
     assert row.split()[0] == f"{one.value:,.6g}"
     lines = str(table).splitlines()
-    assert len(lines) == 2 + 4
+    assert len(lines) == 2 + 4 + 1  # a note: F_p of groups cannot be compared
     assert lines[1].startswith("country")
     assert "\x1b" not in str(table)
     assert repr(table) == str(table)
     lines = str(profiles).splitlines()
-    assert len(lines) == 2 + 2 * 3 + 1  # a note on the exact mechanism
+    assert len(lines) == 2 + 2 * 3 + 2  # notes on the exact mechanism, and on orders below 1
     assert lines[1].split()[:3] == ["country", "order", "value"]
 
 
@@ -109,7 +109,7 @@ class Texts(HTMLParser):
 
 def test_in_a_notebook_names_are_text(table: ss.Outcome, profiles: ss.Outcome) -> None:
     page = Texts(table._repr_html_())
-    assert set(page.tags) == {"table", "caption", "thead", "tbody", "tr", "th", "td"}
+    assert set(page.tags) == {"table", "caption", "thead", "tbody", "tr", "th", "td", "p"}
     assert page.tags.count("tr") == 1 + 4
     assert "<script>alert('&')</script>\\x1b[31m" in page.text
     assert f"{table['FR'].value:,.6g}" in page.text
@@ -176,7 +176,7 @@ def test_it_draws_and_explains_itself(table: ss.Outcome, one: ss.Outcome, tmp_pa
     paid = ss.release(ROWS, ss.Hill(0.5), PRIVACY, key="app", ledger=ledger)
     paid.report(str(tmp_path / "paid.html"), ledger=ledger)
     text = (tmp_path / "paid.html").read_text()
-    assert "How varied is app" in text
+    assert "How varied are the values of app" in text
     assert "It is recorded in a ledger" in text
     assert paid.record == 1
     table.report(tmp_path / "table.html")

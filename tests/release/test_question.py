@@ -68,7 +68,7 @@ def test_spark_takes_all_but_how_to_open_files() -> None:
 
 
 def test_the_command_line_takes_the_same_with_the_same_defaults() -> None:
-    found = typed(command)
+    found = typed(command, "context")
     assert found.keys() == EVERY - NOT_TYPED.keys() | OF_THE_SHELL.keys()
     both = found.keys() & DEFAULTS.keys()
     assert {name: found[name].default for name in both} == {name: DEFAULTS[name] for name in both}
@@ -157,7 +157,7 @@ def test_the_command_line_asks_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     more = {**TYPED, "key": "app,page", "groups": names, "size": "40", "entries_per_key": "8"}
     typed_privacy = {"epsilon": 1.0, "delta": 1e-9, "max_value": 7, "pairs_per_person": 3}
     given = {option: 0.5 if option.name == "p" else None for option in statistic_options()}
-    found = asked_by(lambda: command(Chosen("moment", given), ["e.csv"], **typed_privacy, **more))
+    found = asked_by(lambda: command(None, Chosen("moment", given), ["e.csv"], **typed_privacy, **more))  # type: ignore[arg-type]
     assert found == ASKED
 
 
@@ -170,8 +170,12 @@ def test_a_ready_question_is_whole(what: dict[str, Any], named: str) -> None:
 
 
 def test_what_is_not_asked_is_refused() -> None:
-    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
+    with pytest.raises(TypeError, match=r"colour cannot be passed to a release\. Pass some of: auto_max_value, by"):
         ss.release("e.csv", ss.Moment(0.5), PRIVACY, key="app", value="n", colour="blue")  # type: ignore[call-arg]
+    with pytest.raises(ss.ArgumentTypeError, match=r"persn cannot be passed to a release\. Did you mean person\?"):
+        ss.release("e.csv", ss.Moment(0.5), PRIVACY, key="app", persn="user")  # type: ignore[call-arg]
+    with pytest.raises(ss.ArgumentTypeError, match=r"in the privacy: ss.Privacy\(epsilon, delta, max_value=..."):
+        ss.release("e.csv", ss.Moment(0.5), PRIVACY, key="app", max_value=5)  # type: ignore[call-arg]
     with pytest.raises(ss.ArgumentTypeError, match="must be the name of a column"):
         ss.release("e.csv", ss.Moment(0.5), PRIVACY, value="n")
     with pytest.raises(ss.ArgumentTypeError, match="must be a Privacy"):

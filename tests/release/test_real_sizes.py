@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import stablesketch as ss
-from stablesketch.engines.local import collect
+from stablesketch.engines.local.collect import collected_shard
 from stablesketch.reading.columns import Columns
 from stablesketch.reading.duckdb import DuckDB
 from stablesketch.reading.opened import Input, opened
@@ -95,7 +95,7 @@ def wanted(totals: Counter[str], pairs: int) -> tuple[dict[int, int], int]:
 
 def found_by(data: object, kind: str, how: Input | None = None) -> tuple[dict[int, int], int]:
     columns = Columns(("line",)) if kind == "txt" else Columns(("app",), "n")
-    held = collect(data, PLAN, ss.Secret.from_bytes(SECRET), "s", columns, how=how)._held()
+    held = collected_shard(data, PLAN, ss.Secret.from_bytes(SECRET), "s", columns, how=how)._held()
     return dict(held._totals), held.pairs  # type: ignore[attr-defined]
 
 

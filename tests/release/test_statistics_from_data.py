@@ -174,10 +174,10 @@ def test_the_command_line_knows_them_all(events: Path, name: str, capsys: pytest
 
 WRONG = {
     "an order of a moment": (["--statistic", "moment", "--order", "0.5"], "the order of a moment is --p"),
-    "no order": (["--statistic", "renyi"], "--order is needed"),
+    "no order": (["--statistic", "renyi"], "--order must be given"),
     "p of a Hill number": (["--statistic", "hill", "--p", "0.5"], "hill has --order instead"),
     "an order of entropy": (["--statistic", "shannon", "--order", "1"], "shannon has no order"),
-    "two orders": (["--statistic", "renyi", "--order", "0,1"], "--order is needed, one number"),
+    "two orders": (["--statistic", "renyi", "--order", "0,1"], "--order must be given for renyi, as one number"),
     "no number": (["--statistic", "hill", "--order", "half"], "is not an order"),
     "an unknown statistic": (["--statistic", "gini"], "gini"),
     "an order out of range": (["--statistic", "hill", "--order", "3"], "must be between 0 and 2"),

@@ -14,6 +14,7 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.cli.app import run
+from stablesketch.privacy.advice import suspicion
 from stablesketch.release.outcome import GroupRelease, Outcome, Share
 from stablesketch.report import Context, Named, report_page
 from stablesketch.report.commands import commands
@@ -88,9 +89,8 @@ def test_the_headline_of_groups_is_a_sentence() -> None:
     groups = [GroupRelease((name,), released(NOISY, value)) for name, value in (("FR", 90.0), ("DE", 2_500.0))]
     both = report_page(Outcome(NOISY, groups, grouped=True), named)
     assert "<h1>How varied are the apps, by country?</h1>" in both
-    assert (
-        "Of 2 groups, DE has the greatest variety of apps. For DE, the variety of apps, measured as F_0.5, is" in both
-    )
+    assert "Of 2 groups, DE has the largest F_0.5. For DE, the variety of apps, measured as F_0.5, is" in both
+    assert "F_0.5 grows with the number of rows" in both
     one = report_page(Outcome(NOISY, groups[:1], grouped=True), named)
     assert '<p class="said">For FR, the variety of apps' in one
 
@@ -127,13 +127,40 @@ def test_profiles_of_groups_have_a_line_each() -> None:
 
 
 def test_who_is_protected_needs_no_explanation() -> None:
-    same = "this page would have come out almost the same. So nobody can learn from it"
-    assert f"With or without any one person's data, {same} whether that person is in the data" in page(
-        PERSONS, replace(CONTEXT, person=True)
+    same = "this page would have come out much the same. A suspicion of 50%"
+
+    def most(plan: ss.Plan) -> str:
+        but = "except with a chance of about 1 in 1,000,000"
+        return f"becomes at most {suspicion(released(plan).epsilon)} by reading it, {but}."
+
+    assert suspicion(1.0) == "73.2%"  # 0.7311 rounded up
+    about = f"{same} that somebody is in the data, or about what they did, {most(PERSONS)}"
+    assert f"With or without any one person's data, {about}" in page(PERSONS, replace(CONTEXT, person=True))
+    assert f"Whatever any one record had said, {same} about what it says {most(REPLACE)}" in page(REPLACE)
+    assert f"With or without any one record, {same} that it is in the data {most(NOISY)} A person with several" in page(
+        NOISY
     )
-    assert f"Whatever any one record had said, {same} what it says." in page(REPLACE)
-    assert f"With or without any one record, {same} whether it is in the data. Somebody with more" in page(NOISY)
-    assert f"With or without any 5 records of one person, {same} whether they are in the data." in page(PERSONS)
+    assert f"With or without any 5 records of one person, {same} that they are in the data {most(PERSONS)}" in page(
+        PERSONS
+    )
+
+
+def test_what_was_asked_for_stands_beside_what_was_used() -> None:
+    used = replace(released(NOISY), epsilon=0.9858)
+    text = report_page(Outcome(NOISY, [used], grouped=False), CONTEXT)
+    assert f"At most ε = {at_most(NOISY.privacy.epsilon)} was asked for; 0.9858 was used." in text
+    same = report_page(Outcome(NOISY, [replace(used, epsilon=NOISY.privacy.epsilon)], grouped=False), CONTEXT)
+    assert "was asked for" not in same
+
+
+def test_a_large_epsilon_is_not_called_protection() -> None:
+    text = report_page(Outcome(NOISY, [replace(released(NOISY), epsilon=100.0)], grouped=False), CONTEXT)
+    assert "this page could have come out quite differently. A suspicion of 50%" in text
+    assert (
+        "becomes at most 100% by reading it, except with a chance of about 1 in 1,000,000. That is little protection."
+        in text
+    )
+    assert "much the same" not in text
 
 
 @pytest.mark.parametrize("epsilon", [0.8999999999999999, 0.90000001, 1 / 3, 0.30000000000000004, 2.7])
@@ -168,7 +195,7 @@ def test_a_private_number_of_pairs_is_nowhere() -> None:
 
 
 def test_rows_are_not_people() -> None:
-    assert "Somebody with more than one row: the more rows, the less they are protected." in page(REPLACE)
+    assert "A person with more than one row: the more rows, the less they are protected." in page(REPLACE)
 
 
 def test_a_value_below_the_noise_is_not_made_to_mean_something() -> None:
@@ -189,7 +216,7 @@ def test_groups_are_a_table_and_names_are_escaped() -> None:
     assert "country and </title>" not in text
     assert html.unescape(text).count('<script>alert(1)</script>, a"b') >= 1
     assert text.index(">FR, x<") < text.index("alert(1)")  # the larger first; pictures carry no names as text
-    assert "Of 2 groups, FR, x has the greatest variety" in html.unescape(text)
+    assert "Of 2 groups, FR, x has the largest F_" in html.unescape(text)
     assert "for the whole table" in text
 
 

@@ -37,7 +37,7 @@ def case(statistic: object, privacy: ss.Privacy, value: float, title: str, *says
     return Case(plan, value, title, says)
 
 
-VARIED = "How varied is app?"
+VARIED = "How varied are the values of app?"
 CASES = {
     "hill": case(
         ss.Hill(0.5), ROWS, 250.0, VARIED,
@@ -83,12 +83,12 @@ CASES = {
         "at most 4): between 0.16 and 0.24", "(1 - x)/0.25",
     ),
     "simpson": case(
-        ss.Simpson(), ss.Privacy(1.0, 1e-6), 0.04, "How concentrated is app?",
+        ss.Simpson(), ss.Privacy(1.0, 1e-6), 0.04, "How concentrated are the values of app?",
         "Two rows drawn at random have the same values of app with a probability of about 4%: between 3.2% and 4.8%",
         "F_2^(1/2) was estimated from them", "This is private for any stream", mechanism="sketch",
     ),
     "hhi": case(
-        ss.HHI(), ss.Privacy(1.0, 1e-6), 0.25, "How concentrated is app?",
+        ss.HHI(), ss.Privacy(1.0, 1e-6), 0.25, "How concentrated are the values of app?",
         "The Herfindahl-Hirschman index of values of app is about 0.25", mechanism="sketch",
     ),
     "entropy with noise": case(
@@ -99,8 +99,8 @@ CASES = {
     ),
     "profile": case(
         ss.Profile([0.5, 1]), ROWS, 900.0, VARIED,
-        "The 1,000,000 rows have about 900 different values of app in effect at order 0.5 (720 to 1,080), and about 90 "
-        "at order 1 (72 to 108), where common ones weigh more; each at 95% confidence.",
+        "The 1,000,000 rows have about 900 effectively different values of app at order 0.5 (720 to 1,080), and about "
+        "90 at order 1 (72 to 108), where common ones weigh more; each at 95% confidence.",
         '<th scope="row">order 1</th><td class="number">90</td><td class="number">72</td><td class="number">108</td>',
     ),
 }  # fmt: skip

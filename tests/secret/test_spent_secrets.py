@@ -54,7 +54,7 @@ def test_a_release_destroys_the_secret(plan: ss.Plan) -> None:
         lambda: secret.save("nowhere"),
     ]
     for use in uses:
-        with pytest.raises(ss.SecretSpent, match="has had its one release"):
+        with pytest.raises(ss.SecretSpent, match="has already been used for its one release"):
             use()
     assert not os.path.exists("nowhere")
 
@@ -147,7 +147,7 @@ def test_the_file_is_marked_and_the_bits_are_gone(plan: ss.Plan, path: Path) -> 
     assert about.time is not None
     assert BITS.hex() not in path.read_text()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    with pytest.raises(ss.SecretSpent, match=r"had its one release at .* Collect anew"):
+    with pytest.raises(ss.SecretSpent, match=r"already used for its one release at .* Collect again"):
         ss.Secret.load(path)
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 
@@ -209,7 +209,7 @@ def test_another_folder_than_at_the_time_of_loading(
 
 TROUBLE: dict[str, tuple[Callable[[Path], object], str]] = {
     "gone": (lambda path: path.unlink(), "No such file"),
-    "another secret": (lambda path: (path.unlink(), ss.Secret.generate().save(path)), "holds another secret"),
+    "another secret": (lambda path: (path.unlink(), ss.Secret.generate().save(path)), "holds a different secret"),
     "readable by others": (lambda path: path.chmod(0o644), "others may have read it"),
     "damaged": (lambda path: path.write_text(path.read_text().replace("0", "1")), "damaged"),
     "something else": (lambda path: path.write_text("hello"), "not a stablesketch secret file"),

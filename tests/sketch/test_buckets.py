@@ -1,7 +1,7 @@
 """Sketches in buckets: a key is added to the entries of its bucket alone, exactly, whoever adds it and in what order.
 
 The strongest check needs no code for buckets at all: the entries of a bucket are those of a sketch without buckets that
-is given the keys of this bucket and no others. Which keys those are, reference.py says by itself.
+is given the keys of this bucket and no others. Which keys those are, reference_update.py says by itself.
 """
 
 from __future__ import annotations

@@ -112,8 +112,8 @@ def test_the_interpreter_is_free_while_rows_are_added() -> None:
     call kept it, this thread would only ever wake up after it. Tried a few times, as this thread may be slow to wake.
     """
     accumulator, keys = (
-        Accumulator(EntryLaw("symmetric", 0.5), 50, bytes(16), 0, 100_000, TIER),
-        np.arange(100_000, dtype=np.uint64),
+        Accumulator(EntryLaw("symmetric", 0.5), 50, bytes(16), 0, 1_000_000, TIER),
+        np.arange(1_000_000, dtype=np.uint64),
     )
 
     def awake_within_the_call() -> bool:

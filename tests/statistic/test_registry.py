@@ -179,7 +179,7 @@ def test_one_that_is_registered_late_has_its_options_too(tmp_path: Path, capsys:
     assert run(["exact", str(events), "--key", "app", "--statistic", "dominance", "--weight", "1.5"]) == 0
     assert f"{580_000 / 1000**1.5:,.6f}" in capsys.readouterr().out
     assert run(["plan", "--statistic", "dominance", "--epsilon", "1", "--delta", "1e-6"]) == 2
-    assert "--weight is needed: which dominance." in capsys.readouterr().err
+    assert "--weight must be given for dominance." in capsys.readouterr().err
     assert run(["plan", "--statistic", "shannon", "--weight", "1"]) == 2
     assert "shannon has no weight: leave out --weight." in capsys.readouterr().err
     assert in_options(f"{subject('weight')} is too large. Pass {Dominance(2).named}") == (

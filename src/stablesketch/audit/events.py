@@ -48,7 +48,7 @@ class Event:
         return self.of("value")
 
     def of(self, name: str) -> str:
-        """In words, of a number of this name."""
+        """The event in words, for a number of this name."""
         edges = np.flatnonzero(np.diff(np.concatenate([[False], self.mask, [False]])))
         parts = [self._interval(name, int(first), int(last) - 1) for first, last in edges.reshape(-1, 2)]
         return " or ".join(parts) if len(parts) <= 3 else f"{' or '.join(parts[:3])} or {len(parts) - 3} more intervals"
@@ -92,7 +92,7 @@ def pick_events(over: Array, under: Array, held_out: int, delta: float) -> list[
 
 
 def tail_events(pooled: Array) -> list[Event]:
-    """Half-lines of ever smaller probability, on either side: for what happens seldom."""
+    """Half-lines of ever smaller probability, on either side: for rare events."""
     levels = [0.5, *_halved(0.5, 4.0 / len(pooled))]
     found = []
     for level in levels:

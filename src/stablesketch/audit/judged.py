@@ -1,4 +1,4 @@
-"""The events that a part of the outputs picked, counted in the rest, and what they say of a claim (samples.py)."""
+"""The events picked on a part of the outputs, counted in the rest, and what they say about a claim (samples.py)."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class Judged:
         scored = {score.name: (score.of(samples[0][judging]), score.of(samples[1][judging])) for score in scores}
 
         def counts(each: _Candidate) -> tuple[int, int]:
-            """How often it came on the side that it should be likely on, and on the other."""
+            """How often the event came on the side where it should be likely, and on the other."""
             sides = scored[each.score.name]
             return each.event.count(sides[each.over]), each.event.count(sides[1 - each.over])
 
@@ -131,7 +131,9 @@ class Judged:
         return cls(claim, tests, direct, sorted(set(tried)))
 
     def findings(self) -> list[AuditFinding]:
-        """What limits and direct tests say of it; the direct test that is least likely by chance is among them."""
+        """The findings of limits and direct tests about a claim, including the direct test that is least likely by
+        chance.
+        """
         found, claim = [], self.claim
         for epsilon in self.tried:
             test = max(self.tests, key=lambda test: test.observed(epsilon))
@@ -163,7 +165,7 @@ def _candidates(
 
 
 def _for_limits(candidates: Sequence[_Candidate], delta: float, trials: int) -> list[_Candidate]:
-    """In either direction the events that promise the largest ε at δ."""
+    """The events that promise the largest ε at δ, in either direction."""
     found: list[_Candidate] = []
     for over in (0, 1):
         own = [each for each in candidates if each.over == over]

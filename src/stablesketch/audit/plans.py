@@ -37,12 +37,12 @@ def audit(
     open_collector: Callable[[Plan], Collector] | None = None,
     progress: bool | None = None,
 ) -> AuditReport:
-    """Tests the claim of `plan` on releases of its neighbours, both directions, δ(0) included.
+    """Tests the claim of `plan` on releases of neighbouring streams, in both directions, including δ(0).
 
     Each of the two worst neighbours is released `trials` times; other pairs share half as many trials.
 
-    `open_collector` stands in for `plan.open`, to audit a collector that somebody made otherwise. With `progress` (by
-    default on a terminal) a line on standard error shows how far it is.
+    `open_collector` replaces `plan.open`, to audit a collector made in another way. With `progress` (by default on a
+    terminal) a line on standard error shows the progress.
 
     Raises:
         ArgumentError: too few trials, or worst neighbours too long to be streamed that often.
@@ -83,7 +83,7 @@ def audit(
 def _outputs(
     neighbours: Neighbours, trials: int, opened: Callable[[], Collector], shown: _Progress
 ) -> tuple[tuple[str, ...], tuple[list[list[float]], list[list[float]]]]:
-    """The names of what is published, and so many outputs of either."""
+    """The names of what is published, and this many outputs of either neighbour."""
     names: tuple[str, ...] = ()
     samples: tuple[list[list[float]], list[list[float]]] = ([], [])
     for _ in range(trials):

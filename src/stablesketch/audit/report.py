@@ -1,4 +1,4 @@
-"""What an audit found, as numbers and in words."""
+"""The findings of an audit, as numbers and in words."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class AuditFinding:
-    """One inequality and what the samples say of it.
+    """One inequality, and what the samples say about it.
 
     With the audit's confidence, P(event) - e^epsilon P'(event) is at least `observed`, where the claim is at most
     `claimed`; P belongs to the first sample in the direction "first over second", and to the second in the other.
@@ -31,7 +31,7 @@ class AuditFinding:
 
 @dataclass(frozen=True)
 class AuditedNeighbours:
-    """Two data sets that were told apart or not: so many releases of each."""
+    """Two data sets that were compared: the number of releases of each."""
 
     name: str
     trials: int
@@ -41,7 +41,7 @@ class AuditedNeighbours:
 
 @dataclass(frozen=True)
 class AuditReport:
-    """What an audit found.
+    """The result of an audit.
 
     `strongest_epsilon`: with the stated confidence the mechanism is not (ε, at_delta)-private for any ε below this; 0
     if nothing can be refuted. `events` were judged on `trials` outputs for each neighbour, some of which picked them.
@@ -107,7 +107,7 @@ class AuditReport:
         return ", ".join(self.numbers[:3]) + more + together
 
     def _power(self) -> Iterator[tuple[str, str]]:
-        """What so many trials can see and what not."""
+        """What this many trials can detect, and what not."""
         if self.catches is None or not self.passed:
             return
         if self.catches > 0.0:
@@ -137,7 +137,7 @@ def joined(reports: Sequence[AuditReport], confidence: float, claimed_epsilon: f
 
 
 def severity(finding: AuditFinding) -> tuple[float, float]:
-    """By which findings are ordered: how near the claim is to being broken, and then how much was seen."""
+    """The order of findings: how near the claim is to being broken, and then how much was observed."""
     if finding.observed == 0.0:
         return 0.0, 0.0
     return (finding.observed / finding.claimed if finding.claimed > 0.0 else math.inf), finding.observed

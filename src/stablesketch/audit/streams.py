@@ -36,20 +36,15 @@ class Neighbours:
     second: tuple[StreamPairs, ...]
 
 
-def worst_streams(plan: Plan) -> tuple[StreamPairs, StreamPairs]:
-    """The two neighbours that attain the sensitivity, or nearly, as (keys, values): the larger F_p first.
-
-    All that is shared is on one key, and what differs on new keys: that is the worst for moments (neighbours.py), for
-    entropy where every pair counts 1 (entropy_neighbours.py), and changes the number of keys the most. Above order 1 it
-    is the norm that has noise: it changes most where all pairs of a person are of one key, and if they are replaced,
-    where many others are of that key (privacy/noisy_norm.py).
-    """
-    worst = neighbours_of(plan)[0]
-    return worst.first[0], worst.second[0]
-
-
 def neighbours_of(plan: Plan) -> list[Neighbours]:
-    """What an audit tries, the worst first."""
+    """The neighbours that an audit tries, the worst first: the two that attain the sensitivity, or nearly, the larger
+    F_p first.
+
+    There all that is shared is on one key, and what differs on new keys: that is the worst for moments
+    (privacy/neighbours.py), for entropy where every pair counts 1 (privacy/entropy_neighbours.py), and changes the
+    number of keys the most. Above order 1 it is the norm that has noise: it changes most where all pairs of a person
+    are of one key, and if they are replaced, where many others are of that key (privacy/noisy_norm.py).
+    """
     privacy, shared = plan.privacy, _shared(plan)
     count, own = privacy.pairs_per_person, privacy.unit == "key"
     words, new, there = _Words(privacy), np.arange(1, count + 1), len(shared[0])
@@ -77,7 +72,7 @@ def neighbours_of(plan: Plan) -> list[Neighbours]:
 
 
 def _busy(privacy: Privacy, shared: StreamPairs) -> Neighbours:
-    """The pairs of the person are of a key that has many already."""
+    """Neighbours whose person's pairs have a key that many pairs already have."""
     new = np.arange(1, privacy.pairs_per_person + 1)
     busy = _followed(shared, np.zeros(max(_BUSY - len(shared[0]), 0), dtype=np.int64), 1)
     first = _followed(busy, np.zeros_like(new), privacy.max_value)
@@ -88,7 +83,7 @@ def _busy(privacy: Privacy, shared: StreamPairs) -> Neighbours:
 
 @dataclass(frozen=True)
 class _Words:
-    """How neighbours are named in a report."""
+    """The names of neighbours in a report."""
 
     privacy: Privacy
 

@@ -116,19 +116,19 @@ class GroupBudget:
 
     @classmethod
     def of(
-        cls, asked: Privacy, touched: int, selection: tuple[float, float] = (0.0, 0.0), *, bare: bool = False,
+        cls, whole: Privacy, touched: int, selection: tuple[float, float] = (0.0, 0.0), *, bare: bool = False,
         overlap: int = 1,
     ) -> GroupBudget:  # fmt: skip
         """The budget of each group from what is left for the groups; `selection` was taken out of it before.
 
         `overlap` is how many groups a pair is in.
         """
-        replaced = asked.relation == "replace"
-        each = replace(asked, relation="add_remove")
+        replaced = whole.relation == "replace"
+        each = replace(whole, relation="add_remove")
         if bare:
-            each = replace(each, epsilon=divided(asked.epsilon, touched), delta=divided(asked.delta, touched))
+            each = replace(each, epsilon=divided(whole.epsilon, touched), delta=divided(whole.delta, touched))
             return cls(each, touched, *selection, times=touched, replaced=replaced)
-        changed = asked.pairs_per_person * overlap * (2 if replaced else 1)
+        changed = whole.pairs_per_person * overlap * (2 if replaced else 1)
         each = replace(each, pairs_per_person=changed, groups=min(touched, changed))
         return cls(each, touched, *selection, replaced=replaced)
 
@@ -143,8 +143,8 @@ class GroupBudget:
         (law,) = charge_of(_within(plan)).laws("replace")
         if law.delta(2.0 * plan.epsilon) > 2.0 * plan.delta:
             raise PlanInfeasible(
-                f"a pair that is replaced within its group changes {plan.statistic} by more than "
-                "one that comes or goes, and the ε of two groups does not cover that. Pass "
+                f"replacing a pair within its group changes {plan.statistic} by more than adding "
+                "or removing one, and the ε of two groups does not cover that. Pass "
                 f"{arg('relation', 'add_remove')}."
             )
         return plan

@@ -1,6 +1,6 @@
 """Bounding people where there is no DuckDB: the rule of `bounding/persons.py`, row by row, in one pass.
 
-Of each person the groups, then the pairs, of the smallest ranks (ranks.py) are kept, at most so many of each: a
+Of each person the groups, then the pairs, of the smallest ranks (ranks.py) are kept, at most a given number of each: a
 function of that person's rows and of the secret alone, which is all that the proof there needs. The ranks are the same
 there, so the same rows are kept under the same secret.
 
@@ -16,7 +16,7 @@ The `groups` smallest of all groups, and of all their pairs the `pairs` smallest
 whichever rows came first and whichever candidates were merged: the smallest of a union are among the smallest of its
 parts. No more than `groups` times 4 · `pairs` candidates of one person are held, however many rows the person has.
 
-`kept_rows` uses the rule on rows that are sorted by person, `persons_on_beam.py` on candidates that are merged.
+`kept_rows` uses the rule on rows that are sorted by person, engines/beam/persons.py on candidates that are merged.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ class Candidates(Generic[Row]):
         self.groups: dict[Texts, tuple[Rank, list[tuple[Rank, Row]]]] = {}
 
     def rows(self) -> Iterator[Row]:
-        """All that are held."""
+        """All rows that are held."""
         return (row for _, ones in self.groups.values() for _, row in ones)
 
 
 class Rule:
-    """Which rows are kept."""
+    """The rule that decides which rows are kept."""
 
     def __init__(self, bounding: Bounding) -> None:
         self._most = bounding
@@ -134,12 +134,6 @@ def kept_rows(batches: Iterable[Any], bounding: Bounding, secret: Secret) -> Ite
         still = {which for which, _ in found.rows()}
         held = {which: batch for which, batch in held.items() if which in still}
     yield from _taken(held, rule.kept(found))
-
-
-def bounded_by_spark(rows: Any, kept: Callable[[Iterator[Any]], Iterator[Any]]) -> Any:
-    """The rows that `kept` keeps of a DataFrame: those of a person have to meet for that, and are shuffled by it."""
-    together = rows.repartition("u").sortWithinPartitions("u")
-    return together.mapInArrow(kept, together.schema)
 
 
 def _taken(held: dict[int, Any], chosen: list[tuple[int, int]]) -> Iterator[Any]:

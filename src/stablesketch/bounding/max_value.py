@@ -40,10 +40,12 @@ _FALSE_ALARM = 0.01
 
 @dataclass(frozen=True)
 class AutoMaxValue:
-    """max_value is to be found in the data, for `share` of ε: it is aimed at what `quantile` of the values do not pass.
+    """Finds max_value in the data, privately, for `share` of ε. It aims at a value that `quantile` of all values do not
+    pass.
 
-    Noisy counts of values are looked at, by their number of binary digits, and small ones are not told from noise. So
-    in small data, or where large values are few and of many sizes, more than 1 - `quantile` of the values are clipped.
+    It counts the values by their number of binary digits, adds noise to the counts, and ignores counts that cannot be
+    told from noise. So in small data, or where large values are few and of many sizes, more than 1 - `quantile` of the
+    values are clipped.
     """
 
     share: float = 0.1
@@ -56,7 +58,7 @@ class AutoMaxValue:
 
 
 def least_seen(privacy: Privacy, epsilon: float) -> int:
-    """How many values a box must have, by its noisy count, so that it is not taken for empty."""
+    """The noisy count from which on a box is not taken for empty."""
     # P(X >= k) <= e^{-k/scale} for each of the boxes.
     return math.floor(float(_scale(privacy, epsilon)) * math.log(_BOXES / _FALSE_ALARM)) + 1
 
@@ -67,7 +69,7 @@ def _scale(privacy: Privacy, epsilon: float) -> Fraction:
 
 
 def digit_counts(batches: Iterable[Any]) -> DigitCounts:
-    """How many values have 0, 1, ..., 54 binary digits; the values are in the columns v."""
+    """The numbers of values with 0, 1, ..., 54 binary digits; the values are in the columns v."""
     counts = np.zeros(_BOXES + 1, np.int64)
     for batch in batches:
         values = numbers(batch.column("v"), MAX_WEIGHT, clip=False)
@@ -84,9 +86,9 @@ def chosen_max_value(
     below: Callable[[int], int] = secrets.randbelow,
     otherwise: int | None = None,
 ) -> int:
-    """M, ε-privately for the relation and the pairs per person of `privacy`, from what `digit_counts` gave.
+    """M, ε-private for the relation and the pairs per person of `privacy`, from the result of `digit_counts`.
 
-    `otherwise` is taken where no count is told from noise, in the place of the box with the largest.
+    `otherwise` is used if no count can be told from noise, instead of the box with the largest.
     """
     scale = _scale(privacy, epsilon)
     noisy = [int(count) + discrete_laplace.sample(scale, below) for count in counts[1:]]

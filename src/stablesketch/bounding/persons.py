@@ -47,7 +47,8 @@ def bounded(
 
 
 def used_of_each(pairs: int, groups: int | None = None) -> str:
-    """What is used of each person, for who reads the result; of how many groups, where there are groups.
+    """How many rows of each person are used, in words for readers of the result; in how many groups, if there are
+    groups.
 
     >>> used_of_each(1), used_of_each(20, 1)
     ('At most 1 row of each person is used, drawn at random.', 'At most 20 rows of each person are used, of 1 group, \
@@ -56,6 +57,16 @@ drawn at random.')
     rows = "1 row of each person is" if pairs == 1 else f"{pairs:,} rows of each person are"
     within = "" if groups is None else f", of {groups:,} group{'' if groups == 1 else 's'}"
     return f"At most {rows} used{within}, drawn at random."
+
+
+def groups_of_each(groups: int) -> str:
+    """In how many groups a person counts: what is cut from a group that shares its people with others.
+
+    >>> groups_of_each(1)
+    'Each person counts in 1 group only, drawn at random: their rows in other groups are left out.'
+    """
+    count = "1 group only" if groups == 1 else f"at most {groups:,} groups"
+    return f"Each person counts in {count}, drawn at random: their rows in other groups are left out."
 
 
 def _first(query: str, most: int, what: str, names: Sequence[str]) -> str:

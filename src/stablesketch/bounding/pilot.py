@@ -37,13 +37,15 @@ _ANY_DELTA = 1e-9  # which counts do not take
 def chosen_pairs_per_person(
     counts: DigitCounts, epsilon: float, quantile: float, below: Callable[[int], int] = secrets.randbelow
 ) -> int:
-    """c, ε-privately for all that one person did. `counts` says how many people have rows of so many binary digits."""
+    """c, ε-private for everything that one person did. `counts` are the numbers of people by the binary digits of their
+    rows.
+    """
     return chosen_max_value(counts, Privacy(epsilon, _ANY_DELTA), epsilon, quantile, below, otherwise=1)
 
 
 @dataclass(frozen=True)
 class People:
-    """How many there are, and how many rows they have: on average, and how that is spread.
+    """The number of people, and of their rows: on average, and how they are spread.
 
     same: all have about as many. geometric: P(more than k rows) = (1 - 1/rows)^k. heavy: P(k rows or more) = k^-s, with
     s such that the average is right.
@@ -73,13 +75,13 @@ class People:
         return min(1.0, _powers(_exponent(rows), c) / rows)
 
     def error(self, plan: Plan) -> float:
-        """The error of the plan, noise included, where so many rows are used, in the worst stream of that length."""
+        """The error of the plan, including noise, if this many rows are used, on the worst stream of that length."""
         pairs = self.people * self.rows * self.used(plan.privacy.pairs_per_person)
         way = mechanism_of(plan)
         return math.hypot(0.0 if way.exact else plan.error, way.noise_at(plan, pairs))
 
     def score(self, plan: Plan) -> float:
-        """What is to be small: the error, and the share of rows that is dropped."""
+        """The score to minimise: the error, and the share of rows that is dropped."""
         return math.hypot(self.error(plan), 1.0 - self.used(plan.privacy.pairs_per_person))
 
 

@@ -2,10 +2,10 @@
 
 A rank is the fingerprint (docs/keys.md) of the person and the columns of the row as one composite key, under a secret
 that is derived for this alone, and another for groups: 64 bits, SipHash. It is a function of the secret and of these
-cells, the same wherever a row is met, in whatever batch, thread, order or engine; and to who does not know the secret
-it looks drawn at random, so no key and no group is favoured. Privacy rests on the first alone: under any function of
-the secret and of the row, what is kept of a person depends on nobody else (persons.py). Rows of equal rank are alike,
-but for one in 2^64 pairs of rows; between those their columns decide.
+cells, the same wherever a row is met, in whatever batch, thread, order or engine. To anybody who does not know the
+secret it looks random, so no key and no group is favoured. Privacy rests on the first property alone: under any
+function of the secret and of the row, what is kept of a person depends on nobody else (persons.py). Rows of equal rank
+are alike, except for one in 2^64 pairs of rows; between those their columns decide.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class Ranks:
         )
 
     def of_groups(self, person: object, *names: object) -> NDArray[np.uint64]:
-        """Of columns of people, and of the groups they are in."""
+        """The ranks of groups: of columns of people and of the groups they are in."""
         return self._groups.fingerprint((person, *names))
 
     def of_pairs(self, person: object, *columns: object) -> NDArray[np.uint64]:
-        """Of columns of people, and of all that their rows are."""
+        """The ranks of rows: of columns of people and of everything in their rows."""
         return self._pairs.fingerprint((person, *columns))

@@ -14,7 +14,7 @@ __all__ = ["main"]
 
 def main() -> None:
     """What the command `stablesketch` runs, and `python -m stablesketch`."""
-    if sys.argv[1:] in (["--version"], ["-V"]):  # at once: no library is waited for
+    if sys.argv[1:] in (["--version"], ["-V"]):  # at once, before any library is loaded
         with contextlib.suppress(OSError):  # nobody reads it
             os.write(1, f"stablesketch {__version__}\n".encode())
         return
@@ -39,7 +39,7 @@ def main() -> None:
 
 
 def _open_closed_streams() -> None:
-    """Standard streams that are closed (`>&-`) lead nowhere; else the next file opened would get their number."""
+    """Points closed standard streams (`>&-`) to nowhere; otherwise the next file opened would get their number."""
     while (handle := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
     os.close(handle)

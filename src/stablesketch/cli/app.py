@@ -24,14 +24,16 @@ from .exits import Exit, exit_code
 from .in_options import in_options
 from .screen import drop, note, rendered, tell
 from .signals import finishing, name_of, stopped_by
+from .with_examples import WithExamples
 
-_HELP = """How varied is a stream? One private number, its uncertainty and its price.
-
-    [bold]stablesketch release[/] events.csv --key app --epsilon 1 --delta 1e-9
-
-    [bold]stablesketch demo[/] shows all of it in seconds. Exit codes: 0 done, 2 wrong command, 3 bad data, 4 the
-    guarantee cannot be given, 5 a file does not fit, 6 an audit refuted a claim, 7 released and paid for but not all
-    of it shown or stored, 130 stopped before anything was paid."""
+_HELP = "\n\n".join((  # each in one line, which the terminal breaks
+    "How varied is a stream? One private number, its uncertainty and its price.",
+    "[bold]stablesketch release[/] events.csv --key app --epsilon 1 --delta 1e-9",
+    "[bold]stablesketch demo[/] shows all of it in seconds.",
+    "Exit codes: 0 done, 2 wrong command, 3 bad data, 4 the guarantee cannot be given, 5 a file does not fit, 6 an "
+    "audit refuted a claim, 7 released and paid for but not all of it shown or stored, 130 stopped before anything "
+    "was paid.",
+))  # fmt: skip
 
 _COMMANDS = {
     "demo": "The words of Python's own standard library: a private release, its report, sketches, exact numbers.",
@@ -55,8 +57,8 @@ _COMMANDS = {
 _COMPLETE = "_STABLESKETCH_COMPLETE"  # set by the shell when it wants to complete a command
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(wanted: bool) -> None:
+    if wanted:
         print(f"stablesketch {__version__}")
         raise typer.Exit
 
@@ -72,7 +74,7 @@ def _main(
 def program(only: str | None = None) -> typer.Typer:
     """All commands, with the options of all statistics that are registered by now.
 
-    With `only`, all but this one are names: the libraries that the others need are not waited for.
+    With `only`, all other commands are listed by name alone, so that their libraries are not loaded.
     """
     app = typer.Typer(
         name="stablesketch",
@@ -92,7 +94,7 @@ def program(only: str | None = None) -> typer.Typer:
 
 
 def _listed() -> None:
-    """A command of which nothing but its name is needed."""
+    """A command that is only listed by its name."""
 
 
 def _add(app: typer.Typer, name: str, about: str) -> None:
@@ -105,11 +107,11 @@ def _add(app: typer.Typer, name: str, about: str) -> None:
         from .statistic_options import with_statistic
 
         command = with_statistic(command)
-    app.command(name, help=about, epilog=getattr(module, "EXAMPLES", None))(command)
+    app.command(name, cls=WithExamples, help=about, epilog=getattr(module, "EXAMPLES", None))(command)
 
 
 def _asked_command(arguments: Sequence[str]) -> str | None:
-    """The one that is asked for, "" for none; None where the shell wants to complete whatever it is."""
+    """The command that was typed, "" for none; None if the shell completes a command line."""
     if _COMPLETE in os.environ:
         return None
     return next((each for each in arguments if not each.startswith("-")), "")
@@ -128,10 +130,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 class _Notes(logging.Handler):
-    """What the package logs (what was found in a file) as notes."""
+    """Shows what the package logs, such as what was found in a file, as notes."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        note(in_options(getattr(record, "wording", record.getMessage())))
+        note(getattr(record, "wording", record.getMessage()))
 
 
 def _run(arguments: Sequence[str] | None, payment: Payment) -> int:
@@ -170,12 +172,12 @@ def _code(arguments: Sequence[str] | None, payment: Payment) -> int:
         drop(sys.stdout)  # the reader of a pipe has left
         return Exit.DONE
     except SystemExit as leave:
-        # rich does this where the reader of a pipe has left, and the shell's completion at its end.
+        # rich raises it when the reader of a pipe has left, and the shell's completion when it ends.
         return Exit.DONE if _COMPLETE not in os.environ else int(leave.code or 0)
     except Exception as error:
         if hasattr(error, "exit_code") and hasattr(error, "format_message"):  # a wrong command
             message = _unknown_option(error) or _unknown_choice(_plain(error.format_message())) + _way_for_a_file(error)
-            if message:  # a command without arguments has shown its help, and has no more to say
+            if message:  # a command without arguments has already shown its help
                 _say(message)
             return Exit.USAGE
         if isinstance(error, OSError) and not payment.paid and _is_output(error):
@@ -187,13 +189,17 @@ def _code(arguments: Sequence[str] | None, payment: Payment) -> int:
         raise
 
 
+_NO_NUMBER = "Input should be a valid number, unable to parse string as a number"  # in the words of pydantic
+
+
 def _plain(message: str) -> str:
-    """Without the words that the libraries below put before what is said here."""
-    return message.removeprefix("Invalid value: ").replace(": Value error, ", ": ")
+    """The message without what click, typer and pydantic add, and in words of our own."""
+    said = message.removeprefix("Invalid value: ").replace(": Value error, ", ": ")
+    return said.replace(_NO_NUMBER, "must be a number. Write 0.5 or 1e-9, for example.")
 
 
 def _unknown_option(error: Any) -> str | None:
-    """What to say of an option that a command has not: whose it is, or what is spelt nearly so."""
+    """The message about an unknown option: which command has it, or what is spelt similarly."""
     wanted, context = getattr(error, "option_name", None), getattr(error, "ctx", None)
     if wanted is None or context is None or type(error).__name__ != "NoSuchOption":
         return None
@@ -208,7 +214,7 @@ def _unknown_option(error: Any) -> str | None:
 
 
 def _unknown_choice(message: str) -> str:
-    """With what is spelt nearly so, where something is not one of several choices."""
+    """The message with similar names, if something is not one of several choices."""
     found = re.search(r"'([^']*)' is not one of (.*)\.$", message)
     near = found and did_you_mean(found[1], re.findall(r"'([^']*)'", found[2]))
     return f"{message} {near}" if near else message
@@ -224,7 +230,7 @@ _WITH_A_FILE = {
 
 
 def _way_for_a_file(error: Any) -> str:
-    """What to type where a file stands in the place of a command."""
+    """The command to type, if a file was typed in place of one."""
     found, context = (
         re.fullmatch(r"No such command '(.+[./].*)'\.", error.format_message()),
         getattr(error, "ctx", None),
@@ -238,7 +244,7 @@ def _options_of(command: Any) -> set[str]:
 
 
 def _is_output(error: OSError) -> bool:
-    """Whether a write without a file name failed: of files, errors know the name."""
+    """Whether writing to standard output failed: other errors know the name of their file."""
     return error.filename is None and error.errno in (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG)
 
 

@@ -1,4 +1,4 @@
-"""Stored collectors: files that begin as `Collector.to_bytes` begins."""
+"""Stored collectors: files that begin like the bytes of `Collector.to_bytes`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..framing import MAGIC
 
 
 def is_blob(name: str) -> bool:
-    """Whether the file is a stored sketch, by its suffix or by how it begins."""
+    """Whether the file is a stored sketch, judging by its suffix or its first bytes."""
     path = Path(name)
     if path.suffix == ".ssk":
         return True
@@ -26,12 +26,12 @@ def read_blob(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise BlobError(f"{path}: the sketch cannot be read ({error.strerror}).") from None
+        raise BlobError(f"{path}: the sketch cannot be read ({error.strerror}). Check the path.") from None
 
 
 @contextlib.contextmanager
 def of_file(path: Path) -> Iterator[None]:
-    """What is wrong with the content of a file is said with its name."""
+    """Adds the name of the file to errors about its content."""
     try:
         yield
     except BlobError as error:

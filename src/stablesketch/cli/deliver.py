@@ -1,8 +1,8 @@
-"""From a release that is paid for to what the user has of it: shown first, then stored, then drawn.
+"""From a paid release to the user's screen and files: shown first, then stored, then drawn.
 
-Nothing that goes wrong here can be undone by asking again: that would cost the price again. So the value is shown
-before anything else is tried, each output is tried by itself, and if one of them fails the rest still comes, what is
-missing is named, and the exit code is that of "released, not stored".
+A failure here cannot be repaired by asking again: that would cost the price again. So the value is shown before
+anything else is tried, and each output is tried by itself. If one fails, the others are still written, the missing one
+is named, and the exit code is that of "released, not stored".
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Delivery:
         self._json_shown = False
 
     def show(self, lines: Callable[[], Sequence[Text]] | None, notes: Sequence[str]) -> None:
-        """The value on standard output: lines for people, or the JSON. If that fails, `end` has it elsewhere."""
+        """Shows the value on standard output, as lines or as JSON. If that fails, `end` shows it elsewhere."""
         try:
             sys.stdout.write(self._json + "\n" if lines is None else rendered(lines()))
             sys.stdout.flush()
@@ -52,7 +52,7 @@ class Delivery:
             note(f"recorded as release {paid.number} of the ledger {paid.ledger.name}")
 
     def store(self, place: Reserved | None, content: Callable[[], bytes]) -> None:
-        """A file that was opened before anything was paid. Whatever goes wrong in making its content is noted."""
+        """Writes a file that was opened before anything was paid. Any failure to make its content is noted."""
         if place is None:
             return
         try:
@@ -62,7 +62,7 @@ class Delivery:
             self._problems.append(f"{place.path} was not written ({_reason(error)})")
 
     def end(self) -> Exit:
-        """The exit code; and what is missing, if something is, with the value once more, to the last digit."""
+        """The exit code. If something is missing, says so, with the value once more, to the last digit."""
         if not self._problems:
             return Exit.DONE
         if not self._json_shown:

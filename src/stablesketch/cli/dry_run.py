@@ -1,4 +1,4 @@
-"""`stablesketch release --dry-run`: plan and price, without a look at the data; and how the price is shared out."""
+"""`stablesketch release --dry-run`: plan and price, without reading the data, and how the price is divided."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import typer
 from ..bounding.max_value import least_seen
 from ..plan.exact_instead import exact_instead
 from ..plan.mechanism import mechanism_of, needs_promise
+from ..plan.table import plan_table
 from ..release.decide import asked_of_a_group, decide, touched
 from ..release.outcome import Share, in_words
 from ..release.question import Question
@@ -16,14 +17,14 @@ from ..spoken import at_most
 from .in_options import in_options
 from .screen import note, plain_table, print_text
 
-_EXAMPLES = (1, 15, 255, 4095, 65_535)  # of the max_value that may be found
+_EXAMPLES = (1, 15, 255, 4095, 65_535)  # maximum values that may be found
 
 
 def check_dry(*, stored: bool, **kept: Path | None) -> None:
-    """Refuses what a dry run would leave out without a word."""
+    """Refuses options that a dry run would silently ignore."""
     if stored:
         raise typer.BadParameter(
-            "--dry-run is for data. The plan of a stored sketch, which has its price: stablesketch inspect FILE."
+            "--dry-run is for data. To see the plan of a stored sketch and its price: stablesketch inspect FILE."
         )
     way_out = {
         "--plot": " A plan is drawn by stablesketch plan --plot.",
@@ -33,7 +34,7 @@ def check_dry(*, stored: bool, **kept: Path | None) -> None:
         option = "-o" if name == "output" else f"--{name}"
         if path is not None:
             raise typer.BadParameter(
-                f"{option} keeps what is released, and --dry-run releases nothing. Leave out one of them."
+                f"{option} is for a release, and --dry-run releases nothing. Leave out one of them."
                 f"{way_out.get(option, '')}"
             )
 
@@ -49,19 +50,24 @@ def show_plan(question: Question, json: bool) -> None:
     if json:
         print_text(chosen.to_json())
     else:
-        print_text(str(chosen))
+        print_text(plan_table(chosen, question.privacy, person=question.of_people))
+    note("no data were read: whether the files are there, and have these columns, was not checked")
     if question.auto_max_value is not None:
-        note("max_value is found in the data: this is the plan for max_value = 1, and the noise grows with it.")
+        note(
+            "--max-value auto finds the maximum value in the data. This is the plan for --max-value 1; the noise grows "
+            "with it."
+        )
         if not json and not needs_promise(chosen):
             _show_noise(question)
     if not json:
         better = exact_instead(chosen)
-        for line in [*shares_in_words(question, decision.shares), *([in_options(better)] if better else [])]:
+        advice = [better] if better else []
+        for line in [*shares_in_words(question, decision.shares), *advice, *caution_in_words(question)]:
             note(line)
 
 
 def _show_noise(question: Question) -> None:
-    """The noise for some of the max_value that may be found."""
+    """The noise for some of the maximum values that may be found."""
     plans = [decide(question, max_value=most).plan for most in _EXAMPLES]
     parts = plans[0].measurements
     names = [f"noise on {part.statistic}" for part in parts]
@@ -69,11 +75,20 @@ def _show_noise(question: Question) -> None:
         [f"{most:,}", *(mechanism_of(part).noise_in_words(part) for part in plan.measurements)]
         for most, plan in zip(_EXAMPLES, plans, strict=True)
     ]
-    plain_table(["max_value", *names], rows, numbers=1 + len(names))
+    plain_table(["--max-value", *names], rows, numbers=1 + len(names))
+
+
+def caution_in_words(question: Question) -> list[str]:
+    """What to know before groups are compared, and what to ask for instead if there is something."""
+    if not question.caution:
+        return []
+    instead = question.statistic.comparable
+    way_out = f" Use {instead.named}." if instead != question.statistic else ""
+    return [in_options(f"{question.caution}{way_out}")]
 
 
 def shares_in_words(question: Question, shares: tuple[Share, ...]) -> list[str]:
-    """What of the price goes where, beyond the values themselves."""
+    """How the price is divided, beyond the values themselves."""
     privacy, found = question.privacy, []
     if len(shares) > 1:
         divided = in_words(shares, grouped=bool(question.columns.by))
@@ -81,8 +96,8 @@ def shares_in_words(question: Question, shares: tuple[Share, ...]) -> list[str]:
     if question.auto_max_value is not None:
         least = least_seen(privacy, shares[0].epsilon)
         found.append(
-            f"max_value is aimed at what {question.auto_max_value.quantile:.0%} of the values do not pass; sizes of "
-            f"values, in powers of two, that fewer than about {least:,} have are not told from noise, so in small data "
+            f"the maximum value is aimed at one that {question.auto_max_value.quantile:.0%} of the values do not pass. "
+            f"Fewer than about {least:,} values between two powers of two cannot be told from noise, so in small data "
             "more may be clipped"
         )
     return found + (_in_less_memory(question) + _in_several(question) if question.columns.by else [])
@@ -94,7 +109,7 @@ def _in_less_memory(question: Question) -> list[str]:
         return []
     groups = question.groups
     many = "how many groups there are is not known" if groups is None else f"there are {len(groups):,} groups"
-    most = f"{many}, so each has at most {share / 1024:,.3g} KB when it is stored"
+    most = f"{many}, so each has at most {share / 1024:,.3g} KiB when it is stored"
     return [f"{most}; --memory gives every group more, and takes ten times as much in all while data are read"]
 
 

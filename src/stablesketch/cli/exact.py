@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..bounding.persons import groups_of_each
 from ..engines.local.exact import Bound, ExactGroup, exact_by_bound
 from ..reading.opened import Input
 from ..statistic import Statistic
@@ -15,13 +16,14 @@ from . import options
 from .screen import fact_table, json_text, note, number, plain_table, print_text
 from .statistic_options import Chosen
 
-_TRIED = (1, 2, 4, 8, 16, 32, 64, None)  # rows of each person, where nobody says how many
+_TRIED = (1, 2, 4, 8, 16, 32, 64, None)  # rows of each person, by default
 
 EXAMPLES = """[bold]Examples[/]
 
 stablesketch exact events.csv --key app
 
-stablesketch exact events.csv --key app --person user_id --pairs-per-person 20"""
+stablesketch exact events.csv --key app --person user_id \\
+  --pairs-per-person 20"""
 
 
 def exact(
@@ -44,10 +46,12 @@ def exact(
     on_bad: options.OnBad = "error",
     json: options.Json = False,
 ) -> None:
-    """The statistic as it is, and with --person as it is where people are bounded."""
+    """The exact statistic; with --person, also with people bounded."""
     options.need_input(files, sql)
     if person is None and (pairs_per_person is not None or groups_per_person != 1):
-        raise typer.BadParameter("--pairs-per-person and --groups-per-person bound people. Name their column: --person")
+        raise typer.BadParameter(
+            "--pairs-per-person and --groups-per-person need a column of people. Name it: --person"
+        )
     wanted = statistic.made()
     columns = options.columns_of(key, value, by, person, wide=wide)
     used = (None,) if person is None else _TRIED if pairs_per_person is None else (pairs_per_person, None)
@@ -55,45 +59,63 @@ def exact(
     bounds = [None if most is None else Bound(most, groups_per_person) for most in used]
     found = exact_by_bound(files, wanted, columns, how, on_bad, bounds)
     rows = [(most, one) for most, every in zip(used, found, strict=True) for one in every]
-    order = {one.group: place for place, one in enumerate(found[-1])}  # with all rows every group is there
+    order = {one.group: place for place, one in enumerate(found[-1])}  # all rows contain every group
     rows.sort(key=lambda row: order[row[1].group])  # each group by itself, the fewest rows first
     grouped, people = bool(columns.by), person is not None
     if json:
-        shown = [_content(wanted, one, most, grouped=grouped, people=people) for most, one in rows]
+        shown = [
+            _content(wanted, one, most, groups_per_person, grouped=grouped, people=people, wide=wide)
+            for most, one in rows
+        ]
         print_text(json_text(shown if grouped or people else shown[0]))
     elif grouped or people:
-        bound = ["rows of a person"] if people else []
-        names = [*(["group"] if grouped else []), *bound, *wanted.point_names, "pairs", "keys"]
-        cells = [_cells(one, most, grouped=grouped, people=people) for most, one in rows]
+        bound = [*(["rows of a person"] if people else []), *(["groups of a person"] if people and grouped else [])]
+        counted = ["individuals"] if wide else []
+        names = [*(["group"] if grouped else []), *bound, *wanted.point_names, *counted, "pairs", "keys"]
+        cells = [_cells(one, most, groups_per_person, grouped=grouped, people=people, wide=wide) for most, one in rows]
         plain_table(names, cells, numbers=len(names) - grouped)
     else:
         ((_, one),) = rows
         values = [(name, f"{value:,.6f}") for name, value in zip(wanted.point_names, one.values, strict=True)]
-        fact_table("Exact, not private", [*values, ("pairs", f"{one.pairs:,}"), ("keys", f"{one.keys:,}")])
+        counts = [(name, f"{count:,}") for name, count in _counts(one, wide=wide).items()]
+        fact_table("Exact, not private", [*values, *counts])
+    if people and grouped:
+        note(f"{groups_of_each(groups_per_person)} --groups-per-person N shows up to N groups of each")
     if people:
         note("for the curator's eyes only: how many rows are used is to be chosen from public knowledge, or privately")
     note("not private: guard it like the data")
 
 
-def _cells(one: ExactGroup, most: int | None, *, grouped: bool, people: bool) -> list[str]:
-    bound = ["all" if most is None else f"at most {most:,}"] if people else []
+def _counts(one: ExactGroup, *, wide: bool) -> dict[str, int]:
+    """How many there are. Pairs of a wide table are cells, which count individuals."""
+    return {**({"individuals": one.total} if wide else {}), "pairs": one.pairs, "keys": one.keys}
+
+
+def _cells(
+    one: ExactGroup, most: int | None, groups: int, *, grouped: bool, people: bool, wide: bool
+) -> list[str]:  # fmt: skip
+    used = [("all", "all") if most is None else (f"at most {most:,}", f"{groups:,}")] if people else []
+    bound = [cell for cells in used for cell in cells[: 1 + grouped]]
     name = [", ".join(one.group)] if grouped else []
-    return [*name, *bound, *map(number, one.values), f"{one.pairs:,}", f"{one.keys:,}"]
+    counts = [f"{count:,}" for count in _counts(one, wide=wide).values()]
+    return [*name, *bound, *map(number, one.values), *counts]
 
 
-def _content(wanted: Statistic, one: ExactGroup, most: int | None, *, grouped: bool, people: bool) -> dict[str, Any]:
+def _content(
+    wanted: Statistic, one: ExactGroup, most: int | None, groups: int, *, grouped: bool, people: bool, wide: bool
+) -> dict[str, Any]:
     orders = [point.p for point in wanted.points]
     return {
         **({"group": one.group[0] if len(one.group) == 1 else list(one.group)} if grouped else {}),
         **({"pairs_per_person": most} if people else {}),
+        **({"groups_per_person": None if most is None else groups} if people and grouped else {}),
         "value": _numbers(one.values),
         "p": _numbers(orders),
-        "pairs": one.pairs,
-        "keys": one.keys,
+        **_counts(one, wide=wide),
     }
 
 
 def _numbers(found: Sequence[float]) -> Any:
-    """One or several; JSON has neither nan nor infinity: null, and text."""
+    """One number or several. JSON has neither nan nor infinity, so these become null and text."""
     said = [None if math.isnan(one) else "inf" if math.isinf(one) else one for one in found]
     return said[0] if len(said) == 1 else said

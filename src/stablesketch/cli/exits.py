@@ -1,4 +1,4 @@
-"""From errors to what the command line says, and to its exit codes."""
+"""Errors of the command line: their messages and exit codes."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ..errors import (
     LibraryMissing,
     MergeError,
     NegativeTotal,
+    NotDelivered,
     PlanInfeasible,
     ReleasedAlready,
     SecretFileError,
@@ -29,10 +30,10 @@ class Exit(IntEnum):
     """The exit codes, as docs/command-line.md lists them."""
 
     DONE = 0
-    BUG = 1  # an error nobody foresaw, or a library that is missing
+    BUG = 1  # an unexpected error, or a missing library
     USAGE = 2  # the command itself is wrong
     DATA = 3  # the data cannot be read, or are not what was promised
-    REFUSED = 4  # the guarantee cannot be given: infeasible, too short, over the budget, released already
+    REFUSED = 4  # the guarantee cannot be given: infeasible, too short, over the budget, already released
     FILE = 5  # a secret, sketch, plan or ledger file is missing, damaged, or does not fit
     REFUTED = 6  # an audit refuted the claim
     NOT_STORED = 7  # released and paid for, but not all that was asked for could be shown or stored
@@ -40,6 +41,7 @@ class Exit(IntEnum):
 
 
 _CODES: dict[Exit, tuple[type[StablesketchError], ...]] = {
+    Exit.NOT_STORED: (NotDelivered,),  # before its base class
     Exit.DATA: (DataError, NegativeTotal),
     Exit.REFUSED: (PlanInfeasible, StreamTooShort, BudgetExceeded, ReleasedAlready, ShardsMissing),
     Exit.FILE: (

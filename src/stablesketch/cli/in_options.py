@@ -1,4 +1,4 @@
-"""What the package says of its arguments, as options that can be typed."""
+"""Messages of the package with arguments spelt as command-line options."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..wording import Mention, spelt
 if TYPE_CHECKING:
     from ..statistic import Statistic
 
-# Arguments of Python that are options of the same name; beside those of statistics.
+# Python arguments that are options of the same name; those of statistics come on top.
 OPTIONS = {
     "alert_below", "alert_drop", "alert_out", "alert_run", "alert_url", "also", "budget_per", "by", "clip",
     "confidence", "delimiter", "delta", "demo", "entries_per_key", "epsilon", "error", "every", "expected",
@@ -22,7 +22,7 @@ OPTIONS = {
 
 
 def in_options(text: str) -> str:
-    """The text with arguments and statistics as they are typed; what cannot be typed, as Python writes it.
+    """The text with arguments and statistics as options; what has no option stays as Python writes it.
 
     >>> from stablesketch.wording import arg, stat
     >>> in_options(f"Name it ({arg('person')}), use {arg('mechanism', 'exact')}, or {stat('Hill', 0.5)}")
@@ -32,6 +32,8 @@ def in_options(text: str) -> str:
 
 
 def _typed(named: Mention) -> str:
+    if named.kind == "either":
+        return named.typed[0]
     if named.kind == "statistic":
         kind = next((kind for kind in _offered() if kind.__name__ == named.name), None)
         return named.in_python() if kind is None else kind.in_options(*named.typed)

@@ -1,4 +1,4 @@
-"""`stablesketch inspect`: what a stored sketch or a plan is, without the secret and without its content."""
+"""`stablesketch inspect`: describes a stored sketch or a plan, without the secret and without showing data."""
 
 from __future__ import annotations
 

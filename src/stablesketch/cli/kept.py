@@ -1,7 +1,7 @@
-"""What people keep of a release or a plan besides its numbers: a picture, and a page that explains it.
+"""The files of a release or a plan besides its numbers: a picture, and a page that explains it.
 
-A release is spent whether or not its picture can be drawn. So files are opened, and have room on the disk, before
-anything is spent, and the numbers are shown before anything is drawn (deliver.py).
+A release is spent whether or not its picture can be drawn. So files are opened, and room on the disk is reserved,
+before anything is spent, and the numbers are shown before anything is drawn (deliver.py).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ROOM = 1 << 20  # bytes for each file: more than a page with a picture takes, a
 
 
 def check_new(**paths: Path | None) -> None:
-    """Refuses names that cannot be written to, while nothing has been spent: of plot, report, registry, output."""
+    """Refuses names that cannot be written, before anything is spent: of plot, report, registry and output."""
     given = {name: path for name, path in paths.items() if path is not None}
     for name, path in given.items():
         try:
@@ -51,7 +51,7 @@ def check_new(**paths: Path | None) -> None:
 
 @contextlib.contextmanager
 def reserved(**paths: Path | None) -> Iterator[dict[str, Reserved | None]]:
-    """The files of a release, opened in their folders; whatever is not stored within the block is removed."""
+    """The files of a release, opened in their folders. Those not stored within the block are removed."""
     places: dict[str, Reserved | None] = {}
     try:
         for name, path in paths.items():

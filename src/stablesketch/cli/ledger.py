@@ -43,9 +43,7 @@ def new(
     if file.exists() and (not file.is_file() or file.stat().st_size):  # an empty one is left by Ctrl-C
         raise typer.BadParameter(f"{file} already exists. To see it: stablesketch ledger show {file}")
     if people and relation == "replace":
-        raise typer.BadParameter(
-            "--people come and go: their relation is add_remove. Leave out --relation, or --people."
-        )
+        raise typer.BadParameter("--people implies --relation add_remove. Leave out --relation or --people.")
     Ledger(
         file,
         epsilon=epsilon,
@@ -68,7 +66,7 @@ def show(
     plan: Annotated[Path | None, typer.Option(help="Forecast releases by this plan, not like the last one.")] = None,
     json: options.Json = False,
 ) -> None:
-    """What the budget is, what is left, how many more releases fit, and what was spent on what."""
+    """The budget, what is left, how many more releases fit, and what was spent on what."""
     ledger = options.open_ledger(file)
     records = list(ledger.records())
     more = ledger.forecast(None if plan is None else options.read_plan(plan))
@@ -100,7 +98,8 @@ def show(
         in_all = f"ε = {at_most(ledger.spent_in_all())} at δ = {at_most(ledger.delta_in_all, 3)}"
         facts.insert(3, ("all periods", f"{in_all}, for somebody who was in the data of all of them"))
     fact_table(f"Ledger {file}", facts)
-    note(f"keep the head elsewhere. Later it tells if the ledger was changed: stablesketch ledger verify {file} --head")
+    verify = f"stablesketch ledger verify {file} --head HEAD"
+    note(f"keep the head elsewhere. Later it tells if the ledger was changed: {verify}")
     if records:
         plain_table(
             ["release", "date (UTC)", "label", "statistic", "ε", "δ", "left after"],
@@ -112,7 +111,7 @@ def show(
 
 
 def _row(record: Record, budget: float) -> list[str]:
-    """`left after` is of the period that the release counts for."""
+    """`left after` belongs to the period that the release counts for."""
     price = at_most(record.epsilon), at_most(record.delta, 3)
     left = at_least(max(0.0, budget - record.spent_after))
     return [f"{record.number}", record.time[:16].replace("T", " "), record.label, record.statistic, *price, left]
@@ -186,7 +185,7 @@ def export(
     """Everything that was recorded, as CSV or JSON."""
     ledger = options.open_ledger(file)
     if output.suffix not in (".csv", ".json"):
-        raise typer.BadParameter(f"{output}: the suffix decides the format, .csv or .json.")
+        raise typer.BadParameter(f"--output must end in .csv or .json, got {str(output)!r}.")
     write_new(output, (ledger.to_csv() if output.suffix == ".csv" else ledger.to_json()).encode())
     note(f"written to {output}, {_releases(len(ledger))}")
 
@@ -197,7 +196,7 @@ def value(file: File, number: Annotated[int, typer.Argument(help="The number of 
     published = options.open_ledger(file).published(number)
     if published is None:
         raise typer.BadParameter(
-            f"{file} has no value of release {number}. See which releases there are: stablesketch ledger show {file}"
+            f"{file} has no value of release {number}. To list the releases: stablesketch ledger show {file}"
         )
     print_text(published)
 

@@ -1,4 +1,4 @@
-"""`stablesketch merge`: shards to one sketch, without the secret."""
+"""`stablesketch merge`: merges shards into one sketch, without the secret."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`stablesketch monitor --demo`: what it refuses, and the page that it opens."""
+"""`stablesketch monitor --demo`: the options it refuses, and the page it opens."""
 
 from __future__ import annotations
 
@@ -11,14 +11,18 @@ import typer
 
 
 def check_demo(given: Mapping[str, object]) -> None:
-    """Refuses whatever would change the stream, of options by their names."""
+    """Refuses options that would change the stream, by their names."""
     used = [name for name, value in given.items() if value is not None]
     if used:
         raise typer.BadParameter(f"--demo brings its own stream. Leave out {', '.join(used)}.")
 
 
+def not_shown(number: int, text: str) -> None:
+    """A record of the demo: the page shows all of them, and the terminal alerts alone."""
+
+
 def open_page(address: str) -> None:
-    """Opens a browser where there is a screen; elsewhere the address that was printed must do."""
+    """Opens a browser if there is a screen; otherwise the user has the printed address."""
     screen = sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     if screen and sys.stdout.isatty():
         webbrowser.open(address)

@@ -1,4 +1,4 @@
-"""What a monitor says to who runs it: its promise before it reads, and its records as lines."""
+"""What a monitor tells the person who runs it: its promise before it reads, and its records as lines."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from rich.text import Text
 
 from ..ledger import Ledger
 from ..monitor import Watch
+from ..monitor.alerts import has_few
 from ..monitor.records import WINDOW
 from ..published import Release
 from ..spoken import at_least
 from .screen import drop, number, rendered
 
 
-def promise(watch: Watch, ledger: Ledger | None, *, piped: bool) -> str:
+def promise(watch: Watch, ledger: Ledger | None, *, piped: bool, goes_on: bool) -> str:
     """What the user gets for ε, in plain words, before anything is read."""
     said = watch.promise
     if ledger is not None:
@@ -29,7 +30,8 @@ def promise(watch: Watch, ledger: Ledger | None, *, piped: bool) -> str:
     if piped and watch.fields.time is None:
         said += ". Every line must come through the pipe once, also after a restart: use tail -n 0 -F"
     if watch.windows.span is None:
-        said += ". Counting begins with the next whole window"
+        said += ". Counting "
+        said += "goes on where it stopped" if goes_on else "begins with the next whole window"
     return said
 
 
@@ -53,5 +55,6 @@ def _in_words(content: dict[str, Any]) -> list[Text]:
         release = Release.from_json(json.dumps(each))
         between = f"{100 * release.confidence:g}% between {number(release.low)} and {number(release.high)}"
         value = (f"{release.statistic} = {number(release.value)}", "bold green")
-        lines.append(Text.assemble((content["start"], "dim"), "  ", value, "  ", (between, "dim")))
+        few = ("  too few rows to say", "yellow") if has_few(content) else ""
+        lines.append(Text.assemble((content["start"], "dim"), "  ", value, "  ", (between, "dim"), few))
     return lines

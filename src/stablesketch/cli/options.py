@@ -159,7 +159,7 @@ def need_input(files: list[str] | None, sql: str | None) -> None:
 def columns_of(
     key: str | None, value: str | None = None, by: str | None = None, person: str | None = None, *, wide: bool
 ) -> Columns:
-    """The columns that are read: of lines the line, of a wide table all."""
+    """The columns to read: the whole line of plain lines, all columns of a wide table."""
     if wide:
         return long_columns(key, value, listed(by), person)
     return checked_columns(listed(key or "line"), value, listed(by), person)
@@ -177,24 +177,24 @@ def privacy_of(
     epsilon: float | None, delta: float | None, pairs: int, max_value: int, relation: str, pairs_per_person: int,
     unit: str = "pair", total: int = 0,
 ) -> Privacy:  # fmt: skip
-    """What is to be protected; ε and δ have no default, because nobody but the user can choose them."""
+    """What to protect. ε and δ have no default, because only the user can choose them."""
     for name, given in (("--epsilon", epsilon), ("--delta", delta)):
         if given is None:
             raise typer.BadParameter(
-                f"{name} is needed: it says how private the release is. Try --epsilon 1 --delta 1e-9."
+                f"{name} is required: it says how private the release is. Try --epsilon 1 --delta 1e-9."
             )
     return Privacy(epsilon, delta, pairs, max_value, relation, pairs_per_person, unit, total)  # type: ignore[arg-type]
 
 
 def open_ledger(path: Path) -> Ledger:
-    """A ledger that is there; none is made by the way."""
+    """An existing ledger; none is created."""
     if not path.exists():
         raise LedgerMismatch(
-            f"there is no ledger {path}. Make one: stablesketch ledger new {path} --epsilon 3 --delta 1e-6"
+            f"ledger {path} does not exist. Create one: stablesketch ledger new {path} --epsilon 3 --delta 1e-6"
         )
     if path.is_file() and not path.stat().st_size:
         raise LedgerMismatch(
-            f"{path} is an empty file, not a ledger. Make one under another name: stablesketch ledger new budget.db "
+            f"{path} is an empty file, not a ledger. Create one under another name: stablesketch ledger new budget.db "
             "--epsilon 3 --delta 1e-6"
         )
     return Ledger(path)

@@ -18,12 +18,14 @@ from ..spoken import at_most, percent, relative_error
 from . import options
 from .screen import json_text, note, plain_table, print_text
 from .statistic_options import Chosen, with_statistic
+from .with_examples import WithExamples
 
 app = typer.Typer(no_args_is_help=True)
 
 _EXAMPLES = """[bold]Example[/]
 
-stablesketch pilot public --people 100000 --rows 12 --epsilon 1 --delta 1e-9"""
+stablesketch pilot public --people 100000 --rows 12 \\
+  --epsilon 1 --delta 1e-9"""
 _PRIVATE_EXAMPLES = """[bold]Example[/]
 
 stablesketch pilot private events.csv --person user_id --epsilon 0.1"""
@@ -43,7 +45,10 @@ def public(
     mechanism: options.Mechanism = "sketch",
     json: options.Json = False,
 ) -> None:
-    """From what everybody may know of the people. Nothing is read, nothing spent."""
+    """From what everybody may know of the people. Nothing is read, nothing spent.
+
+    It suggests the number for which √(share of rows dropped² + planned error²) is least.
+    """
     crowd, wanted = People(people, rows, spread), statistic.made()
     plans = []
     for c in _TRIED:
@@ -55,7 +60,7 @@ def public(
         if crowd.used(c) > 0.999:
             break
     if not plans:
-        raise PlanInfeasible("there is no such plan even for one row of each person. Ask for a larger ε.")
+        raise PlanInfeasible("no such plan exists, even for one row of each person. Ask for a larger ε.")
     best = min(plans, key=crowd.score)
     if json:
         print_text(json_text([_row(crowd, plan, best) for plan in plans]))
@@ -111,5 +116,5 @@ def private(
     )
 
 
-app.command("public", epilog=_EXAMPLES)(with_statistic(public))
-app.command("private", epilog=_PRIVATE_EXAMPLES)(private)
+app.command("public", cls=WithExamples, epilog=_EXAMPLES)(with_statistic(public))
+app.command("private", cls=WithExamples, epilog=_PRIVATE_EXAMPLES)(private)

@@ -21,13 +21,15 @@ stablesketch plan --epsilon 1 --delta 1e-9
 
 stablesketch plan --epsilon 1 --delta 1e-9 --size 500 -o plan.json
 
-stablesketch plan --p 0.25 --epsilon 1 --delta 1e-9 --pairs-per-person 20 --memory 64K
+stablesketch plan --p 0.25 --epsilon 1 --delta 1e-9 --pairs-per-person 20 \\
+  --memory 64K
 
 stablesketch plan --epsilon 1 --delta 1e-9 --plot plan.svg
 
 stablesketch plan --statistic shannon --epsilon 1 --delta 1e-9
 
-stablesketch plan --p 0.5 --epsilon 1 --delta 1e-9 --mechanism bare --relation replace --pairs 1e6
+stablesketch plan --p 0.5 --epsilon 1 --delta 1e-9 --mechanism bare \\
+  --relation replace --pairs 1e6
 
 stablesketch plan --serve"""
 
@@ -61,11 +63,11 @@ def plan(
         sizes = (error, size, memory, entries_per_key, expected)
         given = (unit, epsilon, delta, pairs, relation, *sizes, output, plot)
         if any(value is not None for value in given) or statistic.typed:
-            raise typer.BadParameter("--serve takes --port alone: the numbers are set on the page.")
+            raise typer.BadParameter("--serve can be combined only with --port: all other values are set on the page.")
         serve_page(port or 0)
         return
     if port is not None:
-        raise typer.BadParameter("--port is that of the page: add --serve.")
+        raise typer.BadParameter("--port needs --serve.")
     wanted = statistic.made()
     check_new(plot=plot, output=output)
     privacy = options.privacy_of(

@@ -1,4 +1,4 @@
-"""How far reading is, on a terminal: a bar on standard error."""
+"""The progress of reading, on a terminal: a bar on standard error."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class _Bar:
 
 @contextlib.contextmanager
 def progress() -> Iterator[_Bar | None]:
-    """A bar with rate and, where the total is known, time left: on a terminal; nothing in a pipe or under NO_COLOR."""
+    """A bar with the rate and, if the total is known, the time left. Only on a terminal, and not under NO_COLOR."""
     screen = console(error=True)
     if not screen.is_terminal or os.environ.get("NO_COLOR"):
         yield None

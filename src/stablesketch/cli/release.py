@@ -1,9 +1,8 @@
-"""`stablesketch release`: from data, or from stored sketches, to a number one may publish."""
+"""`stablesketch release`: from data or stored sketches to a publishable number."""
 
 from __future__ import annotations
 
 import csv
-import json as json_module
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -13,7 +12,7 @@ from typing import Annotated, Literal
 import typer
 
 from ..bounding.max_value import AutoMaxValue
-from ..collector import Collector
+from ..bounding.persons import groups_of_each
 from ..durable import Reserved
 from ..engines.local import run
 from ..engines.spark.files import run_files
@@ -23,23 +22,21 @@ from ..paying import current_payment
 from ..pictures import release_bytes
 from ..plan.exact_instead import exact_instead
 from ..plan.mechanism import mechanism_for
-from ..privacy import Privacy, delta_advice
+from ..privacy import delta_advice, epsilon_advice
 from ..published import Release
-from ..release.decide import decide_stored
 from ..release.outcome import Outcome
-from ..release.publish import Till, publish
 from ..release.question import DEFAULTS, Question, may_count_pairs, question, usual_relation, usual_unit
 from ..report import Context, Named, registry_entry, report_page
-from ..secret import Secret
 from . import options
-from .blobs import is_blob, of_file, read_blob
+from .blobs import is_blob
 from .deliver import Delivery, need_standard_output
-from .dry_run import check_dry, shares_in_words, show_plan
+from .dry_run import caution_in_words, check_dry, shares_in_words, show_plan
 from .exits import Exit
 from .in_options import in_options
 from .kept import check_new, reserved
 from .progress import progress
 from .release_lines import nothing_shown, release_lines, release_notes
+from .release_stored import check_still_open, release_stored
 from .screen import json_text, note
 from .statistic_options import Chosen
 
@@ -47,35 +44,45 @@ EXAMPLES = """[bold]Examples[/]
 
 stablesketch release events.csv --key app --epsilon 1 --delta 1e-9
 
-stablesketch release 'events/*.parquet' --key src,dst --value bytes --max-value auto --epsilon 1 --delta 1e-9
+stablesketch release 'events/*.parquet' --key src,dst --value bytes \\
+  --max-value auto --epsilon 1 --delta 1e-9
 
-stablesketch release events.csv --key app --person user_id --pairs-per-person 20 --epsilon 1 --delta 1e-9
+stablesketch release events.csv --key app --person user_id \\
+  --pairs-per-person 20 --epsilon 1 --delta 1e-9
 
-stablesketch release events.csv --key app --by country --groups countries.txt --epsilon 1 --delta 1e-9
+stablesketch release events.csv --key app --by country \\
+  --groups countries.txt --order 1 --epsilon 1 --delta 1e-9
 
-stablesketch release --sql "select a, n from 'e.csv'" --key a --value n --max-value 50 --epsilon 1 --delta 1e-9
+stablesketch release --sql "select a, n from 'e.csv'" \\
+  --key a --value n --max-value 50 --epsilon 1 --delta 1e-9
 
 cut -d' ' -f1 access.log | stablesketch release - --epsilon 1 --delta 1e-9
 
-stablesketch release events.csv --key app --epsilon 1 --delta 1e-9 --plot app.svg --report app.html
+stablesketch release events.csv --key app --epsilon 1 --delta 1e-9 \\
+  --plot app.svg --report app.html
 
 stablesketch release events.csv --key app --p 0.5 --epsilon 1 --delta 1e-9
 
-zcat events.jsonl.gz | stablesketch release - --key app --epsilon 1 --delta 1e-9
-
-stablesketch release events.csv --key app --statistic profile --epsilon 1 --delta 1e-9 --plot profile.svg
-
-stablesketch release wages.csv --key id --value wage --max-value 1500 --statistic atkinson --order 0.5 \\
+zcat events.jsonl.gz | stablesketch release - --key app \\
   --epsilon 1 --delta 1e-9
 
-stablesketch release 'events/*.csv.gz' --key app --epsilon 1 --delta 1e-9 --engine spark --master 'local[*]'
+stablesketch release events.csv --key app --statistic profile \\
+  --epsilon 1 --delta 1e-9 --plot profile.svg
 
-stablesketch release species.csv --wide --by site --groups sites.txt --epsilon 1 --delta 1e-9
+stablesketch release wages.csv --key id --value wage --max-value 1500 \\
+  --statistic atkinson --order 0.5 --epsilon 1 --delta 1e-9
+
+stablesketch release 'events/*.csv.gz' --key app --epsilon 1 --delta 1e-9 \\
+  --engine spark --master 'local[*]'
+
+stablesketch release species.csv --wide --by site --groups sites.txt \\
+  --order 1 --epsilon 1 --delta 1e-9
 
 stablesketch release all.ssk --secret s.key"""
 
 
 def release(
+    context: typer.Context,
     statistic: Chosen,
     files: options.Inputs = None,
     key: options.Key = None,
@@ -148,7 +155,12 @@ def release(
             rich_help_panel="Engine",
         ),
     ] = None,
-    dry_run: Annotated[bool, options.in_output("--dry-run", help="Show plan and price without reading data.")] = False,
+    dry_run: Annotated[
+        bool,
+        options.in_output(
+            "--dry-run", help="Show plan and price without reading data: files and columns are not looked at."
+        ),
+    ] = False,
 ) -> int:
     """One private number from data, or one for each group, with its uncertainty and its price."""
     blobs = bool(files) and all(is_blob(name) for name in files or ())
@@ -166,24 +178,14 @@ def release(
     for option, text in (("--dataset", dataset), ("--period", period), ("--noun", noun)):
         if text and not described:
             raise typer.BadParameter(f"{option} is for the report. Add --report, or leave it out.")
+    if report is not None and not (dataset or period or noun):
+        note("--dataset, --period and --noun say in the report what the data are, of when, and what keys are called")
     label = label if ledger is not None else ""
     budget = None if ledger is None else options.open_ledger(ledger)
     if files and blobs:
-        given = {
-            "--key": key,
-            "--by": by,
-            "--person": person,
-            "--sql": sql,
-            **statistic.typed,
-            "--unit": unit,
-            "--epsilon": epsilon,
-            "--pairs": pairs,
-        }
-        for option, unused in given.items():
-            if unused is not None:
-                raise typer.BadParameter(f"{option} was decided when the sketch was made. Leave it out.")
+        check_still_open(context)
         with reserved(**kept) as places:
-            outcome = _from_blobs(files, secret, confidence, budget, label)
+            outcome = release_stored(files, secret, confidence, budget, label)
             return _delivered(outcome, None, budget, json, places, named)
     stored = [name for name in files or () if is_blob(name)]
     if stored:
@@ -195,7 +197,7 @@ def release(
     wanted = statistic.made()
     options.need_input(files, sql)
     if key is None and not wide and not _is_lines(files, format):
-        raise typer.BadParameter("--key is needed: the column whose variety is measured.")
+        raise typer.BadParameter("--key is required: the column whose variety is measured.")
     related = relation or usual_relation(wanted)
     auto = AutoMaxValue() if max_value == "auto" else None
     largest = 1 if max_value is None or auto is not None else int(max_value)
@@ -209,7 +211,7 @@ def release(
         raise typer.BadParameter(f"{valued} needs --max-value: a bound on one pair's value. Try --max-value auto.")
     counted = pairs is None and may_count_pairs(related, by)
     used_pairs = 1 if pairs_per_person is None else pairs_per_person
-    asked = question(
+    posed = question(
         wanted,
         options.privacy_of(epsilon, delta, pairs or 0, largest, related, used_pairs, unit or usual_unit(wanted), total),
         key=options.listed(key or "line") if key or not wide else None,
@@ -240,30 +242,33 @@ def release(
             "of each person 1 row is used, drawn at random. --pairs-per-person N uses up to N, and takes N times the "
             "noise; stablesketch pilot helps to choose N, exact --person shows you what it does"
         )
+    if posed.of_people and posed.columns.by:
+        note(f"{groups_of_each(groups_per_person)} --groups-per-person N uses up to N groups, and takes more noise")
     if dry_run:
-        show_plan(asked, json)
+        show_plan(posed, json)
         return Exit.DONE
     if engine == "spark" and master is None:
-        raise typer.BadParameter("--engine spark needs --master: where Spark runs. Try --master 'local[*]'.")
+        raise typer.BadParameter("--engine spark needs --master, the address of Spark. Try --master 'local[*]'.")
     if engine != "spark" and master is not None:
         raise typer.BadParameter("--master is for --engine spark.")
     has_delta = not all(mechanism_for(each, mechanism).pure for each in wanted.inputs)
     if has_delta and not counted:
-        _advise(asked.privacy)
+        _advise(delta_advice(posed.privacy))
     with reserved(**kept) as places:
         with progress() as bar:
             if master is None:
-                outcome = run(asked, files, ledger=budget, label=label, progress=bar)
+                outcome = run(posed, files, ledger=budget, label=label, progress=bar)
             else:
-                outcome = run_files(asked, files, master, ledger=budget, label=label, progress=bar)
+                outcome = run_files(posed, files, master, ledger=budget, label=label, progress=bar)
+        _advise(epsilon_advice(posed.privacy))
         if has_delta and counted:  # so their number is public, and known only now
             only = outcome.releases[0]
-            _advise(replace(asked.privacy, pairs=(only.pairs or 0) if isinstance(only, Release) else 0))
-        return _delivered(outcome, asked, budget, json, places, named)
+            counted_pairs = (only.pairs or 0) if isinstance(only, Release) else 0
+            _advise(delta_advice(replace(posed.privacy, pairs=counted_pairs)))
+        return _delivered(outcome, posed, budget, json, places, named)
 
 
-def _advise(privacy: Privacy) -> None:
-    advice = delta_advice(privacy)
+def _advise(advice: str | None) -> None:
     if advice is not None:
         note(f"{advice}.")
 
@@ -278,40 +283,25 @@ def _group_names(path: Path) -> list[tuple[str, ...]]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(str(path), f"the list of groups cannot be read ({error})", "Write one name a line") from None
+        raise DataError(
+            str(path), f"the list of groups cannot be read ({error})", "Write one name on each line"
+        ) from None
     return [tuple(row) for row in csv.reader(text.splitlines()) if row]
 
 
-def _from_blobs(files: list[str], secret: Path | None, confidence: float, ledger: Ledger | None, label: str) -> Outcome:
-    if secret is None:
-        raise typer.BadParameter("--secret is needed: the file of the secret that the sketch was made with.")
-    held = Secret.load(secret)
-    collector, *rest = [_stored(Path(name), held) for name in files]
-    for other in rest:
-        collector.merge(other)
-    decision = decide_stored(collector.plan, confidence)
-    return Outcome(decision.plan, publish(decision, [collector], Till(ledger, label)), grouped=False)
-
-
-def _stored(path: Path, secret: Secret) -> Collector:
-    with of_file(path):
-        return Collector.from_bytes(read_blob(path), secret)
-
-
 def _delivered(
-    outcome: Outcome, asked: Question | None, ledger: Ledger | None, json: bool, places: dict[str, Reserved | None],
+    outcome: Outcome, question: Question | None, ledger: Ledger | None, json: bool, places: dict[str, Reserved | None],
     named: Named,
 ) -> Exit:  # fmt: skip
     """Shows what was released, then stores it, then draws it."""
-    content = [json_module.loads(one.to_json()) for one in outcome.releases]
+    content = [one.content() for one in outcome.releases]
     text = json_text(content if outcome.grouped else content[0])
     delivery = Delivery(text, current_payment())
-    notes = [*([] if asked is None else shares_in_words(asked, outcome.shares)), *release_notes(outcome)]
-    if asked is not None and (better := exact_instead(outcome.plan)):
-        notes.append(in_options(better))
-    if asked is not None and asked.caution:
-        notes.append(f"{asked.caution} Use --statistic hill.")
+    notes = [*([] if question is None else shares_in_words(question, outcome.shares)), *release_notes(outcome)]
     nothing = outcome.grouped and not outcome.releases
+    if question is not None and not nothing and (better := exact_instead(outcome.plan)):
+        notes.append(in_options(better))
+    notes += [] if question is None else caution_in_words(question)
     delivery.show(
         None if json else lambda: release_lines(outcome),
         nothing_shown(outcome) if nothing and json else [] if json else notes,
@@ -322,7 +312,7 @@ def _delivered(
         if plot is not None:
             delivery.store(plot, lambda: release_bytes(outcome, plot.path))
         for name, make in (("report", report_page), ("registry", registry_entry)):
-            delivery.store(places[name], partial(_described, make, outcome, asked, ledger, named))
+            delivery.store(places[name], partial(_described, make, outcome, question, ledger, named))
     else:
         for place in (plot, places["report"], places["registry"]):
             if place is not None:
@@ -331,7 +321,7 @@ def _delivered(
 
 
 def _described(
-    make: Callable[[Outcome, Context], str], outcome: Outcome, asked: Question | None, ledger: Ledger | None,
+    make: Callable[[Outcome, Context], str], outcome: Outcome, question: Question | None, ledger: Ledger | None,
     named: Named,
 ) -> bytes:  # fmt: skip
-    return make(outcome, Context.of(asked, ledger, named)).encode()
+    return make(outcome, Context.of(question, ledger, named)).encode()

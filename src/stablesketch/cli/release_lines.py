@@ -7,7 +7,7 @@ from dataclasses import replace
 from rich.text import Text
 
 from ..plan import Plan
-from ..plan.in_words import NOTHING_USEFUL, change, values
+from ..plan.in_words import NOTHING_USEFUL, change
 from ..plan.mechanism import mechanism_of, needs_promise
 from ..privacy import Privacy
 from ..published import Release
@@ -26,7 +26,7 @@ def release_lines(outcome: Outcome) -> list[Text]:
 
 
 def release_notes(outcome: Outcome) -> list[str]:
-    """What else is said: on standard error, beside the numbers."""
+    """Notes for standard error, beside the numbers."""
     found = []
     if outcome.grouped and not outcome.releases:
         found += nothing_shown(outcome)
@@ -38,7 +38,7 @@ def release_notes(outcome: Outcome) -> list[str]:
 
 
 def nothing_shown(outcome: Outcome) -> list[str]:
-    """That no group is shown is an answer, and has its price."""
+    """The note that no group is shown, which is an answer and has its price."""
     assert outcome.price is not None
     epsilon, delta = outcome.price
     return [
@@ -78,17 +78,14 @@ def _price(release: Release, plan: Plan) -> list[tuple[str, str]]:
 
 
 def _protects(release: Release, privacy: Privacy) -> str:
-    """What the release says of itself: a table may be planned for other neighbours than those it protects."""
+    """What the release protects: a table may be planned for other neighbours than those it protects."""
     c, replaced = release.pairs_per_person, release.relation == "replace"
-    if not release.person:
-        return change(replace(privacy, relation="replace" if replaced else "add_remove", pairs_per_person=c, groups=1))
-    act = "replacing" if replaced else "adding or removing"
-    used = f"at most {c:,} {'row is' if c == 1 else 'rows are'} used"
-    return f"{act} any one person: all that they did, of which {used}{values(privacy)}"
+    own = replace(privacy, relation="replace" if replaced else "add_remove", pairs_per_person=c, groups=1)
+    return change(own, person=release.person)
 
 
 def _method(release: Release, plan: Plan) -> str:
-    """What was held, and the noise that was added."""
+    """How it was measured: what was held in memory, and the noise that was added."""
     if needs_promise(plan):
         return f"bare sketch of {release.size:,} entries, {_floor(plan)}"
     parts = plan.measurements

@@ -1,4 +1,4 @@
-"""What people see: tables on standard output, notes on standard error; and files written whole."""
+"""The screen: tables on standard output, notes on standard error; and files written as a whole."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from rich.text import Text
 
 from .. import durable
 from ..visible import json_visible, visible
+from .in_options import in_options
 
 
 def console(error: bool = False) -> Console:
@@ -27,9 +28,9 @@ def console(error: bool = False) -> Console:
 
 
 def rendered(lines: Sequence[Text], error: bool = False) -> str:
-    """The lines as the screen of now would show them: with colours on a terminal, without in a pipe.
+    """The lines as the current screen would show them: with colours on a terminal, without in a pipe.
 
-    Nothing is written: rich would leave the process where a pipe has no reader, and what is paid for must be told.
+    Nothing is written: rich would end the process if a pipe has no reader, and a paid value must be shown.
     """
     screen = console(error)
     memory = io.StringIO()
@@ -38,12 +39,15 @@ def rendered(lines: Sequence[Text], error: bool = False) -> str:
         color_system=screen.color_system,  # type: ignore[arg-type]  # the name of one, as it takes it
     )  # fmt: skip
     for line in lines:
-        like.print(line, soft_wrap=True)
+        if line.style or line.spans:
+            like.print(line, soft_wrap=True)
+        else:  # rich takes a tenth of a millisecond for a line, and tables may have thousands
+            memory.write(f"{line.plain}\n")
     return memory.getvalue()
 
 
 def json_text(content: object) -> str:
-    """JSON in one line, in which names are exact and nothing is obeyed by a terminal."""
+    """JSON in one line, with exact names and nothing that a terminal would obey."""
     return json_visible(json.dumps(content, sort_keys=True, ensure_ascii=False))
 
 
@@ -59,7 +63,7 @@ def show(lines: Sequence[Text]) -> None:
 
 
 def tell(text: str) -> bool:
-    """Text on standard error, as it is; False if nobody can be told."""
+    """Writes text to standard error, as it is; False if that fails."""
     try:
         sys.stderr.write(text)
         sys.stderr.flush()
@@ -70,11 +74,12 @@ def tell(text: str) -> bool:
 
 
 def note(text: str) -> None:
-    tell(rendered([Text(visible(text), style="dim")], error=True))
+    """A note on standard error, with arguments spelt as options (wording.py)."""
+    tell(rendered([Text(visible(in_options(text)), style="dim")], error=True))
 
 
 def drop(stream: TextIO) -> None:
-    """What a stream could not take must not be tried again at exit."""
+    """Discards what a stream could not take, so that it is not tried again at exit."""
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
@@ -82,12 +87,12 @@ def drop(stream: TextIO) -> None:
 
 
 def number(value: float) -> str:
-    """A number as people read it: four to six digits that mean something."""
+    """A number as people read it: with four to six significant digits."""
     return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:,.5g}"
 
 
 def fact_lines(title: str, facts: Sequence[tuple[str, str]]) -> list[Text]:
-    """Names and what they are, the first one marked."""
+    """Names with their values, the first one marked."""
     width = max(len(visible(name)) for name, _ in facts)
     lines = [Text(visible(title), style="bold")]
     for i, (name, value) in enumerate((visible(name), visible(value)) for name, value in facts):
@@ -100,7 +105,7 @@ def fact_table(title: str, facts: Sequence[tuple[str, str]]) -> None:
 
 
 def table_lines(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: int) -> list[Text]:
-    """Rows under a header; the last `numbers` columns are numbers, and stand to the right."""
+    """Rows under a header. The last `numbers` columns are numbers, aligned to the right."""
     columns, rows = [visible(name) for name in columns], [[visible(cell) for cell in row] for row in rows]
     widths = [max(map(cell_len, column)) for column in zip(columns, *rows, strict=True)]
 
@@ -120,6 +125,7 @@ def plain_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, number
 
 
 def write_new(path: Path, content: bytes, *, public: bool = False) -> None:
-    """A new file, there whole or not at all; an existing one is never replaced. Who may read one that is `public`, the
-    umask says; others are the owner's."""
+    """Writes a new file, whole or not at all; an existing one is never replaced. A `public` file has the permissions of
+    the umask; others are the owner's alone.
+    """
     durable.write_named("output", path, content, public=public)

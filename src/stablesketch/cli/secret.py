@@ -22,4 +22,7 @@ def _secret() -> None:
 def new(path: Annotated[Path, typer.Argument(help="The new file; only you may read it.")]) -> None:
     """Draws a secret from the operating system into a new file of mode 0600. One secret, one release."""
     Secret.generate().save(path)
-    note(f"written to {path}, readable by you alone. Give it to every shard; it serves for one release.")
+    note(
+        f"written to {path}, readable by you alone. Give it to every shard. It serves for one release: "
+        "release in one place and delete the copies, since a second release by a copy breaks the guarantee"
+    )

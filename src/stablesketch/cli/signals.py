@@ -1,4 +1,4 @@
-"""Signals that stop a command: told apart, and before anything is paid all end in the same clean way."""
+"""Signals that stop a command: they are told apart, and all end in the same clean way before anything is paid."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _last = signal.SIGINT
 
 
 def stop_cleanly() -> None:
-    """SIGTERM and SIGHUP stop a command as Ctrl-C does: open files are discarded, and something is said."""
+    """Makes SIGTERM and SIGHUP stop a command as Ctrl-C does: open files are discarded, and a message is shown."""
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) == signal.SIG_DFL:  # nohup ignores SIGHUP: so it stays
@@ -30,12 +30,12 @@ def stopped_by() -> signal.Signals:
 
 
 def name_of(number: int) -> str:
-    """As people call it."""
+    """The name people use for a signal."""
     return _NAMES.get(signal.Signals(number), signal.Signals(number).name)
 
 
 def finishing(number: int) -> None:
-    """Says why a signal has to wait. Straight to the file: a signal may come in the middle of a print."""
+    """Says why a signal must wait. Writes straight to the file: a signal may come in the middle of a print."""
     said = f"\n{name_of(number)}: the release is being paid for. It is finished first.\n"
     with contextlib.suppress(OSError):
         os.write(2, said.encode())

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ..engines.local import collect
+from ..engines.local.collect import collected_shard
 from ..reading.opened import Input
 from ..secret import Secret
 from . import options
@@ -20,9 +20,11 @@ stablesketch plan --epsilon 1 --delta 1e-9 -o plan.json
 
 stablesketch secret new s.key
 
-stablesketch sketch part1.csv --key app --plan plan.json --secret s.key --shard a -o a.ssk
+stablesketch sketch part1.csv --key app --plan plan.json --secret s.key \\
+  --shard a -o a.ssk
 
-stablesketch sketch part2.csv --key app --plan plan.json --secret s.key --shard b -o b.ssk
+stablesketch sketch part2.csv --key app --plan plan.json --secret s.key \\
+  --shard b -o b.ssk
 
 stablesketch merge a.ssk b.ssk -o all.ssk
 
@@ -51,7 +53,7 @@ def sketch(
     chosen, held = options.read_plan(plan), Secret.load(secret)
     how = Input(format, header, delimiter, sql, wide)
     with progress() as report:
-        collector = collect(
+        collector = collected_shard(
             files,
             chosen,
             held,

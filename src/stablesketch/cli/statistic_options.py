@@ -1,4 +1,4 @@
-"""`--statistic`, and the options that say which one of its kind: all from the registry, none known by name here."""
+"""`--statistic` and the options of statistics: all from the registry, none known by name here."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from ..statistic.arguments import OptionError
 
 @dataclass(frozen=True)
 class Chosen:
-    """What was typed of a statistic. It is made when it is asked for: a stored sketch has its own."""
+    """The options typed for a statistic. It is made on demand: a stored sketch has its own."""
 
     name: str | None
     given: Mapping[Option, Any]
 
     @property
     def typed(self) -> dict[str, Any]:
-        """What was typed, by the names of the options."""
+        """The typed values, by the names of the options."""
         named = {} if self.name is None else {"--statistic": self.name}
         return named | {f"--{option.name}": value for option, value in self.given.items() if value is not None}
 
     def made(self) -> Statistic:
-        """The statistic, or what is wrong with its options."""
+        """The statistic, or an error about its options."""
         try:
             return self._kind().from_options(self.given)
         except OptionError as error:
             raise typer.BadParameter(str(error)) from None
 
     def _kind(self) -> type[Statistic]:
-        """The one that is named, by itself or by an option of its own; else the usual one."""
+        """The statistic that is named, by --statistic or by an option of its own; otherwise the default."""
         if self.name is not None:
             return STATISTICS[self.name]
         typed = {option for option, value in self.given.items() if value is not None}
@@ -45,12 +45,12 @@ class Chosen:
 
 
 def offered() -> list[type[Statistic]]:
-    """Those that the command line has, the usual one first."""
+    """The statistics of the command line, the default first."""
     return sorted((kind for kind in STATISTICS.values() if kind.on_command_line), key=lambda kind: not kind.usual)
 
 
 def statistic_options() -> list[Option]:
-    """The options of all of them, each once."""
+    """The options of all statistics, each once."""
     return list(dict.fromkeys(argument.option for kind in offered() for argument in kind.arguments))
 
 
@@ -83,14 +83,14 @@ def _parameter(name: str, annotation: Any, default: str | None) -> Parameter:
 def _names() -> Any:
     choices: Any = Literal[tuple(kind.name for kind in offered())]
     described = (
-        f"What to know (default: {offered()[0].name}, how many keys there are in effect, of order 0.5: what a sketch "
+        f"What to release (default: {offered()[0].name} of order 0.5, the effective number of keys, which a sketch "
         "measures best). moment takes --p, most others --order."
     )
     return Annotated[choices | None, typer.Option("--statistic", help=described, show_default=False)]
 
 
 def _annotation(option: Option) -> Any:
-    """Text or a number; one of few words, if all statistics that take it know theirs."""
+    """Text or a number; a fixed set of words, if all statistics that take it have one."""
     taking = [each for kind in offered() for each in kind.arguments if each.option == option]
     words = tuple(word for each in taking for word in each.choices)
     kind: Any = Literal[words] if all(each.choices for each in taking) else option.kind

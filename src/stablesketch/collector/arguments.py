@@ -1,4 +1,4 @@
-"""What a collector takes, checked: names of shards, and pairs that were added up by key before they came."""
+"""Checks the arguments of a collector: names of shards, and pairs that were added up by key."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._native import first_outside
 from ..errors import HIDDEN, ArgumentError, ArgumentTypeError, Shown
 from ..sketch.columns import MAX_WEIGHT
-from ..wording import arg
+from ..wording import arg, subject
 
 if TYPE_CHECKING:
     from ..plan import Plan
@@ -20,7 +20,7 @@ _MOST_PAIRS = 2**63
 
 
 def check_folded(plan: Plan, fingerprints: object, totals: object, pairs: object) -> None:
-    """Refuses what no stream of this plan can add up to; one look at every total, none at the keys."""
+    """Refuses totals that no stream of this plan can have. Looks once at every total, never at the keys."""
     keys = _column("fingerprints", fingerprints, np.uint64, "Pass the result of Collector.fingerprint(keys)")
     values = _column("totals", totals, np.int64, "Pass whole numbers, one for each fingerprint")
     if len(keys) != len(values):
@@ -49,7 +49,7 @@ def check_folded(plan: Plan, fingerprints: object, totals: object, pairs: object
     if outside >= 0:
         raise ArgumentError(
             f"totals[{outside}]", HIDDEN, f"must be between {lowest} and {highest}",
-            "Split a larger total over several rows" if not rows_are_pairs else "Clip values to max_value",
+            f"Clip values to {subject('max_value')}" if rows_are_pairs else "Split a larger total over several rows",
         )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
-"""A checkpoint: a collector in a file, with how far the source has been read. Kind 4 of docs/wire-format.md.
+"""A checkpoint: a collector and the position in its source, in one file. Kind 4 of docs/wire-format.md.
 
-State and offset are one file, replaced in one rename: whoever resumes has both of the same moment. An ingest that was
-killed goes on from that offset, and the pairs it had counted since are counted again into a state that has not seen
+State and offset are one file, replaced by one rename: whoever resumes has both of the same moment. An ingest that was
+killed continues from that offset; the pairs it had counted since are counted again, into a state that has not seen
 them: exactly once.
 
 A checkpoint has a number, one more than the one it replaces. A process replaces only the checkpoint that it wrote or
@@ -31,7 +31,7 @@ _MOST = 2**63  # checkpoints
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """What is in the file; `collector` is what `Collector.to_bytes` gave."""
+    """The content of the file; `collector` is the result of `Collector.to_bytes`."""
 
     number: int
     offset: Any
@@ -61,7 +61,7 @@ def read(path: Path) -> Checkpoint:
 
 
 def write(path: Path, checkpoint: Checkpoint) -> None:
-    """Puts it in the place of the one with the number before; the first one must be new."""
+    """Replaces the checkpoint with the number before; the first one must be a new file."""
     content = _encode(checkpoint)
     try:
         if checkpoint.number == 1:
@@ -71,11 +71,11 @@ def write(path: Path, checkpoint: Checkpoint) -> None:
             try:
                 there = _decode(held.enter_context(locked(path)).read()).number
             except BlobError as error:
-                raise CheckpointError(f"{path} is no checkpoint any more: {error}") from None
+                raise CheckpointError(f"{path} is no longer a valid checkpoint: {error}") from None
             if there != checkpoint.number - 1:
                 raise CheckpointError(
-                    f"{path} is checkpoint {there}, and this collector goes on from {checkpoint.number - 1}: another "
-                    "process has it. Stop one of the two; Collector.resume gives what the file holds."
+                    f"{path} is checkpoint {there}, and this collector continues from {checkpoint.number - 1}: another "
+                    "process uses it. Stop one of the two; Collector.resume reads the file."
                 )
             write_over(path, content)
     except CheckpointError:
@@ -86,10 +86,10 @@ def write(path: Path, checkpoint: Checkpoint) -> None:
             "choose another name."
         ) from None
     except FileNotFoundError:
-        raise CheckpointError(f"{path} is gone, or its folder is. Put it back, or choose another name.") from None
+        raise CheckpointError(f"{path} or its folder no longer exists. Restore it, or choose another name.") from None
     except OSError as error:
         raise CheckpointError(
-            f"cannot write the checkpoint {path}: {error.strerror}. The one before is still there, whole."
+            f"cannot write the checkpoint {path}: {error.strerror}. The previous one is intact."
         ) from None
 
 
@@ -108,12 +108,12 @@ def _decode(blob: bytes) -> Checkpoint:
     _, reader = opened(blob, Kind.CHECKPOINT)
     number, length = reader.unpack(_HEADER)
     if not 1 <= number < _MOST:
-        raise BlobError(f"a checkpoint with the number {number}, which none has.")
+        raise BlobError(f"invalid checkpoint number {number}: corrupt data.")
     try:
         offset = parsed(reader.take(length).decode())
         offset_json(offset)
     except (UnicodeDecodeError, JsonError, ArgumentError):
-        raise BlobError("a checkpoint whose offset cannot be read.") from None
+        raise BlobError("unreadable offset in a checkpoint: corrupt data.") from None
     collector = reader.sized(_LENGTH)
     reader.end()
     return Checkpoint(number, offset, collector)

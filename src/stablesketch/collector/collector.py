@@ -27,6 +27,7 @@ from ..plan import Plan
 from ..plan.mechanism import mechanism_of
 from ..published import Release
 from ..secret import Secret
+from ..turns import holding
 from ..wording import arg
 from . import checkpoint, wire
 from .arguments import check_folded, checked_shard, checked_shards
@@ -48,8 +49,11 @@ class Collector:
     One secret has one release, whatever was merged, stored or restored: the release spends the secret
     (secret/spending.py), and every other collector under it is closed.
 
-    The state at rest is not a release: whoever has the secret and the state can ask it anything, and phantoms are added
-    only as it is released. Keep both where the data were.
+    Threads may share a collector: their calls come one after the other, and two that release it get one value and one
+    `ReleasedAlready` (docs/threads.md).
+
+    The stored state is not a release: whoever has the secret and the state can ask it anything, and phantoms are added
+    only when it is released. Keep both where the data were.
     """
 
     def __init__(
@@ -87,17 +91,17 @@ class Collector:
 
     @property
     def shards(self) -> frozenset[str]:
-        """The names of the shards that are in."""
+        """The names of the shards merged so far."""
         return frozenset(self._shards.names)
 
     @property
     def expected(self) -> frozenset[str] | None:
-        """The names of all shards there are to be, if they were listed."""
+        """The names of all shards, if they were listed."""
         return self._expected
 
     @property
     def offset(self) -> Any:
-        """How far the source has been read: what was stored with the last checkpoint, None before the first."""
+        """The position in the source that was stored with the last checkpoint; None before the first."""
         return self._offset
 
     @property
@@ -111,7 +115,7 @@ class Collector:
             self._open().add(keys, values, threads, negative=False)
 
     def fingerprint(self, keys: object) -> NDArray[np.uint64]:
-        """What this collector knows a column of keys by, 64 bits each, under its secret: for `add_folded`.
+        """The fingerprints of a column of keys under the secret of this collector, 64 bits each: for `add_folded`.
 
         Takes what `update` takes; an integer key is its own fingerprint, everything else is hashed under the secret.
         The array may be a read-only view of the caller's own data. Fingerprints are as private as the keys.
@@ -121,15 +125,15 @@ class Collector:
     def add_folded(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
         """Counts `pairs` pairs whose values were added up by key elsewhere; the state is as `update` would leave it.
 
-        Row i says that the key with the fingerprint `fingerprints[i]` has `totals[i]` more. A key may be there in any
-        number of rows and calls, and pairs may be counted in another call than their values: sums alone matter.
+        Row i adds `totals[i]` to the key with the fingerprint `fingerprints[i]`. A key may be in any number of rows and
+        calls, and pairs may be counted in another call than their values: only the sums matter.
 
-        Checked here: the types, and that every total is from 1 to 2^53. What the release checks, without looking at
-        keys: pairs <= total <= pairs · max_value. What the caller promises, and the guarantee rests on: fingerprints
+        Checked here: the types, and that every total is from 1 to 2^53. Checked by the release, without looking at
+        keys: pairs <= total <= pairs · max_value. Promised by the caller, and the guarantee rests on it: fingerprints
         are of this collector's secret, every value was from 1 to max_value, and every pair is counted once.
 
-        - unit="key": a pair is a key with its whole total, so no total is above max_value, every key is in one row of
-          all calls together, and `pairs` are the rows.
+        - unit="key": a pair is a key with its whole total, so no total is above max_value, every key has one row in
+          all calls together, and `pairs` is the number of rows.
         - deletes=True: totals are net, from -2^53 to 2^53, and so are pairs; every delete undoes an earlier update.
         - sampling: every pair has a coin of its own, so nothing can be added up. Each pair is a row, in the order of
           the stream, its value at most max_value; `pairs` must be the number of rows.
@@ -144,31 +148,31 @@ class Collector:
 
     @property
     def pairs(self) -> int:
-        """How many pairs are in, exactly; not to be published but with relation="replace", where it is public."""
+        """The exact number of pairs so far. Publish it only with relation="replace", where it is public."""
         return self._held().pairs
 
     def replan(self, plan: Plan) -> None:
-        """Puts another plan in the place of this one, for a stream whose number of pairs is known only at its end.
+        """Replaces the plan, for a stream whose number of pairs is known only at its end.
 
-        Phantoms, grid and accounting come in at the release alone, so two plans have the same state if they agree on
-        the statistic, the mechanism, the size and its layout, the largest value and deletions; only such is taken.
+        Phantoms, grid and accounting matter only at the release, so two plans have the same state if they agree on the
+        statistic, the mechanism, the size and its layout, the largest value and deletions. Any other plan is refused.
         """
-        if _of_state(plan) != _of_state(self._plan):
-            raise MergeError("a plan of another state cannot take the place of this one. Collect again.")
         with self._lock:
+            if _of_state(plan) != _of_state(self._plan):
+                raise MergeError("the plan cannot be replaced by one that collects something else. Collect again.")
             self._held().replan(plan)
             self._plan = plan
 
     def rename(self, shard: str) -> None:
-        """Takes one name for all that is in: for an engine that has merged every part of a job, of which there may be
-        thousands. Merging the whole twice is refused as before; the parts must not be merged anywhere else.
+        """Gives everything collected so far one shard name: for an engine that has merged every part of a job, perhaps
+        thousands. Merging the whole twice is still refused. The parts must not be merged anywhere else.
         """
         with self._lock:
             self._held()
             self._shards = Shards([checked_shard(shard)])
 
     def delete(self, keys: object, values: object = None, *, threads: int | None = None) -> None:
-        """Takes back pairs that were updated. Needs a plan made with deletes=True, which promises just that."""
+        """Takes back pairs that were counted by `update`. Needs a plan made with deletes=True."""
         if not self._plan.deletes:
             raise ArgumentError(
                 "delete", HIDDEN, "needs a plan for streams with deletions",
@@ -178,25 +182,25 @@ class Collector:
             self._open().add(keys, values, threads, negative=True)
 
     def merge(self, other: Collector) -> None:
-        """Takes over another shard of the same plan and secret, whose collector is then empty and closed."""
+        """Adds another shard of the same plan and secret, whose collector is then empty and closed."""
         if not isinstance(other, Collector):
             raise ArgumentTypeError(
                 "other", type(other), "must be a Collector", "Read stored bytes with Collector.from_bytes first"
             )
-        if not self._plan.releases_like(other._plan):
-            raise MergeError("collectors of different plans cannot be merged: open every shard from the same plan.")
-        first, second = sorted((self, other), key=id)  # always in this order, so that two threads cannot wait in a ring
-        with first._lock, second._lock:
+        with holding(self._lock, other._lock):
+            if not self._plan.releases_like(other._plan):
+                raise MergeError("collectors of different plans cannot be merged: open every shard from the same plan.")
             mine = self._open()
             if other._expected != self._expected:
                 raise MergeError(
                     "collectors with different lists of shards cannot be merged: open all with the same list."
                 )
             self._shards.check_apart(other._shards)
-            mine.merge(other._held())
-            mine.secret.adopt(other._held().secret)
+            theirs = other._open()
+            mine.secret.adopt(theirs.secret)  # first: from here on whoever releases one of them spends both
+            mine.merge(theirs)
             self._shards.add(other._shards)
-            other._state, other._merged = None, True
+            other._merged, other._state = True, None  # in this order: see _held
 
     def to_bytes(self) -> bytes:
         """Plan, shards and state, without the secret; canonical, checksummed."""
@@ -205,7 +209,7 @@ class Collector:
 
     @classmethod
     def from_bytes(cls, blob: bytes, secret: Secret) -> Collector:
-        """Reads what `to_bytes` wrote, under the secret it was made with."""
+        """Reads the result of `to_bytes`, under the secret it was made with."""
         if not isinstance(blob, bytes | bytearray | memoryview):
             raise ArgumentTypeError("blob", type(blob), "must be bytes", "Pass the result of Collector.to_bytes()")
         if not isinstance(secret, Secret):
@@ -213,10 +217,11 @@ class Collector:
         text, shards, expected, state = wire.decode(bytes(blob))
         plan = Plan.from_json(text)
         if not plan.is_written_as(text):
-            raise BlobError("a collector whose plan is not in canonical form.")
+            raise BlobError("invalid plan in a collector (not in canonical form): corrupt data.")
         if secret.spent:
             raise SecretSpent(
-                "the secret of this collector has had its one release. What was stored cannot be released."
+                "the secret of this collector has already been used for its one release. The stored state cannot "
+                "be released."
             )
         self = cls.__new__(cls)
         listed = None if expected is None else frozenset(expected)
@@ -224,11 +229,11 @@ class Collector:
         return self
 
     def checkpoint(self, path: str | os.PathLike[str], offset: object = None) -> None:
-        """Stores the collector in a file, with how far the source has been read: atomically, in place of the last one.
+        """Stores the collector and the position in the source in one file, atomically, replacing the last checkpoint.
 
-        Pass the offset of the next pair to be read, as a number, a text, or lists and dictionaries of such. After a
-        crash `Collector.resume(path, secret)` gives state and `offset` of one moment: read on from there, and every
-        pair counts once. The secret is not in the file; the state is, so it has mode 0600.
+        Pass the offset of the next pair to be read, as a number, a text, or lists and dictionaries of these. After a
+        crash, `Collector.resume(path, secret)` returns the state and `offset` of the same moment: read on from there,
+        and every pair counts once. The secret is not in the file; the state is, so it has mode 0600.
 
         Raises:
             CheckpointError: the disk is full, or the file is not the checkpoint that this collector wrote last.
@@ -241,7 +246,7 @@ class Collector:
 
     @classmethod
     def resume(cls, path: str | os.PathLike[str], secret: Secret) -> Collector:
-        """The collector of a checkpoint, with its `offset`; it goes on writing checkpoints to the same file."""
+        """The collector stored in a checkpoint, with its `offset`. It writes checkpoints to the same file."""
         stored = checkpoint.read(Path(path))
         self = cls.from_bytes(stored.collector, secret)
         self._number, self._offset = stored.number, stored.offset
@@ -256,15 +261,15 @@ class Collector:
         part: tuple[str, str] | None = None,
         person: bool = False,
     ) -> Release:
-        """The private value, once: afterwards the state and the secret of this collector are gone.
+        """The private value, once. Afterwards the state and the secret of this collector are gone.
 
-        With a `ledger` the release is recorded in it first, under `label`, or refused if the budget does not allow it.
-        `part=("country", "FR")` declares that nobody has pairs in two parts of the partition "country": such parts
-        compose in parallel. It takes relation="add_remove". Nothing checks it: with pairs_per_person above 1, see to
-        it that a person's pairs are all in one part.
+        With a `ledger`, the release is recorded there first, under `label`, or refused if the budget does not allow it.
+        `part=("country", "FR")` declares that nobody has pairs in two parts of the partition "country"; such parts
+        compose in parallel. It needs relation="add_remove". Nothing checks the declaration: with pairs_per_person above
+        1, make sure that all pairs of a person are in one part.
 
-        `person=True` declares that people are protected: of all that a person did at most `pairs_per_person` pairs
-        were collected, chosen by that person's own pairs alone. Nothing checks it; `ss.release(person=...)` sees to it.
+        `person=True` declares that people are protected: at most `pairs_per_person` pairs of all that a person did were
+        collected, chosen by that person's own pairs alone. Nothing checks it; `ss.release(person=...)` does it for you.
 
         Raises:
             StreamTooShort: fewer pairs than the plan of a sketch was made for. Nothing is lost: go on collecting.
@@ -278,35 +283,38 @@ class Collector:
         return release_all([self], confidence=confidence, ledger=ledger, labels=[label], parts=parts, person=person)[0]
 
     def _check_ready(self, confidence: float) -> None:
-        """Everything that may speak against a release, before anything is paid."""
+        """Checks everything that could prevent a release, before anything is paid."""
         state = self._held()
         if self._expected is not None and self._expected != self._shards.names:
             raise ShardsMissing(sorted(self._expected - self._shards.names))
         state.check(confidence)
 
     def _open(self) -> State:
-        """The state, to take pairs: not after its release was paid for, which is about the pairs there were then."""
+        """The state, open for pairs; refused once its release was paid for, which covers the pairs there were then."""
         state = self._held()
         if state.secret.paid:
             raise SecretSpent(
-                "the release of this collector has been paid for and could not be finished. It takes no more pairs: "
-                "call release again with the same arguments, which gives the value that was recorded."
+                "the release of this collector was paid for but not finished, so it takes no more pairs: "
+                "call release again with the same arguments to get the recorded value."
             )
         return state
 
     def _held(self) -> State:
-        if self._merged:
-            raise MergeError("this collector was merged into another, which has its pairs now. Go on with that one.")
-        if self._state is None:
+        state = self._state  # once: who only looks holds no lock, and another thread may release meanwhile
+        if state is None and self._merged:
+            raise MergeError(
+                "this collector was merged into another, which now holds its pairs. Continue with that one."
+            )
+        if state is None:
             raise ReleasedAlready(
-                "this collector has released its value. Open a new one, with a new secret, for new data."
+                "this collector has already released its value. Open a new one, with a new secret, for new data."
             )
-        if self._state.secret.spent:
+        if state.secret.spent:
             raise SecretSpent(
-                "the secret of this collector has had its one release, by another collector. What is in this one can "
-                "not be released: collect anew, under a fresh secret."
+                "the secret of this collector was already used for its one release, by another collector. This one "
+                "cannot be released: collect again, under a fresh secret."
             )
-        return self._state
+        return state
 
     def __reduce__(self) -> NoReturn:
         raise ArgumentTypeError("collector", HIDDEN, "cannot be pickled", "Use to_bytes and Collector.from_bytes")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -17,6 +16,7 @@ from ..plan import Plan
 from ..published import Release, Terms
 from ..secret import Secret
 from ..secret.spending import spending
+from ..turns import holding
 from ..wording import arg
 
 if TYPE_CHECKING:
@@ -34,15 +34,15 @@ def release_all(
 ) -> list[Release]:
     """Releases several collectors together: all are recorded in one transaction of the ledger, or none is released.
 
-    Each has a secret of its own; for groups of one stream that is `secret.child(name)`. `labels` and `parts` are one
-    for each collector; see `Collector.release`, for `person` too.
+    Each has a secret of its own; for groups of one stream that is `secret.child(name)`. `labels` and `parts` have one
+    item for each collector; see `Collector.release`, also for `person`.
     """
     own = partial(terms_of_plan, confidence=confidence, person=person)
     return released(collectors, own, ledger=ledger, labels=labels, parts=parts)
 
 
 def terms_of_plan(plan: Plan, confidence: float, *, person: bool = False) -> Terms:
-    """What a release by itself says: what its plan costs, and protects."""
+    """The terms of a single release: what its plan costs and protects."""
     privacy = plan.privacy
     return Terms(plan.epsilon, plan.delta, privacy.relation, privacy.pairs_per_person, person, confidence)
 
@@ -56,10 +56,10 @@ def released(
     parts: Sequence[tuple[str, str]] | None = None,
     later: bool = False,
 ) -> list[Release]:
-    """As `release_all`, each on the terms of its plan, which are asked for when nobody can change it any more.
+    """As `release_all`, each on the terms of its plan, which are read when nobody can change it any more.
 
-    `later` says that the caller records them, as part of something larger, before anybody may see them: so they are
-    not handed to who interrupts.
+    `later` says that the caller records them, as part of something larger, before anybody may see them; so they are not
+    part of an interruption's error.
     """
     if ledger is not None and not isinstance(ledger, Ledger):
         raise ArgumentTypeError("ledger", type(ledger), "must be a Ledger", "Pass ss.Ledger(path)")
@@ -75,9 +75,7 @@ def released(
             )
     if len({id(collector) for collector in collectors}) < len(collectors):
         raise ArgumentError("collectors", len(collectors), "must all be different", "Pass each collector once")
-    with until_shown() as payment, contextlib.ExitStack() as held:
-        for collector in sorted(collectors, key=id):  # always in this order, so that threads cannot wait in a ring
-            held.enter_context(collector._lock)
+    with until_shown() as payment, holding(*(collector._lock for collector in collectors)):
         terms = [_checked_terms(collector.plan, terms_of(collector.plan)) for collector in collectors]
         for collector, own in zip(collectors, terms, strict=True):
             collector._check_ready(own.confidence)
@@ -87,7 +85,9 @@ def released(
         releases: list[Release] = []
 
         def compute() -> None:
-            """In memory alone, so that the record of the payment can hold the value; the same whenever it is done."""
+            """Computes in memory alone, so that the record of the payment can hold the value. Every computation gives
+            the same.
+            """
             releases[:] = [state.release(own) for state, own in zip(states, terms, strict=True)]
 
         pay = None if ledger is None else lambda: _paid(ledger, entries, payment, compute, releases)
@@ -112,7 +112,9 @@ def released(
 def _recorded(ledger: Ledger, record: Paid) -> Release:
     text = ledger.published(record.number)
     if text is None:
-        raise LedgerCorrupt(f"the ledger {ledger.path} has lost the value of release {record.number}.")
+        raise LedgerCorrupt(
+            f"the ledger {ledger.path} has lost the value of release {record.number}. Restore it from a backup."
+        )
     return Release.from_json(text)
 
 
@@ -136,7 +138,7 @@ def _text(release: Release, number: int) -> str:
 
 
 def _checked_terms(plan: Plan, terms: Terms) -> Terms:
-    """What a release says is at least what its plan costs."""
+    """Checks that the terms are at least what the plan costs."""
     protects = plan.privacy.protects
     if terms.person and protects != "add_remove":
         raise ArgumentError(

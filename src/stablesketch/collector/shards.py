@@ -1,8 +1,8 @@
-"""The shards that are in a collector, by name, so that no data count twice.
+"""The names of the shards in a collector, so that no data count twice.
 
-Data that are cut into groups give a shard for each: `46/{"day": "mon"}` has the rows of the shard "46" whose day is
-"mon". What was cut by `day` has no row in two groups, so such shards add up. What was cut by other columns, or not at
-all, has the same rows once more: a release would count each twice, and cost more than its ε. It is refused.
+Data that are split into groups give a shard for each: `46/{"day": "mon"}` has the rows of the shard "46" whose day is
+"mon". A split by `day` puts no row into two groups, so its shards add up. A split by other columns, or the whole, has
+the same rows once more: a release would count each twice, and cost more than its ε. It is refused.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ Cut = tuple[str, ...] | None  # the columns; () if the data are whole; None for 
 
 
 def of_group(shard: str, by: Sequence[str], name: Sequence[str]) -> str:
-    """The name of the rows of a shard that are of one group."""
+    """The name for the rows of a shard that belong to one group."""
     return f"{shard}/{json.dumps(dict(zip(by, name, strict=True)))}"
 
 
 class Shards:
-    """Names, and for each shard the columns that it was cut by."""
+    """Names, and for each shard the columns it was split by."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names = set(names)
@@ -35,18 +35,18 @@ class Shards:
         again = sorted(self.names & others.names)
         if again:
             raise ShardMergedTwice(
-                f"shard {again[0]!r} is in already: its pairs would count twice. Merge each shard once."
+                f"shard {again[0]!r} is already included: its pairs would count twice. Merge each shard once."
             )
         for shard, cut in others._cuts.items():
             if shard in self._cuts and (cut is None or cut != self._cuts[shard]):
                 raise ShardMergedTwice(
-                    f"shard {shard!r} is in already, collected {_said(self._cuts[shard])}, and comes again, "
+                    f"shard {shard!r} is already included, collected {_said(self._cuts[shard])}, and comes again, "
                     f"collected {_said(cut)}: its pairs would count twice. Merge only what was collected by the same "
                     f"columns ({arg('by')}), or collect it again."
                 )
 
     def add(self, others: Shards) -> None:
-        """Takes over names that were checked."""
+        """Adds names that were checked."""
         self.names |= others.names
         self._cuts |= others._cuts
 
@@ -58,7 +58,7 @@ def _said(cut: Cut) -> str:
 
 
 def _parsed(name: str) -> tuple[str, Cut]:
-    """The shard that a name is of, and by which columns it was cut: `of_group`, read back."""
+    """The shard of a name, and the columns it was split by: the inverse of `of_group`."""
     for opening, end in (("/{", "}"), ("/[", "]")):
         start = name.find(opening, 1) if name.endswith(end) else -1
         while start > 0:

@@ -42,16 +42,16 @@ def decode(blob: bytes) -> tuple[str, list[str], list[str] | None, bytes]:
         shards = _names(reader)
         expected = _names(reader) if kind == Kind.COLLECTOR_OF_LISTED else None
     except UnicodeDecodeError:
-        raise BlobError("a collector with text that is not UTF-8.") from None
+        raise BlobError("invalid UTF-8 in a collector: corrupt data.") from None
     state = reader.sized(_LONGEST)
     reader.end()
     if expected is not None and not set(shards) <= set(expected):
-        raise BlobError("a collector that is not in canonical form: a shard is in that is not expected.")
+        raise BlobError("unexpected shard in a collector: corrupt data.")
     return plan, shards, expected, state
 
 
 def merge_blobs(blobs: Sequence[bytes]) -> bytes:
-    """The blob of all these collectors together: what `Collector.merge` and `to_bytes` would give, without the secret.
+    """The merged blob of these collectors: what `Collector.merge` and `to_bytes` would return, without the secret.
 
     They must have the same plan and the same secret, which is known by its fingerprint, and no shard in common.
     """
@@ -85,5 +85,5 @@ def _names(reader: Reader) -> list[str]:
     (count,) = reader.unpack(_LONG)
     names = [reader.sized(_SHORT).decode() for _ in range(count)]
     if not names or not all(names) or names != sorted(set(names)):
-        raise BlobError("a collector that is not in canonical form: the names of its shards.")
+        raise BlobError("invalid shard names in a collector: corrupt data.")
     return names

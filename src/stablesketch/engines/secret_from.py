@@ -1,9 +1,9 @@
 """`SecretFrom`: where a worker finds the secret. The reference travels with the job, the secret never does.
 
-What a job is made of (closures, query plans, pipelines) is stored, logged and shown in web pages, so nothing of it may
-have the secret in it. A reference says where to look: a file, an environment variable, a function, a broadcast of Spark
+The parts of a job (closures, query plans, pipelines) are stored, logged and shown in web pages, so none of them may
+contain the secret. A reference says where to look: a file, an environment variable, a function, or a Spark broadcast,
 whose content is not part of the plan. The driver finds the same secret by the same reference, and before a job starts
-`check_absent` looks through the very bytes that will be sent.
+`check_absent` searches the very bytes that will be sent.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
@@ -22,14 +23,14 @@ from ..secret.bits import SECRET_BYTES, Bits
 
 _here: dict[str, Secret] = {}  # secrets of jobs that run in this process
 _released: set[tuple[str | None, Name]] = set()  # and what of them has been released
+_turn = threading.Lock()  # to look there and to write there
 
 
 @final
 class SecretFrom:
     """A reference to a secret, for workers in other processes and on other machines.
 
-    Make one with `file`, `environment`, `callable` or `broadcast`. It is pickled with the job; what it refers to is
-    not.
+    Make one with `file`, `environment`, `callable` or `broadcast`. It is pickled with the job; the secret is not.
     """
 
     __slots__ = ("_kind", "_what")
@@ -44,9 +45,10 @@ class SecretFrom:
 
     @classmethod
     def environment(cls, name: str) -> SecretFrom:
-        """A variable with 64 hexadecimal digits, set for driver and workers by whatever keeps the secrets of a cluster.
+        """An environment variable with 64 hexadecimal digits, set for driver and workers by whatever keeps the secrets
+        of the cluster.
 
-        Not by the configuration of the job (`spark.executorEnv...`), which is logged.
+        Do not set it in the configuration of the job (`spark.executorEnv...`), which is logged.
         """
         if not isinstance(name, str) or not name:
             raise ArgumentError(
@@ -56,9 +58,10 @@ class SecretFrom:
 
     @classmethod
     def callable(cls, function: Callable[[], Secret | bytes]) -> SecretFrom:
-        """A function without arguments that fetches the secret, as a `Secret` or 32 bytes: from a key service, say.
+        """A function without arguments that fetches the secret, as a `Secret` or 32 bytes: from a key service, for
+        example.
 
-        It is pickled with the job, so it must fetch and not hold: one that holds the secret is refused.
+        It is pickled with the job, so it must fetch the secret and not hold it: one that holds it is refused.
         """
         if not callable(function):
             raise ArgumentTypeError("function", type(function), "must be callable", "Pass a function")
@@ -95,7 +98,7 @@ class SecretFrom:
         return self._kind == "process"
 
     def find(self) -> Secret:
-        """The secret, in the process that asks. No error shows any of it."""
+        """The secret, in the calling process. No error shows any of it."""
         if self._kind == "file":
             return Secret.load(self._what)
         if self._kind == "environment":
@@ -111,7 +114,7 @@ class SecretFrom:
         if isinstance(found, Secret):
             return found
         if not isinstance(found, bytes | bytearray) or len(found) != SECRET_BYTES:
-            raise SecretMissing(f"the {self._kind} gave no secret: 32 bytes, or a Secret, are needed.")
+            raise SecretMissing(f"the {self._kind} returned no secret. Return 32 bytes, or a Secret.")
         return Secret.from_bytes(bytes(found))
 
     def _from_environment(self) -> Secret:
@@ -131,7 +134,7 @@ class SecretFrom:
 
 @dataclass(frozen=True)
 class TheSecret:
-    """Where the secret is found, and what of it this job uses: itself, or what is derived for one release."""
+    """Where the secret is found, and what this job uses: the secret itself, or one derived for a single release."""
 
     source: SecretFrom
     once: str | None = None
@@ -144,19 +147,20 @@ class TheSecret:
         """The secret, for the one release of a group. A second one is refused where this process would know of it."""
         found = self.find()
         if self.source.is_here:
-            if (self.once, name) in _released:
-                raise SecretSpent("this pipeline has had its release. Make a new one for another run.")
-            _released.add((self.once, name))
+            with _turn:
+                if (self.once, name) in _released:
+                    raise SecretSpent("this pipeline has already released. Create a new one for another run.")
+                _released.add((self.once, name))
         return found
 
 
 def child_name(name: Name) -> str:
-    """What `Secret.child` is called with for a group: its name, or the JSON of its parts."""
+    """The argument of `Secret.child` for a group: its name, or the JSON of its parts."""
     return name[0] if len(name) == 1 else json.dumps(name)
 
 
 def reference(secret: object, otherwise: str, others: str) -> SecretFrom:
-    """A reference, and not a secret, which would be stored or logged with the job."""
+    """Checks that it is a reference, not a secret, which would be stored or logged with the job."""
     if isinstance(secret, SecretFrom):
         return secret
     raise ArgumentTypeError(
@@ -166,7 +170,7 @@ def reference(secret: object, otherwise: str, others: str) -> SecretFrom:
 
 
 def check_absent(secret: Secret, sent: bytes) -> None:
-    """Refuses to send bytes with the secret in them, as it is or as text."""
+    """Refuses to send bytes that contain the secret, as it is or as text."""
     if secret.is_in(sent):
         raise ArgumentError(
             "secret", HIDDEN,

@@ -1,4 +1,4 @@
-"""`ComposedCost`: what one or many releases cost in privacy, as an upper bound that composes.
+"""`ComposedCost`: the privacy cost of one or many releases, as an upper bound that composes.
 
 Two ways to compose, chosen when a ledger is made:
 
@@ -8,7 +8,7 @@ Two ways to compose, chosen when a ledger is made:
 - **By one moment** (`LossMoment`), for ledgers made with adaptive=True. It holds even if every plan is chosen after a
   look at all earlier values. Composing whole distributions does not: let a first release have the loss +x or -x, and
   let a second mechanism that only hurts after +x and a third that only hurts after -x each be just within the budget.
-  Who looks at the first value and then picks between them exceeds it.
+  Somebody who looks at the first value and then picks between them exceeds it.
 
   *Proof for the moment.* Fix θ > 0 in advance, and let K_i bound ln E_P[e^{θ L_i}] for whatever release i turns out to
   be, given all before it. Then E_P[exp(Σ θ L_i - Σ K_i)] <= 1 by induction, so if the ledger keeps Σ K_i <= K on every
@@ -91,24 +91,24 @@ class ComposedCost:
 
     @classmethod
     def nothing(cls, relation: str, theta: float | None) -> ComposedCost:
-        """Before the first release."""
+        """The cost before the first release."""
         directions = 2 if _between(relation) == "add_remove" else 1
         return cls((ATOM,) * directions if theta is None else (LossMoment(theta),) * directions)
 
     @classmethod
-    def of(cls, mechanism: Charge, relation: str, theta: float | None) -> ComposedCost:
-        """One release; composed by its moment at θ, or by its distribution if θ is None."""
-        basic, laws = mechanism.basic(_between(relation)), mechanism.laws(_between(relation))
+    def of(cls, charge: Charge, relation: str, theta: float | None) -> ComposedCost:
+        """The cost of one release; composed by its moment at θ, or by its distribution if θ is None."""
+        basic, laws = charge.basic(_between(relation)), charge.laws(_between(relation))
         return cls(laws if theta is None else tuple(LossMoment.of_law(theta, law) for law in laws), basic)
 
     def __add__(self, other: ComposedCost) -> ComposedCost:
-        """Both."""
+        """The cost of both."""
         (e1, d1), (e2, d2) = self.basic, other.basic
         both = tuple(_compose(one, two) for one, two in self._beside(other))
         return ComposedCost(cast("tuple[Law, ...]", both), (_sum_up(e1, e2), _sum_up(d1, d2)))
 
     def __or__(self, other: ComposedCost) -> ComposedCost:
-        """One of them, whichever is worse: for what cannot concern the same person."""
+        """The cost of one of them, whichever is worse: for releases that cannot concern the same person."""
         (e1, d1), (e2, d2) = self.basic, other.basic
         worse = tuple(_either(one, two) for one, two in self._beside(other))
         return ComposedCost(cast("tuple[Law, ...]", worse), (max(e1, e2), max(d1, d2)))
@@ -123,14 +123,14 @@ class ComposedCost:
         return ComposedCost(cast("tuple[Law, ...]", many), (_times_up(epsilon, count), _times_up(delta, count)))
 
     def delta(self, epsilon: float) -> float:
-        """A δ for which all of it together is (epsilon, δ)-private: the worse direction."""
+        """A δ for which everything together is (epsilon, δ)-private: the worse direction."""
         composed = max(loss.delta(epsilon) for loss in self.losses)
         if isinstance(self.losses[0], Law) and epsilon >= self.basic[0]:
             return min(composed, self.basic[1])
         return composed
 
     def epsilon(self, delta: float) -> float:
-        """An ε for which all of it together is (ε, delta)-private; infinite if there is none."""
+        """An ε for which everything together is (ε, delta)-private; infinite if there is none."""
         if self.delta(0.0) <= delta:
             return 0.0
         basic = self.basic[0]
@@ -152,7 +152,7 @@ class ComposedCost:
 
     @classmethod
     def from_bytes(cls, blob: bytes) -> Self:
-        """Reads what `to_bytes` wrote; the caller has checked the checksum. Anything else is a BlobError."""
+        """Reads the result of `to_bytes`, whose checksum the caller has verified. Anything else is a BlobError."""
         try:
             kind, epsilon, delta, count = _COST.unpack_from(blob)
             at, losses = _COST.size, []
@@ -164,19 +164,19 @@ class ComposedCost:
                 losses.append(Law.from_bytes(part) if kind == b"L" else LossMoment.read(part))
                 at += 4 + length
         except struct.error:
-            raise BlobError("a cost that was cut short.") from None
+            raise BlobError("truncated cost: corrupt data.") from None
         if at != len(blob):
-            raise BlobError("a cost that is not in canonical form.")
+            raise BlobError("invalid cost (not in canonical form): corrupt data.")
         return cls(cast("tuple[Law, ...]", tuple(losses)), (epsilon, delta))
 
     @staticmethod
     def total(parts: Sequence[ComposedCost], start: ComposedCost) -> ComposedCost:
-        """All of them together."""
+        """The cost of all of them together."""
         return reduce(ComposedCost.__add__, parts, start)
 
 
 def _between(relation: str) -> str:
-    """What a mechanism sees of the unit: a person, or an individual, who comes or goes is pairs that do."""
+    """What a mechanism sees of the unit: a person, or an individual, who is added or removed is pairs that are."""
     return relation.removesuffix(" of people").removesuffix(" of individuals")
 
 

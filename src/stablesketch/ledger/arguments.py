@@ -1,11 +1,15 @@
-"""Arguments of ledgers, checked."""
+"""Checks the arguments of ledgers."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import get_args
 
-from ..errors import ArgumentError, ArgumentTypeError
+from ..errors import HIDDEN, ArgumentError, ArgumentTypeError
 from ..privacy import Relation
+from ..privacy.charge import Charge
+from ..published import Release
 from ..wording import arg
 from .record import INDIVIDUALS, PEOPLE, Ask
 
@@ -20,6 +24,48 @@ def check_unit(relation: object, pairs_per_person: object) -> None:
         )
     if pairs_per_person is not None:
         check_count("pairs_per_person", pairs_per_person)
+
+
+def check_stated(**given: object) -> None:
+    """Refuses a charge that lacks one of these: nothing of it is guessed."""
+    for name, value in given.items():
+        if value is None:
+            raise ArgumentError(
+                name, None, "must be given", f"Pass it, or the release itself ({arg('release')}), which says it"
+            )
+
+
+def ask_of_release(release: object, beside: Sequence[str]) -> tuple[Ask, Callable[[int], str]]:
+    """What a release that is in no ledger asks of one, and its text by the number of its record.
+
+    `beside` are arguments that were given with it, and would contradict it.
+    """
+    if not isinstance(release, Release):
+        raise ArgumentTypeError(
+            "release", release, "must be a Release", "Pass one: result.release, or result['FR'] of a group"
+        )
+    if beside:
+        raise ArgumentError(
+            "release", HIDDEN, f"cannot be used with {arg(beside[0])}", f"Leave out {arg(beside[0])}",
+            because="a release says it itself",
+        )  # fmt: skip
+    if release.record is not None:
+        raise ArgumentError(
+            "release", HIDDEN, f"must be in no ledger yet, and is record {release.record:,} of one",
+            "It is paid for: charge it nowhere else",
+        )  # fmt: skip
+    if release.unit is None and not release.person:
+        raise ArgumentError(
+            "release", HIDDEN, "must say what it protects", f"Say it yourself: {arg('epsilon')}, {arg('delta')}, "
+            f"{arg('statistic')} and {arg('relation', 'add_remove')}, for example",
+            because="this one is of version 0.1.0 and does not",
+        )  # fmt: skip
+    charge = Charge("other", epsilon=release.epsilon, delta=release.delta)
+    ask = Ask(
+        release.statistic, charge, release.epsilon, release.delta, release.protects, release.pairs_per_person,
+        max_value=release.max_value, p=release.p, size=release.size or None,
+    )  # fmt: skip
+    return ask, lambda number: replace(release, record=number).to_json()
 
 
 def check_count(name: str, value: object) -> None:
@@ -43,7 +89,7 @@ def checked_label(label: object) -> str:
 
 
 def checked_part(part: object, ask: Ask) -> tuple[str, str] | None:
-    """(partition, part), where parts exist: under replace a pair can leave one part for another, and both change."""
+    """(partition, part). There are no parts under replace: a pair can leave one part for another, and both change."""
     if part is None:
         return None
     if not isinstance(part, tuple) or len(part) != 2 or not all(_is_text(name) and name for name in part):

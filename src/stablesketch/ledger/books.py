@@ -1,4 +1,4 @@
-"""What is done within one transaction on a ledger: read the budgets, compose, check, record, rebuild."""
+"""The work within one transaction on a ledger: read the budgets, compose, check, record, rebuild."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .chain import Chain, record_of
 from .composition import Composition, Lane, Stale, forget
 from .preview import Limit
 from .record import PEOPLE, Ask, Entry, Record
-from .rows import Budget, Head, chained
+from .rows import Budget, Head, ReleaseRow
 from .spent_secrets import Damaged, SpentSecrets
 from .unit import fix_unit
 
-_LENIENCE = timedelta(seconds=10)  # by how much a clock may be set back without a question
+_LENIENCE = timedelta(seconds=10)  # how far a clock may be set back without an error
 _ROUNDING = 1e-6  # by how much two ways to compose the same releases may differ
 
 
@@ -41,7 +41,7 @@ class Books:
     # --- what is spent ---
 
     def limits(self, name: str, relation: str | None = None) -> list[Limit]:
-        """The budget with what is spent of it, and the whole if it is another: both hold."""
+        """The budget with what is spent of it, and that of the whole ledger if it is another: both must hold."""
         found = []
         for budget in self.budgets.limiting(name):
             spent = self._composition(budget, relation or self.head.relation or "replace").total()
@@ -49,7 +49,7 @@ class Books:
         return found
 
     def nothing_spent(self, name: str) -> ComposedCost:
-        """What no release costs, as this budget composes."""
+        """The cost of no release, as this budget composes."""
         return ComposedCost.nothing(self.head.relation or "replace", self.budgets.lasting(name).theta)
 
     def totals_with(self, name: str, entries: Sequence[Entry], relation: str) -> list[ComposedCost]:
@@ -57,15 +57,14 @@ class Books:
         return [self._added(budget, entries, relation).total() for budget in self.budgets.limiting(name)]
 
     def totals_if(self, name: str, asks: Sequence[Ask], times: int, lane: Lane, relation: str) -> list[ComposedCost]:
-        """The same for each of the asks so many times in one lane, however many that is."""
-        mechanisms = [ask.charge for ask in asks]
+        """As `totals_with`, for each of the asks so many times in one lane, however many that is."""
+        charges = [ask.charge for ask in asks]
         return [
-            self._composition(budget, relation).total_if(mechanisms, times, lane)
-            for budget in self.budgets.limiting(name)
+            self._composition(budget, relation).total_if(charges, times, lane) for budget in self.budgets.limiting(name)
         ]
 
     def in_all(self, name: str) -> ComposedCost:
-        """What all releases under a budget cost together; where it renews, in all periods, which no limit holds."""
+        """The cost of all releases under a budget together; if it renews, over all periods, which no limit bounds."""
         return self._composition(self.budgets.lasting(name), self.head.relation or "replace").total()
 
     def _composition(self, budget: Budget, relation: str) -> Composition:
@@ -85,17 +84,17 @@ class Books:
     # --- recording ---
 
     def prepare(self, entries: Sequence[Entry], name: str) -> None:
-        """Computes what each kind of release costs, which can take a tenth of a second; nothing is written."""
+        """Computes the cost of each kind of release, which can take a tenth of a second; nothing is written."""
         for budget in self.budgets.limiting(name):
             for ask in {entry.ask for entry in entries}:
                 Composition(self._connection, budget.id, ask.relation, budget.theta).prepare(ask.charge)
 
     def enter(self, entries: Sequence[Entry], name: str) -> list[Record]:
-        """Records all of the entries, or raises and records none: the transaction is then undone by who opened it."""
+        """Records all of the entries, or raises and records none: the caller then rolls back the transaction."""
         for entry in entries:
             fix_unit(self.head, entry.ask)
         with self._undamaged():
-            self._secrets.check(self.head.spent)
+            self._secrets.check(self.head.secrets_checksum)
         relation, time, after = self.head.relation, self._checked_time(), 0.0
         assert relation is not None
         changed: list[tuple[Budget, Composition]] = []
@@ -109,14 +108,14 @@ class Books:
             if not limit.holds(total):
                 spent = limit.epsilon_of(self._composition(budget, relation).total())
                 ask = entries[0].ask
-                asked, limits = (ask.epsilon, ask.delta), (budget.epsilon, budget.delta)
-                raise BudgetExceeded(budget.name, limits, asked, spent, after, None, renews=self.budgets.renewal)
+                price, limits = (ask.epsilon, ask.delta), (budget.epsilon, budget.delta)
+                raise BudgetExceeded(budget.name, limits, price, spent, after, None, renews=self.budgets.renewal)
             changed.append((budget, composition))
         lasting = [self.budgets.lasting(budget.name) for budget in limiting if budget.period]
         changed += [(budget, self._added(budget, entries, relation)) for budget in lasting]
         with self._undamaged():
             records = [self._insert(entry, changed[0][0], time, after) for entry in entries]
-        self.head.spent = self._secrets.save()
+        self.head.secrets_checksum = self._secrets.save()
         self.head.write(self._connection)
         for budget, composition in changed:
             composition.save()
@@ -126,8 +125,8 @@ class Books:
         return records
 
     def keep_published(self, records: Sequence[Record], texts: Sequence[Callable[[int], str]]) -> None:
-        """What is released by each of the records, in the transaction that made them: so that a value that was paid for
-        is never lost.
+        """Stores what each record releases, in the transaction that made them, so that a value that was paid for is
+        never lost.
 
         If a process is killed before it is committed, nothing was paid and nothing shown; after that, the value is
         here, whatever became of the process. It is public, as every release is.
@@ -138,7 +137,7 @@ class Books:
             self._connection.execute("INSERT INTO published VALUES (?, ?, ?)", row)
 
     def published(self, number: int) -> str | None:
-        """What was released by a record; None if it has none: something else was recorded, or by an older version."""
+        """What a record released; None if it has nothing: it was recorded by `charge`, or by an older version."""
         query = "SELECT content, checksum FROM published WHERE number = ?"
         row = self._connection.execute(query, (number,)).fetchone()
         if row is None:
@@ -146,7 +145,8 @@ class Books:
         content, checksum = row
         if type(content) is not bytes or checksum != _published_checksum(number, content):
             raise LedgerCorrupt(
-                f"{self._path}: the value of release {number} is not what was written. Restore it from a backup."
+                f"{self._path}: the value of release {number} was changed after it was written. Restore the "
+                "ledger from a backup."
             )
         return content.decode()
 
@@ -161,27 +161,24 @@ class Books:
         time, last = self.budgets.time, self.head.last_time
         if last is not None and time < datetime.fromisoformat(last) - _LENIENCE:
             raise ClockWentBackwards(
-                f"it is {time:%Y-%m-%d %H:%M:%S} UTC by the clock, and the last release was recorded at {last}. "
-                "Nothing was recorded or released. Set the clock right; if it is right now and was wrong then, call "
+                f"the clock says {time:%Y-%m-%d %H:%M:%S} UTC, but the last release was recorded at {last}. "
+                "Nothing was recorded or released. Correct the clock; if it is right now and was wrong then, call "
                 "ledger.accept_clock()."
             )
         return time.isoformat(timespec="microseconds")
 
-    def _insert(self, entry: Entry, budget: Budget, time: str, after: float) -> Record:
+    def _insert(self, entry: Entry, budget: Budget, time: str, spent_after: float) -> Record:
         self._check_unspent(entry.fingerprint)
         content = entry.ask.to_json()
         self._connection.execute("INSERT OR IGNORE INTO kinds (content) VALUES (?)", (content,))
         (kind,) = self._connection.execute("SELECT id FROM kinds WHERE content = ?", (content,)).fetchone()
         partition, part = entry.part or (None, None)
         number = self.head.releases + 1
-        shown = (number, time, entry.label, budget.shown, content, entry.fingerprint, partition, part, after)
+        row = ReleaseRow(number, time, entry.label, budget.id, kind, entry.fingerprint, partition, part, spent_after)
         self.head.releases, self.head.last_time = number, time
-        self.head.chain = chained(self.head.chain, *shown)
-        self._connection.execute(
-            "INSERT INTO releases VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (number, time, entry.label, budget.id, kind, entry.fingerprint, partition, part, after, self.head.chain),
-        )
-        return record_of(number, time, entry.label, budget, entry.ask, entry.fingerprint, partition, part, after)
+        self.head.chain = row.linked(self.head.chain, budget, content)
+        row._replace(chain=self.head.chain).write(self._connection)
+        return record_of(row, budget, entry.ask)
 
     def _check_unspent(self, fingerprint: bytes | None) -> None:
         if fingerprint is None:
@@ -192,21 +189,21 @@ class Books:
             ).fetchone()
             number, time = row or ("unknown", "an unknown time")
             raise SecretSpent(
-                f"the secret {fingerprint.hex()} had its one release at {time}, as number {number} of the ledger. "
-                "Collect anew under a fresh secret."
+                f"the secret {fingerprint.hex()} was already used for its one release at {time}, "
+                f"number {number} of the ledger. Collect again under a fresh secret."
             )
         self._secrets.add(fingerprint)
 
     # --- reading ---
 
     def records(self, name: str = "") -> Iterator[Record]:
-        """The releases in order, of a named budget its own."""
+        """The releases in order; for a named budget, its own."""
         for record, _ in self.chain.rows(check=False):
             if not name or record.budget == name:
                 yield record
 
     def last(self, name: str = "") -> tuple[Ask, Lane] | None:
-        """What the last release asked for, and the part that it was of."""
+        """What the last release asked for, and its part."""
         found = None
         for record, ask in self.chain.rows(check=False):
             if not name or record.budget == name:
@@ -216,7 +213,7 @@ class Books:
     # --- keeping it ---
 
     def rebuild(self) -> None:
-        """Composes everything anew from the records, which are held to the chain first."""
+        """Composes everything anew from the records, which are checked against the chain first."""
         self._connection.execute("DELETE FROM costs")
         self._sound.clear()
         compositions: dict[tuple[str, str], Composition] = {}
@@ -242,7 +239,7 @@ class Books:
         if any(counts.values()):
             raise self.chain.damaged("a budget has more or fewer releases than it counted")
         with self._undamaged():
-            self._secrets.check(self.head.spent)
+            self._secrets.check(self.head.secrets_checksum)
             if self._secrets.all() != fingerprints:
                 raise Damaged
         for budget in self.budgets:
@@ -252,7 +249,7 @@ class Books:
             budget.write(self._connection)
 
     def _every_limit(self) -> list[tuple[Budget, Limit]]:
-        """All rows, with what was spent of each; rows that sum over periods are no limits."""
+        """All rows, with what was spent of each; rows that sum over periods are not limits."""
         relation = self.head.relation or "replace"
         return [
             (each, Limit(each.name, each.epsilon, each.delta, self._composition(each, relation).total()))
@@ -260,7 +257,7 @@ class Books:
         ]
 
     def verify(self) -> None:
-        """Composes everything anew, and holds it to what the cache said and to the budgets."""
+        """Composes everything anew, and compares it with the cache and the budgets."""
         forget()  # what this process remembers came from the cache
         try:
             before = {budget.id: limit.spent for budget, limit in self._every_limit()}
@@ -279,13 +276,13 @@ class Books:
                 raise self.chain.damaged(f"the releases under {budget.shown!r} cost more than this budget allows")
 
     def check_pages(self) -> None:
-        """Has the database look at all of its pages and indices."""
+        """Has the database check all of its pages and indices."""
         found = [row[0] for row in self._connection.execute("PRAGMA integrity_check")]
         if found != ["ok"]:
             raise self.chain.damaged(f"the database is damaged: {found[0]}")
 
     def accept_clock(self) -> None:
-        """The records there are now say nothing about what time it can be."""
+        """From now on, existing records do not limit what time it can be."""
         self.head.last_time = None
         self.head.write(self._connection)
 

@@ -24,7 +24,7 @@ _NOT_YET = -1  # the id of a row that is not in the table
 
 
 def now() -> datetime:
-    """The time of the system: records state it, and it says which period a budget that renews is in."""
+    """The system time: it is in the records, and decides the period of a budget that renews."""
     return datetime.now(UTC)
 
 
@@ -47,11 +47,11 @@ class Budgets:
         return iter(self._rows.values())
 
     def find(self, name: str) -> Budget | None:
-        """The budget of that name; the whole has the empty one."""
+        """The budget of this name; the whole has the empty name."""
         return self._rows.get((name, ""))
 
     def lasting(self, name: str) -> Budget:
-        """The row that a budget has from its first day."""
+        """The permanent row of a budget."""
         found = self.find(name)
         if found is None:
             raise LedgerCorrupt(f"the ledger {self._path} has lost a budget. Restore it from a backup.")
@@ -67,7 +67,7 @@ class Budgets:
         return [name for name, period in self._rows if name and not period]
 
     def periods(self, name: str) -> int:
-        """How many periods had releases under this budget."""
+        """The number of periods with releases under this budget."""
         return sum(each == name and bool(period) for each, period in self._rows)
 
     def make(self, name: str, epsilon: float, delta: float, theta: float | None) -> Budget:
@@ -77,7 +77,7 @@ class Budgets:
         return budget
 
     def add_new(self, budgets: Sequence[Budget]) -> None:
-        """Writes those that are not in the table yet."""
+        """Writes the budgets that are not in the table yet."""
         for budget in budgets:
             if budget.id == _NOT_YET:
                 budget.id, budget.after = max(each.id for each in self) + 1, self._head.releases
@@ -88,14 +88,14 @@ class Budgets:
 
     @cached_property
     def time(self) -> datetime:
-        """One moment for all that is done in this transaction."""
+        """One moment for everything in this transaction."""
         return now()
 
     @cached_property
     def period(self) -> str:
-        """The period that releases count for now; empty where nothing renews.
+        """The period that releases count for now; empty if nothing renews.
 
-        That of the clock, or the latest one that has releases: a clock that was set back opens no earlier period.
+        The period of the clock, or the latest one with releases: a clock that was set back opens no earlier period.
         """
         per = self.whole.per
         return max(period_of(per, self.time), *(period for _, period in self._rows)) if per else ""
@@ -110,7 +110,7 @@ class Budgets:
         return [self._of_now(self.lasting(each)) for each in ([name, ""] if name else [""])]
 
     def _of_now(self, budget: Budget) -> Budget:
-        """The budget itself, or its row for the period of now: one without releases until it is added."""
+        """The budget itself, or its row for the current period, which has no releases until it is added."""
         if not budget.per:
             return budget
         found = self._rows.get((budget.name, self.period))

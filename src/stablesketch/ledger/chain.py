@@ -1,7 +1,7 @@
 """The chain of a ledger: a hash of all releases and budgets so far, which shows a file that was edited or rolled back.
 
-Each release has a link, made of the one before and of all that is recorded of it (rows.py). A budget has one as well,
-after the release that was the last when it was made.
+Each release has a link, made from the one before and everything recorded about the release (rows.py). A budget has one
+as well, after the release that was the last when it was made.
 """
 
 from __future__ import annotations
@@ -11,25 +11,22 @@ import re
 import sqlite3
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 from ..errors import ArgumentError, LedgerCorrupt
 from .record import Ask, Record
-from .rows import Budget, Head, chained
+from .rows import Budget, Head, ReleaseRow
 
 Position = tuple[int, bytes]  # the number of releases, and the hash
 
-_ROWS = "SELECT number, time, label, budget, kind, fingerprint, partition, part, spent, chain FROM releases"
-
 
 def position_text(position: Position) -> str:
-    """As `Ledger.head` shows it."""
+    """A position as `Ledger.head` shows it."""
     number, chain = position
     return f"{number}:{chain.hex()}"
 
 
 def position_from(head: str) -> Position:
-    """What `position_text` wrote."""
+    """Reads the result of `position_text`."""
     number, _, chain = head.partition(":") if isinstance(head, str) else ("", "", "")
     if not number.isascii() or not number.isdigit() or not re.fullmatch("[0-9a-f]{64}", chain):
         raise ArgumentError("since", head, "must be the head of a ledger", "Pass a value of Ledger.head")
@@ -47,11 +44,11 @@ class Chain:
 
     @property
     def position(self) -> Position:
-        """How far the chain has come."""
+        """The current end of the chain."""
         return self._head.releases, self._head.chain
 
     def check_follows(self, earlier: Position) -> None:
-        """That the chain has come by an earlier position; else the file was rolled back, or is another one's."""
+        """Checks that the chain continues an earlier position; otherwise the file was rolled back or replaced."""
         number, chain = earlier
         row = self._connection.execute("SELECT chain FROM releases WHERE number = ?", (number,)).fetchone()
         start = bytes(32) if not number else row[0] if row else b""
@@ -76,9 +73,9 @@ class Chain:
         return made
 
     def check_end(self) -> None:
-        """That the records end where the head says, that no row of a budget is missing, and that the links of the last
-        records and of every budget are right, those of every period among them: a period that had another name, or no
-        row, would be given its budget again.
+        """Checks that the records end where the head says, that no row of a budget is missing, and that the links of
+        the last records and of every budget are right, including those of every period: a period under another name, or
+        without a row, would be given its budget again.
         """
         last, counts = self._head.releases, {("", False): -self._head.releases}
         if self._connection.execute("SELECT max(number) FROM releases").fetchone()[0] not in (last, last or None):
@@ -94,16 +91,18 @@ class Chain:
         made = self._made()
         numbers = sorted({max(last - 1, 0), last, *made})
         wanted = json.dumps(sorted({*numbers, *(number + 1 for number in numbers)}))
-        query = f"{_ROWS} WHERE number IN (SELECT value FROM json_each(?))"
-        rows = {row[0]: row for row in self._connection.execute(query, (wanted,))}
+        found = ReleaseRow.read(self._connection, "WHERE number IN (SELECT value FROM json_each(?))", wanted)
+        rows = {row.number: row for row in found}
         tables = self._tables()
         for number in numbers:
-            before = bytes(32) if not number else rows[number][-1] if number in rows else b""
+            before = bytes(32) if not number else rows[number].chain if number in rows else b""
             end, following = self._links(number, before, made)[-1], rows.get(number + 1)
             if number == last:
                 right = end == self._head.chain
+            elif following is None:
+                right = False
             else:
-                right = following is not None and self._chained(end, following, *tables) == following[-1]
+                right = following.linked(end, *self._named(following, *tables)) == following.chain
             if not right:
                 raise self.damaged(f"a budget, or what was recorded after release {number}, is not what was recorded")
 
@@ -111,32 +110,29 @@ class Chain:
         kinds = dict(self._connection.execute("SELECT id, content FROM kinds").fetchall())
         return kinds, {budget.id: budget for budget in self._budgets}
 
-    def _chained(self, before: bytes, row: tuple[Any, ...], kinds: dict[int, str], budgets: dict[int, Budget]) -> bytes:
-        number, time, label, budget, kind, fingerprint, partition, part, spent, _ = row
-        if kind not in kinds or budget not in budgets:
-            raise self.damaged(f"release {number} refers to what is not there")
-        shown = budgets[budget].shown
-        return chained(before, number, time, label, shown, kinds[kind], fingerprint, partition, part, spent)
+    def _named(self, row: ReleaseRow, kinds: dict[int, str], budgets: dict[int, Budget]) -> tuple[Budget, str]:
+        """The budget and the content of the kind that a release names by their ids."""
+        if row.kind not in kinds or row.budget not in budgets:
+            raise self.damaged(f"release {row.number} refers to what is not there")
+        return budgets[row.budget], kinds[row.kind]
 
     def rows(self, *, check: bool) -> Iterator[tuple[Record, Ask]]:
-        """The releases in order, and what each asked for; with `check`, each held to its place in the chain."""
+        """The releases in order, and what each asked for; with `check`, each is checked against the chain."""
         kinds, budgets = self._tables()
         asks: dict[int, Ask] = {}
         made = self._made()
         chain, count = self._links(0, bytes(32), made)[-1], 0
-        for row in self._connection.execute(f"{_ROWS} ORDER BY number"):
-            number, time, label, budget, kind, fingerprint, partition, part, spent, link = row
-            if kind not in kinds or budget not in budgets:
-                raise self.damaged(f"release {number} refers to what is not there")
+        for row in ReleaseRow.read(self._connection, "ORDER BY number"):
+            budget, content = self._named(row, kinds, budgets)
             if check:
                 count += 1
-                if number != count or self._chained(chain, row, kinds, budgets) != link:
+                if row.number != count or row.linked(chain, budget, content) != row.chain:
                     raise self.damaged(f"release {count} is not what was recorded, or is missing")
-                chain = self._links(number, link, made)[-1]
-            if kind not in asks:
-                asks[kind] = Ask.from_json(kinds[kind])
-            ask = asks[kind]
-            yield record_of(number, time, label, budgets[budget], ask, fingerprint, partition, part, spent), ask
+                chain = self._links(row.number, row.chain, made)[-1]
+            if row.kind not in asks:
+                asks[row.kind] = Ask.from_json(content)
+            ask = asks[row.kind]
+            yield record_of(row, budget, ask), ask
         if check and (count, chain) != (self._head.releases, self._head.chain):
             raise self.damaged("some release is not what was recorded, or is missing")
 
@@ -148,18 +144,15 @@ class Chain:
         )
 
 
-def record_of(
-    number: int, time: str, label: str, budget: Budget, ask: Ask, fingerprint: bytes | None, partition: str | None,
-    part: str | None, spent: float,
-) -> Record:  # fmt: skip
+def record_of(row: ReleaseRow, budget: Budget, ask: Ask) -> Record:
     """A row of the table of releases, with what it asked for, as users see it."""
     return Record(
-        number=number,
-        time=time,
-        label=label,
+        number=row.number,
+        time=row.time,
+        label=row.label,
         budget=budget.name,
         statistic=ask.statistic,
-        mechanism=ask.kind,
+        mechanism=ask.mechanism,
         epsilon=ask.epsilon,
         delta=ask.delta,
         relation=ask.relation,
@@ -167,9 +160,9 @@ def record_of(
         max_value=ask.max_value,
         p=ask.p,
         size=ask.size,
-        fingerprint=None if fingerprint is None else fingerprint.hex(),
-        partition=partition,
-        part=part,
-        spent_after=spent,
+        fingerprint=None if row.fingerprint is None else row.fingerprint.hex(),
+        partition=row.partition,
+        part=row.part,
+        spent_after=row.spent_after,
         period=budget.period,
     )

@@ -1,4 +1,4 @@
-"""What all releases of a budget cost together, kept up to date as releases come: a cache that can always be rebuilt.
+"""The cost of all releases of a budget together, updated with every release: a cache that can always be rebuilt.
 
 A *lane* is a sequence of releases that compose one after another: those that may concern everybody, and those of each
 declared part of a partition. Costs (accounting.py) are joined like the digits of a binary counter: a lane of n
@@ -7,7 +7,7 @@ and two of the same size are composed into one of the next. So each release is c
 weighs, at a lattice that suits both (privacy/loss_law.py); a few compositions per release, and one for each digit to
 read the total.
 
-A cost has a *key*, a hash of what is in it: of the mechanism for one release, of the two keys for two costs composed.
+A cost has a *key*, a hash of what is in it: of the charge for one release, of the two keys for two costs composed.
 Equal keys are equal costs, wherever they come from; and a key can be recomputed from the records alone.
 
 A partition is charged its worst part. What that costs is kept as one cost, `either` over every state that any part has
@@ -16,7 +16,7 @@ are covered is remembered by key; a thousand parts with the same plans are one s
 
 Whatever is missing or fails its checksum raises `Stale`, and the ledger rebuilds the cache from the records. Each cost
 has one, and what refers to them, `frontier`, `partitions` and `covered`, has one for each budget (`checksum`), which
-the row of the budget keeps: who changes the cache gets it rebuilt, and no budget back.
+the row of the budget keeps: changing the cache has it rebuilt, and gives no budget back.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _memory: dict[bytes, ComposedCost] = {}
 
 
 def forget() -> None:
-    """Has every cost read or computed again."""
+    """Forgets all costs, so that they are read or computed again."""
     _memory.clear()
 
 
@@ -47,7 +47,9 @@ class Stale(Exception):
 
 
 class Lane(NamedTuple):
-    """Empty names: what may concern everybody. Else one part of a partition."""
+    """A sequence of releases: with empty names those that may concern everybody, otherwise those of one part of a
+    partition.
+    """
 
     partition: str = ""
     part: str = ""
@@ -73,7 +75,7 @@ class Composition:
         self._lanes, self._changed, self._found = {}, set(), {}
 
     def checksum(self) -> bytes:
-        """Of all rows of this budget, but for the costs themselves, which have their own."""
+        """The checksum of all rows of this budget, except the costs themselves, which have their own."""
         state = sha256(_ACCOUNTING + b"cache")
         for query in (
             "SELECT partition, part, level, key FROM frontier WHERE budget = ? ORDER BY partition, part, level",
@@ -86,16 +88,16 @@ class Composition:
         return state.digest()
 
     def releases(self) -> int:
-        """How many releases the cache covers."""
+        """The number of releases that the cache covers."""
         row = self._connection.execute(
             "SELECT sum(1 << level) FROM frontier WHERE budget = ?", (self._budget,)
         ).fetchone()
         return row[0] if type(row[0]) is int else 0 if row[0] is None else -1
 
-    def add(self, mechanism: Charge, lane: Lane) -> None:
-        """One more release in this lane. Nothing is computed or written yet."""
+    def add(self, charge: Charge, lane: Lane) -> None:
+        """Adds a release to this lane. Nothing is computed or written yet."""
         frontier = self._frontier(lane)
-        key, level = self._single(mechanism), 0
+        key, level = self._single(charge), 0
         while level in frontier:
             pair = frontier.pop(level), key
             key = _hash(b"both", *sorted(pair))
@@ -105,26 +107,26 @@ class Composition:
         self._changed.add(lane)
         self._found.pop(lane.partition, None)
 
-    def prepare(self, mechanism: Charge) -> None:
-        """Computes the cost of one release, if nobody has yet, and remembers it in this process."""
-        self._cost(self._single(mechanism))
+    def prepare(self, charge: Charge) -> None:
+        """Computes the cost of one release, unless it is known, and remembers it in this process."""
+        self._cost(self._single(charge))
 
-    def _single(self, mechanism: Charge) -> bytes:
-        key = _hash(b"one", repr((self._relation, self._theta)).encode(), mechanism.digest)
-        self._recipes[key] = mechanism
+    def _single(self, charge: Charge) -> bytes:
+        key = _hash(b"one", repr((self._relation, self._theta)).encode(), charge.digest)
+        self._recipes[key] = charge
         return key
 
     def total(self) -> ComposedCost:
-        """Everything together: what may concern everybody, and of every partition the worst part."""
+        """The total: what may concern everybody, and of every partition the worst part."""
         total = self._lane_cost(Lane())
         for partition in sorted(self._partitions()):
             total = total + self._worst(partition)[0]
         return total
 
-    def total_if(self, mechanisms: Sequence[Charge], times: int, lane: Lane) -> ComposedCost:
+    def total_if(self, charges: Sequence[Charge], times: int, lane: Lane) -> ComposedCost:
         """The total if each of these were released `times` times more in this lane."""
         nothing = ComposedCost.nothing(self._relation, self._theta)
-        more = ComposedCost.total([self._cost(self._single(each)).times(times) for each in mechanisms], nothing)
+        more = ComposedCost.total([self._cost(self._single(each)).times(times) for each in charges], nothing)
         total = self._lane_cost(Lane())
         for partition in sorted(self._partitions()):
             if partition != lane.partition:
@@ -206,7 +208,9 @@ class Composition:
         return stored | {lane.partition for lane in self._changed if lane.partition}
 
     def _lane_cost(self, lane: Lane) -> ComposedCost:
-        """Large ones first: they change least often, and a small one added to a large one costs little precision."""
+        """The cost of a lane, large costs first: they change least often, and a small one added to a large one costs
+        little precision.
+        """
         frontier = self._frontier(lane)
         costs = [self._cost(frontier[level]) for level in sorted(frontier, reverse=True)]
         return ComposedCost.total(costs, ComposedCost.nothing(self._relation, self._theta))
@@ -269,7 +273,7 @@ def _checked(name: bytes, row: tuple[bytes, bytes]) -> ComposedCost:
 
 
 def _checksum(name: bytes, content: bytes) -> bytes:
-    """Of a cost in its place, so that it is no other's."""
+    """The checksum of a cost in its place, so that it cannot be exchanged for another."""
     return _hash(b"cost", name, content)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -23,7 +24,7 @@ T = TypeVar("T")
 
 
 class LedgerTerms(NamedTuple):
-    """What a ledger is opened with; None where nothing was said. One that exists has to have the same."""
+    """The terms that a ledger is opened with; None if not given. An existing ledger must have the same."""
 
     epsilon: float | None
     delta: float | None
@@ -39,19 +40,20 @@ class LedgerTerms(NamedTuple):
         for name, given, has in zip(self._fields, self, there, strict=True):
             if given is not None and given != has:
                 raise LedgerMismatch(
-                    f"the ledger {path} has {name} = {has!r}, and {given!r} was given. Leave it out to use the "
+                    f"the ledger {path} has {name} = {has!r}, but {given!r} was given. Leave it out to use the "
                     "ledger as it is, or choose another file."
                 )
 
 
 class LedgerFile:
-    """An existing file with a ledger in it, or with nothing: then it becomes a ledger on these terms.
+    """An existing file with a ledger in it, or an empty one, which becomes a ledger on these terms.
 
-    It remembers which file it was and how far its chain had come, and every transaction holds the file to that.
+    It remembers which file it was and where its chain ended, and every transaction checks both.
     """
 
     def __init__(self, path: Path, terms: LedgerTerms) -> None:
         self.path = path
+        self._noting = threading.Lock()
         with store.transaction(path, write=True) as (connection, self._identity):
             if store.is_empty(connection, path):
                 _make(connection, path, terms)
@@ -71,9 +73,11 @@ class LedgerFile:
 
     @contextlib.contextmanager
     def transaction(self, *, write: bool) -> Iterator[Books]:
-        """The books, committed at the end of the block; an error within it undoes all of it."""
+        """The books, committed at the end of the block; an error within it rolls everything back."""
         if not self.exists(self.path):
-            raise LedgerError(f"the ledger {self.path} is gone. Restore it from a backup; a new one would forget.")
+            raise LedgerError(
+                f"ledger {self.path} no longer exists. Restore it from a backup: a new one would forget what was spent."
+            )
         seen = self._seen  # before it begins: other threads may see more, later, of what this one does not
         with store.transaction(self.path, write=write, identity=self._identity) as (connection, _):
             if store.is_empty(connection, self.path):
@@ -81,10 +85,11 @@ class LedgerFile:
             books = Books(connection, self.path)
             books.chain.check_follows(seen)
             yield books
-        self._seen = max(self._seen, books.chain.position, key=lambda position: position[0])  # committed by now
+        with self._noting:  # of two threads the one that saw less must not have the last word
+            self._seen = max(self._seen, books.chain.position, key=lambda position: position[0])  # committed by now
 
     def read(self, question: Callable[[Books], T]) -> T:
-        """What the books answer. A cache that does not fit the records is rebuilt first."""
+        """Reads from the books. A cache that does not fit the records is rebuilt first."""
         try:
             with self.transaction(write=False) as books:
                 return question(books)
@@ -94,17 +99,17 @@ class LedgerFile:
             return question(books)
 
     def rebuild(self) -> None:
-        """Only the cache is written: what it holds follows from the records."""
+        """Rebuilds the cache and writes nothing else: its content follows from the records."""
         with self.transaction(write=True) as books:
             books.rebuild()
 
 
 def _make(connection: sqlite3.Connection, path: Path, terms: LedgerTerms) -> None:
     if terms.epsilon is None or terms.delta is None:
-        raise LedgerMismatch(f"the ledger {path} is empty. Pass {arg('epsilon')} and {arg('delta')} to make one.")
+        raise LedgerMismatch(f"the ledger {path} is empty. Pass {arg('epsilon')} and {arg('delta')} to create one.")
     epsilon, delta, adaptive = float(terms.epsilon), float(terms.delta), bool(terms.adaptive)
     store.create_tables(connection)
-    spent = SpentSecrets.create(connection)
-    head = Head(terms.relation, terms.pairs_per_person, int(adaptive), spent=spent)
+    checksum = SpentSecrets.create(connection)
+    head = Head(terms.relation, terms.pairs_per_person, int(adaptive), secrets_checksum=checksum)
     theta = best_theta(epsilon, delta) if adaptive else None
     add_budget(connection, head, Budget(1, "", epsilon, delta, theta, per=terms.per or ""))

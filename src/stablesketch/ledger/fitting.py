@@ -1,4 +1,4 @@
-"""What releases would cost, and whether they would fit, by the books as they are. Nothing is recorded."""
+"""The price of releases, and whether they would fit, by the current books. Nothing is recorded."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ..plan import Plan
 from ..privacy.charge import Charge
+from ..search import last_whole
 from .accounting import ComposedCost
 from .books import Books
 from .composition import Lane
@@ -18,7 +19,7 @@ MANY = 1_000_000  # releases, beyond which nobody counts
 
 
 def preview_of(books: Books, name: str, asks: Sequence[Ask], times: int, lane: Lane) -> Preview:
-    """Of each of the asks so many times, in one lane."""
+    """The preview of each of the asks, repeated this often, in one lane."""
     for ask in asks:
         require_unit(books.head, seen_as(books.head, ask))
     relation = books.head.relation or (asks[0].relation if asks else "replace")
@@ -37,16 +38,16 @@ def preview_of(books: Books, name: str, asks: Sequence[Ask], times: int, lane: L
 
 
 def schedule_of(books: Books, name: str, plan: Plan, releases: int) -> Schedule:
-    """The largest ε each for so many releases like `plan`."""
+    """The largest ε for each of this many releases like `plan`."""
     require_unit(books.head, seen_as(books.head, Ask.of_plan(plan)))
     relation = books.head.relation or plan.privacy.protects
     limits = books.limits(name, relation)
     thetas = [books.budgets.lasting(limit.name).theta for limit in limits]
-    return schedule(plan, releases, limits, lambda mechanism, i: ComposedCost.of(mechanism, relation, thetas[i]))
+    return schedule(plan, releases, limits, lambda charge, i: ComposedCost.of(charge, relation, thetas[i]))
 
 
 def would_fit(books: Books, name: str, ask: Ask) -> bool:
-    """Whether such a release fits into all budgets now."""
+    """Whether a release like this one fits into all budgets now."""
     require_unit(books.head, ask)
     relation = books.head.relation or ask.relation
     totals = books.totals_if(name, [ask], 1, Lane(), relation)
@@ -68,7 +69,7 @@ def epsilon_that_fits(books: Books, name: str, entries: Sequence[Entry]) -> floa
 
 
 def how_many(books: Books, name: str, ask: Ask | None) -> int | None:
-    """The most releases like this, or like the last of the budget, that fit now; MANY if more than that do."""
+    """How many releases like this, or like the last of the budget, fit now; MANY if more than that do."""
     lane = Lane()
     if ask is None:
         last = books.last(name)
@@ -89,8 +90,4 @@ def how_many(books: Books, name: str, ask: Ask | None) -> int | None:
         low, high = high, 2 * high
     if high >= MANY and fits(MANY):
         return MANY
-    high = min(high, MANY)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return low
+    return last_whole(fits, low, min(high, MANY))

@@ -21,10 +21,11 @@ from ..errors import (
 from ..plan import Plan
 from ..privacy import Privacy
 from ..privacy.charge import Charge
+from ..published import Release
 from ..wording import arg
 from . import store
 from .accounting import best_theta
-from .arguments import check_count, check_unit, checked_label, checked_part
+from .arguments import ask_of_release, check_count, check_stated, check_unit, checked_label, checked_part
 from .books import Books
 from .chain import position_from, position_text
 from .composition import Lane, Stale
@@ -37,31 +38,30 @@ from .standing import Standing, spent_of
 
 
 class Ledger(Standing):
-    """The releases of one data set, what they cost together, and the (ε, δ) they may cost.
+    """The releases of one data set, their total cost, and the (ε, δ) they may cost at most.
 
-    `Ledger("budget.db", epsilon=3.0, delta=1e-6)` opens the file, or makes it; a ledger that exists needs no numbers,
-    and if they are given they have to be its own. Pass it to `collector.release(ledger=...)`: the release is recorded,
-    durably, before its value is there, or refused with `BudgetExceeded` and not made.
+    `Ledger("budget.db", epsilon=3.0, delta=1e-6)` opens the file, or creates it. An existing ledger needs no numbers;
+    if they are given, they must be its own. Pass it to `collector.release(ledger=...)`: the release is recorded durably
+    before its value appears, or refused with `BudgetExceeded`.
 
-    *What it holds.* All recorded releases together are (epsilon, delta)-private, for one **unit**: a relation and a
-    number of pairs per person, given here or fixed by the first release. Two data sets are neighbours if they differ
-    in one person, as `Privacy` says, and every release of the ledger must see a stream in which that is a difference
-    of at most so many pairs, by the same relation (under replace a filter must leave equally many pairs of both). A
+    *What it guarantees.* All recorded releases together are (epsilon, delta)-private, for one **unit**: a relation and
+    a number of pairs per person, given here or fixed by the first release. Two data sets are neighbours if they differ
+    in one person, as `Privacy` says, and every release of the ledger must see a stream in which that is a difference of
+    at most that many pairs, by the same relation (under replace a filter must leave equally many pairs of both). A
     release of another unit is refused (`UnitMismatch`): under replace the number of pairs is public, under add_remove
     it is protected, and ε for one pair says nothing about a person with twenty. People (`person=`) are a unit of their
-    own, relation "add_remove of people": all that one person did, however many of their pairs a release takes. Nor does
-    it add up with a release of pairs, not even if both have pairs_per_person=1. `max_value` is no part of the unit: it
-    is how a stream was cut before it came in, and neighbours cut alike are neighbours.
+    own, relation "add_remove of people": all that one person did, however many of their pairs a release uses. It does
+    not add up with a release of pairs, not even if both have pairs_per_person=1. `max_value` is not part of the unit:
+    it is how a stream was cut before it came in, and neighbours cut alike are neighbours.
 
-    *How it adds up.* By privacy loss distribution, certified from above (privacy/loss_law.py, privacy/charge.py,
-    accounting.py); far less
-    than the sum of the ε. That supposes that the plans of later releases are not chosen by the values of earlier ones;
-    with `adaptive=True` they may be, at a price of some 15% in ε.
+    *How it adds up.* By privacy loss distributions, certified from above (privacy/loss_law.py, privacy/charge.py,
+    accounting.py), which is far less than the sum of the ε. This assumes that the plans of later releases are not
+    chosen by the values of earlier ones; with `adaptive=True` they may be, at a price of some 15% in ε.
 
     *Renewal.* With `per="month"` (day, week, month, quarter or year of the calendar, in UTC) each period has the whole
     budget: what is recorded in one period is (epsilon, delta)-private. For somebody who is in the data of k periods
-    the k of them compose, to at most (k epsilon, k delta): `spent_in_all` has what it really is. A release counts for
-    the period of the clock, or for the latest period that has releases if the clock is behind that.
+    these compose, to at most (k epsilon, k delta); `spent_in_all` returns the actual value. A release counts for the
+    period of the clock, or for the latest period that has releases if the clock is behind that.
     """
 
     def __init__(
@@ -85,7 +85,8 @@ class Ledger(Standing):
             made = store.touch(place)
         elif not LedgerFile.exists(place):
             raise LedgerMismatch(
-                f"there is no ledger {place}. Pass {arg('epsilon')} and {arg('delta')}, the whole budget, to make one."
+                f"ledger {place} does not exist. Pass {arg('epsilon')} and {arg('delta')}, the whole budget, to "
+                "create one."
             )
         try:
             self._file = LedgerFile(place, LedgerTerms(epsilon, delta, relation, pairs_per_person, adaptive, per))
@@ -99,7 +100,7 @@ class Ledger(Standing):
     # --- what would be ---
 
     def preview(self, plans: Plan | Iterable[Plan], *, times: int = 1, part: tuple[str, str] | None = None) -> Preview:
-        """What releases by these plans, each made `times` times, would cost now. Nothing is recorded."""
+        """The price of releases by these plans, each made `times` times, if they were made now. Nothing is recorded."""
         if not isinstance(plans, Plan | Iterable):
             raise ArgumentTypeError("plans", plans, "must be a Plan or a list of them", "Pass results of ss.plan(...)")
         batch = [plans] if isinstance(plans, Plan) else list(plans)
@@ -110,10 +111,9 @@ class Ledger(Standing):
                 )
         check_count("times", times)
         asks = [Ask.of_plan(plan) for plan in batch]
-        lane = Lane()
         for ask in asks:
-            lane = Lane(*(checked_part(part, ask) or ()))
-
+            checked_part(part, ask)
+        lane = Lane(*part) if part is not None and asks else Lane()
         return self._read(lambda books: preview_of(books, self._name, asks, times, lane))
 
     def schedule(
@@ -124,7 +124,7 @@ class Ledger(Standing):
         every: timedelta | None = None,
         lasting: timedelta | None = None,
     ) -> Schedule:
-        """The largest ε each for so many releases like `plan`, out of what is left: a plan that fits that often.
+        """The largest ε for each of this many releases like `plan`, from what is left: a plan that fits that often.
 
         A release an hour for a year is `every=timedelta(hours=1), lasting=timedelta(days=365)`, or releases=8760.
         """
@@ -142,8 +142,8 @@ class Ledger(Standing):
             raise ArgumentError(
                 "releases",
                 releases,
-                "must be given, or follow from every= and lasting=",
-                "Pass releases=, or every= and lasting=",
+                f"must be given, or follow from {arg('every')} and {arg('lasting')}",
+                f"Pass {arg('releases')}, or {arg('every')} and {arg('lasting')}",
             )
         if releases is None:
             if not isinstance(every, timedelta) or not isinstance(lasting, timedelta) or every <= timedelta(0):
@@ -156,9 +156,9 @@ class Ledger(Standing):
         return self._read(lambda books: schedule_of(books, self._name, plan, wanted))
 
     def forecast(self, plan: Plan | None = None) -> int | None:
-        """How many more releases fit now that are like this plan, or like the last one that was recorded.
+        """How many more releases like this plan fit now; by default, like the last one recorded.
 
-        At most 1,000,000, which stands for more as well; None if nothing is given and nothing was recorded yet.
+        At most 1,000,000, which may mean more; None if no plan is given and nothing was recorded yet.
         """
         if plan is not None and not isinstance(plan, Plan):
             raise ArgumentTypeError("plan", plan, "must be a Plan", "Pass the result of ss.plan(...), or leave it out")
@@ -167,9 +167,9 @@ class Ledger(Standing):
     # --- budgets within ---
 
     def budget(self, name: str, *, epsilon: float | None = None, delta: float | None = None) -> Ledger:
-        """A named budget within this ledger, made if epsilon and delta are given and there is none.
+        """A named budget within this ledger; created if epsilon and delta are given and it does not exist.
 
-        Releases under it have to fit into it *and* into the whole.
+        Releases under it must fit into it *and* into the whole.
         """
         if not isinstance(name, str) or not name:
             raise ArgumentError("name", name, "must be a non-empty text", 'Pass "marketing", for example')
@@ -186,7 +186,7 @@ class Ledger(Standing):
             if found is None:
                 if epsilon is None or delta is None:
                     raise LedgerMismatch(
-                        f"{self.path} has no budget {name!r}. Pass {arg('epsilon')} and {arg('delta')} to make it."
+                        f"{self.path} has no budget {name!r}. Pass {arg('epsilon')} and {arg('delta')} to create it."
                     )
                 Privacy(epsilon, delta, 0)
                 theta = best_theta(float(epsilon), float(delta)) if books.head.adaptive else None
@@ -194,7 +194,7 @@ class Ledger(Standing):
         for what, given, has in (("epsilon", epsilon, found.epsilon), ("delta", delta, found.delta)):
             if given is not None and given != has:
                 raise LedgerMismatch(
-                    f"the budget {name!r} of {self.path} has {what} = {has!r}, and {given!r} was given. Leave it out."
+                    f"the budget {name!r} of {self.path} has {what} = {has!r}, but {given!r} was given. Leave it out."
                 )
         named = Ledger.__new__(Ledger)
         named._file, named._name, named._budget = self._file, name, found
@@ -209,35 +209,49 @@ class Ledger(Standing):
     def charge(
         self,
         *,
-        epsilon: float,
-        statistic: str,
-        relation: str,
+        epsilon: float | None = None,
+        statistic: str | None = None,
+        relation: str | None = None,
         delta: float = 0.0,
         pairs_per_person: int = 1,
         label: str = "",
         part: tuple[str, str] | None = None,
         published: Callable[[int], str] | None = None,
+        release: Release | None = None,
     ) -> Record:
-        """Records a release of something else on the same data, proved (epsilon, delta)-private: before it is made.
+        """Records another release on the same data, proved (epsilon, delta)-private, before it is made.
 
-        For noise of your own, another library, or releases from before there was a ledger. `published` makes the text
+        For noise of your own, another library, or releases made before there was a ledger. `published` makes the text
         of what is released, from the number of the record; it is kept with the record (`Ledger.published`).
+
+        `release`, made without a ledger, says all of that itself: what it cost, and what it protects. Only `label` and
+        `part` go with it. Its `relation` alone would not say whether that is a pair, a key, an individual or a person.
         """
-        check_unit(relation, pairs_per_person)
-        Privacy(epsilon, delta or 0.5, 0)
-        if not isinstance(statistic, str) or not statistic:
-            raise ArgumentError("statistic", statistic, "must say what is released", 'Pass "median value", for example')
-        charge = Charge("other", epsilon=float(epsilon), delta=float(delta))
-        ask = Ask(statistic, charge, float(epsilon), float(delta), relation, pairs_per_person)
+        if release is not None:
+            given = {"epsilon": epsilon, "statistic": statistic, "relation": relation, "published": published}
+            given |= {"delta": delta or None, "pairs_per_person": None if pairs_per_person == 1 else pairs_per_person}
+            ask, published = ask_of_release(release, [name for name, one in given.items() if one is not None])
+        else:
+            check_stated(epsilon=epsilon, statistic=statistic, relation=relation)
+            assert epsilon is not None
+            assert relation is not None
+            check_unit(relation, pairs_per_person)
+            Privacy(epsilon, delta or 0.5, 0)
+            if not isinstance(statistic, str) or not statistic:
+                raise ArgumentError(
+                    "statistic", statistic, "must say what is released", 'Pass "median value", for example'
+                )
+            charge = Charge("other", epsilon=float(epsilon), delta=float(delta))
+            ask = Ask(statistic, charge, float(epsilon), float(delta), relation, pairs_per_person)
         entry = Entry(ask, None, checked_label(label), checked_part(part, ask))
         return self.enter([entry], None if published is None else [published])[0]
 
     def would_fit(self, ask: Ask) -> bool:
-        """Whether such a release fits into all budgets now."""
+        """Whether a release like this one fits into all budgets now."""
         return self._read(lambda books: would_fit(books, self._name, ask))
 
     def enter(self, entries: Sequence[Entry], published: Sequence[Callable[[int], str]] | None = None) -> list[Record]:
-        """Records all of them durably, each with what is released by it, or raises and records none."""
+        """Records all of them durably, each with what it releases; or raises and records none."""
         self._read(lambda books: books.prepare(entries, self._name))  # before others are kept waiting
         try:
             for _ in range(2):
@@ -248,7 +262,7 @@ class Ledger(Standing):
                         return records
                 except Stale:
                     self._file.rebuild()
-            raise LedgerCorrupt(f"what {self.path} has composed does not stay as it is. Restore it from a backup.")
+            raise LedgerCorrupt(f"the composed cost in {self.path} is not stable. Restore the ledger from a backup.")
         except BudgetExceeded as error:
             exceeded = error
         fits = self._read(lambda books: epsilon_that_fits(books, self._name, entries))
@@ -259,14 +273,14 @@ class Ledger(Standing):
     # --- reading ---
 
     def records(self) -> Iterator[Record]:
-        """All releases, in the order they were recorded; of a named budget, its own."""
+        """All releases, in the order they were recorded; for a named budget, its own."""
         # All at once: a loop over them that takes its time, or never ends, must not keep the file open.
         yield from self._read(lambda books: list(books.records(self._name)))
 
     def published(self, number: int) -> str | None:
-        """What was released by record `number`, as JSON: for a value that was paid for and got lost on its way.
+        """What record `number` released, as JSON: for a value that was paid for and then lost.
 
-        None if the ledger never had it: it was recorded by `charge`, or by version 0.1.0.
+        None if the ledger never had it, because it was recorded by `charge` or by version 0.1.0.
         """
         if isinstance(number, bool) or not isinstance(number, int):
             raise ArgumentTypeError("number", number, "must be the number of a record", "Pass 12, for example")
@@ -297,7 +311,7 @@ class Ledger(Standing):
         return records_to_csv(self.records())
 
     def export(self, path: str | os.PathLike[str]) -> None:
-        """Writes `to_json` or `to_csv` to a file, as its name ends in .json or .csv; atomically."""
+        """Writes `to_json` or `to_csv` to a file, atomically: the name must end in .json or .csv."""
         target = Path(path)
         if target.suffix not in (".json", ".csv"):
             raise ArgumentError("path", str(path), "must end in .json or .csv", "Choose another name")
@@ -319,10 +333,10 @@ class Ledger(Standing):
         return self._read(lambda books: position_text(books.chain.position))
 
     def verify(self, since: str | None = None) -> None:
-        """Reads everything: the pages of the file, every record in the chain, and every composition from scratch.
+        """Checks everything: the pages of the file, every record in the chain, and every composition from scratch.
 
-        With `since`, a `head` from earlier, also that the records go on from there. A damaged cache is rebuilt;
-        anything else that is wrong raises `LedgerCorrupt`.
+        With `since`, an earlier `head`, also checks that the records continue from there. A damaged cache is rebuilt;
+        any other damage raises `LedgerCorrupt`.
         """
         earlier = None if since is None else position_from(since)
         with self._file.transaction(write=True) as books:
@@ -332,7 +346,7 @@ class Ledger(Standing):
             books.verify()
 
     def backup(self, path: str | os.PathLike[str]) -> None:
-        """A consistent copy as a new file, also while others use the ledger."""
+        """Writes a consistent copy to a new file, even while others use the ledger."""
         target = Path(path).absolute()
         try:
             store.backup(self.path, target)
@@ -342,6 +356,6 @@ class Ledger(Standing):
             raise LedgerError(f"cannot back up to {target}: {error.strerror}.") from None
 
     def accept_clock(self) -> None:
-        """Trust the clock as it is now, though records are later: after `ClockWentBackwards`, if it is right now."""
+        """Trusts the clock as it is now, although records are later: after `ClockWentBackwards`, if it is right now."""
         with self._file.transaction(write=True) as books:
             books.accept_clock()

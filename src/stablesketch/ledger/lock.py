@@ -1,4 +1,4 @@
-"""One ledger is one file: held by what the file *is*, not by what it is called.
+"""One ledger is one file: locked by what the file *is*, not by its name.
 
 SQLite keeps its log and its locks in files beside the database, whose names are made from its name. Under a second name
 (a hard link, a mount of the single file) those are other files: two processes would each write, and neither would see
@@ -28,7 +28,7 @@ from ..file_identity import Identity, identity_of, second_name
 
 
 class _File:
-    """What this process has open of one file."""
+    """The open handle of this process on one file."""
 
     def __init__(self) -> None:
         self.handles: list[int] = []
@@ -75,7 +75,7 @@ def held(path: Path, *, write: bool, wait: float) -> Iterator[Identity]:
             yield identity
             return
         if not file.writing.acquire(timeout=wait):
-            raise TimeoutError(0, "another thread of this process holds it. Try again")
+            raise TimeoutError(0, "locked by another thread of this process. Try again")
         try:
             lock(file.handles[0], wait)
             try:
@@ -113,4 +113,4 @@ def _check_name(path: Path, handle: int) -> None:
     if problem is not None:
         raise LedgerError(f"{problem}. A budget in two places is spent twice. Nothing was recorded or released.")
     if not os.path.samestat(found, os.stat(path)):
-        raise LedgerError(f"the ledger {path} has just been replaced by another file. Nothing was recorded. Try again.")
+        raise LedgerError(f"the ledger {path} was just replaced by another file. Nothing was recorded. Try again.")

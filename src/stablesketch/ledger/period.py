@@ -19,7 +19,7 @@ def check_per(per: object) -> None:
 
 
 def period_of(per: str, time: datetime) -> str:
-    """The period that has this moment, which is in UTC."""
+    """The period that contains this moment, which is in UTC."""
     if per == "week":
         year, week, _ = time.isocalendar()
         return f"{year:04}-W{week:02}"

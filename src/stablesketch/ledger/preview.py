@@ -1,4 +1,4 @@
-"""What would it cost, what would fit: answered without recording anything."""
+"""Previews of prices and of what would fit. Nothing is recorded."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Preview:
-    """What some releases would cost, were they made now. `spent` and `after` are certified ε at the budget's δ."""
+    """The price of some releases if they were made now. `spent` and `after` are certified ε at the budget's δ."""
 
     fits: bool
     releases: int
@@ -53,7 +53,7 @@ class Preview:
 
     @property
     def left(self) -> float:
-        """What would be left of the budget's ε."""
+        """The ε of the budget that would be left."""
         return max(0.0, self.epsilon - self.after)
 
     def __str__(self) -> str:
@@ -68,7 +68,9 @@ class Preview:
 
 @dataclass(frozen=True)
 class Schedule:
-    """`releases` releases by `plan` fit into what is left: the plan asked about, with an ε that makes it so."""
+    """A schedule: `releases` releases by `plan` fit into what is left. It is the plan you asked about, with the ε that
+    fits.
+    """
 
     releases: int
     plan: Plan
@@ -96,7 +98,7 @@ class Schedule:
 
 
 def largest_epsilon(charge: Charge, fits: Callable[[Charge], bool], *, most: float = math.inf) -> float | None:
-    """About the largest ε (at most `most`, at the δ of `charge`) for which the like of it fits, or None.
+    """About the largest ε (at most `most`, at the δ of `charge`) for which a charge like it fits, or None.
 
     How much neighbours change is searched, for noise ε itself: less of it is less of everything.
     """
@@ -130,7 +132,7 @@ def largest_epsilon(charge: Charge, fits: Callable[[Charge], bool], *, most: flo
 def schedule(
     plan: Plan, releases: int, limits: Sequence[Limit], cost_of: Callable[[Charge, int], ComposedCost]
 ) -> Schedule:
-    """The largest ε each at which `releases` releases fit into all limits, planned and checked."""
+    """The largest ε for each of `releases` releases that fit into all limits, planned and checked."""
 
     def fits(charge: Charge) -> bool:
         return all(limit.holds(limit.spent + cost_of(charge, i).times(releases)) for i, limit in enumerate(limits))

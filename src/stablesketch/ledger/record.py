@@ -1,4 +1,4 @@
-"""What a ledger is asked to record, and what it has recorded."""
+"""The requests to a ledger, and its records."""
 
 from __future__ import annotations
 
@@ -25,15 +25,18 @@ _LONGEST = 1_000_000  # characters that say what is released
 def unit_of(privacy: Privacy, *, person: bool) -> str:
     """What a release protects: pairs, whole keys, or people, of whom `pairs_per_person` pairs were used.
 
-    A pair that comes or goes and a person who comes or goes are different neighbours even if one pair of a person is
-    used: with the pair of theirs that was used gone, another takes its place. So ε for one says nothing of the other.
+    A pair that is added or removed and a person who is are different neighbours even if one pair of a person is used:
+    if that pair is removed, another of theirs takes its place. So ε for one says nothing about the other.
     """
     return PEOPLE if person else privacy.protects
 
 
 @dataclass(frozen=True)
 class Ask:
-    """The public facts of a release, and the charge that they amount to: "mechanism" in what is stored."""
+    """The public facts of a release, and the charge that they amount to.
+
+    What is stored calls `mechanism` "kind", and `charge` "mechanism".
+    """
 
     statistic: str
     charge: Charge
@@ -41,14 +44,14 @@ class Ask:
     delta: float
     relation: str
     pairs_per_person: int
-    kind: str = "other"
+    mechanism: str = "other"
     max_value: int | None = None
     p: float | None = None
     size: int | None = None
 
     @classmethod
     def of_plan(cls, plan: Plan, *, person: bool = False) -> Ask:
-        """What a release by this plan asks for; of people, if `person`."""
+        """What a release by this plan asks for; with `person`, of people."""
         privacy = plan.privacy
         return cls(
             str(plan.statistic),
@@ -67,19 +70,19 @@ class Ask:
     def of_table(
         cls, what: str, charge: Charge, reached: tuple[float, float], privacy: Privacy, *, person: bool
     ) -> Ask:  # fmt: skip
-        """What a whole table asks for that reaches this (ε, δ), or another release that is not of one collector."""
+        """What a whole table with this (ε, δ) asks for, or another release that is not of one collector."""
         return cls(what, charge, *reached, unit_of(privacy, person=person), privacy.pairs_per_person)
 
     def to_json(self) -> str:
-        """Canonical: the same ask, the same text."""
+        """The canonical JSON: equal asks give equal texts."""
         content = asdict(self)
-        content["mechanism"] = self.charge.to_dict()
+        content["kind"], content["mechanism"] = self.mechanism, self.charge.to_dict()
         del content["charge"]
         return json.dumps(content, sort_keys=True, separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str) -> Ask:
-        """Reads what `to_json` wrote."""
+        """Reads the result of `to_json`."""
         try:
             fields = Fields(parsed(text, finite=False), "the release")
             ask = cls(
@@ -89,14 +92,14 @@ class Ask:
                 delta=fields.number("delta", 0.0, 1.0),
                 relation=fields.text("relation"),
                 pairs_per_person=fields.whole("pairs_per_person", 1),
-                kind=fields.text("kind"),
+                mechanism=fields.text("kind"),
                 max_value=fields.whole("max_value", 1) if fields.optional("max_value") else None,
                 p=fields.number("p", 0.0, 2.0) if fields.optional("p") else None,
                 size=fields.whole("size") if fields.optional("size") else None,
             )
             fields.end()
         except JsonError as error:
-            raise LedgerCorrupt(f"a kind of release in the ledger that cannot be read: {error}.") from None
+            raise LedgerCorrupt(f"unreadable kind of release in the ledger: {error}.") from None
         if ask.to_json() != text:
             raise LedgerCorrupt("invalid kind of release in the ledger: corrupt data.")
         return ask
@@ -113,11 +116,11 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True)
 class Record:
-    """One line of a ledger. Nothing in it is secret; labels and names of parts are as public as you make them.
+    """One record of a ledger. Nothing in it is secret; labels and names of parts are as public as you make them.
 
-    `spent_after` is the certified ε of the whole ledger, at its δ, once this release was in; where the budget renews,
-    of the period that it counts for, `period`, such as 2026-11. `mechanism` is "sketch", "exact" or "other"; `p`,
-    `size` and `max_value` are None where they mean nothing.
+    `spent_after` is the certified ε of the whole ledger, at its δ, after this release; if the budget renews, that of
+    `period`, the period it counts for, such as 2026-11. `mechanism` is "sketch", "exact", "bare" or "other"; `p`,
+    `size` and `max_value` are None where they do not apply.
     """
 
     number: int

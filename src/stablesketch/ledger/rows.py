@@ -1,7 +1,7 @@
-"""The rows that everything depends on: the head of a ledger and its budgets, each with a checksum of its own.
+"""The rows that everything depends on: the head of a ledger and its budgets, each with a checksum, and its releases.
 
-A database finds broken pages, not a changed bit in a number. The budget itself must not depend on luck, so these rows
-are checked whenever they are read.
+A database notices broken pages, but not a changed bit in a number. The budget itself must not depend on luck, so the
+head and the budgets are checked whenever they are read.
 
 Releases and budgets are held together by a chain: it begins with 32 zeros, and every release and every new budget adds
 a link, SHA-256 of the chain before and of what it is about. `Budget.after` is the number of releases that came before
@@ -13,12 +13,12 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import astuple, dataclass
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Self, get_args
+from typing import Any, NamedTuple, Self, get_args
 
 from ..errors import LedgerCorrupt
 from .period import Per
@@ -34,16 +34,16 @@ class Head:
     releases: int = 0
     chain: bytes = bytes(32)
     last_time: str | None = None
-    spent: bytes = b""  # checksum of the spent secrets
+    secrets_checksum: bytes = b""  # of the spent secrets (spent_secrets.py); the column `spent`
 
     def write(self, connection: sqlite3.Connection) -> None:
-        """In place of the one there is."""
+        """Writes the row, replacing the one there is."""
         row = astuple(self)
         connection.execute("INSERT OR REPLACE INTO ledger VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, _checksum(row)))
 
     @classmethod
     def read(cls, connection: sqlite3.Connection, path: Path) -> Self:
-        """The row, if it is what was written."""
+        """Reads the row and verifies its checksum."""
         row = connection.execute(
             "SELECT relation, pairs_per_person, adaptive, releases, chain, last_time, spent, checksum FROM ledger"
         ).fetchone()
@@ -101,6 +101,36 @@ class Budget:
         return [cls(*checked(row, path, is_budget)) for row in rows]
 
 
+class ReleaseRow(NamedTuple):
+    """A row of `releases`. `budget` and `kind` are ids; `spent_after` (column `spent`) the ε of the whole after it."""
+
+    number: int
+    time: str
+    label: str
+    budget: int
+    kind: int
+    fingerprint: bytes | None
+    partition: str | None
+    part: str | None
+    spent_after: float
+    chain: bytes = b""
+
+    def linked(self, chain: bytes, budget: Budget, kind: str) -> bytes:
+        """The chain after this release, which has what its ids stand for."""
+        what = self.number, self.time, self.label, budget.shown, kind
+        return chained(chain, *what, self.fingerprint, self.partition, self.part, self.spent_after)
+
+    def write(self, connection: sqlite3.Connection) -> None:
+        """After those there are."""
+        connection.execute("INSERT INTO releases VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", self)
+
+    @classmethod
+    def read(cls, connection: sqlite3.Connection, which: str, *values: object) -> Iterator[Self]:
+        """The rows of a clause of SQL, as they are: the chain shows whether they are what was written."""
+        columns = "number, time, label, budget, kind, fingerprint, partition, part, spent, chain"
+        yield from map(cls._make, connection.execute(f"SELECT {columns} FROM releases {which}", values))
+
+
 def chained(before: bytes, *row: object) -> bytes:
     """The chain after a release: whoever changes, drops or reorders releases changes all chains after them."""
     return sha256(b"stablesketch/ledger/chain/" + before + _text(row)).digest()
@@ -118,7 +148,8 @@ def checked(row: tuple[Any, ...] | None, path: Path, possible: Callable[..., boo
     """The row without its checksum, which must be right, as must be what it holds."""
     if row is None or row[-1] != _checksum(row[:-1]) or not possible(*row[:-1]):
         raise LedgerCorrupt(
-            f"{path}: the budget is not what was written. Nothing was recorded or released. Restore the ledger from a "
+            f"{path}: the budget was changed after it was written. Nothing was recorded or released. Restore "
+            "the ledger from a "
             "backup, and record what was released since then with Ledger.charge."
         )
     return row[:-1]
@@ -126,7 +157,7 @@ def checked(row: tuple[Any, ...] | None, path: Path, possible: Callable[..., boo
 
 def is_head(
     relation: object, pairs_per_person: object, adaptive: object, releases: object, chain: object, last_time: object,
-    spent: object = b"",
+    secrets_checksum: object = b"",
 ) -> bool:  # fmt: skip
     """Whether the columns have the types and ranges of what is written: a column of SQLite holds anything."""
     return (
@@ -137,7 +168,7 @@ def is_head(
         and type(chain) is bytes
         and len(chain) == 32
         and (last_time is None or _is_time(last_time))
-        and type(spent) is bytes
+        and type(secrets_checksum) is bytes
     )
 
 

@@ -52,12 +52,12 @@ class Standing:
 
     @property
     def relation(self) -> str | None:
-        """Of the unit; None until it is fixed."""
+        """The relation of the unit; None until it is fixed."""
         return self._read(lambda books: books.head.relation)
 
     @property
     def pairs_per_person(self) -> int | None:
-        """Of the unit; None until it is fixed, and for people, of whom a release may take any number of pairs."""
+        """The pairs per person of the unit; None until it is fixed, and for people, who may have any number."""
         return self._read(lambda books: books.head.pairs_per_person)
 
     @property
@@ -97,7 +97,8 @@ class Standing:
     def spent(self, delta: float | None = None) -> float:
         """A certified ε at which all releases together are (ε, delta)-private; by default at the budget's δ.
 
-        Where the budget renews, all of the period of now; so for `left` and all that is said of what would fit.
+        If the budget renews, those of the current period; the same holds for `left` and everything about what would
+        fit.
         """
         if delta is None:
             return self._read(lambda books: spent_of(books.limits(self._name)[0]))
@@ -108,15 +109,15 @@ class Standing:
         """What an adaptive ledger counts as spent before its first release; 0 for others.
 
         Its bound δ(ε) <= 2 s e^{K - θε} (accounting.py) is above δ for small ε even where K = 0, and nothing smaller
-        than this ε can be claimed however little is released. It is there once: after that, `spent` grows by K/θ.
+        than this ε can be claimed however little is released. It is paid once: after that, `spent` grows by K/θ.
         """
         return self._read(lambda books: books.nothing_spent(self._name).epsilon(self.delta)) if self.adaptive else 0.0
 
     def spent_in_all(self, delta: float | None = None) -> float:
-        """The same for all releases of all periods: the price to somebody who was in the data of each of them.
+        """What is spent by all releases of all periods: the price to somebody who was in the data of each of them.
 
-        By default at `delta_in_all`. Of an adaptive ledger that renews it is what the budgets allow, k ε at k δ after k
-        periods: what was spent on the way bounds the loss only against a limit fixed in advance (accounting.py), and
+        By default at `delta_in_all`. For an adaptive ledger that renews it is what the budgets allow, k ε at k δ after
+        k periods: what was spent on the way bounds the loss only against a limit fixed in advance (accounting.py), and
         there is none for all periods together.
         """
         if self.adaptive and self.per is not None:
@@ -139,7 +140,7 @@ class Standing:
         return self._read(lambda books: books.limits(self._name)[0].spent.delta(float(at)))
 
     def curve(self, deltas: Sequence[float] = _DELTAS) -> list[tuple[float, float]]:
-        """What is spent so far, as pairs (δ, ε)."""
+        """What has been spent so far, as pairs (δ, ε)."""
         wanted = [checked_probability("deltas", delta) for delta in deltas]
 
         def read(books: Books) -> list[tuple[float, float]]:
@@ -149,7 +150,7 @@ class Standing:
         return self._read(read)
 
     def left(self) -> float:
-        """The budget's ε less what is spent, at the budget's δ. More than that can fit: see `preview`."""
+        """The budget's ε minus what is spent, at the budget's δ. More than that can fit: see `preview`."""
         return max(0.0, self.epsilon - self.spent())
 
 

@@ -1,4 +1,4 @@
-"""The file of a ledger: an SQLite database, its tables, its transactions, and what can go wrong with a file.
+"""The SQLite database of a ledger: its tables, its transactions, and what can go wrong with its file.
 
 Every transaction opens the database anew and closes it: nothing is shared between threads, or between a process and
 its forks. Writing transactions begin IMMEDIATE, so that of several processes one writes and the others wait; the
@@ -7,12 +7,13 @@ a process killed before that leaves the database as it was.
 
 Tables:
 
-- `ledger`: one row; the unit of privacy, whether the ledger is adaptive, how many releases there are and the end of
-  their chain (rows.py).
+- `ledger`: one row; the unit of privacy, whether the ledger is adaptive, how many releases there are, the end of
+  their chain (rows.py), and in `spent` a checksum of the table `spent`.
 - `budgets`: the whole ("" ) and the named ones, each with its ε and δ, and θ where adaptive (accounting.py); of budgets
   that renew, one more row for each period with releases.
 - `kinds`: what releases have in common: statistic, privacy, mechanism; as JSON.
-- `releases`: one row each, never changed or deleted. `chain` is SHA-256 of the chain before and of the row.
+- `releases`: one row each, never changed or deleted. `spent` is the ε of the whole after it; `chain` is SHA-256 of the
+  chain before and of the row.
 - `spent`: the fingerprints of all secrets that were released (spent_secrets.py).
 - `published`: the values that were released, by the number of their record.
 - `frontier`, `partitions`, `covered`, `costs`: what all of them cost together; a cache (composition.py).
@@ -88,8 +89,8 @@ def transaction(
     with _held(path, write=write) as (real, found):
         if identity is not None and found != identity:
             raise LedgerError(
-                f"the ledger {path} is another file than when it was opened. Nothing was recorded or released. Put the "
-                "old one back; if the new one is right, open it anew."
+                f"the ledger {path} was replaced after it was opened. Nothing was recorded or released. Put the "
+                "old one back; if the new one is right, open it again."
             )
         with _connected(real, write=write) as connection:
             yield connection, found
@@ -140,12 +141,13 @@ def is_empty(connection: sqlite3.Connection, path: Path) -> bool:
     if application == _APPLICATION:
         if not 1 <= version <= _VERSION:
             raise LedgerError(
-                f"{path} is a ledger of version {version}, and this reads up to {_VERSION}. Upgrade stablesketch."
+                f"{path} is a ledger of version {version}, but this version of stablesketch reads only up to "
+                f"{_VERSION}. Upgrade it."
             )
         return False
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if application or tables:
-        raise LedgerCorrupt(f"{path} is a database, but no ledger. Choose another file.")
+        raise LedgerCorrupt(f"{path} is a database, but not a ledger. Choose another file.")
     return True
 
 
@@ -208,7 +210,7 @@ def touch(path: Path) -> bool:
     except FileExistsError:
         return False
     except OSError as error:
-        raise LedgerError(f"cannot make the ledger {path}: {error.strerror}. Choose another folder.") from None
+        raise LedgerError(f"cannot create the ledger {path}: {error.strerror}. Choose another folder.") from None
 
 
 def discard_empty(path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..errors import UnitMismatch
-from ..wording import arg
+from ..wording import arg, either
 from .record import PEOPLE, Ask
 from .rows import Head
 
@@ -14,15 +14,11 @@ def require_unit(head: Head, ask: Ask) -> None:
     """Refuses what protects something else than the ledger does; a unit that is not fixed yet refuses nothing."""
     for has, given in ((head.relation, ask.relation), (head.pairs_per_person, ask.pairs_per_person)):
         if has is not None and has != given:
-            raise UnitMismatch(
-                f"the ledger protects {_unit(head.relation, head.pairs_per_person)}, the release "
-                f"{_unit(ask.relation, ask.pairs_per_person)}. What protects different things does not add up: "
-                f"{_way_out(head.relation, ask.relation)}."
-            )
+            raise UnitMismatch(_mismatch(head, ask))
 
 
 def seen_as(head: Head, ask: Ask) -> Ask:
-    """The same, of people where the ledger is: a plan does not know by whom its pairs will be bounded."""
+    """The ask, of people where the ledger is: a plan does not know by whom its pairs will be bounded."""
     return replace(ask, relation=PEOPLE) if (head.relation, ask.relation) == (PEOPLE, "add_remove") else ask
 
 
@@ -34,21 +30,47 @@ def fix_unit(head: Head, ask: Ask) -> None:
         head.pairs_per_person = ask.pairs_per_person
 
 
+_APART = "Their costs cannot be added up"
+
+
+def _mismatch(head: Head, ask: Ask) -> str:
+    """What the ledger is for, what the release protects, and what to do."""
+    if ask.relation == head.relation == PEOPLE:
+        return (
+            f"this ledger is for people with up to {head.pairs_per_person:,} pairs each, and the release uses up to "
+            f"{ask.pairs_per_person:,} of each. Plan with {arg('pairs_per_person', head.pairs_per_person)}, or use "
+            "another ledger."
+        )
+    if ask.relation == PEOPLE:
+        made = either(
+            f"ss.Ledger(path, epsilon=..., delta=..., relation={PEOPLE!r})",
+            "stablesketch ledger new FILE --epsilon 3 --people",
+        )
+        return (
+            f"this ledger is for {_noun(head.relation)}s, and the release protects people. {_APART}. Create a ledger "
+            f"for people: {made}. If this ledger is of version 0.1.0 and all its releases protected people, record in "
+            "the new one what was spent."
+        )
+    if head.relation == PEOPLE:
+        return (
+            f"this ledger is for people, and the release protects {_noun(ask.relation)}s. {_APART}. Name the column "
+            f"of people in this release too ({arg('person')}), or use another ledger."
+        )
+    return (
+        f"this ledger protects {_unit(head.relation, head.pairs_per_person)}, and the release protects "
+        f"{_unit(ask.relation, ask.pairs_per_person)}. {_APART}. Plan with the unit of the ledger, or use another one."
+    )
+
+
+def _noun(relation: str | None) -> str:
+    """What comes or goes between neighbours: a pair, unless the relation names something else."""
+    return ((relation or "").partition(" of ")[2] or "pairs").removesuffix("s")
+
+
 def _unit(relation: str | None, pairs_per_person: int | None) -> str:
-    """What is protected, in the words of the arguments."""
-    if relation == PEOPLE:
-        return (
-            f"all that one person did{'' if pairs_per_person is None else f', {pairs_per_person:,} pairs of it used'}"
-        )
-    return f"{arg('relation', relation)} with {arg('pairs_per_person', pairs_per_person)}"
-
-
-def _way_out(has: str | None, given: str | None) -> str:
-    if has == PEOPLE:
-        return f"name the person column ({arg('person')}) in this release too, or keep another ledger"
-    if given == PEOPLE:
-        return (
-            "keep another ledger for people: stablesketch ledger new --people, or in Python one whose relation is "
-            f"{PEOPLE!r}. If this one is of version 0.1.0 and all that it has were people, record there what was spent"
-        )
-    return "plan with the unit of the ledger, or keep another one"
+    """What is protected, and what the relation is called."""
+    act = "replacing" if (relation or "").startswith("replace") else "adding or removing"
+    many = pairs_per_person is not None and pairs_per_person > 1
+    unit = _noun(relation)
+    whose = f"any {pairs_per_person:,} {unit}s of one person" if many else f"any one {unit}"
+    return f"against {act} {whose} ({relation or 'add_remove'})"

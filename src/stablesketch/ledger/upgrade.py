@@ -45,7 +45,7 @@ def _from_first(connection: sqlite3.Connection, path: Path) -> None:
     for table in ("ledger", "budgets"):
         connection.execute(f"DROP TABLE {table}")
     store.create_tables(connection, only=("ledger", "budgets", "spent"))
-    head.spent = SpentSecrets.create(connection, [row[0] for row in connection.execute(_FINGERPRINTS)])
+    head.secrets_checksum = SpentSecrets.create(connection, [row[0] for row in connection.execute(_FINGERPRINTS)])
     for budget in budgets:
         budget.after = head.releases
         head.chain = budget.linked(head.chain)

@@ -25,7 +25,7 @@ from ..sketch.estimators.pitman import log_estimate
 from ..sketch.estimators.pivot import PivotLaw, pivot_law
 from ..spoken import percent, relative_error, short
 from ..statistic import Moment, Statistic, exact_name
-from ..wording import arg
+from ..wording import arg, subject
 from .bare_plan import bare_plan
 from .belief import Belief
 from .state import SketchState, check_promise
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class BareState(SketchState):
-    """Symmetric entries; the stream is held to what the plan promises of it."""
+    """Symmetric entries; the release checks what the plan promises about the stream."""
 
     @staticmethod
     def _opened(plan: Plan, secret: Secret | None) -> Sketch:
@@ -45,22 +45,22 @@ class BareState(SketchState):
         plan, pairs = self._plan, self.pairs
         if pairs < plan.privacy.pairs:
             raise StreamTooShort(
-                f"the stream has fewer pairs than the {plan.privacy.pairs:,} the plan was made for, so its guarantee "
+                f"the stream has fewer pairs than the {plan.privacy.pairs:,} that the plan promises, so its guarantee "
                 f"would not hold. Collect more, or {self._shorter()}."
             )
         check_promise(plan, pairs, self.total)
         if self.total < plan.privacy.total:
             raise StreamTooShort(
-                f"the values add up to less than the {plan.privacy.total:,} the plan was made for, "
+                f"the values add up to less than the {plan.privacy.total:,} that the plan promises, "
                 f"so its guarantee would not hold. Collect more, or pass {arg('total', 0)} to the "
-                "plan, which promises nothing."
+                "plan to promise nothing."
             )
         self._check_precision()
         # Public, and refused before the release is paid.
         self._pivot().limits(self._pivot_confidence(confidence), plan.step)
 
     def _shorter(self) -> str:
-        """What to plan for, if the stream is as short as it is; its length is told only where it is public."""
+        """What to plan for, if the stream is this short; its length is shown only if it is public."""
         if self._plan.privacy.relation == "replace":
             return f"plan with {arg('pairs', self.pairs)}, which is how many there are"
         return f"plan with {arg('mechanism', 'sketch')}, which is safe for streams of any length"
@@ -73,7 +73,8 @@ class BareState(SketchState):
         if not is_covered(pairs, pairs * float(plan.privacy.max_value) ** plan.statistic.p + plan.floor):
             raise PlanInfeasible(
                 f"the stream is too long for the δ of the plan with values up to {plan.privacy.max_value:,}: the "
-                "largest X would be cut off too often. Release parts, which compose, or plan with a smaller max_value."
+                "largest X would be cut off too often. Release parts of it, or plan with a smaller "
+                f"{subject('max_value')}."
             )
 
     def _pivot(self) -> PivotLaw:
@@ -125,19 +126,21 @@ class BareState(SketchState):
         return np.concatenate([logs for logs, _ in found]), np.concatenate([signs for _, signs in found])
 
     def _answer(self, value: float, low: float, high: float, confidence: float) -> tuple[float, float, float]:
-        """What is said of F_p, from value and limits of what was sketched: here they are the same."""
+        """The answer about F_p, from value and limits of what was sketched: here they are the same."""
         return value, low, high
 
 
 class Bare(Mechanism):
-    """Entries that are private by themselves; what is promised of the stream is checked before a release."""
+    """Entries that are private by themselves; promises about the stream are checked before a release."""
 
     name = "bare"
     bare = True
     numerical_error = NUMERICAL_ERROR
 
     def check(self, plan: Plan) -> None:
-        """Besides, there is no noise, and the grid is not too fine: what finite precision costs alone is within δ."""
+        """Also checks that there is no noise, and that the grid is not too fine: the price of finite precision alone
+        must be within δ.
+        """
         super().check(plan)
         if plan.noise or plan.cap:
             raise self.odd_noise(plan)
@@ -203,7 +206,7 @@ class BareMoment(Bare):
 
 
 def bare_rows(plan: Plan, error: str) -> list[Row]:
-    """The table of what is measured by bare entries, or computed from such."""
+    """The table of a plan that is measured by bare entries, or computed from them."""
     floor = f"{plan.floor:,.6g}" if plan.floor else "none needed"
     return [
         ("pure ε", f"{plan.pure_epsilon:.4g} at δ = 0"),
@@ -232,5 +235,5 @@ def _comparison(plan: Plan) -> str:
 
 
 def short_error(error: float, plan: Plan) -> str:
-    """In the unit that the error of the plan has."""
+    """An error in the unit of the plan's error."""
     return relative_error(error) if plan.relative else f"{error:,.4g}"

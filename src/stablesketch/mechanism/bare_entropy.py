@@ -61,7 +61,7 @@ class BareEntropyState(BareState):
         if not entropy_is_covered(self.pairs, self.pairs * self._plan.privacy.max_value):
             raise PlanInfeasible(
                 "the stream is too long for the δ of the plan: the largest R would be cut off too often. Release "
-                "parts, which compose."
+                "parts of it."
             )
 
     def _shorter(self) -> str:
@@ -102,7 +102,7 @@ class BareEntropy(Bare):
         return isinstance(statistic, Shannon) and name == "bare"
 
     def plan(self, asked: Asked) -> Plan:
-        """By the size asked for, the memory, or the error; if nobody asks, as near to the usual error as ε allows."""
+        """By the size asked for, the memory, or the error; by default, as near to the usual error as ε allows."""
         privacy = asked.privacy
         one_group(privacy)
         shift = entropy_sensitivity(privacy, privacy.total or None)
@@ -139,7 +139,7 @@ class BareEntropy(Bare):
 
 
 def absolute_error(plan: Plan) -> str:
-    """Of a statistic whose errors are absolute; that of entropy is the same whatever the stream."""
+    """The error of a statistic whose errors are absolute; that of entropy is the same whatever the stream."""
     return f"{plan.error:.3g} absolute{', where everybody has the least' if plan.privacy.unit == 'key' else ''}"
 
 
@@ -158,7 +158,7 @@ def _plan(asked: Asked, shift: float, size: int) -> Plan:
 
 
 def _grid(size: int, privacy: Privacy) -> tuple[float, float]:
-    """(step, what of δ is left for the entries); the latter below 0 if finite precision takes more than its share."""
+    """(step, the δ left for the entries); the latter is below 0 if finite precision takes more than its share."""
     share = _PRECISION_SHARE * privacy.delta
     step = coarse_enough_step(entropy_deviation(size), privacy.epsilon, share, ENTROPY_ERROR)
     cost = rounding_delta(privacy.epsilon, step, ENTROPY_ERROR)
@@ -166,7 +166,7 @@ def _grid(size: int, privacy: Privacy) -> tuple[float, float]:
 
 
 def _spread(size: int, step: float) -> float:
-    """With the rounding: H moves by an independent uniform number within g/2 of 0."""
+    """The deviation including the rounding: H moves by an independent uniform number within g/2 of 0."""
     return math.sqrt(entropy_deviation(size) ** 2 + step**2 / 12.0)
 
 
@@ -196,7 +196,9 @@ def _largest_size(shift: float, privacy: Privacy) -> int:
 
 
 def _refused(privacy: Privacy, shift: float, what: str, asked: Asked) -> PlanInfeasible:
-    """What would do: a smaller size, a larger ε, a promise of more pairs, or a statistic that has a floor."""
+    """The error that says what would work: a smaller size, a larger ε, a promise of more pairs, or a statistic with a
+    floor.
+    """
     ways, size = [], 0
     if math.isfinite(shift) and asked.measurement.of is None:  # a part has no size and no ε that could be asked for
         size = _largest_size(shift, privacy)
@@ -232,7 +234,7 @@ def _only(asked: Asked) -> str:
 
 
 def _enough_pairs(privacy: Privacy) -> int:
-    """A round number of pairs of which the fewest entries may be released; 0 if there is none below 10^12."""
+    """A round number of pairs from which on the fewest entries may be released; 0 if there is none below 10^12."""
     most = 1.5 * gaussian_guide(privacy.epsilon, privacy.delta) * entropy_deviation(LEAST_SIZE)  # a guide only
     for power in range(12):
         for digit in (1, 2, 5):

@@ -1,4 +1,4 @@
-"""Plans of moments whose entries are private by themselves (mechanism="bare"): size, floor, and what is left over."""
+"""Plans of moments whose entries are private by themselves (mechanism="bare"): size, floor and error."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def bare_plan(asked: Asked) -> Plan:
 
 
 def not_above_one(measured: Sequence[Statistic]) -> None:
-    """Refuses moments of orders above 1, before anything is advised of what is measured beside them."""
+    """Refuses moments of orders above 1, before anything is advised about other measurements."""
     for one in measured:
         if isinstance(one, Moment) and one.p > 1.0:
             raise ArgumentError(
@@ -61,7 +61,7 @@ def one_group(privacy: Privacy) -> None:
 
 
 def _plan_for_error(asked: Asked, guess: float) -> Plan:
-    """About the smallest size whose certified plan has at most the error; the Gaussian guide says where to begin."""
+    """About the smallest size whose certified plan has at most this error; the Gaussian guide says where to begin."""
     statistic, privacy = asked.statistic, asked.privacy
     error = asked.error_or(statistic.default_error)
     if guess == 0.0:
@@ -124,7 +124,9 @@ def _plan(asked: Asked, size: int, guess: float) -> Plan:
     reached = log_sensitivity(p, privacy, mass * (1.0 - 1e-12))
     curve = PrivacyCurve.from_log(p, size, reached)
     if reached > log_rho and curve.delta(privacy.epsilon) > curve_delta:
-        raise PlanInfeasible("the floor found does not reach what was asked; this is a bug, please report the call.")
+        raise PlanInfeasible(
+            "the floor found does not give the privacy asked for; this is a bug, please report the call."
+        )
     # δ(asked ε) is certified, here or at a larger ρ, so the asked ε is an upper bound too.
     epsilon = min(curve.epsilon(curve_delta), curve.pure_epsilon, privacy.epsilon)
     error = grid.spread * (1.0 + mass / guess) if guess > 0.0 else grid.spread * mass
@@ -171,7 +173,7 @@ def _largest_size(p: float, privacy: Privacy) -> int:
 
 
 def _too_precise(p: float, privacy: Privacy, size: int, parts: int) -> PlanInfeasible:
-    """What would do; where δ is shared by several parts, so much more of it for all of them."""
+    """The error that says what would work; if several parts share δ, how much more of it for all of them."""
     if privacy.epsilon > _LARGEST_EPSILON:
         return PlanInfeasible(
             f"ε = {privacy.epsilon:g} is too large for a sketch: what finite precision costs "
@@ -185,7 +187,7 @@ def _too_precise(p: float, privacy: Privacy, size: int, parts: int) -> PlanInfea
     ways += [arg("size", largest)] if largest else []
     ways += [f"{arg('mechanism', 'exact')}, which has δ = 0", "a smaller ε"]
     return PlanInfeasible(
-        f"δ = {privacy.delta:g} leaves too little beside what finite precision costs at size {size} and "
+        f"δ = {privacy.delta:g} leaves too little after the cost of finite precision at size {size} and "
         f"ε = {privacy.epsilon:g}, which is {grid.cost:.2g}. Pass {either(ways)}."
     )
 

@@ -1,24 +1,30 @@
-"""`Belief`: what a mechanism has found, ready to be published or to be computed with.
+"""`Belief`: the finding of a mechanism, ready to be published or to be computed with.
 
-All of it is a public function of what was released, so computing with it costs no privacy.
+It is a public function of what was released, so computing with it costs no privacy.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
+from numpy.typing import NDArray
 
+from .._native import mixture_below, mixture_passed
 from ..arrays import Array
+from ..published import NoisyTotal
 
 _REACH = 6.5  # deviations
 _NODES = 241  # of the measurement that matters most, whose belief is taken to be continuous
 _APART = 4  # of these, one in so many of every other measurement
 _PLACES = 121
+_FEW = 8  # quantiles, which are looked for one by one; more are read off a table
+
+_Mixed = tuple[Array, Array, NDArray[np.int32], Array, Array, float, Array]
 
 
 @dataclass(frozen=True)
@@ -26,22 +32,24 @@ class Belief:
     """An estimate with its limits, and `quantiles`: where the truth is believed to be, at given probabilities.
 
     The belief is fiducial: estimate and truth differ by a pivot, whose law does not depend on the truth, so that the
-    quantiles of the pivot, taken off the estimate, hold the truth as often as they say.
+    quantiles of the pivot, taken off the estimate, hold the truth as often as they say. `total` is the noisy total that
+    was released for it, if one was.
     """
 
     value: float
     low: float
     high: float
     quantiles: Callable[[Array], Array]
+    total: NoisyTotal | None = None
 
     def within(self, least: float, most: float) -> Belief:
-        """The same within what is known without looking, and the value between its limits: all three in one range."""
-        return Belief(*in_order(self.value, self.low, self.high, least, most), self.quantiles)
+        """The belief within what is known without looking, and the value between its limits: all three in one range."""
+        return Belief(*in_order(self.value, self.low, self.high, least, most), self.quantiles, self.total)
 
     def at(self, confidence: float) -> Belief:
-        """The same with limits of another confidence, by the quantiles."""
+        """The belief with limits of another confidence, by the quantiles."""
         low, high = self.quantiles(np.array([0.5 * (1.0 - confidence), 0.5 * (1.0 + confidence)])).tolist()
-        return Belief(self.value, low, high, self.quantiles)
+        return replace(self, low=low, high=high)
 
 
 def in_order(value: float, low: float, high: float, least: float, most: float) -> tuple[float, float, float]:
@@ -55,7 +63,7 @@ def in_order(value: float, low: float, high: float, least: float, most: float) -
 
 
 def belief(function: Callable[[tuple[Array, ...]], Array], parts: Sequence[Belief], confidence: float) -> Belief:
-    """A function of independent measurements, with what is to be believed of it: limits are quantiles of that.
+    """A function of independent measurements, with the belief about it: limits are its quantiles.
 
     P(function <= v) = E P(function <= v | all but one). The inner one is a normal probability of where v lies among
     the values along the one that matters most; its mean is taken over a grid of the others, with normal weights. As
@@ -67,24 +75,33 @@ def belief(function: Callable[[tuple[Array, ...]], Array], parts: Sequence[Belie
     every = [each.quantiles(nodes.probability) for each in parts]
     most, apart = _matters_most(function, every)
     others = _levels((_NODES - 1) // apart + 1)
-    shapes = np.eye(len(parts), dtype=np.intp) * -2 + 1  # all along one axis each: -1 is as many as there are
+    # All along one axis each, the one that matters most along the last.
+    axes = [*(i for i in range(len(parts)) if i != most), most]
+    shapes = np.eye(len(parts), dtype=np.intp)[np.argsort(axes)] * -2 + 1  # -1 is as many as there are
     at = tuple(
         (own if i == most else own[::apart]).reshape(shape)
         for i, (own, shape) in enumerate(zip(every, shapes, strict=True))
     )
-    whole = np.broadcast_to(function(at), tuple(each.size for each in at))
-    along = np.moveaxis(whole, most, -1).reshape(-1, _NODES)
+    along = np.broadcast_to(function(at), tuple(at[i].size for i in axes)).reshape(-1, _NODES)
     weights = np.ones(1)
     for _ in parts[1:]:
         weights = np.multiply.outer(weights, others.weight).ravel()
-    along = np.where((along[:, 0] > along[:, -1])[:, np.newaxis], along[:, ::-1], along)
-    places = _places(along, weights)
-    scores = np.stack([_scores(places, each) for each in along])
-    below = weights @ np.interp(scores, nodes.score, nodes.probability)
-    reached = np.maximum.accumulate(_score_of(below / weights.sum()))
+    falls = along[:, 0] > along[:, -1]
+    if falls.any():
+        along = np.where(falls[:, np.newaxis], along[:, ::-1], along)
+    rising, scores, kind = _rising(np.ascontiguousarray(along))
+    places = _places(along, weights, rising)
+    mixed = (rising, scores, kind, weights, nodes.probability, _REACH, places)
+    total = float(weights.sum())
 
     def quantiles(probability: Array) -> Array:
-        return np.asarray(np.interp(_score_of(probability), reached, places), dtype=np.float64)
+        score = _score_of(probability)
+        if probability.size > _FEW or places.size < 2:
+            reached = np.maximum.accumulate(_score_of(mixture_below(*mixed) / total))
+            return np.asarray(np.interp(score, reached, places), dtype=np.float64)
+        return np.array(
+            [_passed(mixed, total, *each) for each in zip(probability.tolist(), score.tolist(), strict=True)]
+        )
 
     low, high = quantiles(np.array([0.5 * (1.0 - confidence), 0.5 * (1.0 + confidence)])).tolist()
     return Belief(value, low, high, quantiles)
@@ -120,39 +137,53 @@ def _logit(probability: Array) -> Array:
     return out
 
 
-def _scores(places: Array, along: Array) -> Array:
-    """The score of P(function <= place) along one measurement, from the values at its nodes."""
+def _rising(along: Array) -> tuple[Array, Array, NDArray[np.int32]]:
+    """Every row in rising order, the scores of P(function <= value) there, and which of them are those of a row: of
+    most rows the scores of the nodes."""
     nodes = _levels(_NODES)
-    score = nodes.score
-    if not (along[1:] >= along[:-1]).all():  # it rises and falls
-        order = np.argsort(along, kind="stable")
-        along, weight = along[order], nodes.weight[order]
+    kind = np.zeros(len(along), np.int32)
+    rises = along[:, 1:] >= along[:, :-1]
+    if rises.all():
+        return along, nodes.score[np.newaxis], kind
+    along, scores = along.copy(), [nodes.score]
+    for row in np.flatnonzero(~rises.all(axis=1)).tolist():
+        order = np.argsort(along[row], kind="stable")
+        along[row], weight = along[row, order], nodes.weight[order]
         below = np.cumsum(weight)
-        score = _score_of((below - 0.5 * weight) / below[-1])
-    return np.asarray(np.interp(places, along, score, left=-_REACH, right=_REACH), dtype=np.float64)
+        kind[row] = len(scores)
+        scores.append(_score_of((below - 0.5 * weight) / below[-1]))
+    return along, np.stack(scores), kind
+
+
+def _passed(mixed: _Mixed, total: float, probability: float, score: float) -> float:
+    """One quantile, without a table of all places."""
+    low, *below = mixture_passed(*mixed, probability * total)
+    first, last = _score_of(np.array(below) / total).tolist()
+    return float(np.interp(score, (first, max(first, last)), mixed[-1][low : low + 2]))
 
 
 def _matters_most(function: Callable[[tuple[Array, ...]], Array], every: Sequence[Array]) -> tuple[int, int]:
-    """Which measurement moves the function most, the others being in the middle of what is believed; and how far
-    apart the nodes of the others may be."""
+    """Which measurement moves the function most, with the others in the middle of their beliefs; and how far apart the
+    nodes of the others may be.
+    """
     middle = _NODES // 2
     held = [each[middle : middle + 1] for each in every]
 
     def along(i: int, own: Array) -> Array:
         return np.asarray(function((*held[:i], own, *held[i + 1 :])), dtype=np.float64)
 
-    moved = [float(np.ptp(along(i, each[[middle - 24, middle + 24]]))) for i, each in enumerate(every)]
+    moved = [float(np.ptp(along(i, each[middle - 24 : middle + 25 : 48]))) for i, each in enumerate(every)]
     most = int(np.argmax(moved))
     central = slice(middle - 60, middle + 61, _APART)
-    steps = [0.0]
-    for end in (middle - 48, middle, middle + 48):
-        held[most] = every[most][end : end + 1]
-        steps += [float(np.abs(np.diff(along(i, each[central]))).max()) for i, each in enumerate(every) if i != most]
-    return most, _APART if max(steps) <= 0.25 * moved[most] else 1
+    held[most] = every[most][middle - 48 : middle + 49 : 48, np.newaxis]
+    steps = [float(np.abs(np.diff(along(i, each[central]))).max()) for i, each in enumerate(every) if i != most]
+    return most, _APART if max(steps, default=0.0) <= 0.25 * moved[most] else 1
 
 
-def _places(along: Array, weights: Array) -> Array:
-    """Values to tabulate at: evenly spread in what is believed of them, and evenly between all but the farthest."""
+def _places(along: Array, weights: Array, rising: Array) -> Array:
+    """Values to tabulate at: evenly spread in what is believed of them, and evenly between all but the farthest.
+
+    `rising` has the same rows, each in order."""
     rows, columns = max(1, len(along) // 30), _NODES // 30
     some = along[::rows, ::columns].ravel()
     weight = np.multiply.outer(weights[::rows], _levels(_NODES).weight[::columns]).ravel()
@@ -161,7 +192,7 @@ def _places(along: Array, weights: Array) -> Array:
     believed = np.interp(_levels(_PLACES).probability, (below - 0.5 * weight[order]) / below[-1], some[order])
     far = _PLACES // 4  # 3.3 deviations
     even = np.linspace(believed[far], believed[-1 - far], _PLACES)
-    return np.unique(np.concatenate([believed, even, [along.min(), along.max()]]))
+    return np.unique(np.concatenate([believed, even, [rising[:, 0].min(), rising[:, -1].max()]]))
 
 
 def moment_of(norm: Belief, p: float, spread: float, noise: float) -> Belief:

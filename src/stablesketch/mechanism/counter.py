@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Self
 
@@ -18,6 +19,7 @@ from ..plan.in_words import amount
 from ..plan.plan import Plan
 from ..plan.ways_out import a_larger_error
 from ..privacy import Privacy, discrete_laplace
+from ..published import NoisyTotal
 from ..sketch.columns import value_column
 from ..sketch.workers import checked_threads
 from ..statistic import Moment, Statistic, Total
@@ -37,7 +39,7 @@ _BYTES = 64
 
 
 class TotalState(CountingState):
-    """How many pairs there are, and the sum of their values."""
+    """The number of pairs, and the sum of their values."""
 
     def __init__(self, plan: Plan, secret: Secret | None, pairs: int = 0, total: int = 0) -> None:
         super().__init__(plan, secret)
@@ -85,16 +87,17 @@ class TotalState(CountingState):
         check_noise(total_scale(self._plan.privacy), Fraction(1))
 
     def measure(self, confidence: float) -> Belief:
-        """N plus noise of scale D/ε, D being by how much neighbours can differ in N: ε-DP."""
+        """N plus noise of scale D/ε, where D is how much neighbours can differ in N: ε-DP."""
         plan = self._plan
         found = noisy(
             self._total, total_scale(plan.privacy), Fraction(1), confidence, noise_of(self.secret, plan.statistic)
         )
-        return found.within(*plan.range(self._pairs))
+        total = NoisyTotal(found.value, float(total_scale(plan.privacy)))
+        return replace(found, total=total).within(*plan.range(self._pairs))
 
 
 class Counter(ExactNumber):
-    """Of the total, whatever is asked for, and of F_1 unless its entries are to be bare."""
+    """Measures the total under any name, and F_1 unless its entries are to be bare."""
 
     state = TotalState
     counter = True
@@ -144,17 +147,17 @@ class Counter(ExactNumber):
 
 
 def total_distance(privacy: Privacy) -> int:
-    """By how much neighbours can differ in N: c pairs of up to M are added, or of c pairs each changes from 1 to M."""
+    """How much neighbours can differ in N: c pairs of up to M are added, or each of c pairs changes from 1 to M."""
     return max(privacy.pairs_per_person * (privacy.max_value - (privacy.relation == "replace")), 1)
 
 
 def total_scale(privacy: Privacy) -> Fraction:
-    """Of the noise: D/ε, so that it is ε-private."""
+    """The scale of the noise: D/ε, so that it is ε-private."""
     return Fraction(total_distance(privacy)) / Fraction(privacy.epsilon)
 
 
 def _sum(values: NDArray[np.int64]) -> int:
-    """Exactly: in halves, so that 64 bits suffice."""
+    """The exact sum: in halves, so that 64 bits suffice."""
     return (int(np.sum(values >> 32)) << 32) + int(np.sum(values & 0xFFFFFFFF))
 
 

@@ -1,4 +1,4 @@
-"""Statistics computed from others: what they cost together, and what is said of them.
+"""Statistics computed from others: their cost together, and their description.
 
 Errors of independent measurements, each grown by its factor, add up in squares, to first order.
 """
@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from ..errors import BlobError
 from ..plan.asked import Asked, MechanismName
+from ..plan.drowned import drowned
 from ..plan.in_words import NOTHING_USEFUL, amount, both_errors, shown_error, stored
 from ..plan.mechanism import Mechanism, Row, charge_of, mechanism_of, needs_promise
 from ..plan.plan import Plan
@@ -38,7 +39,7 @@ class FromSketches(Mechanism):
         return derived_plan(asked)
 
     def check(self, plan: Plan) -> None:
-        """What it needs is measured, protects the same, and claims no less."""
+        """Checks that everything it needs is measured, protects the same, and claims no less."""
         if not plan.parts:
             raise BlobError(f"a plan of {plan.statistic} is inconsistent: invalid plan. Make it again with ss.plan.")
         if tuple(part.statistic for part in plan.parts) != plan.statistic.needs(plan.privacy):
@@ -77,7 +78,7 @@ class FromSketches(Mechanism):
         return plan.statistic.combined(noise, plan.privacy)
 
     def noise_decides_below(self, plan: Plan) -> float:
-        """That on the number of keys is left out, and told beside it: many pairs may be of few keys."""
+        """The noise on the number of keys is left out, and mentioned beside it: many pairs may have few keys."""
         return super().noise_decides_below(replace(plan, parts=tuple(part for part in plan.parts if not _counts(part))))
 
     def worst_error(self, plan: Plan) -> float:
@@ -85,6 +86,13 @@ class FromSketches(Mechanism):
         if worst == [part.error for part in plan.parts]:
             return plan.error
         return combined(plan.statistic, plan.parts, worst)
+
+    def error_in_words(self, plan: Plan) -> str:
+        """Of a number of keys alone, the noise is told as it is."""
+        return self._drowned(plan) or super().error_in_words(plan)
+
+    def _drowned(self, plan: Plan) -> str:
+        return "" if _counts_alone(plan) else drowned(plan, self)
 
     def error_beside_noise(self, plan: Plan) -> str:
         if _counts_alone(plan):
@@ -101,7 +109,7 @@ class FromSketches(Mechanism):
         sketches = sum(part.size > 0 for part in plan.parts)
         size = f"{plan.size:,} entries in all, " if sketches > 1 else ""
         rows = [*_rows_of_parts(plan), ("size", f"{size}about {stored(plan.bytes)} stored")]
-        if self.includes_noise(plan) or _counts_alone(plan):
+        if self.includes_noise(plan) or _counts_alone(plan) or self._drowned(plan):
             rows += [("error", self.error_in_words(plan))]
         else:
             rows += [("error", both_errors(plan)), ("noise", self._noise_on_top(plan))]
@@ -125,7 +133,7 @@ class FromExact(FromSketches, ExactMechanism):
 
 
 class FromBare(FromSketches):
-    """Computed from bare entries, unless it takes keys alone, of which there are none."""
+    """Computed from bare entries, unless it needs only keys, which have no bare mechanism."""
 
     name = "bare"
 
@@ -152,7 +160,7 @@ class FromBare(FromSketches):
         return f"{percent(error)} at {statistic} = {plan.expected:,.6g}"
 
     def shared_by_neighbours(self, plan: Plan) -> tuple[int, int]:
-        """Those of its first moment, if it has one."""
+        """The pairs shared by neighbours of its first moment, if it has one."""
         moments = [part for part in plan.parts if isinstance(part.statistic, Moment)]
         if not moments:
             return super().shared_by_neighbours(plan)
@@ -181,7 +189,7 @@ def _on_keys(plan: Plan) -> str:
 
 
 def _worst(plan: Plan) -> str:
-    """Whose F_p is the least among streams of so many pairs: the number of pairs is for the worst of them."""
+    """Words for the streams of this many pairs whose F_p is least: the number of pairs is for the worst."""
     orders = [part.statistic.p for part in plan.parts if isinstance(part.statistic, Moment)]
     if plan.privacy.unit == "key" or not orders:
         return ""  # every key comes once; and the noise of entropy does not depend on the keys

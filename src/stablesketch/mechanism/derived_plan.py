@@ -1,4 +1,4 @@
-"""Plans of statistics that are computed from others: who measures what, and how ε and δ are shared out.
+"""Plans of statistics that are computed from others: what is measured, and how ε and δ are divided.
 
 Every part is planned for a share of ε and δ. To begin with the shares add up to ε and δ, which is private by basic
 composition. Their privacy loss distributions composed (privacy/charge.py) may come to less than ε; then all shares
@@ -26,7 +26,7 @@ from ..privacy import Privacy
 from ..privacy.charge import Charge
 from ..privacy.together import composed
 from ..statistic import Shannon, Statistic, Total
-from ..wording import arg
+from ..wording import arg, subject
 
 _TOTAL_SHARE = {True: 0.5, False: 0.1}  # of ε, whether values vary
 _TRIALS = 8
@@ -61,7 +61,7 @@ def derived_plan(asked: Asked) -> Plan:
         delta = 0.0
     epsilon = composed_epsilon(parts, privacy.relation, delta) if several else parts[0].epsilon
     if epsilon > privacy.epsilon:
-        raise PlanInfeasible("the shares come to more than what was asked; this is a bug, please report the call.")
+        raise PlanInfeasible("the shares add up to more than was asked for; this is a bug, please report the call.")
     return Plan(
         asked,
         asked.mechanism,
@@ -81,12 +81,12 @@ def derived_plan(asked: Asked) -> Plan:
 
 
 def _decided(part: Plan) -> Plan:
-    """A measurement is asked for what it has: by itself it is planned like that again."""
+    """The question of a measurement with its own numbers: by itself it is planned like that again."""
     return replace(part, asked=replace(part.asked.like(part), measurement=Measurement()))
 
 
 def _shares(needs: Sequence[Statistic], privacy: Privacy) -> list[float]:
-    """Of ε: they add up to 1, or a little less, so that rounding cannot lead above it."""
+    """The shares of ε: they add up to 1, or a little less, so that rounding cannot lead above it."""
     if len(needs) == 1:
         return [1.0]
     total = _TOTAL_SHARE[privacy.max_value > 1] if any(isinstance(each, Total) for each in needs) else 0.0
@@ -98,7 +98,7 @@ def _shares(needs: Sequence[Statistic], privacy: Privacy) -> list[float]:
 def _first_parts(
     statistic: Statistic, needs: Sequence[Statistic], shares: Sequence[float], privacy: Privacy, asked: Asked,
 ) -> list[Plan]:  # fmt: skip
-    """Every part for its share: by its size, by its part of the memory, or by the error that it may have."""
+    """Plans every part for its share: by its size, its part of the memory, or the error it may have."""
     count = sum(not isinstance(each, Total) for each in needs)
     room = 1.0
     one_per_key = None if asked.each_per_key else asked.one_per_key
@@ -137,7 +137,7 @@ def _first_parts(
         try:
             parts[i] = planned(want)
         except (PlanInfeasible, ArgumentError) as error:
-            # What a part says of its own error, or of its share of ε, is no advice to who asks for the whole.
+            # A part's advice about its own error, or its share of ε, does not help the caller, who asks for the whole.
             if asked.error is not None and (isinstance(error, PlanInfeasible) or error.argument == "error"):
                 raise _out_of_reach(statistic, privacy, asked, f"{each} alone errs by more") from None
             if own is privacy or not isinstance(error, PlanInfeasible):
@@ -155,12 +155,12 @@ def _out_of_reach(statistic: Statistic, privacy: Privacy, asked: Asked, why: str
     return PlanInfeasible(
         f"the error of {statistic} cannot be {asked.error:g} with ε = {privacy.epsilon:g}"
         f", δ = {privacy.delta:g}: {why}. Leave out {arg('error')} for the usual "
-        "size, or pass a larger error, a larger ε, or a smaller max_value."
+        f"size, or pass a larger error, a larger ε, or a smaller {subject('max_value')}."
     )
 
 
 def _usual_size(part: Statistic, statistic: Statistic, privacy: Privacy) -> int:
-    """What the usual error takes in a stream so long that nothing it holds can be seen.
+    """The size for the usual error in a stream so long that noise does not matter.
 
     Where finite precision leaves no room for that many entries, as many as it leaves room for, nearly.
     """
@@ -183,7 +183,7 @@ def _own(privacy: Privacy, share: float, count: int, factor: float = 1.0) -> Pri
 
 
 def _raised(parts: list[Plan], shares: Sequence[float], privacy: Privacy) -> list[Plan]:
-    """The same sizes with larger shares of ε, as near to (ε, δ) as a few trials come, and never beyond.
+    """The parts, of the same sizes, with larger shares of ε, as near to (ε, δ) as a few trials come, and never beyond.
 
     What is reached rises with the factor of all shares, so that it is bracketed: by the largest factor known to stay
     within ε and the least known to pass it.
@@ -220,7 +220,7 @@ def _next_factor(good: tuple[float, float], bad: tuple[float, float], epsilon: f
 
 
 def _with_shares(parts: Sequence[Plan], shares: Sequence[float], privacy: Privacy, factor: float) -> list[Plan] | None:
-    """The parts, of the same sizes, planned for shares so many times as large; None if one has no plan for that."""
+    """The parts, of the same sizes, planned for shares this many times as large; None if one has no plan for that."""
     count = sum(not isinstance(part.statistic, Total) for part in parts)
     try:
         return [
@@ -239,7 +239,7 @@ def _with_shares(parts: Sequence[Plan], shares: Sequence[float], privacy: Privac
 
 
 def combined(statistic: Statistic, parts: Sequence[Plan], errors: Iterable[float], *, exact: bool = False) -> float:
-    """What a statistic errs by whose parts err by so much; `exact`: as if every part were exact.
+    """The error of a statistic whose parts have these errors; `exact`: as if every part were exact.
 
     To first order: errors of independent parts, each grown by its factor, add up in squares. A part whose F_p nothing
     is known of counts as if that were equal to its floor Λ; N is then at least as much, because no value is below 1.
@@ -249,7 +249,9 @@ def combined(statistic: Statistic, parts: Sequence[Plan], errors: Iterable[float
 
 
 def _unit(part: Plan, parts: Sequence[Plan], *, exact: bool) -> float:
-    """What makes the error of a part relative, if it should be and is not; a sketch errs by the floor and F_p both."""
+    """The divisor that makes the error of a part relative, if it should be and is not; a sketch errs by the floor and
+    F_p both.
+    """
     if part.relative or not part.statistic.relative:
         return 1.0
     if any(each.noise for each in parts):
@@ -259,7 +261,7 @@ def _unit(part: Plan, parts: Sequence[Plan], *, exact: bool) -> float:
 
 
 def _expected(statistic: Statistic, parts: Sequence[Plan], privacy: Privacy) -> float:
-    """The value at which the error is predicted; 0 where nothing is known, or where there are several."""
+    """The value at which the error is predicted; 0 if nothing is known, or if there are several."""
     if statistic.several or not all(part.expected for part in parts):
         return 0.0
     found = {part.statistic: np.float64(part.expected) for part in parts}
@@ -283,7 +285,7 @@ def composed_epsilon(parts: Sequence[Plan], relation: str, delta: float) -> floa
 
 
 def together(parts: Sequence[Plan], epsilon: float, delta: float) -> Charge:
-    """All parts side by side; one that is several itself, as exact entropy is, adds each of them."""
+    """The charge of all parts side by side; a part that is several itself, like exact entropy, adds each of them."""
     charges = [charge_of(part) for part in parts]
     each = tuple(one for charge in charges for one in charge.parts or (charge,))
     return Charge("all", epsilon=epsilon, delta=delta, parts=each)

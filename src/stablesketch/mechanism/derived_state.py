@@ -1,4 +1,4 @@
-"""Statistics computed from others: the states of all side by side, released together, one value computed."""
+"""Statistics computed from others: the states of all parts side by side, released together, and one value computed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class DerivedState(State):
     """One state for every part of the plan, all under one secret.
 
     Parts use the secret for different purposes (order of the moment, entropy, registers), so that what they draw is
-    independent. They see the same pairs, and the first of them refuses what is no pair before any has counted it.
+    independent. They see the same pairs, and the first of them refuses invalid pairs before any has counted them.
     """
 
     def __init__(self, plan: Plan, secret: Secret | None, states: Sequence[MeasuringState] | None = None) -> None:
@@ -73,7 +73,7 @@ class DerivedState(State):
         held = Secret.generate() if secret is None else secret
         states = [_state_of(part).from_bytes(part, own, held) for part, own in zip(plan.parts, blobs, strict=True)]
         if len({state.pairs for state in states}) > 1:
-            raise BlobError("a collector whose parts have counted different streams.")
+            raise BlobError("the parts of a collector have counted different streams: corrupt data.")
         return cls(plan, held, states)
 
     @classmethod
@@ -93,11 +93,13 @@ class DerivedState(State):
         measured = (state.measure(confidence) for state in self._states)
         found = dict(zip((part.statistic for part in plan.parts), measured, strict=True))
 
+        total = next((each.total for each in found.values() if each.total is not None), None)
+
         def shown(each: Statistic, found: Mapping[Statistic, Belief], confidence: float) -> tuple[float, float, float]:
             return _computed(each, {part: found[part] for part in each.needs(plan.privacy)}, known, public, confidence)
 
         if not statistic.several:
-            return make_release(plan, *shown(statistic, found, confidence), terms, pairs)
+            return make_release(plan, *shown(statistic, found, confidence), terms, pairs, total=total)
         each_of = each_confidence(confidence, len(statistic.points))
         wider = {part: measured.at(each_of) for part, measured in found.items()}
         points = profile_points(
@@ -106,7 +108,7 @@ class DerivedState(State):
             [shown(each, wider, each_of) for each in statistic.points],
         )
         first = points[0]
-        return make_release(plan, first.value, first.low, first.high, terms, pairs, points)
+        return make_release(plan, first.value, first.low, first.high, terms, pairs, points, total=total)
 
 
 def _state_of(part: Plan) -> type[MeasuringState]:
@@ -118,7 +120,7 @@ def _state_of(part: Plan) -> type[MeasuringState]:
 def _computed(
     statistic: Statistic, found: Mapping[Statistic, Belief], known: Known, pairs: int, confidence: float
 ) -> tuple[float, float, float]:
-    """(value, low, high) of a statistic at what was measured, within the range it can have where so much is known.
+    """(value, low, high) of a statistic from its measurements, within its range given what is known.
 
     From one measurement the limits are those of the measurement, put through the function, which is monotone. Several
     are independent: `belief`.

@@ -1,4 +1,4 @@
-"""What entropy with noise has in common, from a sketch or from exact totals: privacy/noisy_entropy.py."""
+"""The common part of entropy with noise, from a sketch or from exact totals: privacy/noisy_entropy.py."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Entropy(Mechanism):
         return plan.noise if self.includes_noise(plan) else 0.0
 
     def includes_noise(self, plan: Plan) -> bool:
-        """A length is expected."""
+        """True if a length is expected."""
         return max(plan.privacy.pairs, plan.privacy.total) > 0
 
     def measured(self, plan: Plan) -> str:
@@ -40,12 +40,12 @@ def entropy_noise(plan: Plan) -> EntropyNoise:
 
 @lru_cache(maxsize=64)
 def noise_for(privacy: Privacy, size: int, buckets: int) -> EntropyNoise:
-    """One for all groups of a table: z takes a while."""
+    """The noise, computed once for all groups of a table: z takes a while."""
     return EntropyNoise(privacy, size, privacy.copies, buckets=buckets)
 
 
 def exact_entropy_deviation(privacy: Privacy) -> float:
-    """Of the released H at the least N there can be, to first order, where H is as far from β as it can be."""
+    """The deviation of the released H at the least possible N, to first order, where H is farthest from β."""
     return noise_for(privacy, 0, 1).deviation(least_total(privacy))
 
 

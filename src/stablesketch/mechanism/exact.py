@@ -1,4 +1,4 @@
-"""What exact mechanisms have in common: discrete Laplace noise on a number that is known exactly."""
+"""The common part of exact mechanisms: discrete Laplace noise on a number that is known exactly."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ..wording import arg
 
 
 class ExactMechanism(Mechanism):
-    """Noise is all that it errs by."""
+    """A mechanism whose only error is its noise."""
 
     name = "exact"
     exact = True
     fewest, largest = 0, 0
 
     def memory(self) -> str:
-        """What is held while it runs."""
+        """What is held in memory while it runs, in words."""
         return "every key of the stream, as a keyed fingerprint"
 
     def error_beside_noise(self, plan: Plan) -> str:
@@ -46,7 +46,7 @@ class ExactNumber(ExactMechanism):
 
     @abstractmethod
     def distance(self, plan: Plan) -> int:
-        """D: by how many units of its grid neighbours can differ, in all groups of a table together."""
+        """D: the number of grid units by which neighbours can differ, in all groups of a table together."""
 
     def noise_scale(self, plan: Plan) -> float:
         return self.distance(plan) * plan.step / plan.privacy.epsilon
@@ -67,20 +67,20 @@ def noise_plan(asked: Asked, deviation: float, expected: float, *, step: float =
     """`deviation` is that of the noise; the error is relative to `expected`, absolute where that is 0.
 
     Raises:
-        PlanInfeasible: an error is asked for that the noise does not leave.
+        PlanInfeasible: the noise alone exceeds the error that was asked for.
     """
     error = deviation / expected if expected > 0.0 else deviation
     aim = None if asked.free_error else asked.error
     if aim is not None and asked.statistic.relative and not expected:
         raise PlanInfeasible(
             f"the noise of the exact mechanism is ± {error:.3g} whatever {asked.statistic} "
-            f"is, so no relative error can be aimed at. Leave out {arg('error')}, or pass "
+            f"is, so a relative error cannot be planned. Leave out {arg('error')}, or pass "
             f"{arg('expected')}, the {asked.statistic} you expect."
         )
     if aim is not None and error > aim:
         raise PlanInfeasible(
             f"the exact mechanism has an error of {error:.3g} at {asked.statistic} = "
-            f"{expected:,.6g}; {aim:g} is asked. {a_larger_error(error)}, or a larger ε, "
+            f"{expected:,.6g}; {aim:g} was asked for. {a_larger_error(error)}, or a larger ε, "
             f"or {arg('expected')} if the value is known to be larger."
         )
     epsilon = asked.privacy.epsilon

@@ -21,7 +21,7 @@ from .measured_entropy import measured_entropy
 
 
 class ExactEntropyState(HistogramState):
-    """Totals by fingerprint; what is released of them, and why it is private: privacy/noisy_entropy.py."""
+    """Totals by fingerprint. What is released, and why it is private: privacy/noisy_entropy.py."""
 
     def measure(self, confidence: float) -> Belief:
         """H = β + (N (H - β) with noise)/(N with noise), N exactly where it is public."""
@@ -49,7 +49,7 @@ class ExactEntropy(Entropy, ExactMechanism):
             promised = f"among {privacy.pairs:,} pairs" if privacy.pairs else "in a stream of which nothing is promised"
             raise PlanInfeasible(
                 f"the exact mechanism has an error of {error:.3g} nats {promised}, and "
-                f"{asked.error:g} is asked. Leave out {arg('error')}, which changes nothing "
+                f"{asked.error:g} was asked for. Leave out {arg('error')}, which changes nothing "
                 f"here, or promise more pairs ({arg('pairs')})."
             )
         noise = noise_for(privacy, 0, 1)

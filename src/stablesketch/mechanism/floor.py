@@ -17,7 +17,7 @@ from ..law import StableLaw
 from ..privacy import Privacy, PrivacyCurve
 from ..privacy.neighbours import MOST_FLOOR, log_sensitivity
 from ..search import least_between
-from ..wording import arg
+from ..wording import arg, subject
 
 _NORMAL = NormalDist()
 
@@ -80,7 +80,7 @@ def floor_for(p: float, privacy: Privacy, log_rho: float, *, within: float = 1e-
         raise PlanInfeasible(
             f"a person can change F_{p:g} by {change:.3g}, and no floor hides that at ε = "
             f"{privacy.epsilon:g}, δ = {privacy.delta:g}. Pass {arg('mechanism', 'exact')}"
-            ", or a larger ε, or a smaller max_value or pairs_per_person."
+            f", or a larger ε, or a smaller {subject('max_value')} or {subject('pairs_per_person')}."
         )
 
     def enough(floor: float) -> bool:

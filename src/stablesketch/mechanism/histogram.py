@@ -1,6 +1,6 @@
 """Every key's total in memory: what exact mechanisms hold.
 
-Keys are held as fingerprints under the secret, so the state is no list of keys; but with the secret it is a
+Keys are held as fingerprints under the secret, so the state is not a list of keys; but with the secret it is a
 histogram of people's keys at rest, which is what the sketch avoids.
 """
 
@@ -82,15 +82,15 @@ class HistogramState(CountingState):
         check_noise(self._scale(), Fraction(self._plan.step))
         if self._plan.privacy.unit == "key" and len(self._totals) != self._pairs:
             raise NegativeTotal(
-                f"some key came more than once, and with {arg('unit', 'key')} every key has one "
-                "pair: its whole total. Add the pairs of each key up before they are counted."
+                f"a key came more than once, and with {arg('unit', 'key')} every key has one "
+                "pair, its whole total. Add up the pairs of each key first."
             )
         if any(total < 0 for total in self._totals.values()):
-            raise NegativeTotal("some key was deleted more often than it was there. Send the updates it is missing.")
+            raise NegativeTotal("a key was deleted more often than it was updated. Send the missing updates.")
 
     @abstractmethod
     def _scale(self) -> Fraction:
-        """Of the noise, in units of the grid."""
+        """The scale of the noise, in units of the grid."""
 
     @classmethod
     def merged(cls, plan: Plan, states: Sequence[bytes]) -> bytes:
@@ -118,14 +118,14 @@ def _decode(blob: bytes) -> tuple[bytes, int, dict[int, int]]:
     fingerprint, count = reader.unpack(_HEADER)
     pairs = reader.integer()
     if not counts_are_possible(pairs):
-        raise BlobError("a collector of more pairs than any stream can have.")
+        raise BlobError("impossible number of pairs in a collector: corrupt data.")
     totals: dict[int, int] = {}
     last = -1
     for _ in range(count):
         (key,) = reader.unpack(_KEY)
         total = reader.integer()
         if key <= last or not total or not counts_are_possible(0, total):
-            raise BlobError("a collector whose state is not in canonical form.")
+            raise BlobError("invalid state of a collector (not in canonical form): corrupt data.")
         totals[key] = total
         last = key
     reader.end()

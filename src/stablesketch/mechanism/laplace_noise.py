@@ -13,6 +13,7 @@ from ..privacy import discrete_laplace
 from ..privacy.keyed_integers import KeyedIntegers
 from ..secret import Secret
 from ..statistic import Statistic, exact_name
+from ..wording import subject
 from .belief import Belief
 
 _MOST_NOISE = 10**250  # a sample is hardly ever more than 700 times its scale: floats end at 10^308
@@ -22,8 +23,8 @@ def check_noise(scale: Fraction, step: Fraction) -> None:
     """Refuses noise that no float can hold, before the release is paid."""
     if scale * step > _MOST_NOISE:
         raise PlanInfeasible(
-            "the noise of this plan is larger than any number that can be published. Plan with a larger ε, or bound "
-            "max_value or pairs_per_person lower."
+            "the noise of this plan is larger than any number that can be published. Plan with a larger ε, or a "
+            f"smaller {subject('max_value')} or {subject('pairs_per_person')}."
         )
 
 

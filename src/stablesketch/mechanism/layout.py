@@ -1,4 +1,4 @@
-"""How entries are laid out: all for every key, or in buckets of which each key has one.
+"""The layout of entries: all for every key, or in buckets of which each key has one.
 
 A key touches the g entries of its bucket, of g B in all. With ξ of g entries, of relative variance v, the sum of the
 estimates of all buckets has
@@ -43,7 +43,7 @@ class Layout:
 
     @property
     def size(self) -> int:
-        """All entries."""
+        """The number of entries."""
         return self.per_key * self.buckets
 
     @property
@@ -53,8 +53,9 @@ class Layout:
         return 2.0 ** -math.ceil(0.5 * math.log2(self.buckets))
 
     def changed(self, privacy: Privacy) -> int:
-        """How many estimates one person can change at most: a pair that is added changes one, one that is replaced the
-        bucket that it leaves and the one it comes to. Without buckets it is one in every group of a table."""
+        """The most estimates that one person can change: a pair that is added changes one, a replaced pair the bucket
+        it leaves and the one it enters. Without buckets it is one in every group of a table.
+        """
         if self.buckets == 1:
             return privacy.copies
         moved = 2 if privacy.relation == "replace" else 1
@@ -67,7 +68,9 @@ def _dividing(size: int, usual: int) -> int:
 
 
 def laid_out(size: int, per_key: int | None, usual: int) -> Layout:
-    """So many entries with so many per key, checked; by default all of them, or `usual` where that is too many."""
+    """A layout of this many entries with this many per key, checked; by default all of them, or `usual` if that is too
+    many.
+    """
     if per_key is None:
         per_key = size if size <= LARGEST_SIZE else _dividing(size, usual)
     if per_key >= size:

@@ -14,12 +14,14 @@ The noise of ‖N‖ is left out: it moves the deviation of the sketch by a sixt
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from statistics import NormalDist
 
 import numpy as np
 
 from ..arrays import Array
 from ..privacy.noisy_entropy import EntropyNoise, NoisyMass
+from ..published import NoisyTotal
 from ..sketch.estimators.entropy_mean import entropy_mean_law
 from .belief import Belief, belief
 from .laplace_noise import laplace_belief
@@ -32,8 +34,9 @@ def measured_entropy(found: NoisyMass, noise: EntropyNoise, confidence: float) -
     streams.
     """
     most = math.log(max(found.bound, 1))
+    total = None if found.total is None else NoisyTotal(float(found.total), float(noise.total_scale))
     if found.mass is None:
-        return Belief(0.5 * most, 0.0, most, lambda probability: most * np.asarray(probability))
+        return Belief(0.5 * most, 0.0, most, lambda probability: most * np.asarray(probability), total)
     centre, step = float(found.centre), float(found.step)
     # Beside a sketch the rounding is nothing; beside little noise alone it is not.
     mass = laplace_belief(found.nats, float(noise.mass_scale) * step, 0.0 if noise.size else 0.5 * step)
@@ -42,11 +45,11 @@ def measured_entropy(found: NoisyMass, noise: EntropyNoise, confidence: float) -
         """As far as it is believed that there is nothing, it has no entropy."""
         return np.where(at[1] < 0.5, 0.0, centre + at[0] / np.maximum(at[1], 1.0))
 
-    if found.total is None:
+    if total is None:
         n = float(found.bound)
         whole = Belief(mass.value / n, 0.0, 0.0, lambda probability: mass.quantiles(probability) / n)
     else:
-        whole = belief(entropy, (mass, laplace_belief(float(found.total), float(noise.total_scale))), confidence)
+        whole = belief(entropy, (mass, laplace_belief(total.value, total.scale)), confidence)
     one, others = _weights(found, noise)
     if one:
         zeta = Belief(0.0, 0.0, 0.0, entropy_mean_law(noise.entries).quantiles)
@@ -55,7 +58,7 @@ def measured_entropy(found: NoisyMass, noise: EntropyNoise, confidence: float) -
         spread = NormalDist(0.0, others * noise.worst_deviation)
         rest = Belief(0.0, 0.0, 0.0, lambda at: np.array([spread.inv_cdf(each) for each in at.ravel().tolist()]))
         whole = belief(lambda at: at[0] - at[1], (whole, rest), confidence)
-    return whole.at(confidence).within(0.0, most)
+    return replace(whole.at(confidence), total=total).within(0.0, most)
 
 
 def _weights(found: NoisyMass, noise: EntropyNoise) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""What F_p is expected to be, and what the exact mechanism errs by."""
+"""The expected value of F_p, and the error of the exact mechanism."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ class _Power:
         except ArgumentError:
             failures = self.precision(layout, privacy, 0.0, 1.0).failures
             raise PlanInfeasible(
-                f"δ = {privacy.delta:g} is below what computing may fail with. Pass "
+                f"δ = {privacy.delta:g} is below the probability that computing fails. Pass "
                 f"{arg('delta', float(f'{_ENOUGH * failures:.1g}'))}, or {arg('mechanism', 'exact')}, which has "
                 "δ = 0."
             ) from None
@@ -186,7 +186,7 @@ def noise_of_plan(p: float, layout: Layout, privacy: Privacy, expected: float) -
     precision = measure.precision(layout, privacy, grid, measure.cap(layout, privacy, expected))
     if precision.failures > 0.5 * privacy.delta:
         raise PlanInfeasible(
-            f"numbers as large as {expected:,.3g} fail to be computed more often than δ = "
+            f"computing numbers as large as {expected:,.3g} fails more often than δ = "
             f"{privacy.delta:g} allows. Pass {arg('delta', float(f'{4.0 * precision.failures:.2g}'))} or "
             f"more, or a smaller {arg('expected')}."
         )

@@ -80,7 +80,7 @@ def _entry_bytes(asked: Asked, buckets: int) -> float:
 
 
 def _for_error(asked: Asked, error: float) -> Plan:
-    """The fewest entries a key, and in all, with at most this error: of the sketch alone, or noise included where a
+    """The fewest entries per key, and in all, with at most this error: of the sketch alone, or noise included where a
     value is expected."""
     measure = measure_of(asked.statistic.p)
     fewest = max(measure.size_for(error), _FEWEST)
@@ -158,7 +158,7 @@ def _out_of_reach(asked: Asked, best: Plan) -> PlanInfeasible:
     larger = f", or a larger ε, or a larger {arg('expected')}" if at else ""
     more = f", or more {arg('entries_per_key')}" if asked.one_per_key is not None else ""
     return PlanInfeasible(
-        f"no sketch of up to {best.size:,} entries, {best.entries_per_key:,} a key, has "
+        f"no sketch of up to {best.size:,} entries, {best.entries_per_key:,} per key, has "
         f"an error of {asked.error:g}{at}: the best is {best.error:.3g}. "
         f"{a_larger_error(best.error)}{more}, or leave out {arg('error')} and pass "
         f"{arg('mechanism', 'exact')}{larger}."

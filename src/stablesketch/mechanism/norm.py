@@ -16,7 +16,7 @@ from ..sketch.estimators.noisy_interval import noisy_norm_law
 from ..sketch.estimators.norm import norm_law, norms
 from ..statistic import Moment, Statistic
 from .belief import Belief, moment_of
-from .laplace import norm_in_words
+from .exact_moment import norm_in_words
 from .noisy import NoisySketch, NoisyState, believed
 from .noisy_measure import most_keys_of
 
@@ -43,7 +43,7 @@ class NormState(NoisyState):
         if self.pairs > most:
             raise PlanInfeasible(
                 f"the stream has more than {most:,.0f} pairs, and with {plan.size:,} entries the δ of the plan covers "
-                "no more keys than that. Release parts, which compose, or plan with a larger delta or fewer entries."
+                "no more keys than that. Release parts of it, or plan with a larger delta or fewer entries."
             )
 
     def _estimate(self) -> float:

@@ -73,7 +73,7 @@ class RegistersState(CountingState):
         pairs, registers = _decode(blob, secret)
         if registers.registers != plan.size:
             raise BlobError(
-                f"a collector whose plan has {plan.size} registers and whose state has {registers.registers}."
+                f"the plan of a collector has {plan.size} registers and its state {registers.registers}: corrupt data."
             )
         self = cls(plan, secret, registers)
         self._pairs = pairs
@@ -174,8 +174,8 @@ class Registers(Mechanism):
         phantoms = phantom_number(plan)
         if plan.epsilon < phantoms.epsilon or phantoms.delta(plan.epsilon) > plan.delta * (1.0 + 1e-9):
             raise LedgerError(
-                f"the plan claims ε = {plan.epsilon:.6g} at δ = {plan.delta:.3g}, and its own phantoms do not give "
-                "that. Make the plan again with ss.plan."
+                f"the plan claims ε = {plan.epsilon:.6g} at δ = {plan.delta:.3g}, which its phantoms do not "
+                "support. Make the plan again with ss.plan."
             )
         distance = plan.privacy.pairs_per_person
         return Charge("exact", epsilon=phantoms.epsilon, delta=plan.delta, distance=distance, gap=phantoms.gap)
@@ -221,7 +221,7 @@ def _size_for(asked: Asked, keys: float, phantoms: PhantomNumber) -> int:
         best = least / keys
         raise PlanInfeasible(
             f"{LARGEST_SIZE:,} registers count {keys:,.6g} keys with an error of {best:.3g}"
-            f", and {error:g} is asked. {a_larger_error(best)}, or pass "
+            f", and {error:g} was asked for. {a_larger_error(best)}, or pass "
             f"{arg('mechanism', 'exact')}."
         )
     sizes = range(LARGEST_SIZE)

@@ -63,8 +63,8 @@ class SampledMoment(BareMoment):
         curve = SampledCurve(plan.statistic.p, plan.size, plan.privacy, plan.sampled.sampling, floor)
         if curve.delta(plan.epsilon) + rounding_delta(plan.epsilon, plan.step) > plan.delta * (1.0 + 1e-9):
             raise LedgerError(
-                f"the plan claims ε = {plan.epsilon:.6g} at δ = {plan.delta:.3g}, and its own size, floor and sampling "
-                "do not give that. Make the plan again with ss.plan."
+                f"the plan claims ε = {plan.epsilon:.6g} at δ = {plan.delta:.3g}, which its size, floor and sampling "
+                "do not support. Make the plan again with ss.plan."
             )
         return Charge("other", epsilon=plan.epsilon, delta=plan.delta)
 
@@ -124,7 +124,9 @@ def _sampled_plan(base: Plan, sampling: Sampling, bare_epsilon: float) -> Plan:
     mass = phantoms.mass(p)
     curve = SampledCurve(p, size, privacy, sampling, mass * (1.0 - 1e-12))
     if curve.delta(privacy.epsilon) > curve_delta:
-        raise PlanInfeasible("the floor found does not reach what was asked; this is a bug, please report the call.")
+        raise PlanInfeasible(
+            "the floor found does not give the privacy asked for; this is a bug, please report the call."
+        )
     left, bias = _left(base, sampling.rate)
     # base.error is spread · (1 + Λ/F), so this is the spread alone.
     spread = base.error / (1.0 + base.floor / base.expected) if base.relative else base.error / max(base.floor, 1e-300)

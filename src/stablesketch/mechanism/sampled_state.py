@@ -28,12 +28,15 @@ from ..secret import Secret
 from ..sketch import Sketch
 from ..sketch.columns import value_column
 from ..sketch.workers import checked_threads
+from ..wording import either
 from .bare import BareState
 from .state import SketchState
 
 _HEADER = struct.Struct("<QQQ")  # pairs, total (128 bits)
 _LENGTH = struct.Struct("<Q")
 _BLOCK = 4096
+
+_WITH_THE_SECRET = "Read them with Collector.from_bytes(blob, secret) and merge those"
 
 
 class SampledState(BareState):
@@ -61,11 +64,11 @@ class SampledState(BareState):
         self._pairs, low, high = reader.unpack(_HEADER)
         self._total = low | high << 64
         if not _countable(self._pairs, self._total):
-            raise BlobError("a sampled collector of more pairs than any stream can have.")
+            raise BlobError("impossible number of pairs in a sampled collector: corrupt data.")
         for i, part in enumerate(self._parts):
             read = Sketch.from_bytes(reader.sized(_LENGTH), part.secret)
             if (read.p, read.law, read.size) != (part.p, part.law, part.size):
-                raise BlobError("a sampled collector whose sketches are not those of its plan.")
+                raise BlobError("the sketches of a sampled collector do not match its plan: corrupt data.")
             self._parts[i] = read
         reader.end()
         if self._sampling.per == "pair":
@@ -118,7 +121,7 @@ class SampledState(BareState):
     def merge(self, other: SketchState) -> None:
         assert isinstance(other, SampledState)  # the collectors have the same plan
         if not _countable(self._pairs + other._pairs, self._total + other._total):
-            raise MergeError("both together have more pairs than any stream can have, so one of them is corrupt.")
+            raise MergeError("both together have an impossible number of pairs: one of them is corrupt.")
         for mine, theirs in zip(self._parts, other._parts, strict=True):
             mine.merge(theirs)
         self._pairs += other._pairs
@@ -132,8 +135,8 @@ class SampledState(BareState):
     @classmethod
     def merged(cls, plan: Plan, states: Sequence[bytes]) -> bytes:
         raise MergeError(
-            "sketches of a plan with sampling are merged with the secret alone. Use Collector.from_bytes(blob, secret) "
-            "and merge; or release them together: stablesketch release a.ssk b.ssk --secret s.key."
+            "sketches of a plan with sampling can be merged only with the secret. "
+            f"{either(_WITH_THE_SECRET, 'Release them together: stablesketch release a.ssk b.ssk --secret s.key')}."
         )
 
     def _sketches(self) -> list[Sketch]:

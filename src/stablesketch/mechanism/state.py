@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BlobError, MergeError, NegativeTotal, SecretMismatch
-from ..published import Point, Release, Terms
+from ..published import NoisyTotal, Point, Release, Terms
 from ..secret import Secret
 from ..sketch import Sketch
 from ..sketch.columns import Fingerprinter
@@ -91,7 +92,7 @@ class MeasuringState(State):
 
     def release(self, terms: Terms) -> Release:
         found = self.measure(terms.confidence)
-        return make_release(self._plan, found.value, found.low, found.high, terms, self.pairs)
+        return make_release(self._plan, found.value, found.low, found.high, terms, self.pairs, total=found.total)
 
 
 class CountingState(MeasuringState):
@@ -100,8 +101,11 @@ class CountingState(MeasuringState):
     def __init__(self, plan: Plan, secret: Secret | None) -> None:
         self._plan = plan
         self._secret = Secret.generate() if secret is None else secret
-        self._fingerprinter = Fingerprinter.of(self._secret)
         self._pairs = 0
+
+    @cached_property
+    def _fingerprinter(self) -> Fingerprinter:
+        return Fingerprinter.of(self._secret)
 
     @property
     def pairs(self) -> int:
@@ -145,11 +149,11 @@ class SketchState(MeasuringState):
     def from_bytes(cls, plan: Plan, blob: bytes, secret: Secret | None) -> Self:
         sketch = cls._read(blob, secret)
         wanted = cls._opened(plan, secret)
-        asked, found = (
+        planned, found = (
             f"p = {one.p} and {one.size} {one.law} entries in {one.buckets} buckets" for one in (wanted, sketch)
         )
-        if asked != found:
-            raise BlobError(f"a collector whose plan has {asked}, and whose sketch has {found}.")
+        if planned != found:
+            raise BlobError(f"the plan of a collector has {planned} and its sketch {found}: corrupt data.")
         return cls(plan, secret, sketch)
 
     @property
@@ -192,15 +196,17 @@ def check_promise(plan: Plan, pairs: int, total: int) -> None:
     """Refuses what no stream of values 1 to max_value can be; then some delete undid no update. No key is looked at."""
     if not 0 <= pairs <= total <= pairs * plan.privacy.max_value:
         raise NegativeTotal(
-            "the pairs and the total that are left are not those of any stream with the values of the plan, so "
-            "something was deleted that was not there. Send the updates that are missing; every delete must undo one."
+            "the remaining pairs and total are impossible for the values of the plan, so "
+            "something was deleted that was never updated. Send the missing updates; every delete must undo one."
         )
 
 
 def make_release(
-    plan: Plan, value: float, low: float, high: float, terms: Terms, pairs: int, points: tuple[Point, ...] = ()
-) -> Release:
-    """A release of these numbers, by this plan, on these terms; the number of pairs only where it is public."""
+    plan: Plan, value: float, low: float, high: float, terms: Terms, pairs: int, points: tuple[Point, ...] = (), *,
+    total: NoisyTotal | None = None,
+) -> Release:  # fmt: skip
+    """A release of these numbers, by this plan, on these terms; the number of pairs only where it is public, and the
+    noisy total where the terms ask for it."""
     privacy = plan.privacy
     first = plan.parts[0] if plan.parts else plan
     return Release(
@@ -223,4 +229,5 @@ def make_release(
         points=points,
         person=terms.person,
         unit=privacy.unit,
+        total=total if terms.total else None,
     )

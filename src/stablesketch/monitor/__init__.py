@@ -1,4 +1,4 @@
-"""Private numbers of a stream that does not end, window by window: `Watch` says what to know, `Monitor` runs it."""
+"""Private numbers of a stream that does not end, window by window: a `Watch` is what to release, `Monitor` runs it."""
 
 from .monitor import Monitor
 from .watch import Watch

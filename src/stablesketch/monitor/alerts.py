@@ -1,10 +1,14 @@
-"""Alerts: from released values alone, so they cost nothing; an alert may be published as the releases may.
+"""Alerts, computed from released values alone: they cost nothing, and may be published like the releases.
 
 `below` compares the first statistic of every window with a fixed number. `drop` compares it with the median of up to 60
 windows before: an alert is a value that is K deviations below it. A deviation is the larger of two: the error of the
 release itself, by its interval, and how much values have varied, by 1.4826 times their median distance from the median,
 which is the standard deviation of normal values. So neither noise nor the usual ups and downs are an alert, and a long
 drop alerts until half of the windows before are low too. The first five windows give no alert.
+
+A window that may have no rows (few_rows.py) says nothing of how varied they were. It is not among the windows that
+others are compared with, its alert says that the input may have stopped, and of several in a row only the first alerts
+of a drop.
 """
 
 from __future__ import annotations
@@ -21,12 +25,13 @@ from ..errors import ArgumentError
 from .records import WINDOW
 
 ALERT = "stablesketch-alert/1"
+FEW_ROWS = "few or no rows: the input may have stopped"
 _WINDOWS, _FEWEST = 60, 5
 
 
 @dataclass(frozen=True)
 class Fall:
-    """How far the value of a window is below the median of the windows before; `deviations` of them, below 0 above."""
+    """How far the value of a window is below the median of the windows before, in `deviations`; negative if above."""
 
     median: float
     deviation: float
@@ -34,7 +39,7 @@ class Fall:
 
 
 class Judge:
-    """Looks at the windows in their order, and says which values are an alert, and why."""
+    """Judges the windows in their order: which values are an alert, and why."""
 
     def __init__(self, below: float | None = None, drop: float | None = None) -> None:
         for name, limit in (("alert_below", below), ("alert_drop", drop)):
@@ -44,19 +49,21 @@ class Judge:
             raise ArgumentError("alert_drop", drop, "must be positive", "Pass 3: three deviations below the median")
         self._below, self._drop = below, drop
         self._values: deque[float] = deque(maxlen=_WINDOWS)
+        self._few = False  # whether the last window had few rows
 
     def __call__(self, content: dict[str, Any]) -> tuple[Fall | None, list[dict[str, float | str]]]:
-        """The fall of a window, None for the first ones, and a reason for each alert that it is."""
+        """The fall of a window, None for the first ones, and a reason for each of its alerts."""
         value, error = _first(content)
         reasons: list[dict[str, float | str]] = []
         if self._below is not None and value < self._below:
             reasons.append({"alert": "below", "limit": self._below})
-        fall = self._fall(value, error)
-        if fall is not None and self._drop is not None and fall.deviations > self._drop:
+        fall, few = self._fall(value, error), has_few(content)
+        known, self._few = few and self._few, few
+        if fall is not None and self._drop is not None and fall.deviations > self._drop and not known:
             reasons.append(
                 {"alert": "drop", "median": fall.median, "deviation": fall.deviation, "limit": self._drop}
             )  # fmt: skip
-        if math.isfinite(value):
+        if math.isfinite(value) and not few:
             self._values.append(value)
         return fall, reasons
 
@@ -72,7 +79,7 @@ class Judge:
 
 
 class Alerts:
-    """Takes records as a sink does, and tells `tell` of alerts, as JSON. `before` are records from before a restart.
+    """A sink of records that reports alerts to `tell`, as JSON. `before` are records from before a restart.
 
     After a crash an alert may come a second time, with the same number: that of the record of its window.
     """
@@ -85,21 +92,27 @@ class Alerts:
                 judge(content)
 
     def __call__(self, number: int, text: str) -> None:
-        """A record; a window that is an alert is told of once for each reason."""
+        """Takes a record, and reports each of its alerts once."""
         content = json.loads(text)
         if content["format"] != WINDOW:
             return
         release = content["releases"][0]
         window = {name: content[name] for name in ("start", "end")}
         found = {name: release[name] for name in ("statistic", "value", "low", "high")}
+        few = {"few_rows": True} if has_few(content) else {}
         for reason in self._judge(content)[1]:
-            self._tell(json.dumps({"format": ALERT, "number": number, **window, **found, **reason}))
+            self._tell(json.dumps({"format": ALERT, "number": number, **window, **found, **reason, **few}))
+
+
+def has_few(content: Mapping[str, Any]) -> bool:
+    """Whether a record, or an alert, is of a window that may have no rows."""
+    return content.get("few_rows", False) is True
 
 
 def _first(content: dict[str, Any]) -> tuple[float, float]:
     """The value of a window's first statistic, and its error: half its interval, in deviations of a normal law.
 
-    What is beyond the largest float is null in JSON.
+    Numbers beyond the largest float are null in JSON.
     """
     release = content["releases"][0]
     value, low, high = (math.inf if release[name] is None else release[name] for name in ("value", "low", "high"))
@@ -111,7 +124,8 @@ def _first(content: dict[str, Any]) -> tuple[float, float]:
 def in_words(text: str) -> str:
     """An alert as a line for people."""
     content = json.loads(text)
-    value = f"{content['start']}: {content['statistic']} = {content['value']:,.6g}"
+    few = f"{FEW_ROWS}. " if has_few(content) else ""
+    value = f"{content['start']}: {few}{content['statistic']} = {content['value']:,.6g}"
     if content["alert"] == "below":
         return f"alert: {value} is below {content['limit']:,.6g}"
     low = (content["median"] - content["value"]) / content["deviation"] if content["deviation"] else math.inf

@@ -1,4 +1,4 @@
-"""A block of whole lines on its way from a source to the windows, and the rows that were made of it."""
+"""A block of whole lines on its way from a source to the windows, and the rows made from it."""
 
 from __future__ import annotations
 
@@ -33,10 +33,12 @@ class Block:
 @dataclass(frozen=True)
 class Rows:
     """The rows of a block: Arrow columns of keys, the window of each, values if there are any; `bad` are the lines that
-    could not be used, whatever the reason. `persons` are whose rows they are, where people are protected."""
+    could not be used, whatever the reason. `persons` are whose rows they are, where people are protected. `fault` says
+    which line was the first that is bad, and why, if somebody wants to know."""
 
     keys: tuple[Any, ...]
     windows: NDArray[np.int64]
     values: NDArray[np.int64] | None
     bad: int
     persons: Any = None
+    fault: str = ""

@@ -1,6 +1,7 @@
-"""`Board`: what has been released so far, for whoever looks: the page, Prometheus, the text file.
+"""`Board`: everything released so far, for the page, Prometheus and the text file.
 
-It takes records, as every sink does, and nothing else. So what is computed from it costs nothing, and may be published.
+It takes records, as every sink does, and nothing else. So whatever is computed from it costs nothing, and may be
+published.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from ..bounding import budget
 from ..published import Release
 from ..spoken import at_least, at_most
 from ..statistic.words import Subject
-from .alerts import Fall, Judge
+from .alerts import FEW_ROWS, Fall, Judge, has_few
 from .records import WINDOW
 from .watch import Watch
 from .windows import moment
@@ -31,7 +32,7 @@ class Seen:
 
     `spent` are ε and δ of what is protected, over all windows up to this one. An event is in one window. A person may
     be in all of them, and then they add up; there are at most as many windows as records, so as many are counted.
-    `left` is the ε that is left in a ledger.
+    `left` is the ε that is left in a ledger; `few` says that it may have no rows.
     """
 
     number: int
@@ -42,12 +43,14 @@ class Seen:
     left: float | None
     fall: Fall | None
     alerts: tuple[str, ...]
+    few: bool
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON: what is beyond the largest float is null."""
+        """Ready for JSON: numbers beyond the largest float are null."""
         fall = None if self.fall is None else _finite(self.fall.deviations)
         values = [list(map(_finite, each)) for each in self.values]
-        return {"start": self.start, "end": self.end, "values": values, "fall": fall, "alerts": self.alerts}
+        found = {"values": values, "fall": fall, "alerts": self.alerts, "few": self.few}
+        return {"start": self.start, "end": self.end, **found}
 
 
 class Board:
@@ -56,7 +59,7 @@ class Board:
     def __init__(self, watch: Watch, judge: Judge, before: Mapping[int, str] | None = None) -> None:
         self.watch, self._judge = watch, judge
         self.points = tuple(point for plan in watch.plans for point in plan.statistic.points)
-        self._subject = Subject(", ".join(watch.fields.key), watch.fields.value)
+        self.subject = Subject(", ".join(watch.fields.key), watch.fields.value)
         self._windows: deque[Seen] = deque(maxlen=_WINDOWS)
         self._notes: deque[dict[str, Any]] = deque(maxlen=_NOTES)
         self._said = ""
@@ -66,13 +69,14 @@ class Board:
             self(number, text)
 
     def __call__(self, number: int, text: str) -> None:
-        """A record."""
+        """Takes a record."""
         content = json.loads(text)
         with self._news:
             if content["format"] == WINDOW:
                 self._windows.append(self._seen(number, content))
                 first = Release.from_json(json.dumps(content["releases"][0]))
-                self._said = self.watch.plans[0].statistic.headline(first, self._subject)
+                headline = self.watch.plans[0].statistic.headline(first, self.subject)
+                self._said = f"The last window has {FEW_ROWS}." if has_few(content) else headline
             else:
                 self._notes.append({"number": number, "time": content["time"], "note": content["note"]})
             self._news.notify_all()
@@ -84,7 +88,9 @@ class Board:
             return self._windows[-1] if self._windows else None
 
     def after(self, number: int, wait: float) -> tuple[int, str]:
-        """What came after the record of this number, as JSON, and the number of the last; waits so many seconds."""
+        """Everything after the record of this number, as JSON, and the number of the last; waits at most this many
+        seconds.
+        """
         with self._news:
             self._news.wait_for(lambda: self.closed or self._number() > number, wait)
             windows = [each.to_dict() for each in self._windows if each.number > number]
@@ -93,7 +99,7 @@ class Board:
             return max(number, self._number()), json.dumps(content) if windows or notes else ""
 
     def close(self) -> None:
-        """Whoever waits goes on."""
+        """Wakes everyone who waits."""
         with self._news:
             self.closed = True
             self._news.notify_all()
@@ -120,7 +126,7 @@ class Board:
         alerts = tuple(str(reason["alert"]) for reason in reasons)
         times = 1 if self.watch.protect == "event" else number
         spent = budget.total([(content["epsilon"], times)]), budget.total([(content["delta"], times)])
-        return Seen(number, *ends, values, spent, content.get("epsilon_left"), fall, alerts)
+        return Seen(number, *ends, values, spent, content.get("epsilon_left"), fall, alerts, has_few(content))
 
 
 def _any(number: float | None) -> float:

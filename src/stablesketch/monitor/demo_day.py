@@ -1,7 +1,7 @@
-"""A day of DNS queries that somebody made up, with an attack in it, and the same day played fast.
+"""A synthetic day of DNS queries with an attack in it, and the same day played fast.
 
-Names are asked for as they are in real resolvers: a few very often, most of them seldom, more by day than at night.
-From 07:30 to 07:45 UTC many machines ask for one name, as they do when it is flooded. The seed is fixed. `python -m
+Queries are distributed as in real resolvers: a few names very often, most of them seldom, more by day than at night.
+From 07:30 to 07:45 UTC many machines ask for one name, as in a flood. The seed is fixed. `python -m
 stablesketch.monitor.demo_day` writes the day to standard output.
 """
 
@@ -32,11 +32,13 @@ def minute(number: int) -> bytes:
     weights = 1.0 / np.arange(10, _NAMES + 10)
     rate = _PER_MINUTE * (1.0 - 0.5 * np.cos(2.0 * np.pi * (number / MINUTES - 0.1)))
     names = draw.choice(_NAMES, draw.poisson(rate), p=weights / weights.sum())
-    asked = [f"site{name}.example" for name in names]
+    queries = [f"site{name}.example" for name in names]
     if number in ATTACK:
-        asked += ["flooded.example"] * int(draw.poisson(_FLOOD))
-    seconds = START + 60 * number + draw.integers(0, 60, len(asked))
-    return b"".join(b'{"time":%d,"query":"%s"}\n' % each for each in zip(seconds, map(str.encode, asked), strict=True))
+        queries += ["flooded.example"] * int(draw.poisson(_FLOOD))
+    seconds = START + 60 * number + draw.integers(0, 60, len(queries))
+    return b"".join(
+        b'{"time":%d,"query":"%s"}\n' % each for each in zip(seconds, map(str.encode, queries), strict=True)
+    )
 
 
 class PlayedDay:

@@ -1,21 +1,27 @@
-"""Which fields of a line are read, and what makes them a row: as SQL over their texts.
+"""Which fields of a line are read, and when a line is a row.
 
-Whether a line is a row depends on that line and on the header of its file alone: one row more never changes what
-becomes of another. Headers are not protected. In Zeek's logs a line that begins with `#fields` is one wherever it
-stands, and the first line of an input says whether it is TSV or JSON (reader.py): lines that Zeek writes, and no rows.
+Whether a line is a row depends only on that line and on the header of its file: one row more never changes what becomes
+of another. Headers are not protected. In Zeek's logs a line that begins with `#fields` is a header wherever it stands,
+and the first line of an input says whether it is TSV or JSON (reader.py): Zeek writes these lines, and they are not
+rows.
 """
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
-from typing import get_args
+from typing import Any, get_args
 
 from ..errors import ArgumentError
+from ..reading.libraries import need
+from ..reading.numpy_arrow import scalar
+from ..reading.value_text import digits_of
+from ..wording import arg
 from .presets import PRESETS, Format, TimeUnit
+from .times import NO_WINDOW, PER_SECOND
 
-_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
-_RFC_3339 = r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:?\d\d)"
 LARGEST = 2**53
+_DIGITS = r"\A[0-9]{1,16}\z"
 
 
 @dataclass(frozen=True)
@@ -41,7 +47,7 @@ class LineFields:
         clip: bool = False, names: tuple[str, ...] | None = None, delimiter: str | None = None, source: str = "-",
         person: str | None = None,
     ) -> LineFields:  # fmt: skip
-        """The fields as users type them; what is not typed comes from the preset, or from the name of the file.
+        """The fields as users name them; the rest comes from the preset, or from the name of the file.
 
         `time="arrival"` takes the time of arrival where the preset has another one.
         """
@@ -58,18 +64,19 @@ class LineFields:
             ("clip", clip or None, kind != "lines"), ("person", person, kind != "lines"),
         ):  # fmt: skip
             if given is not None and not useful:
-                without = "without --time" if name == "time_unit" else f"with --format {kind}"
+                without = f"without {arg('time')}" if name == "time_unit" else f"with {arg('format', kind)}"
                 raise ArgumentError(name, given, f"cannot be used {without}", "Leave it out")
         if kind == "lines":
             if key not in ((), ("line",)) or value is not None or time not in (None, "arrival"):
                 raise ArgumentError(
                     "format", "lines", "cannot be used with fields: a plain line is a key",
-                    "Pass --format json, csv, tsv or zeek, or leave out --key, --time and --value",
+                    f"Pass another {arg('format')}, such as json, or leave out "
+                    f"{arg('key')}, {arg('time')} and {arg('value')}",
                 )  # fmt: skip
             return cls("lines", ("line",))
         key = key or ((usual.key,) if usual else ())
         if not key:
-            raise ArgumentError("key", None, "must name the field of keys", "Pass --key, or --preset")
+            raise ArgumentError("key", None, "must name the field of keys", f"Pass {arg('key')}, or {arg('preset')}")
         if usual is not None:
             time, time_unit = time or usual.time, time_unit or (None if time == "arrival" else usual.time_unit)
             value = value or (usual.value if max_value is not None else None)
@@ -78,15 +85,17 @@ class LineFields:
             raise ArgumentError(
                 missing,
                 None,
-                "must be given together with its counterpart",
-                "Pass both --value and --max-value, or neither",
+                f"must be given with {arg('max_value' if value is None else 'value')}",
+                "Pass both, or neither",
             )
-        if time_unit is not None and time_unit not in _PER_SECOND:
+        if time_unit is not None and time_unit not in PER_SECOND:
             raise ArgumentError(
-                "time_unit", time_unit, f"must be one of {', '.join(_PER_SECOND)}", "Choose one of these"
+                "time_unit", time_unit, f"must be one of {', '.join(PER_SECOND)}", "Choose one of these"
             )
         if clip and value is None:
-            raise ArgumentError("clip", True, "needs a field of values", "Pass --value, or leave out --clip")
+            raise ArgumentError(
+                "clip", True, "needs a field of values", f"Pass {arg('value')}, or leave out {arg('clip')}"
+            )
         made = cls(
             kind, key, None if time == "arrival" else time, time_unit or "s", value,  # type: ignore[arg-type]  # checked
             1 if max_value is None else max_value, clip, names, delimiter or ("\t" if kind in ("tsv", "zeek") else ","),
@@ -110,52 +119,32 @@ class LineFields:
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """What the texts of `all` are called in SQL."""
+        """The names of the texts of `all` in tables."""
         keys = tuple(f"k{i}" for i in range(len(self.key)))
         others = zip((self.time, self.value, self.person), "tvu", strict=True)
         return (*keys, *(mark for name, mark in others if name))
 
-    def window(self, every: int) -> str:
-        """SQL for the window of the text t, null if it is no time."""
-        return f"{_second(self.time_unit)} // {every}"
-
-    def rows(self, texts: str, window: str) -> str:
-        """SQL for the rows of a relation of texts: k0, ..., the window w if rows have times, the value v; the person u
-        with i, which says where the row stands: the first rows of a person count (people.py)."""
-        keys = [f"k{i}" for i in range(len(self.key))]
-        parts, whole, shown = list(keys), [f"{key} <> ''" for key in keys], list(keys)
+    def rows(self, texts: Any) -> Any:
+        """The rows of a table of texts, with the window w of each if rows have times: those with keys that are not
+        empty, a time, a whole number up to the largest as value (v is that number), a person that is not empty."""
+        compute = need("pyarrow.compute")
+        named = [mark for mark in self.marks if mark[0] in "ku"]
+        whole = [compute.greater(compute.binary_length(texts.column(mark)), scalar(0)) for mark in named]
         if self.time:
-            parts.append(f"{window} as w")
-            whole.append("w is not null")
-            shown.append("w")
+            whole.append(compute.not_equal(texts.column("w"), scalar(NO_WINDOW)))
         if self.value:
-            number = "case when regexp_full_match(v, '[0-9]{1,16}') then v::bigint end"
-            parts.append(f"{number} as n")
-            whole.append(f"n between 1 and {LARGEST if self.clip else self.max_value}")
-            shown.append(f"least(n, {self.max_value}) as v")
-        if self.person:
-            parts += ["u", "i"]
-            whole.append("u <> ''")
-            shown += ["u", "i"]
-        # Materialized, or the texts would be taken out of the line again wherever they are named.
-        return (
-            f"with texts as materialized ({texts}), parts as materialized (select {', '.join(parts)} from texts) "
-            f"select {', '.join(shown)} from parts where {' and '.join(whole)}"
-        )
-
-
-def _second(unit: str) -> str:
-    """The whole second of the text t, as SQL: a number since 1970, or RFC 3339. Null if it is neither.
-
-    Fractions are cut, never rounded: windows begin at whole seconds, and are half-open.
-    """
-    offset = r"regexp_extract(t, '([Zz]|[+-]\d\d:?\d\d)$')"
-    written = f"epoch_us(try_cast(upper(left(t, 19) || {offset}) as timestamptz)) // 1000000"
-    counted = f"try_cast(split_part(t, '.', 1) as bigint) // {_PER_SECOND[unit]}"
-    return (
-        f"case when substr(t, 5, 1) = '-' then case when regexp_full_match(t, '{_RFC_3339}') then {written} end "
-        rf"when regexp_full_match(t, '\d{{1,19}}(\.\d*)?') then {counted} end"
-    )
+            text = texts.column("v")
+            digits = compute.match_substring_regex(text, _DIGITS)
+            if not compute.all(digits, skip_nulls=False, min_count=0).as_py():
+                text = digits_of(text)  # 3.0 and " 3" are 3
+                digits = compute.match_substring_regex(text, _DIGITS)
+            number = compute.if_else(digits, text, need("pyarrow").NA).cast("int64")
+            most = LARGEST if self.clip else self.max_value
+            whole += [compute.greater_equal(number, scalar(1)), compute.less_equal(number, scalar(most))]
+            least = compute.min_element_wise(number, scalar(self.max_value))
+            texts = texts.set_column(texts.column_names.index("v"), "v", least)
+        kept = functools.reduce(compute.and_, whole)
+        return texts if compute.all(kept, skip_nulls=False, min_count=0).as_py() else texts.filter(kept)
 
 
 def _by_name(source: str) -> str:

@@ -37,6 +37,7 @@ from typing import Any, BinaryIO
 
 from ..errors import CheckpointError, DataError
 from ..reading.packed import check_bytes
+from ..wording import arg
 from .block import Block
 from .lines import BLOCK, HEAD, POLL, Clock, LineCutter
 from .windows import SECOND
@@ -49,7 +50,9 @@ _FROM_ITS_END = "It is read on from its end: lines that were written before this
 def followed(
     path: Path, clock: Clock, *, follow: bool, position: Any = None, seen: int | None = None
 ) -> Iterator[Block]:
-    """Whole lines; without `follow` they end with the file. An earlier run had read all that was there at `seen`."""
+    """Blocks of whole lines; without `follow` they end with the file. An earlier run had read everything that was there
+    at `seen`.
+    """
     seen = clock() if seen is None else seen
     place, offset, note = _resumed(path, position, follow=follow)
     while True:
@@ -63,7 +66,7 @@ def followed(
 
 
 def _next(path: Path, before: _Place, position: Any) -> tuple[_Place, int, str]:
-    """The file that has the name now. Others that were rotated away in between are not read, and that is said.
+    """The file that has the name now. Others that were rotated away in between are not read, and a note says so.
 
     They cannot be told from copies, whose lines would count twice: then ε would be too small.
     """
@@ -111,8 +114,8 @@ def _resumed(path: Path, position: Any, *, follow: bool) -> tuple[_Place, int, s
 
 def _changed(path: Path) -> CheckpointError:
     return CheckpointError(
-        f"{path} was changed after a part of it was counted: what is left to count cannot be told. Restore the file as "
-        "it was, or name a new folder (--state), which counts all of it and spends ε again."
+        f"{path} was changed after part of it was counted, so what is left to count is unknown. Restore the file as "
+        f"it was, or name a new folder ({arg('state')}), which counts all of it and spends ε again."
     )
 
 

@@ -1,4 +1,4 @@
-"""Whole lines of what arrives in pieces, and a clock that never goes back."""
+"""Whole lines from input that arrives in pieces, and a clock that never goes back."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _JUMP = 10 * 10**9  # nanoseconds by which a clock must be set to be noticed
 
 
 class LineCutter:
-    """Cuts what is read into whole lines. One that is too long is left out and counted, whatever is in it.
+    """Cuts input into whole lines. A line that is too long is left out and counted, whatever is in it.
 
-    If what is read begins `within` a line, that one is left out and not counted.
+    If the input begins `within` a line, that one is left out and not counted.
     """
 
     def __init__(self, *, within: bool = False) -> None:
@@ -27,10 +27,10 @@ class LineCutter:
 
     def take(self, chunk: bytes) -> bytes:
         """The lines that end in this chunk."""
-        head, newline, tail = chunk.rpartition(b"\n")
-        whole = b""
-        if newline:
-            whole = b"".join([*self._parts, head, newline])
+        end = chunk.rfind(b"\n") + 1
+        whole, tail = b"", chunk[end:]
+        if end:
+            whole = b"".join([*self._parts, memoryview(chunk)[:end]])
             if self._skipping:  # nothing of the long line was kept but its end
                 whole = whole.partition(b"\n")[2]
             whole = self._short(whole)
@@ -44,7 +44,7 @@ class LineCutter:
         return whole
 
     def last(self) -> bytes:
-        """The line that the input ends within."""
+        """The unfinished line at the end of the input."""
         rest = b"" if self._skipping else b"".join(self._parts)
         self._parts, self.waiting, self._skipping = [], 0, False
         return rest
@@ -68,10 +68,10 @@ class LineCutter:
 
 
 class Steady:
-    """A clock that never goes back: while the machine's is behind, it stands.
+    """A clock that never goes back: while the machine's is behind, it stands still.
 
-    With `elapsed`, a clock that nobody sets, it knows when the machine's clock was set: `jump` then has the difference
-    in nanoseconds, until somebody takes it.
+    With `elapsed`, a monotonic clock, it notices when the machine's clock was set: `jump` then has the difference in
+    nanoseconds, until somebody takes it.
     """
 
     def __init__(self, clock: Clock, last: int = 0, elapsed: Clock | None = None) -> None:

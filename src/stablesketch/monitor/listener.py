@@ -1,4 +1,4 @@
-"""Where a monitor answers: released values for whoever can reach the address, exact counters for this machine alone."""
+"""The addresses of a monitor: released values for whoever can reach them, exact counters for this machine alone."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class Listener(PageServer):
     _began = False
 
     def begin(self) -> None:
-        """Answers, from threads of its own."""
+        """Starts to answer, from threads of its own."""
         threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True).start()
         self._began = True
 
     def close(self) -> None:
-        """Answers no more, and gives the port back."""
+        """Stops answering, and frees the port."""
         if self._began:
             self.shutdown()
         self.server_close()

@@ -135,15 +135,16 @@ class Chart {
 
 const told = (each, place) => {
   const [value, low, high] = each.values[place].map(shown);
-  return `${value} (${low} to ${high})`;
+  return `${value} (${low} to ${high})${each.few ? ", too few rows to say" : ""}`;
 };
 
 // Windows with an alert, one after the other, are one drop.
 function episodes(list) {
   const found = [];
   list.forEach((each, i) => {
-    if (!each.alerts.length) return;
-    if (i && list[i - 1].alerts.length && list[i - 1].end === each.start) found.at(-1).push(each);
+    const goesOn = found.length > 0 && found.at(-1).at(-1) === list[i - 1] && list[i - 1].end === each.start;
+    if (!each.alerts.length && !(goesOn && each.few)) return; // of windows with few rows only the first is an alert
+    if (goesOn) found.at(-1).push(each);
     else found.push([each]);
   });
   return found;
@@ -155,8 +156,9 @@ function dropTold(windows) {
   return `${day(windows[0].start)} ${clock(windows[0].start)} to ${clock(windows.at(-1).end)}: ${many}${shown(lowest.values[0][0])}, ${why(lowest)}`;
 }
 
+const FEW = "few or no rows: the input may have stopped";
 const why = (each) =>
-  each.alerts.map((alert) => (alert === "below" ? "below the limit" : `${each.fall === null ? "many" : each.fall.toFixed(1)} deviations below the median`)).join(", ");
+  each.few ? FEW : each.alerts.map((alert) => (alert === "below" ? "below the limit" : `${each.fall === null ? "many" : each.fall.toFixed(1)} deviations below the median`)).join(", ");
 
 function listed(parent, texts) {
   parent.replaceChildren(...texts.map((text) => element("li", {}, text)));
@@ -198,7 +200,7 @@ function redraw() {
     const last = list.at(-1);
     const [value, low, high] = last.values[0].map(shown);
     byId("value").textContent = value;
-    byId("between").textContent = `${about.confidence} between ${low} and ${high}, ${day(last.start)} ${clock(last.start)} to ${clock(last.end)} UTC`;
+    byId("between").textContent = `${about.confidence} between ${low} and ${high}, ${day(last.start)} ${clock(last.start)} to ${clock(last.end)} UTC${last.few ? "; too few rows to say" : ""}`;
     for (const chart of charts) chart.draw(list);
     const drops = episodes(list);
     byId("calm").hidden = drops.length > 0;

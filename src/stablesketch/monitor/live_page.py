@@ -1,4 +1,4 @@
-"""The page that shows the last windows and goes on as they are released: nothing is fetched from elsewhere."""
+"""The page that shows the last windows and updates as they are released. It fetches nothing from elsewhere."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from .windows import in_units
 
 
 def live_page(board: Board) -> str:
-    """The whole page. What changes comes to it from `/events`."""
+    """The whole page. Updates come from `/events`."""
     watch = board.watch
     names = [" ".join(filter(None, [str(point), f"({point.unit})" if point.unit else ""])) for point in board.points]
-    first = str(watch.plans[0].statistic)
-    title = f"{first[0].upper()}{first[1:]} of {', '.join(watch.fields.key)}"
+    title = watch.plans[0].statistic.topic.asked(board.subject, None)
     about = {"names": names, "confidence": f"{100 * watch.confidence:g}%"}
     folder = resources.files(__package__)
     body, script = (folder.joinpath(f"live_page.{end}").read_text(encoding="utf-8") for end in ("html", "js"))

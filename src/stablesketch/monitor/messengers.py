@@ -8,9 +8,7 @@ import re
 import shlex
 import subprocess
 import threading
-import urllib.error
 import urllib.parse
-import urllib.request
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -46,7 +44,16 @@ def webhook(address: str) -> Messenger:
             "alert_url", HIDDEN, "must be an address of printable ASCII that begins with http:// or https://",
             "Pass the address of the webhook, with other characters percent-encoded",
         )  # fmt: skip
-    opener = urllib.request.build_opener(_NotElsewhere)
+    import urllib.error  # with HTTP, TLS and mail below it: only webhooks need them
+    import urllib.request
+
+    class NotElsewhere(urllib.request.HTTPRedirectHandler):
+        """An alert goes to the address that was given, or is said to have failed."""
+
+        def redirect_request(self, *_: object) -> None:
+            return None
+
+    opener = urllib.request.build_opener(NotElsewhere)
 
     def post(alert: str) -> None:
         request = urllib.request.Request(address, alert.encode(), {"Content-Type": "application/json"}, method="POST")
@@ -57,22 +64,15 @@ def webhook(address: str) -> Messenger:
         except OSError:
             raise OSError("the webhook does not answer") from None
         except Exception:  # http.client and urllib quote the address in errors of other kinds
-            raise OSError("the webhook does not speak HTTP") from None
+            raise OSError("the webhook did not answer in HTTP") from None
 
     return post
-
-
-class _NotElsewhere(urllib.request.HTTPRedirectHandler):
-    """An alert goes to the address that was given, or is said to have failed."""
-
-    def redirect_request(self, *_: object) -> None:
-        return None
 
 
 def _host(address: str) -> str | None:
     try:
         parts = urllib.parse.urlsplit(address)
-        return parts.hostname if parts.port != 0 else None  # a port that is none raises ValueError
+        return parts.hostname if parts.port != 0 else None  # an invalid port raises ValueError
     except ValueError:
         return None
 
@@ -104,7 +104,7 @@ class Post:
         self._waiting.put(alert)
 
     def close(self) -> None:
-        """Waits until all that was handed over is delivered, or half a minute for each messenger."""
+        """Waits until everything is delivered, at most half a minute for each messenger."""
         self._waiting.put(None)
         self._thread.join(timeout=_PATIENCE * max(1, len(self._messengers)))
 
@@ -119,7 +119,7 @@ class Post:
 
 
 def _reason(error: Exception) -> str:
-    """In words that hold nothing of a command or an address, which may have a token in them."""
+    """The reason in words that show nothing of a command or an address, which may contain a token."""
     if isinstance(error, subprocess.TimeoutExpired):
         return "the command took too long"
     return str(error) if isinstance(error, OSError) else f"unexpected {type(error).__name__}"

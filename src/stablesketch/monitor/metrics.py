@@ -1,7 +1,7 @@
-"""Numbers for Prometheus, by `prometheus-client`: the released ones for everybody, the exact ones for this machine.
+"""Numbers for Prometheus, by `prometheus-client`: released ones for everybody, exact ones for this machine.
 
 The released ones come from the board alone. What that library adds by itself, such as the processor time of this
-process, is left out: it grows with every row.
+process, is left out, because it grows with every row.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class ReleasedMetrics:
         self._board, self._core = board, need("prometheus_client.core", "monitor")
 
     def collect(self) -> Iterator[Any]:
-        """As prometheus-client asks for them."""
+        """The metrics, in the form of prometheus-client."""
         board, watch, last = self._board, self._board.watch, self._board.last
         yield self._core.InfoMetricFamily("stablesketch_build", "Version of stablesketch.", {"version": __version__})
         yield self._gauge("window_seconds", "Length of a window.", watch.windows.every)
@@ -41,6 +41,7 @@ class ReleasedMetrics:
         yield self._gauge("delta_spent", "At most the δ of what is protected, over all windows.", last.spent[1])
         if last.left is not None:
             yield self._gauge("epsilon_remaining", "ε that is left in the ledger.", last.left)
+        yield self._gauge("few_rows", "1 if the last window may have no rows: its values say nothing.", int(last.few))
         if last.fall is not None:
             about = "Deviations by which the first statistic is below the median of the windows before."
             yield self._gauge("fall_deviations", about, last.fall.deviations)
@@ -69,7 +70,7 @@ class ExactMetrics:
         self._monitor, self._core = monitor, need("prometheus_client.core", "monitor")
 
     def collect(self) -> Iterator[Any]:
-        """As prometheus-client asks for them."""
+        """The metrics, in the form of prometheus-client."""
         for name, about in (
             ("rows", "Rows that were read."),
             ("bad", "Lines that could not be used."),
@@ -84,7 +85,7 @@ class ExactMetrics:
 
 
 def exposed(metrics: ReleasedMetrics | ExactMetrics, accepted: str = "") -> tuple[bytes, str]:
-    """All of them as text, in a format that is accepted, and its content type."""
+    """All metrics as text, in an accepted format, and its content type."""
     client = need("prometheus_client", "monitor")
     encoder, kind = client.exposition.choose_encoder(accepted)
     registry = client.CollectorRegistry()
@@ -95,7 +96,7 @@ def exposed(metrics: ReleasedMetrics | ExactMetrics, accepted: str = "") -> tupl
 class TextFile:
     """Writes the released metrics to a file after each window, whole, for the textfile collector of node_exporter.
 
-    That it cannot be written is said, once for each reason, and the monitor goes on.
+    A failure to write is reported once for each reason, and the monitor continues.
     """
 
     def __init__(self, path: Path, metrics: ReleasedMetrics, say: Callable[[str], None]) -> None:
@@ -110,7 +111,7 @@ class TextFile:
             ) from None
 
     def __call__(self, number: int, text: str) -> None:
-        """A record: of what it says, the board knows already."""
+        """Takes a record, whose content the board has already."""
         try:
             self._write()
             self._trouble = ""

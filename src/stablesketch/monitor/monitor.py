@@ -1,11 +1,10 @@
 """`Monitor`: takes blocks of lines, counts rows into windows, releases the windows that close, and stores all of it.
 
-**A row counts once, whatever is started when.** A monitor that begins anew, and one that is started again on a pipe,
-counts from the first window on that no earlier one can have counted rows into: the first that takes none yet, by the
-clock. So if `tail -F` sends lines a second time, those with a time of their own are late. (Rows that have the time of
-their arrival cannot be known again: who sends them must send them once.) Windows that a pipe had open are released as
-they were at the last checkpoint. A file that is followed goes on where the state says, since what was counted and how
-far the file was read are stored together.
+**A row counts once, whatever is started when.** A new monitor, and one that is restarted on a pipe, counts from the
+first window into which no earlier one can have counted rows: the first that takes none yet, by the clock. So if `tail
+-F` sends lines a second time, those with a time of their own are late. (Rows that have their time of arrival cannot be
+recognised: the sender must send them once.) Windows that a pipe had open are released as they were at the last
+checkpoint. A followed file continues where the state says, because counts and position are stored together.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, BudgetExceeded, CheckpointError, DataError
+from ..errors import ArgumentError, BudgetExceeded, CheckpointError, DataError, NotDelivered
 from ..ledger import Ledger
 from ..reading.duckdb import DuckDB, prefetched
 from ..wording import arg
@@ -42,10 +41,10 @@ class Monitor:
     """Runs a `Watch` over a source until it ends or `stop` is called; then `run` may be called on the same state again.
 
     `source` opens the input, given the clock, the position of the last checkpoint and its clock (None at first);
-    `replays` says that it finds its place again, as files do, and pipes do not. `ledger` is paid by every window before
-    it is released; if its budget is spent, the window is not. `sinks` get every record, with its number, once it is
-    stored; one that raises OSError gets it again; BrokenPipeError ends the run. `say` is told what goes wrong
-    meanwhile: for the eyes of who runs it. `elapsed` is a clock that nobody sets, to notice that the other one was set.
+    `replays` says that it finds its place again, as files do and pipes do not. Every window is paid from `ledger`
+    before it is released; if the budget is spent, the window is not released. `sinks` get every record, with its
+    number, once it is stored; one that raises OSError gets it again; BrokenPipeError ends the run. `say` gets messages
+    for the person who runs it. `elapsed` is a monotonic clock, to notice when the other one was set.
     """
 
     def __init__(
@@ -56,7 +55,7 @@ class Monitor:
         if watch.windows.span is not None and not replays and state.folder is not None:
             raise ArgumentError(
                 "state", str(state.folder), "cannot be used for a replay of a pipe, which cannot be resumed",
-                "Leave out --state, or name a file instead of the pipe",
+                f"Leave out {arg('state')}, or name a file instead of the pipe",
             )  # fmt: skip
         self._watch, self._name, self._source, self._state, self._sinks = watch, name, source, state, sinks
         self._replays, self._say = replays, say
@@ -66,6 +65,7 @@ class Monitor:
         self._windows = OpenWindows(watch, state, ledger)
         self._spent = False  # whether it has been said that the budget is
         self._next: int = state.fact("next", watch.windows.first_untouched(self._clock()))
+        self._first = self._next
         self._position: Any = state.fact("position")
         self._delivered: int = state.fact("delivered", 0)
         self._waiting = state.records(self._delivered)
@@ -78,13 +78,23 @@ class Monitor:
         self._useful, self._unused = False, 0  # whether any line of this run was a row, and how many were not
         self.counters: dict[str, int] = state.fact("counters", {"rows": 0, "bad": 0, "late": 0, "early": 0})
 
+    @property
+    def stopped(self) -> bool:
+        """Whether `stop` was called."""
+        return self._stopped.is_set()
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether a followed file is read on from where an earlier run stopped."""
+        return self._position is not None
+
     def stop(self) -> None:
         """Ends `run` soon, at a checkpoint. Windows that are open stay in the state, for the next run."""
         self._stopped.set()
 
     @property
     def alive(self) -> bool:
-        """Whether it has come by a checkpoint within the last minute: it does so every second, rows or not."""
+        """Whether it reached a checkpoint within the last minute: it does so every second, rows or not."""
         return time.monotonic() - self._stored_at < _SILENT
 
     @property
@@ -94,23 +104,27 @@ class Monitor:
 
     @property
     def lag(self) -> float:
-        """Seconds by which reading is behind the clock. Like the counters it is exact, and not private."""
+        """Seconds by which reading is behind the clock. Like the counters, it is exact and not private."""
         return max(0.0, (self._machine() - self._last) / SECOND) if self._last else 0.0
 
     def run(self) -> None:
-        """Until the input ends: then all open windows are released. Stopped before, it can go on from its state.
+        """Runs until the input ends, then releases all open windows. If stopped before, it can continue from its state.
 
         Raises:
             DataError: a line cannot be used and lines are not to be skipped, or the input cannot be read. The state has
                 all blocks before the one with that line, and nothing of that one.
-            CheckpointError: the clock has jumped too far, or nobody takes the records any more. They are in the state.
+            CheckpointError: the clock has jumped too far.
+            NotDelivered: nobody takes the records any more. They are in the state.
         """
         self._went_on()
         self._reading = True
         with DuckDB() as duckdb:
-            reader = LineReader(self._watch.fields, self._watch.windows.every, self._name, duckdb)
+            watch = self._watch
+            strict = watch.on_bad == "error"
+            reader = LineReader(watch.fields, watch.windows.every, self._name, duckdb, strict=strict)
             blocks = self._source(self._clock, self._position, self._last)
-            read = prefetched((block, reader.rows(block)) for block in blocks)
+            # Reading, parsing and counting have a thread each. Only `_take` moves the position that is stored.
+            read = prefetched((block, reader.rows(block)) for block in prefetched(blocks))
             try:
                 for block, rows in read:
                     self._take(block, rows)
@@ -137,8 +151,8 @@ class Monitor:
         if rows.bad and self._watch.on_bad == "error":
             raise DataError(
                 self._name,
-                "a line cannot be used as a row",
-                f"Repair the input, or skip such lines ({arg('on_bad', 'skip')})",
+                rows.fault or "a line cannot be used as a row: it is too long",
+                f"Correct the input, or skip such lines ({arg('on_bad', 'skip')})",
             )
         if block.note:
             self._note(block.now, block.note)
@@ -157,7 +171,7 @@ class Monitor:
             self._store()
 
     def _count(self, block: Block, rows: Rows) -> None:
-        """Every row to its window. One of a window that is closed is late; early is one that no clock allows yet."""
+        """Counts every row into its window. A row of a closed window is late; one that no clock allows yet is early."""
         first, last = self._next, self._watch.windows.last_open(block.now)
         windows = rows.windows
         late, early = int(np.count_nonzero(windows < first)), int(np.count_nonzero(windows > last))
@@ -165,7 +179,7 @@ class Monitor:
             raise DataError(
                 self._name,
                 "the time of a line is in the future",
-                f"Repair its clock, or skip such lines ({arg('on_bad', 'skip')})",
+                f"Correct its clock, or skip such lines ({arg('on_bad', 'skip')})",
             )
         for name, more in (("rows", len(windows)), ("bad", rows.bad), ("late", late), ("early", early)):
             self.counters[name] += more
@@ -185,8 +199,8 @@ class Monitor:
             raise CheckpointError(
                 f"the clock of this machine says {shown(windows.start(first))}, and the monitor is at "
                 f"{shown(windows.start(self._next))}: that is {first - self._next:,} windows, of at most "
-                f"{MOST_LIVE:,}. Set the clock right and start again. If it is right, name a new folder (--state): "
-                "it begins with the next whole window."
+                f"{MOST_LIVE:,}. Correct the clock and start again. If it is right, name a new folder "
+                f"({arg('state')}): it begins with the next whole window."
             )
         while self._next < first:
             self._release()
@@ -196,7 +210,7 @@ class Monitor:
                 self._store()
 
     def _release(self) -> None:
-        """The record of the next window; if its ledger does not allow it, a note says so once, and when it goes on."""
+        """Releases the next window. If its ledger does not allow it, a note says so once, and when it continues."""
         start = shown(self._watch.windows.start(self._next))
         if self._ledger is not None:
             self._windows.touch(self._next)
@@ -206,12 +220,14 @@ class Monitor:
         except BudgetExceeded as error:
             if not self._spent:
                 again = "Nothing is released any more" if error.renews is None else f"It renews on {error.renews} (UTC)"
-                self._note(self._clock(), f"the budget of the ledger is spent. The window of {start} is not released, "
-                           f"nor are those after it. {again}.")  # fmt: skip
+                self._note_and_say(
+                    f"the budget of the ledger is spent. The window of {start} is not released, nor are those after "
+                    f"it. {again}."
+                )
             self._spent = True
             return
         if self._spent:
-            self._note(self._clock(), f"the budget of the ledger allows releases again, from the window of {start} on.")
+            self._note_and_say(f"the budget of the ledger allows releases again, from the window of {start} on.")
             self._spent = False
         left = None if self._ledger is None else self._ledger.left()
         self._record(window_record(self._state.id, self._number + 1, self._watch, self._next, releases, left))
@@ -220,21 +236,35 @@ class Monitor:
         """The input has ended: every window that could have had rows is released now."""
         if self._unused:
             self._tell_useless()
+        rows, outside = self.counters["rows"], self.counters["late"] + self.counters["early"]
+        if self._watch.windows.span is not None and rows == outside > 0:
+            self._say(
+                f"no row is within {arg('from')} and {arg('until')}. Check both (this is not private: for your eyes "
+                "only)"
+            )
         self._close(self._watch.windows.last_open(self._clock()) + 1)
+        if self._watch.windows.span is None and self._watch.fields.time and rows == self.counters["late"] > 0:
+            self._say(
+                "no row was counted: all are older than the first whole window, which begins at "
+                f"{shown(self._watch.windows.start(self._first))}. To read rows of the past, replay them: pass "
+                f"{arg('from')} and {arg('until')} (this is not private: for your eyes only)"
+            )
+        elif not self._number:
+            self._say("the input ended before the first whole window, so nothing was released")
 
     def _tell_useless(self) -> None:
-        """Not a record: that no line was a row is a fact about the rows."""
+        """Not as a record: that no line was a row is a fact about the rows."""
         if not self._useful:
             self._say(
-                f"none of the first {self._unused:,} lines could be used as a row. Check --format, --key, --time and "
-                "--value (this is not private: for your eyes only)"
+                f"none of the first {self._unused:,} lines could be used as a row. Check {arg('format')}, "
+                f"{arg('key')}, {arg('time')} and {arg('value')} (this is not private: for your eyes only)"
             )
         self._useful = True
 
     # --- what is stored and delivered ---
 
     def _went_on(self) -> None:
-        """After a restart of a pipe what it had open is released as it was, and it begins with a new window."""
+        """After a restart on a pipe, releases its open windows as they were, and begins with a new window."""
         now, windows = self._clock(), self._watch.windows
         if self._last is not None and not self._replays:
             self._close(windows.last_open(self._last) + 1)
@@ -252,12 +282,17 @@ class Monitor:
     def _note(self, clock: int, text: str) -> None:
         self._record(note_record(self._state.id, self._number + 1, clock, text))
 
+    def _note_and_say(self, text: str) -> None:
+        """A note that whoever runs it must not miss, wherever the records go."""
+        self._note(self._clock(), text)
+        self._say(text)
+
     def _record(self, text: str) -> None:
         self._number += 1
         self._records[self._number] = text
 
     def _store(self) -> None:
-        """A checkpoint, and then the records to who gets them. What cannot be stored yet is kept and tried again."""
+        """Stores a checkpoint, then delivers the records. What cannot be stored yet is kept and tried again."""
         try:
             self._checkpoint()
             self._deliver()
@@ -268,17 +303,19 @@ class Monitor:
             if isinstance(error, CheckpointError) and self._windows.spilled:
                 raise  # the last checkpoint is whole: a new run goes on from there
             if str(error) != self._trouble:
-                self._say(f"{error}" if isinstance(error, CheckpointError) else f"a record cannot be written: {error}")
+                self._say(
+                    error.wording if isinstance(error, CheckpointError) else f"a record cannot be written: {error}"
+                )
             self._trouble = str(error)
         self._stored_at = time.monotonic()
 
-    def _undelivered(self, error: OSError) -> CheckpointError:
+    def _undelivered(self, error: OSError) -> NotDelivered:
         """Stores what was delivered, and says where the rest is."""
         self._checkpoint()
-        kept = self._state.folder is not None
-        return CheckpointError(
-            f"{len(self._waiting):,} records could not be written ({error.strerror}). "
-            + ("A run on the same --state writes them." if kept else "They are lost: without --state they are nowhere.")
+        kept, count = self._state.folder is not None, len(self._waiting)
+        return NotDelivered(
+            f"{count:,} record{'s' * (count != 1)} could not be written ({error.strerror}). "
+            + (f"A run on the same {arg('state')} writes them." if kept else f"Without {arg('state')} they are lost.")
         )
 
     def _checkpoint(self) -> None:

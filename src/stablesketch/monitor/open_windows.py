@@ -1,4 +1,4 @@
-"""The windows that take rows: a secret and a collector a statistic each, few of them in memory."""
+"""The windows that take rows: each with a secret and a collector for every statistic; only a few are in memory."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _IN_MEMORY = 16  # windows; the others are in the state
 
 
 class _Window:
-    """One secret of 256 bits, from which each statistic has its own, and a collector for each; and its people."""
+    """One secret of 256 bits, from which each statistic derives its own, a collector for each, and its people."""
 
     def __init__(self, watch: Watch, kept: StoredWindow | None) -> None:
         self._bits = secrets.token_bytes(32) if kept is None else kept.secret
@@ -47,7 +47,7 @@ class _Window:
 
 
 class OpenWindows:
-    """Counts rows into windows; what changed since the last checkpoint is known, and stored with the next."""
+    """Counts rows into windows, and knows what changed since the last checkpoint, to store it with the next."""
 
     def __init__(self, watch: Watch, state: MonitorState, ledger: Ledger | None = None) -> None:
         self._watch, self._state, self._ledger = watch, state, ledger
@@ -79,10 +79,10 @@ class OpenWindows:
             collector.update(keys if len(keys) > 1 else keys[0], values)
 
     def release(self, number: int, start: str) -> list[Release]:
-        """The values of a window, which is then gone from memory. Nobody may see them before the state has them.
+        """The values of a window, which is then removed from memory. Nobody may see them before the state has them.
 
-        A ledger has to be paid first, and it keeps what it was paid for. So a window that was paid by a run which was
-        killed before its state had the values finds them there, by its secret.
+        A ledger must be paid first, and it keeps the values that were paid for. So if a run paid for a window and was
+        killed before its state had the values, the next run finds them there, by the secret.
 
         Raises:
             BudgetExceeded: the ledger does not allow it. The window is gone all the same.
@@ -106,16 +106,16 @@ class OpenWindows:
             return before
 
     def touch(self, number: int) -> None:
-        """A window whose secret is stored with the next checkpoint, even if it has no rows."""
+        """Marks a window, so that the next checkpoint stores its secret even if it has no rows."""
         self._window(number)
         self._changed.add(number)
 
     def changed(self) -> Stored:
-        """What the next checkpoint has to store."""
+        """What the next checkpoint must store."""
         return {number: self._held[number].stored() for number in sorted(self._changed)}
 
     def stored(self) -> None:
-        """It is stored: what was not used for long may leave the memory."""
+        """Called when all is stored: windows not used for long may leave the memory."""
         for number in self._changed:
             people = self._held[number].people
             if people is not None:

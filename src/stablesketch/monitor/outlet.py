@@ -1,4 +1,4 @@
-"""Records to a file, each once: after a crash the file itself says which ones it has.
+"""Writes records to a file, each once: after a crash the file itself shows which ones it has.
 
 A record is stored in the state before it is written here. So a file that ends within a record, or lacks the last ones,
 is completed from the state, and nothing in it is ever removed or changed.
@@ -59,7 +59,7 @@ class JsonLinesFile:
 
 
 def _is_after(written: bytes, line: bytes) -> bool:
-    """Whether a line is this record, or a later one of the same monitor; others may write to the same file."""
+    """Whether a line is this record or a later one of the same monitor; others may write to the same file."""
     try:
         content, own = json.loads(written), json.loads(line)
         return bool(content["monitor"] == own["monitor"] and content["number"] >= own["number"])

@@ -14,7 +14,9 @@ from .watch import Watch
 
 
 class Outputs:
-    """Takes its ports at once, so that one in use is known before anything is read; answers from `begin` to `close`."""
+    """Takes its ports at once, so that a port in use is noticed before anything is read; answers from `begin` to
+    `close`.
+    """
 
     def __init__(self, listen: str | None, listen_private: str | None, textfile: Path | None) -> None:
         self._textfile = textfile
@@ -34,7 +36,7 @@ class Outputs:
             raise
 
     def sinks(self, watch: Watch, judge: Judge, before: Mapping[int, str], say: Callable[[str], None]) -> list[Sink]:
-        """What has to get every record; `before` are those from before a restart."""
+        """The sinks, which must get every record; `before` are those from before a restart."""
         if self.released is None and self._textfile is None:
             return []
         self._board = Board(watch, judge, before)
@@ -51,7 +53,7 @@ class Outputs:
         return shown + exact
 
     def begin(self, monitor: Monitor) -> None:
-        """Answers, about this monitor."""
+        """Starts to answer, about this monitor."""
         if self.released is not None:
             self.released.monitor = monitor
         if self._exact is not None:
@@ -60,7 +62,7 @@ class Outputs:
             each.begin()
 
     def close(self) -> None:
-        """Gives the ports back."""
+        """Frees the ports."""
         if self._board is not None:
             self._board.close()
         for each in self._listeners:

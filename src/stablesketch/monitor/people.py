@@ -1,4 +1,4 @@
-"""People bounded in a window: of each person the first rows count, at most so many of them.
+"""Bounds people in a window: the first rows of each person count, up to a maximum.
 
 **Why that is enough.** Take all rows of one person out of a stream. Whether a row counts depends on how many rows the
 same person had in the same window before it, and on nothing of anybody else. So all rows of others count as before, and
@@ -23,7 +23,7 @@ from ..reading.numpy_arrow import to_numpy
 
 
 class PeopleOfWindow:
-    """How many rows of each person a window has counted; `changed` since somebody stored it."""
+    """The number of rows of each person that a window has counted; `changed` since they were stored."""
 
     def __init__(self, most: int, key: bytes, counted: dict[bytes, int] | None = None) -> None:
         self._most, self._key = most, key
@@ -47,7 +47,7 @@ class PeopleOfWindow:
 
 
 def _ranks(codes: NDArray[Any]) -> NDArray[np.int64]:
-    """How often the same code stands before each place.
+    """How often the same code occurs before each place.
 
     >>> _ranks(np.array([7, 3, 7, 7, 3])).tolist()
     [0, 0, 1, 2, 1]

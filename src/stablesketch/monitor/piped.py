@@ -16,7 +16,7 @@ _PIECE = 1 << 20  # bytes that are read at once
 
 
 def piped(handle: int, clock: Clock) -> Iterator[Block]:
-    """Whole lines as they come, and an empty block where none do, so that windows close on time."""
+    """Blocks of whole lines as they come, and empty blocks in between, so that windows close on time."""
     chunks: queue.Queue[bytes | OSError] = queue.Queue(16)
     threading.Thread(target=_pull, args=(handle, chunks), daemon=True).start()
     lines, first, ended = LineCutter(), True, False
@@ -43,7 +43,7 @@ def _pull(handle: int, chunks: queue.Queue[bytes | OSError]) -> None:
 
 
 def _gathered(chunks: queue.Queue[bytes | OSError]) -> tuple[bytes, bool]:
-    """What has come, up to a block, and whether that is all: a pipe gives 64 KiB at a time."""
+    """The input so far, up to a block, and whether that is all: a pipe gives 64 KiB at a time."""
     parts: list[bytes] = []
     length = 0
     while length < BLOCK:

@@ -1,10 +1,11 @@
-"""What well-known collectors write: which field is the key, the time, the value."""
+"""The records of well-known collectors: which field is the key, the time, the value."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
+PresetName = Literal["zeek", "suricata", "goflow2"]
 Format = Literal["json", "csv", "tsv", "zeek", "lines"]
 TimeUnit = Literal["s", "ms", "us", "ns"]
 
@@ -20,7 +21,7 @@ class Preset:
     time_unit: TimeUnit = "s"
 
 
-PRESETS = {
+PRESETS: dict[PresetName, Preset] = {
     "zeek": Preset("zeek", "id.orig_h", "ts", "orig_bytes"),  # conn.log, as TSV or as JSON
     "suricata": Preset("json", "src_ip", "timestamp", "flow.bytes_toserver"),  # eve.json
     "goflow2": Preset("json", "src_addr", "time_received_ns", "bytes", "ns"),  # its JSON of flows

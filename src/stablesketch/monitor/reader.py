@@ -1,4 +1,4 @@
-"""From lines to rows, a block at a time: no line is looked at by Python unless something is wrong with its block."""
+"""Turns lines into rows, a block at a time: Python looks at a line only if something is wrong with its block."""
 
 from __future__ import annotations
 
@@ -11,13 +11,17 @@ from typing import Any
 import numpy as np
 
 from ..errors import DataError
-from ..reading.duckdb import DuckDB, text_literal
+from ..reading.duckdb import DuckDB
 from ..reading.libraries import need
 from ..reading.numpy_arrow import from_numpy, to_numpy
 from ..visible import visible
-from .alike import runs_of
+from ..wording import arg
+from .bad_line import LinePlaces, first_bad
 from .block import Block, Rows
+from .columns import column_of_lines, only_utf8
 from .fields import LineFields
+from .json_lines import texts_of_json
+from .times import windows_of
 from .windows import SECOND
 
 _MARK = b"\xef\xbb\xbf"
@@ -25,9 +29,12 @@ _UNSET = ["-", "(empty)"]  # of Zeek
 
 
 class LineReader:
-    """Makes rows of the lines of one input. It remembers the header of the file that it is in, and no line."""
+    """Turns the lines of one input into rows. It remembers the header of the current file, and no line."""
 
-    def __init__(self, fields: LineFields, every: int, source: str, duckdb: DuckDB) -> None:
+    def __init__(
+        self, fields: LineFields, every: int, source: str, duckdb: DuckDB, *, strict: bool = False
+    ) -> None:  # fmt: skip
+        self._places = LinePlaces() if strict else None
         self._fields, self._every, self._source = fields, every, source
         self._connection = duckdb.connection.cursor()
         self._format = fields.format
@@ -38,14 +45,22 @@ class LineReader:
         lines = block.lines.removeprefix(_MARK) if block.begins else block.lines
         if block.head:
             lines = self._opened(block.head.removeprefix(_MARK), lines, begins=block.begins)
-        parts, bad = [], block.too_long
+        parts, bad, fault, before = [], block.too_long, "", 0
         for piece in self._pieces(lines):
-            table, count = self._table(piece)
-            parts.append(table)
-            bad += count - table.num_rows
+            _, rows, count = self._read(piece)
+            parts.append(rows)
+            bad += count - rows.num_rows
+            if self._places is not None and not fault and count > rows.num_rows:
+                place, reason = first_bad(piece, self._fields, self._format, self._read)
+                headers = block.lines.count(b"\n") - lines.count(b"\n")
+                named = self._places.named(block, before + place, headers, self._format)
+                fault = f"{named} cannot be used as a row: {reason}"
+            before += piece.count(b"\n")
+        if self._places is not None:
+            self._places.passed(block)
         table = need("pyarrow").concat_tables(parts) if parts else None
         if table is None or not table.num_rows:
-            return Rows((), np.zeros(0, np.int64), None, bad)
+            return Rows((), np.zeros(0, np.int64), None, bad, fault=fault)
         keys = tuple(table.column(i).combine_chunks() for i in range(len(self._fields.key)))
         now = block.now // SECOND // self._every
         windows = (
@@ -55,10 +70,16 @@ class LineReader:
         )
         values = to_numpy(table.column("v").combine_chunks()) if self._fields.value else None
         persons = table.column("u").combine_chunks() if self._fields.person else None
-        return Rows(keys, windows, values, bad, persons)
+        return Rows(keys, windows, values, bad, persons, fault)
+
+    def _read(self, lines: bytes) -> tuple[Any, Any, int]:
+        """The texts of lines, with windows; the rows that are made of them; and how many lines there were."""
+        texts, count = self._texts(lines)
+        texts = self._with_windows(texts)
+        return texts, self._fields.rows(texts), count
 
     def _opened(self, head: bytes, lines: bytes, *, begins: bool) -> bytes:
-        """Learns how a file begins; the lines without its header, which is no row."""
+        """Reads the beginning of a file; returns the lines without its header, which is not a row."""
         if self._fields.format == "zeek":
             self._format = "json" if head.lstrip()[:1] == b"{" else "zeek"
             self._names = _zeek_names(head) or self._names
@@ -71,9 +92,9 @@ class LineReader:
         return lines
 
     def _pieces(self, lines: bytes) -> Iterator[bytes]:
-        """The lines that have one header. Zeek may write another one into the same file, before lines of other fields.
+        """The lines under each header. Zeek may write another header into the same file, before lines of other fields.
 
-        Its lines that begin with # are no rows.
+        Zeek's lines that begin with # are not rows.
         """
         if self._format != "zeek":
             if lines:
@@ -91,8 +112,8 @@ class LineReader:
     def _check_names(self) -> None:
         if self._names is None:
             raise DataError(
-                self._source, "there is no header, so fields have no names",
-                "Pass the names of all columns in their order: --fields ts,uid,id.orig_h,...",
+                self._source, "no header, so fields have no names",
+                f"Pass the names of all columns in their order, {arg('fields', ['ts', 'uid', 'id.orig_h'])} and so on",
             )  # fmt: skip
         for name in self._fields.all:
             if self._names.count(name) != 1:
@@ -100,49 +121,28 @@ class LineReader:
                 raise DataError(
                     self._source,
                     f"its first line names {'two columns' if name in self._names else 'no column'} {visible(name)!r}",
-                    "Pass names from the header (--key, --time, --value), or of all columns if there is none: --fields",
+                    f"Pass names from the header ({arg('key')}, {arg('time')}, {arg('value')}), or of all columns if "
+                    f"there is none ({arg('fields')})",
                 )
 
-    def _table(self, lines: bytes) -> tuple[Any, int]:
-        """The rows as a table, and how many lines there were."""
-        pa = need("pyarrow")
-        column = _column(lines)
-        count = len(column)
-        try:
-            column.validate(full=True)
-        except pa.ArrowInvalid:  # some line is not UTF-8: the others are
-            lines = b"\n".join(line for line in lines.split(b"\n") if _is_text(line))
-            column = _column(lines)
+    def _texts(self, lines: bytes) -> tuple[Any, int]:
+        """A table of the texts of all fields, null where a line has none, and how many lines there were."""
+        valid = only_utf8(lines)
+        broken = 0 if valid is lines else len(column_of_lines(lines)) - len(column_of_lines(valid))
         if self._format == "json":
-            return self._of_json(pa.table({"line": column})), count
+            texts, count = texts_of_json(valid, self._fields, self._sql)
+            return texts, count + broken
+        column = column_of_lines(valid)
         if self._format == "lines":
-            ended = "select rtrim(line, chr(13) || chr(10)) as k0 from block"
-            return self._queried(ended, pa.table({"line": column})), count
-        return self._of_columns(lines, column), count
-
-    def _of_json(self, block: Any) -> Any:
-        """A name with dots is that of a field, or leads into objects, whichever a line has."""
-        paths: list[str] = []
-        texts: list[str] = []
-        for name, mark in zip(self._fields.all, self._fields.marks, strict=True):
-            pointer = "/" + name.replace("~", "~0").replace("/", "~1")
-            ways = [pointer, *([pointer.replace(".", "/")] if "." in name else [])]
-            places = ", ".join(f"x[{len(paths) + 1 + i}]" for i in range(len(ways)))
-            texts.append(f"coalesce({places}) as {mark}" if len(ways) > 1 else f"{places} as {mark}")
-            paths += ways
-        listed = ", ".join(map(text_literal, paths))
-        own = self._order
-        query = (
-            f"select {', '.join(texts)}{own} from (select json_extract_string(line, [{listed}]) as x{own} from {{}})"
-        )
-        try:
-            return self._queried(query.format("block"), block)
-        except need("duckdb").InvalidInputException:  # some line is no JSON: the others are
-            return self._queried(query.format(f"(select line{own} from block where json_valid(line))"), block)
+            ended = need("pyarrow.compute").utf8_rtrim(column, "\r\n")
+            return need("pyarrow").table({"k0": ended}), len(column) + broken
+        return self._of_columns(valid, column), len(column) + broken
 
     def _of_columns(self, lines: bytes, column: Any) -> Any:
-        """CSV and the like. Every line is one row, or bad: a quoted field that does not end on it, or a carriage return
-        within it, at which Arrow would begin another row, must not make more or fewer rows of the lines around it."""
+        """Reads CSV and similar formats. Every line is one row, or invalid: an unterminated quoted field, or a carriage
+        return within a line, at which Arrow would begin another row, must not make more or fewer rows of the lines
+        around it.
+        """
         pa, compute, arrow_csv = need("pyarrow"), need("pyarrow.compute"), need("pyarrow.csv")
         assert self._names is not None
         quotes, mark = self._format != "zeek", re.escape(self._fields.delimiter)
@@ -152,7 +152,7 @@ class LineReader:
             column = column.filter(whole)
             lines = b"".join(column.cast(pa.binary()).to_pylist())
         if not lines.strip(b"\r\n"):
-            return self._queried(self._selected(), _no_texts(self._names))
+            return _no_texts(self._fields.marks)
         table = arrow_csv.read_csv(
             pa.BufferReader(lines),
             read_options=arrow_csv.ReadOptions(
@@ -168,34 +168,14 @@ class LineReader:
             ),
         )  # fmt: skip
         assert table.num_rows <= len(column)
-        return self._queried(self._selected(), table)
+        return table.select(list(self._fields.all)).rename_columns(list(self._fields.marks))
 
-    def _selected(self) -> str:
-        named = [f'"{name}" as {mark}' for name, mark in zip(self._fields.all, self._fields.marks, strict=True)]
-        return f"select {', '.join(named)}{self._order} from block"
-
-    @property
-    def _order(self) -> str:
-        """The column that says where a row stands, which DuckDB does not keep by itself; needed for people alone."""
-        return ", i" if self._fields.person else ""
-
-    def _queried(self, texts: str, block: Any) -> Any:
-        if self._order:
-            block = block.append_column("i", from_numpy(np.arange(block.num_rows)))
-        window = self._fields.window(self._every)
-        if self._fields.time:
-            block, texts = self._sql(texts, block), "select * from block"
-            times = block.column("t").combine_chunks()
-            starts = runs_of(times)
-            if starts is not None:
-                firsts = need("pyarrow").table(
-                    {"t": times.take(from_numpy(starts)), "n": from_numpy(np.arange(len(starts)))}
-                )
-                found = self._sql(f"select {window} as w from block order by n", firsts).column("w").combine_chunks()
-                each = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(times))))
-                block, window = block.append_column("w", found.take(from_numpy(each))), "w"
-        table = self._sql(self._fields.rows(texts, window), block)
-        return table.sort_by("i") if self._order else table
+    def _with_windows(self, texts: Any) -> Any:
+        """The table of texts with the window w of each row, if rows have times."""
+        if not self._fields.time:
+            return texts
+        times = texts.column("t").combine_chunks()
+        return texts.append_column("w", from_numpy(windows_of(times, self._fields.time_unit, self._every, self._sql)))
 
     def _sql(self, query: str, block: Any) -> Any:
         self._connection.register("block", block)
@@ -203,24 +183,6 @@ class LineReader:
             return self._connection.sql(query).to_arrow_table()
         finally:
             self._connection.unregister("block")
-
-
-def _column(lines: bytes) -> Any:
-    """The lines as an Arrow column over the same bytes, each with its end."""
-    pa = need("pyarrow")
-    data = np.frombuffer(lines, np.uint8)
-    ends = np.flatnonzero(data == 10) + 1
-    last = [] if lines.endswith(b"\n") or not lines else [len(data)]
-    offsets = np.concatenate([[0], ends, last]).astype(np.int32)
-    return pa.Array.from_buffers(pa.string(), len(offsets) - 1, [None, pa.py_buffer(offsets), pa.py_buffer(lines)])
-
-
-def _is_text(line: bytes) -> bool:
-    try:
-        line.decode()
-        return True
-    except UnicodeDecodeError:
-        return False
 
 
 def _zeek_names(head: bytes) -> list[str] | None:

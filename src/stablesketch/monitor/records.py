@@ -1,8 +1,8 @@
-"""What a monitor says, as JSON lines: the releases of a window, or a note of something that happened to the input.
+"""The records of a monitor, as JSON lines: the releases of a window, or a note about the input.
 
-Every record has a number, one more than that of the record before, and the identity of the state that it comes from,
-which is drawn at random. All of it may be published: no record has anything
-in it that was computed from rows but releases. How many rows there were, or were late, is in none.
+Every record has a number, one more than the record before, and the random identity of the state that it comes from.
+Everything in it may be published: releases are all that a record has that was computed from rows. The number of rows,
+or of late ones, is in none.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 from collections.abc import Sequence
 
 from ..published import Release
+from .few_rows import has_few_rows, of_few_rows
 from .watch import Watch
 from .windows import SECOND, shown
 
@@ -20,8 +21,12 @@ WINDOW, NOTE = "stablesketch-window/1", "stablesketch-note/1"
 def window_record(
     monitor: str, number: int, watch: Watch, window: int, releases: Sequence[Release], left: float | None = None
 ) -> str:
-    """The releases of a window, what they cost together, and what is left of the budget of a ledger."""
+    """The releases of a window, what they cost together, what is left of the budget of a ledger; and whether there may
+    have been too few rows to say anything, by the releases alone."""
     epsilon, delta = watch.price
+    few = has_few_rows(watch.plans, releases)
+    if few:
+        releases = [of_few_rows(plan, one) for plan, one in zip(watch.plans, releases, strict=True)]
     content = {
         "format": WINDOW,
         "monitor": monitor,
@@ -32,6 +37,7 @@ def window_record(
         "epsilon": epsilon,
         "delta": delta,
         **({} if left is None else {"epsilon_left": left}),
+        "few_rows": few,
         "releases": [json.loads(one.to_json()) for one in releases],
     }
     return json.dumps(content)

@@ -41,6 +41,7 @@ from ..checked_json import JsonError, parsed
 from ..durable import lock
 from ..errors import CheckpointError
 from ..sqlite_reasons import kind_of, reason_of
+from ..wording import arg
 
 _VERSION = 4
 _KEPT = 10_000  # delivered records
@@ -65,11 +66,13 @@ class StoredWindow(NamedTuple):
 Stored = Mapping[int, StoredWindow]  # of people, those who changed
 
 
-# What `asked` has, as it is typed.
-_TYPED = {
-    "source": "the input", "follow": "--follow", "fields": "how lines are read", "windows": "the windows",
-    "protect": "--protect", "confidence": "--confidence", "plans": "statistics, ε, δ or size", "ledger": "--ledger",
+# What `settings` has, as a text names it.
+_NAMED = {
+    "source": "the input", "follow": arg("follow"), "fields": "how lines are read", "windows": "the windows",
+    "protect": arg("protect"), "confidence": arg("confidence"), "plans": "statistics, ε, δ or size",
+    "ledger": arg("ledger"),
 }  # fmt: skip
+_FOLDER = f"a new folder ({arg('state')})"
 _NEW = (
     "A new folder begins with the next whole window, and counts no row that was counted before; but a replay spends ε "
     "again on its rows."
@@ -79,17 +82,17 @@ _NEW = (
 class MonitorState:
     """The file `monitor.db` in a folder, which is made if it is missing; without a folder it is in memory alone.
 
-    `asked` is the question as JSON: another one is refused. Its records have its `id`, which is drawn at random.
+    `settings` is what is monitored and how, as JSON: others are refused. Its records have its `id`, drawn at random.
     """
 
-    def __init__(self, folder: Path | None, asked: str) -> None:
+    def __init__(self, folder: Path | None, settings: str) -> None:
         self._lock: int | None = None
         self._seal: tuple[int, int | None] = (0, None)  # the number in `lock`, and its ctime; None if not known yet
         self.folder = folder
         try:
             if folder is not None:
                 self._hold(folder)
-            self._open(asked)
+            self._open(settings)
             self.id: str = self.fact("id")
         except BaseException:
             self.close()
@@ -103,13 +106,13 @@ class MonitorState:
             lock(self._lock, wait=0.0)
         except TimeoutError:
             raise CheckpointError(
-                f"another monitor uses the folder {folder}. Stop it first. With a folder of its own (--state) a second "
-                "monitor of the same rows costs its ε besides."
+                f"another monitor uses the folder {folder}. Stop it first. A second monitor "
+                f"of the same rows needs a folder of its own ({arg('state')}), and costs its own ε on top."
             ) from None
         except OSError as error:
             raise _unusable(folder, error) from None
 
-    def _open(self, asked: str) -> None:
+    def _open(self, settings: str) -> None:
         name = ":memory:" if self.folder is None else str(self.folder / "monitor.db")
         self._base = sqlite3.connect(name, isolation_level=None, check_same_thread=False)
         with self._told():
@@ -122,22 +125,22 @@ class MonitorState:
                     self._base.execute(statement)
                 self._base.execute(f"pragma user_version = {_VERSION}")
                 self._seal = self._sealed() + 1, None
-                facts = {"asked": asked, "id": secrets.token_hex(8), "place": self._place(), "seal": self._seal}
+                facts = {"asked": settings, "id": secrets.token_hex(8), "place": self._place(), "seal": self._seal}
                 self.commit(facts)
                 self.seal()
             elif version != _VERSION:
                 raise CheckpointError(
-                    f"the state in {self.folder} has version {version}, and this program reads {_VERSION}. Use the "
-                    f"stablesketch that wrote it, or name a new folder (--state). {_NEW}"
+                    f"the state in {self.folder} has version {version}, but this program reads {_VERSION}. Use the "
+                    f"stablesketch that wrote it, or name {_FOLDER}. {_NEW}"
                 )
             elif not self._is_original():
                 raise CheckpointError(
                     f"the state in {self.folder} is a copy or was restored from one (or its file lock was changed, as "
                     "chmod and chown do). The original may have released its windows, and a secret must not be used "
-                    f"twice. Use the original, or name a new folder (--state). {_NEW}"
+                    f"twice. Use the original, or name {_FOLDER}. {_NEW}"
                 )
             else:
-                self._check(json.loads(self.fact("asked")), json.loads(asked))
+                self._check(json.loads(self.fact("asked")), json.loads(settings))
                 self.seal()
 
     def _place(self) -> list[int]:
@@ -176,12 +179,12 @@ class MonitorState:
             raise _unusable(self.folder, error) from None
         self.commit({"seal": (number, os.fstat(self._lock).st_ctime_ns)})
 
-    def _check(self, before: dict[str, Any], asked: dict[str, Any]) -> None:
-        other = [_TYPED.get(name, name) for name in sorted({*before, *asked}) if before.get(name) != asked.get(name)]
+    def _check(self, before: dict[str, Any], now: dict[str, Any]) -> None:
+        other = [_NAMED.get(name, name) for name in sorted({*before, *now}) if before.get(name) != now.get(name)]
         if other:
             raise CheckpointError(
-                f"the state in {self.folder} was made for another question: {', '.join(other)} differ. Its open "
-                f"windows cannot go on with this one. Use the same options, or name a new folder (--state). {_NEW}"
+                f"the state in {self.folder} was made with other settings, which differ in: {', '.join(other)}. Its "
+                f"open windows cannot continue with these. Use the same settings, or name {_FOLDER}. {_NEW}"
             )
 
     def fact(self, name: str, default: Any = None) -> Any:
@@ -263,16 +266,13 @@ class MonitorState:
             where = self.folder or "memory"
             if kind_of(error) in ("SQLITE_NOTADB", "SQLITE_CORRUPT"):
                 raise CheckpointError(
-                    f"the state in {where} is damaged ({error}). What is in it cannot be used: name a new folder "
-                    f"(--state). {_NEW}"
+                    f"the state in {where} is damaged ({error}). What is in it cannot be used: name {_FOLDER}. {_NEW}"
                 ) from None
             raise CheckpointError(
-                f"the state in {where} cannot be used ({error}): {reason_of(error)}. The last checkpoint is whole."
+                f"the state in {where} cannot be used ({error}): {reason_of(error)}. The last checkpoint is intact."
             ) from None
         except JsonError:
-            raise CheckpointError(
-                f"the state in {self.folder} is damaged. Name a new folder (--state). {_NEW}"
-            ) from None
+            raise CheckpointError(f"the state in {self.folder} is damaged. Name {_FOLDER}. {_NEW}") from None
 
     def close(self) -> None:
         """Ends it; another monitor may have the folder then."""
@@ -285,5 +285,8 @@ class MonitorState:
 
 def _unusable(folder: Path | None, error: OSError) -> CheckpointError:
     full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    is_file = isinstance(error, FileExistsError | NotADirectoryError)
     way_out = "Make room on the disk" if full else "Give this process the right to write there"
+    if is_file:
+        way_out = "Name a folder, which is created if it does not exist"
     return CheckpointError(f"the folder {folder} cannot be used: {error.strerror}. {way_out}.")

@@ -16,6 +16,7 @@ from ..published import Terms
 from ..reading.columns import OnBad
 from ..spoken import at_most
 from ..statistic import Statistic
+from ..wording import arg
 from .fields import LineFields
 from .windows import Windows
 
@@ -52,7 +53,7 @@ class Watch:
         on_bad: OnBad = "skip", confidence: float = 0.95, protect: Protect = "event", pairs_per_person: int = 1,
     ) -> Watch:  # fmt: skip
         """Plans every statistic at its share of ε and δ. Nothing is promised of how many rows a window has."""
-        Privacy(epsilon, delta)  # which refuses what is no ε or δ
+        Privacy(epsilon, delta)  # refuses an invalid ε or δ
         if not statistics or len(set(statistics)) < len(statistics):
             raise ArgumentError("statistic", list(statistics), "must be one or more, each once", "Name each once")
         for each in statistics:
@@ -62,18 +63,28 @@ class Watch:
                     "Choose shannon, hill, renyi, tsallis, distinct, moment or profile",
                 )  # fmt: skip
         if windows.span is not None and fields.time is None:
-            raise ArgumentError("time", None, "must be given for a replay", "Pass --time, or --preset")
+            raise ArgumentError("time", None, "must be given for a replay", f"Pass {arg('time')}, or {arg('preset')}")
         if on_bad not in ("error", "skip"):
             raise ArgumentError("on_bad", on_bad, "must be 'error' or 'skip'", "Choose one of them")
         if protect not in get_args(Protect):
             raise ArgumentError("protect", protect, f"must be {' or '.join(get_args(Protect))}", "Choose one of them")
-        if (protect == "event") != (fields.person is None):
+        if protect != "event" and fields.person is None:
             raise ArgumentError(
-                "person", fields.person, "must be given together with --protect person-window", "Pass both, or neither"
+                "protect", protect, f"needs {arg('person')}, the field of people", "Pass both, or neither"
+            )
+        if protect == "event" and fields.person is not None:
+            raise ArgumentError(
+                "person",
+                fields.person,
+                f"must be given together with {arg('protect', 'person-window')}",
+                "Pass both, or neither",
             )
         if protect == "event" and pairs_per_person != 1:
             raise ArgumentError(
-                "pairs_per_person", pairs_per_person, "cannot be used without --protect person-window", "Leave it out"
+                "pairs_per_person",
+                pairs_per_person,
+                f"cannot be used without {arg('protect', 'person-window')}",
+                "Leave it out",
             )
         share = Privacy(
             budget.divided(epsilon, len(statistics)), budget.divided(delta, len(statistics)),
@@ -81,7 +92,7 @@ class Watch:
         )  # fmt: skip
         plans = tuple(plan(each, share, mechanism=mechanism, memory=memory, error=error) for each in statistics)
         made = cls(plans, fields, windows, on_bad, confidence, protect)
-        made.terms(plans[0])  # which refuses what is no confidence
+        made.terms(plans[0])  # refuses an invalid confidence
         return made
 
     @property
@@ -105,13 +116,13 @@ class Watch:
         return said + (
             f"All that one person did in a window is protected; {self.pairs_per_person:,} of their rows count. ε is "
             f"spent again each window: up to ε = {spent} in a day for somebody who is in all {a_day:,} windows, unless "
-            "a ledger stops it (--ledger)"
+            "a ledger stops it"
         )
 
     def terms(self, plan: Plan) -> Terms:
         """What each release says of itself: its own share."""
         person = self.protect == "person-window"
-        return Terms(plan.epsilon, plan.delta, "add_remove", self.pairs_per_person, person, self.confidence)
+        return Terms(plan.epsilon, plan.delta, "add_remove", self.pairs_per_person, person, self.confidence, total=True)
 
     @property
     def pairs_per_person(self) -> int:

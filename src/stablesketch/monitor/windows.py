@@ -1,4 +1,4 @@
-"""Windows of time: tumbling, half-open, aligned to UTC; and which of them take rows, by a clock that is no row's.
+"""Windows of time: tumbling, half-open, aligned to UTC; and which of them take rows, by a clock that no row sets.
 
 **Why no row moves the clock.** Under `protect="event"` two streams are neighbours if they differ in one row. A row is
 in the window of its own time, so neighbours should differ in one window, by one row, and the ε of a window is that of
@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ..errors import ArgumentError
+from ..wording import arg
 
 SECOND = 10**9  # the clock counts nanoseconds since 1970
 _DAY = 86_400
@@ -97,7 +98,7 @@ class Windows:
             raise ArgumentError(
                 "until", shown(self.start(self.span[1])),
                 f"must give a replay 1 to {MOST_WINDOWS:,} windows, not {self.span[1] - self.span[0]:,}",
-                "Choose a time after --from, or longer windows (--every)",
+                f"Choose a time after {arg('from')}, or longer windows ({arg('every')})",
             )  # fmt: skip
 
     @classmethod
@@ -108,7 +109,7 @@ class Windows:
             return cls(length, late)
         if since is None or until is None:
             name = "from" if since is None else "until"
-            raise ArgumentError(name, None, "must be given for a replay", "Pass --from and --until")
+            raise ArgumentError(name, None, "must be given for a replay", f"Pass {arg('from')} and {arg('until')}")
         plain = cls(length)
         ends = moment("from", since), moment("until", until)
         for name, end, text in zip(("from", "until"), ends, (since, until), strict=True):

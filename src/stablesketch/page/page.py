@@ -12,7 +12,7 @@ from ..visible import visible
 
 
 def check_page_path(path: Path) -> None:
-    """Refuses a name that no browser would take for a page."""
+    """Refuses a name that does not end in .html."""
     if path.suffix.lower() not in (".html", ".htm"):
         raise ArgumentError("report", str(path), "must end in .html", "Choose another name: the report is a web page")
 
@@ -25,7 +25,7 @@ def escaped(text: str) -> str:
 def document(title: str, body: str, script: str = "") -> str:
     """A whole page. `body` and `script` are HTML and JavaScript as they are; `title` is plain text.
 
-    The policy in its head forbids it to fetch anything from elsewhere, whatever is in it.
+    The policy in its head forbids the page to fetch anything from elsewhere, whatever it contains.
     """
     style = _style()
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"

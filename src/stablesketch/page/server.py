@@ -1,4 +1,4 @@
-"""What servers of pages have in common: a thread for each request, strict headers, and nothing that is logged."""
+"""The common part of servers of pages: a thread for each request, strict headers, and no log."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..errors import ArgumentError
 
 
 class PageServer(ThreadingHTTPServer):
-    """Listens at an address until it is closed. `port` 0 takes any that is free; `argument` is what users call it."""
+    """Listens at an address until it is closed. `port` 0 takes any free port; `argument` is its name in errors."""
 
     daemon_threads = True
     allow_reuse_address = sys.platform != "win32"  # after a restart; a port that somebody listens at is refused still
@@ -28,31 +28,31 @@ class PageServer(ThreadingHTTPServer):
             raise ArgumentError(argument, given, must, "Choose another port") from None
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A browser that closes its connection, or says nothing, is no error; anything else is shown."""
+        """Ignores a browser that closes its connection or sends nothing; shows any other error."""
         if not isinstance(sys.exc_info()[1], ConnectionError | TimeoutError):
             super().handle_error(request, client_address)  # type: ignore[arg-type]
 
     def server_bind(self) -> None:
-        """Takes the port. The name of the machine, which the base class looks up, is not asked for: nobody needs it."""
+        """Takes the port, without looking up the name of the machine, as the base class would."""
         socketserver.TCPServer.server_bind(self)
         self.server_name, self.server_port = self.server_address[:2]  # type: ignore[assignment]
 
     @property
     def root(self) -> str:
-        """Its address, as a browser takes it."""
+        """Its address, for a browser."""
         host = f"[{self.server_name}]" if ":" in self.server_name else self.server_name
         return f"http://{host}:{self.server_port}/"
 
 
 class PageHandler(BaseHTTPRequestHandler):
-    """Every server has its own, which answers to a path and what follows its question mark."""
+    """Answers a path and its query. Every server has its own."""
 
     server_version = "stablesketch"
     sys_version = ""
     timeout = 30
 
     def answer(self, path: str, query: str) -> None:
-        """Sends what is at this path."""
+        """Sends the page at this path."""
         raise NotImplementedError
 
     def do_GET(self) -> None:
@@ -63,7 +63,7 @@ class PageHandler(BaseHTTPRequestHandler):
         return self.answer(parts.path, parts.query)
 
     def send(self, status: int, kind: str, content: str | bytes, *, length: bool = True) -> None:
-        """A whole answer; without its length the beginning of one that goes on."""
+        """Sends a whole answer; without its length, the beginning of one that continues."""
         data = content.encode() if isinstance(content, str) else content
         self.send_response(status)
         self.send_header("Content-Type", kind if "charset" in kind else f"{kind}; charset=utf-8")
@@ -80,4 +80,4 @@ class PageHandler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nothing is logged: a request may have a token in it."""
+        """Logs nothing: a request may contain a token."""

@@ -1,4 +1,4 @@
-"""Against what else there is, at equal ε: exact totals with noise, noisy histograms, the sketch without privacy.
+"""Comparison with other methods at equal ε: exact totals with noise, noisy histograms, the sketch without privacy.
 
 - **exact + Laplace**: all totals in memory; F_p changes by at most M^p when a pair is replaced (x^p is concave, so that
   what one key gains in F_p, up to M^p, and what another loses have opposite signs).

@@ -48,10 +48,10 @@ def ratio(p: float, x: Array) -> Array:
     return out
 
 
-def monotone_parts(values: Array, tolerance: float = 1e-9) -> int:
-    """How many times the direction of a curve changes, plus one; steps below the tolerance do not count."""
+def monotone_parts(values: Array) -> int:
+    """How many times the direction of a curve changes, plus one; relative steps below 1e-9 do not count."""
     steps = np.diff(values)
-    signs = np.sign(steps[np.abs(steps) > tolerance * np.abs(values[:-1])])
+    signs = np.sign(steps[np.abs(steps) > 1e-9 * np.abs(values[:-1])])
     return int(np.count_nonzero(np.diff(signs))) + 1 if len(signs) else 1
 
 

@@ -1,6 +1,6 @@
 """Figure 5 of the paper: the error on real data against p; a million pairs, 50 entries, median of 5 runs, both ways.
 
-The paper's stream, app events of a commercial SDK, is not to be had. `--data` takes a folder of Parquet files with
+The paper's stream, app events of a commercial SDK, is not available. `--data` takes a folder of Parquet files with
 columns `key` and `value`, one stream each; without it a stand-in of the same shape is generated: a million pairs from a
 domain of 1,488,095 keys, most keys seen once.
 """
@@ -79,7 +79,7 @@ def read_streams(folder: Path) -> list[PaperPairs]:
         keys = table["key"].combine_chunks().dictionary_encode().indices.to_numpy(zero_copy_only=False)
         values = table["value"].combine_chunks().to_numpy(zero_copy_only=False)
         if table["key"].null_count or values.dtype.kind not in "iu" or values.min() < 1:
-            raise DataError(str(path), "keys with nulls, or values that are not integers from 1 up", "Clean it first")
+            raise DataError(str(path), "null keys, or values that are not positive integers", "Clean the file first")
         if len(keys) > MOST_PAIRS:
             rows = np.sort(generator(f"rows/{path.stem}").choice(len(keys), MOST_PAIRS, replace=False))
             keys, values = keys[rows], values[rows]

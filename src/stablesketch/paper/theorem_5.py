@@ -38,7 +38,7 @@ def run(output: Output) -> None:
     once = {row[0]: row[2] for row in rows if row[1] == 1}
     output.claim(
         "Theorem 5", "E of F_p of the sample is q^p F_p", min(once.values()) > 0.999,
-        "it lies between q F_p and q^p F_p; keys seen once, q = 0.02, true over claimed: "
+        "between q F_p and q^p F_p; keys seen once, q = 0.02, true over claimed: "
         + ", ".join(f"{value:.3f} (p = {p:g})" for p, value in once.items()),
     )  # fmt: skip
     output.claim(

@@ -40,9 +40,9 @@ def bare_neighbourhood(chosen: Plan) -> BareNeighbourhood:
 
     An ε at which no floor is needed is the last that is planned, beside the largest: between them the error stays.
     """
-    size, asked = chosen.size, chosen.privacy.epsilon
+    size, own = chosen.size, chosen.privacy.epsilon
     by_epsilon: list[tuple[float, Plan]] = []
-    rising = [step * asked for step in _STEPS]
+    rising = [step * own for step in _STEPS]
     no_floor = not mechanism_of(chosen).monotone
     while rising:
         without_floor = bool(by_epsilon) and by_epsilon[-1][1].floor == 0.0 and not no_floor
@@ -54,12 +54,12 @@ def bare_neighbourhood(chosen: Plan) -> BareNeighbourhood:
             by_epsilon.append((epsilon, made))
             if without_floor:
                 break
-    by_size = [(one, _planned(chosen, asked, one)) for one in sorted({*_SIZES, size})]
+    by_size = [(one, _planned(chosen, own, one)) for one in sorted({*_SIZES, size})]
     made_by_size = [(one, made) for one, made in by_size if made is not None]
     return BareNeighbourhood(
         size,
         [(epsilon, made.error) for epsilon, made in by_epsilon],
-        [(step * asked, chosen.exact_error * asked / (step * asked)) for step in _STEPS],  # noise goes with 1/ε
+        [(step * own, chosen.exact_error * own / (step * own)) for step in _STEPS],  # noise goes with 1/ε
         [(one, made.error) for one, made in made_by_size],
         [(one, _spread(made)) for one, made in made_by_size] if chosen.statistic.relative else [],
     )

@@ -44,15 +44,29 @@ def of_groups(groups: Sequence[GroupRelease]) -> str:
 
 
 def _of_profiles(groups: Sequence[GroupRelease]) -> str:
-    """The largest of the values, as released; what the limits leave open, one sees."""
+    """Which group comes first at which orders: only where its interval lies above those of all others."""
     orders = [point.order for point in groups[0].release.points]
-    leaders = [max(groups, key=lambda one: one.release.points[i].value) for i in range(len(orders))]
-    first, last = shortened(leaders[0].name), shortened(leaders[-1].name)
-    if all(leader is leaders[0] for leader in leaders):
-        return _lines(f"Largest value at every order: {first}")
-    if leaders[0] is leaders[-1]:
-        return _lines(f"Largest values at orders {orders[0]:g} and {orders[-1]:g}: {first}")
-    return _lines(f"Largest value at order {orders[0]:g}: {first}; at order {orders[-1]:g}: {last}")
+    led: dict[str, list[float]] = {}
+    open_at = []
+    for i, order in enumerate(orders):
+        first = max(groups, key=lambda one: one.release.points[i].value)
+        low = first.release.points[i].low
+        if any(one is not first and one.release.points[i].high >= low for one in groups):
+            open_at.append(order)
+        else:
+            led.setdefault(shortened(first.name), []).append(order)
+    if not led:
+        return _lines("At no order can one group be told from all others")
+    if len(led) == 1 and not open_at:
+        return _lines(f"Largest value at every order: {next(iter(led))}")
+    said = [f"at {_orders(where)}: {name}" for name, where in led.items()]
+    undecided = [f"no group stands out at {_orders(open_at)}"] if open_at else []
+    return _lines(f"Largest value {'; '.join([*said, *undecided])}")
+
+
+def _orders(orders: Sequence[float]) -> str:
+    said = [f"{order:g}" for order in orders]
+    return f"order {said[0]}" if len(said) == 1 else f"orders {', '.join(said[:-1])} and {said[-1]}"
 
 
 def _lines(text: str) -> str:

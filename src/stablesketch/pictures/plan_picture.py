@@ -79,13 +79,13 @@ def drawn_part(chosen: Plan) -> Plan:
 def neighbourhood(chosen: Plan) -> Neighbourhood:
     """Some dozen plans, which take some seconds: other ε at this size, and other sizes at this ε."""
     chosen = drawn_part(chosen)
-    asked = chosen.privacy.epsilon
+    own = chosen.privacy.epsilon
     fewest = mechanism_for(chosen.statistic, "sketch").fewest
-    sketch = _of_a_length(chosen) if chosen.size else _planned(chosen, asked, max(_COMPARED, fewest))
-    by_epsilon = [(step * asked, _planned(sketch, step * asked, sketch.size)) for step in _STEPS]
+    sketch = _of_a_length(chosen) if chosen.size else _planned(chosen, own, max(_COMPARED, fewest))
+    by_epsilon = [(step * own, _planned(sketch, step * own, sketch.size)) for step in _STEPS]
     each = sketch.entries_per_key
     others = [each * max(size // each, 2) for size in _SIZES_IN_BUCKETS] if sketch.buckets > 1 else _SIZES
-    by_size = [(one, _planned(sketch, asked, one)) for one in sorted({*others, sketch.size}) if one >= fewest]
+    by_size = [(one, _planned(sketch, own, one)) for one in sorted({*others, sketch.size}) if one >= fewest]
     return Neighbourhood(
         sketch,
         [(epsilon, made.error if _with_noise(made) else _noise(made)) for epsilon, made in by_epsilon],

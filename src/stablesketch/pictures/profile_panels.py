@@ -1,6 +1,7 @@
-"""Profiles of more groups than curves can be told apart in one picture: a small picture each, all to the same scale.
+"""Profiles of many groups: a small picture for each, all to the same scale, because so many curves cannot be told apart
+in one.
 
-Behind each curve stand those of all others, in grey, so that one sees where a group stands among them.
+Behind each curve all others are drawn in grey, to show where a group stands among them.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ _APART = 0.055  # of the height, between two labels
 
 
 def shown_name(release: Release) -> str:
-    """What a picture of one number for each group shows: of a profile, the first order."""
+    """The name of what a picture of one number for each group shows; for a profile, its first order."""
     return f"{Profile.point_name} of order {release.points[0].order:g}" if release.points else release.statistic
 
 
@@ -63,8 +63,9 @@ def group_profiles(ordered: Sequence[GroupRelease]) -> Figure:
 
 
 def draw_curve(axes: Axes, points: Sequence[Point], colour: str, line: str, shift: float = 0.0, bar: int = 11) -> None:
-    """The values of all orders, and their limits as bars: broad and light, with a small dot, so that one sees them also
-    where they are short, as on a logarithmic axis."""
+    """The values of all orders, and their limits as bars: broad and light, with a small dot, so that they are visible
+    even where they are short, as on a logarithmic axis.
+    """
     orders, values = [point.order + shift for point in points], [point.value for point in points]
     ends = [point.low for point in points], [point.high for point in points]
     axes.vlines(orders, *ends, color=colour, linewidth=bar, alpha=0.3, zorder=2)

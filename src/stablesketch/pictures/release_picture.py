@@ -42,7 +42,7 @@ def release_picture(releases: list[Release] | list[GroupRelease], in_order: bool
 
 
 def release_bytes(outcome: Outcome, path: Path) -> bytes:
-    """The same as what goes into the file `path`."""
+    """The picture of a release as what goes into the file `path`."""
     title = f"{outcome.plan.statistic}, released privately"
     alt = f"{title}: the value with its interval, {len(outcome.releases):,} of them."
     return picture_bytes(release_picture(outcome.releases, outcome.in_order), path, title, alt)
@@ -83,7 +83,7 @@ def _named(ordered: list[GroupRelease]) -> Figure:
 
 
 def _ranked(groups: list[GroupRelease]) -> Figure:
-    """Too many for names: values by rank, with their intervals as a band. The table has the names."""
+    """For too many groups to name: values by rank, with their intervals as a band. The table has the names."""
     ordered = sorted((one.release for one in groups), key=lambda one: -one.value)
     figure, (axes,) = canvas(WIDTH, 5.0)
     ranks = range(1, len(ordered) + 1)

@@ -30,13 +30,13 @@ _VARIABLES = {
 
 
 def check_picture_path(path: Path) -> None:
-    """Refuses a picture of another kind, before anything is computed for it."""
+    """Refuses a name with another suffix, before anything is computed."""
     if path.suffix.lower() not in _KINDS:
         raise ArgumentError("plot", str(path), "must end in .png, .svg or .html", "Choose another name")
 
 
 def picture_bytes(figure: Figure, path: Path, title: str, alt: str) -> bytes:
-    """What goes into the file `path`; `title` and `alt` describe the picture in words."""
+    """The bytes of the file `path`; `title` and `alt` describe the picture in words."""
     check_picture_path(path)
     kind = path.suffix.lower()
     if kind == ".html":
@@ -46,9 +46,9 @@ def picture_bytes(figure: Figure, path: Path, title: str, alt: str) -> bytes:
 
 
 def themed(svg: bytes) -> bytes:
-    """The picture in the dark colours of our pages where its reader prefers them.
+    """The picture, in the dark colours of our pages if its reader prefers them.
 
-    Every colour stands where it is used, too, for programs that know no style sheets.
+    Every colour is also written where it is used, for programs without style sheets.
     """
     dark = dark_colours()
     rules = "".join(
@@ -61,7 +61,7 @@ def themed(svg: bytes) -> bytes:
 
 
 def inline_svg(figure: Figure, alt: str) -> str:
-    """The picture as an element of a page, in the colours of the page, its words for those who do not see it."""
+    """The picture as an element of a page, in its colours, with a description for those who cannot see it."""
     text = _saved(figure, "svg", alt).decode()
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", text, flags=re.DOTALL)

@@ -65,7 +65,7 @@ _CJK = (
 
 
 def fonts() -> list[str]:
-    """That which matplotlib brings along, so that pictures are the same on every machine; then those that are here."""
+    """The font that comes with matplotlib, so that pictures are the same everywhere; then those of this machine."""
     from matplotlib.font_manager import fontManager  # once matplotlib is known to be there
 
     here = set(fontManager.get_font_names())
@@ -88,7 +88,7 @@ def in_style(draw: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     def styled(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         finder = logging.getLogger("matplotlib.font_manager")
         level, style = finder.level, need_matplotlib().rc_context({**_STYLE, "font.family": fonts()})
-        finder.setLevel(logging.ERROR)  # a font without a bold face is no news for users
+        finder.setLevel(logging.ERROR)  # users need not know that a font has no bold face
         try:
             with style:
                 return draw(*args, **kwargs)
@@ -140,7 +140,7 @@ def plain_ticks(axes: Axes, x: bool = False, y: bool = False, percent: bool = Fa
 
 
 def price_line(release: Release) -> str:
-    """What stands below every picture of releases: how sure its bars are, and what it cost."""
+    """The line below every picture of releases: its confidence and its price."""
     return (
         f"bars hold the truth in {100 * release.confidence:g} of 100 releases;\nε = {at_most(release.epsilon)}, "
         f"δ = {at_most(release.delta, 3)}"
@@ -148,7 +148,7 @@ def price_line(release: Release) -> str:
 
 
 def shortened(name: str, most: int = 28) -> str:
-    """The name of a group, so long as it fits beside a picture."""
+    """The name of a group, shortened to fit beside a picture."""
     return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
@@ -158,5 +158,5 @@ def titled(figure: Figure, title: str) -> None:
 
 
 def capital(name: str) -> str:
-    """As a title begins."""
+    """The text with a capital first letter."""
     return name[:1].upper() + name[1:]

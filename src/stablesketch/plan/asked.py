@@ -1,4 +1,4 @@
-"""`Asked`: the whole question that a plan answers: what to know, what is protected, how precisely and at what size."""
+"""`Asked`: the whole question that a plan answers: the statistic, what is protected, how precise, and what size."""
 
 from __future__ import annotations
 
@@ -32,8 +32,9 @@ _MOST_MEASUREMENTS = 64  # that sizes are given for, one by one
 
 @dataclass(frozen=True)
 class Measurement:
-    """Where what is asked for is one of several measurements: of what statistic, how many share its memory, and
-    whether nobody asked for the error, so that it need not be reached."""
+    """If the question is about one of several measurements: the statistic they serve, how many share its memory, and
+    whether no error was asked for, so that it need not be reached.
+    """
 
     of: Statistic | None = None
     sharing: int = 1
@@ -44,9 +45,9 @@ class Measurement:
 class Asked:
     """A statistic, what is protected, and one of `error`, `size` and `memory` (in bytes) at most.
 
-    `size` and `entries_per_key` are tuples where a statistic is computed from several measurements and each has its
-    own; 0 of what has none. `expected` is the value to be expected, `deletes` whether there may be any, `sampling` the
-    rate at which pairs are kept. `usual_memory` is taken where nothing is asked for: less for each group of a table.
+    `size` and `entries_per_key` are tuples if a statistic is computed from several measurements and each has its own; 0
+    for those that have none. `expected` is the value to be expected, `deletes` whether there may be deletes, `sampling`
+    the rate at which pairs are kept. `usual_memory` is the default memory: less for each group of a table.
     """
 
     statistic: Statistic
@@ -70,12 +71,12 @@ class Asked:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Of every measurement, where they were given one by one; else none."""
+        """The size of every measurement, if they were given one by one; otherwise none."""
         return self.size if isinstance(self.size, tuple) else ()
 
     @property
     def each_per_key(self) -> tuple[int, ...]:
-        """Of every measurement how many entries a key touches, as `sizes`."""
+        """The number of entries a key touches in every measurement, like `sizes`."""
         return self.entries_per_key if isinstance(self.entries_per_key, tuple) else ()
 
     @property
@@ -86,24 +87,24 @@ class Asked:
 
     @property
     def one_per_key(self) -> int | None:
-        """How many entries a key touches in a single measurement."""
+        """The number of entries a key touches in a single measurement."""
         assert not isinstance(self.entries_per_key, tuple)
         return self.entries_per_key
 
     def with_size(self, size: int, per_key: int = 0) -> Asked:
-        """The same with one size, of one measurement; what has no size is asked for none."""
+        """What is asked, with one size, of one measurement; what has no size is asked for none."""
         free = replace(self, error=None, memory=None, memory_as_given=None)
         return replace(free, size=size or None, entries_per_key=per_key or None)
 
     def like(self, plan: Plan) -> Asked:
-        """The same with the sizes decided, as in this plan; the exact mechanism has none."""
+        """What is asked, with the sizes decided as in this plan; the exact mechanism has none."""
         if self.mechanism == "exact":
             return self
         free = replace(self, error=None, memory=None, memory_as_given=None, usual_memory=USUAL_MEMORY)
         return replace(free, size=plan.sizes, entries_per_key=plan.per_key)
 
     def in_table(self, groups: int | None) -> Asked:
-        """The same for each of so many groups: they share 64 MB, if nothing is asked for. Of private names nobody knows
+        """What is asked of each of so many groups: they share 64 MB, if no size is given. Of private names nobody knows
         how many there are, and a thousand are assumed.
 
         While pairs are read the sketches take about ten times as much.
@@ -114,16 +115,16 @@ class Asked:
         return replace(self, usual_memory=min(max(share, _LEAST_SHARE), USUAL_MEMORY))
 
     def error_or(self, default: float) -> float:
-        """The error to be aimed at."""
+        """The error to aim at."""
         return default if self.error is None else self.error
 
     @property
     def free_error(self) -> bool:
-        """Whether nobody asked for an error, so that what is aimed at need not be reached."""
+        """Whether no error was asked for, so that the one aimed at need not be reached."""
         return self.error is None or self.measurement.usual
 
     def size_within(self, bytes_each: float, fewest: int = LEAST_SIZE) -> int:
-        """The size asked for, or as many entries of so many bytes as fit into the memory: `fewest` at least."""
+        """The size asked for, or as many entries of this many bytes as fit into the memory: at least `fewest`."""
         if self.one_size is not None:
             return self.one_size
         assert self.memory is not None
@@ -137,7 +138,7 @@ class Asked:
         return min(fits, LARGEST_SIZE)
 
     def no_buckets(self) -> None:
-        """Refuses buckets, and more entries than one bucket may have, for what cannot have any."""
+        """Refuses buckets, and more entries than one bucket may have, for measurements that cannot have buckets."""
         if self.one_size is not None and self.one_size > LARGEST_SIZE:
             raise ArgumentError(
                 "size", self.size, f"must be at most {LARGEST_SIZE:,} for {self.statistic}",
@@ -152,10 +153,10 @@ class Asked:
             )  # fmt: skip
 
     def changed(self, **changes: Any) -> Asked:
-        """The same question with other arguments, of `plan` or of `Privacy`, checked.
+        """What is asked, with other arguments, of `plan` or of `Privacy`, checked.
 
-        A new `error`, `size` or `memory` takes the place of the one there was and of `entries_per_key`; another
-        `mechanism` that of all four, for what one of them has another need not have.
+        A new `error`, `size` or `memory` replaces the previous one and `entries_per_key`; another `mechanism` replaces
+        all four, because they may not apply to it.
         """
         own = {each.name for each in fields(Privacy)}
         privacy = changes.pop("privacy", self.privacy)
@@ -172,7 +173,7 @@ class Asked:
         return replace(made, usual_memory=self.usual_memory)
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON: what was asked for, and nothing else."""
+        """Ready for JSON: what was asked for and nothing else."""
         content: dict[str, Any] = {"statistic": self.statistic.to_dict(), "privacy": self.privacy.to_dict()}
         usual = {"mechanism": "", "deletes": False, "usual_memory": USUAL_MEMORY}
         for name in (*_GIVEN, "usual_memory"):
@@ -185,7 +186,7 @@ class Asked:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Asked:
-        """Reads what `to_dict` gave; anything else is an error of one of the kinds `Plan.from_json` expects."""
+        """Reads the result of `to_dict`; anything else raises one of the errors that `Plan.from_json` expects."""
         odd = content.keys() - {"statistic", "privacy", "usual_memory", *_GIVEN}
         if odd or content["mechanism"] not in get_args(MechanismName):
             raise JsonError("unknown fields in a question")

@@ -1,4 +1,6 @@
-"""Whether the exact mechanism would be the better choice: from the plan alone, so that it tells nothing of the data."""
+"""Whether the exact mechanism would be the better choice: from the plan alone, so that it reveals nothing about the
+data.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ def exact_instead(plan: Plan) -> str:
 
 
 def in_an_example(plan: Plan, exactly: str = "the exact mechanism") -> str:
-    """How many times as accurate it would be, as a sentence without its ends; empty if less than twice.
+    """How many times as accurate it would be, as part of a sentence; empty if less than twice.
 
     At the value that is expected; else in a stream of the promised length, or of a million pairs, or of a billion where
     noise drowns a million, at both ends: one key holds everything, or all keys differ. There the value is least and
@@ -65,11 +67,11 @@ def _at_both_ends(plan: Plan, exact: Plan, pairs: int) -> list[float]:
 
 
 def _ratio(error: float, exact: float) -> float:
-    """0 where nothing can be said."""
+    """The ratio of the errors; 0 if it is unknown."""
     return error / exact if exact > 0.0 and math.isfinite(error) else 0.0
 
 
 def _times(ratio: float) -> str:
-    """As it is said, with two digits."""
+    """The ratio in words, with two digits."""
     said = short(float(f"{ratio:.2g}"))
     return "as accurate" if said == "1" else f"{said} times as accurate"

@@ -1,4 +1,4 @@
-"""Words that all plans have in common: what is protected, numbers, errors."""
+"""Words common to all plans: what is protected, numbers, errors."""
 
 from __future__ import annotations
 
@@ -15,23 +15,28 @@ NOTHING_USEFUL = "over 100%: nothing useful can be predicted"
 """Said of a relative error that is larger than the value itself."""
 
 
-def change(privacy: Privacy) -> str:
-    """What tells neighbouring streams apart.
+def change(privacy: Privacy, *, person: bool = False) -> str:
+    """The difference between neighbouring streams, in words; `person` says that people are protected.
 
     >>> change(Privacy(1.0, 1e-9))
     'adding or removing any one pair'
+    >>> change(Privacy(1.0, 1e-9, pairs_per_person=3), person=True)
+    'adding or removing any one person: all that they did, of which at most 3 rows are used'
     >>> change(Privacy(1.0, 1e-9, pairs_per_person=20, max_value=5, relation="replace"))
     'replacing any 20 pairs of one person, values up to 5'
     """
     c, unit = privacy.pairs_per_person, privacy.unit
     act = "replacing" if privacy.relation == "replace" else "adding or removing"
+    if person:
+        used = f"at most {c:,} {'row is' if c == 1 else 'rows are'} used"
+        return f"{act} any one person: all that they did, of which {used}{values(privacy)}"
     whose = f"any one {unit}" if c == 1 else f"any {c:,} {unit}s of one person"
     spread = f", in up to {privacy.copies:,} groups" if privacy.copies > 1 else ""
     return f"{act} {whose}{spread}{values(privacy)}"
 
 
 def values(privacy: Privacy) -> str:
-    """How large they may be, where they vary."""
+    """The maximum of values, if they vary."""
     if privacy.max_value == 1:
         return ""
     return f", {'totals' if privacy.unit == 'key' else 'values'} up to {privacy.max_value:,}"
@@ -54,7 +59,7 @@ def stored(count: int) -> str:
 
 
 def both_errors(plan: Plan, whole: str = "") -> str:
-    """What a sketch errs by; in buckets also if one key holds everything."""
+    """The error of a sketch; with buckets, also the error if one key holds everything."""
     if plan.statistic.relative and plan.error > 1.0:
         return NOTHING_USEFUL
     error = f"{shown_error(plan.error, plan)}{whole}"
@@ -65,5 +70,5 @@ def both_errors(plan: Plan, whole: str = "") -> str:
 
 
 def shown_error(error: float, plan: Plan, most: str = " at most, at each order") -> str:
-    """An error in the unit of the statistic; of several numbers it is that of the worst, and says so."""
+    """An error in the unit of the statistic; for several numbers that of the worst, which it says."""
     return f"{plan.statistic.error_in_words(error)}{most if plan.statistic.several else ''}"

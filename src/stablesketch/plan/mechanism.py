@@ -1,8 +1,8 @@
-"""`Mechanism`: what every way to measure is asked, and the registry in which they are found.
+"""`Mechanism`: the interface of every way to measure, and the registry in which they are found.
 
 A mechanism serves some statistics under one of the three names that a user may ask for. It is one object in one file of
-mechanism/, and knows all that depends on how something is measured: its state, its cost, and what is said of it. Nobody
-else tests which one it is.
+mechanism/, and has everything that depends on how something is measured: its state, its cost, and its description. No
+other code asks which mechanism it has.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar
 
 from ..errors import ArgumentTypeError, BlobError
@@ -71,14 +72,14 @@ class Mechanism(ABC):
 
     @abstractmethod
     def serves(self, statistic: Statistic, name: str) -> bool:
-        """Whether this is the way to measure it by the mechanism of this name."""
+        """Whether it measures this statistic under this name."""
 
     @abstractmethod
     def plan(self, asked: Asked) -> Plan:
         """The plan that answers the question; its sizes are those of one measurement, unless it computes."""
 
     def check(self, plan: Plan) -> None:
-        """Raises a BlobError for a plan that nothing writes."""
+        """Raises a BlobError for an invalid plan."""
         if plan.mechanism != self.name or plan.parts:
             raise BlobError(f"a plan of {plan.statistic} is inconsistent: invalid plan. Make it again with ss.plan.")
         self.check_size(plan, self.fewest, self.largest if plan.buckets == 1 else LARGEST_IN_ALL)
@@ -86,8 +87,9 @@ class Mechanism(ABC):
             raise self.odd_claim(plan)
 
     def check_size(self, plan: Plan, least: int, most: int) -> None:
-        """Before anybody allocates so much. Buckets have equally many entries, and an even number of them, as the
-        kernels make them two at a time."""
+        """Checks the size before memory is allocated. Buckets have equally many entries, and an even number of them,
+        because the kernels make them two at a time.
+        """
         if not least <= plan.size <= most:
             raise BlobError(
                 f"a plan of {plan.statistic} has size {plan.size}, and plans have {most:,} entries at most. "
@@ -103,7 +105,9 @@ class Mechanism(ABC):
 
     @staticmethod
     def odd_noise(plan: Plan) -> BlobError:
-        """An estimate without noise, on a grid too coarse for it or cut to nothing; or noise where none is."""
+        """The error about an estimate without noise, on too coarse a grid or cut to nothing; or about noise where there
+        is none.
+        """
         return BlobError(
             f"a plan of {plan.statistic} by mechanism {plan.mechanism!r} with noise = {plan.noise:g}, step = "
             f"{plan.step:g} and cap = {plan.cap:g}: invalid plan. Make the plan again with ss.plan."
@@ -111,21 +115,23 @@ class Mechanism(ABC):
 
     @staticmethod
     def odd_claim(plan: Plan) -> BlobError:
-        """An ε or δ below what is taken."""
+        """The error about an ε or δ below the true cost."""
         return BlobError(
             f"a plan of {plan.statistic} claims less than it spends: invalid plan. Make it again with ss.plan."
         )
 
     @abstractmethod
     def cost(self, plan: Plan) -> Charge:
-        """What a ledger is charged for a release: found anew from what it does, whatever the plan claims.
+        """The charge of a release to a ledger: computed anew from what it does, whatever the plan claims.
 
-        Of the plan of a group (`privacy.groups` above 1) it is the charge of the whole table, once: bounding/groups.py.
+        For the plan of a group (`privacy.groups` above 1) it is the charge of the whole table, once:
+        bounding/groups.py.
         """
 
     def claimed_curve(self, plan: Plan, share: float = 1.0) -> Callable[[float], float]:
-        """δ(ε) as it is claimed: by the losses of all that is measured, composed. What is computed from it tells no
-        more. With a `share` below 1, what could be claimed if neighbours differed by that much less."""
+        """The claimed δ(ε): by the composed losses of all measurements. What is computed from them reveals no more.
+        With a `share` below 1, what could be claimed if neighbours differed by that much less.
+        """
         charge = self.cost(plan)
         laws = (charge if share == 1.0 else charge.scaled(share)).laws(plan.privacy.relation)
         return lambda epsilon: min(1.0, max(law.delta(epsilon) for law in laws))
@@ -202,17 +208,17 @@ class Mechanism(ABC):
     # --- in words ---
 
     def measured(self, plan: Plan) -> str:
-        """What the noise is added to, and what its size is compared with."""
+        """The name of what the noise is added to and compared with."""
         return str(plan.statistic)
 
     def on_measured(self, plan: Plan) -> str:
-        """The same where it is not the statistic itself."""
+        """What the noise is added to, in words, where that is not the statistic itself."""
         return f" on {self.measured(plan)}" if self.exponent(plan) != 1.0 else ""
 
     def entries(self, plan: Plan) -> str:
-        """How many numbers are held."""
+        """The numbers that are held, in words."""
         if plan.buckets > 1:
-            return f"{plan.size:,} entries in {plan.buckets:,} buckets, {plan.entries_per_key:,} a key"
+            return f"{plan.size:,} entries in {plan.buckets:,} buckets, {plan.entries_per_key:,} per key"
         return f"{plan.size:,} {self.entries_named[plan.size != 1]}"
 
     def noise_in_words(self, plan: Plan) -> str:
@@ -220,18 +226,18 @@ class Mechanism(ABC):
         return f"b = {amount(self.noise_scale(plan))}{self.on_measured(plan)}"
 
     def error_in_words(self, plan: Plan) -> str:
-        """What the sketch errs by, and what the noise adds; together where a value is expected."""
+        """The error of the sketch, and what the noise adds; together if a value is expected."""
         if self.includes_noise(plan):
             return f"{both_errors(plan)}{self.expected_in_words(plan)}{'' if self.exact else ', noise included'}"
         return self.error_beside_noise(plan)
 
     def error_beside_noise(self, plan: Plan) -> str:
-        """The same where nothing is expected."""
+        """As `error_in_words`, where no value is expected."""
         noise = f"± {amount(self.noise_deviation(plan))}{self.on_measured(plan)}"
         return f"{both_errors(plan, f' of {plan.statistic}')}, and {noise}"
 
     def expected_in_words(self, plan: Plan) -> str:
-        """Where the error is meant."""
+        """The value at which the error is predicted, in words."""
         if plan.statistic.of_people:  # of which the mean total is expected
             return " if all have about the same"
         if not plan.expected:  # but a length is
@@ -246,14 +252,14 @@ class Mechanism(ABC):
         return False
 
     def exact_in_words(self, plan: Plan) -> str:
-        """What the exact mechanism would err by."""
+        """The error of the exact mechanism, in words."""
         if self.includes_noise(plan):
             better = "no better: " if plan.exact_error >= plan.error else ""
             return f"{better}{shown_error(plan.exact_error, plan)}, {_HELD}"
         return f"{self.exact_beside_noise(plan)}, {_HELD}"
 
     def exact_beside_noise(self, plan: Plan) -> str:
-        """The same where the error has no noise in it."""
+        """As `exact_in_words`, where the error has no noise in it."""
         return f"± {amount(plan.exact_error)}{self.on_measured(plan)}"
 
     def more_than(self, plan: Plan, error: float, worst: str = "") -> str:
@@ -275,15 +281,16 @@ class Mechanism(ABC):
 
     @abstractmethod
     def methods(self, plan: Plan) -> list[str]:
-        """What was done by a release, in sentences."""
+        """How a release was made, in sentences."""
 
     def reason(self, plan: Plan) -> str:
-        """Why it is private, in a sentence, where the methods do not say it."""
+        """Why it is private, in a sentence, if the methods do not say it."""
         return ""
 
     def rows(self, plan: Plan) -> list[Row]:
-        """What the table of a plan says of it: what is held, the noise, the error, and what the exact mechanism would
-        do where this is another one."""
+        """The rows of a plan's table: what is held, the noise, the error, and that of the exact mechanism if this is
+        another one.
+        """
         return [
             ("size", f"{self.entries(plan)}, about {stored(plan.bytes)} stored"),
             ("noise", self.noise_in_words(plan)),
@@ -292,7 +299,7 @@ class Mechanism(ABC):
         ]
 
     def row_among_others(self, plan: Plan) -> str:
-        """The same in a line, where it is one of several measurements."""
+        """As `rows`, in a line, where it is one of several measurements."""
         return f"{self.entries(plan)}, noise {self.noise_in_words(plan)}"
 
 
@@ -300,10 +307,12 @@ _REGISTERED: list[Mechanism] = []
 
 
 def register_mechanism(mechanism: Mechanism) -> None:
-    """From now on it is found for what it serves, before all that were there earlier."""
+    """Registers it, before all earlier ones: it is found for whatever it serves."""
     _REGISTERED.insert(0, mechanism)
+    find.cache_clear()
 
 
+@lru_cache(maxsize=256)
 def find(statistic: Statistic, name: str, *, sampled: bool) -> Mechanism | None:
     """The way to measure a statistic by the mechanism of this name, or None if there is none."""
     from ..mechanism import MECHANISMS
@@ -313,7 +322,7 @@ def find(statistic: Statistic, name: str, *, sampled: bool) -> Mechanism | None:
 
 
 def mechanism_for(statistic: Statistic, name: str, *, sampled: bool = False) -> Mechanism:
-    """The same; if there is none, an error."""
+    """As `find`; if there is none, an error."""
     found = find(statistic, name, sampled=sampled)
     if found is not None:
         return found
@@ -323,15 +332,15 @@ def mechanism_for(statistic: Statistic, name: str, *, sampled: bool = False) -> 
 
 
 def mechanism_of(plan: Plan) -> Mechanism:
-    """The one that a plan is for."""
+    """The mechanism of a plan."""
     return mechanism_for(plan.statistic, plan.mechanism, sampled=plan.sampled is not None)
 
 
 def charge_of(plan: Plan) -> Charge:
-    """What is charged for a release by this plan."""
+    """The charge of a release by this plan."""
     return mechanism_of(plan).cost(plan)
 
 
 def needs_promise(plan: Plan) -> bool:
-    """Whether the guarantee rests on what is promised of the stream: some of what is released is bare entries."""
+    """Whether the guarantee rests on promises about the stream: some of what is released is bare entries."""
     return any(mechanism_of(part).bare for part in plan.measurements)

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 from ..errors import ArgumentError, PlanInfeasible
-from ..wording import arg
+from ..wording import arg, subject
 
 _HEAVIEST = 2**40  # heavier ones would be fewer, but a product of weight and X must stay far from the end of an entry
 _MOST = 1 << 20  # more would make a release take minutes
@@ -43,15 +43,15 @@ class Phantoms:
         phantoms = cls.of_mass(p, at_least)
         if phantoms.count > _MOST:
             raise PlanInfeasible(
-                f"a floor of {phantoms.mass(p):.3g} would take {phantoms.count:,} phantom keys, "
+                f"a floor of {phantoms.mass(p):.3g} needs {phantoms.count:,} phantom keys, "
                 f"more than {_MOST:,}. Pass {arg('mechanism', 'exact')}, or a larger ε, or a "
-                "smaller max_value or pairs_per_person."
+                f"smaller {subject('max_value')} or {subject('pairs_per_person')}."
             )
         return phantoms
 
     @classmethod
     def checked(cls, count: object, weight: object) -> Phantoms:
-        """Phantoms as somebody wrote them down: whole numbers such as `of_mass` could have chosen."""
+        """Phantoms from stored numbers: whole numbers that `of_mass` could have chosen."""
         for name, value, least, most in (("count", count, 0, _MOST_ANYWHERE), ("weight", weight, 1, _HEAVIEST)):
             if type(value) is not int or not least <= value <= most:
                 raise ArgumentError(f"phantoms.{name}", value, "must be a whole number in range", "Make the plan again")

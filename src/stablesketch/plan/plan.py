@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a release costs: never above what was asked for; δ includes what finite precision costs."""
+    """The cost of a release: never above what was asked for. δ includes the price of finite precision."""
 
     epsilon: float
     delta: float
@@ -31,8 +31,8 @@ class Cost:
 class Accuracy:
     """`error` is the root mean square error at the value `expected`, relative to it or absolute.
 
-    Where nothing is expected (0) it is that of the sketch alone, and that of the noise comes on top. `exact_error` is
-    what the exact mechanism would have.
+    If nothing is expected (0) it is that of the sketch alone, and the noise comes on top. `exact_error` is that of the
+    exact mechanism.
     """
 
     error: float
@@ -43,7 +43,7 @@ class Accuracy:
 
 @dataclass(frozen=True)
 class Numbers:
-    """What a mechanism has decided for itself; what it does not have is as it is here.
+    """The numbers that a mechanism decided; those it does not have keep the values here.
 
     `size` is the number of all entries. They lie in `buckets`, of which a key has one. `noise` is the scale b of the
     noise, in units of what is measured; `step` that of the grid; `cap` where an estimate is cut before it gets its
@@ -63,12 +63,11 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Plan:
-    """What was asked for, the mechanism that does it, what it costs and how it errs. Frozen, public, made from public
-    numbers only.
+    """What was asked for, the mechanism, its price and its error. Frozen and public: made from public numbers only.
 
-    `parts` are the plans of what the statistic is computed from, where it is not measured itself; `epsilon` and `delta`
-    are then those of all together. All that is known of a plan can be asked of it directly: `plan.size`, `plan.error`.
-    Print a plan to see it as a table.
+    `parts` are the plans of what the statistic is computed from, if it is not measured itself; `epsilon` and `delta`
+    are then those of all together. Every number of a plan is an attribute: `plan.size`, `plan.error`. Print a plan to
+    see it as a table.
     """
 
     asked: Asked
@@ -80,7 +79,7 @@ class Plan:
 
     @property
     def statistic(self) -> Statistic:
-        """What is to be known."""
+        """The statistic to be released."""
         return self.asked.statistic
 
     @property
@@ -95,17 +94,17 @@ class Plan:
 
     @property
     def measurements(self) -> tuple[Plan, ...]:
-        """The plans of all that is measured: the plan itself where nothing is computed from others."""
+        """The plans of all measurements: the plan itself, if nothing is computed from others."""
         return self.parts or (self,)
 
     @property
     def epsilon(self) -> float:
-        """The ε that is reached: at most that of `privacy`."""
+        """The ε reached: at most that of `privacy`."""
         return self.cost.epsilon
 
     @property
     def delta(self) -> float:
-        """The δ that is reached, with what finite precision costs."""
+        """The δ reached, including the price of finite precision."""
         return self.cost.delta
 
     @property
@@ -125,27 +124,27 @@ class Plan:
 
     @property
     def expected(self) -> float:
-        """The value at which the error is predicted; 0 if none is expected."""
+        """The value for which the error is predicted; 0 if none is expected."""
         return self.accuracy.expected
 
     @property
     def exact_error(self) -> float:
-        """What the exact mechanism would err by."""
+        """The error of the exact mechanism."""
         return self.accuracy.exact_error
 
     @property
     def size(self) -> int:
-        """The number of all entries."""
+        """The number of entries."""
         return self.numbers.size
 
     @property
     def buckets(self) -> int:
-        """In how many buckets they lie."""
+        """The number of buckets the entries lie in."""
         return self.numbers.buckets
 
     @property
     def step(self) -> float:
-        """Of the grid on which the noise is."""
+        """The step of the grid on which the noise lies."""
         return self.numbers.step
 
     @property
@@ -155,66 +154,66 @@ class Plan:
 
     @property
     def cap(self) -> float:
-        """Where an estimate is cut."""
+        """The largest estimate; a larger one is cut to it."""
         return self.numbers.cap
 
     @property
     def phantoms(self) -> Phantoms:
-        """The floor of entries that are private by themselves."""
+        """The phantom keys of a bare plan, its floor."""
         return self.numbers.phantoms
 
     @property
     def sampled(self) -> Sampled | None:
-        """How pairs are sampled, if they are."""
+        """How pairs are sampled; None if they are not."""
         return self.numbers.sampled
 
     @property
     def bytes(self) -> int:
-        """About what a stored collector takes."""
+        """The approximate size of a stored collector."""
         return self.numbers.bytes
 
     @property
     def entries_per_key(self) -> int:
-        """How many entries a key touches: those of its bucket, in every measurement."""
+        """The number of entries that a key touches: those of its bucket, in every measurement."""
         return sum(part.size // part.buckets for part in self.measurements)
 
     @property
     def worst_error(self) -> float:
-        """`error` if one key holds everything: more than that where entries lie in buckets."""
+        """The error if one key holds everything: more than `error` where entries lie in buckets."""
         from .mechanism import mechanism_of
 
         return mechanism_of(self).worst_error(self)
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The entries of every measurement."""
+        """The number of entries of each measurement."""
         return tuple(part.size for part in self.measurements)
 
     @property
     def per_key(self) -> tuple[int, ...] | None:
-        """Of every measurement in buckets how many entries a key touches, 0 of the others; None if there are none."""
+        """For each measurement, the number of entries a key touches, 0 without buckets; None if none has buckets."""
         each = tuple(part.entries_per_key if part.buckets > 1 else 0 for part in self.measurements)
         return each if any(each) else None
 
     @property
     def floor(self) -> float:
-        """Λ: the phantom mass that is added to F_p in the entries and taken off the estimate."""
+        """Λ: the phantom mass added to F_p in the entries and subtracted from the estimate."""
         return self.phantoms.mass(self.statistic.p)
 
     def known(self, pairs: int) -> Known:
-        """What is public of a stream of so many pairs that is released by this plan."""
+        """What is public about a stream of this many pairs that is released by this plan."""
         from .mechanism import needs_promise
 
         return Known.of(self.privacy, pairs, promised=needs_promise(self))  # which is then checked
 
     def range(self, pairs: int) -> tuple[float, float]:
-        """What the statistic can be in such a stream."""
+        """The range of the statistic on such a stream."""
         return self.statistic.range(self.known(pairs))
 
     def again(self, *, same_size: bool = False, **changes: Any) -> Plan:
-        """The plan of the same question with some of it changed: `plan.again(epsilon=0.5)`, `plan.again(error=0.01)`.
+        """The plan of the same question with some changes: `plan.again(epsilon=0.5)`, `plan.again(error=0.01)`.
 
-        Takes the arguments of `ss.plan` and of `ss.Privacy`. With `same_size` the sizes stay as they are here.
+        Takes the arguments of `ss.plan` and of `ss.Privacy`. With `same_size` the sizes do not change.
 
         >>> import stablesketch as ss
         >>> plan = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9), error=0.05)
@@ -230,7 +229,7 @@ class Plan:
         return planned(sized.changed(**changes))
 
     def altered(self, **changes: Any) -> Plan:
-        """The same with other values of its fields, or of those of what it is made of, by name. Nothing is checked."""
+        """The plan with other values of its fields, or of those of what it is made of, by name. Nothing is checked."""
         wholes: dict[str, Any] = {"cost": self.cost, "accuracy": self.accuracy, "numbers": self.numbers}
         own = {name: {each.name for each in fields(whole)} for name, whole in wholes.items()}
         own["asked"] = {"statistic", "privacy", "deletes"}
@@ -242,7 +241,7 @@ class Plan:
         return replace(self, **made, **changes)
 
     def releases_like(self, other: Plan) -> bool:
-        """Whether both do the same, however they were asked for."""
+        """Whether both release the same, however they were asked for."""
         return self._decided() == other._decided()
 
     def _decided(self) -> tuple[object, ...]:
@@ -254,27 +253,27 @@ class Plan:
     ) -> Collector:
         """A collector for this plan, under `secret` or a fresh one. Shards of one stream share the secret.
 
-        `shards` lists the names of all shards there are to be; then nothing is released while one is missing.
+        `shards` lists the names of all shards; then nothing is released while one is missing.
         """
         from ..collector import Collector
 
         return Collector(self, secret, shard, shards)
 
     def is_written_as(self, text: str) -> bool:
-        """Whether this is its text, as it is written today or as it was."""
+        """Whether this is the plan's text, in today's form or an earlier one."""
         from .plan_text import is_written_as
 
         return is_written_as(self, text)
 
     def to_json(self) -> str:
-        """The plan as JSON: the same plan, the same text. Where there is no pure ε it is null."""
+        """The plan as JSON; equal plans give equal texts. A pure ε that does not exist is null."""
         from .plan_text import written
 
         return written(self)
 
     @classmethod
     def from_json(cls, text: str) -> Plan:
-        """Reads what `to_json` wrote. The reached ε and δ are trusted: keep plans where only you can write them."""
+        """Reads the result of `to_json`. It trusts the stored ε and δ: keep plans where only you can write them."""
         from .plan_text import read
 
         return read(text)

@@ -1,4 +1,4 @@
-"""Plans as JSON: written in the format of today, read in all there were, and refused where nothing writes such."""
+"""Plans as JSON: written in today's format, read in all earlier ones; invalid plans are refused."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _FIRST_FORMAT = "stablesketch-plan/1"  # its sketches are bare
 
 
 def written(plan: Plan) -> str:
-    """Canonical. Where there is no pure ε it is null: JSON has no infinities."""
+    """The canonical JSON. A pure ε that does not exist is null: JSON has no infinities."""
     return _text(_content(plan))
 
 
 def is_written_as(plan: Plan, text: str) -> bool:
-    """Whether this is its text, as it is written today or as it was, with infinities that are no JSON."""
+    """Whether this is the plan's text, in today's form or an earlier one, with infinities that are not JSON."""
     flat = _in_second_format(plan)
     return text in (written(plan), _text(_finite(flat)), _text(flat), _text(_in_first_format(flat)))
 
@@ -67,13 +67,13 @@ def _read(content: Mapping[str, Any]) -> Plan:
     if content["format"] in (_FIRST_FORMAT, _SECOND_FORMAT):
         return _checked(_read_flat(content))
     if content["format"] != _FORMAT or content["asked"]["statistic"]["name"] not in STATISTICS:
-        raise BlobError("a plan of a format this version does not read. Make the plan again, or upgrade.")
+        raise BlobError("this version cannot read the format of the plan. Make the plan again, or upgrade.")
     odd = content.keys() ^ {"format", "asked", "mechanism", "cost", "accuracy", "numbers"}
     parts = content.get("parts", [])
     odd -= {"parts"} if parts else set()
     if not _is_plain(content["mechanism"], MechanismName):
         odd |= {"mechanism"}
-    cost, accuracy = {**content["cost"]}, {**content["accuracy"]}  # of what is no object, a TypeError
+    cost, accuracy = {**content["cost"]}, {**content["accuracy"]}  # TypeError if it is not an object
     numbers = {**asdict(Numbers()), **content["numbers"]}
     if cost.get("pure_epsilon", 0.0) is None:
         cost["pure_epsilon"] = math.inf
@@ -99,7 +99,9 @@ def _read(content: Mapping[str, Any]) -> Plan:
     own, sampled_by = made.asked, None if made.sampled is None else made.sampled.sampling
     answers = find(own.statistic, own.mechanism, sampled=own.sampling is not None) is mechanism_of(made)
     if not answers or own.sampling != sampled_by or any(part.deletes != made.deletes for part in made.parts):
-        raise BlobError(f"a plan of {made.statistic} whose question and numbers disagree. Make it again with ss.plan.")
+        raise BlobError(
+            f"a plan of {made.statistic} has numbers that do not match its question. Make it again with ss.plan."
+        )
     return _checked(made)
 
 
@@ -108,7 +110,7 @@ def _read_flat(content: Mapping[str, Any]) -> Plan:
     if content["format"] == _FIRST_FORMAT:
         content = _of_first_format(content)
     if content["statistic"]["name"] not in STATISTICS:
-        raise BlobError("a plan of a format this version does not read. Make the plan again, or upgrade.")
+        raise BlobError("this version cannot read the format of the plan. Make the plan again, or upgrade.")
     if content.get("pure_epsilon", 0.0) is None:
         content = {**content, "pure_epsilon": math.inf}
     # A dictionary where there is sampling, a list where there are parts, and not there at all elsewhere.
@@ -180,7 +182,7 @@ def _in_second_format(plan: Plan) -> dict[str, Any]:
 
 
 def _finite(content: Mapping[str, Any]) -> dict[str, Any]:
-    """The same with null for an infinite pure ε: JSON has no infinities."""
+    """The content with null for an infinite pure ε: JSON has no infinities."""
     own = {**content, "pure_epsilon": None} if content["pure_epsilon"] == math.inf else dict(content)
     return {**own, "parts": [_finite(part) for part in content["parts"]]} if "parts" in content else own
 
@@ -188,7 +190,7 @@ def _finite(content: Mapping[str, Any]) -> dict[str, Any]:
 def _of_first_format(content: Mapping[str, Any]) -> dict[str, Any]:
     """A plan of version 0.1.0 as one of today: a sketch of a moment or of entropy was released without noise."""
     if content["mechanism"] == "bare" or {"noise", "cap", "buckets"} & set(content):
-        raise BlobError("a plan of version 0.1.0 with a mechanism, noise, cap or buckets that it did not have.")
+        raise BlobError("a plan of version 0.1.0 cannot have this mechanism, noise, cap or buckets: invalid plan.")
     parts = [_of_first_format(part) for part in content.get("parts", [])]
     counts = content["statistic"]["name"] == "distinct"
     bare = any(part["mechanism"] == "bare" for part in parts) if parts else not counts

@@ -34,17 +34,17 @@ def plan(
     """A plan that reaches the (ε, δ) of `privacy`, by one of: a target `error`, a `size`, or a `memory` ("64K").
 
     `error` is relative for moments, counts and Hill numbers, at the value `expected` or without the noise; for
-    entropies and indices it is absolute. Without any of the three, moments of orders below 1 and entropy have 256 KB,
-    and everything else the error of the statistic (`Statistic.default_error`).
+    entropies and indices it is absolute. Without any of the three, moments of orders below 1 and entropy get 256 KiB,
+    and everything else is planned for the default error of the statistic (`Statistic.default_error`).
 
-    Beyond 512 entries these lie in buckets, of which a key touches one. `entries_per_key` says how many that is: by
-    default 64 of entropy, and of moments 16 where an error is asked for, else as many as know one key alone to 10%. A
-    `size` of up to 10,000 that comes alone is one bucket. A statistic that is computed from several sketches gives each
-    of them `size` entries, or takes a list with one for each (`Plan.sizes`), and shares out `memory`.
+    More than 512 entries lie in buckets, of which a key touches one. `entries_per_key` is the size of a bucket: by
+    default 64 for entropy, and for moments 16 if an error is asked for, otherwise as many as estimate a single key to
+    10%. A `size` of up to 10,000 given alone is one bucket. A statistic that is computed from several sketches gives
+    each of them `size` entries, or takes a list with one size for each (`Plan.sizes`), and divides `memory` among them.
 
-    The (ε, δ) of a plan never depends on `expected`, but its size and noise do and are published: take `expected` from
-    public knowledge, never from the data. `deletes` promises that every delete undoes an earlier update, and allows
-    them. `sampling` keeps every pair with this probability only; it takes a `size` or a `memory`, is biased, and is
+    The (ε, δ) of a plan never depends on `expected`, but its size and noise do, and they are published: take `expected`
+    from public knowledge, never from the data. `deletes` allows deletes, and promises that each undoes an earlier
+    update. `sampling` keeps every pair only with this probability; it needs a `size` or a `memory`, is biased, and is
     seldom the better choice: the plan says how it compares.
 
     Raises:

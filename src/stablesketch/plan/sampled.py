@@ -26,7 +26,7 @@ class Sampled:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Sampled:
-        """Reads what `asdict` gave; anything else is a TypeError or an ArgumentError."""
+        """Reads the result of `asdict`; anything else is a TypeError or an ArgumentError."""
         numbers = {name: data[name] for name in ("bias", "unsampled_error", "unsampled_floor", "bare_epsilon")}
         sound = all(type(value) is float and not math.isnan(value) for value in numbers.values())
         if set(data) != {"sampling", *numbers} or not sound:

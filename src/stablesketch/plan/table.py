@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from ..privacy import delta_advice
+from ..privacy import Privacy, delta_advice, epsilon_advice
 from ..spoken import at_most
 from .exact_instead import in_an_example
 from .in_words import change
@@ -17,12 +17,16 @@ if TYPE_CHECKING:
 _LEAST_WIDTH = 70  # of a note
 
 
-def plan_table(plan: Plan) -> str:
-    """What is asked, what is reached, what it costs, and what the exact mechanism would do."""
+def plan_table(plan: Plan, whose: Privacy | None = None, *, person: bool = False) -> str:
+    """What is asked, what is reached, what it costs, and what the exact mechanism would do.
+
+    `whose` is what a release by it protects, and `person` whether that is people, where the plan itself is for other
+    neighbours: of a table, or of bounded people.
+    """
     privacy = plan.privacy
     rows = [
         ("statistic", str(plan.statistic)),
-        ("protects", _protected(plan)),
+        ("protects", _protected(plan, whose or privacy, person)),
         ("asked", f"ε = {privacy.epsilon:g}, δ = {privacy.delta:g}"),
         ("reached", f"ε = {at_most(plan.epsilon)}, δ = {at_most(plan.delta, 3)}"),
         *mechanism_of(plan).rows(plan),
@@ -40,15 +44,15 @@ def plan_table(plan: Plan) -> str:
 
 def _notes(plan: Plan) -> list[str]:
     better = "" if plan.expected else in_an_example(plan)  # where a value is expected, its error is among the rows
-    return [note for note in (better, plan.delta and delta_advice(plan.privacy)) if note]
+    return [note for note in (better, epsilon_advice(plan.privacy), plan.delta and delta_advice(plan.privacy)) if note]
 
 
-def _protected(plan: Plan) -> str:
+def _protected(plan: Plan, privacy: Privacy, person: bool) -> str:
     """What is protected, in any stream or in one of which so much is promised."""
-    privacy = plan.privacy
     if not needs_promise(plan):
         public = f"; the number of {privacy.unit}s is public" if privacy.relation == "replace" else ""
-        return f"{change(privacy)}{public}"
+        return f"{change(privacy, person=person)}{public}"
+    privacy = plan.privacy
     number = f"at least {privacy.pairs:,}" if privacy.pairs else "any number of"
     count, whole = f"up to {privacy.pairs_per_person}", f"{number} {privacy.unit}s"
     replaced = privacy.relation == "replace"

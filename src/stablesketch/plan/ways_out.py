@@ -22,8 +22,8 @@ def either(ways: Sequence[str]) -> str:
 
 def a_larger_error(best: float) -> str:
     """What to ask for where `best` is the least error there is; of 1 and more none can be aimed at."""
-    asked = 1.05 * best  # so that two digits are enough
-    return f"Pass {arg('error', float(f'{asked:.2g}'))}" if asked < 0.995 else f"Leave out {arg('error')}"
+    reached = 1.05 * best  # so that two digits are enough
+    return f"Pass {arg('error', float(f'{reached:.2g}'))}" if reached < 0.995 else f"Leave out {arg('error')}"
 
 
 def instead_of(statistic: Statistic, part: Statistic) -> str:

@@ -1,4 +1,4 @@
-"""A page with sliders, on this machine alone: what a plan would reach, computed by the library as one moves them."""
+"""A page with sliders, on this machine alone: what a plan would reach, computed by the library as they move."""
 
 from .server import PlannerServer
 

@@ -1,4 +1,5 @@
-"""What the page asks and what it is told: what `decide` decides of a release, from public numbers, before any data.
+"""The questions of the page and their answers: what `decide` decides about a release, from public numbers, before any
+data.
 
 `pairs` is a guess of how long the stream is. A sketch and an exact table do not depend on it: it says how much they err
 in such a stream. A bare sketch takes it for a promise, as it must.
@@ -30,7 +31,7 @@ _NAMES = (
 
 
 def answer(asked: Mapping[str, str]) -> dict[str, Any]:
-    """What is decided for these numbers, or `problem`: why there is no such release, and what to do."""
+    """The decision for these numbers, or `problem`: why there is no release, and what to do."""
     try:
         statistic = _statistic(asked)
         odd = sorted(set(asked) ^ {*_NAMES, *(each.option.name for each in statistic.arguments)})
@@ -105,7 +106,8 @@ def _told(wanted: Question, decision: Decision) -> dict[str, Any]:
 
 
 def _errors(statistic: Statistic, asked: Mapping[str, str], pairs: int) -> dict[str, float]:
-    """Of sketch and exact table, in a stream of so many pairs with the least value they can have: so at most this."""
+    """The errors of sketch and exact table in a stream of this many pairs, at both ends, as `exact_instead` has them:
+    all keys differ, or one key holds everything."""
     found = {}
     for name in ("sketch", "exact"):
         try:
@@ -113,14 +115,15 @@ def _errors(statistic: Statistic, asked: Mapping[str, str], pairs: int) -> dict[
         except StablesketchError:
             continue  # there is no such mechanism for it
         way = mechanism_of(plan)
-        error = math.hypot(0.0 if name == "exact" or way.exact else plan.error, way.noise_at(plan, pairs))
-        if 0.0 < error < math.inf:
-            found[name] = error
+        for end, keys, sketch in ((name, float(pairs), plan.error), (f"{name}_of_one_key", 1.0, plan.worst_error)):
+            error = math.hypot(0.0 if name == "exact" or way.exact else sketch, way.noise_at(plan, pairs, keys))
+            if 0.0 < error < math.inf:
+                found[end] = error
     return found
 
 
 def command_of(wanted: Question) -> str:
-    """The command that releases by such a plan, of a file with columns of these names."""
+    """The command that releases by this plan, from a file with these columns."""
     columns = wanted.columns
     named = [f"--key {columns.key[0]}"]
     named += [f"--value {columns.value}"] if columns.value else []

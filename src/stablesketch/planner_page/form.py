@@ -1,4 +1,4 @@
-"""The fields of the page that depend on which statistics there are: made from the registry, so that none is missing."""
+"""The fields of the page that depend on the statistics: made from the registry, so that none is missing."""
 
 from __future__ import annotations
 

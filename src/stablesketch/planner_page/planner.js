@@ -13,7 +13,7 @@ const sliders = {
   groups_per_person: { ask: (x) => x, show: (x) => x },
   epsilon: { ask: (x) => digits(10 ** x), show: (x) => digits(10 ** x) },
   delta: { ask: (x) => `1e${x}`, show: (x) => `1e${x}` },
-  memory: { ask: (x) => String(2 ** x), show: (x) => (x < 20 ? `${2 ** (x - 10)} KB` : `${2 ** (x - 20)} MB`) },
+  memory: { ask: (x) => String(2 ** x), show: (x) => (x < 20 ? `${2 ** (x - 10)} KiB` : `${2 ** (x - 20)} MiB`) },
   pairs: { ask: (x) => (Number(x) === 0 ? "0" : whole(10 ** x)), show: (x) => (Number(x) === 0 ? "none" : grouped(whole(10 ** x))) },
 };
 const own = () => [...document.querySelectorAll(".option")].filter((field) => field.dataset.statistic === byId("statistic").value);
@@ -74,15 +74,25 @@ function tell(plan) {
     const logarithmic = bars([errors.sketch, errors.exact]);
     byId("sketch-value").textContent = said(errors.sketch);
     byId("exact-value").textContent = said(errors.exact);
-    byId("scale").textContent = `Error with noise in a stream of ${byId("pairs-shown").textContent} pairs, at most, if no key dominates. ${logarithmic ? "Bars are logarithmic: twice as long is far more than twice as much." : "Bars start at 0."}`;
+    const both = errors.sketch_of_one_key && errors.exact_of_one_key;
+    const of_one_key = both ? `If one key holds everything: sketch ${said(errors.sketch_of_one_key)}, exact ${said(errors.exact_of_one_key)}. ` : "";
+    byId("scale").textContent = `Error with noise in a stream of ${byId("pairs-shown").textContent} pairs if all keys differ. ${of_one_key}${logarithmic ? "Bars are logarithmic: twice as long is far more than twice as much." : "Bars start at 0."}`;
   }
   byId("price").textContent = plan.price;
   byId("shares").textContent = plan.shares && `of which ${plan.shares}`;
   byId("noise").textContent = plan.noise || "none: the entries are private by themselves";
   byId("bytes").textContent = plan.held || `about ${grouped(plan.bytes)} bytes${byId("groups").value === "none" ? "" : " a group"}, however many keys there are`;
-  byId("command").textContent = plan.command;
+  byId("command").replaceChildren(...plan.command.split(/( )/).map(unbroken));
   byId("table").textContent = plan.table;
   byId("copy").textContent = "copy";
+}
+
+// Words stay whole: a browser breaks lines after hyphens too, and an option has some.
+function unbroken(word) {
+  const span = document.createElement("span");
+  span.className = "unbroken";
+  span.textContent = word;
+  return word === " " ? word : span;
 }
 
 byId("copy").addEventListener("click", async () => {

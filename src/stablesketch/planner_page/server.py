@@ -25,7 +25,7 @@ _TITLE = "Plan a private release"
 
 
 class PlannerServer(PageServer):
-    """Serves the page at `url` until it is closed. `port` 0 takes any that is free."""
+    """Serves the page at `url` until it is closed. `port` 0 takes any free port."""
 
     def __init__(self, port: int = 0) -> None:
         if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65535:
@@ -36,7 +36,7 @@ class PlannerServer(PageServer):
 
     @property
     def url(self) -> str:
-        """Where the page is, with the token. Whoever has it can open the page."""
+        """The address of the page, with the token. Whoever has it can open the page."""
         return f"{self.root}?token={self.token}"
 
 

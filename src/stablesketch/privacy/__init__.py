@@ -1,6 +1,6 @@
-"""What is protected, by how much streams can differ, and what the entries of a sketch give away."""
+"""Privacy: what is protected, how much streams can differ, and what the entries of a sketch reveal."""
 
-from .advice import delta_advice
+from .advice import delta_advice, epsilon_advice
 from .curve import PrivacyCurve
 from .distinct import PhantomNumber, distinct_deviation, distinct_limits, phantoms_for
 from .neighbours import WorstNeighbours, log_sensitivity, sensitivity, worst_neighbours
@@ -18,6 +18,7 @@ __all__ = [
     "delta_advice",
     "distinct_deviation",
     "distinct_limits",
+    "epsilon_advice",
     "log_sensitivity",
     "phantoms_for",
     "sensitivity",

@@ -1,4 +1,4 @@
-"""When δ is too large to mean what people take it to mean. A warning, not a refusal: who asks decides.
+"""Advice on an ε or δ too large to mean what people take it to mean. A warning, not a refusal: the caller decides.
 
 A mechanism that publishes each row with probability δ, whole, is (0, δ)-private. Of n rows it publishes δn on average:
 from δ = 1/n on, somebody's row is to be expected among what is published, and the definition does not object. So δ is
@@ -9,10 +9,35 @@ shown; a fixed bound takes its place, 1e-4, which is 1/n for the ten thousand ro
 
 from __future__ import annotations
 
+import math
+
 from .privacy import Privacy
 
 UNKNOWN_DELTA = 1e-4
 """The largest δ that passes without a warning where the number of pairs is not public."""
+
+
+WEAK_EPSILON = 5.0
+"""The largest ε that passes without a warning: a suspicion of 50% may become 99.4%."""
+
+
+def suspicion(epsilon: float) -> str:
+    """What a suspicion of 50% becomes at most, e^ε/(1 + e^ε), rounded up.
+
+    >>> suspicion(1.0), suspicion(100.0)
+    ('73.2%', '100%')
+    """
+    return f"{math.ceil(1000.0 / (1.0 + math.exp(-epsilon))) / 10:g}%"
+
+
+def epsilon_advice(privacy: Privacy) -> str | None:
+    """What to say about ε; None if there is nothing to say."""
+    if privacy.epsilon <= WEAK_EPSILON:
+        return None
+    return (
+        f"ε = {privacy.epsilon:g} protects little: a suspicion of 50% about one {privacy.unit} may become "
+        f"{suspicion(privacy.epsilon)}. Usual are values from 0.1 to 3"
+    )
 
 
 def delta_advice(privacy: Privacy) -> str | None:

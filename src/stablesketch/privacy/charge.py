@@ -1,20 +1,25 @@
-"""`Charge`: what a release did, in the few public numbers that its privacy depends on; and what that costs.
+"""`Charge`: a release in the few public numbers that its privacy depends on, and its cost.
 
-Six kinds, each with its privacy loss distribution, from what the release did and not from the ε it reports:
+Six kinds, each with its privacy loss distribution, from what the release did and not from the ε it reports. A kind says
+what noise there is, not which mechanism was asked for. Ledgers store these names, so they stay as they are:
 
-- **sketch**: `size` entries of the pair (D_{p,1}, D_{p,ρ}), ln ρ being the sensitivity (privacy/curve.py), and `gap`:
-  with what probability finite precision may change the outcome (privacy/precision.py).
-- **exact**: an integer of sensitivity D plus discrete Laplace noise of scale b = D/ε. Under neighbours that are D apart
+- **sketch**: bare entries, without noise (mechanism/bare.py). They are `size` entries of the pair (D_{p,1}, D_{p,ρ}),
+  ln ρ being the sensitivity (privacy/curve.py), and `gap`: with what probability finite precision may change the
+  outcome (privacy/precision.py).
+- **exact**: noise on a whole number of known sensitivity, as exact mechanisms, counters, distinct keys and entropy have
+  it. The number has sensitivity D, the noise is discrete Laplace of scale b = D/ε. Under neighbours that are D apart
   the loss at the outcome z is (|z - D| - |z|)/b. Neighbours that are less apart are dominated: the noise is
   log-concave, so that half lines tell best, and P(X <= y) - αP(X <= y - d) grows with d (Lemma 3 of
   docs/math-sensitivity-and-curve.md, which uses no more than that).
-- **shift**: `size` entries of entropy, the law R moved by at most `log_rho` (privacy/shift_curve.py), and `gap`.
-  Entropy may rise or fall when a pair is added, so that either direction is charged the worse of the two.
-- **estimate**: the estimate of a sketch with Laplace noise (privacy/estimate_loss.py). The law of its relative error ξ
-  is known by `estimate`, p and `size`; the largest of `copies` of them counts; `noise` is the scale in units of what
-  neighbours change, `added` what computing adds to the shift in units of the noise, and `gap` the probability with
-  which computing may fail. Twice that is charged at infinity, and nothing else: what is below on finite precision is
-  for the entries of the other kinds. The pair is symmetric, so that both directions have the same law.
+- **shift**: bare entries of entropy, without noise (mechanism/bare_entropy.py). They are `size` entries of the law R
+  moved by at most `log_rho` (privacy/shift_curve.py), and `gap`. Entropy may rise or fall when a pair is added, so that
+  either direction is charged the worse of the two.
+- **estimate**: noise on the estimate of a sketch, as moments have it by default (mechanism/noisy.py,
+  privacy/estimate_loss.py). The law of its relative error ξ is known by `estimate`, p and `size`; the largest of
+  `copies` of them counts; `noise` is the scale in units of what neighbours change, `added` what computing adds to the
+  shift in units of the noise, and `gap` the probability with which computing may fail. Twice that is charged at
+  infinity, and nothing else: what is below on finite precision is for the entries of the other kinds. The pair is
+  symmetric, so that both directions have the same law.
 - **all**: several releases of one stream that are planned together, `parts`. They are independent given the stream, so
   their losses add up.
 - **other**: something that was proved (ε, δ)-private elsewhere, as are plans that sample their pairs
@@ -37,7 +42,7 @@ H(α) + (1 + e^c) g; for α > e^c, curves fall, so it is at most H(e^c) + (1 + e
 curve of the ideal pair with a mass d more at infinity. ∎ The least d over some values of c is taken; for releases of a
 small ε it is little more than 2g. (Adding (1 + e^ε) g_i for the *total* ε instead would be e^ε/2 times as much.)
 
-**Beside the distribution**, every mechanism has an (ε, δ) of its own, for which it was planned. It is certified here,
+**Beside the distribution**, every charge has an (ε, δ) of its own, for which it was planned. It is certified here,
 from what the release does: what a plan says of itself is not believed, except where its distribution is not known.
 """
 
@@ -65,6 +70,7 @@ from .noisy_estimate import Precision
 from .shift_curve import ShiftCurve
 
 Kind = Literal["sketch", "exact", "shift", "estimate", "all", "other"]
+"""What each is: at the head of this file."""
 
 # What is written for estimates alone, so that what was written of other kinds before stays as it is.
 _OF_ESTIMATES = ("estimate", "noise", "added", "copies")
@@ -84,7 +90,7 @@ MOST_EPSILON = 1e6
 
 @dataclass(frozen=True)
 class Charge:
-    """One way of releasing; equal mechanisms cost the same. Fields that a kind has no use for are 0."""
+    """One way of releasing; equal charges cost the same. Fields that a kind has no use for are 0."""
 
     kind: Kind
     p: float = 0.0
@@ -101,7 +107,7 @@ class Charge:
     copies: int = 0
 
     def to_json(self) -> str:
-        """Canonical: numbers as Python writes them, which is exact."""
+        """The canonical JSON: numbers as Python writes them, which is exact."""
         return json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"))
 
     def to_dict(self) -> dict[str, Any]:
@@ -115,16 +121,16 @@ class Charge:
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Charge:
-        """Reads what `to_dict` gave; anything else is a JsonError."""
+        """Reads the result of `to_dict`; anything else is a JsonError."""
         return cls._read(fields, parts=True)
 
     @classmethod
     def _read(cls, content: object, *, parts: bool) -> Charge:
-        """A mechanism, or one of its parts, which has none itself."""
-        fields = Fields(content, "the mechanism")
+        """A charge, or one of its parts, which has none itself."""
+        fields = Fields(content, "the charge")
         inner = fields.any("parts", []) if parts else []
         if not isinstance(inner, list) or len(inner) > MOST_PARTS:
-            raise JsonError(f"parts of the mechanism must be a list of up to {MOST_PARTS}")
+            raise JsonError(f"parts of the charge must be a list of up to {MOST_PARTS}")
         kind = cast("Kind", fields.choice("kind", *get_args(Kind)))
         own: dict[str, Any] = {}
         if kind == "estimate":
@@ -151,17 +157,19 @@ class Charge:
 
     @classmethod
     def from_json(cls, text: str) -> Charge:
-        """Reads what `to_json` wrote, and nothing else."""
+        """Reads the result of `to_json`, and nothing else."""
         try:
             charge = cls.from_dict(parsed(text, finite=False))
         except JsonError as error:
-            raise LedgerCorrupt(f"a mechanism in the ledger that cannot be read: {error}.") from None
+            raise LedgerCorrupt(f"unreadable charge in the ledger: {error}.") from None
         if charge.to_json() != text:
-            raise LedgerCorrupt("invalid mechanism in the ledger: corrupt data.")
+            raise LedgerCorrupt("invalid charge in the ledger: corrupt data.")
         return charge
 
     def scaled(self, factor: float) -> Charge:
-        """The like of it that neighbours change so many times as much; it claims no ε of its own but that of noise."""
+        """The same charge with neighbours that change this many times as much; it claims no ε of its own except that of
+        noise.
+        """
         if self.kind in ("exact", "other"):
             return replace(self, epsilon=self.epsilon * factor)
         if self.kind == "estimate":
@@ -232,20 +240,20 @@ def _certified(charge: Charge, relation: str) -> float:
     left = delta - (1.0 + math.exp(min(epsilon, 700.0))) * charge.gap * (1.0 + 1e-12)
     if left >= 0.0 and curve.delta(epsilon) <= left:
         return epsilon
-    # A plan may have rounded the other way at the seventh digit; more than that is no rounding.
+    # A plan may have rounded the other way at the seventh digit; more than that is not rounding.
     if left > 0.0 and curve.epsilon(left) <= epsilon * 1.001:
         return math.inf
     raise _not_given(charge)
 
 
 def _known(charge: Charge) -> Certified:
-    """What is known of the ξ of an estimate."""
+    """The known law of the ξ of an estimate."""
     if not charge.noise > 0.0:
         raise LedgerError("the plan is for an estimate without noise. Make the plan again with ss.plan.")
     try:
         return Certified(charge.estimate, charge.p, charge.size, charge.copies)
     except (KeyError, ArgumentError) as error:
-        raise LedgerError(f"the plan is for an estimate that nothing makes: {error}") from None
+        raise LedgerError(f"the plan is for an invalid estimate: {error}") from None
 
 
 def _certified_estimate(charge: Charge) -> float:
@@ -273,8 +281,8 @@ def _sums_up(parts: Sequence[Charge], epsilon: float, delta: float) -> bool:
 
 def _not_given(charge: Charge) -> LedgerError:
     return LedgerError(
-        f"the plan claims ε = {charge.epsilon:.6g} at δ = {charge.delta:.3g}, and its own size, floor and "
-        "privacy do not give that. Make the plan again with ss.plan."
+        f"the plan claims ε = {charge.epsilon:.6g} at δ = {charge.delta:.3g}, which its size, floor and "
+        "privacy do not support. Make the plan again with ss.plan."
     )
 
 

@@ -47,8 +47,8 @@ class PrivacyCurve:
     """The privacy of `size` entries when neighbours change F_p by a factor of at most `rho`.
 
     `epsilon(delta)` and `delta(epsilon)` are certified upper bounds; `bracket(delta)` and `delta_bracket(epsilon)`
-    hold the exact value between certified bounds. `pure_epsilon` is (size/p) ln ρ, the ε for δ = 0. The curve speaks
-    of real numbers drawn by the exact law; what finite precision adds is the release's business.
+    enclose the exact value between certified bounds. `pure_epsilon` is (size/p) ln ρ, the ε for δ = 0. The curve is for
+    real numbers drawn from the exact law; the release adds the price of finite precision.
 
     >>> curve = PrivacyCurve(0.5, 50, 1.000999499999875)
     >>> low, high = curve.bracket(1e-6)
@@ -69,7 +69,7 @@ class PrivacyCurve:
 
     @classmethod
     def from_log(cls, p: float, size: int, log_rho: float) -> PrivacyCurve:
-        """The curve for ln ρ, which keeps its digits where ρ is within 1e-9 of 1: see `log_sensitivity`."""
+        """The curve for ln ρ, which stays accurate where ρ is within 1e-9 of 1: see `log_sensitivity`."""
         log_rho = checked_real("log_rho", log_rho)
         if not 0.0 <= log_rho <= _MOST_LOG_RHO:
             raise ArgumentError(

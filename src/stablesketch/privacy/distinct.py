@@ -69,7 +69,7 @@ from ..errors import ArgumentError, ArgumentTypeError, PlanInfeasible
 from ..secret import Secret
 from ..sketch import register_law
 from ..sketch.estimators import checked_confidence
-from ..wording import arg
+from ..wording import arg, subject
 from . import discrete_laplace
 from .keyed_integers import KeyedIntegers
 from .privacy import Privacy
@@ -170,9 +170,9 @@ def phantoms_for(privacy: Privacy) -> PhantomNumber:
     centre = c - 1 + k
     if centre > _MOST:
         raise PlanInfeasible(
-            f"ε = {privacy.epsilon:g} with up to {c:,} pairs a person would take {centre:,}"
+            f"ε = {privacy.epsilon:g} with up to {c:,} pairs per person would take {centre:,}"
             f" phantom keys, more than {_MOST:,}. Pass {arg('mechanism', 'exact')}, or a "
-            "larger ε, or a smaller pairs_per_person; the noise has a deviation of "
+            f"larger ε, or a smaller {subject('pairs_per_person')}. The noise has a standard deviation of "
             f"{math.sqrt(discrete_laplace.variance(scale)):,.0f} keys."
         )
     return PhantomNumber(centre, privacy.epsilon, c, privacy.copies)

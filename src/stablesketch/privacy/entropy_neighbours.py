@@ -1,4 +1,4 @@
-"""The sensitivity of Shannon's entropy: by how much can H differ between neighbouring streams?
+"""The sensitivity of Shannon's entropy: how much can H differ between neighbouring streams?
 
 H = ln N - Φ/N for a stream with totals f_k, N = Σ f_k and Φ = Σ f_k ln f_k. Write c for the pairs of one person, M for
 the largest value, u = cM, n for the promised number of pairs.
@@ -72,6 +72,7 @@ import numpy as np
 from ..arrays import Array
 from ..errors import ArgumentError, ArgumentTypeError
 from ..numeric import is_whole
+from ..search import last_whole
 from .neighbours import float_above
 from .privacy import Privacy
 
@@ -93,7 +94,7 @@ class EntropySensitivity:
 
 
 def entropy_sensitivity(privacy: Privacy, total: int | None = None) -> float:
-    """By how much the entropy, in nats, can differ between neighbouring streams of `privacy.pairs` pairs or more.
+    """How much the entropy, in nats, can differ between neighbouring streams of `privacy.pairs` pairs or more.
 
     An upper bound, exact where `worst_entropy` says so. `total` is a public lower bound of the total value of either
     neighbour, where more is known than that values are at least 1. It is infinite where no pairs are promised: the
@@ -150,14 +151,17 @@ def _simple(shared: int, person: int, most: int, replace: bool) -> float:
 
     Where ln s still rises, the peak is bracketed between integers, the first falling one being the upper end.
     """
+
+    def rises(s: int) -> bool:
+        return math.log(s) < 1.0 + most / s
+
     low = high = shared
-    if math.log(shared) < 1.0 + most / shared:
+    if rises(shared):
         high = 2 * shared
-        while math.log(high) < 1.0 + most / high:
+        while rises(high):
             low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if math.log(middle) < 1.0 + most / middle else (low, middle)
+        low = last_whole(rises, low, high)
+        high = low + 1
     # Between low and high the peak is at most the greater λ times the greater logarithm.
     falling = most / (low + most) * math.log(high)
     return (falling + (math.log1p(person / shared) if replace else 0.0)) * (1.0 + _ROUNDING)

@@ -1,4 +1,4 @@
-"""Entropy with noise: which share of ε and of δ each of the released numbers has.
+"""Entropy with noise: the share of ε and of δ of each released number.
 
 Released are N where it is private, its mass N H, and ‖N‖ of buckets (noisy_entropy.py). Their ε add up to that of the
 plan. δ is for what may fail: that the bound T from the noisy N is too small in a group that changes, δ_T each, and that
@@ -14,7 +14,7 @@ from functools import cached_property
 
 from ..errors import ArgumentError
 from ..sketch.estimators.entropy_mean import entropy_mean_law
-from ..wording import arg
+from ..wording import arg, subject
 from .exact_entropy import failure
 from .privacy import Privacy
 
@@ -46,8 +46,8 @@ class EntropyShares:
             raise ArgumentError(
                 "copies", self.copies,
                 "must be 1 under replace",
-                f"Use {arg('relation', 'add_remove')} with twice the "
-                "pairs_per_person", because="then a pair may change its group and so change two of them",
+                f"Use {arg('relation', 'add_remove')} with twice the {subject('pairs_per_person')}",
+                because="a replaced pair may change its group, which changes two groups",
             )  # fmt: skip
         if self.size < 0:
             raise ArgumentError("size", self.size, "must not be negative", "Pass 16 or more, or 0 for exact totals")
@@ -69,7 +69,7 @@ class EntropyShares:
 
     @property
     def total_distance(self) -> int:
-        """By how much neighbours can differ in N: c M, c (M - 1) under replace."""
+        """How much neighbours can differ in N: c M, or c (M - 1) under replace."""
         privacy = self.privacy
         return privacy.pairs_per_person * (privacy.max_value - (privacy.relation == "replace"))
 
@@ -93,7 +93,7 @@ class EntropyShares:
     @property
     def lost(self) -> float:
         """With what probability the outcome may not be the ideal one: δ_T for every group and δ_z for every bucket that
-        change, 0 if there is neither. The composition of mechanism.py makes (1 + e^ε) times as much of it, and a little
+        change, 0 if there is neither. The composition of charge.py makes (1 + e^ε) times as much of it, and a little
         more where ε is not on its lattice."""
         return 0.9 * failure(self.mass_epsilon, self.privacy.delta) if self._failures else 0.0
 
@@ -104,17 +104,19 @@ class EntropyShares:
 
     @property
     def changed_buckets(self) -> int:
-        """How many of them a neighbour can change, in all groups: a pair that comes or goes changes one."""
+        """The number of buckets that a neighbour can change, in all groups: a pair that is added or removed changes
+        one.
+        """
         sides = 2 if self.privacy.relation == "replace" else 1
         return min(sides * self.privacy.pairs_per_person, self.copies * self.buckets)
 
     def _each(self, count: int) -> float:
-        """δ_T or δ_z, where one of so many may fail."""
+        """δ_T or δ_z, if one of this many may fail."""
         return self.lost / (count * self._failures) * (1.0 - 1e-9)
 
     @property
     def entries(self) -> int:
-        """g: those of a bucket."""
+        """g, the number of entries of a bucket."""
         return self.size // self.buckets
 
     @cached_property

@@ -9,7 +9,7 @@ low quantile of ξ, the number of keys n is at most F; of a longer one the estim
 
       F_max ((1 - ρ)^{-θ} - 1),      ρ = (m/r) (F_max c/T)^{|λ|},
 
-  whatever the stream (λ, θ and c as in estimators/power_sum.py);
+  whatever the stream (λ, θ and c as in sketch/estimators/power_sum.py);
 - the pseudorandom bits are independent but for (blocks)²/2^129, AES being a permutation;
 - everything else is right to a relative η = 2^-43.
 

@@ -151,7 +151,7 @@ def totals_by_size(totals: NDArray[np.integer] | Iterable[int]) -> dict[int, int
         counts = Counter(_whole(totals))
     if counts and min(counts) < 0:
         raise NegativeTotal(
-            "A key has been deleted more often than it was seen. Every delete must undo an earlier update."
+            "a key was deleted more often than it was updated. Every delete must undo an earlier update."
         )
     if counts and max(counts).bit_length() > TOTAL_BITS:
         raise ArgumentError(

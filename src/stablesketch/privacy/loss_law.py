@@ -1,4 +1,4 @@
-"""`Law`: a privacy loss on a lattice, certainly no better for privacy than the truth, and what is done with such laws.
+"""`Law`: a privacy loss on a lattice, certainly no better for privacy than the truth, and operations on such laws.
 
 A pair of measures (P, Q) is judged by its hockey-stick curve H(α) = sup_S P(S) - αQ(S); δ(ε) = H(e^ε). A law holds P
 masses w_k at the losses t_k = k·step and a mass at infinity; its Q mass at t_k is w_k e^{-t_k}. Then
@@ -120,7 +120,7 @@ class Law:
         return law
 
     def trimmed(self) -> Law:
-        """Without the ends that hold next to nothing: the lower one is moved up, the upper one to infinity."""
+        """The law without ends that hold next to nothing: the lower one is moved up, the upper one to infinity."""
         below, above = np.cumsum(self.mass), np.cumsum(self.mass[::-1])
         tail = _TAIL if len(self.mass) <= _MANY else max(_TAIL, _TAIL_SHARE * self.infinity)
         low = int(np.searchsorted(below, tail, side="right"))
@@ -141,7 +141,7 @@ class Law:
         )
 
     def settled(self) -> Law:
-        """Trimmed, and as coarse as its spread allows."""
+        """The law trimmed, and as coarse as its spread allows."""
         law = self.trimmed()
         while law.exponent < _COARSEST and 2.0 * law.step * _FINENESS <= law.deviation:
             law = law.coarser().trimmed()
@@ -154,9 +154,9 @@ class Law:
 
     @classmethod
     def from_bytes(cls, blob: bytes) -> Law:
-        """Reads what `to_bytes` wrote; the caller has checked the checksum. Anything else is a BlobError."""
+        """Reads the result of `to_bytes`, whose checksum the caller has verified. Anything else is a BlobError."""
         if len(blob) < _HEADER.size:
-            raise BlobError("a law that was cut short.")
+            raise BlobError("truncated law: corrupt data.")
         exponent, first, infinity, scale, shift, count = _HEADER.unpack_from(blob)
         if len(blob) != _HEADER.size + 8 * count or not _FINEST <= exponent <= _COARSEST or abs(first) > _FURTHEST:
             raise BlobError("invalid lattice of a law: corrupt data.")

@@ -1,9 +1,9 @@
 """Shannon's entropy from a sketch or from exact totals, with noise: for streams of any length, of people, in groups.
 
-The estimate of a sketch is Ĥ = H + ζ, and the law of ζ is the same for every stream (estimators/entropy_mean.py). The
-mass G = N H rises with every pair, by at most Δ = c M (1 + ln(T/M)) for c pairs of one person, T bounding the totals of
-both neighbours (exact_entropy.py). N Ĥ = G + N ζ is released with noise, and N before it unless it is public; H is
-their quotient. The proofs are in docs/math-noisy-estimate.md and, for buckets, docs/math-bucket-entropy.md. In short:
+The estimate of a sketch is Ĥ = H + ζ, and ζ has one law for all streams (sketch/estimators/entropy_mean.py). The mass
+G = N H rises with every pair, by at most Δ = c M (1 + ln(T/M)) for c pairs of one person, T bounding the totals of both
+neighbours (exact_entropy.py). N Ĥ = G + N ζ is released with noise, and N before it unless it is public; H is their
+quotient. The proofs are in docs/math-noisy-estimate.md and, for buckets, docs/math-bucket-entropy.md. In short:
 
 **One estimate.** A pair of value v adds between 0 and v (1 + ln(T/v)) to G, v to N and v ζ to N ζ. But for a
 probability of δ_z, -z⁻ <= ζ <= z⁺. So with β = (1 + ln(T/M))/2 and z = (z⁺ + z⁻)/2 a pair that is added changes
@@ -61,7 +61,6 @@ from numpy.typing import NDArray
 from ..arrays import Array
 from ..errors import ArgumentError
 from ..sketch.estimators.entropy_mean import entropy_mean, entropy_mean_deviation
-from ..sketch.estimators.entropy_mean import size_for as mean_size_for
 from ..wording import arg
 from . import discrete_laplace
 from .bucket_entropy import TERM_ERROR, bucket_mass, bucket_norm
@@ -69,7 +68,6 @@ from .charge import Charge
 from .entropy_shares import EntropyShares
 from .exact_entropy import EXACT_ERROR, exact_mass, mass_change, most_total
 from .exact_moment import nearest
-from .privacy import Privacy
 
 BucketState = tuple[NDArray[np.int64], Array]
 
@@ -79,7 +77,6 @@ MOST_TOTAL = 2**53
 _UNITS = 1000  # of the grid, for one group
 _LEAST_RATIO = 3  # above e
 _ERROR, _ERROR_PER_REACH = 2.0**-40, 2.0**-48
-_LEAST_SIZE = 16  # fewer would save nothing, and take far more noise
 
 
 def error(reach: float) -> float:
@@ -221,7 +218,7 @@ class EntropyNoise(EntropyShares):
         return self._released(total, mass, below)
 
     def measure_buckets(self, total: int, read: Callable[[], BucketState], below: discrete_laplace.Below) -> NoisyMass:
-        """The same from buckets, and ‖N‖ with noise. `read` gives the totals of buckets, and their y_j as rows.
+        """As `measure`, from buckets, and ‖N‖ with noise. `read` gives the totals of buckets, and their y_j as rows.
 
         It is not called where T is beyond `MOST_TOTAL`: what it cannot read would be told by an error."""
         if self.buckets < 2:
@@ -243,7 +240,7 @@ class EntropyNoise(EntropyShares):
         return replace(released, norm=norm + discrete_laplace.sample(self.norm_scale, below))
 
     def measure_exact(self, totals: Collection[int], below: discrete_laplace.Below) -> NoisyMass:
-        """The same from the totals of all keys, each above 0, where `size` is 0."""
+        """As `measure`, from the totals of all keys, each above 0, where `size` is 0."""
         if self.size:
             raise ArgumentError(
                 "size", self.size, "must be 0 for exact totals", f"Create the noise with {arg('size', 0)}"
@@ -283,24 +280,5 @@ class EntropyNoise(EntropyShares):
         return math.sqrt(2.0) * math.hypot(self.noise(bound), counted) / n
 
     def deviation(self, total: float, entropy: float | None = None) -> float:
-        """The same with that of the sketch, where no key dominates."""
+        """As `noise_deviation`, with the error of the sketch added, where no key dominates."""
         return math.hypot(self.sketch_deviation, self.noise_deviation(total, entropy))
-
-
-def entropy_size_for(deviation: float, privacy: Privacy, total: float = 0.0, copies: int = 1) -> int:
-    """The fewest entries, 16 or more, whose `deviation` is at most this in a stream of this total; 0 leaves the noise
-    out.
-
-    The noise falls with the entries, a little; it is taken at those that would do without it, so there are enough.
-    """
-    size = max(mean_size_for(deviation), _LEAST_SIZE)
-    if not total:
-        return size
-    added = EntropyNoise(privacy, size, copies).deviation(total) ** 2 - entropy_mean_deviation(size) ** 2
-    if added >= deviation**2:
-        raise ArgumentError(
-            "deviation", deviation,
-            f"must be above {math.sqrt(added):.3g} nats, the noise alone at a total of {total:,.6g}",
-            f"Pass more than {math.sqrt(added):.2g}, or a larger ε",
-        )  # fmt: skip
-    return max(size, mean_size_for(math.sqrt(deviation**2 - added)))

@@ -1,6 +1,6 @@
 """A scale-equivariant estimate plus Laplace noise: how much noise (ε, δ) takes, by an upper bound that is certified.
 
-The estimate of a one-sided sketch is F ξ, and the law of ξ is the same for every stream (estimators/power_sum.py). If
+The estimate of a one-sided sketch is F ξ, and ξ has one law for all streams (sketch/estimators/power_sum.py). If
 neighbours have |F - F'| <= Δ, then F ξ + Laplace(b) has, for every pair of neighbours and every ε > 0,
 
     δ(ε) <= E f(Δ ξ/b),      f(s) = (1 - e^{(ε - s)/2})_+,
@@ -224,7 +224,7 @@ class NoisyEstimate:
         return np.concatenate([[np.inf], self._xi(log_sums[:-1])]), tail
 
     def _lattice(self, least: float) -> tuple[Array, Array]:
-        """The same by convolution: ξ at S = 0, d, 2d, ... up to where it is `least`."""
+        """As `_chernoff`, by convolution: ξ at S = 0, d, 2d, ... up to where it is `least`."""
         if abs(self._log_sum(least)) > _LARGEST_LOG_SUM:
             return self._chernoff(least)
         size, end = self.size, math.exp(self._log_sum(least))

@@ -38,7 +38,7 @@ at most D, 2% above their limits c = (2/π) Γ(p) sin(π(2-p)/2) and pc/2; and b
   and Q moves by at most A. It fails with probability at most 2 (E 1/h(Q) + 4rB) C D (8/7)^p z^{-(2p+1)}, h the
   density of |X|. Proof: of the other r - 1 entries let U and V be the (k-1)-th and the k-th smallest magnitude. Q is
   the middle one of U, |a_j|, V, so |a_j| lies in [U - 2B, V + 2B], which is independent of a_j, and in [0, w]. Take the
-  first bullet and add over j: r E(V - U) is the mean of 1/h(Q) (estimators/norm.py, `gap`). ∎
+  first bullet and add over j: r E(V - U) is the mean of 1/h(Q) (sketch/estimators/norm.py, `gap`). ∎
 
 **The last octave.** The uniform number behind x has a least value; below, x comes out too small.
 - p = 2: where it is below 2^-63, with probability q = 2^-64. The law of an entry changes by at most 4q + 3(nq)² in
@@ -54,7 +54,8 @@ at most D, 2% above their limits c = (2/π) Γ(p) sin(π(2-p)/2) and pc/2; and b
 **AES** is a permutation, so its blocks are independent but for (blocks)²/2^129: charged, too (`switching`).
 
 Not in `failure`: what AES can be told from a random permutation by. Measured, not proved: e
-(tests/law/test_above_one_table.py).
+(tests/law/test_above_one_table.py), but for p = 2, where the table is certified (docs/math-noisy-estimate.md, "The
+tables, certified").
 """
 
 from __future__ import annotations

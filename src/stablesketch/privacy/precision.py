@@ -31,9 +31,10 @@ of η, for large sizes and for 5 entries, the fewest:
     1       11.9   23.2            0.09   0.17          0.24   0.45
 
 Rounding ln|a_j|, ln T and ln T/g adds less than 0.15, and the last octave, below, 0.25: together 0.85 of η at most, up
-to 2^40 keys. The inequality is proved, to first order. Measured, not proved: the error of the table; that higher
-orders and the rounding within the estimator do not matter (tests/plan/test_precision.py finds the mean of |ln T - ln
-T₀| below η/10, on entries recomputed in 26 digits and on perturbed ones); that keys of one weight are the worst.
+to 2^40 keys. The inequality is proved, to first order; the error of the table is certified at p = 0.25, 0.5, 0.75 and 1
+(docs/math-noisy-estimate.md, "The tables, certified"). Measured, not proved: that error at other p; that higher orders
+and the rounding within the estimator do not matter (tests/plan/test_precision.py finds the mean of |ln T - ln T₀| below
+η/10, on entries recomputed in 26 digits and on perturbed ones); that keys of one weight are the worst.
 
 **The last octave.** X is cut off where its tail probability t is 2^-63: smaller t are moved up by as much. Of n keys
 one is hit with probability n/2^64 an entry. If F_p + floor is G, and no key has a weight below 1, such an X is at the
@@ -51,12 +52,12 @@ Then y_j moves by at most e (1 + Σ (f_k/N)|R_k|), and since |R| = 2R⁺ - R,
 to first order: the left tail of R is heavy, but |w_j| falls there as 1/x_j², and R⁺ has all moments (the last term by
 the inequalities of Cauchy and Jensen, E[(Σ (f_k/N) R⁺_k)²] <= E[(R⁺)²]). The three numbers are integrals of |(ln h)''|
 at large sizes; for 5 to 50 entries a simulation finds no larger ones (tests/privacy/test_entropy_precision.py has
-both). H is at most 37 for 2^53 keys, which makes 44 e. e is 1e-15 for the table (three times what was found against 45
-digits), 9e-16 for the random bits at their coarsest (2^-50; mostly 2^-53) and 2^-55 for the resolution of entries:
-9e-14 in all. Rounding y_j, Ĥ and Ĥ/g adds 2e-14. *The last octave*: a key of weight f is hit with probability 2^-64 an
-entry, and then y_j is below -2^63 f/N, from where on Ĥ changes by at most ∫ 2/(x² I r) dx = 5.8 N/(2^63 f r); over all
-entries and n keys that is 5.8 n N/2^127, and half as much again at 5 entries. `entropy_is_covered` refuses what would
-take more than a quarter of η: n N > 2^79, 780 billion pairs of value 1. Together 0.75 of η at most.
+both). H is at most 37 for 2^53 keys, which makes 44 e. e is 1e-15 for the table (certified: 5.6e-16), 9e-16 for the
+random bits at their coarsest (2^-50; mostly 2^-53) and 2^-55 for the resolution of entries: 9e-14 in all. Rounding y_j,
+Ĥ and Ĥ/g adds 2e-14. *The last octave*: a key of weight f is hit with probability 2^-64 an entry, and then y_j is below
+-2^63 f/N, from where on Ĥ changes by at most ∫ 2/(x² I r) dx = 5.8 N/(2^63 f r); over all entries and n keys that is
+5.8 n N/2^127, and half as much again at 5 entries. `entropy_is_covered` refuses what would take more than a quarter of
+η: n N > 2^79, 780 billion pairs of value 1. Together 0.75 of η at most.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ STEPS_PER_DEVIATION = 4
 """The grid is a quarter of the standard deviation of ln T, or finer: it then adds 1/192 to the variance at most."""
 
 _COARSEST = 2.0  # deviations: the error is then 15% larger
-_LARGEST_EXPONENT = 700.0  # e^ε of a larger ε is no float
+_LARGEST_EXPONENT = 700.0  # e^ε of a larger ε exceeds the floats
 
 
 def grid_step(relative_deviation: float) -> float:
@@ -104,7 +105,7 @@ def rounded_deviation(relative_deviation: float, step: float) -> float:
 
 
 def rounding_delta(epsilon: float, step: float, error: float = NUMERICAL_ERROR) -> float:
-    """(1 + e^ε) η/g, the δ that finite precision costs; proved above. ∞ where e^ε is no float."""
+    """(1 + e^ε) η/g, the δ that finite precision costs; proved above. ∞ where e^ε exceeds the floats."""
     if epsilon > _LARGEST_EXPONENT:
         return math.inf
     return (1.0 + math.exp(epsilon)) * error / step * (1.0 + 1e-12)

@@ -9,7 +9,7 @@ from typing import Any, Literal, cast, get_args
 
 from ..errors import ArgumentError, ArgumentTypeError
 from ..numeric import checked_real, is_whole
-from ..wording import arg
+from ..wording import arg, subject
 
 Relation = Literal["replace", "add_remove"]
 Unit = Literal["pair", "key", "individual"]
@@ -23,33 +23,33 @@ _MOST = 2**53
 class Privacy:
     """(ε, δ)-differential privacy of a stream of pairs (key, value), and what counts as a neighbouring stream.
 
-    Whatever is released, its probability of falling into any set changes by at most a factor e^ε, plus δ, when the
-    stream is exchanged for a neighbour. Neighbours are told by `relation`:
+    When the stream is exchanged for a neighbour, the probability that the release falls into any set changes by at most
+    a factor e^ε, plus δ. `relation` defines the neighbours:
 
     - `"add_remove"`: one stream is the other without up to `pairs_per_person` of its pairs. It protects *whether* a
       person contributed at all. The number of pairs is then private too.
-    - `"replace"`: the streams have equally many pairs, and up to `pairs_per_person` pairs of one stand where other
-      pairs stand in the other. It protects *what* a person contributed, key and value. The number of pairs is public:
-      that a person is in the stream, and how often, is not hidden.
+    - `"replace"`: the streams have equally many pairs, and differ in up to `pairs_per_person` of them. It protects
+      *what* a person contributed, key and value. The number of pairs is public: that a person is in the stream, and how
+      often, is not hidden.
 
-    Both cost the same noise. Values are integers from 1 to `max_value`. `pairs_per_person` bounds how many pairs one
-    person may hold: with 1, pairs are protected, not people.
+    Both need the same noise. Values are integers from 1 to `max_value`. `pairs_per_person` is the maximum number of
+    pairs of one person; with 1, pairs are protected, not people.
 
-    With `unit="key"` every key is one person, and what is protected is all that the key has: its pairs are one pair, of
-    value up to `max_value`, and no key has two. `pairs_per_person` is then how many keys a person may have. That every
-    key comes once, with its whole total, is a promise: files and frames are added up by key before they are counted, an
-    `update` of one's own has to see to it.
+    With `unit="key"` every key is one person, and everything that the key has is protected: its pairs are one pair, of
+    value up to `max_value`, and no key has two. `pairs_per_person` is then the number of keys a person may have. That
+    every key comes once, with its whole total, is a promise: `ss.release` adds up files and frames by key before it
+    counts them; if you call `update` yourself, you must do so.
 
-    With `unit="individual"` a row of data with value n is n individuals, and one of them is protected: n pairs of value
-    1. It is for counts, as in tables of species, and needs no `max_value`. Somebody who is a whole cell, or several of
-    those counted, is protected less: use `unit="pair"` with a `max_value` to protect a cell.
+    With `unit="individual"` a row with value n is n individuals, n pairs of value 1, and one of them is protected. It
+    is for counts, as in tables of species, and needs no `max_value`. Somebody who is a whole cell, or several of those
+    counted, is protected less: to protect a cell, use `unit="pair"` with a `max_value`.
 
-    `groups` is for tables: over how many groups, each released by itself under this same privacy, the pairs of one
-    person may be spread. All of them together are then (ε, δ)-private, not each alone.
+    `groups` is for tables: the maximum number of groups over which the pairs of one person may be spread. Each group is
+    released under this same privacy; all of them together are then (ε, δ)-private, not each alone.
 
-    `pairs` and `total` are promises that mechanism="bare" needs, and checks at the release: either neighbour has so
-    many pairs or more, of values that add up to so much or more. 0 promises nothing and covers streams of any length,
-    the empty one included. Other mechanisms hold for every stream and take `pairs` as a guess of its length.
+    `pairs` and `total` are promises that mechanism="bare" needs, and checks at the release: either neighbour has at
+    least this many pairs, and values that add up to at least this total. 0 promises nothing and covers streams of any
+    length, even empty ones. Other mechanisms hold for every stream and take `pairs` as a guess of its length.
 
     The guarantee is about one release, against those who see it and do not know the secret.
 
@@ -110,7 +110,7 @@ class Privacy:
             raise ArgumentError(
                 "groups", self.groups, "must be 1 unless pairs are added or removed",
                 f"Pass {arg('relation', 'add_remove')}. A replaced pair is one removed and one "
-                "added: double pairs_per_person and groups",
+                f"added: double {subject('pairs_per_person')} and {subject('groups')}",
             )  # fmt: skip
 
     def __repr__(self) -> str:
@@ -126,17 +126,17 @@ class Privacy:
 
     @property
     def copies(self) -> int:
-        """How many groups a neighbour can change: a pair changes one."""
+        """The number of groups that a neighbour can change: a pair changes one."""
         return min(self.groups, self.pairs_per_person)
 
     @property
     def protects(self) -> str:
-        """The relation, and what it is between if not pairs: what releases must have in common to share a budget."""
+        """The relation, and the unit if it is not a pair. Releases must agree on it to share a budget."""
         return self.relation + protected_unit(self.unit)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Privacy:
-        """The inverse of `to_dict`; a field too many or too few is an error, not a guess."""
+        """The inverse of `to_dict`. A missing or unknown field is an error."""
         if not isinstance(data, Mapping):
             raise ArgumentTypeError("data", data, "must be a mapping", "Pass the result of to_dict")
         names, later = {field.name for field in fields(cls)}, {"unit", "total", "groups"}

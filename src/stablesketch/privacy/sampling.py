@@ -78,10 +78,10 @@ _NEGLIGIBLE = 1e-4
 
 @dataclass(frozen=True)
 class Sampling:
-    """Keep every pair with probability `rate`: once for all entries (`per="pair"`), or anew for each (`"entry"`).
+    """Keeps every pair with probability `rate`: once for all entries (`per="pair"`), or anew for each (`"entry"`).
 
-    The coins are drawn from the secret. Of a key seen f times about rate · f pairs are kept, and the estimate is
-    divided by rate^p. It is too small: by nothing for keys seen often, by the factor rate^(1-p) for keys seen once. See
+    The coins are drawn from the secret. About rate · f pairs of a key seen f times are kept, and the estimate is
+    divided by rate^p. It is too small: not at all for keys seen often, by the factor rate^(1-p) for keys seen once. See
     docs/paper.md for numbers; a floor is unbiased and usually the better choice.
     """
 

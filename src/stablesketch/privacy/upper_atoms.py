@@ -57,7 +57,7 @@ class Atoms:
     tail: Array
 
     def largest_of(self, copies: int) -> Atoms:
-        """The same for the largest of so many independent ξ."""
+        """The atoms of the largest of so many independent ξ."""
         with np.errstate(divide="ignore"):
             several: Array = -np.expm1(copies * np.log1p(-np.minimum(self.tail, 1.0)))
         return Atoms(self.points, np.minimum(several * (1.0 + 1e-14), 1.0)) if copies > 1 else self
@@ -154,7 +154,7 @@ def _by_windows(law: PowerSum) -> tuple[Array, Array]:
 
 
 def _by_greatest(law: PowerSum, end: float) -> tuple[Array, Array]:
-    """The same below the last window: P(S <= s) <= P(Y <= s)^r, since no Y is greater than S.
+    """As `_by_windows`, below the last window: P(S <= s) <= P(Y <= s)^r, since no Y is greater than S.
 
     It is needed for p near 1 and few entries alone, where ln Y is spread so widely that S is hardly more than its
     greatest term: the ratio is Γ(1+θ)^r/Γ(1+rθ) in the limit, and ξ is raised by about 0.8 (r - 1) θ².

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from ..errors import ArgumentError, ArgumentTypeError, DataError
 from ..wording import arg
 from .header import Doubt, missing_column
+from .value_text import digits, wrong_texts, zero
 
 OnBad = Literal["error", "skip"]
 Zeros = Literal["absent", "refused", "kept"]
@@ -23,14 +24,14 @@ _LARGEST = 2**53
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of a stream of pairs: what is the key, and where there are such, value, group and person.
+    """The columns of a stream of pairs: the key and, if there are any, value, groups and person.
 
-    A row of value 0 says that a key is absent, and is no pair. Under add_remove such rows are left out wherever data
+    A row of value 0 says that a key is absent, and is not a pair. Under add_remove such rows are left out wherever data
     are read, before people are bounded, groups are chosen or anything is counted. So a table with zeros and one without
     are the same stream; a row that is added or removed is one pair or none, whatever its value, and the neighbours are
-    those of `Privacy`. How many zeros there were is told nowhere. Under replace the number of pairs is public, and a
-    row that is replaced must be a pair again: a 0 would make two neighbours of different lengths, which no ε there is
-    about. It is refused. `exact`, which is for the curator's eyes, has them kept, to show groups of nothing else.
+    those of `Privacy`. The number of zeros is never shown. Under replace the number of pairs is public, and a replaced
+    row must be a pair again: a 0 would make two neighbours of different lengths, which ε does not cover there. So it is
+    refused. `exact`, which is for the curator's eyes, keeps zeros, to show groups that have nothing else.
     """
 
     key: tuple[str, ...]
@@ -40,7 +41,7 @@ class Columns:
     zeros: Zeros = "absent"
 
     def under(self, relation: str) -> Columns:
-        """The same, with what becomes of zeros under a relation."""
+        """The columns, with what becomes of zeros under a relation."""
         return replace(self, zeros="refused" if relation == "replace" else "absent")
 
     @property
@@ -50,25 +51,25 @@ class Columns:
         return tuple(dict.fromkeys([*self.key, *more, *self.by]))
 
     def picked(self, have: Iterable[str]) -> list[str]:
-        """The columns that are read of those there are: of a wide table (no key, wide.py) all."""
+        """The columns to read: those named, or all columns of a wide table, which has no key (wide.py)."""
         return list(self.names if self.key else have)
 
     @property
     def key_marks(self) -> tuple[str, ...]:
-        """What the columns of keys are called once they are read: k0, k1, ...; the value is v, the person u."""
+        """The names of the columns of keys once they are read: k0, k1, ...; the value is v, the person u."""
         return tuple(f"k{i}" for i in range(len(self.key)))
 
     @property
     def group_marks(self) -> tuple[str, ...]:
-        """What the columns of groups are called once they are read: g0, g1, ..."""
+        """The names of the columns of groups once they are read: g0, g1, ..."""
         return tuple(f"g{i}" for i in range(len(self.by)))
 
 
 @dataclass(frozen=True)
 class BadRow:
-    """A way for a row not to be a pair: the column, an SQL condition, what is wrong and what to do.
+    """A way in which a row is invalid: the column, an SQL condition, what is wrong and what to do.
 
-    Numbers below `below`, above `above` or equal to `at` are bad, where one of them is given; else what is null.
+    Numbers below `below`, above `above` or equal to `at` are invalid, where one of these is given; otherwise null is.
     """
 
     column: str
@@ -90,7 +91,7 @@ class BadRow:
         return bool(item < self.below if self.below is not None else item > self.above)
 
     def error(self, source: str, row: int | None, column: str) -> DataError:
-        """The error. What stands there is somebody's, and messages end in logs: it is not shown."""
+        """The error. It does not show the value, which is somebody's data: messages end up in logs."""
         return DataError(source, self.problem, self.way_out, row=row, column=column)
 
 
@@ -111,7 +112,7 @@ class Cast:
 
 FRAME_CAST = Cast(
     "Convert the column {name} first: {}", 'astype(str) in pandas, cast("string") in polars or pyarrow',
-    'round() and astype("int64") in pandas, round() and cast("int64") in polars or pyarrow',
+    'round().astype("Int64") in pandas, round() and cast("int64") in polars or pyarrow',
 )  # fmt: skip
 
 
@@ -129,6 +130,11 @@ def checked_columns(key: object, value: object = None, by: object = None, person
             f"Name the column of people, or leave out {arg('person')} and pass {arg('unit', 'key')} if every key is "
             "a person",
             because="every key would be cut to a few rows",
+        )  # fmt: skip
+    if set(columns.key) <= set(columns.by):
+        raise ArgumentError(
+            "by", by, "must not be the column of keys", f"Name the column of groups, or leave out {arg('by')}",
+            because="every group would have one key",
         )  # fmt: skip
     return columns
 
@@ -156,7 +162,7 @@ def checked_types(
     doubt: Doubt = "",
     cast: Cast | None = None,
 ) -> None:
-    """Refuses columns that are not there, or of a type that is no key or no value.
+    """Refuses columns that do not exist, or whose type cannot be used as a key or a value.
 
     `text`: all are text as written. `doubt`: why an error may not show the names of others (header.py).
     `cast`: how a column is cast where these data are.
@@ -186,7 +192,7 @@ _NO_KEYS = (
 
 
 def no_key(kind: str) -> str:
-    """What is wrong with a key, a group or a person of this type, and why."""
+    """Why a key, a group or a person cannot have this type."""
     why = next((why for pattern, why in _NO_KEYS if re.match(pattern, kind.upper())), "")
     return f"is of type {kind}, which cannot be used as a key" + (f": {why}" if why else "")
 
@@ -196,7 +202,7 @@ def no_value(kind: str) -> str:
 
 
 def is_whole(kind: str) -> bool:
-    """Whether a type of DuckDB has whole numbers only."""
+    """Whether a DuckDB type has only whole numbers."""
     return kind in _INTEGERS or bool(_WHOLE.fullmatch(kind))
 
 
@@ -207,12 +213,13 @@ def quoted(name: str) -> str:
 def selection(columns: Columns, *, text: bool, checked: bool) -> str:
     """The select list: keys k0, k1, ...; the value v; groups g0, g1, ... as text; the person u.
 
-    Values written as text are cast here only if the rows were `checked`: SQL would round 1.5 to 2 without a word.
+    Values written as text are cast here only if the rows were `checked`: SQL would silently round 1.5 to 2.
     """
     parts = [f"{quoted(name)} as k{i}" for i, name in enumerate(columns.key)]
     if columns.value is not None:
         value = quoted(columns.value)
-        parts.append(f"{value if text and not checked else f'cast({value} as bigint)'} as v")
+        number = f"cast({digits(value) if text else value} as bigint)"
+        parts.append(f"{value if text and not checked else number} as v")
     parts += [f"cast({quoted(name)} as varchar) as g{i}" for i, name in enumerate(columns.by)]
     if columns.person is not None:
         parts.append(f"{quoted(columns.person)} as u")
@@ -220,18 +227,17 @@ def selection(columns: Columns, *, text: bool, checked: bool) -> str:
 
 
 def is_zero(columns: Columns, *, text: bool) -> str:
-    """SQL for a row of value 0, in words that both DuckDB and Spark know; null counts as not."""
+    """SQL for a row of value 0, valid in both DuckDB and Spark; false for null."""
     if columns.value is None:
         return "false"
     value = quoted(columns.value)
-    zero = f"{value} <> '' and translate({value}, '0', '') = ''" if text else f"{value} = 0"
-    return f"coalesce({zero}, false)"
+    return f"coalesce({zero(value) if text else f'{value} = 0'}, false)"
 
 
 def bad_rows(columns: Columns, *, text: bool, largest: int | None, way_out: str = "") -> list[BadRow]:
-    """Every way for a row not to be a pair. A value above `largest`, the promised one, is told, never skipped.
+    """Every way in which a row is invalid. A value above `largest`, the promised one, is reported, never skipped.
 
-    `way_out` is what to do, where such rows cannot be dropped or skipped.
+    `way_out` says what to do if such rows cannot be dropped or skipped.
     """
     fill = way_out or f"Drop such rows first, fill them, or skip them ({arg('on_bad', 'skip')})"
     empty = "is empty or null" if text else "is null"
@@ -242,10 +248,9 @@ def bad_rows(columns: Columns, *, text: bool, largest: int | None, way_out: str 
         return found
     value = quoted(columns.value)
     number = value
-    if text:  # in words that both DuckDB and Spark know
-        digits = f"({value} <> '' and translate({value}, '0123456789', '') = '')"
-        found.append(BadRow(columns.value, f"not {digits}", "is not a whole number", fill))
-        number = f"try_cast({value} as decimal(38, 0))"
+    if text:
+        found += [BadRow(columns.value, *wrong) for wrong in wrong_texts(value, fill)]
+        number = f"try_cast({digits(value)} as decimal(38, 0))"
         found.append(BadRow(columns.value, f"{number} is null", "is above 2^53", "Use a coarser unit"))
     if columns.zeros == "refused":
         add_remove = f"Pass {arg('relation', 'add_remove')}, where a 0 is an absent key"
@@ -254,18 +259,25 @@ def bad_rows(columns: Columns, *, text: bool, largest: int | None, way_out: str 
     least = way_out or (
         f"Leave such rows out: skip them ({arg('on_bad', 'skip')}), or select the others in SQL (where ... >= 0)"
     )
-    found.append(BadRow(columns.value, f"{number} < 0", "is negative, and values are 0 or more", least, below=0))
+    found.append(BadRow(columns.value, f"{number} < 0", "is negative: values must be 0 or more", least, below=0))
     found.append(BadRow(columns.value, f"{number} > {_LARGEST}", "is above 2^53", "Use a coarser unit", above=_LARGEST))
     if largest is not None and largest < _LARGEST:
-        way_out = f"Clip values to {largest:,} ({arg('clip', True)}), or promise a larger one ({arg('max_value')})"
-        problem = f"is above the promised max_value = {largest:,}, which the guarantee rests on"
+        individual = (  # of a wide table
+            f"If cells count individuals, and one of them is to be protected, pass {arg('unit', 'individual')}. "
+            "Otherwise "
+        )
+        way_out = (
+            f"{individual if way_out else ''}{'clip' if way_out else 'Clip'} values to {largest:,} "
+            f"({arg('clip', True)}), or promise a larger one ({arg('max_value')})"
+        )
+        problem = f"is above the promised {arg('max_value', largest)}, on which the guarantee rests"
         found.append(BadRow(columns.value, f"{number} > {largest}", problem, way_out, above=largest))
     return found
 
 
 def total_above(source: str, largest: int) -> DataError:
-    """Where whole keys are protected, and one has more than was promised; how much is not shown."""
+    """The error if whole keys are protected and one has more than was promised; how much is not shown."""
     return DataError(
-        source, f"the total of a key is above the promised max_value = {largest:,}",
+        source, f"the total of a key is above the promised {arg('max_value', largest)}",
         f"Clip totals to it ({arg('clip', True)}), or promise a larger one ({arg('max_value')})",
     )  # fmt: skip

@@ -22,10 +22,10 @@ _MOST_THREADS = 4  # each holds some ten megabytes of what it reads
 
 
 class DuckDB:
-    """One connection of its own, closed with its folder of spilled rows. Use it in a `with` block.
+    """A connection of its own, closed together with its folder of spilled rows. Use it in a `with` block.
 
-    What does not fit into memory (people's pairs, groups) is spilled to a folder that only this user may read, and is
-    removed at the end. It is not encrypted.
+    Data that do not fit into memory (people's pairs, groups) are spilled to a folder that only this user may read,
+    which is removed at the end. It is not encrypted.
     """
 
     def __init__(self) -> None:
@@ -55,14 +55,14 @@ class DuckDB:
         self.close()
 
     def close(self) -> None:
-        """Ends the connection and removes what it spilled."""
+        """Closes the connection and removes what it spilled."""
         with contextlib.suppress(Exception):
             self.connection.interrupt()
             self.connection.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def place(self, stands_for: str | Path, name: str) -> Path:
-        """Where a file may be put that stands for another, under this name; messages say what it stands for.
+        """A place for a file that stands for another, under this name; messages name the original.
 
         Folders such as country=FR stay: they are columns.
         """
@@ -73,20 +73,24 @@ class DuckDB:
         return folder / name
 
     def named(self, path: Path) -> str:
-        """What messages call a file."""
+        """The name of a file in messages."""
         return self._names.get(str(path), str(path))
 
     def rows(self, query: str, source: str) -> list[tuple[Any, ...]]:
-        """A small result, all of it."""
+        """A small result, as a whole."""
         with self._typed_errors(source):
             found: list[tuple[Any, ...]] = self._stoppable(lambda: self.connection.sql(query).fetchall())
             return found
 
     def types(self, query: str, source: str) -> dict[str, str]:
         """The names and types of the columns of a query, which is not run."""
+        return {name: str(kind) for name, kind in self.kinds(query, source).items()}
+
+    def kinds(self, query: str, source: str) -> dict[str, Any]:
+        """The same, with the types as DuckDB has them: those of the fields of a struct are its `children`."""
         with self._typed_errors(source):
             relation = self.connection.sql(query)
-            return {name: str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
+            return dict(zip(relation.columns, relation.types, strict=True))
 
     def stream(self, query: str, source: str) -> Iterator[Any]:
         """The result as Arrow record batches, never all of it in memory.
@@ -118,14 +122,14 @@ class DuckDB:
             self.connection.execute(f"set {setting}")
 
     def offer(self, name: str, work: Callable[..., Any]) -> None:
-        """A function for queries, of columns to 64 bits a row; one of that name is replaced. Nothing may be null."""
+        """Offers queries a function from columns to 64 bits a row, replacing any of that name. Nothing may be null."""
         with contextlib.suppress(self._duckdb.InvalidInputException):  # there was none
             self.connection.remove_function(name)
         self.connection.create_function(name, work, None, "UBIGINT", type="arrow")
 
-    def keep(self, name: str, batches: Any) -> None:
+    def keep(self, name: str, batches: Any, source: str | None = None) -> None:
         """Stores a stream that can be read only once as a table; what does not fit is spilled."""
-        with self._typed_errors(name):
+        with self._typed_errors(source or name):
             self.connection.register("arriving", batches)
             making = f"create temp table {name} as select * from arriving"
             with self.in_order():
@@ -133,7 +137,7 @@ class DuckDB:
             self.connection.unregister("arriving")
 
     def _stoppable(self, work: Callable[[], Any]) -> Any:
-        """What a query gives, from a thread: this one can be stopped by Ctrl-C while it waits, DuckDB itself cannot."""
+        """The results of a query, from a thread: waiting here can be stopped by Ctrl-C, DuckDB itself cannot."""
         done: queue.Queue[tuple[Any, BaseException | None]] = queue.Queue(1)
 
         def run() -> None:
@@ -156,7 +160,7 @@ class DuckDB:
 
     @contextlib.contextmanager
     def in_order(self) -> Iterator[None]:
-        """Rows stay in the order in which they are read; elsewhere no query may rely on one."""
+        """Within the block, rows stay in the order in which they are read; elsewhere no query may rely on one."""
         self.connection.execute("set preserve_insertion_order = true")
         try:
             yield
@@ -178,7 +182,7 @@ class DuckDB:
                 text = text.replace(path, name)
             if isinstance(error, self._duckdb.OutOfMemoryException) or text.startswith("Out of Memory Error"):
                 raise DataError(
-                    source, f"more than {_MEMORY} of memory would be needed, or the disk is full",
+                    source, f"reading needs more than {_MEMORY} of memory, or the disk is full",
                     f"Free space for temporary files in {tempfile.gettempdir()}, or set TMPDIR",
                 ) from None  # fmt: skip
             if isinstance(error, self._duckdb.InterruptException) or text.startswith("INTERRUPT Error"):
@@ -187,7 +191,7 @@ class DuckDB:
 
 
 def prefetched(batches: Any) -> Iterator[Any]:
-    """The same batches, read ahead by a thread: reading and folding take turns on no lock, so both get on.
+    """The batches, read ahead by a thread: reading and folding take turns on no lock, so both get on.
 
     Close it (contextlib.closing) if it is not read to its end, so that the thread ends too.
     """
@@ -226,5 +230,5 @@ def prefetched(batches: Any) -> Iterator[Any]:
 
 
 def text_literal(value: str) -> str:
-    """A text in SQL. DuckDB knows no escapes in it but a doubled quote."""
+    """A text in SQL. DuckDB has no escapes in it except a doubled quote."""
     return "'" + value.replace("'", "''") + "'"

@@ -1,18 +1,21 @@
-"""Files to a table: Parquet, CSV, JSON, Arrow and ORC, globs, compressed ones."""
+"""Opens files as a table: Parquet, CSV, JSON, Arrow and ORC, patterns, compressed files."""
 
 from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from ..errors import ArgumentError, DataError
 from ..wording import arg
-from .columns import FRAME_CAST, Cast, Columns, OnBad
+from .columns import FRAME_CAST, Cast, Columns, OnBad, quoted
 from .duckdb import DuckDB, text_literal
-from .found import Format, found_in_file, same_format
-from .header import column_names, empty, first_row_of
+from .found import ARROW_STREAM, Format, found_in_file, same_format
+from .header import column_names, empty, first_row_of, missing_column
+from .json_fields import found_fields, json_reader, outermost
+from .json_lines import BY_LINE, first_names, of_lines
 from .libraries import need
 from .packed import for_duckdb, opened_text, unreadable
 from .streams import Stream, csv_stream, joined
@@ -22,7 +25,7 @@ from .whole_lines import check_skipped
 
 
 def resolved(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
-    """The files that paths and patterns stand for, in order; each once, and each there."""
+    """The files that paths and patterns stand for, in order, each once; all must exist."""
     found: list[Path] = []
     for given in paths:
         text = os.fspath(given)
@@ -38,13 +41,15 @@ def resolved(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
             if os.path.isdir(match):
                 raise DataError(match, "this is a folder", f"Name its files: '{match.rstrip('/')}/*.parquet'")
             if not os.access(match, os.R_OK):
-                raise DataError(match, "this file may not be read", "Ask its owner for permission, or copy it")
+                raise DataError(
+                    match, "permission to read this file is denied", "Ask its owner for permission, or copy it"
+                )
             found.append(Path(match))
     seen: set[str] = set()
     for path in found:
         real = os.path.realpath(path)
         if real in seen:
-            raise DataError(str(path), "this file is named twice, and its rows would count twice", "Name it once")
+            raise DataError(str(path), "this file is named twice: its rows would count twice", "Name it once")
         seen.add(real)
     return found
 
@@ -89,8 +94,10 @@ def open_as(
         table = _arrow(duckdb, files, columns, kind)
     elif kind == "json":
         table = _json(duckdb, files, columns, on_bad)
-    else:
+    elif kind in ("csv", "tsv"):
         table = _csv(duckdb, files, header, between, on_bad)
+    else:
+        raise AssertionError(f"{kind} is read as lines, by `open_files`")
     table.check(columns)
     if on_bad == "skip" and kind in ("csv", "tsv"):
         check_skipped(table, columns, files, between)
@@ -119,7 +126,9 @@ def _csv(duckdb: DuckDB, files: Sequence[Path], header: bool, delimiter: str, on
         other = first_row_of(path, name, delimiter)
         if (other.cells != first.cells) if header else (len(other.cells) != len(names)):
             raise DataError(
-                name, f"its columns are not those of {shown[0]}", "Read files of the same columns in the same order"
+                name,
+                f"its columns differ from those of {shown[0]}",
+                "Read files with the same columns in the same order",
             )
     typed = ", ".join(f"{text_literal(name)}: 'VARCHAR'" for name in names)
     lenient = ", ignore_errors=true, store_rejects=true" if on_bad == "skip" else ""
@@ -135,29 +144,46 @@ def _csv(duckdb: DuckDB, files: Sequence[Path], header: bool, delimiter: str, on
 
 
 def _json(duckdb: DuckDB, files: Sequence[Path], columns: Columns, on_bad: OnBad) -> Table:
-    """Columns are read as text, as they are written, so that a file of numbers and one of texts have the same keys."""
+    """Columns are read as text, as they are written, so that a file of numbers and one of texts have the same keys.
+
+    Where rows are skipped a row is a line, whatever is on it (json_lines.py).
+    """
     if not any(_begins(path) for path in files):
         raise empty(_name(duckdb, files))
-    have = _json_names(duckdb, files)
-    if not columns.key or not set(columns.names) <= set(have):  # a key of a wide table may be in the last record alone
-        have = dict(each for path in files for each in _json_names(duckdb, [path], ", sample_size=-1").items())
-    fields = ", ".join(f"{text_literal(name)}: 'VARCHAR'" for name in columns.picked(have) if name in have)
-    lenient = ", ignore_errors=true" if on_bad == "skip" else ""
-    shown = fields.replace("{", "{{").replace("}", "}}")
-    reader = f"read_json({{}}, columns={{{{{shown}}}}}{lenient})" if fields else "read_json({})"
-    table = _table(duckdb, files, reader, list(have), 1)
+    if on_bad == "skip":
+        return _json_lines(duckdb, [of_lines(duckdb, path) for path in files], columns)
+    have = _json_kinds(duckdb, files)
+    # A key of a wide table may be in the last record alone.
+    if not columns.key or len(found_fields(columns.names, have)) < len(columns.names):
+        every = (_json_kinds(duckdb, [path], ", sample_size=-1").items() for path in files)
+        have = dict(each for one in every for each in one)
+    if list(have) == ["json"]:  # some record is no object: reading it as one says which
+        have = outermost(columns.names)
+    names = found_fields(columns.picked(have), have)
+    table = _table(duckdb, files, json_reader(names, have), list(dict.fromkeys([*have, *names])), 1)
     table.doubt = "fields"
     return table
 
 
-def _json_names(duckdb: DuckDB, files: Sequence[Path], sampled: str = "") -> dict[str, str]:
+def _json_lines(duckdb: DuckDB, files: Sequence[Path], columns: Columns) -> Table:
+    """The same, line by line. DuckDB is not asked which fields there are: a line that is no object changes that."""
+    reader = json_reader(columns.names, outermost(columns.names), BY_LINE)
+    table = _table(duckdb, files, reader, columns.names, 1)
+    for name in columns.names:
+        if not duckdb.rows(f"select 1 from {table.origin} where {quoted(name)} is not null limit 1", table.name):
+            have = sorted({found for path in files for found in first_names(path)} - {name})
+            raise missing_column(table.name, name, have, columns.names, "fields")
+    return table
+
+
+def _json_kinds(duckdb: DuckDB, files: Sequence[Path], more: str = "") -> dict[str, Any]:
     """The fields of a sample of the records, or of all. DuckDB would take more than 200 of them for one MAP."""
-    query = f"select * from read_json({_literal(files)}, map_inference_threshold=-1{sampled})"
-    return duckdb.types(query, _name(duckdb, files))
+    query = f"select * from read_json({_literal(files)}, map_inference_threshold=-1{more})"
+    return duckdb.kinds(query, _name(duckdb, files))
 
 
 def _begins(path: Path) -> bool:
-    """Whether there is anything in a file, unpacked."""
+    """Whether a file, unpacked, contains anything."""
     with opened_text(path) as file:
         return bool(file.read(1))
 
@@ -170,16 +196,47 @@ def _arrow(duckdb: DuckDB, files: Sequence[Path], columns: Columns, kind: Format
     for i, path in enumerate(files):
         name = duckdb.named(path)
         try:
-            rows = datasets.dataset(str(path), format="ipc" if kind == "arrow" else "orc")
+            if kind == "arrow" and _is_stream(path):
+                _keep_stream(duckdb, path, columns, f"file{i}", name)
+            else:
+                duckdb.connection.register(
+                    f"file{i}", datasets.dataset(str(path), format="ipc" if kind == "arrow" else "orc")
+                )
         except (OSError, pa.ArrowInvalid) as error:
             raise unreadable(name, error) from None
-        duckdb.connection.register(f"file{i}", rows)
         own = duckdb.types(f"select * from file{i}", name)
         types = types or own
         _check_same(name, own, duckdb.named(files[0]), types, columns)
         each.append(File(name, f"file{i}"))
     origin = "(" + " union all by name ".join(f"select * from {one.origin}" for one in each) + ")"
     return Table(duckdb, _name(duckdb, files), origin, types, False, each, cast=FRAME_CAST, counted=True)
+
+
+def _keep_stream(duckdb: DuckDB, path: Path, columns: Columns, table: str, name: str) -> None:
+    """The rows of a stream as a table of DuckDB: it can be read only once."""
+    pa = need("pyarrow")
+    damaged: list[Exception] = []
+
+    def batches() -> Iterator[Any]:
+        try:
+            for batch in reader:
+                yield batch.select(wanted)
+        except (OSError, pa.ArrowInvalid) as error:  # which DuckDB would take for one of a value
+            damaged.append(error)
+
+    with pa.OSFile(str(path)) as file, pa.ipc.open_stream(file) as reader:
+        have = reader.schema.names
+        wanted = columns.picked(have) if set(columns.names) <= set(have) else have
+        schema = pa.schema([reader.schema.field(one) for one in wanted])
+        duckdb.keep(table, pa.RecordBatchReader.from_batches(schema, batches()), name)
+    if damaged:
+        raise damaged[0]
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether Arrow is written as a stream, batch after batch, and not as a file with an index at its end."""
+    with path.open("rb") as file:
+        return file.read(len(ARROW_STREAM)) == ARROW_STREAM
 
 
 def _parquet(duckdb: DuckDB, files: Sequence[Path], columns: Columns) -> Table:
@@ -207,7 +264,7 @@ def _check_same(path: str, own: dict[str, str], first: str, types: dict[str, str
             problem = f"is of type {own[name]}" if name in own else "is not there"
             raise DataError(
                 path, f"{problem}, and in {first} of type {types.get(name)}",
-                "Read the files apart, or cast in SQL", column=name,
+                "Read the files separately, or cast in SQL", column=name,
             )  # fmt: skip
 
 
@@ -221,5 +278,5 @@ def _name(duckdb: DuckDB, files: Sequence[Path]) -> str:
 
 
 def _literal(files: Sequence[Path]) -> str:
-    """A list of file names as SQL. Marks of a pattern in a real name are put in brackets, to be taken as they are."""
+    """A list of file names as SQL. Pattern characters in a real name are put in brackets, to be taken literally."""
     return "[" + ", ".join(text_literal(glob.escape(str(path))) for path in files) + "]"

@@ -1,23 +1,22 @@
-"""What is in a file or a pipe: from its name, its first bytes, and the columns that are asked for.
+"""Detects what is in a file or a pipe: from its name, its first bytes, and the columns that are asked for.
 
-What somebody states (format, delimiter) always holds. Otherwise **no row decides how all rows are read**: a neighbour
-may have another row there, and would change every pair. So this looks at what is not a row: names of files and columns,
-bytes that no text begins with, and the header of CSV. Where CSV has no header, nothing is looked for. What begins with
-{ or [ is JSON, whatever else its first line has, and a line of JSON that does not is an error in any case. Where
-invalid rows are skipped the first line could be such a row: there text is JSON only if its name or somebody says so.
+A stated format or delimiter always holds. Otherwise **no row decides how all rows are read**: a neighbour may have
+another row there, and would change every pair. So this looks only at what is not a row: names of files and columns,
+bytes that no text begins with, and the header of CSV. If CSV has no header, nothing is detected. A file that begins
+with { or [ is JSON, whatever else its first line has, and a line of JSON that does not is an error in any case. If
+invalid rows are skipped, the first line could be one of them: then text is JSON only if its name or the caller says so.
 
-What was found, and the name does not say, is logged (`stablesketch.reading`); the command line shows it.
+What was detected, if the name does not say it, is logged (`stablesketch.reading`); the command line shows it.
 """
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from ..errors import ArgumentError, DataError
-from ..wording import arg, in_python
+from ..wording import arg, either, in_python
 from .columns import Columns
 from .header import cells_of
 from .lines import LONGEST_LINE
@@ -35,15 +34,15 @@ from .packed import (
 )  # fmt: skip
 
 Format = Literal["parquet", "csv", "tsv", "json", "lines", "arrow", "orc"]
-FORMATS: tuple[Format, ...] = ("parquet", "csv", "tsv", "json", "lines", "arrow", "orc")
-LOG = logging.getLogger("stablesketch.reading")
+FORMATS: tuple[Format, ...] = get_args(Format)
 
 _BY_SUFFIX: dict[str, Format] = {
     ".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".json": "json",
     ".jsonl": "json", ".ndjson": "json", ".txt": "lines", ".log": "lines", ".arrow": "arrow", ".feather": "arrow",
     ".orc": "orc",
 }  # fmt: skip
-_BINARY: dict[bytes, Format] = {b"PAR1": "parquet", b"ARROW1": "arrow", b"ORC": "orc"}
+ARROW_STREAM = b"\xff\xff\xff\xff"  # what Arrow begins with where it is a stream, not a file
+_BINARY: dict[bytes, Format] = {b"PAR1": "parquet", b"ARROW1": "arrow", ARROW_STREAM: "arrow", b"ORC": "orc"}
 _DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "vertical bars"}
 _WORDS = {
     "parquet": "Parquet", "csv": "CSV", "tsv": "CSV", "json": "JSON", "lines": "lines", "arrow": "Arrow", "orc": "ORC",
@@ -59,14 +58,14 @@ class Found(NamedTuple):
 
 
 def suffix_format(path: Path) -> tuple[Format | None, str | None]:
-    """The format and the compression that the name of a file says, where it says one."""
+    """The format and the compression that the name of a file implies, if any."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     packed = SUFFIXES.get(suffixes.pop()) if suffixes and suffixes[-1] in SUFFIXES else None
     return _BY_SUFFIX.get(suffixes[-1] if suffixes else ""), packed
 
 
 def stated_format(given: str | None) -> Format | None:
-    """The format that somebody stated.
+    """The stated format.
 
     Raises:
         ArgumentError: there is no such format.
@@ -80,7 +79,7 @@ def stated_format(given: str | None) -> Format | None:
 
 
 def format_by_name(paths: Sequence[Path], given: str | None) -> Format:
-    """The format that was stated, or that the suffixes say: where first bytes cannot be looked at."""
+    """The format that was stated, or that the suffixes imply: for data whose first bytes cannot be read."""
     if (stated := stated_format(given)) is not None:
         return stated
     kinds = []
@@ -89,8 +88,8 @@ def format_by_name(paths: Sequence[Path], given: str | None) -> Format:
         if kind is None:
             raise DataError(
                 str(path),
-                "the suffix does not say what is in this file",
-                f"State it: {arg('format')} {'|'.join(FORMATS)}",
+                "the format cannot be recognised by the suffix",
+                f"Name it: {arg('format')} {'|'.join(FORMATS)}",
             )
         kinds.append(kind)
     return same_format(kinds)
@@ -125,9 +124,11 @@ def found_in_file(
     except OSError as error:  # Arrow's, of a damaged archive
         raise unreadable(str(path), error) from None
     check_bytes(head, str(path))
+    if stated is None and header and not skips:
+        _check_log(head, str(path))
     in_path = {part.partition("=")[0] for part in path.parent.parts if "=" in part}
-    asked = [name for name in columns.names if name not in in_path]
-    found = Found(*_found(head, asked, stated, named, delimiter, header=header, skips=skips), kind)
+    names = [name for name in columns.names if name not in in_path]
+    found = Found(*_found(head, names, stated, named, delimiter, header=header, skips=skips), kind)
     usual = Found(stated or named or "csv", delimiter or usual_delimiter(stated or named), packed)
     if found != (usual if stated or named else None):
         _say(str(path), found)
@@ -147,6 +148,8 @@ def found_in_pipe(
     except OSError as error:
         raise unreadable(name, error) from None
     check_bytes(head, name)
+    if stated is None and header and not skips:
+        _check_log(head, name)
     found = Found(*_found(head, columns.names, stated, None, delimiter, header=header, skips=skips), kind)
     if found.packed or (stated is None and found.format != "lines"):
         _say(name, found)
@@ -168,13 +171,26 @@ def _head(file: Readable) -> bytes:
     return head
 
 
+def _check_log(head: bytes, name: str) -> None:
+    """Refuses a Zeek log, recognised by its first line: its lines are not keys, and its header is not that of TSV.
+
+    Not checked if rows may be skipped: no row may decide that others are refused.
+    """
+    if head.startswith(b"#separator "):
+        raise DataError(
+            name,
+            "it is a log of Zeek, whose header cannot be read here",
+            f"{either('Cut', 'Use stablesketch monitor --preset zeek, or cut')} out one column (zeek-cut id.orig_h)",
+        )
+
+
 def _binary(head: bytes) -> Format | None:
     text = all(byte > 8 for byte in head[:64])  # PAR1 may begin a header too
     return None if text else next((kind for magic, kind in _BINARY.items() if head.startswith(magic)), None)
 
 
 def _found(
-    head: bytes, asked: Sequence[str], stated: Format | None, named: Format | None, delimiter: str | None, *,
+    head: bytes, names: Sequence[str], stated: Format | None, named: Format | None, delimiter: str | None, *,
     header: bool, skips: bool,
 ) -> tuple[Format, str]:  # fmt: skip
     usual = delimiter or usual_delimiter(stated or named)
@@ -182,11 +198,11 @@ def _found(
         return binary, usual
     if stated not in (None, "csv"):
         return stated, usual
-    if stated is None and named in (None, "lines") and list(asked) == ["line"]:
+    if stated is None and named in (None, "lines") and list(names) == ["line"]:
         return "lines", usual
     looks = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
     if stated is None and skips:
-        if named in ("json", "parquet", "arrow", "orc"):
+        if named not in (None, "csv", "tsv", "lines"):
             return named, usual
         if looks and header:
             raise ArgumentError(
@@ -197,7 +213,7 @@ def _found(
         stated = "csv"
     if stated is None and header and looks:
         return "json", usual
-    separates = usual if delimiter or not header else _separates(head, asked, usual)
+    separates = usual if delimiter or not header else _separates(head, names, usual)
     if stated == "csv" or not header:
         return stated or (named if named not in (None, "lines") else "csv"), separates or usual
     if separates is not None:
@@ -205,12 +221,12 @@ def _found(
     return named or "csv", usual
 
 
-def _separates(head: bytes, asked: Sequence[str], usual: str) -> str | None:
+def _separates(head: bytes, names: Sequence[str], usual: str) -> str | None:
     """The delimiter by which the first row has all columns that are asked for, or one of them; None if none has.
 
-    If none is asked for, as of a wide table, tabs if there are any, then the first by which it has several columns.
+    If no column is asked for, as in a wide table: tabs if there are any, then the first that gives several columns.
     """
-    wanted = {name.encode() for name in asked}
+    wanted = {name.encode() for name in names}
     rows = {one: wanted & set(cells_of(head, one)) for one in dict.fromkeys([usual, *_DELIMITERS])}
     if not wanted:
         return next((one for one in dict.fromkeys(["\t", *rows]) if len(cells_of(head, one)) > 1), None)
@@ -227,4 +243,6 @@ def _say(name: str, found: Found) -> None:
         f"{name}: read as {_WORDS[found.format]}{between}{packed}, by its first bytes. To read it otherwise, pass "
         f"{arg('format')} or {arg('delimiter')}"
     )
-    LOG.info("%s", in_python(said), extra={"wording": said})
+    import logging  # which takes longer to import than this module, and most files are what their names say
+
+    logging.getLogger("stablesketch.reading").info("%s", in_python(said), extra={"wording": said})

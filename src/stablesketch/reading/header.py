@@ -1,16 +1,17 @@
 """The first row of a CSV, from the file's own bytes: a query has no first row, since DuckDB reads in parallel.
 
-**What an error may show.** A file that has no header, read as if it had one, has somebody's row where the names should
-be. So names are shown only where they are a header for certain: at least one column that was asked for, by the letters
-of its name, stands among them (`missing_column`). Otherwise the error says how to look at the line oneself.
+**What an error may show.** A file without a header, read as if it had one, has somebody's row where the names should
+be. So names are shown only if they are a header for certain: at least one requested column is among them, spelt the
+same but for case (`missing_column`). Otherwise the error says how to look at the line yourself.
 
-Quotes follow RFC 4180. What DuckDB reads otherwise, and would take any number of rows into the header for, is refused:
-quotes that do not end, or text beside them.
+Quotes follow RFC 4180. Unterminated quotes, and text beside quotes, are refused: DuckDB reads them differently, and
+could take any number of rows into the header.
 """
 
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,7 @@ from typing import Literal
 from ..errors import DataError, did_you_mean
 from ..wording import arg
 from .lines import LONGEST_LINE, too_long
-from .packed import opened_text, unreadable
+from .packed import compression_of, opened_text, unreadable
 
 _STEP = 1 << 14
 _QUOTED = re.compile(rb'"((?:[^"]++|"")*+)"')
@@ -86,8 +87,8 @@ def _refuse_empty(held: bytes, source: str) -> None:
 
 
 def empty(source: str) -> DataError:
-    """Nothing where there should be rows."""
-    return DataError(source, "there is nothing to read: it is empty", "Check where it comes from, or leave it out")
+    """The error about an input without rows."""
+    return DataError(source, "the input is empty", "Check its origin, or leave it out")
 
 
 def _split(held: bytes, delimiter: bytes, source: str, *, ended: bool) -> tuple[list[bytes], int] | None:
@@ -106,7 +107,7 @@ def _split(held: bytes, delimiter: bytes, source: str, *, ended: bool) -> tuple[
             problem = (
                 "a quoted field of the first row does not end" if quoted else "a field has spaces before its quotes"
             )
-            raise DataError(source, problem, f"Repair it, or state the {arg('delimiter')}", row=1)
+            raise DataError(source, problem, f"Correct it, or name the delimiter ({arg('delimiter')})", row=1)
         cells.append(found[1].replace(b'""', b'"') if quoted else found[0])
         if held.startswith(delimiter, after):
             place = after + len(delimiter)
@@ -116,7 +117,7 @@ def _split(held: bytes, delimiter: bytes, source: str, *, ended: bool) -> tuple[
             raise DataError(
                 source,
                 "a field of the first row has text after its quotes",
-                f"Repair it, or state the {arg('delimiter')}",
+                f"Correct it, or name the delimiter ({arg('delimiter')})",
                 row=1,
             )
         return cells, end.end()
@@ -142,8 +143,8 @@ def column_names(first: FirstRow, source: str, *, header: bool) -> list[str]:
     names = first.decoded(source)
     if len(set(names)) < len(names) or not all(names):
         raise DataError(
-            source, "the names in the header are not all different, or some are empty",
-            f"Repair the header, or pass {arg('header', False)} and use column0, column1, ...",
+            source, "names in the header are repeated or empty",
+            f"Correct the header, or pass {arg('header', False)} and use column0, column1, ...",
         )  # fmt: skip
     return names
 
@@ -154,31 +155,43 @@ Doubt = Literal["", "header", "fields", "query"]
 _DOUBTS = {
     "header": (
         "a file without a header begins with a row",
-        f"Look at its first line yourself; if that is no header, pass {arg('header', False)}"
+        f"Look at its first line{{}}; if that is not a header, pass {arg('header', False)}"
         " and name column0, column1 and so on",
     ),
     "query": (
         "a query over a file without a header takes a row for one",
         "Name in the query what it selects: select ... as ...",
     ),
-    "fields": ("an object may map people to numbers", "Look at its first object yourself"),
+    "fields": ("an object may map people to numbers", "Look at its first object yourself{}"),
 }
 
 
-def missing_column(source: str, name: str, have: Sequence[str], asked: Iterable[str], doubt: Doubt) -> DataError:
+def missing_column(source: str, name: str, have: Sequence[str], wanted: Iterable[str], doubt: Doubt) -> DataError:
     """A column that is not there. The others are shown if there is no `doubt` of them, or if one was asked for."""
     letters = {one.strip().casefold() for one in have}
-    if not doubt or any(one.strip().casefold() in letters for one in asked):
+    if not doubt or any(one.strip().casefold() in letters for one in wanted):
         shown = ", ".join(list(have)[:20]) + (f" and {len(have) - 20:,} more" if len(have) > 20 else "")
         near = did_you_mean(name, have)
         way_out = f"{near}{' ' if near else ''}The columns are: {shown}"
-        return DataError(source, "there is no such column", way_out, column=name)
+        return DataError(source, "no such column", way_out, column=name)
     why, way_out = _DOUBTS[doubt]
+    way_out = way_out.replace("{}", _how_to_look(source))
     whole = "query" if doubt == "query" else "file"
     return DataError(
         source,
-        f"there is no such column among the {len(have):,} of this {whole}. None of its names is shown, because they "
+        f"no such column among the {len(have):,} of this {whole}. Their names are not shown, because they "
         f"could be data: {why}",
         way_out,
         column=name,
     )
+
+
+def _how_to_look(source: str) -> str:
+    """The command that shows the first line of a file; nothing where there is no such file, as of a pipe."""
+    path = Path(source)
+    try:
+        kind = compression_of(path)
+    except OSError:
+        return ""
+    unpacked = {"bzip2": "bzip2 -dc {} | head -n 1", None: "head -n 1 {}"}.get(kind, f"{kind} -dc {{}} | head -n 1")
+    return f" ({unpacked.format(shlex.quote(source))})"

@@ -49,6 +49,6 @@ def _check_lengths(whole: bytes, source: str, before: int) -> None:
 def too_long(source: str, row: int | None) -> DataError:
     """A line above the limit. What it holds is not shown."""
     return DataError(
-        source, f"the line is longer than {LONGEST_LINE:,} bytes, the most that is read",
+        source, f"the line is longer than the maximum of {LONGEST_LINE:,} bytes",
         "Shorten it, or read it as Parquet or from a data frame, where a key may be longer", row=row,
     )  # fmt: skip

@@ -10,16 +10,19 @@ from numpy.typing import NDArray
 from ..errors import HIDDEN, ArgumentError
 from ..sketch.columns import MAX_WEIGHT, value_column
 from .libraries import need
+from .value_text import digits_of
 
 
 def numbers(column: Any, highest: int, clip: bool) -> NDArray[np.int64]:
-    """A column of values as integers from 1 to `highest`. Text must be a whole number as written; 1.5 is refused."""
+    """A column of values as integers from 1 to `highest`. Text must be a whole number as it is written
+    (value_text.py); 1.5 is refused."""
     pa, compute = need("pyarrow"), need("pyarrow.compute")
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         try:
             # Arrow would read 0x10 as well.
-            digits = compute.all(compute.ascii_is_decimal(column), min_count=0).as_py()
-            column = compute.cast(column, pa.int64()) if digits else None
+            if not _all_digits(column):
+                column = digits_of(column)
+            column = compute.cast(column, pa.int64()) if _all_digits(column) else None
         except pa.ArrowInvalid:
             column = None
         if column is None:
@@ -33,3 +36,8 @@ def numbers(column: Any, highest: int, clip: bool) -> NDArray[np.int64]:
     read = value_column(column, len(column), "value", highest=MAX_WEIGHT if clip else highest)
     weights = read.weights(0, len(column))
     return np.minimum(weights, highest) if clip else weights
+
+
+def _all_digits(column: Any) -> bool:
+    compute = need("pyarrow.compute")
+    return bool(compute.all(compute.ascii_is_decimal(column), min_count=0).as_py())

@@ -1,4 +1,6 @@
-"""Numbers from numpy to Arrow and back by their memory. pyarrow's own ways import pandas if it is there: slow."""
+"""Numbers from numpy to Arrow and back, sharing their memory. pyarrow's own ways import pandas if it is installed,
+which is slow.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +13,17 @@ from .libraries import need
 
 
 def from_numpy(numbers: NDArray[Any]) -> Any:
-    """The same numbers as an array of Arrow, not copied where they lie in a row."""
+    """The numbers as an array of Arrow, not copied where they lie in a row."""
     pa = need("pyarrow")
     kept = np.ascontiguousarray(numbers)
     return pa.Array.from_buffers(pa.from_numpy_dtype(kept.dtype), len(kept), [None, pa.py_buffer(kept)])
 
 
 def to_numpy(numbers: Any) -> NDArray[Any]:
-    """The same numbers of an array of Arrow that has no null, not copied and not to be written to."""
+    """The numbers of an array of Arrow that has no null, not copied and not to be written to."""
     return np.from_dlpack(numbers)
+
+
+def scalar(number: int) -> Any:
+    """A number for comparisons with a column of Arrow."""
+    return from_numpy(np.array([number]))[0]

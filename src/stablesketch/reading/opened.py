@@ -1,15 +1,16 @@
-"""Whatever somebody passes as data, opened: a table that can be read again, or a stream that cannot."""
+"""Opens whatever is passed as data: a table that can be read again, or a stream that cannot."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..errors import ArgumentError, ArgumentTypeError, DataError
+from ..errors import ArgumentError, ArgumentTypeError, DataError, did_you_mean
 from ..wording import arg
 from .columns import FRAME_CAST, Columns, OnBad
 from .duckdb import DuckDB
@@ -29,7 +30,7 @@ _SQLITE = b"SQLite format 3\x00"
 
 @dataclass(frozen=True)
 class Input:
-    """How data are to be read that do not say it themselves: the format of files, their header, a query."""
+    """How to read data that do not say it themselves: the format of files, their header, a query."""
 
     format: str | None = None
     header: bool = True
@@ -42,7 +43,7 @@ class Input:
 def opened(duckdb: DuckDB, data: object, columns: Columns, how: Input, on_bad: OnBad) -> Table | Stream:
     """The data: a path, a pattern or several, "-" for standard input, a data frame, a reader, a relation of DuckDB.
 
-    With `how.sql` the data are the database that the query is over, or None where it names files itself.
+    With `how.sql`, the data are the database of the query, or None if it names files itself.
     """
     if on_bad not in ("error", "skip"):
         raise ArgumentError("on_bad", on_bad, "must be 'error' or 'skip'", "Choose one of them")
@@ -55,11 +56,11 @@ def opened(duckdb: DuckDB, data: object, columns: Columns, how: Input, on_bad: O
                 f"Correct the data, or leave out {arg('wide')}",
                 because="one invalid cell would drop all pairs of its row",
             )
-        asked = source_columns(columns)
-        source = opened(duckdb, data, asked, replace(how, wide=False), on_bad)
+        own = source_columns(columns)
+        source = opened(duckdb, data, own, replace(how, wide=False), on_bad)
         if isinstance(source, Stream) and source.text:
             return melted(duckdb, source, columns)
-        table = source.kept(duckdb, asked, on_bad) if isinstance(source, Stream) else source
+        table = source.kept(duckdb, own, on_bad) if isinstance(source, Stream) else source
         return long_form(table, columns)
     if how.sql is not None:
         return _queried(duckdb, data, columns, how.sql)
@@ -94,14 +95,14 @@ def _queried(duckdb: DuckDB, data: object, columns: Columns, sql: str) -> Table 
     path = resolved(paths)[0]  # type: ignore[arg-type]
     kind = _database_kind(path)
     if kind is None:
-        raise DataError(str(path), "this is no database", f"Name the file in the query: select ... from '{path}'")
+        raise DataError(str(path), "this is not a database", f"Name the file in the query: select ... from '{path}'")
     if kind == "sqlite":
         return sqlite_stream(path, sql).check(columns)
     return open_query(duckdb, sql, columns, path)
 
 
 def _database_kind(path: Path) -> str | None:
-    """What the first bytes of a file say it is."""
+    """The kind of database, from the first bytes of a file."""
     with path.open("rb") as file:
         head = file.read(16)
     return "sqlite" if head == _SQLITE else "duckdb" if head[8:12] == b"DUCK" else None
@@ -110,7 +111,7 @@ def _database_kind(path: Path) -> str | None:
 def _standard_input(
     duckdb: DuckDB, paths: Sequence[str], columns: Columns, how: Input, on_bad: OnBad
 ) -> Table | Stream:
-    """Lines and CSV are read as they come; what is not made of lines, and JSON, is stored first, in DuckDB's folder."""
+    """Lines and CSV are read as they come. JSON, and formats not made of lines, are first stored in DuckDB's folder."""
     if len(paths) > 1:
         raise ArgumentError(
             "data", list(paths), "cannot combine standard input with files", "Pass - or files, not both"
@@ -130,11 +131,23 @@ def _standard_input(
     return open_as(duckdb, [place], columns, found.format, found.delimiter, header=how.header, on_bad=on_bad)
 
 
-def _as_table(pa: Any, frame: Any) -> Any:
-    """The frame as an Arrow table, or an error that names the column: Arrow's own would show what stands there."""
+def _as_table(pa: Any, frame: Any, columns: Columns) -> Any:
+    """The frame as an Arrow table, or an error that names the column: Arrow's own would show the value."""
+    if hasattr(frame, "to_frame") and not hasattr(frame, "columns"):
+        key = columns.key[0] if columns.key else "app"
+        raise ArgumentTypeError(
+            "data", type(frame), "must be a frame, not one column of it",
+            f"Pass series.to_frame({key!r})"
+            + (f"; of counts by key, series.rename_axis({key!r}).reset_index(name='n')" if _index(frame) else ""),
+        )  # fmt: skip
+    named = Counter(map(str, getattr(frame, "columns", ())))
+    if twice := [name for name, count in named.items() if count > 1]:
+        raise DataError("the frame", "has several columns of this name", "Rename all but one", column=twice[0])
     unfit = (pa.ArrowException, OverflowError, UnicodeError)
     try:
-        return pa.table(frame)
+        made = pa.table(frame)
+        index = set(_index(frame)) - set(map(str, getattr(frame, "columns", ()))) - set(columns.names)
+        return made.drop_columns([name for name in made.column_names if name in index])  # names of rows, not a column
     except unfit:
         column = None
     for name in getattr(frame, "columns", ()):
@@ -149,6 +162,46 @@ def _as_table(pa: Any, frame: Any) -> Any:
     )  # fmt: skip
 
 
+def _collected(lazy: Any, columns: Columns) -> Any:
+    """A lazy frame of polars as a frame, of the columns that are asked for alone."""
+    try:
+        have = lazy.collect_schema().names()
+        picked = columns.picked(have)
+        return (lazy.select(picked) if set(picked) <= set(have) else lazy).collect()
+    except Exception as error:  # polars has no class for all of its own, and what they say may show a value
+        kind = type(error).__name__
+    raise DataError("the frame", f"cannot be collected ({kind})", "To see why, call frame.collect() yourself")
+
+
+def with_usual_types(data: Any, columns: Columns) -> Any:
+    """A frame without rows has no keys that could be of a wrong type, so its columns are text and whole numbers.
+
+    Only for values that are not private: of a release, whether there are rows must not decide what is refused.
+    """
+    shape = getattr(data, "shape", None)
+    if not isinstance(shape, tuple) or len(shape) != 2 or shape[0] != 0:
+        return data
+    pa = need("pyarrow")
+    have = list(data.column_names if isinstance(data, pa.Table) else getattr(data, "columns", []))
+    if len(set(have)) < len(have) or not set(columns.names) <= set(have):
+        return data
+    texts = {*columns.key, *columns.by, columns.person}
+    return pa.table({
+        name: pa.array([], pa.string() if name in texts else pa.int64()) for name in columns.picked(have)
+    })  # fmt: skip
+
+
+def _index(frame: Any) -> list[str]:
+    """What the index of a frame of pandas is called once it is Arrow; none of other frames."""
+    names = getattr(getattr(frame, "index", None), "names", None)
+    return [f"__index_level_{i}__" if name is None else str(name) for i, name in enumerate(names or ())]
+
+
+def _is_range(index: Any) -> bool:
+    """Whether an index only numbers the rows."""
+    return type(index).__name__ == "RangeIndex"
+
+
 def _frame(duckdb: DuckDB, data: Any, columns: Columns) -> Table | Stream:
     """A data frame becomes an Arrow table, mostly without a copy; a reader or a relation stays a stream."""
     pa = need("pyarrow")
@@ -156,14 +209,22 @@ def _frame(duckdb: DuckDB, data: Any, columns: Columns) -> Table | Stream:
         return arrow_stream(data, "the reader").check(columns)
     if hasattr(data, "to_arrow_reader"):  # a relation of DuckDB, which belongs to another connection
         return arrow_stream(data.to_arrow_reader(1 << 16), "the relation").check(columns)
-    if hasattr(data, "collect") and hasattr(data, "lazy"):
-        raise ArgumentTypeError("data", type(data), "cannot be a lazy frame", "Pass frame.collect()")
+    if hasattr(data, "collect") and hasattr(data, "collect_schema"):
+        data = _collected(data, columns)
     if not hasattr(data, "__arrow_c_stream__"):
         raise ArgumentTypeError(
             "data", type(data), "must be a path, a data frame or a reader",
             "Pass a path, or a frame of pandas, polars, pyarrow or DuckDB",
         )  # fmt: skip
-    frame = data if isinstance(data, pa.Table) else _as_table(pa, data)
+    frame = data if isinstance(data, pa.Table) else _as_table(pa, data, columns)
+    missing = next((name for name in columns.names if name not in frame.column_names), None)
+    unnamed = missing is not None and "__index_level_0__" in _index(data) and not _is_range(data.index)
+    if unnamed and not did_you_mean(str(missing), frame.column_names):
+        raise DataError(
+            "the frame", "no such column, and the index has no name",
+            f"The columns are: {', '.join(frame.column_names[:20])}. To make one of the index: "
+            f"frame.reset_index(names={missing!r})", column=missing,
+        )  # fmt: skip
     if all(name in frame.column_names for name in columns.names):
         frame = frame.select(columns.picked(frame.column_names))
     duckdb.connection.register("frame", frame)

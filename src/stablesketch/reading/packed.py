@@ -1,7 +1,7 @@
-"""Compressed or not: the first bytes say it, of files and of pipes, whatever a name says.
+"""Detects compression from the first bytes, of files and of pipes, whatever the name says.
 
 DuckDB goes by the suffix alone, and unpacks gzip and zstd. It would read a gzipped file without .gz as text, find no
-rows in it and say nothing. So a file with another name is given the right one in DuckDB's own folder, by a link; what
+rows in it and say nothing. So a file with a wrong name is linked under the right one in DuckDB's own folder; what
 DuckDB cannot unpack is unpacked there.
 """
 
@@ -24,6 +24,8 @@ _BEGINS = {
     "lz4": b"\x04\x22\x4d\x18",
 }
 _ZIP = b"PK\x03\x04"
+_OLD_SHEET = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # .xls
+_SHEET_MARKS = (b"xl/w", b"xl/s", b"xl/t", b"xl/_rels", b"opendocument.spreadsheet")  # names in .xlsx; the type of .ods
 SUFFIXES = {".gz": "gzip", ".zst": "zstd", ".bz2": "bzip2", ".xz": "xz", ".lz4": "lz4"}
 _BY_DUCKDB = {None: "", "gzip": ".gz", "zstd": ".zst"}
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
@@ -32,13 +34,13 @@ SHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
 
 
 class Readable(Protocol):
-    """What bytes are read from, so many a call; none at the end."""
+    """Something that bytes are read from, a given number at a time; none at the end."""
 
     def read(self, size: int, /) -> bytes: ...
 
 
 class Rest:
-    """A file of which something was read already, which comes once more; after its last line may come another."""
+    """A file with its part already read put back in front; another may follow after its last line."""
 
     closed = False
 
@@ -48,10 +50,10 @@ class Rest:
         self._last = b"\n" + last + b"\n" if last else b""
 
     def close(self) -> None:
-        """Nothing: whoever opened the file closes it."""
+        """Does nothing: whoever opened the file closes it."""
 
     def read(self, size: int, /) -> bytes:
-        """So many bytes, and fewer only at the end: Arrow takes a short read for a block of its own."""
+        """Exactly this many bytes, and fewer only at the end: Arrow takes a short read for a block of its own."""
         parts: list[bytes] = []
         while size > 0:
             found, self._first = self._first[:size], self._first[size:]
@@ -66,7 +68,7 @@ class Rest:
 
 
 def compression(head: bytes) -> str | None:
-    """How what begins with these bytes is compressed; None for not at all."""
+    """The compression of data that begin with these bytes; None if there is none."""
     for kind, magic in _BEGINS.items():
         # "BZh" alone could begin a header; the level and the first block's mark follow it.
         if head.startswith(magic) and (kind != "bzip2" or head[4:10] in (b"1AY&SY", b"\x17rE8P\x90")):
@@ -75,7 +77,7 @@ def compression(head: bytes) -> str | None:
 
 
 def unpacked(file: Readable, kind: str | None) -> Any:
-    """The bytes of a file that is compressed in this way; what is damaged is an OSError."""
+    """The bytes of a file with this compression; damage raises OSError."""
     if kind is None:
         return file
     if kind == "xz":
@@ -85,7 +87,7 @@ def unpacked(file: Readable, kind: str | None) -> Any:
 
 
 class _Xz(lzma.LZMAFile):
-    """Damage is an OSError, as it is of Arrow's streams."""
+    """Damage raises OSError, as with Arrow's streams."""
 
     def read(self, size: int | None = -1) -> bytes:
         try:
@@ -109,7 +111,7 @@ def opened_text(path: Path) -> Any:
 
 
 def for_duckdb(duckdb: DuckDB, path: Path) -> Path:
-    """A file that DuckDB reads as what it is: this one, or one in its own folder that is called by this name."""
+    """A file that DuckDB reads correctly: this one, or one in its own folder with the right name."""
     kind, named = compression_of(path), SUFFIXES.get(path.suffix.lower())
     if kind == named and kind in _BY_DUCKDB:
         return path
@@ -133,9 +135,11 @@ def stored(file: Any, place: Path, name: str) -> None:
 
 
 def check_bytes(head: bytes, source: str) -> None:
-    """Refuses text that begins as an archive or as UTF-16 does, where only plain text can be read."""
+    """Refuses data that begin like an archive or UTF-16, where only plain text can be read."""
+    if head.startswith(_OLD_SHEET) or (head.startswith(_ZIP) and any(mark in head for mark in _SHEET_MARKS)):
+        raise _sheet(source, "FILE.xlsx", "FILE.csv")
     if head.startswith(_ZIP):
-        raise DataError(source, "is a zip archive, which cannot be read here", "Unpack it first: unzip FILE.zip")
+        raise DataError(source, "zip archives cannot be read", "Unpack it first: unzip FILE.zip")
     kind = compression(head)
     if kind is not None:
         raise DataError(source, f"is compressed with {kind} twice", f"Unpack it once first: {kind} -dc FILE")
@@ -144,24 +148,27 @@ def check_bytes(head: bytes, source: str) -> None:
 
 
 def check_sheet(path: Path) -> None:
-    """Refuses spreadsheets, with a command that makes text of one."""
+    """Refuses spreadsheets, with a command that converts one to text."""
     if path.suffix.lower() in SHEETS:
-        to = path.with_suffix(".csv")
-        raise DataError(
-            str(path), "is a spreadsheet, which cannot be read here",
-            f"Save it as CSV, or convert it (pip install pandas openpyxl): python3 -c "
-            f"\"import pandas; pandas.read_excel('{path}').to_csv('{to}', index=False)\"",
-        )  # fmt: skip
+        raise _sheet(str(path), str(path), str(path.with_suffix(".csv")))
+
+
+def _sheet(source: str, path: str, to: str) -> DataError:
+    return DataError(
+        source, "spreadsheets cannot be read",
+        f"Save it as CSV, or convert it (pip install pandas openpyxl): python3 -c "
+        f"\"import pandas; pandas.read_excel('{path}').to_csv('{to}', index=False)\"",
+    )  # fmt: skip
 
 
 def begun(file: Readable, name: str) -> Readable:
-    """The same file, if it begins as text does."""
+    """The file, if it begins as text does."""
     head = file.read(HEAD)
     check_bytes(head, name)
     return Rest(file, head)
 
 
 def unreadable(source: str, error: Exception) -> DataError:
-    """A file that cannot be read, in the first line of what the system or Arrow says of it."""
+    """The error about an unreadable file, with the first line of the message of the system or of Arrow."""
     said = in_one_line(str(error).split("\n")[0], 200)
-    return DataError(source, f"the file cannot be read: {said}", "Repair it, or leave it out")
+    return DataError(source, f"the file cannot be read: {said}", "Correct it, or leave it out")

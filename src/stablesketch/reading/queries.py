@@ -1,7 +1,7 @@
-"""Queries of users: one SELECT each, over files that it names or over one database; it can read, and nothing else.
+"""Queries of users: one SELECT each, over files that it names or over one database. A query can only read.
 
-A query is the user's own, so what has to be kept out is what somebody slips into one: a second statement, a file
-written, a database attached or made writable, an extension, the network. So
+A query is the user's own, so the danger is what somebody slips into one: a second statement, a file written, a database
+attached or made writable, an extension, the network. So
 
 - DuckDB's own parser must find exactly one statement in the text by itself, a SELECT;
 - the text then becomes a view, and everything after that asks the view: no text of a query is put between parentheses
@@ -29,7 +29,7 @@ _EXAMPLE = "Pass exactly one SELECT, such as: select app from 'events/*.parquet'
 
 
 def open_query(duckdb: DuckDB, query: str, columns: Columns, database: str | os.PathLike[str] | None = None) -> Table:
-    """The table that a query is, over files named in it or over a DuckDB database, which is opened for reading only.
+    """The result of a query as a table, over files named in it or over a DuckDB database, which is opened read-only.
 
     Raises:
         DataError: the text is not one SELECT, or DuckDB refuses it.

@@ -19,7 +19,7 @@ _EXAMPLE = "Pass exactly one SELECT that reads tables of this database"
 
 
 def sqlite_stream(path: Path, query: str) -> Stream:
-    """The rows of a query, opened for reading only. A column has one type, whatever SQLite allows.
+    """The rows of a query, opened read-only. A column must have one type, whatever SQLite allows.
 
     Raises:
         DataError: the text is not one SELECT, SQLite refuses it, or a column has values of several types.
@@ -60,7 +60,7 @@ def sqlite_stream(path: Path, query: str) -> Stream:
 
 
 def _connected(path: Path) -> sqlite3.Connection:
-    """For reading alone: everything else, an ATTACH or a PRAGMA, is refused when it is prepared."""
+    """A read-only connection: everything else, an ATTACH or a PRAGMA, is refused when it is prepared."""
     # Read by a thread of its own (`prefetched`), and closed there or where that was waited for.
     connection = sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro", uri=True, check_same_thread=False)
     connection.set_authorizer(_authorized)
@@ -77,4 +77,4 @@ def _typed_errors(name: str) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, sqlite3.Warning) as error:
-        raise DataError(name, f"the query is refused by SQLite: {error}", _EXAMPLE) from None
+        raise DataError(name, f"SQLite refuses the query: {error}", _EXAMPLE) from None

@@ -44,7 +44,7 @@ class Stream:
         return name, row - before
 
     def check(self, columns: Columns) -> Stream:
-        """The same; refuses columns that are not there."""
+        """The stream itself; refuses columns that are not there."""
         checked_types(self.name, columns, dict.fromkeys(self.names, "VARCHAR"), text=True, doubt=self.doubt)
         return self
 
@@ -59,7 +59,7 @@ class Stream:
             yield pa.RecordBatch.from_arrays([*arrays, *groups], names=[*names, *columns.group_marks])
 
     def kept(self, duckdb: DuckDB, columns: Columns, on_bad: OnBad) -> Table:
-        """The same as a table that can be read again, spilled to disk where it does not fit."""
+        """The pairs as a table that can be read again, spilled to disk where it does not fit."""
         pa = need("pyarrow")
         rows = _of_one_line(self.open(), self.name) if self.quotes and on_bad == "skip" else self.open()
         names = columns.picked(self.names)
@@ -82,8 +82,8 @@ def joined(streams: Sequence[Stream], name: str) -> Stream:
     for other in streams[1:]:
         if other.names != first.names:
             raise DataError(
-                other.name, f"its columns are not those of {first.name}",
-                "Read files of the same columns in the same order",
+                other.name, f"its columns differ from those of {first.name}",
+                "Read files with the same columns in the same order",
             )  # fmt: skip
 
     def read() -> Iterator[Any]:
@@ -100,7 +100,7 @@ def joined(streams: Sequence[Stream], name: str) -> Stream:
 
 
 def _of_one_line(batches: Iterator[Any], name: str) -> Iterator[Any]:
-    """The same batches of text. Where rows are skipped each must be one line, or it could take others with it:
+    """The batches of text. Where rows are skipped each must be one line, or it could take others with it:
     whole_lines.py. A pipe is read once, so this is asked of all rows."""
     compute = need("pyarrow.compute")
     for batch in batches:
@@ -108,7 +108,7 @@ def _of_one_line(batches: Iterator[Any], name: str) -> Iterator[Any]:
             if compute.any(compute.match_substring_regex(cells, "[\r\n]")).as_py():
                 raise DataError(
                     name, "unterminated quoted field on a line, so that the following lines could belong to it",
-                    "Repair it: rows are skipped only where each is one line",
+                    "Correct it: rows can be skipped only if each is one line",
                 )  # fmt: skip
         yield batch
 
@@ -134,13 +134,15 @@ def csv_stream(file: Readable, name: str, *, header: bool, delimiter: str) -> St
             )
             yield from _up_to(mark, batches, name)
         except pa.ArrowInvalid as error:
-            # What else the message has is the row itself.
+            # The rest of the message is the row itself.
             if "straddl" in str(error):
                 raise too_long(name, None) from None
             where = re.search(r"Row #(\d+): (Expected \d+ columns, got \d+)", str(error))
             row = int(where[1]) + header if where else None
             problem = where[2] if where else str(error).split(": ")[0]
-            raise DataError(name, problem, f"Repair the input, or state the {arg('delimiter')}", row=row) from None
+            raise DataError(
+                name, problem, f"Correct the input, or name the delimiter ({arg('delimiter')})", row=row
+            ) from None
         except OSError as error:  # a damaged archive
             raise unreadable(name, error) from None
 
@@ -152,8 +154,8 @@ def csv_stream(file: Readable, name: str, *, header: bool, delimiter: str) -> St
 def _up_to(mark: str, batches: Iterator[Any], name: str) -> Iterator[Any]:
     """All rows but the last, which is the mark.
 
-    Arrow takes a quoted field that does not end for one that ends with the input: all rows that follow would be in it,
-    without a word. The mark is then in it too, and is missed.
+    Arrow takes an unterminated quoted field for one that ends with the input: all rows that follow would silently be
+    part of it. The mark would be too, and is then missing.
     """
     held = None
     for batch in batches:
@@ -162,11 +164,13 @@ def _up_to(mark: str, batches: Iterator[Any], name: str) -> Iterator[Any]:
                 yield held
             held = batch
     if held is None or {column[-1].as_py() for column in held.columns} != {mark}:
-        raise DataError(name, "unterminated quoted field", f"Repair the input, or state the {arg('delimiter')}")
+        raise DataError(
+            name, "unterminated quoted field", f"Correct the input, or name the delimiter ({arg('delimiter')})"
+        )
     if held.num_rows > 1:
         yield held.slice(0, held.num_rows - 1)
 
 
 def arrow_stream(reader: Any, name: str) -> Stream:
-    """A pyarrow RecordBatchReader, or anything that gives one batch after the other."""
+    """A pyarrow RecordBatchReader, or any iterator of batches, as a stream."""
     return Stream(name, list(reader.schema.names), lambda: iter(reader), cast=FRAME_CAST)

@@ -31,21 +31,21 @@ class Table:
     text: bool = False
     files: list[File] = field(default_factory=list)
     first_row: int = 1  # of data, in the files: 2 where there is a header
-    doubt: Doubt = ""  # why the names of columns may be data, if they may
+    doubt: Doubt = ""  # why the names of columns may be data; empty if they cannot be
     cast: Cast = field(default_factory=Cast)
     place: Callable[[int], tuple[str, int]] | None = None  # of a row, where several files became one table
     numbered: str = "row_number() over ()"  # SQL for the number of a row
     cell_of: str = "null"  # SQL for the column that a value stands in, where that differs by row: wide.py
-    way_out: str = ""  # of rows that are no pairs, where they cannot be dropped or skipped
+    way_out: str = ""  # for invalid rows, where they cannot be dropped or skipped
     counted: bool = False  # whether the number of rows stands somewhere, and need not be counted
 
     def check(self, columns: Columns) -> Table:
-        """The same; refuses columns that are not there, or that cannot be what they are said to be."""
+        """The table itself; refuses columns that are not there, or that cannot be what they are said to be."""
         checked_types(self.name, columns, self.types, text=self.text, doubt=self.doubt, cast=self.cast)
         return self
 
     def query(self, columns: Columns, on_bad: OnBad) -> str:
-        """The pairs as SQL: k0, ..., v, g0, ..., u; zeros as in `columns`. With "skip", only rows that are pairs."""
+        """The pairs as SQL: k0, ..., v, g0, ..., u; zeros as in `columns`. With "skip", only valid rows."""
         skip = on_bad == "skip"
         absent = columns.zeros == "absent" and columns.value is not None
         where = [f"not {is_zero(columns, text=self.text)}"] * absent + [self._good(columns)] * skip
@@ -66,12 +66,12 @@ class Table:
         return int(self.duckdb.rows(f"select count(*) from {self.origin}", self.name)[0][0]) if self.counted else None
 
     def skipped(self, columns: Columns) -> int:
-        """How many rows are not pairs, those that a reader could not make out included."""
+        """The number of invalid rows, including lines that could not be read."""
         every, good = self.count(columns, "error"), self.count(columns, "skip")
         return every - good + self.rejected()
 
     def rejected(self) -> int:
-        """How many lines a reader could not make a row of, among those read so far."""
+        """The number of lines read so far that could not become a row."""
         made = "select count(*) from duckdb_tables() where table_name = 'reject_errors'"
         if not self.duckdb.rows(made, self.name)[0][0]:
             return 0
@@ -86,7 +86,7 @@ class Table:
         return self.duckdb.stream(query, self.name)
 
     def first_bad(self, columns: Columns, largest: int | None, on_bad: OnBad = "error") -> DataError | None:
-        """The first row that is no pair, with its file, row and column; None if there is none.
+        """The first invalid row, with its file, row and column; None if there is none.
 
         With "skip", the first that is not skipped: a value above the promised one.
         """

@@ -1,4 +1,4 @@
-"""Lines of text, each a key: of a pipe or of files, read alike, as Arrow batches with the one column `line`.
+"""Lines of text, each a key: from a pipe or files, read alike, as Arrow batches with the one column `line`.
 
 A line ends with \\n or \\r\\n, which is not part of it; every other character is. DuckDB's reader of CSV is not used
 for them: it drops empty lines, ends lines at \\r, and knows no character that cannot separate cells.
@@ -80,7 +80,7 @@ def _batch(lines: bytes, name: str, before: int) -> Any:
     ends[:-1] |= (data[:-1] == 13) & newline[1:]
     offsets = np.concatenate([[0], np.cumsum(~ends, dtype=np.int64)[newline]]).astype(np.int32)
     body = data[~ends]
-    valid = np.packbits(np.diff(offsets) > 0, bitorder="little")  # an empty line is no key
+    valid = np.packbits(np.diff(offsets) > 0, bitorder="little")  # an empty line is not a key
     buffers = [pa.py_buffer(valid), pa.py_buffer(offsets), pa.py_buffer(body)]
     column = pa.Array.from_buffers(pa.string(), len(offsets) - 1, buffers)
     try:

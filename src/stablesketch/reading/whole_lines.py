@@ -1,15 +1,15 @@
-"""Where rows of CSV are skipped: whether each of those is one line, and so takes no other row with it.
+"""Skipped rows of CSV: checks that each is one line, and so takes no other row with it.
 
-A quoted field that does not end on its line runs on through the rows of other people. If that makes a row which is
-skipped, all of them are dropped as one row: one person more or less would change any number of pairs, which is not what
-`Privacy` calls a neighbour, and no ε would say it. So before anything is counted,
+A quoted field that does not end on its line runs on through the rows of other people. If the resulting row is skipped,
+all of them are dropped as one: one person more or less would change any number of pairs, which is not what `Privacy`
+calls a neighbour, and no ε would cover it. So before anything is counted,
 
-- rows that are no pairs must have no line break in any cell: then each was one line;
+- invalid rows must have no line break in any cell: then each was one line;
 - if the reader could not make a row of some line, every line of the files must be whole by itself: its quotes closed,
   nothing after them, and one kind of line end. Then no field goes on past the end of a line, wherever reading begins,
   and each line that was dropped was a row of its own.
 
-A row that *is* a pair may have several lines. What stands between its quotes is one cell, whoever wrote it.
+A valid row may have several lines. The text between its quotes is one cell, whoever wrote it.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ def check_skipped(table: Table, columns: Columns, files: Sequence[Path], delimit
     if several or path is not None:
         raise DataError(
             table.name if path is None else table.duckdb.named(path),
-            "quotes that do not end on their line, or other ends of lines: what follows could be a part of it",
-            "Repair it: a row is skipped only if it is one line",
+            "unterminated quotes or mixed line endings: the following lines could belong to this row",
+            "Correct it: rows can be skipped only if each is one line",
             row=row,
         )
 
 
 def _torn(files: Sequence[Path], whole: re.Pattern[bytes]) -> Iterator[tuple[Path, int]]:
-    """The files and numbers of lines that are not whole by themselves, or end otherwise than the first one."""
+    """The files and numbers of lines that are not whole by themselves, or whose line end differs from the first."""
     for path in files:
         first: bytes | None = None
         for number, (line, end) in enumerate(_lines(path), start=1):

@@ -1,8 +1,8 @@
 """Wide tables, as ecologists have them: a row is a sample, a column a key (a species), a cell its value.
 
-Columns that name groups or people stay; every other column is a key. A pair is a cell: (name of the column, what is in
-it). A cell of 0 says that a key is absent, and is left out or refused as every value of 0 (columns.py). A cell of n can
-also be n pairs of value 1, individuals each of whom is protected: engines/local/pour.py.
+Columns that name groups or people stay; every other column is a key. A pair is a cell: (name of the column, its
+content). A cell of 0 says that a key is absent, and is left out or refused like every value of 0 (columns.py). A cell
+of n can also be n pairs of value 1, individuals each of whom is protected: engines/local/pour.py.
 
 Rows of a wide table are never skipped: one cell that breaks its line would take all pairs of the sample with it, and
 neighbours differ by one pair.
@@ -10,6 +10,7 @@ neighbours differ by one pair.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -27,6 +28,7 @@ from .tables import File, Table
 KEY, VALUE = "column", "cell"
 """What the columns of keys and values are called once the table is long."""
 _PLACE = '"(row)"'
+_INDEX = re.compile("__index_level_[0-9]+__")  # of pandas, which stores an index without a name so: no key
 _AT_ONCE = 500  # columns: DuckDB holds some thousands of rows of them in memory, several times
 
 
@@ -40,11 +42,17 @@ def long_columns(key: object = None, value: object = None, by: object = None, pe
                 "Leave out one of them",
                 because=f"then every column not named by {arg('by')} or {arg('person')} is a key",
             )  # fmt: skip
+    for name, given in (("by", by), ("person", person)):
+        if {KEY, VALUE} & set([given] if isinstance(given, str) else given if isinstance(given, Sequence) else ()):
+            raise ArgumentError(
+                name, given, f"must not be named {KEY!r} or {VALUE!r}", "Rename it",
+                because="these names are reserved for the keys and values of a wide table",
+            )  # fmt: skip
     return checked_columns(KEY, VALUE, by, person)
 
 
 def source_columns(columns: Columns) -> Columns:
-    """What is asked of the wide table itself: groups and people, and all that is there."""
+    """The columns asked of the wide table itself: groups and people, and everything else."""
     return replace(columns, key=(), value=None)
 
 
@@ -81,7 +89,7 @@ def long_form(table: Table, columns: Columns) -> Table:
 
 
 def melted(duckdb: DuckDB, stream: Stream, columns: Columns) -> Table:
-    """The same of a stream of text, stored cell by cell: a table of text may have more columns than DuckDB takes.
+    """As `long_form`, of a stream of text, stored cell by cell: it may have more columns than DuckDB takes.
 
     Most cells are 0, and are not stored where they are left out later; but for those of the first key, so that `exact`
     shows samples that have nothing else.
@@ -116,19 +124,16 @@ def melted(duckdb: DuckDB, stream: Stream, columns: Columns) -> Table:
 def _parted(source: str, names: Iterable[str], columns: Columns) -> tuple[tuple[str, ...], list[str]]:
     """The columns that stay, and those that are keys."""
     kept = source_columns(columns).names
-    keys = [name for name in names if name not in kept]
-    for name in kept:
-        if name in (KEY, VALUE):
-            raise DataError(source, "has the name that keys or values of a wide table have", "Rename it", column=name)
+    keys = [name for name in names if name not in kept and not _INDEX.fullmatch(name)]
     if not keys:
-        raise DataError(source, "there is no column of keys", "A wide table has one column for each key")
+        raise DataError(source, "no column is left for keys", "A wide table has one column for each key")
     return kept, keys
 
 
 _SAID: dict[str, Any] = {
     "numbered": _PLACE,
     "cell_of": quoted(KEY),
-    "way_out": f"Repair it; what is not a key is named by {arg('by')} or {arg('person')}, or "
+    "way_out": f"Correct it; columns that are not keys are named by {arg('by')} or {arg('person')}, or "
     f"left out in a query ({arg('sql')})",
 }
 """How a bad cell of the long form is named, and what to do about it."""

@@ -1,4 +1,4 @@
-"""From a question about data to releases: what is decided before anything is read, and what is published after."""
+"""From a question about data to releases: decided before anything is read, published afterwards."""
 
 from .decide import Decision, decide
 from .outcome import GroupRelease, Outcome

@@ -1,8 +1,8 @@
-"""`decide`: from a question to all that is fixed before a pair is collected: the plan, the price, and what is said.
+"""`decide`: from a question to everything fixed before a pair is collected: the plan, the price, the terms.
 
-What a release says of itself (ε, δ, what is protected) is decided here, in `Decision.terms`, and no release is changed
-after it was made, but for the number that a ledger gives it. Whoever releases, on this machine or on the workers of an
-engine, does it by a `Decision`.
+What a release says about itself (ε, δ, what is protected) is decided here, in `Decision.terms`. No release is changed
+after it was made, except for the number that a ledger gives it. Every release, on this machine or on the workers of an
+engine, is made by a `Decision`.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from .question import Question
 
 @dataclass(frozen=True)
 class Decision:
-    """What will be released, by which plan, and what for.
+    """What will be released, by which plan, and at what price.
 
     `plan` is that of the number, or of each group. `table` says how a table divides its budget; None for one number.
-    `shares` are what of the price goes where, in the order in which it is spent; they add up. `terms` are what every
-    release says, `ask` is what a ledger is asked for: both are about all of it.
+    `shares` are the parts of the price in the order in which they are spent; they add up. `terms` are what every
+    release says, `ask` is what a ledger is asked for: both are about the whole.
     """
 
     plan: Plan
@@ -43,7 +43,9 @@ class Decision:
 
     @property
     def as_one(self) -> bool:
-        """Whether it is recorded as one: a table, and what follows a search for max_value. Else by its collector."""
+        """Whether the caller records it as one: a table, and what follows a search for max_value. Otherwise its
+        collector does.
+        """
         return self.table is not None or len(self.shares) > 1
 
 
@@ -56,11 +58,11 @@ def decide(
     overlap: int = 1,
     public: bool | None = None,
 ) -> Decision:
-    """What is decided of a question, with what was learnt from the data where it was found out privately or is public.
+    """The decision on a question, given what was found privately in the data or is public.
 
-    `max_value` is the one that was found, `pairs` their number where that is public, `like` the plan under which they
-    were collected before they were counted. `overlap` is how many groups each pair is in, where they overlap; `public`,
-    whether all names are, if that is not as `question.groups` says.
+    `max_value` is the one that was found, `pairs` the number of pairs if it is public, `like` the plan under which they
+    were collected before they were counted. `overlap` is the number of groups each pair is in, if groups overlap;
+    `public` says whether all names are public, if that is not as `question.groups` says.
 
     Raises:
         PlanInfeasible: the guarantee cannot be given.
@@ -90,17 +92,17 @@ def decide(
 
 
 def decide_stored(plan: Plan, confidence: float) -> Decision:
-    """What is decided of a collector by its plan alone: all that was asked, was asked when it was made."""
+    """The decision on a stored collector, from its plan alone: everything was asked when it was made."""
     shares = (Share("values", plan.epsilon, plan.delta),)
     return Decision(plan, None, shares, terms_of_plan(plan, confidence), Ask.of_plan(plan))
 
 
 def _terms(question: Question, spent: tuple[float, float]) -> Terms:
     """ε and δ are those of all of it: with a search for max_value, whatever was asked for."""
-    asked = question.privacy
-    epsilon, delta = spent if question.auto_max_value is None else (asked.epsilon, asked.delta)
+    privacy = question.privacy
+    epsilon, delta = spent if question.auto_max_value is None else (privacy.epsilon, privacy.delta)
     return Terms(
-        epsilon, delta, asked.relation, asked.pairs_per_person, person=question.of_people,
+        epsilon, delta, privacy.relation, privacy.pairs_per_person, person=question.of_people,
         confidence=question.confidence,
     )  # fmt: skip
 
@@ -115,7 +117,7 @@ def _ask(question: Question, plan: Plan, table: GroupBudget | None, spent: tuple
 
 
 def whole_ask(question: Question) -> Ask:
-    """What a ledger is asked for where max_value is found first: of plans that depend on it (ε, δ) alone is known."""
+    """What a ledger is asked for if max_value is found first: plans depend on it, so only (ε, δ) is known."""
     whole = question.privacy.epsilon, question.privacy.delta
     charge = Charge("other", epsilon=whole[0], delta=whole[1])
     what = f"max_value, {question.statistic}"
@@ -123,7 +125,7 @@ def whole_ask(question: Question) -> Ask:
 
 
 def price_of_finding(question: Question) -> tuple[float, Privacy]:
-    """(ε of finding max_value, what is left for the rest)."""
+    """(ε of finding max_value, the privacy left for the rest)."""
     if question.auto_max_value is None:
         return 0.0, question.privacy
     part, rest = budget.split(question.privacy.epsilon, question.auto_max_value.share)
@@ -131,7 +133,7 @@ def price_of_finding(question: Question) -> tuple[float, Privacy]:
 
 
 def before_counting(question: Question, max_value: int | None = None) -> Plan:
-    """The plan under which pairs are collected whose number is public, but known only at their end.
+    """The plan under which pairs are collected if their number is public, but known only at their end.
 
     The floor that it needs is added at the release, by the plan of `decide(question, pairs=..., like=this)`.
     """
@@ -142,19 +144,19 @@ def before_counting(question: Question, max_value: int | None = None) -> Plan:
 
 
 def touched(question: Question) -> int:
-    """How many groups a neighbour can change: bounding/groups.py."""
+    """The number of groups that a neighbour can change: bounding/groups.py."""
     if question.of_people:
         return min(question.groups_per_person, question.privacy.pairs_per_person)
     return 2 if question.privacy.relation == "replace" else 1
 
 
 def asked_of_a_group(question: Question) -> Asked:
-    """What is asked of the plan of one group: where nobody asked for a size, less of it the more groups there are."""
+    """What is asked of the plan of one group: by default, less memory the more groups there are."""
     return question.asked.in_table(None if question.groups is None else len(question.groups))
 
 
 def _divided(question: Question, privacy: Privacy, overlap: int, *, public: bool) -> GroupBudget:
-    """What of `privacy` goes to choosing names, and what to each group."""
+    """How `privacy` is divided: the part for choosing names, and the part of each group."""
     changed = overlap * touched(question)
     if public:
         return GroupBudget.of(privacy, changed, bare=question.bare, overlap=overlap)
@@ -169,8 +171,8 @@ def _plan_of_a_group(question: Question, table: GroupBudget) -> Plan:
     unpromised = next((each for each in bare if not mechanism_for(each, "bare").monotone), None)
     if unpromised is not None:
         raise PlanInfeasible(
-            f"a bare sketch of {question.statistic} by group takes a promise of how many pairs "
-            f"every group has, and private names have none. Pass {arg('mechanism', 'exact')}, "
+            f"a bare sketch of {question.statistic} by group needs a promise of how many pairs "
+            f"every group has, which private names cannot give. Pass {arg('mechanism', 'exact')}, "
             f"or {instead_of(question.statistic, unpromised)}, or list the public names ("
             f"{arg('groups')}) and promise {arg('pairs')} of each."
         )

@@ -1,4 +1,4 @@
-"""What answers a question: releases, what of their price went where, and what else may be said of them."""
+"""The answer to a question: releases, how their price was divided, and notes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Share:
-    """ε and δ of one purpose: to find max_value, to choose the names of groups, or for the numbers."""
+    """ε and δ of one purpose: to find the maximum value, to choose the names of groups, or for the numbers."""
 
     purpose: Literal["max_value", "names", "values"]
     epsilon: float
@@ -38,14 +38,18 @@ class Share:
 
 
 def in_words(shares: tuple[Share, ...], *, grouped: bool) -> str:
-    """Each with its ε and δ.
+    """The shares in words, each with its ε and δ.
 
     >>> in_words((Share("max_value", 0.1, 0.0), Share("values", 0.9, 1e-9)), grouped=False)
-    'ε = 0.1 to find max_value; ε = 0.9, δ = 1e-09 for the number itself'
+    'ε = 0.1 to find the maximum value; ε = 0.9, δ = 1e-09 for the number itself'
     """
     composed = {share.purpose for share in shares} == {"names", "values"}
     values = "for the numbers of the groups" if grouped else "for the number itself"
-    purposes = {"max_value": "to find max_value", "names": "to choose the names of the groups", "values": values}
+    purposes = {
+        "max_value": "to find the maximum value",
+        "names": "to choose the names of the groups",
+        "values": values,
+    }
     each = "; ".join(
         f"ε = {at_most(one.epsilon)}{f', δ = {at_most(one.delta, 3)}' if one.delta else ''} {purposes[one.purpose]}"
         for one in shares
@@ -55,42 +59,46 @@ def in_words(shares: tuple[Share, ...], *, grouped: bool) -> str:
 
 @dataclass(frozen=True)
 class GroupRelease:
-    """The private number of one group. ε and δ of its release are those of the whole table it is part of."""
+    """The private number of one group. The ε and δ of its release are those of the whole table."""
 
     group: Name
     release: Release
 
     @property
     def name(self) -> str:
-        """The name of the group for people, with what is not seen written out; `group` is exact."""
+        """The name of the group to show to people, with invisible characters written out; `group` is exact."""
         return visible(", ".join(self.group))
 
     def __str__(self) -> str:
         return f"{self.name}: {self.release}"
 
     def to_json(self) -> str:
-        """The release as versioned JSON, with the name of its group: a text, or a list of them."""
+        """The release as versioned JSON, with the name of its group: a text, or a list of texts."""
+        return json.dumps(self.content(), sort_keys=True)
+
+    def content(self) -> dict[str, Any]:
+        """The content of the JSON, as a dictionary."""
         name = self.group[0] if len(self.group) == 1 else list(self.group)
-        return json.dumps({"group": name, **json.loads(self.release.to_json())}, sort_keys=True)
+        return {"group": name, **self.release.content()}
 
 
 def largest_first(groups: Sequence[GroupRelease]) -> list[GroupRelease]:
-    """The order of groups that have none of their own."""
+    """Sorts groups that have no order of their own: the largest value first."""
     return sorted(groups, key=lambda one: (-one.release.value, one.group))
 
 
 @dataclass(frozen=True, repr=False)
 class Outcome(Tabular):
-    """What `ss.release` gives: one number, or one for each group; everything in it may be published.
+    """The result of `ss.release`: one number, or one for each group. Everything in it may be published.
 
-    Of one number `value`, `low`, `high` and all else that a `Release` has are at hand. Of groups it is a sequence of
-    `GroupRelease`, and `outcome["FR"]` is the `Release` of a group, `outcome["FR", "2026"]` where names have two parts.
-    It prints as a table. In frames a profile has one row for each order, and a column of groups that is called as one
-    of the other columns has `group_` before its name.
+    A single number has `value`, `low`, `high` and everything else that a `Release` has. A table of groups is a sequence
+    of `GroupRelease`; `outcome["FR"]` is the `Release` of a group, `outcome["FR", "2026"]` where names have two parts.
+    It prints as a table. As a frame, a profile has one row for each order, and a group column whose name is taken by
+    another column is prefixed with `group_`.
 
-    `price` is (ε, δ) of all of it, `shares` what of that went where; both are known also if no group is shown.
-    `skipped` is the number of invalid rows, where that is public: of pairs, under replace. `question` is what was
-    asked, None of stored sketches.
+    `price` is the (ε, δ) of everything, and `shares` how it was divided; both are known even if no group is shown.
+    `skipped` is the number of invalid rows, where that is public: for pairs, under replace. `question` is what was
+    asked, None for stored sketches.
     """
 
     plan: Plan
@@ -104,7 +112,7 @@ class Outcome(Tabular):
 
     @property
     def release(self) -> Release:
-        """The one number, with all that is said of it."""
+        """The single release."""
         only = self.releases[0] if len(self.releases) == 1 else None
         if not isinstance(only, Release):
             raise ArgumentError(
@@ -128,10 +136,10 @@ class Outcome(Tabular):
         """The upper end of its interval."""
         return self.release.high
 
-    if not TYPE_CHECKING:  # which knows `release` for what is used more seldom
+    if not TYPE_CHECKING:  # which looks up the rest in `release`
 
         def __getattr__(self, name: str) -> Any:
-            """What else the one number says of itself: its ε, its record in the ledger, the points of a profile."""
+            """The other attributes of the single release: its ε, its record in the ledger, the points of a profile."""
             if name in Release.__dataclass_fields__:
                 return getattr(self.release, name)
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -175,7 +183,7 @@ class Outcome(Tabular):
 
     @property
     def title(self) -> str:
-        """The statistic, its price, and who is protected; and that no group is shown, where none is."""
+        """The statistic, its price and who is protected, or a note that no group is shown."""
         if self.releases:
             first = self._numbers()[0][1]
             paid = f"ε = {at_most(first.epsilon)}, δ = {at_most(first.delta, 3)}"
@@ -185,26 +193,29 @@ class Outcome(Tabular):
         return f"{self.plan.statistic}: {none}  (ε = {at_most(epsilon)}, δ = {at_most(delta, 3)})"
 
     def _whom(self, release: Release) -> str:
-        """Who is protected, in a word."""
+        """Who is protected, in words."""
         most, unit = release.pairs_per_person, self.plan.privacy.unit
         whom = "person" if release.person else unit
         return f"any one {whom}" if release.person or most == 1 else f"any {most:,} {unit}s of one person"
 
     @property
     def notes(self) -> list[str]:
-        """What is used of each person, and when the exact mechanism would be more accurate: from the plan alone."""
+        """How many rows of each person are used, whether groups compare, and whether the exact mechanism would be more
+        accurate: from the plan alone.
+        """
         if self.question is None:
             return []
         most, groups = self.question.privacy.pairs_per_person, self.question.groups_per_person
         used = used_of_each(most, groups if self.grouped else None)
         people = f"{used} Privacy(pairs_per_person=N) uses up to N, and takes N times the noise."
-        return list(filter(None, [people if self.question.of_people else "", in_python(exact_instead(self.plan))]))
+        said = [people if self.question.of_people else "", self.question.caution, in_python(exact_instead(self.plan))]
+        return list(filter(None, said))
 
     def _numbers(self) -> list[tuple[Name, Release]]:
         return [(one.group, one.release) if isinstance(one, GroupRelease) else ((), one) for one in self.releases]
 
     def columns(self) -> dict[str, Column]:
-        """Groups, the order of a profile, value and limits, and on what terms."""
+        """Groups, the order of a profile, the value and its limits, and their terms."""
         rows = [
             (name, release, point)
             for name, release in self._numbers()
@@ -230,11 +241,11 @@ class Outcome(Tabular):
         return ["group"] if parts == 1 else [f"group_{i + 1}" for i in range(parts)]
 
     def to_json(self) -> str:
-        """The release as versioned JSON; of groups a list, each with the name of its group."""
+        """The release as versioned JSON; for groups a list, each with the name of its group."""
         return to_json(self.releases, grouped=self.grouped)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
-        """A picture of it: a figure of matplotlib; with `path`, also stored there: a new .png, .svg or .html file."""
+        """A matplotlib figure of it. With `path`, it is also written to a new .png, .svg or .html file."""
         from ..pictures import release_bytes, release_picture
 
         if not self.releases:
@@ -252,9 +263,10 @@ class Outcome(Tabular):
         self, path: str | os.PathLike[str], *, ledger: Ledger | None = None, dataset: str = "", period: str = "",
         label: str = "", noun: str = "",
     ) -> None:  # fmt: skip
-        """A page that explains it to anybody, as a new .html file; with the ledger's budget, if that is given.
+        """Writes a page that explains the release to anybody, as a new .html file, with the budget of `ledger` if
+        given.
 
-        It calls the data, the time they are of and the release what you do; `noun` is the plural of the keys, as apps.
+        It names the data, their period and the release as you do. `noun` is the plural of the keys, such as apps.
         """
         from ..page import check_page_path
         from ..report import Context, Named, report_page
@@ -267,7 +279,7 @@ class Outcome(Tabular):
         self, path: str | os.PathLike[str], *, ledger: Ledger | None = None, dataset: str = "", period: str = "",
         label: str = "",
     ) -> None:  # fmt: skip
-        """Its description in the fields of the OpenDP deployments registry, as a new .yaml file. No value is in it."""
+        """Writes its entry for the OpenDP deployments registry, as a new .yaml file. It contains no value."""
         from ..report import Context, Named, check_registry_path, registry_entry
 
         check_registry_path(Path(path))
@@ -276,7 +288,7 @@ class Outcome(Tabular):
 
 
 def recorded(releases: list[Any], number: int) -> list[Any]:
-    """The same with the number of their record in a ledger, which the ledger gives as it takes them."""
+    """The releases with the number of their record in a ledger, which the ledger gives as it takes them."""
     return [
         replace(one, release=replace(one.release, record=number))
         if isinstance(one, GroupRelease)

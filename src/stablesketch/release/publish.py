@@ -1,4 +1,4 @@
-"""`publish`: names are chosen, numbers released and paid for, in this order, by what was decided.
+"""`publish`: chooses names, releases numbers and pays for them, in this order, by what was decided.
 
 Nothing is shown before a ledger has it. A number by itself is recorded by its collector, with the fingerprint of its
 secret (secret/spending.py). A table, and what follows a search for max_value, is released under secrets of its own
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Till:
-    """Where a release is paid: a ledger and the label of the record, or nowhere."""
+    """How a release is paid: with a ledger, under a label; or not at all."""
 
     def __init__(self, ledger: Ledger | None = None, label: str = "") -> None:
         if label and ledger is None:
@@ -55,14 +55,16 @@ class Till:
 
 
 def names_shown(table: GroupBudget, counts: Iterable[tuple[Name, int]]) -> list[Name]:
-    """The names of groups, each with how many people or pairs it has, that are shown: chosen privately, in order."""
+    """The names of the groups that are shown, chosen privately and in order; given with their numbers of people or
+    pairs.
+    """
     return in_order(selected(counts, table))
 
 
 def one_number(terms: Terms, collector: Collector, name: Name = (), *, later: bool = False) -> Release | GroupRelease:
-    """The number of one collector, on terms that are decided; of a group, if it has a name.
+    """The release of one collector on the decided terms; of a group, if it has a name.
 
-    With `later` the caller records it, with all that it is part of, before anybody may see it.
+    With `later`, the caller records it, together with everything it is part of, before anybody may see it.
     """
     (own,) = released([collector], lambda _: terms, later=later)
     return GroupRelease(name, own) if name else own
@@ -72,7 +74,8 @@ def publish(
     decision: Decision, collectors: Iterable[Collector], till: Till, *, names: Sequence[Name] = ((),),
     progress: Progress | None = None,
 ) -> list[Release] | list[GroupRelease]:  # fmt: skip
-    """Releases the collector of each name, in this order, or of no name the only one; all are paid for when it returns.
+    """Releases the collector of each name, in this order; without names, the only one. All are paid for when it
+    returns.
 
     Raises:
         BudgetExceeded: the budget does not allow it.

@@ -1,13 +1,14 @@
 """`Question`: everything that is asked of a release from data, checked before anything is read.
 
-It is the one list of arguments, and its defaults are the only ones. `question` builds it from what users type in
-Python, for Spark, for Beam and on the command line; `What` and what it grows to are the arguments of each.
+It is the only list of arguments, with the only defaults. `question` builds it from what users pass in Python, Spark and
+Beam and on the command line; `What` and its subclasses are the arguments of each.
 """
 
 from __future__ import annotations
 
 import inspect
 import warnings
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, TypedDict, TypeVar, Unpack
@@ -15,7 +16,7 @@ from typing import Any, TypedDict, TypeVar, Unpack
 from ..bounding import budget
 from ..bounding.groups import Name
 from ..bounding.max_value import AutoMaxValue
-from ..errors import HIDDEN, ArgumentError, ArgumentTypeError, GroupsNotComparable
+from ..errors import HIDDEN, ArgumentError, ArgumentTypeError, GroupsNotComparable, did_you_mean
 from ..plan import Asked, MechanismName
 from ..plan.asked import asked
 from ..privacy import Privacy, Relation
@@ -24,13 +25,13 @@ from ..reading.columns import Columns, OnBad, checked_columns
 from ..reading.opened import Input
 from ..reading.wide import long_columns
 from ..statistic import Statistic, usual
-from ..wording import arg, in_python, stat
+from ..wording import arg, in_python
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class What(TypedDict, total=False):
-    """What may be asked wherever the data are, besides statistic and privacy."""
+    """The arguments of a question wherever the data are, besides statistic and privacy."""
 
     groups: Sequence[str | Sequence[str]] | None
     groups_per_person: int
@@ -47,7 +48,7 @@ class What(TypedDict, total=False):
 
 
 class WhatOfColumns(What, total=False):
-    """What may be asked where data have columns, and can be read more than once."""
+    """The arguments for data that have columns and can be read more than once."""
 
     key: str | Sequence[str] | None
     value: str | None
@@ -58,7 +59,7 @@ class WhatOfColumns(What, total=False):
 
 
 class WhatOfFiles(WhatOfColumns, total=False):
-    """What may be asked of files and databases, which have to be opened."""
+    """The arguments for files and databases, which must be opened."""
 
     sql: str | None
     format: str | None
@@ -69,9 +70,9 @@ class WhatOfFiles(WhatOfColumns, total=False):
 
 @dataclass(frozen=True)
 class Question:
-    """A release from data: what is asked of its plan, which columns, and how they are to be read.
+    """A question to data: what to release, from which columns, and how to read them.
 
-    Usually made by `question`, or by the arguments of `release`, which are explained there.
+    Usually made by `ss.question`, or from the arguments of `ss.release`, which explains them.
     """
 
     asked: Asked
@@ -103,7 +104,7 @@ class Question:
         self._check_groups()
 
     def _check_people(self) -> None:
-        """Inequality is that of people, one for each key; everything that does not fit is told at once."""
+        """Inequality is about people, one for each key; reports everything that does not fit at once."""
         if not self.statistic.of_people:
             return
         privacy, columns = self.privacy, self.columns
@@ -149,7 +150,7 @@ class Question:
                 "relation", privacy.relation,
                 f"must be 'add_remove' with {arg('person')}",
                 f"Pass {arg('relation', 'add_remove')}, or leave out "
-                f"{arg('person')}", because="limiting people keeps the number of pairs private",
+                f"{arg('person')}", because="limiting people makes the number of pairs private",
             )  # fmt: skip
         if self.count_pairs and privacy.relation != "replace":
             raise ArgumentError(
@@ -169,7 +170,7 @@ class Question:
             raise ArgumentError(
                 "person", self.columns.person, f"cannot be used with {arg('unit', 'individual')}",
                 f"Leave out {arg('person')}, or pass {arg('unit', 'pair')}",
-                because="it is one individual that is protected then",
+                because="then one individual is protected, not a person",
             )  # fmt: skip
         if not 1 <= self.groups_per_person <= 2**31:
             raise ArgumentError("groups_per_person", self.groups_per_person, "must be at least 1", "Pass 1, or a few")
@@ -193,8 +194,8 @@ class Question:
             raise ArgumentError(
                 "pairs", self.privacy.pairs,
                 "must be 0 when the names of the groups are private",
-                f"Pass {arg('pairs', 0)}, or list the groups ({arg('groups')}) that have so many "
-                "each", because="their sizes are too",
+                f"Pass {arg('pairs', 0)}, or list the groups ({arg('groups')}), each of which has that many",
+                because="then their sizes are private too",
             )  # fmt: skip
         if self.columns.person is None and self.privacy.pairs_per_person > 1:
             raise ArgumentError(
@@ -202,10 +203,10 @@ class Question:
                 f"must be 1 without {arg('person')}",
                 f"Name the column of people ({arg('person')}), so that each person is limited to some "
                 "groups, or pass "
-                f"{arg('pairs_per_person', 1)}", because="one person's pairs could be in as many groups",
+                f"{arg('pairs_per_person', 1)}", because="the pairs of one person could be in that many groups",
             )  # fmt: skip
         if self.privacy.unit == "key":
-            # A pair is in one group; the proof at the head of groups.py knows no bound for a key.
+            # A pair is in one group; the proof at the head of bounding/groups.py knows no bound for a key.
             raise ArgumentError(
                 "by", ", ".join(self.columns.by),
                 f"cannot be used with {arg('unit', 'key')}",
@@ -222,11 +223,12 @@ class Question:
                         "groups", name, f"must be names of {len(self.columns.by)} part(s)", "Correct the list"
                     )
             if len(set(self.groups)) < len(self.groups):
-                raise ArgumentError("groups", HIDDEN, "must not repeat a name", "List each group once")
+                (repeated, _), *_ = Counter(self.groups).most_common(1)
+                raise ArgumentError("groups", ", ".join(repeated), "must not repeat a name", "List each group once")
 
     @property
     def statistic(self) -> Statistic:
-        """What to know."""
+        """The statistic to be released."""
         return self.asked.statistic
 
     @property
@@ -236,56 +238,57 @@ class Question:
 
     @property
     def caution(self) -> str:
-        """What to say of comparing its groups, if there are any."""
+        """A warning about comparing its groups; empty if there is none."""
         return self.statistic.caution_between_groups if self.columns.by else ""
 
     @property
     def of_people(self) -> bool:
-        """Whether people are bounded, and so all that one of them did is protected."""
+        """Whether people are bounded, so that everything one of them did is protected."""
         return self.columns.person is not None
 
     @property
     def reads_again(self) -> bool:
-        """Whether the data are read more than once: to bound people, to find max_value, to choose groups, to add up."""
+        """Whether the data are read more than once: to bound people, find max_value, choose groups or add up."""
         chooses = bool(self.columns.by) and self.groups is None
         whole_keys = self.privacy.unit == "key"
         return self.columns.person is not None or self.auto_max_value is not None or chooses or whole_keys
 
     @property
     def clips(self) -> bool:
-        """Whether larger values are taken for max_value."""
+        """Whether values above max_value are counted as max_value."""
         return self.clip or self.auto_max_value is not None
 
     @property
     def largest(self) -> int | None:
-        """The largest value that is no error, where one was promised."""
+        """The largest valid value, if one was promised."""
         return None if self.clips or self.counts_individuals else self.privacy.max_value
 
     @property
     def counts_individuals(self) -> bool:
-        """Whether a value says how many pairs a row is: engines/local/pour.py."""
+        """Whether the value of a row is its number of pairs: engines/local/pour.py."""
         return self.privacy.unit == "individual" and self.columns.value is not None
 
     @property
     def tells_skipped(self) -> bool:
-        """Whether rows that are no pairs are skipped, and their number is public.
+        """Whether invalid rows are skipped, and their number is public.
 
-        A row that is replaced is a row; a whole key may have any number of rows, also of those that are no pairs.
+        A replaced row is still a row, so under replace the number is public. A whole key may have any number of rows,
+        and of invalid ones.
         """
         return self.on_bad == "skip" and self.privacy.relation == "replace" and self.privacy.unit == "pair"
 
     @property
     def bare(self) -> bool:
-        """Whether entries are released that are private by themselves: then a table divides ε among its groups."""
+        """Whether the entries are private without added noise: then a table divides ε among its groups."""
         return self.asked.mechanism == "bare"
 
 
 def question(
     statistic: Statistic | Question | None = None, privacy: Privacy | None = None, /, **what: Unpack[WhatOfFiles]
 ) -> Question:
-    """The question that somebody asks by these arguments, as they are explained in `ss.release`; or a ready one.
+    """A question made from the arguments of `ss.release`, which explains them; or the one that was passed.
 
-    Where nobody says what to know, it is a Hill number: `usual`.
+    The default statistic is a Hill number: `usual`.
     """
     if isinstance(statistic, Question):
         if privacy is not None or what:
@@ -297,6 +300,9 @@ def question(
             )  # fmt: skip
         return statistic
     given: dict[str, Any] = dict(what)
+    for name in given:
+        if name not in _ARGUMENTS:
+            raise _unknown(name)
     columns_named = {name: given.pop(name, None) for name in _names_of(Columns)}
     columns = long_columns(**columns_named) if given.get("wide") else checked_columns(**columns_named)
     sizes, how = ({name: given.pop(name) for name in _names_of(kind) if name in given} for kind in (Asked, Input))
@@ -306,29 +312,42 @@ def question(
     return Question(wanted, columns, groups=listed, input=Input(**how), **given)
 
 
-def warned(asked: Question) -> Question:
-    """The question, and a warning if its groups should not be compared by it."""
-    if asked.caution:
-        warnings.warn(in_python(f"{asked.caution} Pass {stat('Hill', 0.5)}."), GroupsNotComparable, stacklevel=3)
-    return asked
+def _unknown(name: str) -> ArgumentTypeError:
+    """An argument that there is not, with what to pass instead."""
+    if name in Privacy.__annotations__:
+        way_out = f"Pass it in the privacy: ss.Privacy(epsilon, delta{'' if name in _FIRST else f', {name}=...'})"
+    else:
+        way_out = did_you_mean(name, [*_ARGUMENTS, "statistic", "privacy"]) or (
+            f"Pass some of: {', '.join(sorted(_ARGUMENTS))}"
+        )
+    return ArgumentTypeError(name, HIDDEN, "cannot be passed to a release", way_out)
+
+
+def warned(question: Question) -> Question:
+    """The question, and a warning if its groups should not be compared by it: a profile has orders that compare."""
+    instead = question.statistic.comparable
+    if question.caution and instead != question.statistic:
+        warnings.warn(in_python(f"{question.caution} Pass {instead.named}."), GroupsNotComparable, stacklevel=3)
+    return question
 
 
 def _group_names(groups: object) -> list[Name]:
-    """The names somebody listed: a text each, or its parts."""
+    """The listed names: each a text, or its parts."""
     if isinstance(groups, str) or not isinstance(groups, Sequence):
         raise ArgumentTypeError("groups", groups, "must be a list of names", 'Pass ["FR", "DE"]')
     return [(name,) if isinstance(name, str) else tuple(map(str, name)) for name in groups]
 
 
 def _names_of(kind: type) -> list[str]:
-    """The fields of a part of a question that users type."""
+    """The fields of a part of a question that users pass."""
     return [own.name for own in fields(kind) if own.name in _ARGUMENTS]
 
 
 _ARGUMENTS = frozenset(WhatOfFiles.__annotations__)
+_FIRST = ("epsilon", "delta")  # of a Privacy, by their place
 
 
-# What an argument is if nobody types it. The key has to be typed; groups are columns, and nobody types ().
+# The defaults of arguments. The key must be given; groups are columns, and nobody passes ().
 DEFAULTS = {
     **{
         own.name: own.default
@@ -341,17 +360,17 @@ DEFAULTS = {
 
 
 def usual_unit(statistic: Statistic) -> Unit:
-    """What is protected where nobody says: keys for what is about people, else pairs."""
+    """The default unit: keys for statistics about people, otherwise pairs."""
     return "key" if statistic.of_people else "pair"
 
 
 def usual_relation(statistic: Statistic) -> Relation:
-    """How neighbours differ where nobody says: what is about people takes their public number."""
+    """The default relation: statistics about people need their public number, so replace."""
     return "replace" if statistic.of_people else "add_remove"
 
 
 def may_count_pairs(relation: Relation, by: object) -> bool:
-    """Whether pairs may be counted where nobody promised a number: it is public, and that of all of them."""
+    """Whether pairs may be counted if no number was promised: the number is public, and that of all pairs."""
     return relation == "replace" and not by
 
 

@@ -52,7 +52,9 @@ def run_source(
 
 
 def _found_max_value(question: Question, source: Source, till: Till) -> int | None:
-    """Chosen privately, if it is to be; the ledger must have room for all that follows before anything is read."""
+    """Finds max_value privately, if asked to. The ledger must have room for everything that follows before anything is
+    read.
+    """
     if question.auto_max_value is None:
         return None
     till.check(whole_ask(question))
@@ -61,7 +63,7 @@ def _found_max_value(question: Question, source: Source, till: Till) -> int | No
 
 
 def _collected(question: Question, source: Source, max_value: int | None) -> tuple[Decision, Collector]:
-    """All pairs; where a plan needs their public number, it is counted before or while they are collected."""
+    """Collects all pairs. If a plan needs their public number, it is counted before or during collection."""
     counted = question.count_pairs and question.bare  # nothing else needs to know beforehand
     if counted and not source.countable:
         first = before_counting(question, max_value)
@@ -76,7 +78,7 @@ def _collected(question: Question, source: Source, max_value: int | None) -> tup
 def _some(pairs: int, source: Source) -> int:
     if not pairs:
         raise DataError(
-            source.name, "there are no pairs", f"Check the input; for a stream that may be empty pass {arg('pairs', 0)}"
+            source.name, "the data are empty", f"Check the input; for a stream that may be empty pass {arg('pairs', 0)}"
         )
     return pairs
 

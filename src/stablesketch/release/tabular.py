@@ -1,10 +1,9 @@
-"""`Tabular`: what answers somebody, as a table for people and for programs."""
+"""`Tabular`: an answer as a table, for people and for programs."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any, NamedTuple
 
 from ..reading.libraries import need
@@ -14,7 +13,7 @@ Cell = str | float | int
 
 
 class Column(NamedTuple):
-    """The values of one kind: text, float or int. `shown` is its heading for people, None if they do not see it."""
+    """The values of a column: text, float or int. `shown` is its heading for people, None if they do not see it."""
 
     kind: type[Cell]
     values: Sequence[Cell]
@@ -22,35 +21,35 @@ class Column(NamedTuple):
 
 
 class Tabular(ABC):
-    """Prints as a table, is one in a notebook, and becomes one of pandas, polars or Arrow, whose rows are the same."""
+    """Prints as a table, is one in a notebook, and becomes a pandas, polars or Arrow table with the same rows."""
 
     @property
     @abstractmethod
     def title(self) -> str:
-        """What the table is of, in one line."""
+        """What the table shows, in one line."""
 
     @abstractmethod
     def columns(self) -> Mapping[str, Column]:
-        """Every column by its name, in order; of equal lengths."""
+        """Every column by its name, in order, all of the same length."""
 
     @property
     def notes(self) -> Sequence[str]:
-        """What else is to be said below it, in sentences."""
+        """Notes to show below the table, in sentences."""
         return ()
 
     def to_arrow(self) -> Any:
-        """As a table of pyarrow."""
+        """The table as a pyarrow Table."""
         pa = need("pyarrow")
         types = {str: pa.string(), float: pa.float64(), int: pa.int64()}
         return pa.table({name: pa.array(one.values, types[one.kind]) for name, one in self.columns().items()})
 
     def to_pandas(self) -> Any:
-        """As a frame of pandas."""
+        """The table as a pandas DataFrame."""
         pd = need("pandas", None)
         return pd.DataFrame({name: pd.Series(one.values, dtype=one.kind) for name, one in self.columns().items()})
 
     def to_polars(self) -> Any:
-        """As a frame of polars."""
+        """The table as a polars DataFrame."""
         columns = self.columns()
         kinds = {name: one.kind for name, one in columns.items()}
         return need("polars", None).DataFrame({name: one.values for name, one in columns.items()}, schema=kinds)
@@ -71,6 +70,8 @@ class Tabular(ABC):
 
     def _repr_html_(self) -> str:
         """For notebooks. Names that came with data are text there, whatever is in them."""
+        from html import escape  # only notebooks need it
+
         kinds, (head, *rows) = self._for_people()
         sides = ["left" if kind is str else "right" for kind in kinds]
 

@@ -1,4 +1,4 @@
-"""The commands that ask for a plan again, and test its claim."""
+"""The commands that make a plan again, and test its claim."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..plan.asked import USUAL_MEMORY, Asked
 def commands(plan: Plan, *, shared: bool = False) -> list[str]:
     """Plans that sample, allow deletes, are of a total, or of groups that share people are made from Python only.
 
-    Nor is there one for a plan whose ε is a share of what was asked for.
+    There is none for a plan whose ε is a share of what was asked for either.
     """
     # Nobody can ask for the share of a group in the memory of a table: its size is asked for.
     asked = plan.asked if plan.asked.usual_memory == USUAL_MEMORY else plan.asked.like(plan)
@@ -22,12 +22,12 @@ def commands(plan: Plan, *, shared: bool = False) -> list[str]:
 
 
 def plan_command(asked: Asked) -> str:
-    """The command that asks the same."""
+    """The command that asks for the same plan."""
     return f"stablesketch plan {' '.join(options_of(asked))}"
 
 
 def options_of(asked: Asked) -> Iterator[str]:
-    """All that was asked for, as it is typed; what was left out is left out."""
+    """Everything that was asked for, as options."""
     privacy = asked.privacy
     yield asked.statistic.as_options()
     yield f"--epsilon {privacy.epsilon!r} --delta {privacy.delta!r}"

@@ -1,4 +1,4 @@
-"""What was asked, as it stood before any data were read: the formula of the statistic, and the terms."""
+"""The question, as it stood before any data were read: the formula of the statistic, and the terms."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ..release.outcome import Share
 from ..spoken import at_most
 
 
-def asked(plan: Plan, shares: tuple[Share, ...] = ()) -> list[tuple[str, str]]:
+def terms_in_words(plan: Plan, shares: tuple[Share, ...] = ()) -> list[tuple[str, str]]:
     """The question."""
-    privacy = plan.privacy
+    privacy, (epsilon, delta) = plan.privacy, most_allowed(plan, shares)
     keys = privacy.unit == "key"
     number = (
         f"at least {privacy.pairs:,} {privacy.unit}s"
@@ -22,7 +22,7 @@ def asked(plan: Plan, shares: tuple[Share, ...] = ()) -> list[tuple[str, str]]:
     most = f"whole numbers from 1 to {privacy.max_value:,}"
     return [
         ("statistic", f"{plan.statistic}: {plan.statistic.definition()}"),
-        ("privacy", _price(plan, shares)),
+        ("privacy", f"at most ε = {at_most(epsilon)}, δ = {at_most(delta, 3)} in all"),
         ("relation", f"{privacy.relation}: {change(plan)}"),
         *([("unit", "key: every key is one person, and comes once with its total")] if keys else []),
         *promised,
@@ -30,16 +30,16 @@ def asked(plan: Plan, shares: tuple[Share, ...] = ()) -> list[tuple[str, str]]:
     ]
 
 
-def _price(plan: Plan, shares: tuple[Share, ...]) -> str:
+def most_allowed(plan: Plan, shares: tuple[Share, ...]) -> tuple[float, float]:
     """The most that was allowed: for the numbers what their plan was asked for, and what else was paid."""
-    asked = [(plan.privacy.epsilon, plan.privacy.delta)]
-    asked += [(share.epsilon, share.delta) for share in shares if share.purpose != "values"]
-    epsilon, delta = (total([(part, 1) for part in parts]) for parts in zip(*asked, strict=True))
-    return f"at most ε = {at_most(epsilon)}, δ = {at_most(delta, 3)} in all"
+    paid = [(plan.privacy.epsilon, plan.privacy.delta)]
+    paid += [(share.epsilon, share.delta) for share in shares if share.purpose != "values"]
+    epsilon, delta = (total([(part, 1) for part in parts]) for parts in zip(*paid, strict=True))
+    return epsilon, delta
 
 
 def change(plan: Plan) -> str:
-    """What tells neighbours apart."""
+    """The difference between neighbours, in words."""
     privacy = plan.privacy
     c = privacy.pairs_per_person
     units = f"1 {privacy.unit}" if c == 1 else f"up to {c:,} {privacy.unit}s of one person"

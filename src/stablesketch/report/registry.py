@@ -19,7 +19,7 @@ from ..published import Release
 from ..release.outcome import GroupRelease, Outcome, in_words
 from ..spoken import at_most
 from . import sentences
-from .definitions import asked, change
+from .definitions import change, terms_in_words
 from .report import Context, as_asked
 
 _HEAD = """\
@@ -29,7 +29,7 @@ _HEAD = """\
 
 
 def check_registry_path(path: Path) -> None:
-    """Refuses a name that the registry would not take for an entry."""
+    """Refuses a name that is not valid for an entry of the registry."""
     if path.suffix.lower() not in (".yaml", ".yml"):
         raise ArgumentError("registry", str(path), "must end in .yaml", "Choose another name")
 
@@ -91,7 +91,9 @@ def _variant(outcome: Outcome, first: Release, groups: int) -> dict[str, Any]:
         public.append("The number of rows.")
     return {
         "variant_name": "Approximate DP" if first.delta else "Pure DP",
-        "data_domain": _lines(f"{what}: {how}" for what, how in asked(as_asked(outcome.plan, first), outcome.shares)),
+        "data_domain": _lines(
+            f"{what}: {how}" for what, how in terms_in_words(as_asked(outcome.plan, first), outcome.shares)
+        ),
         "unprotected_quantities": _lines(public) if public else "None.",
     }
 
@@ -105,7 +107,7 @@ def _loss(outcome: Outcome, context: Context, first: Release, groups: int) -> di
     return {
         "privacy_unit": unit,
         "privacy_unit_details": f"Neighbouring data differ by {change(plan)}. "
-        f"{sentences.whom(plan, context.person, 'the release')}",
+        f"{sentences.whom(plan, context.person, first.epsilon, 'the release')}",
         "privacy_parameters": {"epsilon": float(at_most(first.epsilon)), "delta": float(at_most(first.delta, 3))},
         "privacy_parameters_details": sentences.cost(plan, first, groups, context.person, outcome.shares),
     }
@@ -129,7 +131,9 @@ def _trust(context: Context) -> dict[str, Any]:
 def _implementation(outcome: Outcome, context: Context, first: Release, groups: int) -> dict[str, Any]:
     plan, shares = as_asked(outcome.plan, first), outcome.shares
     used = f"At most {first.pairs_per_person:,} rows of each person were used, drawn at random."
-    found = " and on the max_value that was found privately" if any(s.purpose == "max_value" for s in shares) else ""
+    found = (
+        " and on the maximum value that was found privately" if any(s.purpose == "max_value" for s in shares) else ""
+    )
     sized = f"The size of the sketch and the noise depend on public numbers alone{found}."
     divided = f"ε was divided: {in_words(shares, grouped=bool(groups))}. " if len(shares) > 1 else ""
     parts = "Several measurements compose by their privacy loss distributions. " if len(plan.measurements) > 1 else ""
@@ -146,7 +150,7 @@ def _implementation(outcome: Outcome, context: Context, first: Release, groups: 
         "post_processing": "Limits of the interval, and values computed from several measurements.",
         "justification": "Fill in: how ε and the unit of privacy were chosen",
         "utility": f"Planned error: {mechanism_of(outcome.plan).error_in_words(outcome.plan)}. "
-        f"{sentences.limits(plan, first, context.person)}",
+        f"{sentences.limits(plan, first, context.person, context.groups_per_person if groups else None)}",
     }  # fmt: skip
 
 
@@ -181,6 +185,6 @@ def _yaml(content: Any, indent: str = "") -> Iterator[str]:
 
 
 def _scalar(value: str | float) -> str:
-    """A float has a point, without which YAML 1.1 takes 1e-09 for a text."""
+    """A number or text. A float needs a point, without which YAML 1.1 takes 1e-09 for a text."""
     text = json.dumps(value, ensure_ascii=False)
     return text.replace("e", ".0e") if isinstance(value, float) and "e" in text and "." not in text else text

@@ -13,6 +13,7 @@ from .. import __version__
 from ..errors import ArgumentError
 from ..ledger import Ledger
 from ..page import document, escaped
+from ..pictures.profile_picture import shown_name
 from ..pictures.release_picture import release_picture
 from ..pictures.save import inline_svg
 from ..plan import Plan
@@ -25,12 +26,12 @@ from ..spoken import at_most, short
 from ..statistic import Subject
 from . import sentences, tables
 from .commands import commands
-from .definitions import asked
+from .definitions import terms_in_words
 
 
 @dataclass(frozen=True)
 class Named:
-    """What users call things, for who reads the report; empty where they said nothing.
+    """The users' names for things, for readers of the report; empty if not given.
 
     `noun` is the plural of the keys: apps, for example.
     """
@@ -46,7 +47,7 @@ _NO_NAMES = Named()
 
 @dataclass(frozen=True)
 class Context:
-    """What is said of a release beside what is in it: all of it public, none of it from the data.
+    """The facts about a release besides its content: all public, none from the data.
 
     `key`, `value` and `by` are names of columns, None where only a stored sketch is known; `ledger` what
     the budget says after it.
@@ -57,13 +58,16 @@ class Context:
     key: str | None = None
     by: str | None = None
     person: bool = False
+    groups_per_person: int = 1
     ledger: str | None = None
     value: str | None = None
     named: Named = _NO_NAMES
 
     @classmethod
     def of(cls, question: Question | None, ledger: Ledger | None = None, named: Named = _NO_NAMES) -> Context:
-        """What is known today of a release by this question, or from a stored sketch; `ledger` is where it was paid."""
+        """The facts about a release by this question, or from a stored sketch, as of today; `ledger` is where it was
+        paid.
+        """
         spent = None
         if ledger is not None:
             during = "" if ledger.period is None else f" in {ledger.period}"
@@ -81,6 +85,7 @@ class Context:
             key=None if columns.key == ("line",) or question.input.wide else " and ".join(columns.key),
             by=" and ".join(columns.by) or None,
             person=columns.person is not None,
+            groups_per_person=question.groups_per_person,
             ledger=spent,
             value=columns.value,
             named=named,
@@ -107,16 +112,18 @@ def report_page(outcome: Outcome, context: Context) -> str:
         named=escaped(_named(named)),
         date=escaped(context.date),
         version=escaped(context.version),
-        whom=escaped(sentences.whom(about, context.person)),
-        limits=escaped(sentences.limits(about, first, context.person)),
+        whom=escaped(sentences.whom(about, context.person, first.epsilon)),
+        limits=escaped(sentences.limits(about, first, context.person, context.groups_per_person if groups else None)),
         headline=escaped(_headline(plan, groups, first, subject)),
         picture=inline_svg(release_picture(outcome.releases, outcome.in_order), _described(groups, first)),
-        groups=_table(plan, outcome.in_order, groups, first),
+        groups=_table(outcome.in_order, groups, first),
         cost=escaped(sentences.cost(about, first, len(groups), context.person, outcome.shares)),
         ledger=f"<p>{escaped(context.ledger)}</p>" if context.ledger else "",
         protected=tables.items(sentences.protected(about, context.person, outcome.shares)),
         not_protected=tables.items(sentences.not_protected(about, first, context.person, len(groups), outcome.shares)),
-        asked=tables.rows([*asked(about, outcome.shares), ("planned error", mechanism_of(plan).error_in_words(plan))]),
+        asked=tables.rows(
+            [*terms_in_words(about, outcome.shares), ("planned error", mechanism_of(plan).error_in_words(plan))]
+        ),
         computed=tables.items([*sentences.chosen(outcome.shares, context.person), *sentences.computed(plan)]),
         commands=escaped("\n".join(commands(plan, shared=len(outcome.shares) > 1))),
         plan_json=_attached("plan.json", plan.to_json()),
@@ -126,33 +133,33 @@ def report_page(outcome: Outcome, context: Context) -> str:
 
 
 def _named(named: Named) -> str:
-    """What it is about, in the words of who released it."""
+    """What the release is about, in the words of its publisher."""
     told = (("Data", named.dataset), ("Period", named.period), ("Release", named.label))
     return "".join(f"{what}: {name}. " for what, name in told if name)
 
 
 def _attached(name: str, text: str) -> str:
-    """A file within the page: a link that saves it, without network or script."""
+    """A file inside the page, as a link that saves it, without network or script."""
     content = base64.b64encode(f"{text}\n".encode()).decode()
     return f'<a download="{name}" href="data:application/json;base64,{content}">{name}</a>'
 
 
 def as_asked(plan: Plan, release: Release) -> Plan:
-    """The plan with what the release protects: that of a group is made for pairs that may leave it for another."""
+    """The plan with the privacy of the release: that of a group is made for pairs that may move to another group."""
     relation: Relation = "replace" if release.relation == "replace" else "add_remove"
     privacy = replace(plan.privacy, relation=relation, pairs_per_person=release.pairs_per_person, groups=1)
     return plan.altered(privacy=privacy)
 
 
-def _table(plan: Plan, in_order: bool, groups: Sequence[GroupRelease], first: Release) -> str:
-    """The numbers, where there are several; and what they do not say, if groups should not be compared by them."""
+def _table(in_order: bool, groups: Sequence[GroupRelease], first: Release) -> str:
+    """The numbers, where there are several."""
     if not groups:
         return tables.order_table(first) if first.points else ""
-    caution = plan.statistic.caution_between_groups if len(groups) > 1 else ""
-    return tables.group_table(groups, in_order) + (f"<p>{escaped(caution)}</p>" if caution else "")
+    return tables.group_table(groups, in_order)
 
 
 def _headline(plan: Plan, groups: Sequence[GroupRelease], first: Release, subject: Subject) -> str:
+    """The finding in a sentence; of groups, which has the most, and what to know if that follows their sizes."""
     if not groups:
         return plan.statistic.headline(first, subject)
     most = max(groups, key=lambda one: one.release.value)
@@ -160,10 +167,12 @@ def _headline(plan: Plan, groups: Sequence[GroupRelease], first: Release, subjec
     own = f"For {most.name}, {own[:1].lower()}{own[1:]}"
     if len(groups) == 1:
         return own
-    said = f"Of {len(groups):,} groups, {most.name} {plan.statistic.topic.leading(subject)}"
+    caution = plan.statistic.caution_between_groups
+    leads = f"has the largest {shown_name(first)}" if caution else plan.statistic.topic.leading(subject)
+    said = f"Of {len(groups):,} groups, {most.name} {leads}"
     rivals = [one for one in groups if one is not most and one.release.high >= most.release.low]
     sure = f", though {len(rivals):,} more cannot be told from it" if rivals else ""
-    return f"{said}{sure}. {own}"
+    return " ".join(filter(None, [f"{said}{sure}.", own, caution]))
 
 
 def _described(groups: Sequence[GroupRelease], first: Release) -> str:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 
+from ..bounding.persons import groups_of_each
 from ..plan import Plan
 from ..plan.mechanism import mechanism_of, needs_promise
+from ..privacy.advice import WEAK_EPSILON, suspicion
 from ..published import Release
 from ..release.outcome import Share, in_words
-from ..spoken import at_most
+from ..spoken import at_most, one_in
+from .definitions import most_allowed
 
 
 def cost(plan: Plan, release: Release, groups: int, person: bool, shares: tuple[Share, ...] = ()) -> str:
@@ -16,17 +19,26 @@ def cost(plan: Plan, release: Release, groups: int, person: bool, shares: tuple[
     whole = " for the whole table" if groups else ""
     divided = f": {in_words(shares, grouped=bool(groups))}" if len(shares) > 1 else ""
     factor = math.exp(release.epsilon)
-    chance = f"but for a chance of {at_most(release.delta, 2)}" if release.delta else "without exception"
+    chance = f"except with a chance of about {one_in(release.delta)} (δ)" if release.delta else "without exception"
+    most, used = at_most(most_allowed(plan, shares)[0]), at_most(release.epsilon)
+    asked = f" At most ε = {most} was asked for; {used} was used." if most != used else ""
     return (
-        f"ε = {at_most(release.epsilon)} and δ = {at_most(release.delta, 3)}{whole}{divided}. No conclusion from "
+        f"ε = {used} and δ = {at_most(release.delta, 3)}{whole}{divided}.{asked} No conclusion from "
         f"what is published here is more than {at_most(factor, 3)} times as likely because of {_act(plan, person)}, "
         f"{chance}. Every further release of the same data costs its own ε on top of this."
     )
 
 
-def whom(plan: Plan, person: bool, published: str = "this page") -> str:
-    """Who is protected, and from what, in words that need no explanation."""
-    c, same = plan.privacy.pairs_per_person, f"{published} would have come out almost the same"
+def whom(plan: Plan, person: bool, epsilon: float, published: str = "this page") -> str:
+    """Who is protected, and how well, in words that need no explanation.
+
+    By Bayes' rule a suspicion of 1/2 becomes e^ε/(1 + e^ε) at most, but for δ, which `cost` states.
+    """
+    c = plan.privacy.pairs_per_person
+    weak = epsilon > WEAK_EPSILON
+    same = f"{published} {'could have come out quite differently' if weak else 'would have come out much the same'}"
+    apart = f", except with a chance of about {one_in(plan.delta)}" if plan.delta else ""
+    end = f"becomes at most {suspicion(epsilon)} by reading it{apart}.{' That is little protection.' if weak else ''}"
     records = "one record" if c == 1 else f"{c:,} records of one person"
     if plan.privacy.unit == "key":
         records = "one person's total" if c == 1 else f"{c:,} totals of one person"
@@ -34,24 +46,27 @@ def whom(plan: Plan, person: bool, published: str = "this page") -> str:
         records = "one individual" if c == 1 else f"{c:,} individuals"
     if plan.privacy.relation == "replace":
         which = "it says" if c == 1 else "they say"
-        return f"Whatever any {records} had said, {same}. So nobody can learn from it what {which}."
+        return f"Whatever any {records} had said, {same}. A suspicion of 50% about what {which} {end}"
     if person or plan.privacy.unit == "key":
         return (
-            f"Every person is protected. With or without any one person's data, {same}. So nobody can learn from it "
-            "whether that person is in the data, or what they did."
+            f"Every person is protected. With or without any one person's data, {same}. A suspicion of 50% that "
+            f"somebody is in the data, or about what they did, {end}"
         )
     them = "it is" if c == 1 else "they are"
+    more = f"several {_unit(plan)}s" if c == 1 else f"more than {c:,} {_unit(plan)}s"
     return (
-        f"With or without any {records}, {same}. So nobody can learn from it whether {them} in the data. "
-        "Somebody with more of them is protected less."
+        f"With or without any {records}, {same}. A suspicion of 50% that {them} in the data {end} "
+        f"A person with {more} is protected less."
     )
 
 
-def limits(plan: Plan, release: Release, person: bool) -> str:
-    """What the interval is about, and what it is not."""
+def limits(plan: Plan, release: Release, person: bool, groups: int | None = None) -> str:
+    """What the interval covers, and what it does not."""
     most = plan.privacy.pairs_per_person
     used = f"rows that are used, at most {most:,} of each person" if person else "data there are"
     left_out = " Leaving out the others can change the value, and the limits do not include that." if person else ""
+    if person and groups is not None:
+        left_out = f" {groups_of_each(groups)}{left_out}"
     return (
         f"Limits hold the true value in {100 * release.confidence:g} of 100 releases: the value of the {used}, "
         f"before sketch and noise.{left_out} They say nothing about a population that the data are a sample of."
@@ -59,7 +74,7 @@ def limits(plan: Plan, release: Release, person: bool) -> str:
 
 
 def protected(plan: Plan, person: bool, shares: tuple[Share, ...] = ()) -> list[str]:
-    """What cannot be learnt from the release."""
+    """What the release does not reveal."""
     found, purposes = _protected(plan, person), {share.purpose for share in shares}
     whom = "that person" if person or plan.privacy.pairs_per_person > 1 else f"that {_unit(plan)}"
     if "names" in purposes:
@@ -96,11 +111,11 @@ def _protected(plan: Plan, person: bool) -> list[str]:
 
 
 def chosen(shares: tuple[Share, ...], person: bool) -> list[str]:
-    """How what was chosen before the release was chosen."""
+    """How the choices before the release were made."""
     noise = "was given discrete Laplace noise, drawn exactly, from the operating system"
     ways = {
-        "max_value": f"How many values have so many binary digits was counted; every count {noise}, and max_value "
-        "taken from them. Larger values count as that.",
+        "max_value": f"How many values have so many binary digits was counted; every count {noise}, and "
+        "the maximum value was taken from them. Larger values count as that maximum.",
         "names": f"The {'people' if person else 'rows'} of every group were counted; every count {noise}, and names of "
         "groups whose count is small are not shown.",
     }
@@ -122,7 +137,7 @@ def computed(plan: Plan) -> list[str]:
 
 
 def not_protected(plan: Plan, release: Release, person: bool, groups: int, shares: tuple[Share, ...] = ()) -> list[str]:
-    """What the guarantee is silent about, so that nobody believes more than is true."""
+    """What the guarantee does not cover, so that nobody believes more than is true."""
     c, unit = release.pairs_per_person, _unit(plan)
     found = []
     if release.relation == "replace":
@@ -131,7 +146,7 @@ def not_protected(plan: Plan, release: Release, person: bool, groups: int, share
         )
     if not person:
         more = f"more than one {unit}" if c == 1 else f"more than {c} {unit}s"
-        found.append(f"Somebody with {more}: the more {unit}s, the less they are protected.")
+        found.append(f"A person with {more}: the more {unit}s, the less they are protected.")
     if groups and not any(share.purpose == "names" for share in shares):
         found.append("The names of the groups: they were listed, and are public. A group of the list may be empty.")
     found += [

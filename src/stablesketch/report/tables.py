@@ -14,7 +14,9 @@ _MOST_ORDERS = 5  # that stand beside each other
 
 
 def group_table(groups: Sequence[GroupRelease], in_order: bool) -> str:
-    """The largest first, unless they are in order; of profiles a column for each order, or a row if there are many."""
+    """The groups, largest first unless they have an order of their own; for profiles a column for each order, or a row
+    if there are many.
+    """
     ordered = groups if in_order else largest_first(groups)
     first = ordered[0].release
     if not first.points:
@@ -50,7 +52,7 @@ def items(texts: Iterable[str]) -> str:
 
 
 def rows(facts: Iterable[tuple[str, str]]) -> str:
-    """Names, and what they are."""
+    """Names with their values."""
     return "".join(f'<tr><th scope="row">{escaped(name)}</th><td>{escaped(text)}</td></tr>' for name, text in facts)
 
 
@@ -63,6 +65,7 @@ def _cells(*values: float) -> list[str]:
 
 
 def _table(first: str, numbers: Sequence[str], found: Iterable[tuple[str, Sequence[str]]]) -> str:
+    """In a box that scrolls by itself, so that on a narrow screen the page does not; keys reach it too."""
     head = f'<th scope="col">{escaped(first)}</th>'
     head += "".join(f'<th class="number" scope="col">{escaped(name)}</th>' for name in numbers)
     body = "".join(
@@ -71,4 +74,5 @@ def _table(first: str, numbers: Sequence[str], found: Iterable[tuple[str, Sequen
         + "</tr>"
         for name, cells in found
     )
-    return f'<table class="long"><thead><tr>{head}</tr></thead><tbody class="named">{body}</tbody></table>'
+    table = f'<table class="long"><thead><tr>{head}</tr></thead><tbody class="named">{body}</tbody></table>'
+    return f'<div class="scrolls" tabindex="0" role="region" aria-label="The numbers">{table}</div>'

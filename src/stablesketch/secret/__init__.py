@@ -1,4 +1,4 @@
-"""The secret of a sketch: its bits, the keys derived from them, its file, and the one release that it has."""
+"""The secret of a sketch: its bits, the keys derived from them, its file, and its one release."""
 
 from .secret import Secret
 

@@ -1,11 +1,16 @@
 """`Bits`: 256 secret bits that no error report shows.
 
-Programs that report errors record the local variables of every function on the way, by repr or by walking through what
-they hold. So from the file to the file no variable ever holds the bits: they are in this object, as two shares whose
-exclusive or they are, and come together within single expressions alone. That hides them from reports, not from
+Programs that report errors record the local variables of every function on the stack, by repr or by walking through
+what they hold. So from file to file no variable ever holds the bits: they are in this object, as two shares whose
+exclusive or is the secret, and come together only within single expressions. That hides them from reports, not from
 somebody who can read the memory of the process.
 
-It has no repr, no `__dict__`, no pickle and no hash to tell them by, and compares in constant time.
+It has no repr, `__dict__`, pickle or hash that would show them, and compares in constant time.
+
+Bits that one thread overwrites while another derives a key from them would give a key that anybody can compute. So it
+is written down that they are gone before they are overwritten, and looked up after they were put together: a key is
+derived from all bits, or `SecretSpent` is raised. There is no lock, which an interrupted or forked process could leave
+held for ever.
 """
 
 from __future__ import annotations
@@ -18,26 +23,29 @@ from collections.abc import Callable
 from operator import xor
 from typing import NoReturn, final
 
-from ..errors import SecretNotPicklable
+from ..errors import SecretNotPicklable, SecretSpent
 
 SECRET_BYTES = 32
+SPENT = "this secret has already been used for its one release. Collect again under a fresh secret."
 
 
 @final
 class Bits:
-    """A secret, or nothing once it has been wiped; false then."""
+    """A secret; empty, and false, once it has been wiped."""
 
-    __slots__ = ("_one", "_other")
+    __slots__ = ("_one", "_other", "_whole")
     _one: bytearray
     _other: bytearray
+    _whole: bool  # until they are about to be overwritten
 
     def __init__(self, source: Callable[[], bytes | bytearray]) -> None:
         """The 32 bytes that `source` returns; ValueError if it returns another number."""
         share = bytearray(secrets.token_bytes(SECRET_BYTES + 1))  # one more, to see that there are not more than 32
         self._one, self._other = share[:SECRET_BYTES], bytearray(map(xor, share, source()))
+        self._whole = True
         if len(self._other) != SECRET_BYTES:
             self.wipe()
-            raise ValueError("a secret has 32 bytes")
+            raise ValueError("a secret must have 32 bytes")
 
     @classmethod
     def fresh(cls) -> Bits:
@@ -64,7 +72,7 @@ class Bits:
         write(self._together().hex().encode())
 
     def are_in(self, sent: bytes) -> bool:
-        """Whether these bytes have the secret in them, as it is or as text."""
+        """Whether these bytes contain the secret, as it is or as text."""
         return (
             self._together() in sent
             or self._together().hex().encode() in sent
@@ -77,22 +85,31 @@ class Bits:
         )
 
     def wipe(self) -> None:
-        """Overwrites both shares. Whoever asks afterwards finds nothing."""
+        """Overwrites both shares. Whoever asks from now on gets `SecretSpent`."""
+        self._whole = False
         for share in (self._one, self._other):
             for i in range(len(share)):
                 share[i] = 0
         self._one, self._other = bytearray(), bytearray()
 
     def _together(self) -> bytes:
-        return bytes(map(xor, self._one, self._other))
+        # Within one expression: a variable would show the bits to whoever reports errors.
+        return (bytes(map(xor, self._one, self._other)), self._still_whole())[0]
+
+    def _still_whole(self) -> bool:
+        if not self._whole:
+            raise SecretSpent(SPENT)
+        return True
 
     def __bool__(self) -> bool:
-        return bool(self._other)
+        return self._whole
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Bits):
             return NotImplemented
-        return bool(self) and bool(other) and hmac.compare_digest(self._together(), other._together())
+        with contextlib.suppress(SecretSpent):
+            return hmac.compare_digest(self._together(), other._together())
+        return False
 
     __hash__ = None  # type: ignore[assignment]  # a hash of secret bits could end up in a log
 

@@ -1,15 +1,15 @@
 """The file of a secret: who may read it, and whether it has been spent.
 
-A fresh file holds the bits. A spent one does not: in the place of the bits stand the fingerprint of the secret and the
-time. The change is one rename of a file that was synced before, so that a file is fresh or spent, and never neither; a
-lock on the file sees to it that of several processes exactly one makes the change.
+A fresh file holds the bits. A spent one holds the fingerprint of the secret and the time instead. The change is one
+rename of a file that was synced before, so that a file is always either fresh or spent; a lock on the file makes sure
+that of several processes exactly one makes the change.
 
     stablesketch-secret 1          stablesketch-secret 1 spent
     64 hexadecimal digits          16 hexadecimal digits: the fingerprint
     checksum                       time, ISO 8601
                                    checksum
 
-What the file cannot know: a copy that was made of it before. A ledger does (it has the fingerprint).
+The file cannot know of a copy that was made before. A ledger can, because it has the fingerprint.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _UNCHANGEABLE = {0x10: "immutable (chattr +i)", 0x20: "append-only (chattr +a)"}
 
 @dataclass(frozen=True)
 class SecretFile:
-    """What may be known of a secret file: `fingerprint` in hexadecimal, and when it was spent, if it was."""
+    """The public facts of a secret file: `fingerprint` in hexadecimal, and when it was spent, if it was."""
 
     fingerprint: str
     spent: bool
@@ -59,7 +59,7 @@ class _Content:
 
 
 def write(path: Path, bits: Bits) -> None:
-    """A new file of mode 0600. Never replaces one: a secret overwritten is a stream that can never be released."""
+    """Writes a new file of mode 0600. Never replaces one: without its secret, a stream can never be released."""
 
     def fill(file: BinaryIO) -> None:
         file.write(_FRESH)
@@ -131,7 +131,7 @@ class Spending:
 
 @contextlib.contextmanager
 def fresh(path: Path, bits: Bits) -> Iterator[BinaryIO]:
-    """Holds the file of this secret for oneself, and makes sure that it is fresh."""
+    """Locks the file of this secret, and makes sure that it is fresh."""
     with contextlib.ExitStack() as held:
         try:
             file = held.enter_context(locked(path))
@@ -142,10 +142,11 @@ def fresh(path: Path, bits: Bits) -> Iterator[BinaryIO]:
             raise _unreadable(path, error) from None
         if content.bits is None:
             raise SecretSpent(
-                f"the secret in {path} had its one release at {content.about.time}. Collect anew under a fresh secret."
+                f"the secret in {path} was already used for its one release at {content.about.time}. Collect "
+                "again under a fresh secret."
             )
         if content.bits != bits:
-            raise SecretFileError(f"{path} holds another secret than when it was loaded. Put the right one back.")
+            raise SecretFileError(f"{path} holds a different secret from the one that was loaded. Put that one back.")
         yield file
 
 
@@ -159,7 +160,7 @@ def holds(path: Path, bits: Bits) -> bool:
 
 @contextlib.contextmanager
 def ready_to_spend(path: Path, bits: Bits) -> Iterator[Spending]:
-    """A fresh file, held, with all of the spent one ready beside it.
+    """A fresh file, locked, with the spent one ready beside it.
 
     Whatever can be known to fail (a full disk, a second name, a folder or a file that cannot be changed) fails here,
     before anything is paid.
@@ -178,7 +179,7 @@ def ready_to_spend(path: Path, bits: Bits) -> Iterator[Spending]:
         except OSError as error:
             raise SecretFileError(
                 f"cannot mark {path} as spent: {error.strerror}. Nothing was released. See that its folder can be "
-                "written and the disk has room."
+                "written and that the disk has space."
             ) from None
         yield Spending(path, prepared, fingerprint)
 
@@ -196,7 +197,7 @@ def _check_names(path: Path, file: BinaryIO) -> None:
 
 
 def _check_attributes(path: Path) -> None:
-    """Attributes that forbid the rename to everybody, where the file system has such."""
+    """Refuses a file whose attributes forbid the rename to everybody, where the file system has attributes."""
     if fcntl is None:
         return
     for place in (path, path.parent):
@@ -212,14 +213,15 @@ def _check_attributes(path: Path) -> None:
         for flag, name in _UNCHANGEABLE.items():
             if struct.unpack("i", flags[:4])[0] & flag:
                 raise SecretFileError(
-                    f"cannot mark {path} as spent: {place} is {name}. Nothing was released. Take the attribute away."
+                    f"cannot mark {path} as spent: {place} is {name}. Nothing was released. Remove the attribute."
                 )
 
 
 def _prepare(path: Path, fingerprint: str) -> None:
-    """The spent file under another name, synced. Leftovers of a killed process are taken away first.
+    """Writes the spent file under another name, synced. Leftovers of a killed process are removed first.
 
-    It gets its name by a rename, as it will once more: a folder that allows new files and no renames shows here.
+    It gets its name by a rename, as it will once more: so a folder that allows new files but no renames is noticed
+    here.
     """
     first = path.with_name(f"{path.name}-")
     _remove(path)
@@ -288,5 +290,5 @@ def _checksum(bits: Bits) -> str:
 
 
 def _digest(text: str) -> str:
-    """Nothing here is secret any more."""
+    """The checksum of a spent file, which holds nothing secret."""
     return hashlib.sha256(text.encode()).hexdigest()[:8]

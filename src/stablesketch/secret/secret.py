@@ -34,7 +34,7 @@ from ..errors import (
 from ..file_identity import Identity, identity_of
 from ..paying import Paid
 from . import file as secret_file
-from .bits import SECRET_BYTES, Bits
+from .bits import SECRET_BYTES, SPENT, Bits
 from .file import SecretFile, Spending
 
 _WAIT = 60.0  # seconds for another thread to finish saving
@@ -58,7 +58,7 @@ _process = _Process()
 
 
 def _forked_away() -> None:
-    """In the child: a process of its own, whose lock nobody holds."""
+    """In the child: starts afresh, with a lock that nobody holds."""
     global _process
     known, _process = _process.files, _Process()
     _process.files = known
@@ -102,10 +102,11 @@ class Secret:
 
     @classmethod
     def from_bytes(cls, bits: bytes) -> Secret:
-        """A secret held elsewhere, such as in a key management service: exactly 32 bytes, uniformly random.
+        """A secret kept elsewhere, such as in a key management service: exactly 32 bytes, uniformly random.
 
-        Never a password, a hash of public data or a fixed seed: a guessable secret protects nobody. Made twice from the
-        same bits it is two objects, and each would release: have a ledger remember it, or delete the bits.
+        Never use a password, a hash of public data or a fixed seed: a guessable secret protects nobody. Two objects
+        made from the same bits do not know of each other, and each would release: use a ledger, which remembers the
+        secret, or delete the bits.
         """
         kind, length = type(bits), len(bits) if isinstance(bits, bytes) else 0
         if kind is bytes and length == SECRET_BYTES:
@@ -133,11 +134,11 @@ class Secret:
         return self
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the secret to a new file of mode 0600, atomically: the file is there whole or not at all.
+        """Writes the secret to a new file of mode 0600, atomically.
 
-        Refuses to replace a file: a secret overwritten is a stream that can never be updated or released again. A
-        release will mark this file as spent, so it has to stay where it is until then. A secret that is spent, being
-        released, or not of this process (a fork has a copy) is not saved: nobody would mark the file.
+        Refuses to replace a file: without its secret, a stream can never be updated or released again. A release marks
+        the file as spent, so it must stay in its place until then. A secret that is spent, being released, or copied
+        from another process by a fork is not saved, because nobody would mark the file.
         """
         if self._parent is not None:
             raise ArgumentError(
@@ -175,14 +176,17 @@ class Secret:
     def _check_savable(self, path: str | os.PathLike[str]) -> None:
         self._living()
         if self._spent:
-            raise SecretSpent("this secret is being released by another thread, and is not saved.")
+            raise SecretSpent("another thread is releasing this secret, so it is not saved.")
         if self._paid is not None:
-            raise SecretFileError(f"the secret is not saved to {path}: its release is paid. Finish the release.")
+            raise SecretFileError(
+                f"the secret is not saved to {path}: its release is already paid for. Finish the release."
+            )
         self._check_home("saved")
         if self._files and self._forks != _process.forks:
             raise SecretFileError(
                 f"the secret is not saved to {path}: this process has forked since it was in {self._files[0]}. The "
-                "fork could release from there, and would leave the new file fresh. Make all files before forking."
+                "fork could release from there, and the new file would still look unused. Save all files before "
+                "forking."
             )
 
     def _check_home(self, what: str) -> None:
@@ -196,15 +200,16 @@ class Secret:
     def load(cls, path: str | os.PathLike[str]) -> Secret:
         """Reads a secret from a file written by `save`.
 
-        Refuses one that others could have read, that has a second name (a hard link, a mount of the file alone), or
-        that is spent.
+        Refuses a file that others could have read, that has a second name (a hard link, a mount of the file alone), or
+        whose secret is spent.
         """
         # The file itself, not a link to it: it is the file that will be marked.
         source = Path(os.path.realpath(path))
         content = secret_file.read(source, alone=True)
         if content.bits is None:
             raise SecretSpent(
-                f"the secret in {path} had its one release at {content.about.time}. Collect anew under a fresh secret."
+                f"the secret in {path} was already used for its one release at "
+                f"{content.about.time}. Collect again under a fresh secret."
             )
         self = cls.of_bits(content.bits)
         self._take_file(source)
@@ -224,8 +229,8 @@ class Secret:
     def child(self, name: str) -> Secret:
         """An independent secret for one of several groups that are released together.
 
-        Children are derived, so that whoever has the parent has them all. They are spent together: a release of one or
-        many children spends the parent and with it all others (`release_all`).
+        Children are derived: whoever has the parent has them all. They are spent together: a release of one or many
+        children spends the parent and all others with it (`release_all`).
         """
         if not isinstance(name, str) or not name:
             raise ArgumentError("name", name, "must be a non-empty text", 'Pass "FR", for example')
@@ -237,17 +242,17 @@ class Secret:
         return child
 
     def derive(self, purpose: str, length: int = 32) -> bytes:
-        """The key of one purpose: HMAC-SHA256(secret, "stablesketch/1/" + purpose), its first `length` bytes."""
+        """A key for one purpose: the first `length` bytes of HMAC-SHA256(secret, "stablesketch/1/" + purpose)."""
         if not 0 < length <= SECRET_BYTES:
             raise ArgumentError("length", length, "must be between 1 and 32", "Derive two keys")
         return self._living().derive(purpose)[:length]
 
     def derive_secret(self, purpose: str) -> Secret:
-        """The key of one purpose, as a secret of its own, which is spent by itself; `child` is not.
+        """A key for one purpose, as a secret of its own. Unlike a `child`, it is spent by itself.
 
-        Derived twice it is two objects of the same bits, of which neither knows of the other's release, as with
-        `from_bytes`: released under both, the noise is the same, and cancels. For who derives each purpose once, as
-        engines do that draw the purpose; a ledger refuses the second.
+        Derived twice, it is two objects with the same bits, and neither knows of the other's release, as with
+        `from_bytes`: released under both, the noise is the same and cancels. It is for callers that derive each purpose
+        once, such as engines that draw the purpose at random; a ledger refuses the second release.
         """
         return Secret.of_bits(self._living().child(purpose))
 
@@ -258,7 +263,7 @@ class Secret:
 
     @property
     def spent(self) -> bool:
-        """Whether this object has had its release. That of another process shows in the file, or when one tries."""
+        """Whether this object has had its release. A release in another process shows in the file, or when you try."""
         return self._root._spent
 
     @property
@@ -267,7 +272,7 @@ class Secret:
         return self._root._paid is not None
 
     def is_in(self, sent: bytes) -> bool:
-        """Whether these bytes hold the secret, as it is or as text."""
+        """Whether these bytes contain the secret, as it is or as text."""
         return self._living().are_in(sent)
 
     @property
@@ -276,25 +281,36 @@ class Secret:
 
     def _living(self) -> Bits:
         if not self._bits:
-            raise SecretSpent(_SPENT)
+            raise SecretSpent(SPENT)
         return self._bits
 
     def adopt(self, other: Secret) -> None:
-        """Another object with the same bits, whose collector was merged: they are claimed and spent together."""
+        """Adopts another object with the same bits, whose collector is being merged: both are claimed and spent.
+
+        Raises:
+            SecretSpent: one of them has been released, or is being released by another thread, which does not know of
+                the other.
+        """
         mine, theirs = self._root, other._root
-        if theirs == mine and not any(theirs is each for each in mine._together()):
+        if theirs._fingerprint != mine._fingerprint:
+            return
+        with _process.turn:  # as `_claimed`: whoever comes second sees what the first has done
+            if any(theirs is each for each in mine._together()):
+                return
+            if mine._spent or theirs._spent:
+                raise SecretSpent(SPENT)
             mine._twins.append(theirs)
             theirs._twins.append(mine)
 
     def _together(self) -> list[Secret]:
-        """This object, and all that were merged with it or with those."""
+        """This object, and all others merged with it, directly or indirectly."""
         found = [self]
         for each in found:
             found += [twin for twin in each._twins if not any(twin is other for other in found)]
         return found
 
     def _all_files(self) -> list[Path]:
-        """Of these objects, and what else this process has saved of the secret or loaded it from; each file once."""
+        """All files of these objects, and others that this process saved or loaded the secret from; each once."""
         own = sorted({file for each in self._together() for file in each._files})
         more = sorted(_process.files.get(self._fingerprint, set()).difference(own)) if own else []
         seen: set[Identity] = set()
@@ -313,16 +329,17 @@ class Secret:
 
     @contextlib.contextmanager
     def _claimed(self) -> Iterator[list[Spending]]:
-        """This root secret for one release, all of its files locked and ready to be marked: see spending.py.
+        """Claims this root secret for one release, with all of its files locked and ready to be marked: see
+        spending.py.
 
         If the block raises while there are bits, it is fresh again.
         """
         with _process.turn:
             group = self._together()
             if not _process.turn.wait_for(lambda: not any(each._is_saving() for each in group), _WAIT):
-                raise SecretFileError("another thread is saving this secret, and does not finish. Try again.")
+                raise SecretFileError("another thread is still saving this secret. Try again.")
             if any(each._spent for each in group):
-                raise SecretSpent(_SPENT)
+                raise SecretSpent(SPENT)
             if not any(each._files for each in group):
                 for each in group:
                     each._check_home("released")
@@ -373,6 +390,3 @@ class Secret:
             "a Secret is never pickled, so that it cannot end up in a cache, a queue or a log. "
             "Use secret.save(path) and Secret.load(path)."
         )
-
-
-_SPENT = "this secret has had its one release. Collect anew under a fresh secret."

@@ -1,4 +1,4 @@
-"""The order of a release: claimed, computed, paid, spent, shown, in this order and no other; and what a crash leaves.
+"""The order of a release: claim, compute, pay, spend, show; and what a crash leaves behind.
 
 1. The secret is claimed in memory, its files are locked, read again, and the spent ones made ready beside them.
    Whatever is wrong (spent already, a full disk, a file with a second name or that cannot be replaced) shows here.
@@ -6,21 +6,21 @@
    secret.
 3. The ledger records the release and its value, in one durable transaction, or refuses.
 4. The files are marked as spent: one rename each, and a sync.
-5. The value is given to who asked, and the bits of the secret are overwritten in memory.
+5. The value is returned to the caller, and the bits of the secret are overwritten in memory.
 
 A process that is killed, or a machine that loses power,
 
-| during | ledger | secret file | value | what one can do then |
+| during | ledger | secret file | value | what to do then |
 |---|---|---|---|---|
-| 1, 2 | without it | fresh (perhaps beside a `.name.spent`, which says nothing) | none | release again |
+| 1, 2 | without it | fresh (perhaps beside a `.name.spent`, which means nothing) | none | release again |
 | 3, before the commit | without it | fresh | none | the same |
 | 3, after the commit | has it | fresh | in the ledger | read it there: `Ledger.published` |
 | 4 | has it | fresh or spent, never neither | in the ledger | the same |
-| 5 | has it | spent | in the ledger, and on its way to who asked | the same |
+| 5 | has it | spent | in the ledger, and on its way to the caller | the same |
 
 So a value is seen only if the ledger has it, and what was paid for is never lost. Without a ledger there is no step 3,
 the file decides, and a value is lost if the process dies in step 4 or 5. The transaction of the ledger and the rename
-cannot be one atom, being in two files; the order makes sure that the gap is on the safe side.
+cannot be one atomic step, being in two files; the order makes sure that the gap is on the safe side.
 
 If the system refuses a rename after all (step 4, tried several times), nothing is lost while the process lives: state,
 secret and receipt are kept, and the same release can be finished once the cause is gone, without paying again.
@@ -41,7 +41,8 @@ from .secret import Secret
 def spending(
     secrets: Sequence[Secret], pay: Callable[[], list[Paid]] | None, receipt: object = None
 ) -> Iterator[list[Paid]]:
-    """Steps 1 to 4 for all of these secrets at once, then the block, which has the values; then the end of them.
+    """Does steps 1 to 4 for all of these secrets at once, then runs the block, which has the values; then wipes the
+    secrets.
 
     `pay` computes and records the releases, or raises: then nothing has happened. The block gets its records. `receipt`
     is what was paid for: a release that was paid and could not be finished is finished by one with the same receipt. An
@@ -69,7 +70,7 @@ def spending(
 
 
 def _roots(secrets: Sequence[Secret]) -> list[Secret]:
-    """The secrets that these were derived from, each once, also if it was loaded twice."""
+    """The secrets that these were derived from, each once, even if it was loaded twice."""
     found: dict[bytes, Secret] = {}
     for secret in secrets:
         root = secret._root
@@ -78,14 +79,14 @@ def _roots(secrets: Sequence[Secret]) -> list[Secret]:
 
 
 def _pay(roots: Sequence[Secret], pay: Callable[[], list[Paid]] | None, receipt: object) -> list[Paid]:
-    """Pays, unless just this was paid before. The records of it in the ledger, none without one."""
+    """Pays, unless the same receipt was paid before. Returns the records in the ledger; none without one."""
     before = [root._paid for root in roots]
     if any(one is not None for one in before):
         known = {id(records): (own, records) for own, records in filter(None, before)}
         if receipt is None or None in before or any(own != receipt for own, _ in known.values()):
             raise SecretSpent(
-                "this secret has been paid for in another release, which is not finished yet. Call that one again: the "
-                "same collectors, ledger, labels and parts."
+                "this secret is already paid for in another release, which is not finished yet. Call that one again: "
+                "the same collectors, ledger, labels and parts."
             )
         return next(records for _, records in known.values())
     if pay is None:

@@ -1,10 +1,10 @@
-"""`DistinctRegisters`: how many distinct keys a stream has, in a few kilobytes, whatever its length.
+"""`DistinctRegisters`: the number of distinct keys of a stream, in a few kilobytes, whatever its length.
 
 Every distinct key draws a register and a value from a pseudorandom function of the secret; a register is a function of
 the set of values that it drew (native/registers.hpp; how the number of keys follows from them: register_law.py). So the
 state depends on the set of keys alone: not on order, not on repetitions, and a merge is the union. A register has 32
-bits and the relative error is 0.344/sqrt(registers): 1.1% in 4 KB. That is 24% less than HyperLogLog with 6 bits has in
-as many bytes.
+bits and the relative error is 0.344/sqrt(registers): 1.1% in 4 KiB. That is 24% less than HyperLogLog with 6 bits
+has in as many bytes.
 
 AES under a key of this purpose is the pseudorandom function, (fingerprint, 0, domain) its argument; phantoms have a
 domain of their own. An integer is its own fingerprint, so that it is AES, and nothing before it, that hides which keys
@@ -23,6 +23,7 @@ from .._native import registers_add
 from ..errors import ArgumentError, ArgumentTypeError, BlobError, MergeError, SecretMismatch, SecretMissing
 from ..framing import FRAME_BYTES, Kind, framed, opened
 from ..secret import Secret
+from ..turns import holding
 from . import register_law
 from .columns import Fingerprinter, KeyColumn
 from .register_law import LARGEST, WINDOW
@@ -57,7 +58,7 @@ class DistinctRegisters:
     __slots__ = ("_fingerprinter", "_key", "_lock", "_registers", "_secret_fingerprint")  # no vars() to print keys from
     _fingerprinter: Fingerprinter | None
     _key: bytes | None
-    _lock: threading.Lock
+    _lock: threading.RLock
     _registers: RegisterWords
     _secret_fingerprint: bytes
 
@@ -74,7 +75,7 @@ class DistinctRegisters:
         self._secret_fingerprint = secret_fingerprint
         self._key = None if secret is None else secret.derive("distinct/registers", 16)
         self._fingerprinter = None if secret is None else Fingerprinter.of(secret)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     @property
     def registers(self) -> int:
@@ -137,16 +138,15 @@ class DistinctRegisters:
             )
         if other._secret_fingerprint != self._secret_fingerprint:
             raise MergeError("registers under different secrets cannot be merged: give every shard the same secret.")
-        theirs = other._snapshot()
-        with self._lock:
-            self._registers = _united([self._registers, theirs])
+        with holding(self._lock, other._lock):
+            self._registers = _united([self._registers, other._registers])
 
     def _snapshot(self) -> RegisterWords:
         with self._lock:
             return self._registers.copy()
 
     def estimate(self) -> float:
-        """How many distinct keys were counted, phantoms included; `register_law.deviation` is its deviation."""
+        """The number of distinct keys counted, phantoms included; `register_law.deviation` is its deviation."""
         return register_law.estimate(self._snapshot())
 
     def to_bytes(self) -> bytes:
@@ -160,7 +160,7 @@ class DistinctRegisters:
 
     @classmethod
     def from_bytes(cls, blob: bytes, secret: Secret | None = None) -> DistinctRegisters:
-        """Reads what `to_bytes` wrote. Without the secret the registers merge and estimate but count no more keys."""
+        """Reads the result of `to_bytes`. Without the secret they merge and estimate but count no more keys."""
         if not isinstance(blob, bytes | bytearray | memoryview):
             raise ArgumentTypeError(
                 "blob", type(blob), "must be bytes", "Pass the result of DistinctRegisters.to_bytes()"
@@ -173,10 +173,10 @@ class DistinctRegisters:
         count, fingerprint = reader.unpack(_HEADER)
         words = reader.rest()
         if len(words) != 4 * count or not FEWEST <= count <= MOST:
-            raise BlobError(f"{len(words)} bytes that are to be {count} registers of 4 bytes.")
+            raise BlobError(f"{len(words)} bytes cannot be {count} registers of 4 bytes: corrupt data.")
         registers = np.frombuffer(words, "<u4").astype(np.uint32)
         if not _possible(registers):
-            raise BlobError("a set of registers with one that no keys can make.")
+            raise BlobError("impossible value of a register: corrupt data.")
         if secret is not None and secret.fingerprint != fingerprint:
             raise SecretMismatch("this secret is not the one the registers were made with. Load that one.")
         self = cls.__new__(cls)

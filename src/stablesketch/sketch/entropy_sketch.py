@@ -30,7 +30,7 @@ _METHOD = "pitman"
 
 
 class EntropySketch(Sketch):
-    """A linear sketch of Shannon's entropy: updates, merges and bytes as of `Sketch`, and an estimate of H in nats.
+    """A linear sketch of Shannon's entropy. It updates, merges and stores like a `Sketch`, and estimates H in nats.
 
     With `size` entries it errs by about 1.7/sqrt(size) nats, whatever the stream. Estimates are **not private**:
     nothing here accounts for privacy.
@@ -51,9 +51,9 @@ class EntropySketch(Sketch):
         return law
 
     def estimate(self, method: str = BEST, confidence: float = 0.95) -> Estimate:
-        """Shannon's entropy in nats with its confidence limits. **Not private.** nan of an empty stream.
+        """Shannon's entropy in nats with its confidence limits. **Not private.** nan for an empty stream.
 
-        In buckets H = Σ (N_b/N) (H_b - ln(N_b/N)), and the limits are those of a normal law.
+        With buckets, H = Σ (N_b/N) (H_b - ln(N_b/N)), and the limits are those of a normal law.
 
         Raises:
             NegativeTotal: more was deleted than there was.
@@ -78,7 +78,7 @@ class EntropySketch(Sketch):
         return _within(value, value - reach, value + reach, total, sure)
 
     def entropy(self, order: float | None = None, *, confidence: float = 0.95) -> Estimate:
-        """Shannon's entropy in nats, as `estimate`. **Not private.** `order` may say which, and must be 1."""
+        """The same as `estimate`. **Not private.** `order` may be given, and must be 1."""
         check_order(order, self.p)
         return self.estimate(confidence=confidence)
 
@@ -89,12 +89,12 @@ class EntropySketch(Sketch):
         return np.array([-value / unit for value in integer_entries(entries)])
 
     def bucket_totals(self) -> NDArray[np.int64]:
-        """N_b, the sum of the values of the keys of each bucket, exactly."""
+        """N_b, the exact sum of the values of the keys in each bucket."""
         entries, _, total = self._snapshot()
         return _totals(entries, total)
 
     def bucket_locations(self) -> Array:
-        """y_j of each bucket (rows), from its own total; of a bucket whose total is 0 some finite numbers.
+        """y_j of each bucket (rows), from its own total; some finite numbers for a bucket whose total is 0.
 
         Entry, total and quotient are rounded to floats once each, so y_j is right to two units in the last place.
         """

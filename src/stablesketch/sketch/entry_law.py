@@ -17,14 +17,16 @@ _GREATEST_SYMMETRIC_P = 2.0  # the normal law
 
 
 class EntryLaw(NamedTuple):
-    """What X is drawn from: native/entry_law.hpp has the formulas. The law of entropy has p = 1."""
+    """The law that X is drawn from: native/entry_law.hpp has the formulas. The law of entropy has p = 1."""
 
     kind: LawKind
     p: float
 
     @property
     def number(self) -> float:
-        """What derived keys and the wire know this law by: p if it is symmetric, -p else, which is -1 for entropy's."""
+        """The number of this law in derived keys and on the wire: p if it is symmetric, otherwise -p, which is -1 for
+        entropy.
+        """
         return self.p if self.kind == "symmetric" else -self.p
 
     @classmethod
@@ -42,7 +44,7 @@ def checked_law(p: float, kind: str | None) -> EntryLaw:
     """The law of this p and kind, or an `ArgumentError` that says which of them cannot be. The kind is left out if
     nobody said: then it is one-sided where there is such a law, which needs fewer entries."""
     if kind is None:
-        kind = "one-sided" if is_real(p) and LEAST_P <= p <= GREATEST_P else "symmetric"  # which refuses what is no p
+        kind = "one-sided" if is_real(p) and LEAST_P <= p <= GREATEST_P else "symmetric"  # refuses an invalid p
     if not isinstance(kind, str) or kind not in get_args(SketchLaw):
         raise ArgumentError(
             "law", kind, f"must be one of {', '.join(map(repr, get_args(SketchLaw)))}", "Choose one of them"

@@ -1,4 +1,4 @@
-"""What the entries of a sketch are, read as Python integers, as logarithms or as floats."""
+"""The entries of a sketch as Python integers, logarithms or floats."""
 
 from __future__ import annotations
 

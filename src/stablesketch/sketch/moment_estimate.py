@@ -1,4 +1,4 @@
-"""From the entries of a sketch to F_p with its limits: which estimator their law asks for, and what has no moment."""
+"""F_p with its limits from the entries of a sketch: the estimator for their law, and streams without a moment."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ BEST = "best"
 
 _NOT_POSITIVE = (
     "an entry of this one-sided sketch is not positive: more of some key was deleted than was there. "
-    'Send the updates it is missing, or sketch signed totals with law="symmetric".'
+    'Send the missing updates, or sketch signed totals with law="symmetric".'
 )
 
 
 def owed(pairs: int, total: int) -> NegativeTotal:
     return NegativeTotal(
         f"the net stream has {pairs} pairs of total {total}, so more was deleted than was there. "
-        "Send the updates it is missing, or delete only what was updated."
+        "Send the missing updates, or delete only what was updated."
     )
 
 
 def moment_estimate(
     law: EntryLaw, entries: Entries, pairs: int, total: int, method: str, confidence: float
 ) -> Estimate:
-    """As `Sketch.estimate` says it, of a stream of so many pairs and this total."""
+    """As `Sketch.estimate`, for a stream of this many pairs and this total."""
     if entries.buckets > 1:
         return _in_buckets(law, entries, pairs, total, method, confidence)
     values = integer_entries(entries)
@@ -74,6 +74,6 @@ def _in_buckets(law: EntryLaw, entries: Entries, pairs: int, total: int, method:
 
 
 def bucket_moments(law: EntryLaw, entries: Entries) -> Array:
-    """F_hat of each bucket, exactly 0 of an empty one. No error, and no branch, depends on the entries."""
+    """F_hat of each bucket, exactly 0 for an empty one. No error and no branch depends on the entries."""
     logs = one_sided.log_estimates(logs_of(entries).reshape(entries.buckets, -1), law.p)
     return np.exp(logs)

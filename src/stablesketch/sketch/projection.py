@@ -33,7 +33,7 @@ class Projection:
     rows, those of its bucket (native/buckets.hpp).
     """
 
-    __slots__ = ("_buckets", "_entry_key", "_fingerprinter", "_law", "_size", "secret")  # no vars() to print keys from
+    __slots__ = ("_buckets", "_entry_key", "_known_keys", "_law", "_size", "secret")  # no vars() to print keys from
 
     def __init__(self, law: EntryLaw, size: int, secret: Secret, buckets: int = 1) -> None:
         self.secret = secret
@@ -41,7 +41,14 @@ class Projection:
         self._size = size
         self._buckets = buckets
         self._entry_key = secret.derive(f"entries/p={law.number.hex()}", 16)
-        self._fingerprinter = Fingerprinter.of(secret)
+        self._known_keys: Fingerprinter | None = None
+
+    @property
+    def _fingerprinter(self) -> Fingerprinter:
+        """Made when it is first used: of many groups one fingerprints the keys of all."""
+        if self._known_keys is None:
+            self._known_keys = Fingerprinter.of(self.secret)
+        return self._known_keys
 
     def add(
         self, entries: Entries, keys: object, values: object, negative: bool, threads: int, highest: int = MAX_WEIGHT

@@ -90,7 +90,7 @@ def deviation(keys: float, registers: int) -> float:
 
 
 def deviations(keys: Array, registers: int) -> Array:
-    """The same for several numbers of keys; 0 where there are none."""
+    """As `deviation`, for several numbers of keys; 0 where there are none."""
     there = np.maximum(keys, 1e-300)
     rate = there / registers
     # λ² J <= Σ x_k = λ, up to rounding.

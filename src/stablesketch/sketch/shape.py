@@ -1,4 +1,4 @@
-"""How many entries a sketch has, and in how many buckets they are."""
+"""The shape of a sketch: its number of entries and of buckets."""
 
 from __future__ import annotations
 

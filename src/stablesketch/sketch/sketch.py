@@ -20,6 +20,7 @@ from ..errors import (
 )
 from ..framing import PackedIntegers, counts_are_possible
 from ..secret import Secret
+from ..turns import holding
 from . import wire
 from .columns import MAX_WEIGHT
 from .diversity_estimate import check_order, entropy_of_moment, hill_of_entropy
@@ -63,8 +64,8 @@ class Sketch:
     ) -> None:
         """An empty sketch of order p with `size` entries, under `secret` or a fresh one from the operating system.
 
-        `law` is "symmetric" or "one-sided"; left out, it is one-sided wherever there is such a law. `size` counts the
-        entries of all `buckets`, and each has an even number of them.
+        `law` is "symmetric" or "one-sided", by default one-sided for p up to 0.999. `size` counts the entries of all
+        `buckets`; each bucket has an even number of them.
         """
         self._open(checked_law(p, law), size, secret, buckets)
 
@@ -89,7 +90,7 @@ class Sketch:
         self._projection = projection
         self._pairs = pairs
         self._total = total
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # keys may be made by code that looks at this sketch
 
     @staticmethod
     def _checked_law(law: EntryLaw) -> EntryLaw:
@@ -112,32 +113,32 @@ class Sketch:
 
     @property
     def size(self) -> int:
-        """The number of entries, of all buckets together."""
+        """The number of entries in all buckets together."""
         return self._entries.size
 
     @property
     def buckets(self) -> int:
-        """The number of buckets; 1 if every key is added to every entry."""
+        """The number of buckets; 1 if every key updates every entry."""
         return self._entries.buckets
 
     @property
     def entries_per_key(self) -> int:
-        """The number of entries that a key is added to: size / buckets."""
+        """The number of entries that a key updates: size / buckets."""
         return self._entries.size // self._entries.buckets
 
     @property
     def pairs(self) -> int:
-        """Pairs updated less pairs deleted."""
+        """The number of pairs updated, minus those deleted."""
         return self._pairs
 
     @property
     def total(self) -> int:
-        """The sum of the values updated less those deleted: F_1, exactly."""
+        """The sum of the values updated, minus those deleted: F_1, exactly."""
         return self._total
 
     @property
     def secret(self) -> Secret:
-        """The secret, to be saved; an unpickled copy, or one read without it, does not have it."""
+        """The secret, for you to save. A copy that was unpickled or read without it does not have it."""
         return self._need_projection("secret").secret
 
     def update(
@@ -146,16 +147,16 @@ class Sketch:
         """Counts a column of pairs: `values` are integers from 1 to 2^53, one number for all, or 1 each if left out.
 
         `keys` is a list, a numpy array, a pandas, polars or pyarrow column, or a tuple of columns for composite keys;
-        docs/keys.md says what each type becomes. `threads` is how many may work on it, by default one a core; the
-        result is the same bytes. Safe to call from several threads. Bad input, a value above `highest` too, raises an
-        `ArgumentError` and leaves the sketch unchanged.
+        docs/keys.md says what each type becomes. `threads` is the maximum number of threads, by default one for each
+        core; the result is the same to the last byte. Safe to call from several threads. Bad input, including a value
+        above `highest`, raises an `ArgumentError` and leaves the sketch unchanged.
         """
         self._apply("update", keys, values, threads, highest, negative=False)
 
     def delete(
         self, keys: object, values: object = None, *, threads: int | None = None, highest: int = MAX_WEIGHT
     ) -> None:
-        """Takes back a column of pairs: exactly undoes the same `update`, in whatever order the two arrive."""
+        """Takes back a column of pairs. It exactly undoes the same `update`, in whatever order the two arrive."""
         self._apply("delete", keys, values, threads, highest, negative=True)
 
     def _apply(
@@ -169,13 +170,13 @@ class Sketch:
             self._total += sign * total
 
     def fingerprint(self, keys: object) -> NDArray[np.uint64]:
-        """What the sketch knows a column of keys by, 64 bits each: for `add_folded`. May be a view of integer keys."""
+        """The fingerprints of a column of keys, 64 bits each: for `add_folded`. May be a view of integer keys."""
         return self._need_projection("fingerprint").fingerprint(keys)
 
     def add_folded(
         self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int, *, threads: int | None = None
     ) -> None:
-        """Counts `pairs` pairs whose values were added up by key: the same bytes as an `update` with each of them.
+        """Counts `pairs` pairs whose values were added up by key: the same bytes as an `update` with all of them.
 
         Nothing is checked (`Collector.add_folded` does): totals are from -2^53 to 2^53, a negative one deletes.
         """
@@ -204,14 +205,14 @@ class Sketch:
                 raise MergeError(f"sketches of {name} = {mine} and {theirs} cannot be merged: build both alike.")
         if self._secret_fingerprint != other._secret_fingerprint:
             raise MergeError("sketches under different secrets cannot be merged: give every shard the same secret.")
-        entries, pairs, total = other._snapshot()
-        with self._lock:
+        with holding(self._lock, other._lock):
+            pairs, total = other._pairs, other._total
             if not counts_are_possible(self._pairs + pairs, self._total + total):
-                raise MergeError("both together have more pairs than any stream can have, so one of them is corrupt.")
+                raise MergeError("both together have an impossible number of pairs: one of them is corrupt.")
             try:
-                self._entries.merge(entries)
+                self._entries.merge(other._entries)
             except OverflowError:
-                raise MergeError("the sum is larger than any stream can make it, so it is no longer exact.") from None
+                raise MergeError("the sum is too large to be exact. One of them may be corrupt.") from None
             self._pairs += pairs
             self._total += total
 
@@ -226,7 +227,7 @@ class Sketch:
         return copy.copy(self) if type(other) is int and other == 0 else NotImplemented  # sum(sketches) starts at 0
 
     def entries(self, phantoms: NDArray[np.int64] | None = None) -> Entries:
-        """A copy of the entries, exact integers; to it alone are phantom keys of these weights added."""
+        """A copy of the entries, exact integers. Phantom keys of these weights are added to the copy alone."""
         entries, _, _ = self._snapshot()
         if phantoms is not None:
             self._need_projection("phantoms").add_phantoms(entries, phantoms)
@@ -255,7 +256,7 @@ class Sketch:
 
     @classmethod
     def from_bytes(cls, blob: bytes, secret: Secret | None = None) -> Sketch:
-        """Reads what `to_bytes` wrote. Without the secret the sketch merges and estimates but takes no update."""
+        """Reads the result of `to_bytes`. Without the secret the sketch merges and estimates but cannot be updated."""
         if not isinstance(blob, bytes | bytearray | memoryview):
             raise ArgumentTypeError("blob", type(blob), "must be bytes", "Pass the result of Sketch.to_bytes()")
         if secret is not None and not isinstance(secret, Secret):
@@ -278,7 +279,7 @@ class Sketch:
             entries.load_packed(PackedIntegers.of(frame.entries).raw)
             entries.load_packed_totals(PackedIntegers.of(frame.totals).raw)
         except OverflowError:
-            raise BlobError("a sketch with an entry larger than any stream can make.") from None
+            raise BlobError("impossible entry of a sketch: corrupt data.") from None
         if secret is not None and secret.fingerprint != frame.secret_fingerprint:
             raise SecretMismatch("this secret is not the one the sketch was made with. Load the one it was made with.")
         self = cls.__new__(cls)
@@ -289,9 +290,9 @@ class Sketch:
     def estimate(self, method: str = BEST, confidence: float = 0.95) -> Estimate:
         """F_p with its confidence limits. Not private: see `docs/accuracy.md` for the methods and what each reaches.
 
-        "best" is `pitman` for symmetric entries of p up to 1. Above 1 there is one method, `norm`; for one-sided
-        entries one, `power`. With buckets the value is the sum of the estimates of all buckets, and the limits are
-        those of a normal law: approximate, and the rougher the more of F_p one key holds (estimators/bucket_sum.py).
+        "best" is `pitman` for symmetric entries of p up to 1. Above 1 there is only `norm`, and for one-sided entries
+        only `power`. With buckets the value is the sum of the estimates of all buckets, and the limits are those of a
+        normal law. They are approximate, and rougher the more of F_p one key holds (estimators/bucket_sum.py).
 
         Raises:
             NegativeTotal: more was deleted than there was, so the stream has no moment.
@@ -300,9 +301,9 @@ class Sketch:
         return moment_estimate(self._law, *self._snapshot(), method, confidence)
 
     def entropy(self, order: float | None = None, *, confidence: float = 0.95) -> Estimate:
-        """Rényi's entropy of the order p of this sketch, in nats, with its limits. **Not private.**
+        """Rényi's entropy of order p, that of this sketch, in nats, with its limits. **Not private.**
 
-        `order` may say which, and must be p. Shannon's is that of `EntropySketch`. nan of an empty stream.
+        `order` may be given, and must be p. For Shannon's entropy use `EntropySketch`. nan for an empty stream.
         """
         check_order(order, self.p)
         entries, pairs, total = self._snapshot()
@@ -314,7 +315,7 @@ class Sketch:
         return hill_of_entropy(self.entropy(order, confidence=confidence))
 
     def bucket_estimates(self) -> Array:
-        """F_hat of each bucket, exactly 0 of an empty one. No error, and no branch, depends on the entries."""
+        """F_hat of each bucket, exactly 0 for an empty one. No error and no branch depends on the entries."""
         return bucket_moments(self._law, self.entries())
 
     def __copy__(self) -> Sketch:

@@ -61,11 +61,11 @@ def decode(blob: bytes) -> Frame:
         if not 1 < buckets <= size:
             raise BlobError(f"a sketch of {size} entries in {buckets} buckets: corrupt data.")
     if size > reader.left:  # every entry has at least its length byte: refuse before allocating
-        raise BlobError(f"a sketch of {len(blob)} bytes cannot hold {size} entries.")
+        raise BlobError(f"a sketch of {len(blob)} bytes cannot hold {size} entries: corrupt data.")
     pairs, total = reader.counts()
     entries = reader.integers(size)
     totals = reader.integers(totals_of(p, buckets))
     reader.end()
     if totals and sum(totals) != total:
-        raise BlobError("a sketch whose buckets have other totals than all of it.")
+        raise BlobError("the totals of the buckets do not add up to that of the sketch: corrupt data.")
     return Frame(p, size, resolution, fingerprint, pairs, total, entries, buckets, totals)

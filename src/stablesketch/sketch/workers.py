@@ -1,8 +1,7 @@
-"""Rows shared out among threads: chunks in order, each taken by whoever is free."""
+"""Divides rows among threads: chunks in order, each taken by whichever worker is free."""
 
 from __future__ import annotations
 
-import itertools
 import os
 import threading
 from collections.abc import Callable
@@ -19,7 +18,7 @@ _limit = 1024
 
 
 def limit_threads(threads: int) -> None:
-    """From now on `threads=None` is no more than this: for a process that shares its processors with others like it."""
+    """Limits `threads=None` to this number from now on: for processes that share their processors."""
     global _limit
     _limit = checked_threads(threads)
 
@@ -45,13 +44,15 @@ def share(rows: int, threads: int, start: Callable[[int], Worker]) -> list[Worke
     count = 1 if rows < _ALONE else min(threads, -(-rows // CHUNK))
     workers = [start(-(-rows // count)) for _ in range(count)]
     chunk = CHUNK if count == 1 else min(CHUNK, -(-rows // (4 * count)))
-    begins = itertools.count(0, chunk)
+    begins = iter(range(0, rows, chunk))
+    turn = threading.Lock()  # an iterator promises nothing to several threads
     errors: dict[int, BaseException] = {}
 
     def run(worker: Worker) -> None:
         while not errors:
-            begin = next(begins)  # atomic
-            if begin >= rows:
+            with turn:
+                begin = next(begins, rows)
+            if begin == rows:
                 return
             try:
                 worker(begin, min(begin + chunk, rows))

@@ -1,4 +1,4 @@
-"""What to know of a stream: frozen objects, each with all that only it knows."""
+"""Statistics of a stream: frozen objects, each with everything that is particular to it."""
 
 from ..arrays import Array
 from .arguments import Argument, Option

@@ -1,4 +1,4 @@
-"""Diversity of any order from 0 to infinity: what its exact value is computed from. Private releases end at order 2.
+"""Diversity of any order from 0 to infinity, for exact values. Private releases end at order 2.
 
 With m the largest total of a key and P_q = Σ (total/m)^q, the sum over keys of (share)^q is P_q/P_1^q, so that
 ln D_q = (ln P_q - q ln P_1)/(1 - q). Every term is at most 1 and one of them is 1, so nothing overflows, whatever q. As
@@ -21,7 +21,7 @@ from .statistic import ANY, LEAST_ORDER, Measured, Statistic
 
 @dataclass(frozen=True)
 class PowersOfLargest(Measured):
-    """P_q. It is no statistic that anybody asks for, and no mechanism measures it."""
+    """P_q. Nobody asks for it as a statistic, and no mechanism measures it."""
 
     order: float
 
@@ -56,12 +56,12 @@ def is_released(order: float) -> bool:
 
 
 def exact_inputs(order: float) -> tuple[Measured, ...]:
-    """What ln D_q is computed from where it is not released."""
+    """The inputs of ln D_q for orders that are not released."""
     return (PowersOfLargest(1.0),) if math.isinf(order) else (PowersOfLargest(order), PowersOfLargest(1.0))
 
 
 def exact_log_hill(order: float, found: Mapping[Statistic, Array]) -> Array:
-    """ln D_q from those, never below 0."""
+    """ln D_q from these inputs, never below 0."""
     first = np.log(found[PowersOfLargest(1.0)])
     if math.isinf(order):
         return np.asarray(first)

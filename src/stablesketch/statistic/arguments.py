@@ -1,7 +1,7 @@
-"""Statistics on the command line: which options say what one is of, how they are read, and what is said of wrong ones.
+"""Statistics on the command line: their options, how they are read, and the messages about wrong ones.
 
-An `Option` is one of the command line, shared by all statistics that take it; an `Argument` is a field of one statistic
-that is given by it. The command line has every option once (cli/options.py).
+An `Option` of the command line is shared by all statistics that take it; an `Argument` is a field of one statistic that
+is given by an option. The command line has every option once (cli/options.py).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class OptionError(ValueError):
-    """What is wrong with the options of a statistic, and what to do."""
+    """Wrong options of a statistic; the message says what to do."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Option:
     metavar: str | None = None
 
     def refusal(self, statistic: type[Statistic], given: object) -> str:
-        """What is said where a statistic does not take it."""
+        """The message if a statistic does not take it."""
         return f"{statistic.name} has no {self.name}: leave out --{self.name}."
 
 
@@ -36,8 +36,9 @@ class Option:
 class Argument:
     """A field of a statistic, given by an option.
 
-    `read` makes the field of what was given, or None if that does not say it; `written` is the way back. Without a
-    `default` the option is needed, and `missing` says so. `choices` are all that may be given, if they are few.
+    `read` turns what was typed into the field, or returns None if that is not possible; `written` is the inverse.
+    Without a `default` the option must be given, and `missing` says so. `choices` are all possible values, if they are
+    few.
     """
 
     field: str
@@ -46,10 +47,10 @@ class Argument:
     written: Callable[[Any], str] = str
     default: str | None = None
     choices: tuple[str, ...] = ()
-    missing: str = "--{option} is needed: which {name}."
+    missing: str = "--{option} must be given for {name}."
 
     def value_of(self, statistic: type[Statistic], given: Any) -> Any:
-        """The field, where `given` is what was typed, or None."""
+        """The field, from what was typed; `given` is None if nothing was."""
         text = self.default if given in (None, "") else given
         if self.choices and text not in self.choices:
             ways = " or ".join(self.choices)
@@ -86,5 +87,5 @@ def one_order(field: str, default: str | None = None) -> Argument:
         found = read_orders(text)
         return found[0] if len(found) == 1 else None
 
-    missing = "--order is needed, one number: which {name}. Try --order 0.5."
+    missing = "--order must be given for {name}, as one number. Try --order 0.5."
     return Argument(field, ORDER, only, repr, default, missing=missing)

@@ -46,7 +46,7 @@ class _Concentration(Derived):
 
     @property
     def p(self) -> float:
-        """Its order as a diversity."""
+        """The order of the Hill number that it is computed from."""
         return 2.0
 
     @property
@@ -60,7 +60,7 @@ class _Concentration(Derived):
         return self.at(np.exp(-log_hill(2.0, found, pairs)))
 
     def likely(self, value: float, found: Mapping[Statistic, float]) -> float:
-        """Within that of N keys and that of one."""
+        """The value, moved between that of N equal keys and that of a single key."""
         if Total() not in found:
             return value  # N is public then, and `range` knows it
         n = max(found[Total()], 1.0)
@@ -75,7 +75,7 @@ class _Concentration(Derived):
 
     @abstractmethod
     def at(self, c: Array) -> Array:
-        """The statistic where C has this value."""
+        """The statistic at this value of C."""
 
 
 @dataclass(frozen=True)

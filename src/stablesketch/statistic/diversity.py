@@ -22,13 +22,14 @@ import numpy as np
 from ..arrays import Array
 from ..errors import ArgumentError
 from ..spoken import about, relative_error, short
+from ..wording import either
 from .any_order import exact_inputs, exact_log_hill, is_released
 from .arguments import Argument, one_order
 from .known import Known
 from .measured import Distinct, Shannon
 from .moment import Moment, Total
 from .statistic import ANY, LEAST_ORDER, Derived, Measured, Statistic, checked_order
-from .words import VARIETY, Subject, Topic, as_varied, between, entropy
+from .words import VARIETY, Subject, Topic, as_varied, between, entropy, follows_rare_keys
 
 if TYPE_CHECKING:
     from ..published import Release
@@ -39,11 +40,12 @@ NEAR_ENTROPY = 0.9
 _MOST_LOG = 709.0
 _MOST_KEYS_THERE, _MOST_LOG_KEYS = "2^64", 64.0 * math.log(2.0)
 _MOST_KEYS = 1e3  # for each unit of the total
+_LEAST = 1e-300  # F_q, so that it has a logarithm
 _WAY_OUT = "Pass an order from 0 to 2: 0 counts keys, 1 is Shannon's entropy, 2 Simpson's; the least above 0 is 0.05"
 
 
 def measured_for(order: float) -> tuple[Measured, ...]:
-    """What ln D_q is computed from."""
+    """The measurements that ln D_q is computed from."""
     if order == 0.0:
         return (Distinct(),)
     if not is_released(order):
@@ -54,8 +56,8 @@ def measured_for(order: float) -> tuple[Measured, ...]:
 def log_hill(order: float, found: Mapping[Statistic, Array], pairs: int) -> Array:
     """ln D_q = (ln F_q - q ln N)/(1-q), never below 0; N is `pairs` where it was not measured.
 
-    Estimates may be anything by chance, 0 or less too: then D_q is 1, or above order 1 a thousand times N. There are no
-    more keys than the total, so the truth is at most N; but an N with noise must not cut what is believed of D_q, which
+    By chance an estimate can be anything, even 0 or less: then D_q is 1, or above order 1 a thousand times N. There are
+    no more keys than the total, so the truth is at most N; but a noisy N must not cut what is believed of D_q, which
     may be N itself (`likely` cuts the value alone).
     """
     if order == 1.0:
@@ -64,14 +66,15 @@ def log_hill(order: float, found: Mapping[Statistic, Array], pairs: int) -> Arra
         return np.log(np.maximum(found[Distinct()], 1.0))
     if not is_released(order):
         return exact_log_hill(order, found)
-    n = np.maximum(found.get(Total(), np.float64(pairs)), 1.0)
-    most = (_MOST_KEYS * n) ** (1.0 - order)  # x of so many keys; that of one key is 1
-    x = np.clip(found[Moment(order)] / n**order, np.minimum(most, 1.0), np.maximum(most, 1.0))
-    return np.asarray(np.log(x) / (1.0 - order), dtype=np.float64)
+    log_n = np.log(np.maximum(found.get(Total(), np.float64(pairs)), 1.0))
+    log_f = np.log(np.maximum(found[Moment(order)], _LEAST))
+    logs = np.asarray(log_f / (1.0 - order) - order / (1.0 - order) * log_n, dtype=np.float64)
+    np.maximum(logs, 0.0, out=logs)
+    return np.minimum(logs, math.log(_MOST_KEYS) + log_n, out=logs)
 
 
 def log_hill_factor(order: float, measured: Statistic) -> float:
-    """By how much the error of what is measured grows in ln D_q."""
+    """How much the error of each measurement grows in ln D_q."""
     if isinstance(measured, Total):
         return order / abs(1.0 - order)
     return 1.0 if order in (0.0, 1.0) else 1.0 / abs(1.0 - order)
@@ -94,9 +97,8 @@ class Diversity(Derived):
     def check_released(self) -> None:
         if not is_released(self.order):
             least = LEAST_ORDER if 0.0 < self.order < LEAST_ORDER else 0.0
-            way_out = (
-                f"{_WAY_OUT}. Exact values, which are not private, are of any order (ss.exact, stablesketch exact)"
-            )
+            exact = either("ss.exact", "stablesketch exact")
+            way_out = f"{_WAY_OUT}. Exact values, which are not private, can be of any order ({exact})"
             checked_order("order", self.order, least, 2.0, ends=True, way_out=way_out)
 
     @property
@@ -111,7 +113,7 @@ class Diversity(Derived):
         return log_hill_factor(self.order, measured)
 
     def expected_of(self, measured: Statistic, expected: float, pairs: int) -> float | None:
-        """F_q = N^q D_q^{1-q}, at the least N there can be, no less than D_q; at order 0 the number of keys."""
+        """F_q = N^q D_q^{1-q}, at the least possible N, which is at least D_q; at order 0 the number of keys."""
         if isinstance(measured, Total | Shannon):
             return None
         most = self.at_log_hill(_MOST_LOG_KEYS)
@@ -129,19 +131,29 @@ class Diversity(Derived):
         return min(value, self.at_log_hill(math.log(max(found[Total()], 1.0))))
 
     def range(self, known: Known = ANY) -> tuple[float, float]:
-        """1 <= D_q <= K, the number of keys; so it is of what rises with D_q."""
+        """1 <= D_q <= K, the number of keys, and the same limits for whatever rises with D_q."""
         return self.at_log_hill(0.0), self.at_log_hill(math.log(max(known.most_keys, 1.0)))
 
     def without(self, measured: Statistic) -> Statistic | None:
-        """The same of an order near that of the entropy; a number of keys has none near it."""
+        """The diversity of an order near that of the entropy; a number of keys has none near it."""
         return type(self)(NEAR_ENTROPY) if measured == Shannon() else None
 
     @property
     def topic(self) -> Topic:
         return VARIETY
 
+    @property
+    def caution_between_groups(self) -> str:
+        """Copies of a stream have the same D_q; but a larger sample of one law has more of its rare keys, and below
+        order 1 those weigh."""
+        return follows_rare_keys(f"The {self} grows") if self.order < 1.0 else ""
+
+    @property
+    def comparable(self) -> Statistic:
+        return type(self)(1.0) if self.order < 1.0 else self
+
     def definition(self) -> str:
-        """With x as it is defined above, of an order that is neither 0 nor 1."""
+        """With x as defined above, for an order that is neither 0 nor 1."""
         if self.order == 1.0:
             return Shannon().definition()
         if math.isinf(self.order):
@@ -160,20 +172,19 @@ class Diversity(Derived):
 
     @abstractmethod
     def at_log_hill(self, log_hill: float) -> float:
-        """The statistic where ln D_q has this value."""
+        """The statistic at this value of ln D_q."""
 
     @abstractmethod
     def log_hill_of(self, value: float) -> float:
-        """ln D_q where the statistic has this value."""
+        """ln D_q at this value of the statistic."""
 
 
 @dataclass(frozen=True)
 class Hill(Diversity):
-    """D_q, the Hill number of order q: the effective number of keys. Up to order 2 it can be released.
+    """D_q, the Hill number of order q: the effective number of keys. It can be released up to order 2.
 
-    It is what is measured where nobody says what: it answers "how varied", and n copies of a stream have the same.
-    Order 0.5 is the one that default plans measure best: on streams with heavy keys it errs by 1 to 4%, order 1 by 4 to
-    6% (docs/statistics.md).
+    The default statistic: it answers "how varied", and n copies of a stream have the same value. Default plans measure
+    order 0.5 best: on streams with heavy keys it errs by 1 to 4%, order 1 by 4 to 6% (docs/statistics.md).
     """
 
     order: float = 0.5
@@ -214,7 +225,7 @@ class Hill(Diversity):
 
 @dataclass(frozen=True)
 class Renyi(Diversity):
-    """ln D_q: Rényi's entropy of order q, in nats. Up to order 2 it can be released."""
+    """ln D_q: Rényi's entropy of order q, in nats. It can be released up to order 2."""
 
     name: ClassVar[str] = "renyi"
     metric: ClassVar[str] = "renyi_entropy_nats"
@@ -244,10 +255,10 @@ class Renyi(Diversity):
 
 @dataclass(frozen=True)
 class Tsallis(Diversity):
-    """(D_q^{1-q} - 1)/(1-q): Tsallis' entropy of order q. Up to order 2 it can be released.
+    """(D_q^{1-q} - 1)/(1-q): Tsallis' entropy of order q. It can be released up to order 2.
 
-    Its error is relative to (1-q) times itself plus 1, that is to F_q/N^q: below order 1 the same thing where it is
-    large. At order 1 it is Shannon's entropy, and the error absolute.
+    Its error is relative to (1-q) times itself plus 1, that is to F_q/N^q: below order 1 nearly the same where it is
+    large. At order 1 it is Shannon's entropy, and the error is absolute.
     """
 
     name: ClassVar[str] = "tsallis"
@@ -282,7 +293,7 @@ class Tsallis(Diversity):
         )
 
     def error_in_words(self, error: float) -> str:
-        """It is relative to what it is computed from, s being shares."""
+        """Relative to what it is computed from; s are the shares."""
         if self.order == 1.0:
             return Shannon().error_in_words(error)
         return f"{relative_error(error)} of {f'Σ s^{self.order:g}' if self.order else 'the number of keys'}"

@@ -4,7 +4,7 @@ With K keys of mean total N/K and x = F_p K^{p-1}/N^p = mean of (total/mean tota
 less otherwise (concavity):
 
 - Atkinson's index of aversion e is 1 - x^{1/p} with p = 1 - e: the share of the total that could be given up if the
-  rest were spread evenly, for who values incomes by their p-th powers.
+  rest were spread evenly, if incomes are valued by their p-th powers.
 - Generalised entropy of order p is (1 - x)/(p (1 - p)).
 
 K is the number of pairs, every key having one (privacy/privacy.py), and public under replace. Plans predict errors for
@@ -61,7 +61,7 @@ class _Inequality(Derived):
         return self.inputs
 
     def expected_of(self, measured: Statistic, expected: float, pairs: int) -> float | None:
-        """Here `expected` is the mean total of a key, and F_p about what equal totals would have."""
+        """Here `expected` is the mean total of a key; F_p is expected to be about that of equal totals."""
         return pairs * (expected if isinstance(measured, Total) else expected**self.p)
 
     @property
@@ -101,7 +101,7 @@ class Atkinson(_Inequality):
 
     @property
     def p(self) -> float:
-        """Of the moment that it is computed from."""
+        """The order of the moment it is computed from."""
         return 1.0 - self.aversion
 
     def factor(self, measured: Statistic) -> float:
@@ -145,7 +145,7 @@ class GeneralisedEntropy(_Inequality):
 
     @property
     def p(self) -> float:
-        """Of the moment that it is computed from."""
+        """The order of the moment it is computed from."""
         return self.order
 
     def factor(self, measured: Statistic) -> float:

@@ -1,4 +1,4 @@
-"""`Known`: what is public of a stream before anybody looks at it; statistics say what they can be, given that.
+"""`Known`: what is public about a stream before anybody looks at it. Statistics derive their range from it.
 
 n pairs of values 1 to M lie on at most n keys and add up to between n and nM. Under replace n is public; under
 add_remove only the promised least number is, and the promised least total, where the release holds the stream to them.
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Known:
-    """How many pairs there are at least and at most, the least total, the largest value; all of any stream by default.
+    """The least and the greatest number of pairs, the least total, the largest value; by default those of any stream.
 
     With `whole_keys` every pair is the only one of its key.
     """
@@ -29,7 +29,7 @@ class Known:
 
     @classmethod
     def of(cls, privacy: Privacy, pairs: int, *, promised: bool) -> Known:
-        """What `privacy` makes public of a stream of so many pairs: the number itself under replace alone.
+        """What `privacy` makes public about a stream of this many pairs: the number itself only under replace.
 
         `promised`: whether the promises of `privacy` are checked at the release, and hold.
         """
@@ -44,24 +44,24 @@ class Known:
 
     @property
     def least_keys(self) -> float:
-        """Of distinct keys: all pairs may be of one."""
+        """The least number of distinct keys: all pairs may have one key."""
         return float(self.least_pairs if self.whole_keys else min(self.least_pairs, 1))
 
     @property
     def most_keys(self) -> float:
-        """Of distinct keys: every pair may have its own."""
+        """The greatest number of distinct keys: every pair may have its own."""
         return self.most_pairs
 
     @property
     def least_total(self) -> float:
-        """No value is below 1."""
+        """The least total: no value is below 1."""
         return float(max(self.least_pairs, self.promised_total))
 
     @property
     def most_total(self) -> float:
-        """No value is above the largest; 0 where there are no pairs."""
+        """The greatest total: no value is above the largest; 0 if there are no pairs."""
         return self.most_sum(1.0)
 
     def most_sum(self, p: float) -> float:
-        """Of the p-th powers of all values: n M^p."""
+        """The greatest sum of the p-th powers of all values: n M^p."""
         return self.most_pairs * self.max_value**p if self.most_pairs else 0.0

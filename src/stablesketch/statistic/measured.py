@@ -31,15 +31,15 @@ class Shannon(Measured):
 
     @property
     def p(self) -> float:
-        """Its order as a diversity."""
+        """Its order as a Hill number."""
         return 1.0
 
     def range(self, known: Known = ANY) -> tuple[float, float]:
-        """Of K equally common keys it is ln K, and of no stream more."""
+        """From 0 to ln K, which K equally common keys reach."""
         return 0.0, math.log(max(known.most_keys, 1.0))
 
     def without(self, measured: Statistic) -> Statistic | None:
-        """Rényi's entropy of an order near 1, of which sketches have a floor."""
+        """Rényi's entropy of an order near 1, for which sketches have a floor."""
         from .diversity import NEAR_ENTROPY, Renyi
 
         return Renyi(NEAR_ENTROPY)
@@ -52,7 +52,7 @@ class Shannon(Measured):
         return "total * ln(total)"
 
     def of_sum(self, found: float, total: float) -> float:
-        """H = ln N - (sum of f ln f)/N; 0 of an empty stream."""
+        """H = ln N - (sum of f ln f)/N; 0 for an empty stream."""
         return float(np.log(total) - found / total) if total else 0.0
 
     def definition(self) -> str:
@@ -79,7 +79,7 @@ class Distinct(Measured):
 
     @property
     def p(self) -> float:
-        """Its order as a diversity."""
+        """Its order as a Hill number."""
         return 0.0
 
     def range(self, known: Known = ANY) -> tuple[float, float]:

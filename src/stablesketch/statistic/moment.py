@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from ..privacy import Privacy
     from ..published import Release
 
+_WAY_OUT = f"Pass one from 0.05 to 2, such as {stat('Moment', 0.5)}; {stat('Distinct')} counts keys"
+
 
 class _P(Option):
     def refusal(self, statistic: type[Statistic], given: object) -> str:
@@ -43,17 +45,17 @@ class Moment(Measured):
             _P("p", "The order of the moment F_p, from 0.05 to 2.", float),
             read=float,
             written=repr,
-            missing="--p is needed: which moment, from 0.05 to 2. Try --p 0.5.",
+            missing="--p must be given: the order of the moment, from 0.05 to 2. Try --p 0.5.",
         ),
     )
 
     def __post_init__(self) -> None:
-        way_out = f"Pass one from 0.05 to 2, such as {stat('Moment', 0.5)}; {stat('Distinct')} counts keys"
-        object.__setattr__(self, "p", checked_order("p", self.p, LEAST_ORDER, 2.0, ends=True, way_out=way_out))
+        object.__setattr__(self, "p", checked_order("p", self.p, LEAST_ORDER, 2.0, ends=True, way_out=_WAY_OUT))
 
     def range(self, known: Known = ANY) -> tuple[float, float]:
-        """Up to 1, N^p <= F_p <= n M^p by concavity: all is of one key, or each pair has a key of its own. No key has
-        less than 1. Above 1 it is the other way round: F_p is N^p if all is of one key, and at least N.
+        """Up to order 1, N^p <= F_p <= n M^p by concavity: everything has one key, or each pair has a key of its own.
+        No key has less than 1. Above order 1 it is the other way round: F_p is N^p if everything has one key, and at
+        least N.
         """
         if self.p > 1.0:
             return known.least_total, known.most_total**self.p
@@ -93,8 +95,8 @@ class Moment(Measured):
         """(F/n^p)^{1/(1-p)}: how many equally frequent keys would be as varied, where n is public and every pair counts
         1.
 
-        None where it cannot be said: n is private, values vary, or p is so near 1 that the error of F would be
-        magnified beyond use.
+        None where it is unknown: n is private, values vary, or p is so near 1 that the error of F would be magnified
+        beyond use.
         """
         near_one = 0.9 < self.p < 1.5
         if release.pairs is None or release.max_value != 1 or near_one or f <= 0.0:
@@ -109,9 +111,15 @@ class Moment(Measured):
             "sizes. A Hill number does, best of order 1 or 2."
         )
 
+    @property
+    def comparable(self) -> Statistic:
+        from .diversity import Hill
+
+        return Hill(1.0)
+
     @classmethod
     def refusal(cls, option: Option, given: object) -> str:
-        """Its order has an option of its own."""
+        """As for any statistic; the order of a moment has an option of its own."""
         if option == ORDER:
             return "--order is for other statistics: the order of a moment is --p."
         return super().refusal(option, given)

@@ -14,7 +14,7 @@ from .diversity import NEAR_ENTROPY, Hill
 from .known import Known
 from .measured import Shannon
 from .statistic import ANY, Derived, Measured, Statistic
-from .words import VARIETY, Subject, Topic, rows, sure
+from .words import VARIETY, Subject, Topic, follows_rare_keys, rows, sure
 
 if TYPE_CHECKING:
     from ..privacy import Privacy
@@ -27,8 +27,8 @@ _MOST = 16
 class Profile(Derived):
     """D_q at several orders q: a falling curve, flat if all keys are equally common.
 
-    By default the orders are 0, 1 and 2: how many keys there are, how many count, and how many dominate. The price is
-    that of all orders together. `error` is asked of every order, so that none is starved. The value of a profile is
+    By default the orders are 0, 1 and 2: how many keys there are, how many are common, and how many dominate. The price
+    is that of all orders together. `error` applies to every order, so that none is starved. The value of a profile is
     that at its first order; all of them are in `Release.points`, each with limits of its own and with those of a band
     that holds all orders at once.
     """
@@ -41,7 +41,7 @@ class Profile(Derived):
         Argument("orders", ORDER, read_orders, lambda found: ",".join(map(repr, found)), default="0,1,2"),
     )
     point_name: ClassVar[str] = "Hill number"
-    axis: ClassVar[str] = "keys in effect"
+    axis: ClassVar[str] = "effective number of keys"
     order_axis: ClassVar[str] = "order: 0 counts every key alike; the higher it is, the more common keys weigh"
     default_error: ClassVar[float] = 0.1
 
@@ -88,7 +88,7 @@ class Profile(Derived):
         return max(point.combined(errors, privacy) for point in self.points)
 
     def without(self, measured: Statistic) -> Statistic | None:
-        """The other orders; an order near that of the entropy if there are none."""
+        """The other orders; if there are none, an order near 1."""
         left = [order for order in self.orders if order != measured.p]
         return Profile(left) if left else Profile([NEAR_ENTROPY]) if measured == Shannon() else None
 
@@ -108,10 +108,22 @@ class Profile(Derived):
     def topic(self) -> Topic:
         return VARIETY
 
+    @property
+    def caution_between_groups(self) -> str:
+        low = [f"{order:g}" for order in self.orders if order < 1.0]
+        if not low:
+            return ""
+        return follows_rare_keys(f"The Hill number of order {' or '.join(low)} grows")
+
+    @property
+    def comparable(self) -> Statistic:
+        """Itself, if groups can be compared by one of its orders."""
+        return self if self.orders[-1] >= 1.0 else Hill(1.0)
+
     def headline(self, release: Release, subject: Subject) -> str:
         first, last = release.points[0], release.points[-1]
         limits = f"{about(first.low)} to {about(first.high)}"
-        said = f"about {about(first.value)} different {subject.keys} in effect at order {first.order:g} ({limits})"
+        said = f"about {about(first.value)} effectively different {subject.keys} at order {first.order:g} ({limits})"
         if len(release.points) == 1:
             return f"{rows(release, subject)} have {said} at {sure(release)} confidence."
         return (

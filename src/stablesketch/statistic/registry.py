@@ -1,4 +1,4 @@
-"""Statistics by the names they have in JSON and on the command line. A new one is registered, and found everywhere."""
+"""Statistics by their names in JSON and on the command line. A new one is registered here, and found everywhere."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ STATISTICS: Mapping[str, type[Statistic]] = MappingProxyType(_KINDS)
 
 
 def register(kind: Kind) -> Kind:
-    """Makes a statistic known to plans, the command line and reports; stands before a class as `@register`.
+    """Makes a statistic known to plans, the command line and reports. Use it as a decorator, `@register`.
 
-    The class is a frozen dataclass, a `Measured` or a `Derived`. A second one of the same name is refused.
+    The class must be a frozen dataclass, a `Measured` or a `Derived`. A second one of the same name is refused.
     """
     if not isinstance(kind, type) or not issubclass(kind, Statistic) or not isinstance(getattr(kind, "name", 0), str):
         raise ArgumentTypeError("kind", kind, "must be a class of statistics with a name", "Derive it from Statistic")
@@ -43,11 +43,11 @@ for _each in (
 
 
 def usual() -> Statistic:
-    """What is meant where nobody says what to know."""
+    """The default statistic."""
     return next(kind for kind in STATISTICS.values() if kind.usual)()
 
 
 def from_dict(data: Mapping[str, Any]) -> Statistic:
-    """Reads what `Statistic.to_dict` gave; a name unknown is a KeyError, odd fields a TypeError."""
+    """Reads the result of `Statistic.to_dict`; an unknown name raises KeyError, wrong fields TypeError."""
     fields = dict(data)
     return STATISTICS[fields.pop("name")](**fields)

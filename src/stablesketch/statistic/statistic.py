@@ -1,8 +1,9 @@
-"""`Statistic`: what every statistic is asked, whatever it is.
+"""`Statistic`: the interface of every statistic.
 
 A statistic is either `Measured` by a mechanism of its own (`Moment`, `Shannon`, `Distinct`, `Total`), or `Derived`:
-computed from such measurements (`Hill`, `Atkinson`, `Profile`, ...). Which of them it needs depends on what is public.
-All that only one statistic knows is in its class: formula, range, words and options. Nobody else asks which it is.
+computed from measurements (`Hill`, `Atkinson`, `Profile`, ...). Which of them it needs depends on what is public.
+Everything particular to one statistic is in its class: formula, range, words and options. No other code asks which
+statistic it has.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ LEAST_ORDER = 0.05  # of a moment: below, entries are beyond what numbers hold
 
 
 class Statistic(ABC):
-    """What to know of a stream: a frozen object that names the statistic, and knows all that is peculiar to it."""
+    """A statistic of a stream: a frozen object with its name and everything that is particular to it."""
 
     name: ClassVar[str]
     """As it is called in JSON and on the command line."""
@@ -74,73 +75,73 @@ class Statistic(ABC):
             """Its order: 0 counts every key alike, 1 every pair."""
 
     def check_released(self) -> None:  # noqa: B027  # most have no such values
-        """Refuses what has an exact value, and no private one."""
+        """Refuses a statistic that has an exact value but cannot be released."""
 
     # What it is made of.
 
     @property
     @abstractmethod
     def inputs(self) -> tuple[Measured, ...]:
-        """All that it may be computed from, most important first."""
+        """Everything it may be computed from, most important first."""
 
     @property
     def points(self) -> tuple[Statistic, ...]:
-        """The numbers that it is: itself, or one for each order."""
+        """The numbers it consists of: itself, or one for each order."""
         return (self,)
 
     @property
     def point_names(self) -> tuple[str, ...]:
-        """What each of them is called in a table of all."""
+        """The name of each number in a table of all of them."""
         return (str(self),)
 
     def needs(self, privacy: Privacy) -> tuple[Statistic, ...]:
-        """What has to be measured, most important first: what is public need not be."""
+        """What must be measured, most important first. What is public is left out."""
         return tuple(each for each in self.inputs if not each.is_public(privacy))
 
     @abstractmethod
     def of(self, found: Mapping[Statistic, Array], pairs: int) -> Array:
-        """The statistic at given values of what it needs; `pairs` is the number of pairs, where that is public."""
+        """The statistic, from the values of what it needs. `pairs` is the number of pairs, where that is public."""
 
     @abstractmethod
     def range(self, known: Known = ANY) -> tuple[float, float]:
-        """The least and the greatest value it can have on a stream of which so much is known."""
+        """The least and the greatest value on a stream of which this much is known."""
 
     def factor(self, measured: Statistic) -> float:
-        """By how much an error of what is measured grows: relative for moments and counts, absolute for entropy."""
+        """How much an error in what is measured grows: relative for moments and counts, absolute for entropy."""
         return 1.0
 
     def combined(self, errors: Mapping[Statistic, float], privacy: Privacy) -> float:
-        """Its error where what is measured has these, to first order; of several numbers, the most."""
+        """Its error, to first order, if the measurements have these errors; of several numbers, the largest."""
         needs = self.needs(privacy)
         # Not as a sum of squares: a square may be more than a float holds, and then Python raises.
         return math.hypot(*(self.factor(each) * error for each, error in errors.items() if each in needs))
 
     def likely(self, value: float, found: Mapping[Statistic, float]) -> float:
-        """The value, moved to where it can be if what was measured were exact: limits are not."""
+        """The value, moved into the range it would have if the measurements were exact. Limits are not moved."""
         return value
 
     def expected_of(self, measured: Statistic, expected: float, pairs: int) -> float | None:
-        """What is expected of a part where `expected` is of the statistic; None if that does not say."""
+        """The value to expect of a part, if `expected` is the value of the statistic; None if that does not tell."""
         return None
 
     @property
     def worst_on_one_key(self) -> bool:
-        """Whether it changes the most where all pairs of a person are of one key: there an audit looks first."""
+        """Whether it changes most if all pairs of a person have one key. An audit looks there first."""
         return False
 
     def without(self, measured: Statistic) -> Statistic | None:
-        """A statistic like this one that does without a measurement which cannot be had; None if there is none."""
+        """A similar statistic that does not need this measurement; None if there is none."""
         return None
 
     # Its exact value, which is not private.
 
     def exact(self, totals: Array) -> tuple[float, ...]:
-        """Every number that it is, of keys that have these totals."""
+        """Every number it consists of, for keys with these totals."""
         sums = {each: math.fsum(each.terms(totals)) for each in self.inputs}
         return self.exact_of(sums, math.fsum(totals), len(totals))
 
     def exact_of(self, sums: Mapping[Measured, float], total: float, keys: int) -> tuple[float, ...]:
-        """The same from the sums of the terms of its inputs (`Measured.terms`), the total and the number of keys."""
+        """As `exact`, from the sums of the terms of its inputs (`Measured.terms`), the total and the number of keys."""
         found: dict[Statistic, Array] = {each: np.array(each.of_sum(sums[each], total)) for each in self.inputs}
         return tuple(float(point.of(found, keys)) if keys or not point.of_shares else math.nan for point in self.points)
 
@@ -148,29 +149,34 @@ class Statistic(ABC):
 
     @abstractmethod
     def definition(self) -> str:
-        """The formula, in words and signs that a page of text can hold."""
+        """The formula, in plain text."""
 
     @property
     def topic(self) -> Topic:
-        """The question that it answers."""
+        """The question it answers."""
         return Topic(f"What is the {self} of {{whole}}", f"has the largest {self}")
 
     def headline(self, release: Release, subject: Subject) -> str:
-        """A release of it in one sentence, with limits."""
+        """A release of it, in one sentence with its limits."""
         return f"The {self} of {subject.keys} is about {short(release.value)}: {between(release, short)}."
 
     @property
     def caution_between_groups(self) -> str:
-        """What to say where groups are compared by it; empty if that is what it is for."""
+        """A warning for tables that compare groups by it; empty if groups can be compared by it."""
         return ""
 
+    @property
+    def comparable(self) -> Statistic:
+        """What to ask for instead where groups are compared; itself, unless all of it follows their sizes."""
+        return self
+
     def error_in_words(self, error: float) -> str:
-        """An error of that size."""
+        """An error of this size, in words."""
         return relative_error(error) if self.relative else " ".join(filter(None, [f"{error:.3g}", self.unit]))
 
     @property
     def named(self) -> str:
-        """As it is asked for, in a text (wording.py)."""
+        """The statistic as a text names it (wording.py)."""
         return stat(type(self).__name__, *list(self.to_dict().values())[1:])
 
     def to_dict(self) -> dict[str, Any]:
@@ -181,7 +187,7 @@ class Statistic(ABC):
 
     @classmethod
     def from_options(cls, given: Mapping[Option, Any]) -> Self:
-        """Made from the options that were typed, all of them, with None for those that were not."""
+        """The statistic from all options of the command line, with None for those that were not typed."""
         own = {argument.option for argument in cls.arguments}
         for option, value in given.items():
             if value is not None and option not in own:
@@ -190,23 +196,23 @@ class Statistic(ABC):
 
     @classmethod
     def refusal(cls, option: Option, given: object) -> str:
-        """What is said of an option that it does not take."""
+        """The message about an option it does not take."""
         return option.refusal(cls, given)
 
     @classmethod
     def in_options(cls, *values: str) -> str:
-        """As it is typed, where its arguments are these."""
+        """The options to type for these arguments."""
         named = [] if cls.by_option else [f"--statistic {cls.name}"]
         given = zip(cls.arguments, values, strict=False)
         return " ".join([*named, *(f"--{each.option.name} {value}" for each, value in given)])
 
     def as_options(self) -> str:
-        """As it is typed."""
+        """The options to type for it."""
         return self.in_options(*(each.written(getattr(self, each.field)) for each in self.arguments))
 
 
 def exact_name(statistic: Statistic) -> str:
-    """As it prints, with its order to the last bit where what is printed is not all of it."""
+    """Its printed name, with the order to the last bit where printing rounds it."""
     shown = str(statistic)
     return shown if float(f"{statistic.p:g}") == statistic.p else f"{shown}, {statistic.p.hex()}"
 
@@ -222,7 +228,7 @@ class Measured(Statistic):
         return (self,)
 
     def is_public(self, privacy: Privacy) -> bool:
-        """Whether it is known to everybody, so that it need not be measured to compute others from it."""
+        """Whether it is public, so that other statistics can be computed from it without measuring it."""
         return False
 
     def needs(self, privacy: Privacy) -> tuple[Statistic, ...]:
@@ -236,15 +242,15 @@ class Measured(Statistic):
 
     @abstractmethod
     def terms(self, totals: Array) -> Array:
-        """What is added up over keys."""
+        """The terms that are added up over keys."""
 
     @property
     @abstractmethod
     def sql_term(self) -> str:
-        """The same in SQL, for a key of which `total` is the total."""
+        """What is added up, in SQL, for a key of which `total` is the total."""
 
     def of_sum(self, found: float, total: float) -> float:
-        """Its value, from that sum and from the total of all keys."""
+        """Its value, from that sum and the total of all keys."""
         return found
 
 
@@ -255,7 +261,7 @@ class Derived(Statistic):
 
     @abstractmethod
     def factor(self, measured: Statistic) -> float:
-        """By how much an error of what is measured grows: relative for moments and counts, absolute for entropy."""
+        """How much an error in what is measured grows: relative for moments and counts, absolute for entropy."""
 
 
 def checked_order(name: str, value: object, low: float, high: float, *, ends: bool, way_out: str) -> float:

@@ -1,6 +1,6 @@
-"""What sentences about statistics have in common: what a stream is of, which question is answered, how sure it is.
+"""The common parts of sentences about statistics: the stream, the question, and how sure the answer is.
 
-Sentences are to be repeated by people who know nothing of moments, so they speak of keys, totals and shares.
+The sentences are for people who know nothing of moments, so they speak of keys, totals and shares.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Subject:
-    """What a stream is of: the names of its columns of keys and of values, None where they are not known.
+    """What a stream contains: the names of its columns of keys and of values, None if unknown.
 
-    `noun` is what users call the keys, in the plural; `person` that people are protected, who use them.
+    `noun` is the users' word for the keys, in the plural; `person` says that people are protected, who use them.
     """
 
     key: str | None = None
@@ -30,23 +30,23 @@ class Subject:
 
     @property
     def keys(self) -> str:
-        """Several of them, as they are spoken of."""
+        """Several keys, in words."""
         return self.noun or (f"values of {self.key}" if self.key else "lines")
 
     @property
     def equal_keys(self) -> str:
-        """The even stream that others are compared with."""
+        """The even stream that others are compared with, in words."""
         return f"equally {'used' if self.person else 'common'} {self.keys}"
 
     @property
     def of_value(self) -> str:
-        """Whose total it is, as far as that is known."""
+        """What the total is of, as far as that is known."""
         return f" of {self.value}" if self.value else ""
 
 
 @dataclass(frozen=True)
 class Topic:
-    """What a statistic is about: the question that it answers, and what is said of the group with the largest value.
+    """What a statistic is about: the question it answers, and the sentence about the group with the largest value.
 
     In both `{keys}` stands for several keys, `{whole}` for the stream, which `{be}` something, `{amount}` for its
     values if they have a name.
@@ -60,14 +60,15 @@ class Topic:
         return f"{_filled(self.question, subject)}{f', by {by}' if by else ''}?"
 
     def leading(self, subject: Subject) -> str:
-        """What is said of the group with the largest value."""
+        """The sentence about the group with the largest value."""
         return _filled(self.leader, subject)
 
 
 def _filled(text: str, subject: Subject) -> str:
-    whole = f"the {subject.noun}" if subject.noun else subject.key or "the stream"
-    amount, in_value = subject.value or whole, f" in {subject.value}" if subject.value else ""
-    be = "are" if subject.noun else "is"
+    whole = f"the {subject.noun or f'values of {subject.key}'}" if subject.noun or subject.key else "the stream"
+    named = f"the {subject.noun}" if subject.noun else subject.key or "the stream"
+    amount, in_value = subject.value or named, f" in {subject.value}" if subject.value else ""
+    be = "are" if subject.noun or subject.key else "is"
     return text.format(keys=subject.keys, whole=whole, be=be, amount=amount, in_value=in_value)
 
 
@@ -76,37 +77,45 @@ CONCENTRATION = Topic("How concentrated {be} {whole}", "is the most concentrated
 
 
 def rows(release: Release, subject: Subject) -> str:
-    """The stream: how many rows only where that is public."""
+    """The stream in words, with its number of rows only if that is public."""
     number = "" if release.pairs is None else f"{release.pairs:,} "
     weighed = f", weighed by {subject.value or 'their values'}," if release.max_value > 1 else ""
     return f"The {number}rows{weighed}"
 
 
 def sure(release: Release) -> str:
-    """How often limits hold."""
+    """The confidence of the limits, in words."""
     return f"{100 * release.confidence:g}%"
 
 
 def between(release: Release, say: Callable[[float], str]) -> str:
-    """The limits."""
+    """The limits, in words."""
     return f"between {say(release.low)} and {say(release.high)} at {sure(release)} confidence"
 
 
 def too_small(what: str) -> str:
-    """Nothing can be said of it."""
+    """The sentence for a value too small to say anything about."""
     return f"The {what} is too small to be told from the noise that protects it"
 
 
 def as_varied(release: Release, subject: Subject, value: float, low: float, high: float) -> str:
-    """As an effective number of keys."""
+    """A release as an effective number of keys."""
     return (
         f"{rows(release, subject)} are as varied as {about(value)} {subject.equal_keys}: between {about(low)} and "
         f"{about(high)} at {sure(release)} confidence."
     )
 
 
+def follows_rare_keys(grows: str) -> str:
+    """What is said of comparing groups below order 1."""
+    return (
+        f"{grows} with the number of rows too, because more rows show more rare keys, so it does not compare groups of "
+        "different sizes. At order 1 or 2 that matters little."
+    )
+
+
 def entropy(name: str, release: Release, subject: Subject) -> str:
-    """Shannon's and Rényi's, in nats and bits, and the Hill number that goes with them."""
+    """Shannon's and Rényi's entropy, in nats and bits, and the Hill number that goes with them."""
     if release.value <= 0.0:
         most = short(max(release.high, 0.0))
         return f"{too_small(f'{name} of {subject.keys}')}: at most {most} nats at {sure(release)} confidence."

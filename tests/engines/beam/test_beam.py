@@ -259,7 +259,7 @@ def test_whole_keys_are_added_up_as_on_one_machine(
     assert isinstance(here, ss.Outcome)
     assert json.loads(here.to_json()) == found
     low = ss.Privacy(4.0, 1e-6, 10, max_value=5, unit="key", relation="replace")
-    with pytest.raises(ss.DataError, match=r"the total of a key is above the promised max_value = 5"):
+    with pytest.raises(ss.DataError, match=r"the total of a key is above the promised max_value=5"):
         result(Parts(PAIRS, 3), Release(ss.Moment(0.5), low, size=50), tmp_path)
     pipeline = beam.Pipeline()
     pairs = pipeline | beam.Create([("FR", ("a", 1))])

@@ -17,12 +17,12 @@ import stablesketch as ss
 from stablesketch.beam import Release, SecretFrom
 from stablesketch.bounding.in_one_pass import Bounding
 from stablesketch.bounding.persons import bounded
-from stablesketch.bounding.persons_on_beam import BoundFn
+from stablesketch.engines.beam.elements import Pair
+from stablesketch.engines.beam.persons import BoundFn
 from stablesketch.engines.beam.source import BeamSource
 from stablesketch.engines.secret_from import TheSecret
 from stablesketch.reading.columns import Columns
 from stablesketch.reading.duckdb import DuckDB
-from stablesketch.reading.elements import Pair
 
 Row = tuple[str, str, int, int]  # group, key, value, person
 ROWS: list[Row] = [(row[3], row[0], row[1], row[4]) for row in rows()]
@@ -120,7 +120,7 @@ def test_ids_of_two_types_are_refused(secret_file: Path, tmp_path: Path) -> None
     fn = bound_fn(secret_file, 2, 1)
     one = fn.add_input(fn.create_accumulator(), Pair(7, (), "k", 1))
     other = fn.add_input(fn.create_accumulator(), Pair("7", (), "k", 1))
-    with pytest.raises(ss.DataError, match=r"column person: the same id is a text in one .* whole number in another"):
+    with pytest.raises(ss.DataError, match=r"column person: ids have different types, text and whole number"):
         fn.merge_accumulators([one, fn.create_accumulator(), other])
 
 
@@ -239,8 +239,8 @@ def test_what_cannot_be_bounded_is_refused() -> None:
         (people, privacy(1), {"person": True, "groups_per_person": 0, "by": True},
         "groups_per_person must be at least 1, got 0"),
         (people, privacy(1), {"groups_per_person": 2, "by": True}, "needs a column of people"),
-        (people, privacy(2), {"by": True}, "pairs_per_person must be 1 .*got 2.* in as many groups"),
-        (windows, privacy(2), {}, "pairs_per_person must be 1 .*got 2.* in as many groups"),
+        (people, privacy(2), {"by": True}, "pairs_per_person must be 1 .*got 2.* in that many groups"),
+        (windows, privacy(2), {}, "pairs_per_person must be 1 .*got 2.* in that many groups"),
     ]):  # fmt: skip
         with pytest.raises(ss.ArgumentError, match=wanted):
             where | f"Refused {i}" >> Release(ss.Moment(0.5), asked, size=50, **options)  # type: ignore[arg-type]

@@ -18,7 +18,7 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.cli.app import run
-from stablesketch.engines.local import collect
+from stablesketch.engines.local.collect import collected_shard
 from stablesketch.engines.local.fold import Fold, Unfolded
 from stablesketch.reading.columns import Columns, checked_columns
 from stablesketch.reading.opened import Input
@@ -34,7 +34,7 @@ EACH = LONG.loc[LONG.index.repeat(LONG["n"])].drop(columns="n")  # a row for eve
 
 
 def state(data: Any, plan: ss.Plan, columns: Columns, how: Input | None = None) -> tuple[bytes, int]:
-    found = collect(data, plan, ss.Secret.from_bytes(SECRET), "s", columns, how=how)
+    found = collected_shard(data, plan, ss.Secret.from_bytes(SECRET), "s", columns, how=how)
     return found.to_bytes(), found.pairs
 
 

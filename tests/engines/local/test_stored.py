@@ -81,7 +81,7 @@ def test_a_bad_row_of_a_stream_is_named_also_after_turns(monkeypatch: pytest.Mon
     monkeypatch.setattr(stored, "_OPEN_GROUPS", 3)
     bad = FRAME.assign(n=FRAME["n"].where(FRAME.index != 2_717, 6))
     for data in (bad, pa.Table.from_pandas(bad).to_reader(max_chunksize=37)):
-        with pytest.raises(ss.DataError, match=r"row 2,718, column n: is above the promised max_value = 5"):
+        with pytest.raises(ss.DataError, match=r"row 2,718, column n: is above the promised max_value=5"):
             collected(ss.Secret.generate(), data)
     clipped = collected(ss.Secret.generate(), bad, clip=True)
     assert clipped.num_rows == len(DAYS)
@@ -225,7 +225,7 @@ def test_the_same_rows_collected_by_other_columns_are_refused() -> None:
     secret = ss.Secret.generate()
     cuts = {by: collected(secret, by=by).select(["collector"]) for by in ("day", "country", None)}
     for first, second in itertools.permutations(cuts.values(), 2):
-        with pytest.raises(ss.ShardMergedTwice, match=r"shard '46' is in already.*by the same columns \(by=\)"):
+        with pytest.raises(ss.ShardMergedTwice, match=r"shard '46' is already included.*by the same columns \(by=\)"):
             ss.merge(pa.concat_tables([first, second.slice(0, 1)]), secret=secret)
         once = ss.merge(first.slice(0, 1), secret=secret)
         before = once.to_bytes()
@@ -263,7 +263,7 @@ def test_what_is_wrong_is_said() -> None:
     wrong: list[tuple[Any, type[Exception], str]] = [
         (lambda: ss.merge(table, secret=secret, column="sketch"), ss.DataError, "no such column.*day, collector"),
         (lambda: ss.merge(table, secret=secret, column="day"), ss.DataError, "is of type string, not binary"),
-        (lambda: ss.merge(table.slice(0, 0), secret=secret), ss.DataError, "there are no collectors"),
+        (lambda: ss.merge(table.slice(0, 0), secret=secret), ss.DataError, "the table of collectors is empty"),
         (lambda: ss.merge(pa.Table.from_pylist(broken), secret=secret), ss.BlobError, "row 3, column collector"),
         (lambda: ss.merge(pa.table({"collector": [None, b"x"]}), secret=secret), ss.DataError, "row 1.*is null"),
         (lambda: ss.merge(table, secret=ss.Secret.generate()), ss.SecretMismatch, "secret"),
@@ -292,3 +292,11 @@ def test_every_statistic_can_be_stored(tmp_path: Path) -> None:
         found = ss.merge(by_parquet(table, tmp_path), secret=secret)
         assert found.pairs == len(FRAME)
         assert found.release().statistic == str(statistic)
+
+
+def test_without_a_secret_the_way_to_one_is_said(kept: Path) -> None:
+    with pytest.raises(ss.ArgumentTypeError, match=r"secret must be a Secret, got None\. .*ss.Secret.generate\(\)"):
+        ss.collect(FRAME, PLAN, key="app", value="n")
+    table = collected(ss.Secret.load(kept))
+    with pytest.raises(ss.ArgumentTypeError, match=r"Pass the secret they were collected with: ss.Secret.load"):
+        ss.merge(table)

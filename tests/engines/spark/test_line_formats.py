@@ -173,6 +173,18 @@ def test_what_is_no_object_of_json_is_refused(line: str) -> None:
     assert not caught.value.skipped
 
 
+def test_a_name_with_dots_leads_into_objects_of_json() -> None:
+    """As tests/reading/test_json.py has it of the same lines on one machine."""
+    lines = Lines("json", ("id", "id.orig_h"), ("id.orig_h",))
+    data = b"""{"id": {"orig_h": "a"}}
+{"id.orig_h": "b", "id": {"orig_h": "c"}}
+{"id.orig_h": null, "id": {"orig_h": 7}}
+{"id": "text"}
+{"id": {"other": "x"}}
+"""
+    assert ours(data, lines) == [("a",), ("b",), ("7",), (None,), (None,)]
+
+
 def test_lines_are_keys() -> None:
     lines = Lines("lines", ("line",), ("line",))
     assert ours('one\r\ntwo, "three"\r\n\r\n é'.encode(), lines) == [("one",), ('two, "three"',), (None,), (" é",)]

@@ -144,23 +144,23 @@ def test_what_is_wrong_is_told_as_on_one_machine(both: Both) -> None:
     alike = {
         "app,n\na,1\nb,x7\n": "row 3, column n: is not a whole number",
         "app,n\na,1\n,2\n": "row 3, column app: is empty or null",
-        "app,n\na,1\nb,6\n": "row 3, column n: is above the promised max_value = 5",
+        "app,n\na,1\nb,6\n": "row 3, column n: is above the promised max_value=5",
         "app,n\na,1\nb,1,2\n": "row 3: there are 3 fields instead of 2",
         "app,n\na,1\n\xff\n": "row 3: there are 1 fields instead of 2",
-        "app,app\na,1\n": "the names in the header are not all different",
-        "alice,3\nbob,1\n": "column app: there is no such column among the 2 of this file. None of its names is shown",
+        "app,app\na,1\n": "names in the header are repeated or empty",
+        "alice,3\nbob,1\n": "column app: no such column among the 2 of this file. Their names are not shown",
         '"app"x,n\na,1\n': "row 1: a field of the first row has text after its quotes",
-        "key,n\na,1\n": "column app: there is no such column. The columns are: key, n.",
+        "key,n\na,1\n": "column app: no such column. The columns are: key, n.",
     }
     for number, (content, words) in enumerate(alike.items()):
         assert words in both.told_alike(both.written(f"{number}.csv", content))
     far = both.told(both.written("far.csv", CSV + "late,9,\n"))
     assert re.search(r"far.csv, after byte \d{3}, row \d, column n: is above the promised", far)  # in a later block
     assert "named twice" in both.told([both.written("a.csv", "app,n\na,1\n")] * 2)
-    assert "or they are empty" in both.told(both.written("empty.csv", ""))
-    assert "no such file" in both.told(str(both.folder / "none.csv"))
+    assert "or empty ones" in both.told(both.written("empty.csv", ""))
+    assert "no file has this name" in both.told(str(both.folder / "none.csv"))
     named = [both.written("a.csv", "app,n\na,1\n"), both.written("b.csv", "n,app\n1,a\n")]
-    assert "its columns are not those of the other files" in both.told(named)
+    assert "its columns differ from those of the other files" in both.told(named)
 
 
 def test_what_one_machine_would_read_otherwise_is_refused(both: Both) -> None:
@@ -168,7 +168,7 @@ def test_what_one_machine_would_read_otherwise_is_refused(both: Both) -> None:
         "1.csv": ('app,n\n"two\nlines",1\n', "row 2: a quoted field is unterminated on its line"),
         "2.csv": ('app,n\n "a",1\n', "row 2: a quoted field is unterminated on its line"),
         "1.json": ('{"app": 1.50, "n": 1}\n', "app is a number that is not whole"),
-        "2.json": ('[{"app": 1, "n": 1}]\n', "no line is an object of JSON"),
+        "2.json": ('[{"app": 1, "n": 1}]\n', "no line is a JSON object"),
     }
     for name, (content, words) in refused.items():
         assert words in both.told(both.written(name, content), on_bad="skip")

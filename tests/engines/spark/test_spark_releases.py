@@ -80,7 +80,7 @@ def test_what_a_worker_refuses_does_not_show_the_cell(
 ) -> None:
     """Also where the row is not found again, so that the driver has only what the worker told."""
     monkeypatch.setattr("stablesketch.engines.spark.frame.Pairs.first_bad", lambda self: None)
-    with pytest.raises(ss.DataError, match=r"must be at most max_value = 5 \(row \d+\)") as refused:
+    with pytest.raises(ss.DataError, match=r"must be at most max_value=5 \(row \d+\)") as refused:
         sketch(
             frame.selectExpr("app", "77777 as n"), plan(), key="app", value="n",
             secret=SecretFrom.file(secret_file), shard="x",
@@ -213,9 +213,9 @@ def test_groups_under_secrets_of_their_own_are_released_side_by_side(frame: Any,
 BAD = {
     "null key": ("nullif(id, 777)", "1", "column k: is null"),
     "null value": ("id", "nullif(1, if(id = 777, 1, 0))", "column n: is null"),
-    "too large": ("id", "if(id = 777, 6, 1)", "column n: is above the promised max_value = 5"),
+    "too large": ("id", "if(id = 777, 6, 1)", "column n: is above the promised max_value=5"),
     "beyond 32 bits": (
-        "id", "if(id = 777, 1L << 40, 1L)", "column n: is above the promised max_value = 5",
+        "id", "if(id = 777, 1L << 40, 1L)", "column n: is above the promised max_value=5",
     ),
     "negative": ("id", "if(id = 777, -1, 1)", "column n: is negative"),
     "a decimal beyond all": (

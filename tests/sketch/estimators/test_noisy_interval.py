@@ -77,6 +77,39 @@ def test_quantiles_invert_the_law_and_rise() -> None:
     assert 10.0 < extreme[1] < 100.0 < extreme[2] < math.inf
 
 
+def below_by_numpy(ends: Array, masses: Array, released: float, noise: float, value: Array) -> Array:
+    """E Λ((T - F ξ)/b): the mean of Λ over each piece by its integral, of a narrow piece by its middle."""
+    v = (released - value[:, None] * ends) / noise
+    falls, middle = v[:, :-1] - v[:, 1:], 0.5 * (v[:, :-1] + v[:, 1:])
+    rising = np.maximum(v, 0.0) + 0.5 * np.exp(-np.abs(v))
+    narrow = falls < 1e-4
+    half = 0.5 * np.exp(-np.abs(middle))
+    wide = (rising[:, :-1] - rising[:, 1:]) / np.where(narrow, 1.0, falls)
+    means: Array = np.where(narrow, np.where(middle < 0.0, half, 1.0 - half), wide)
+    return means @ masses
+
+
+@pytest.mark.parametrize("p", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("size", [5, 60, 2_000])
+def test_the_law_is_the_one_that_numpy_has(p: float, size: int) -> None:
+    """For every size of F, of the noise and of what was released; and a target is found to 1e-7 of F or of itself."""
+    logits = np.linspace(math.log(1e-9) - math.log1p(-1e-9), math.log1p(-1e-9) - math.log(1e-9), 301)
+    below = 1.0 / (1.0 + np.exp(-logits))
+    ends, masses = np.exp(power_sum(p, size).log_quantiles(below)), np.diff(below) / np.diff(below).sum()
+    law = noisy_power_law(p, size)
+    target = np.array([1e-6, 0.025, 0.5, 0.975, 1.0 - 1e-6])
+    for released in (-3.0, -0.5, 0.0, 1.0, 55.0, 1e3, 1e6, 1e200):
+        for noise in (1e-3, 0.3, 1.0, 7.0):
+            value = np.append(max(released, noise) * np.geomspace(1e-3, 10.0, 30), [0.0, 1e-300])
+            wanted = below_by_numpy(ends, masses, released, noise, value)
+            np.testing.assert_allclose(law.below(released, noise, value), wanted, rtol=1e-12, atol=1e-300)
+            found = law.quantiles(released, noise, target)
+            known = found > 0.0
+            passed, near = 1.0 - target[known], 2e-7 * (target * (1.0 - target))[known] + 1e-12
+            assert np.all(below_by_numpy(ends, masses, released, noise, found[known] * (1.0 - 2e-7)) > passed - near)
+            assert np.all(below_by_numpy(ends, masses, released, noise, found[known] * (1.0 + 2e-7)) < passed + near)
+
+
 def test_what_no_f_explains() -> None:
     law = noisy_power_law(0.5, 16)
     assert law.limits(-50.0, 1.0, 0.95) == (0.0, 0.0)

@@ -1,1 +1,1 @@
-"""Beam: a CombineFn whose accumulators are collectors, and the transforms that release or store what it gives."""
+"""Beam: a CombineFn whose accumulators are collectors, and the transforms that release or store its results."""

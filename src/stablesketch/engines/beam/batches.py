@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...errors import DataError
-from ...reading.elements import NAME, bad_item, kinds
 from ...reading.libraries import need
+from .elements import NAME, bad_item, kinds
 
 Columns = Sequence[Sequence[Any]]
 
@@ -16,7 +16,9 @@ def columns_of(keys: list[Any]) -> Columns:
     """The parts of keys, each a column."""
     parts = {len(key) if isinstance(key, tuple) else 0 for key in keys}
     if len(parts) > 1:
-        raise DataError(NAME, "keys have different numbers of parts", "Map them to the same first", column="key")
+        raise DataError(
+            NAME, "keys have different numbers of parts", "Map them to tuples of the same length first", column="key"
+        )
     return [keys] if parts == {0} else list(zip(*keys, strict=True))
 
 
@@ -33,17 +35,22 @@ def sorts_of(columns: Columns) -> list[str]:
 
 
 def same_sorts(known: list[str], others: list[str]) -> list[str]:
-    """The sorts of keys, which are the same wherever pairs of a group were met; none are known before the first."""
+    """The sorts of keys, which must be the same wherever pairs of a group were met; None before the first."""
     if known and others and known != others:
         if len(known) != len(others):
-            raise DataError(NAME, "keys have different numbers of parts", "Map them to the same first", column="key")
+            raise DataError(
+                NAME,
+                "keys have different numbers of parts",
+                "Map them to tuples of the same length first",
+                column="key",
+            )
         raise next(_mixed(*sorted(two)) for two in zip(known, others, strict=True) if two[0] != two[1])
     return known or others
 
 
 def _mixed(one: str, other: str) -> DataError:
     return DataError(
-        NAME, f"is not of one type: a {one} here, a {other} there", "Map keys to one type first", column="key"
+        NAME, f"has keys of different types, {one} and {other}", "Convert all keys to one type first", column="key"
     )
 
 
@@ -68,7 +75,7 @@ def _array(column: Sequence[Any], sort: str) -> Any:
 
 
 def look_through(columns: Columns, values: Sequence[Any] | None, largest: int | None) -> None:
-    """Raises what is wrong with the first item that is no key or no value."""
+    """Raises an error about the first item that cannot be a key or a value."""
     named = [*(("key", column) for column in columns), *([] if values is None else [("value", values)])]
     for name, column in named:
         for item in column:

@@ -1,4 +1,4 @@
-"""`CollectFn`: pairs into collectors as Beam combines things: accumulators here and there, merged, one result."""
+"""`CollectFn`: collects pairs as Beam combines values: several accumulators, merged into one result."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ...bounding.groups import Name, group_secret
 from ...collector import Collector
 from ...errors import HIDDEN, ArgumentError, DataError
 from ...plan import Plan
-from ...reading.elements import NAME
 from ...reading.libraries import need
 from ...secret import Secret
 from ..local.pour import BadBatch, pour
 from ..secret_from import TheSecret, child_name
 from .batches import batch_of, columns_of, look_through, same_sorts, sorts_of
+from .elements import NAME
 
 beam = need("apache_beam", "beam")
 
@@ -33,7 +33,7 @@ def secret_of(found: Secret, name: Name, separate: bool) -> Secret:
 class Accumulator:
     """Pairs of one group that are not counted yet, and a collector of those that are; as bytes, the latter alone.
 
-    Beside it how many people were met, and of which sorts the parts of the keys are.
+    It also has the number of people met, and the sorts of the parts of the keys.
     """
 
     def __init__(self, fn: CollectFn | None, name: Name | None = None, blob: bytes | None = None) -> None:
@@ -45,7 +45,7 @@ class Accumulator:
         self.collector: Collector | None = None
 
     def to_bytes(self) -> bytes:
-        """Name, people and sorts as JSON, a line end, the state; nothing at all if no group has been met."""
+        """Name, people and sorts as JSON, a newline, then the state; nothing at all if no group was met."""
         if self.name is None:
             return b""
         if self.blob is None or self.keys:
@@ -55,7 +55,7 @@ class Accumulator:
 
     @classmethod
     def from_bytes(cls, raw: bytes) -> Accumulator:
-        """What `to_bytes` gave."""
+        """Reads the result of `to_bytes`."""
         if not raw:
             return cls(None)
         head, _, blob = raw.partition(b"\n")
@@ -75,7 +75,7 @@ class AccumulatorCoder(beam.coders.Coder):  # type: ignore[misc, name-defined]  
         return Accumulator.from_bytes(encoded)
 
     def is_deterministic(self) -> bool:
-        """Not: shards have random names."""
+        """False: shards have random names."""
         return False
 
 
@@ -95,7 +95,7 @@ class CollectFn(beam.CombineFn):  # type: ignore[misc, name-defined]
         return Accumulator(self)
 
     def add_input(self, accumulator: Accumulator, element: Pair | tuple[Name, int]) -> Accumulator:
-        """Counts a pair; or with (group, people), so many people in this group, which may have no pairs."""
+        """Counts a pair; or, given (group, people), this many people in the group, which may have no pairs."""
         self._adopt(accumulator, element[0])
         if len(element) == 2:
             accumulator.people += element[1]
@@ -107,7 +107,7 @@ class CollectFn(beam.CombineFn):  # type: ignore[misc, name-defined]
         return accumulator
 
     def merge_accumulators(self, accumulators: Iterable[Accumulator]) -> Accumulator:
-        """All of them in the first."""
+        """Merges all of them into the first."""
         whole = Accumulator(self)
         for other in accumulators:
             if other.name is None:
@@ -172,11 +172,11 @@ class CollectFn(beam.CombineFn):  # type: ignore[misc, name-defined]
         return secret_of(self._secret.find(), name, self._separate)
 
     def _pour(self, collector: Collector, keys: list[Any], given: list[Any]) -> list[str]:
-        """Counts pairs; returns of which sorts the parts of their keys are."""
+        """Counts pairs; returns the sorts of the parts of their keys."""
         arrow_error = need("pyarrow", "beam").ArrowException
         columns, values = columns_of(keys), given if self._weighted else None
         if values is not None and set(map(type, values)) != {int}:
-            look_through([], values, None)  # Arrow would make whole numbers of True and of numpy's floats
+            look_through([], values, None)  # Arrow would turn True and numpy's floats into whole numbers
         sorts = sorts_of(columns)
         try:
             pour([batch_of(columns, sorts, values)], collector, keys=len(columns), clip=self._clip)
@@ -188,12 +188,12 @@ class CollectFn(beam.CombineFn):  # type: ignore[misc, name-defined]
             )  # Arrow's shows it
             wrong = "is a whole number beyond 64 bits" if isinstance(error, OverflowError) else wrong
             wrong = "is not valid Unicode" if isinstance(error, UnicodeError) else wrong
-            raise DataError(NAME, wrong, "Repair the input, or map keys to text first", column="key") from None
+            raise DataError(NAME, wrong, "Correct the input, or convert keys to text first", column="key") from None
         return sorts
 
 
 class CountedFn(CollectFn):
-    """The same, with the number by which a group is chosen: of its people where there are such, else of its pairs."""
+    """As `CollectFn`, with the number by which a group is chosen: of its people if known, else of its pairs."""
 
     def __init__(self, *fields: Any, persons: bool, **options: Any) -> None:
         super().__init__(*fields, **options)

@@ -1,7 +1,7 @@
-"""Errors of workers: which one of ours is in what a runner raises.
+"""Errors of workers: finds our error in what a runner raises.
 
-On the direct runner with threads an error comes out as it was raised. Every other runner raises one of its own, in
-whose text are the traces of the worker, and in those the type and the message of ours.
+On the direct runner with threads an error arrives as it was raised. Every other runner raises one of its own, whose
+text contains the traces of the worker, and in those the type and message of our error.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from ... import errors
 from ...errors import StablesketchError
 from .. import failure
 
-# Beam makes another exception of what a function raises, with the name of the step in its message, unless that has been
-# done, which it tells by this mark. Ours have constructors that it cannot call, and would become RuntimeErrors.
+# Beam replaces an exception by another one with the name of the step in its message, unless this mark says that it was
+# done. Our errors have constructors that Beam cannot call, and would become RuntimeErrors.
 setattr(StablesketchError, "_tagged_with_step", True)  # noqa: B010  # not an attribute of the class for anybody else
 
 _OURS = re.compile(rf"{re.escape(errors.__name__)}\.(\w+): (.+)")
@@ -22,7 +22,7 @@ _STEP = re.compile(r"( \[while running '.*'\])+$")
 
 
 def typed_error(error: BaseException) -> StablesketchError | None:
-    """The error of this library in what a runner raised, typed and with its message; None if there is none.
+    """The error of this library in what a runner raised, with its type and message; None if there is none.
 
     `except Exception as error: raise typed_error(error) or error`
     """

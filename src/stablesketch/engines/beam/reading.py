@@ -1,4 +1,4 @@
-"""What `Release` and `Sketch` begin with: elements read and keyed, their windows, and the reference to the secret."""
+"""The first steps of `Release` and `Sketch`: elements read and keyed, windows, the reference to the secret."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...errors import ArgumentError
-from ...reading.elements import ElementReader, Pair
 from ...reading.libraries import need
 from ..secret_from import SecretFrom, check_absent, reference
+from .elements import ElementReader, Pair
 
 beam = need("apache_beam", "beam")
 _windows = need("apache_beam.transforms.window", "beam")
@@ -41,7 +41,7 @@ def _time(stamp: Any) -> str:
 
 
 def windows_of_a_pair(windowing: Any) -> int | None:
-    """How many windows a pair is in; None if there is but the global one."""
+    """The number of windows a pair is in; None if there is only the global one."""
     if not isinstance(windowing.triggerfn, _triggers.DefaultTrigger) or windowing.allowed_lateness != 0:
         raise ArgumentError(
             "windowing", f"{windowing.triggerfn}, lateness {windowing.allowed_lateness}",

@@ -9,11 +9,11 @@ from ...collector import Collector
 from ...errors import ArgumentTypeError
 from ...plan import Plan
 from ...reading.columns import OnBad, Zeros
-from ...reading.elements import ElementReader
 from ...reading.libraries import need
-from ..local.collect import check_pairs
 from ..secret_from import SecretFrom, TheSecret
+from ..stored_plan import largest_value, refuse_whole_keys
 from .collect_fn import CollectFn, secret_of
+from .elements import ElementReader
 from .reading import Read, by_group, checked_reference, windows_of_a_pair
 
 beam = need("apache_beam", "beam")
@@ -24,7 +24,7 @@ class Sketch(beam.PTransform):  # type: ignore[misc, name-defined]
 
     Elements are as for `Release`. In the global window and without groups the result is the bytes of one collector
     under the secret itself. Otherwise it is (name, bytes) for each group and window, under `secret.child(name)`; a name
-    of several parts is the JSON of its list. With a `shard` each is that shard of whatever it is merged into.
+    with several parts is the JSON of its list. With a `shard`, each is that shard of whatever it is merged into.
     """
 
     def __init__(
@@ -42,12 +42,11 @@ class Sketch(beam.PTransform):  # type: ignore[misc, name-defined]
                 "must be given for a stored sketch",
                 "Pass SecretFrom.file(...), so that the secret is kept",
             )
-        check_pairs(plan)
+        refuse_whole_keys(plan)
         self._plan, self._secret, self._by, self._shard, self._clip = plan, TheSecret(reference), by, shard, clip
-        most = plan.privacy.max_value
         zeros: Zeros = "refused" if plan.privacy.relation == "replace" else "absent"
-        counted = plan.privacy.unit == "individual"
-        self._reader = ElementReader(False, by, most > 1 or counted, None if clip or counted else most, on_bad, zeros)
+        weighted = plan.privacy.max_value > 1 or plan.privacy.unit == "individual"
+        self._reader = ElementReader(False, by, weighted, largest_value(plan, clip), on_bad, zeros)
 
     def expand(self, pcoll: Any) -> Any:
         """Keyed by group and window, combined."""

@@ -1,8 +1,8 @@
 """A PCollection as a source of collectors: what a release asks of data, as steps of a pipeline.
 
-On the other engines a `Source` (release/source.py) answers while it is asked. A pipeline is described first, and runs
-later: so what is collected, and how many people or pairs each group has, come out of one step, and names are chosen
-and numbers released in the next, by the same functions.
+On other engines a `Source` (release/source.py) answers at once. A pipeline is described first and runs later: so one
+step yields the collectors and the number of people or pairs of each group, and the next chooses names and releases
+numbers, by the same functions.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from typing import Any
 
 from ...bounding.groups import Name
 from ...bounding.in_one_pass import Bounding
-from ...bounding.persons_on_beam import BoundFn, by_person, kept_pairs
-from ...bounding.whole_keys import WholeKey, by_key, total
 from ...plan import Plan
-from ...reading.elements import ElementReader
 from ...reading.libraries import need
 from ...release.question import Question
 from ..secret_from import TheSecret
 from .collect_fn import CountedFn
+from .elements import ElementReader
+from .persons import BoundFn, by_person, kept_pairs
 from .reading import Read, by_group
+from .whole_keys import WholeKey, by_key, total
 
 beam = need("apache_beam", "beam")
 _windows = need("apache_beam.transforms.window", "beam")
@@ -39,7 +39,9 @@ class BeamSource:
         self._bounding = Bounding(question.privacy.pairs_per_person, question.groups_per_person)
 
     def collected(self, plan: Plan) -> Any:
-        """(name, (collector as bytes, how many people or pairs)) of every group and window; of all, without a name."""
+        """(name, (collector as bytes, number of people or pairs)) of every group and window; without groups, of all
+        pairs.
+        """
         named, groups = self.kept(), self._question.groups
         if groups is not None:
             named = named | "Listed" >> beam.Filter(_Listed(groups, self._windowed))
@@ -68,7 +70,7 @@ class BeamSource:
 
 
 class _Listed:
-    """Whether the group of a named pair is a listed one; where there are windows, they follow its name."""
+    """Whether the group of a named pair is listed; a window, if there is one, follows the name."""
 
     def __init__(self, names: Sequence[Name], windowed: bool) -> None:
         self._names, self._windowed = frozenset(names), windowed

@@ -7,7 +7,7 @@ also those without pairs. `public_windows` promises that which windows have pair
 at once, as sliding windows have it, changes k of them: it counts as k pairs in k groups.
 
 **People** (`person=True`). Every element says whose it is, and of each person at most `privacy.pairs_per_person` pairs
-are kept, in at most L = `groups_per_person` groups (bounding/persons_on_beam.py). What is kept is a function of that
+are kept, in at most L = `groups_per_person` groups (persons.py). What is kept is a function of that
 person's elements and of the secret, so a person more or less changes at most L groups, by so many pairs in all, and the
 count of people by which a group is chosen by at most one in each: what bounding/groups.py needs.
 
@@ -19,7 +19,7 @@ input has been read; so this is for input that ends, and on input that does not 
 nothing would ever be released). `public_windows` is refused as well: which windows have pairs may be known, but not
 which of them have pairs that were *kept*.
 
-**Whole keys** (`unit="key"`) are added up first (bounding/whole_keys.py). They are not released by group or window: a
+**Whole keys** (`unit="key"`) are added up first (whole_keys.py). They are not released by group or window: a
 key in several of those would change them all, and `Question`, for which a window is a group, refuses it.
 
 **Once.** A window is released when it closes. Triggers that fire several times and windows that take late data would
@@ -40,7 +40,6 @@ from ...paying import until_shown
 from ...privacy import Privacy
 from ...published import Release as Released
 from ...published import Terms
-from ...reading.elements import check_elements
 from ...reading.libraries import need
 from ...reading.opened import Input
 from ...release.decide import decide
@@ -50,6 +49,7 @@ from ...release.question import Question, What, asks, question, warned
 from ...statistic import Statistic
 from ..secret_from import SecretFrom, TheSecret
 from .collect_fn import secret_of
+from .elements import check_elements
 from .reading import checked_reference, windows_of_a_pair
 from .source import BeamSource
 
@@ -64,25 +64,25 @@ class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is u
 
     Elements are keys, or (key, value) where `privacy.max_value` is above 1; a tuple as key is a composite key. With
     `by=True`, or a list of public `groups`, they are (group, pair), and a group is a text or a tuple of its parts. With
-    `person=True` they are (person, ...), whatever else they have: then each person is bounded to
+    `person=True` they are (person, ...), followed by the rest: then each person is bounded to
     `privacy.pairs_per_person` pairs in `groups_per_person` groups. In the global window and without groups the result
-    is one `Release`; otherwise a `GroupRelease` for each group and window, in its window (of people, in the global
-    one), whose ε and δ are those of all of them together. What is chosen and refused is said at the head of
-    engines/beam/transform.py.
+    is one `Release`; otherwise a `GroupRelease` for each group and window, in its window (with people, in the global
+    one), whose ε and δ are those of all of them together. The head of engines/beam/transform.py says what is chosen and
+    refused.
 
-    Elements that are no pairs fail the pipeline with a `DataError`, or are left out with on_bad="skip"; `typed_error`
-    finds it in what a runner raises.
+    Invalid elements fail the pipeline with a `DataError`, or are left out with on_bad="skip"; `typed_error` finds the
+    error in what a runner raises.
 
-    `secret` is a reference that every worker can follow; what it leads to is never used itself, but derived from with
-    128 random bits that are drawn when the transform is made. So make the pipeline anew for each run: one that is
-    stored and run again, as a template is, would use a secret twice. Without `secret` a fresh one stays in this
-    process, which is enough for runners whose workers are threads of it.
+    `secret` is a reference that every worker can follow. The secret it leads to is never used itself: one is derived
+    from it with 128 random bits that are drawn when the transform is made. So make the pipeline anew for each run: one
+    that is stored and run again, as a template is, would use a secret twice. Without `secret` a fresh one stays in this
+    process, which is enough for runners whose workers are its threads.
 
-    What is asked is as in `stablesketch.release`, but for columns, which elements do not have. A `Question` takes the
-    place of it all; then elements have whatever it has columns for. max_value is not found, nor are pairs counted,
-    because a pipeline is planned before it runs.
+    The question is as in `stablesketch.release`, without columns, which elements do not have. A `Question` replaces it;
+    then elements have whatever it names columns for. max_value cannot be found and pairs cannot be counted, because a
+    pipeline is planned before it runs.
 
-    `ledger` is charged when the transform is applied, for all that it may release, before anything runs.
+    `ledger` is charged when the transform is applied, for everything it may release, before anything runs.
     """
 
     @asks(What)
@@ -100,22 +100,22 @@ class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is u
         **what: Unpack[What],
     ) -> None:
         super().__init__()
-        self._question = warned(_asked(statistic, privacy, by, person, what))
+        self._question = warned(_posed(statistic, privacy, by, person, what))
         self._public_windows = public_windows
         self._secret = TheSecret(checked_reference(secret) or SecretFrom.this_process(), secrets.token_hex(16))
         self._till = Till(ledger, label)
 
     def expand(self, pcoll: Any) -> Any:
-        """Read, bounded or added up, keyed by group and window, combined, released."""
+        """Reads, bounds or adds up, keys by group and window, combines and releases."""
         times = windows_of_a_pair(pcoll.windowing)
         windowed = times is not None
-        asked = self._question
+        question = self._question
         self._check(pcoll, windowed)
-        public = asked.groups is not None if not windowed else self._public_windows and not asked.columns.by
-        source = BeamSource(asked, pcoll, self._secret, windowed=windowed)
+        public = question.groups is not None if not windowed else self._public_windows and not question.columns.by
+        source = BeamSource(question, pcoll, self._secret, windowed=windowed)
         # People are bounded after a pair has become one of each of its windows.
-        overlap = 1 if asked.of_people else times or 1
-        decision = decide(_by_window(asked) if windowed else asked, overlap=overlap, public=public)
+        overlap = 1 if question.of_people else times or 1
+        decision = decide(_by_window(question) if windowed else question, overlap=overlap, public=public)
         with until_shown():
             self._till.pay(decision.ask)
         return source.collected(decision.plan) | "Once" >> beam.ParDo(
@@ -123,20 +123,20 @@ class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is u
         )
 
     def _check(self, pcoll: Any, windowed: bool) -> None:
-        asked = self._question
-        if windowed and self._public_windows and asked.groups is not None:
+        question = self._question
+        if windowed and self._public_windows and question.groups is not None:
             raise ArgumentError(
                 "groups", HIDDEN, "cannot be listed together with public windows",
                 "Leave out public_windows, and the windows shown are chosen privately: a missing window would reveal "
                 "an empty group",
             )  # fmt: skip
-        if asked.of_people and self._public_windows:
+        if question.of_people and self._public_windows:
             raise ArgumentError(
                 "public_windows", True, "cannot be used with people",
                 "Leave it out, or name the windows as groups and list them (groups=[...]): which windows have pairs "
                 "of people is private",
             )  # fmt: skip
-        if asked.of_people and not pcoll.is_bounded:
+        if question.of_people and not pcoll.is_bounded:
             raise ArgumentError(
                 "person", True, "needs input that ends",
                 "Run it on each day, for example, with one ledger: which pairs of a person are used depends on all "
@@ -144,13 +144,13 @@ class Release(beam.PTransform):  # type: ignore[misc, name-defined]  # Beam is u
             )  # fmt: skip
 
 
-def _asked(
+def _posed(
     statistic: Statistic | Question | None, privacy: Privacy | None, by: bool, person: bool, what: What
 ) -> Question:
     """The question. Elements have no columns: those that it names stand for what an element has."""
     if isinstance(statistic, Question):
         typed = {name: there for name, there in (("by", by), ("person", person)) if there}
-        asked = question(statistic, privacy, **what, **typed)  # type: ignore[arg-type]  # refused
+        posed = question(statistic, privacy, **what, **typed)  # type: ignore[arg-type]  # refused
     elif not isinstance(privacy, Privacy):
         raise ArgumentTypeError("privacy", privacy, "must be a Privacy", "Pass ss.Privacy(1.0, 1e-9)")
     else:
@@ -158,13 +158,13 @@ def _asked(
         groups = what.get("groups")
         first = groups[0] if groups else ""
         width = 1 if isinstance(first, str) else len(first)
-        asked = question(
+        posed = question(
             statistic, privacy, key="key", value="value" if privacy.max_value > 1 else None,
             by=[f"group {i}" for i in range(width)] if by or groups is not None else None,
             person="person" if person else None, **what,
         )  # fmt: skip
     for name, usual in (("auto_max_value", None), ("count_pairs", False), ("input", Input())):
-        given = getattr(asked, name)
+        given = getattr(posed, name)
         if given != usual:
             raise ArgumentError(
                 name,
@@ -172,24 +172,24 @@ def _asked(
                 "cannot be used in a pipeline",
                 "Leave it out: the pipeline is planned before its input is opened",
             )
-    return asked
+    return posed
 
 
-def _by_window(asked: Question) -> Question:
-    """The same with a window for a group, named after its group; which are listed is known before that."""
-    by = (*(("group",) if asked.columns.by else ()), "window")
-    return replace(asked, columns=replace(asked.columns, by=by), groups=None)
+def _by_window(question: Question) -> Question:
+    """The question with a window for a group, named after its group; which are listed is known before that."""
+    by = (*(("group",) if question.columns.by else ()), "window")
+    return replace(question, columns=replace(question.columns, by=by), groups=None)
 
 
 class _Published(beam.DoFn):  # type: ignore[misc, name-defined]
-    """Collectors → releases on the terms that were decided; where there is a selection, of those that pass it."""
+    """Collectors → releases on the terms that were decided; after a selection, only of groups that pass it."""
 
     def __init__(self, terms: Terms, table: GroupBudget | None, secret: TheSecret) -> None:
         super().__init__()
         self._terms, self._table, self._secret = terms, table, secret
 
     def process(self, element: tuple[Name, tuple[bytes, int]]) -> Iterator[Released | GroupRelease]:
-        """One collector, and how many people or pairs it has."""
+        """Releases one collector, given its number of people or pairs."""
         name, (blob, count) = element
         table = self._table
         collector = Collector.from_bytes(blob, secret_of(self._secret.spend(name), name, False))

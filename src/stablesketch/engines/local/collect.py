@@ -1,13 +1,11 @@
-"""Data into a collector that is stored, merged and released elsewhere; and where a bad row was."""
+"""Collects data into a collector that is stored, merged and released elsewhere; finds bad rows."""
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from ...collector import Collector
-from ...errors import HIDDEN, ArgumentError
 from ...plan import Plan
 from ...reading.columns import Columns, OnBad
 from ...reading.duckdb import DuckDB
@@ -16,13 +14,13 @@ from ...reading.streams import Stream
 from ...reading.tables import Table
 from ...release.source import Progress
 from ...secret import Secret
-from ...wording import arg
+from ..stored_plan import largest_value, refuse_whole_keys
 from .pour import BadBatch, pour
 
 Result = TypeVar("Result")
 
 
-def collect(
+def collected_shard(
     data: object,
     plan: Plan,
     secret: Secret,
@@ -55,8 +53,8 @@ def poured(
     on_bad: OnBad = "error",
     progress: Progress | None = None,
 ) -> Result:
-    """Does the work on the batches of these data."""
-    check_pairs(plan)
+    """Runs `work` on the batches of these data."""
+    refuse_whole_keys(plan)
     columns = columns.under(plan.privacy.relation)
     with DuckDB() as duckdb:
         source = opened(duckdb, data, columns, how or Input(), on_bad)
@@ -67,25 +65,7 @@ def poured(
         )
         if progress is not None:
             progress.begin("reading", source.known_rows() if isinstance(source, Table) else None)
-        largest = None if clip or plan.privacy.unit == "individual" else plan.privacy.max_value
-        return naming_bad_rows(source, columns, largest, on_bad, batches, work)
-
-
-def named_shard(shard: str | None) -> str:
-    """The name of what is collected, or a random one."""
-    if shard is not None and (not isinstance(shard, str) or not 0 < len(shard) < 1000):
-        raise ArgumentError("shard", shard, "must be the name of a shard", 'Pass a text such as "2026-11-15"')
-    return shard or f"job-{secrets.token_hex(8)}"
-
-
-def check_pairs(plan: Plan) -> None:
-    """Refuses plans about whole keys: a part of the data cannot know what else its keys have."""
-    if plan.privacy.unit == "key":
-        raise ArgumentError(
-            "plan", HIDDEN, f"cannot have {arg('unit', 'key')} for a part of the data",
-            "Release from all of the data at once, or add it up by key and update a collector with the totals: every "
-            "key must come once",
-        )  # fmt: skip
+        return naming_bad_rows(source, columns, largest_value(plan, clip), on_bad, batches, work)
 
 
 def naming_bad_rows(
@@ -96,7 +76,7 @@ def naming_bad_rows(
     batches: Iterator[Any],
     work: Callable[[Iterator[Any]], Result],
 ) -> Result:
-    """Does the work on the batches; a row that is no pair is looked up, and named by file, row and column."""
+    """Runs `work` on the batches. An invalid row is looked up, and named by file, row and column."""
     try:
         return work(batches)
     except BadBatch as bad:
@@ -105,7 +85,6 @@ def naming_bad_rows(
         if found is None:
             first = source.first_row if isinstance(source, Stream) else 1
             names = [*columns.key, *([columns.value] if columns.value else []), *columns.by]
-            found = bad.located(
-                source.name, first, names, largest, source.place if isinstance(source, Stream) else None
-            )
+            placed = source.place if isinstance(source, Stream) else None
+            found = bad.located(source.name, first, names, largest, columns.zeros, placed)
         raise found from None

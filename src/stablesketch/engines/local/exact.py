@@ -1,4 +1,4 @@
-"""`exact`: statistics by DuckDB's own group-by: exact, unbounded in keys (they spill), and not private."""
+"""`exact`: statistics by DuckDB's own group-by: exact, for any number of keys (they spill to disk), not private."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...bounding.persons import bounded, used_of_each
 from ...errors import ArgumentError, ArgumentTypeError, Shown
 from ...reading.columns import Columns, OnBad, checked_columns
 from ...reading.duckdb import DuckDB
-from ...reading.opened import Input, opened
+from ...reading.opened import Input, opened, with_usual_types
 from ...reading.streams import Stream
 from ...reading.wide import long_columns
 from ...release.tabular import Column, Tabular, names_of_groups, parts_of
@@ -21,21 +21,22 @@ from ...wording import arg, stat
 
 
 class ExactGroup(NamedTuple):
-    """One group, or all with an empty name. A profile has several values."""
+    """One group, or all with an empty name. A profile has several values; `total` is the sum of the values of pairs."""
 
     group: Name
     values: tuple[float, ...]
     pairs: int
     keys: int
+    total: int = 0
 
     @property
     def value(self) -> float:
-        """The number; of a profile, that of its first order."""
+        """The value; for a profile, that of its first order."""
         return self.values[0]
 
 
 class Bound(NamedTuple):
-    """How much of one person is used: so many pairs, in so many groups."""
+    """How much of one person is used: the number of pairs and of groups."""
 
     pairs: int = 1
     groups: int = 1
@@ -46,15 +47,16 @@ LEAST = Bound()
 
 @dataclass(frozen=True, repr=False)
 class Exact(Tabular):
-    """True values, **not private**: for the curator's eyes, as the data are. Prints and becomes frames as a release.
+    """True values, **not private**: for the curator's eyes, like the data. They print and become frames as releases do.
 
-    Of one number `value` is at hand, and `exact["FR"]` is that of a group, with how many pairs and keys it has.
+    A single number is `value`; `exact["FR"]` is that of a group, with its number of pairs and keys.
     """
 
     statistic: Statistic
     groups: list[ExactGroup]
     by: tuple[str, ...] = ()
     bound: Bound | None = None
+    wide: bool = False
 
     @property
     def value(self) -> float:
@@ -88,19 +90,22 @@ class Exact(Tabular):
 
     @property
     def notes(self) -> list[str]:
-        """What is used of each person, where people are bounded."""
+        """How many rows of each person are used, if people are bounded."""
         if self.bound is None:
             return []
         used = used_of_each(self.bound.pairs, self.bound.groups if self.by else None)
         return [f"{used} pairs_per_person=N uses up to N; without person= all rows are used."]
 
     def columns(self) -> dict[str, Column]:
-        """Groups, the order of a profile, the value, and how many pairs and keys there are."""
+        """Groups, the order of a profile, the value, and the numbers of pairs and keys. A wide table, whose pairs are
+        cells, has also the number of individuals that they count."""
         rows = [(one, *pair) for one in self.groups for pair in zip(self.statistic.points, one.values, strict=True)]
         orders = {"order": Column(float, [point.p for _, point, _ in rows], "order")} if self.statistic.several else {}
+        counted = {"individuals": Column(int, [one.total for one, *_ in rows], "individuals")} if self.wide else {}
         found = {
             **orders,
             "value": Column(float, [value for *_, value in rows], "value"),
+            **counted,
             "pairs": Column(int, [one.pairs for one, *_ in rows], "pairs"),
             "keys": Column(int, [one.keys for one, *_ in rows], "keys"),
         }
@@ -125,17 +130,16 @@ def exact(
     delimiter: str | None = None,
     wide: bool = False,
 ) -> Exact:
-    """The true value, **not private**: for the curator's eyes, to plan with and to compare a release with.
+    """The true value, **not private**: for the curator's eyes, to plan with and to compare with a release.
 
-    Takes what `ss.release` takes, without a privacy; with `wide`, a table of a row a sample and a column a key. With
-    `person` at most `pairs_per_person` pairs of each person in at most `groups_per_person` groups are used, as a
-    release would use them: compare it with the value without, to see what bounding does. Hill numbers and the entropies
-    of Rényi and Tsallis are of any order from 0 to math.inf. A value of 0 is an absent key; a group of zeros alone is
-    shown, as one without data. Where there are no data, whatever is about shares is nan,
-    and counts and sums are 0.
+    Takes what `ss.release` takes, without a privacy. With `wide`, a row is a sample and a column a key. With `person`,
+    at most `pairs_per_person` pairs of each person in at most `groups_per_person` groups are used, as a release would;
+    compare with the value without `person` to see what bounding does. Hill numbers and the entropies of Rényi and
+    Tsallis can have any order from 0 to math.inf. A value of 0 is an absent key. A group of zeros alone is shown, as
+    one without data: counts and sums are then 0, and statistics of shares are nan.
 
     Raises:
-        DataError: the data cannot be read, or a row is no pair; it names file, row and column.
+        DataError: the data cannot be read, or a row is invalid; it names file, row and column.
     """
     statistic = usual() if statistic is None else statistic
     if not isinstance(statistic, Statistic):
@@ -150,22 +154,22 @@ def exact(
             )
     bound = Bound(pairs_per_person, groups_per_person)
     found = exact_values(data, statistic, columns, Input(format, header, delimiter, sql, wide), on_bad, bound)
-    return Exact(statistic, found, columns.by, None if person is None else bound)
+    return Exact(statistic, found, columns.by, None if person is None else bound, wide)
 
 
 def exact_values(
     data: object, statistic: Statistic, columns: Columns, how: Input, on_bad: OnBad, bound: Bound = LEAST
 ) -> list[ExactGroup]:
-    """The statistic of every group, or of all; with a column of people, of what `bound` leaves of each."""
+    """The statistic of every group, or of all data; with a column of people, of what `bound` leaves of each."""
     return exact_by_bound(data, statistic, columns, how, on_bad, [None if columns.person is None else bound])[0]
 
 
 def exact_by_bound(
     data: object, statistic: Statistic, columns: Columns, how: Input, on_bad: OnBad, bounds: Sequence[Bound | None]
 ) -> list[list[ExactGroup]]:
-    """The same for each of `bounds`; None leaves all. Rows are drawn as a release draws them, under one secret."""
+    """As `exact_values`, for each of `bounds`; None leaves all. Rows are drawn as in a release, under one secret."""
     with DuckDB() as duckdb:
-        source = opened(duckdb, data, columns, how, on_bad)
+        source = opened(duckdb, with_usual_types(data, columns), columns, how, on_bad)
         if isinstance(source, Stream):
             source = source.kept(duckdb, columns, on_bad)
         if on_bad == "error" and (bad := source.first_bad(columns, None)) is not None:
@@ -212,4 +216,4 @@ def _exact(statistic: Statistic, row: tuple[Any, ...], groups: int) -> ExactGrou
     total, *sums, pairs, keys = row[groups:]
     found = dict(zip(statistic.inputs, map(float, sums), strict=True))
     values = statistic.exact_of(found, float(total), int(keys))
-    return ExactGroup(tuple(map(str, row[:groups])), values, int(pairs), int(keys))
+    return ExactGroup(tuple(map(str, row[:groups])), values, int(pairs), int(keys), int(total))

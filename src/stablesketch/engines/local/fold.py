@@ -2,8 +2,8 @@
 
 The sketch is linear, so a key that comes a million times may be counted once with a million. `update` does that within
 one call; here it is done across calls, in a table of bounded size (native/stream_fold.hpp): of the keys that share a
-line of it the lightest leaves first, and the heavy ones stay. Where hardly any key comes again, rows go past the table.
-The state of the collector is the same to the last bit, whatever the order, the batches or the room.
+line of the table the lightest leaves first, and the heavy ones stay. If hardly any key comes again, rows bypass the
+table. The state of the collector is the same to the last bit, whatever the order, the batches or the size of the table.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ _SENT_OF_GROUPS = 1 << 19  # more, since those of each group are sent by themsel
 
 
 class Fold:
-    """Pairs in by `add`, totals of keys out through `sink(code, fingerprints, totals, pairs)`; `finish` sends the rest.
+    """Takes pairs by `add` and sends totals of keys to `sink(code, fingerprints, totals, pairs)`; `finish` sends the
+    rest.
 
     `code` is the number of a group, 0 where there are none. Values are from 1 to 2^53, and so are totals. A key may be
     sent more than once. `pairs` are those of the group that came since the last call: in the end all of them, because

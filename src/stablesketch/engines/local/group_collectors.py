@@ -1,4 +1,4 @@
-"""The collectors of groups while pairs are poured: opened when they are needed, and not before."""
+"""The collectors of groups while pairs are poured: opened only when they are needed."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ def check_room(names: Sequence[Name], plan: Plan) -> None:
 
 
 class ListedGroups:
-    """Names to codes, and codes to collectors, of listed groups; all others are left out. `opened` makes one of a name.
+    """Names to codes, and codes to collectors, of listed groups; all others are left out. `opened` opens the collector
+    of a name.
 
     Keys are fingerprinted once, under the first group's secret, whatever their group. The group is in the projection:
     every collector has a secret, and so an AES key, of its own.
@@ -78,13 +79,15 @@ class ListedGroups:
         found = self._collectors.get(code)
         if found is None:
             found = self._collectors[code] = self._opened(self.names[code])
-        for folded in self._waiting.pop(code, ()):
-            found.add_folded(*folded)
-            self._keys -= len(folded[0])
+        waiting = self._waiting.pop(code, None)
+        if waiting is not None:
+            fingerprints, totals, pairs = zip(*waiting, strict=True)
+            found.add_folded(np.concatenate(fingerprints), np.concatenate(totals), sum(pairs))
+            self._keys -= sum(map(len, fingerprints))
         return found
 
     def taken(self, code: int) -> Collector:
-        """The collector of a group, which is not held any longer: of many groups one is in memory when it releases."""
+        """The collector of a group, no longer held here: of many groups, only the one being released is in memory."""
         found = self[code]
         del self._collectors[code]
         return found
@@ -103,7 +106,7 @@ class ListedGroups:
 
 
 class MetGroups:
-    """The same of whatever groups are met, each fingerprinted under the secret of its own collector, as by `update`."""
+    """As `ListedGroups`, of all groups met: each fingerprinted under the secret of its collector, as by `update`."""
 
     def __init__(self, plan: Plan, group_columns: int, opened: Callable[[Name], Collector], *, alike: bool) -> None:
         self.plan = plan

@@ -17,7 +17,7 @@ from ...reading.duckdb import DuckDB
 from ...reading.opened import Input, opened
 from ...reading.streams import Stream
 from ...release.publish import Till
-from ...wording import arg
+from ...wording import arg, either
 
 if TYPE_CHECKING:
     from ...ledger import Ledger
@@ -27,10 +27,10 @@ def pilot(
     data: object, person: str, how: Input, on_bad: OnBad, epsilon: float, quantile: float,
     ledger: Ledger | None = None, label: str = "",
 ) -> int:  # fmt: skip
-    """The number of rows that `quantile` of the people do not pass, about; ε-private, and paid for when it returns.
+    """About the number of rows that `quantile` of the people do not exceed; ε-private, and paid for when it returns.
 
     Raises:
-        LedgerMismatch: the ledger would take the next release for one that was planned without a look at the data.
+        LedgerMismatch: the ledger is not adaptive, and the next release would be planned after a look at the data.
         BudgetExceeded: the budget does not allow it.
     """
     if not 0.0 < epsilon < float("inf"):
@@ -38,10 +38,13 @@ def pilot(
     if not 0.0 < quantile < 1.0:
         raise ArgumentError("quantile", quantile, "must be between 0 and 1", "Pass 0.95, for example")
     if ledger is not None and not ledger.adaptive:
+        made = either(
+            f"ss.Ledger(path, relation={PEOPLE!r}, adaptive=True, ...)", "stablesketch ledger new --people --adaptive"
+        )
         raise LedgerMismatch(
             f"the ledger {ledger.path.name} is not adaptive, and a release whose "
             f"{arg('pairs_per_person')} was found in the data is planned after a look at them. "
-            "Make a ledger for both: stablesketch ledger new --people --adaptive."
+            f"Create a ledger for both: {made}."
         )
     till = Till(ledger, label)
     # One person changes one count, by 1: the loss is that of one number with such noise.

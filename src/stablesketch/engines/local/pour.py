@@ -1,16 +1,16 @@
 """Pouring batches of pairs into collectors: values checked and clipped, equal keys folded, groups kept apart.
 
 **Individuals** (`Privacy(unit="individual")`). A row of value n stands for n pairs of value 1: n individuals of one
-species at one site. So the stream is the one in which each has a row, whatever way the table counts them, and its
-neighbours, with one pair more or less, are tables that differ by 1 in one cell: `max_value` is 1, and no bound of a
-cell is needed. The state of a collector depends on the totals of keys and on the number of pairs alone, so a key with
-n, counted as n pairs, leaves the state of those n rows, to the last bit; tests hold it to that.
+species at one site. So the stream has a row for each of them, however the table counts them, and its neighbours, with
+one pair more or less, are tables that differ by 1 in one cell: `max_value` is 1, and a cell needs no bound. The state
+of a collector depends only on the totals of keys and on the number of pairs, so a key with n, counted as n pairs,
+leaves the same state as those n rows, to the last bit; tests check this.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -19,10 +19,11 @@ from ...collector import Collector
 from ...errors import ArgumentError, DataError
 from ...plan import Plan
 from ...plan.mechanism import mechanism_of
-from ...reading.columns import ZERO_REFUSED
+from ...reading.columns import ZERO_REFUSED, Zeros
 from ...reading.libraries import need
 from ...reading.numbers import numbers
 from ...reading.numpy_arrow import to_numpy
+from ...reading.value_text import is_zero_text, wrong_text, zeros_of
 from ...release.source import Progress
 from ...sketch.columns import MAX_WEIGHT
 from ...wording import arg
@@ -31,7 +32,7 @@ from .group_collectors import ListedGroups, MetGroups
 
 
 class BadBatch(Exception):
-    """A row of the stream is no pair: the number of rows before its batch, the batch, and what was wrong with it."""
+    """A row of the stream is invalid: the number of rows before its batch, the batch, and the error."""
 
     def __init__(self, before: int, batch: Any, error: ArgumentError) -> None:
         super().__init__(str(error))
@@ -43,11 +44,12 @@ class BadBatch(Exception):
         first_row: int | None,
         names: Sequence[str],
         largest: int | None,
+        zeros: Zeros,
         placed: Callable[[int], tuple[str, int]] | None = None,
     ) -> DataError:
-        """The same as an error that names the source, the row, if rows have numbers, and the column.
+        """What is wrong, as an error that names the source, the row, if rows have numbers, and the column.
 
-        `names` are those of the batch. What stands there is not shown.
+        `names` are those of the batch. The value itself is not shown.
         """
         way_out = f"Drop such rows first, or skip them ({arg('on_bad', 'skip')})"
         for mark, name, column in zip(self.batch.schema.names, names, self.batch.columns, strict=True):
@@ -57,17 +59,22 @@ class BadBatch(Exception):
                     source, row = placed(row)
                 if item is None:
                     return DataError(source, "is empty or null", way_out, row=row, column=name)
-                if mark == "v" and re.fullmatch("0+", str(item)):  # left out wherever it may be (columns.py)
+                if mark != "v" or (is_zero_text(str(item)) and zeros != "refused"):
+                    continue
+                if is_zero_text(str(item)):
                     add_remove = f"Pass {arg('relation', 'add_remove')}, where a 0 is an absent key"
                     return DataError(source, ZERO_REFUSED, add_remove, row=row, column=name)
-                if mark == "v" and not (str(item).isdecimal() and 1 <= int(item) <= MAX_WEIGHT):
-                    return DataError(source, "is not a whole number from 1 to 2^53", way_out, row=row, column=name)
-                if mark == "v" and largest is not None and int(item) > largest:
+                if wrong := wrong_text(str(item), way_out):
+                    return DataError(source, *wrong, row=row, column=name)
+                number = Decimal(str(item).strip())
+                if number > MAX_WEIGHT:
+                    return DataError(source, "is above 2^53", "Use a coarser unit", row=row, column=name)
+                if largest is not None and number > largest:
                     return DataError(
-                        source, f"is above the promised max_value = {largest:,}, which the guarantee rests on",
+                        source, f"is above the promised {arg('max_value', largest)}, on which the guarantee rests",
                         f"Clip values to {largest:,} ({arg('clip', True)})", row=row, column=name,
                     )  # fmt: skip
-        return DataError(source, "a batch has what is no pair", "Repair the input")
+        return DataError(source, "invalid pairs in a batch", "Correct the input")
 
 
 def pour(
@@ -96,17 +103,17 @@ def pour(
 
 
 def _without_zeros(batch: Any, place: int, plan: Plan) -> Any:
-    """The rows whose value is not 0, where those are left out (columns.py): of a stream, which no SQL has seen."""
+    """The rows whose value is not 0, where zeros are left out (reading/columns.py): streams do not pass through SQL."""
     column, compute = batch.column(place), need("pyarrow.compute")
     if plan.privacy.relation == "replace":
         return batch
     text = need("pyarrow.types").is_string(column.type) or need("pyarrow.types").is_large_string(column.type)
-    zero = compute.match_substring_regex(column, "^0+$") if text else compute.equal(column, 0)
+    zero = zeros_of(column) if text else compute.equal(column, 0)
     return batch.filter(compute.invert(compute.fill_null(zero, False))) if compute.any(zero).as_py() else batch
 
 
 def _rows(plan: Plan, sink: Sink, *, grouped: bool) -> Fold | Unfolded:
-    # Of whole keys nothing can be added up: every row is one.
+    # Whole keys cannot be added up: every row is one.
     folds, each = mechanism_of(plan).folds and plan.privacy.unit != "key", plan.privacy.unit == "individual"
     return Fold(sink, grouped=grouped, individuals=each) if folds else Unfolded(sink, individuals=each)
 
@@ -126,9 +133,9 @@ def pour_groups(
     progress: Progress | None = None,
     most: int | None = None,
 ) -> bool:
-    """The same for groups: columns k0, ..., v, g0, ...; a pair goes to the collector of its group, if that has one.
+    """As `pour`, by group: columns k0, ..., v, g0, ...; a pair goes to the collector of its group, if that has one.
 
-    With `most` it stops after the batch with which so many groups have been met, and returns whether it did.
+    With `most`, it stops after the batch in which this many groups have been met, and returns whether it did.
     """
     compute = need("pyarrow.compute")
     highest = _highest(groups.plan)

@@ -27,7 +27,9 @@ Result = TypeVar("Result")
 
 
 class LocalSource:
-    """Whatever `opened` opens. What has to be read more than once and cannot be is kept first; see `Source`."""
+    """A `Source` of anything that `opened` opens. Data that are read more than once but can be read only once are
+    stored first.
+    """
 
     def __init__(self, duckdb: DuckDB, question: Question, data: object, progress: Progress | None = None) -> None:
         self.secret = Secret.generate()
@@ -65,7 +67,7 @@ class LocalSource:
 
     @property
     def countable(self) -> bool:
-        """Most streams are read once."""
+        """Whether pairs can be counted: most streams are read only once."""
         return isinstance(self._source, Table) or self._source.rows is not None
 
     @property

@@ -1,8 +1,8 @@
-"""Sketches as values: `collect` gives a table of stored collectors, `merge` adds up such a table, to be released once.
+"""Sketches as values: `collect` returns a table of stored collectors, `merge` adds up such a table for one release.
 
-The bytes are those of Spark's `sketch_by` and `sketch`. What stops a second release of a table is the secret, as with
-every collector (secret/spending.py): whatever rows are merged, on whatever machine, it is one secret, which the first
-release spends, in memory, in its file and in the ledger.
+The bytes are those of Spark's `sketch_by` and `sketch`. As with every collector, the secret prevents a second release
+of a table (secret/spending.py): whatever rows are merged, on whatever machine, there is one secret, and the first
+release spends it, in memory, in its file and in the ledger.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ from ...reading.libraries import need
 from ...reading.opened import Input
 from ...release.tabular import names_of_groups
 from ...secret import Secret
+from ...wording import arg
 from ..secret_from import child_name
-from .collect import named_shard, poured
+from ..stored_plan import named_shard
+from .collect import poured
 from .group_collectors import MetGroups
 from .pour import BadBatch, pour, pour_groups
 
@@ -42,7 +44,7 @@ def collect(
     key: str | Sequence[str],
     value: str | None = None,
     by: str | Sequence[str] | None = None,
-    secret: Secret,
+    secret: Secret | None = None,
     shard: str | None = None,
     separate: bool = False,
     clip: bool = False,
@@ -52,36 +54,37 @@ def collect(
     header: bool = True,
     delimiter: str | None = None,
 ) -> Any:
-    """A table of pyarrow with a collector for each group: the columns `by`, as text, and `collector`, binary.
+    """A pyarrow Table with a collector for each group: the columns `by`, as text, and `collector`, binary.
 
     Store it in Parquet or in a database, and merge any of its rows later (`ss.merge`), with those of other days or
-    machines under the same plan and secret, for one release. Without `by` it has one row. Collectors are what the data
-    were: keep them, and the secret, where those were.
+    machines under the same plan and secret, for one release. Without `by` it has one row. Collectors are as sensitive
+    as the data: keep them, and the secret, where the data were.
 
-    All are under the one secret, which has one release: the days of a week, say, added up. With `separate` each is
-    under `secret.child(name)`, and groups are released side by side with `release_all`; a name of several parts is the
-    JSON of its list. Name the shard after the data ("2026-11-15"): then data that come twice are refused when they are
-    merged, also if they were collected by other columns `by`. Without a name it gets a random one. People are not
-    bounded here: a person has as many pairs as the plan's `pairs_per_person` in all that is merged.
+    All are under the same secret, which has one release: the days of a week, say, added up. With `separate`, each is
+    under `secret.child(name)`, and groups are released side by side with `release_all`; the name of a group with
+    several columns is the JSON of its list. Name the shard after the data ("2026-11-15"): then data that come twice are
+    refused when they are merged, even if they were collected by other columns `by`. Without a name it gets a random
+    one. People are not bounded here: a person must have at most the plan's `pairs_per_person` pairs in everything that
+    is merged.
 
     Raises:
-        DataError: the data cannot be read, or a row is no pair; it names file, row and column.
+        DataError: the data cannot be read, or a row is invalid; it names file, row and column.
     """
     if not isinstance(plan, Plan):
         raise ArgumentTypeError("plan", type(plan), "must be a Plan", "Pass the result of ss.plan(...)")
-    checked_secret(secret)
+    kept = checked_secret(secret)
     columns, whole, how = checked_columns(key, value, by), named_shard(shard), Input(format, header, delimiter, sql)
     keys, width = len(columns.key), len(columns.by)
     states: dict[Name, bytes] = {}
 
     def own(name: Name) -> Secret:
-        return secret.child(child_name(name)) if separate and name else secret
+        return kept.child(child_name(name)) if separate and name else kept
 
     def opened(turn: int, name: Name) -> Collector:
         return plan.open(own(name), f"{of_group(whole, columns.by, name)}/{turn}")
 
     def all_of(batches: Iterator[Any]) -> None:
-        collector = plan.open(secret, whole)
+        collector = plan.open(kept, whole)
         pour(batches, collector, keys=keys, clip=clip)
         states[()] = collector.to_bytes()
 
@@ -99,7 +102,7 @@ def collect(
             for name, collector in groups.met():
                 if name in states:
                     collector.merge(Collector.from_bytes(states[name], own(name)))
-                # All that is in is one shard, as if there had been no turns.
+                # Everything is one shard, as if there had been no turns.
                 collector.rename(of_group(whole, columns.by, name))
                 states[name] = collector.to_bytes()
 
@@ -122,19 +125,19 @@ class _Counted:
             yield batch
 
 
-def merge(data: object, *, secret: Secret, column: str = COLUMN) -> Collector:
+def merge(data: object, *, secret: Secret | None = None, column: str = COLUMN) -> Collector:
     """The stored collectors of a column, added up: one collector, to be released once.
 
-    `data` is what `ss.collect` gave, or as much of it as is wanted: a table or a reader of pyarrow, a frame of pandas
-    or polars, a relation of DuckDB over any database, or the path of a Parquet file. All rows must have the same plan
-    and the same secret, and every shard counts once.
+    `data` is the result of `ss.collect` or a part of it: a pyarrow table or reader, a pandas or polars frame, a DuckDB
+    relation over any database, or the path of a Parquet file. All rows must have the same plan and the same secret, and
+    every shard counts once.
 
     Raises:
         ShardMergedTwice: the same data are in two rows.
-        MergeError, SecretMismatch: rows of another plan, or of another secret.
-        SecretSpent: the secret has had its release; what is stored cannot be released again.
+        MergeError, SecretMismatch: a row has another plan, or another secret.
+        SecretSpent: the secret was already used for its release; what is stored cannot be released again.
     """
-    checked_secret(secret)
+    kept = checked_secret(secret, "Pass the secret they were collected with: ss.Secret.load('s.key')")
     found, whole, row = _blobs(data, column), b"", 0
     while blobs := list(islice(found, _AT_ONCE)):
         try:
@@ -148,16 +151,21 @@ def merge(data: object, *, secret: Secret, column: str = COLUMN) -> Collector:
             raise
         row += len(blobs)
     if not whole:
-        raise DataError(_NAME, "there are no collectors", "Check the input", column=column)
-    return Collector.from_bytes(whole, secret)
+        raise DataError(_NAME, "the table of collectors is empty", "Check the input", column=column)
+    return Collector.from_bytes(whole, kept)
 
 
-def checked_secret(secret: object) -> None:
-    """Refuses what is no secret: what is stored is of no use without one that is kept."""
-    if not isinstance(secret, Secret):
-        raise ArgumentTypeError(
-            "secret", type(secret), "must be a Secret", "Pass Secret.load(path), which is kept in its file"
-        )
+_MADE = (
+    "Make one once and keep its file: made = ss.Secret.generate(); made.save('s.key'). Later on pass "
+    "ss.Secret.load('s.key')"
+)
+
+
+def checked_secret(secret: object, way_out: str = _MADE) -> Secret:
+    """The secret. Anything else is refused: what is stored is useless without a secret that is kept."""
+    if isinstance(secret, Secret):
+        return secret
+    raise ArgumentTypeError("secret", None if secret is None else type(secret), "must be a Secret", way_out)
 
 
 def _blobs(data: Any, column: str) -> Iterator[bytes]:
@@ -165,10 +173,10 @@ def _blobs(data: Any, column: str) -> Iterator[bytes]:
     schema, batches = _opened(pa, data)
     if not isinstance(column, str) or column not in schema.names:
         known = f"The columns are: {', '.join(schema.names)}"
-        raise DataError(_NAME, "there is no such column", known, column=str(column))
+        raise DataError(_NAME, "no such column", known, column=str(column))
     kind, types = schema.field(column).type, need("pyarrow.types")
     if not (types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind)):
-        raise DataError(_NAME, f"is of type {kind}, not binary", "Name another (column=)", column=column)
+        raise DataError(_NAME, f"is of type {kind}, not binary", f"Name another ({arg('column')})", column=column)
     row = 0
     for batch in batches:
         for blob in batch.column(column):
@@ -184,7 +192,7 @@ def _opened(pa: Any, data: Any) -> tuple[Any, Any]:
         try:
             file = need("pyarrow.parquet").ParquetFile(data)
         except (OSError, pa.ArrowException) as error:
-            raise DataError(os.fspath(data), f"it cannot be read as Parquet ({error})", "Name a Parquet file") from None
+            raise DataError(os.fspath(data), f"cannot be read as Parquet ({error})", "Name a Parquet file") from None
         return file.schema_arrow, file.iter_batches(_AT_ONCE)
     if hasattr(data, "to_arrow_reader"):  # a relation of DuckDB
         data = data.to_arrow_reader(_AT_ONCE)

@@ -1,11 +1,11 @@
-"""How rows are handed to Python: settings of the session, for as long as a job of ours runs.
+"""How Spark hands rows to Python: settings of the session, while one of our jobs runs.
 
-Spark (4.3) asks after every row how many bytes the batch has, which takes longer than writing the row; unless the limit
-is the largest integer, which means none. The number of rows bounds a batch as well, and before there was a limit of
-bytes it alone did. So the limit of bytes is lifted, and where all columns are of fixed width, batches are larger.
+After every row Spark (4.3) asks how many bytes the batch has, which takes longer than writing the row; unless the limit
+is the largest integer, which means none. The number of rows bounds a batch too, and was the only bound before there was
+a limit of bytes. So the limit of bytes is lifted, and if all columns have a fixed width, batches are larger.
 
-And how small partitions are: Spark has a worker collect garbage after every task, which takes longer than a small task
-itself, because it looks through all that was ever imported. `keep_imports` takes that out of its sight.
+Small partitions: Spark makes a worker collect garbage after every task, which takes longer than a small task itself,
+because it looks through everything that was ever imported. `keep_imports` takes that out of its sight.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FIXED = ("tinyint", "smallint", "int", "bigint", "date", "timestamp", "timestam
 
 @contextmanager
 def large_batches(frame: Any, names: tuple[str, ...]) -> Iterator[None]:
-    """Within it jobs that read these columns are handed larger batches; afterwards the settings are as before."""
+    """Within the block, jobs that read these columns get larger batches; afterwards the settings are restored."""
     configuration = frame.sparkSession.conf
     kinds = {field.name: field.dataType.simpleString() for field in frame.schema.fields}
     fixed = all(kinds.get(name, "").startswith(_FIXED) for name in names)
@@ -53,8 +53,8 @@ def large_batches(frame: Any, names: tuple[str, ...]) -> Iterator[None]:
 
 @cache
 def keep_imports() -> None:
-    """In a worker, once: what is there at its first task stays, and is not looked through for garbage any more.
+    """In a worker, once: objects that exist at its first task stay, and are no longer searched for garbage.
 
-    The garbage collector is not asked whether that was done: it would count all that it keeps, for every task.
+    The garbage collector is not asked whether that was done: it would count everything it keeps, for every task.
     """
     gc.freeze()

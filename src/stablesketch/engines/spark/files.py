@@ -48,11 +48,11 @@ def run_files(
     label: str = "",
     progress: Progress | None = None,
 ) -> Outcome:
-    """Answers a question on files, or on a query of Spark, where `master` leads.
+    """Answers a question about files, or a Spark query, on the Spark at `master`.
 
     Files are Parquet, CSV, TSV, JSON lines or plain lines, read as on one machine; folders of them too.
 
-    `master` is what Spark calls so (local[4], spark://host:7077, yarn), or sc://host for Spark Connect; then the
+    `master` is the master of Spark (local[4], spark://host:7077, yarn), or sc://host for Spark Connect; then the
     workers, and this process, find a secret in the environment variable STABLESKETCH_SECRET.
     """
     if progress is not None:
@@ -65,7 +65,7 @@ def run_files(
 
 @contextlib.contextmanager
 def _session(master: str) -> Iterator[Any]:
-    """A session, stopped at the end; but where Spark runs in this process already, one beside those it has."""
+    """A session, stopped at the end; but if Spark already runs in this process, a session beside its others."""
     sessions = need("pyspark.sql", "spark").SparkSession
     builder = sessions.builder.appName("stablesketch")
     running = None
@@ -93,7 +93,7 @@ def _started(builder: Any, master: str) -> Any:
 
 
 def need_java() -> None:
-    """Says how to get Java, before Spark says that it is not there."""
+    """Says how to get Java, before Spark fails without it."""
     home = os.environ.get("JAVA_HOME")
     if not (Path(home) / "bin" / "java").exists() if home else shutil.which("java") is None:
         raise LibraryMissing(
@@ -133,23 +133,21 @@ def _frame(spark: Any, files: Sequence[str] | None, question: Question) -> DataF
 
 
 def _listed(spark: Any, files: Sequence[str]) -> list[str]:
-    """Every file that paths, patterns and folders stand for, in order; each once. Spark lists no empty ones."""
+    """Every file that paths, patterns and folders stand for, in order, each once. Spark does not list empty ones."""
     found = sorted(row[0] for row in spark.read.format("binaryFile").load(list(files)).select("path").collect())
     if not found:
-        raise DataError(", ".join(files), "there are no files, or they are empty", "Check the path")
+        raise DataError(", ".join(files), "no files, or empty ones", "Check the path")
     seen: set[str] = set()
     for path in found:
         real = os.path.realpath(shown_path(path)) if path.startswith("file:") else path
         if real in seen:
-            raise DataError(
-                shown_path(path), "this file is named twice, and its rows would count twice", "Name it once"
-            )
+            raise DataError(shown_path(path), "this file is named twice: its rows would count twice", "Name it once")
         seen.add(real)
     return found
 
 
 def _above_folders(paths: Sequence[str]) -> str | None:
-    """The folder above folders like country=FR, where all files are in such: those are columns, as on one machine."""
+    """The folder above folders like country=FR, if all files are in such folders: they are columns here too."""
     above = set()
     for path in paths:
         folders = path.split("/")[:-1]
@@ -164,7 +162,7 @@ def _looked_at(frame: DataFrame) -> DataFrame:
 
 
 def _typed(source: str, read: Callable[[], Result]) -> Result:
-    """What Spark says of a query or file, in one line."""
+    """Spark's message about a query or file, in one line."""
     try:
         return read()
     except need("pyspark.errors", "spark").PySparkException as error:
@@ -172,13 +170,13 @@ def _typed(source: str, read: Callable[[], Result]) -> Result:
         missing = re.match(r"\[PATH_NOT_FOUND\] Path does not exist: (.+?)\.? SQLSTATE", text)
         if missing:
             here = f"The current folder is {os.getcwd()}"
-            raise DataError(shown_path(missing[1]), "there is no such file, or none matches", here) from None
-        raise DataError(source, in_one_line(text), "Repair the path, or the query") from None
+            raise DataError(shown_path(missing[1]), "no file has this name or matches it", here) from None
+        raise DataError(source, in_one_line(text), "Correct the path or the query") from None
 
 
 @contextlib.contextmanager
 def _damaged_files_named() -> Iterator[None]:
-    """A file that turned out to be damaged, or gone, while workers read it: named in the error."""
+    """Names a file in the error if it turned out to be damaged, or gone, while workers read it."""
     try:
         yield
     except Exception as error:
@@ -186,4 +184,4 @@ def _damaged_files_named() -> Iterator[None]:
         if found is None:
             raise
         problem = "the file cannot be read: it is damaged, or no longer there"
-        raise DataError(shown_path(unquote(found[1])), problem, "Repair it, or leave it out") from None
+        raise DataError(shown_path(unquote(found[1])), problem, "Correct it, or leave it out") from None

@@ -12,8 +12,9 @@ from urllib.parse import unquote
 from ...errors import ArgumentTypeError, DataError
 from ...reading.columns import BadRow, Cast, Columns, bad_rows, checked_types, is_zero
 from ...reading.libraries import need
+from ...reading.value_text import digits
 from ...release.question import Question
-from ...wording import arg
+from ...wording import arg, either
 
 DataFrame = Any  # of pyspark.sql, classic or of Spark Connect: neither is imported for its type alone
 
@@ -40,10 +41,10 @@ _MALFORMED = -1  # instead of the number of a `BadRow`
 
 @dataclass(frozen=True)
 class TextFrame:
-    """Cells of text files, all as text: `frame` has the column that is `spelled` so for each one that is read.
+    """Cells of text files, all as text: `frame` has the column `spelled` for each one that is read.
 
-    A line of which no cells could be made is a row without any, with what is `wrong`, and whether that is `fatal`: not
-    to be skipped. `located` is the same with the `file` of each row, the byte its block `start`s at, and the `line`
+    A malformed line is a row without cells, with what is `wrong`, and whether that is `fatal`: then it cannot be
+    skipped. `located` is the same with the `file` of each row, the byte at which its block `start`s, and the `line`
     there.
     """
 
@@ -59,7 +60,7 @@ class Pairs:
     def __init__(
         self, frame: DataFrame | TextFrame, columns: Columns, largest: int | None, *, skip: bool, checked: bool = False
     ) -> None:
-        """`checked` says that bad rows are looked for before anything else is done with the pairs."""
+        """`checked` says that invalid rows are found before anything else is done with the pairs."""
         text = frame if isinstance(frame, TextFrame) else None
         read: DataFrame = frame if text is None else text.frame
         if not hasattr(read, "mapInArrow"):
@@ -82,7 +83,7 @@ class Pairs:
         value_kind = kinds.get(columns.value) if columns.value is not None else None
         # Text that nobody has looked at goes to the workers as it is written: they are strict.
         as_it_is = value_kind == "bigint" if text is None else not (skip or checked)
-        self._value = "v" if as_it_is else "try_cast(v as bigint) as v"
+        self._value = "v" if as_it_is else f"try_cast({'v' if text is None else digits('v')} as bigint) as v"
         # Fewer bytes are faster to hand to a collector, which refuses the null that is left of what does not fit. It is
         # then found in the source as what it is: a value above the promised one.
         short = text is None and largest is not None and largest < 2**31
@@ -111,12 +112,12 @@ class Pairs:
 
     @property
     def every(self) -> DataFrame:
-        """All rows, or those that are pairs if the others are to be skipped; for a collector."""
+        """All rows, or only the valid ones if the others are skipped; for a collector."""
         return self._rows(self._handed)
 
     @property
     def whole_values(self) -> DataFrame:
-        """The same for Spark itself, which bounds people and adds up keys, with values as long as they are."""
+        """The rows of `every` for Spark itself, which bounds people and adds up keys: with whole values."""
         return self._rows(self._value)
 
     def _rows(self, value: str) -> DataFrame:
@@ -138,7 +139,7 @@ class Pairs:
         return int(self._raw.count()) - self.count()
 
     def first_bad(self) -> DataError | None:
-        """The first row that is no pair, with its partition or file, its row there and its column; None if none is."""
+        """The first invalid row, with its partition or file, its row there and its column; None if there is none."""
         functions, text = self._functions, self._text
         cases = [f"when {_condition(one)} then {i}" for i, one in enumerate(self._bad)]
         if text is not None:
@@ -162,9 +163,11 @@ class Pairs:
             source, row = shown_path(unquote(found.file)), found.line
             source += f", after byte {found.start:,}" if found.start else ""
         if found.bad == _MALFORMED:
-            skipped = f"state the {arg('delimiter')}, or skip such rows ({arg('on_bad', 'skip')})"
-            way_out = "or read it on one machine (--engine local)" if found.fatal else skipped
-            return DataError(source, found.wrong, f"Repair it, {way_out}", row=row)
+            skipped = f"name the delimiter ({arg('delimiter')}), or skip such rows ({arg('on_bad', 'skip')})"
+            way_out = (
+                f"or read it on one machine ({either('ss.release', '--engine local')})" if found.fatal else skipped
+            )
+            return DataError(source, found.wrong, f"Correct it, {way_out}", row=row)
         one: BadRow = self._bad[found.bad]
         name = next(name for name, mark in self._marks if mark == one.column)
         return one.error(source, row, name)
@@ -184,7 +187,7 @@ def is_remote(frame: DataFrame) -> bool:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """PySpark warns of every new pandas wherever Arrow is used, also where no pandas is."""
+    """Silences PySpark's warning about new versions of pandas, which comes even where pandas is not used."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
         yield

@@ -1,4 +1,4 @@
-"""Running a recipe on a DataFrame: map, merge in a tree, and what workers could not do raised where the user is."""
+"""Runs a recipe on a DataFrame: map, merge in a tree, and raise the errors of workers where the user is."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def checked_reference(secret: object) -> SecretFrom:
 def fresh_secret(frame: DataFrame, given: SecretFrom | None) -> tuple[TheSecret, Callable[[], None]]:
     """A secret for one release: derived from the one referred to and 128 random bits, so that it is never used twice.
 
-    Without a reference a fresh one is broadcast. The second result takes it back.
+    Without a reference a fresh secret is broadcast. The second result destroys the broadcast.
     """
     once = secrets.token_hex(16)
     if given is not None:
@@ -42,7 +42,7 @@ def fresh_secret(frame: DataFrame, given: SecretFrom | None) -> tuple[TheSecret,
 
 
 def sent(work: Callable[..., Any], secret: Secret) -> Callable[..., Any]:
-    """The same function, after a look through the bytes that are sent for it."""
+    """`work` itself, after a look through the bytes that are sent for it."""
     check_absent(secret, _pickled(work))
     return work
 
@@ -53,7 +53,7 @@ def _pickled(what: object) -> bytes:
 
 
 def merged_states(states: DataFrame, by: str, recipe: Recipe, secret: Secret) -> DataFrame:
-    """One state of all with the same `by`."""
+    """One merged state for each value of `by`."""
     # A function, not a method: Spark counts its arguments, `self` among them, and takes two for (key, table).
     merge = sent(lambda table: recipe.merge(table), secret)
     with quiet():
@@ -94,7 +94,7 @@ def digits(pairs: Pairs, frame: DataFrame, recipe: Recipe) -> list[int]:
 
 
 def raise_failures(pairs: Pairs | None, failures: Iterator[str | None]) -> None:
-    """Raises what a worker could not do. A row that was no pair is looked for, and named as on one machine."""
+    """Raises the errors of workers. An invalid row is looked up, and named as on one machine."""
     found = next((text for text in failures if text is not None), None)
     if found is None:
         return
@@ -104,5 +104,5 @@ def raise_failures(pairs: Pairs | None, failures: Iterator[str | None]) -> None:
     # Found again by Spark itself; if it cannot be, the rows are not the same each time they are read.
     located: StablesketchError | None = pairs.first_bad()
     raise located or DataError(
-        pairs.name, str(error), "Repair the input, or cache it if it differs each time it is read"
+        pairs.name, str(error), "Correct the input, or cache it if it differs each time it is read"
     )

@@ -1,14 +1,14 @@
-"""One line of text to the cells of a row, as `reading/files.py` has them of the same file on one machine.
+"""Turns one line of text into the cells of a row, as `reading/files.py` does with the same file on one machine.
 
-There DuckDB reads CSV and JSON; here workers see lines, in no particular order. What both would read alike is read;
-whatever they would not, or what only its neighbours could decide, is refused in words. A test holds the two against
-each other on thousands of odd lines.
+There DuckDB reads CSV and JSON; here workers see lines, in no particular order. Lines that both would read alike are
+read; others, and those that only their neighbours could decide, are refused with a message. A test compares the two on
+thousands of odd lines.
 
 - **Quotes** follow RFC 4180, and within an unquoted cell that does not begin with one a quote is a character. A quoted
   cell must end on its line: one that runs on makes its first line end within quotes, so it is always noticed.
-- A line of which no row can be made is *malformed*. Where rows may be skipped, a wrong number of cells and bytes that
-  are not UTF-8 may: such a line was one row, and no other is lost with it. What is wrong with quotes, ends of lines and
-  JSON may not: what follows such a line could be a part of it, and would be counted as if it were a row.
+- A line that cannot become a row is *malformed*. If rows may be skipped, a line with a wrong number of cells, or with
+  bytes that are not UTF-8, is skipped: it was one row, and no other is lost with it. A line with wrong quotes, line
+  ends or JSON is not skipped: what follows could be a part of it, and would be counted as if it were a row.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
+from ...reading.json_fields import ways
+
 Cells = Sequence[str | None]
 _WHOLE = re.compile(r"-?[1-9][0-9]*|0")
 
 
 class Malformed(Exception):
-    """No row can be made of a line; and whether it may be skipped."""
+    """A malformed line; and whether it may be skipped."""
 
     def __init__(self, problem: str, *, skipped: bool = False) -> None:
         super().__init__(problem)
@@ -32,7 +34,7 @@ class Malformed(Exception):
 
 
 def decoded(line: bytes) -> str:
-    """The text of a line that is perhaps not text."""
+    """The text of a line, which may be invalid."""
     try:
         return line.decode()
     except UnicodeDecodeError:
@@ -42,7 +44,7 @@ def decoded(line: bytes) -> str:
 def csv_reader(wanted: Sequence[int], count: int, delimiter: str) -> Callable[[str], Cells | None]:
     """Reads the `wanted` of `count` cells of a line: None for an empty cell, no cells at all for an empty line.
 
-    Empty lines are no rows, unless there is one column: then they are an empty cell.
+    An empty line is not a row, unless there is one column: then it is an empty cell.
     """
 
     def read(line: str) -> Cells | None:
@@ -73,7 +75,7 @@ def json_reader(wanted: Sequence[str]) -> Callable[[str], Cells | None]:
     def fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs) and len([name for name, _ in pairs if name in names]) > len(names & found.keys()):
-            raise Malformed("a field is there twice in one object")
+            raise Malformed("a field occurs twice in one object")
         return found
 
     read_object = json.JSONDecoder(
@@ -87,12 +89,22 @@ def json_reader(wanted: Sequence[str]) -> Callable[[str], Cells | None]:
         try:
             found = read_object(line)
         except (ValueError, RecursionError):
-            raise Malformed("the line is not JSON: one object a line is read here") from None
+            raise Malformed("the line is not JSON: write one object on each line") from None
         if not isinstance(found, dict):
-            raise Malformed("the line is not an object of JSON: one object a line is read here")
-        return [_json_cell(name, found.get(name)) for name in wanted]
+            raise Malformed("the line is not a JSON object: write one object on each line")
+        return [_json_cell(name, json_field(found, name)) for name in wanted]
 
     return read
+
+
+def json_field(found: dict[str, Any], name: str) -> Any:
+    """What an object has under a name, which may lead into objects (reading/json_fields.py); None for nothing."""
+    if "." not in name or found.get(name) is not None:
+        return found.get(name)
+    inner: Any = found
+    for part in ways(name)[-1]:
+        inner = inner.get(part) if isinstance(inner, dict) else None
+    return inner
 
 
 class _Number(str):
@@ -108,23 +120,21 @@ def _json_cell(name: str, found: Any) -> str | None:
         return "true" if found else "false"
     if isinstance(found, _Number):
         if _WHOLE.fullmatch(found) is None:
-            raise Malformed(
-                f"{name} is a number that is not whole, which readers write in several ways: write it as text"
-            )
+            raise Malformed(f"{name} is a number that is not whole, which readers print differently: write it as text")
         return str(found)
     if not isinstance(found, str):
         raise Malformed(f"{name} is an object or a list: write it as text")
     try:
         found.encode()
     except UnicodeEncodeError:
-        raise Malformed("the line is not JSON: half a character is escaped in it") from None
+        raise Malformed("the line is not JSON: it has an unpaired surrogate escape") from None
     return found
 
 
 def _check_returns(line: str) -> None:
     """The end of the line is gone, \\n or \\r\\n. Another \\r may end a line or be a part of it."""
     if "\r" in line:
-        raise Malformed("there is a carriage return within a line: end lines with \\n or \\r\\n")
+        raise Malformed("carriage return within a line: end lines with \\n or \\r\\n")
 
 
 def _quoted(line: str, delimiter: str) -> list[str]:

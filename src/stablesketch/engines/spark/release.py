@@ -39,39 +39,39 @@ def release(
 ) -> Release | DataFrame:
     """One private number from a DataFrame; with `by` a DataFrame of them, one row for each group.
 
-    Everything but `df`, `secret` and `open_groups` is as in `stablesketch.release`. Workers read Arrow batches and give
-    back states of kilobytes. No row is shuffled, unless there is a `person` column: then the rows of a person have to
-    meet somewhere.
+    Everything but `df`, `secret` and `open_groups` is as in `stablesketch.release`. Workers read Arrow batches and
+    return states of kilobytes. No row is shuffled unless there is a `person` column: then the rows of a person must
+    meet on one worker.
 
-    The release is made under a secret of its own. By default it is fresh, and reaches the workers as a broadcast, which
-    is taken back at the end. Through Spark Connect there are no broadcasts: pass `secret`, a reference that workers and
-    driver can follow. What it leads to is never used itself: each release derives its own from it and from 128 random
-    bits, so one reference serves any number of releases.
+    Each release has a secret of its own. By default it is fresh, and reaches the workers as a broadcast, which is
+    destroyed at the end. Spark Connect has no broadcasts: pass `secret`, a reference that workers and driver can
+    follow. The secret it leads to is never used itself: each release derives its own from it and from 128 random bits,
+    so one reference serves any number of releases.
 
-    A worker keeps at most about `open_groups` groups in memory, some 350 kB each at the usual size. If it meets more,
-    it gives their states away and begins again, which is right but slow: docs/scale.md.
+    A worker keeps at most about `open_groups` groups in memory, some 350 KiB each at the usual size. If it meets more,
+    it sends off their states and starts again, which is correct but slow: docs/scale.md.
 
     Raises:
-        DataError: a row is no pair; it names partition, row and column. Nothing is released.
+        DataError: a row is invalid; it names partition, row and column. Nothing is released.
         PlanInfeasible, StreamTooShort: the guarantee cannot be given; the message says what can.
     """
-    asked = warned(question(statistic, privacy, **what))
-    if asked.input != Input():
+    posed = warned(question(statistic, privacy, **what))
+    if posed.input != Input():
         raise ArgumentError(
             "question", HIDDEN, "must not say how to open files",
             f"Leave out {arg('sql')}, {arg('format')}, {arg('header')}, {arg('delimiter')} and "
             f"{arg('wide')}", because="a DataFrame is already open",
         )  # fmt: skip
-    outcome = run_frame(asked, df, secret=secret, open_groups=open_groups, ledger=ledger, label=label)
+    outcome = run_frame(posed, df, secret=secret, open_groups=open_groups, ledger=ledger, label=label)
     if outcome.grouped:
-        return as_frame(df.sparkSession, asked, outcome)
+        return as_frame(df.sparkSession, posed, outcome)
     only = outcome.releases[0]
     assert isinstance(only, Release)
     return only
 
 
 def run_frame(
-    asked: Question,
+    question: Question,
     df: DataFrame | TextFrame,
     *,
     secret: SecretFrom | None = None,
@@ -81,11 +81,11 @@ def run_frame(
     progress: Progress | None = None,
 ) -> Outcome:
     frame = df.frame if isinstance(df, TextFrame) else df
-    with SparkSource(asked, df, secret, open_groups) as source, large_batches(frame, asked.columns.names):
-        return run_source(asked, source, ledger=ledger, label=label, progress=progress)
+    with SparkSource(question, df, secret, open_groups) as source, large_batches(frame, question.columns.names):
+        return run_source(question, source, ledger=ledger, label=label, progress=progress)
 
 
-def as_frame(spark: object, asked: Question, outcome: Outcome) -> DataFrame:
+def as_frame(spark: object, question: Question, outcome: Outcome) -> DataFrame:
     """The releases of groups as a DataFrame: the columns of groups, then value, low, high and what they cost."""
     fields = {
         "value": "double",
@@ -102,6 +102,6 @@ def as_frame(spark: object, asked: Question, outcome: Outcome) -> DataFrame:
         assert isinstance(one, GroupRelease)
         content = {**json.loads(one.release.to_json()), "json": one.to_json()}
         rows.append((*one.group, *(content[name] for name in fields)))
-    names = [f"`{name.replace('`', '``')}` string" for name in asked.columns.by]
+    names = [f"`{name.replace('`', '``')}` string" for name in question.columns.by]
     schema = ", ".join([*names, *(f"{name} {kind}" for name, kind in fields.items())])
     return spark.createDataFrame(rows, schema)  # type: ignore[attr-defined]  # a session, classic or of Connect

@@ -10,8 +10,8 @@ from ...errors import ArgumentTypeError, DataError
 from ...plan import Plan
 from ...reading.columns import OnBad, checked_columns
 from ...reading.libraries import need
-from ..local.collect import check_pairs, named_shard
 from ..secret_from import SecretFrom, TheSecret
+from ..stored_plan import largest_value, named_shard, refuse_whole_keys
 from . import job
 from .batches import large_batches
 from .frame import NAME, DataFrame, Pairs, back_quoted
@@ -29,7 +29,7 @@ def sketch(
     clip: bool = False,
     on_bad: OnBad = "error",
 ) -> Collector:
-    """A collector of the whole DataFrame: the same, to the last bit, as one that saw the rows on one machine.
+    """A collector of the whole DataFrame: the same, to the last bit, as if one machine had read the rows.
 
     It is the shard named `shard` of whatever it is merged into. Name it after the data ("2026-11-15"): then data that
     come twice are refused. Without a name it gets a random one.
@@ -59,13 +59,13 @@ def sketch_by(
 ) -> DataFrame:
     """A collector for each group: a DataFrame of the columns `by`, as text, and `collector`, binary.
 
-    All are under the one secret, so that any of them can be merged and released together, once: the days of a week,
-    say. With `separate` each is under `secret.child(name)`: then collectors of the same group merge, and groups are
-    released side by side with `release_all`. A name of several parts is the JSON of its list.
+    All are under the same secret, so that any of them can be merged and released together, once: the days of a week,
+    say. With `separate`, each is under `secret.child(name)`: then collectors of the same group merge, and groups are
+    released side by side with `release_all`. The name of a group with several columns is the JSON of its list.
 
-    Collectors are what the data were: keep them, and the secret, where those were. Each is the shard
-    `shard` + "/" + the JSON object of its columns `by`, as those of `ss.collect` are. The job runs at once, so that
-    whatever is wrong with a row is raised here, and its result is persisted; unpersist it when it is stored.
+    Collectors are as sensitive as the data: keep them, and the secret, where the data were. Each is the shard `shard` +
+    "/" + the JSON object of its columns `by`, as those of `ss.collect` are. The job runs at once, so that an invalid
+    row raises an error here, and its result is persisted; unpersist it when it is stored.
     """
     pairs, recipe = _asked(df, plan, key, value, by, secret, shard, clip, on_bad, separate=separate)
     recipe = replace(recipe, open_groups=checked_open(open_groups))
@@ -87,13 +87,11 @@ def sketch_by(
 
 
 def merged(df: DataFrame, *, secret: SecretFrom, column: str = "collector") -> Collector:
-    """The stored collectors of a column, merged on the cluster into one, ready to be released. A shard counts once."""
+    """Merges the stored collectors of a column on the cluster into one, ready to be released. A shard counts once."""
     functions = need("pyspark.sql.functions", "spark")
     reference = TheSecret(job.checked_reference(secret))
     if not isinstance(column, str) or column not in df.columns:
-        raise DataError(
-            NAME, "there is no such column", f"The columns are: {', '.join(df.columns)}", column=str(column)
-        )
+        raise DataError(NAME, "no such column", f"The columns are: {', '.join(df.columns)}", column=str(column))
     blob = functions.col(back_quoted(column))
     states = df.select(
         functions.pmod(functions.xxhash64(blob), functions.lit(64)).cast("int").alias("bucket"),
@@ -104,7 +102,7 @@ def merged(df: DataFrame, *, secret: SecretFrom, column: str = "collector") -> C
     rows = job.merged_states(states, "bucket", Recipe(reference, 1), own).collect()
     job.raise_failures(None, (row.failure for row in rows))
     if not rows:
-        raise DataError(NAME, "there are no collectors", "Check the input", column=column)
+        raise DataError(NAME, "the table of collectors is empty", "Check the input", column=column)
     first, *rest = [Collector.from_bytes(bytes(row.state), own) for row in rows]
     for other in rest:
         first.merge(other)
@@ -118,11 +116,10 @@ def _asked(
     if not isinstance(plan, Plan):
         raise ArgumentTypeError("plan", type(plan), "must be a Plan", "Pass the result of ss.plan(...)")
     whole = named_shard(shard)
-    check_pairs(plan)
+    refuse_whole_keys(plan)
     reference = TheSecret(job.checked_reference(secret))
     columns = checked_columns(key, value, by).under(plan.privacy.relation)
-    largest = None if clip or plan.privacy.unit == "individual" else plan.privacy.max_value
-    pairs = Pairs(df, columns, largest, skip=on_bad == "skip")
+    pairs = Pairs(df, columns, largest_value(plan, clip), skip=on_bad == "skip")
     recipe = Recipe(
         reference, len(columns.key), columns.by, plan.to_json(), clip,
         shard=whole, each=separate,

@@ -9,9 +9,8 @@ from dataclasses import replace
 import numpy as np
 
 from ...bounding.groups import Name, group_secret
-from ...bounding.in_one_pass import Bounding, bounded_by_spark
+from ...bounding.in_one_pass import Bounding
 from ...bounding.max_value import DigitCounts
-from ...bounding.whole_keys import added_up_by_spark
 from ...collector import Collector
 from ...plan import Plan
 from ...reading.libraries import need
@@ -19,13 +18,14 @@ from ...release.question import Question
 from ..secret_from import SecretFrom
 from . import job
 from .frame import DataFrame, Pairs, TextFrame, quiet
+from .shuffled import added_up, bounded
 from .work import OPEN_GROUPS, Recipe, checked_open
 
 _FEW = 1 << 12  # groups whose states the driver takes all at once
 
 
 class SparkSource:
-    """See `Source`. Use it in a `with` block: at its end the broadcast secret is taken back."""
+    """A `Source`. Use it in a `with` block, at whose end the broadcast secret is destroyed."""
 
     countable = True
 
@@ -57,7 +57,7 @@ class SparkSource:
             if columns.person is not None:
                 self._frame = self._bounded()
             elif question.privacy.unit == "key":
-                self._frame = added_up_by_spark(self._pairs.whole_values, columns, question.largest, self.name)
+                self._frame = added_up(self._pairs.whole_values, columns, question.largest, self.name)
         except BaseException:
             self._forget()
             raise
@@ -74,7 +74,7 @@ class SparkSource:
         bounding = Bounding(question.privacy.pairs_per_person, question.groups_per_person, len(question.columns.by))
         recipe = replace(self._recipe, bounding=bounding)
         with quiet():
-            return bounded_by_spark(self._pairs.whole_values, job.sent(recipe.bound, self.secret))
+            return bounded(self._pairs.whole_values, job.sent(recipe.bound, self.secret))
 
     def count(self) -> int:
         return int(self._frame.count()) if self._question.privacy.unit == "key" else self._pairs.count()
@@ -119,7 +119,7 @@ class SparkSource:
         return self._in_order(plan, names, ordered)
 
     def _in_order(self, plan: Plan, names: Sequence[Name], rows: Iterator[object]) -> Iterator[Collector]:
-        """A group without pairs has no row, and an empty collector."""
+        """The groups in order. One without pairs has no row, and an empty collector."""
         row = next(rows, None)
         for code, name in enumerate(names):
             own = group_secret(self.secret, name)

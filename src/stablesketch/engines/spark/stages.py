@@ -1,4 +1,4 @@
-"""How far Spark is: the tasks of the stage that runs, as a bar."""
+"""The progress of Spark: the tasks of the running stage, as a bar."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _WORDS = "running on Spark"
 
 @contextmanager
 def stages_shown(session: Any, progress: Progress | None) -> Iterator[Progress | None]:
-    """A progress that shows what Spark does, until somebody else begins to show something by it.
+    """A progress that shows what Spark does, until other work is shown by it.
 
-    Spark Connect does not say how far it is from outside, so there it stays with the words.
+    Spark Connect does not report its progress, so there only the words are shown.
     """
     if progress is None:
         yield None
@@ -48,7 +48,7 @@ class _Shown:
         self._progress.advance(steps)
 
     def stop(self) -> None:
-        """No look is taken after this."""
+        """Stops looking."""
         self._stopped.set()
         if self._thread.is_alive():
             self._thread.join()

@@ -1,10 +1,10 @@
 """CSV, JSON lines and plain lines on a cluster: Spark reads lines, workers make cells of them (`line_formats.py`).
 
-Spark's own readers of CSV and JSON are not used: what they take for null, for a quote, for a number or for a line to be
-left out is not what one machine takes, and a key that is read otherwise is another key. As there, all cells are text.
+Spark's own readers of CSV and JSON are not used: their rules for null, quotes, numbers and skipped lines differ from
+those on one machine, and a key that is read differently is another key. As there, all cells are text.
 
-Lines come with the file they are from, as a hash, and where the block that they are read from begins. So a worker
-knows the first line of each file, which may be a header, and which line is the n-th of its block.
+Lines come with a hash of their file, and the place where their block begins. So a worker knows the first line of each
+file, which may be a header, and which line is the n-th of its block.
 """
 
 from __future__ import annotations
@@ -25,16 +25,17 @@ from ...reading.header import Doubt, FirstRow, column_names, first_row
 from ...reading.libraries import need
 from ...reading.lines import LONGEST_LINE
 from ...reading.opened import Input
+from ...wording import either
 from .batches import keep_imports
 from .frame import DataFrame, TextFrame, back_quoted, quiet
-from .line_formats import Cells, Malformed, csv_reader, decoded, json_reader, line_reader
+from .line_formats import Cells, Malformed, csv_reader, decoded, json_field, json_reader, line_reader
 
 _SAMPLE = 1000  # lines of JSON that are looked at for the names of fields
 
 
 @dataclass(frozen=True)
 class Lines:
-    """How lines become cells: all that workers have to know."""
+    """How lines become cells: everything that workers need to know."""
 
     kind: Format
     names: tuple[str, ...]  # of the cells of a line
@@ -45,7 +46,7 @@ class Lines:
     located: bool = False  # whether rows say where they are from
 
     def schema(self) -> str:
-        """Of what `cells` gives: cells c0, ..., then what is wrong with the line if anything is."""
+        """The schema of `cells`: cells c0, ..., then what is wrong with the line, if anything."""
         columns = [f"c{i} string" for i in range(len(self.wanted) + self.folders)]
         columns += ["wrong string", "fatal boolean"]
         columns += ["file string", "start bigint", "line bigint"] if self.located else []
@@ -95,7 +96,7 @@ class _Block:
         return self._one_by_one(batch) if plain is None else plain
 
     def _plain(self, batch: Any) -> Any:
-        """The same for CSV that goes on without quotes, a column at a time instead of a line: many times faster."""
+        """As `rows`, for CSV that goes on without quotes, a column at a time instead of a line: many times faster."""
         pa, compute = need("pyarrow", "spark"), need("pyarrow.compute", "spark")
         how, count, lines = self._how, len(self._how.names), batch.column(0)
         if how.kind not in ("csv", "tsv") or how.located or self._returns or self._where is None:
@@ -152,7 +153,7 @@ class _Block:
 
     def _cells(self, line: str | bytes) -> Cells | None:
         if 4 * len(line) >= LONGEST_LINE and len(_bytes(line)) >= LONGEST_LINE:  # as pipes and DuckDB have it
-            raise Malformed(f"the line is longer than {LONGEST_LINE:,} bytes, the most that is read")
+            raise Malformed(f"the line is longer than {LONGEST_LINE:,} bytes, the maximum")
         text = line if isinstance(line, str) else decoded(line)
         if not self._mixed:
             ended = text.endswith("\r")
@@ -164,7 +165,7 @@ class _Block:
             text = text.removeprefix("\ufeff")
             if self._how.header:
                 if not _is_header(text, self._how):
-                    raise Malformed("its columns are not those of the other files")
+                    raise Malformed("its columns differ from those of the other files")
                 return None
         return self._read(text)
 
@@ -219,10 +220,10 @@ def text_frame(name: str, read: DataFrame, kind: Format, how: Input, columns: Co
     )  # fmt: skip
     checked_delimiter(kind, how.delimiter)
     delimiter = how.delimiter or usual_delimiter(kind)
-    names = _names(name, lines, kind, how.header, delimiter)
+    names = _names(name, lines, kind, how.header, delimiter, columns.names)
     for one in folders:
         if one in names:
-            raise DataError(name, "is a column of the file and the name of a folder", "Rename one", column=one)
+            raise DataError(name, "is both a column of the file and the name of a folder", "Rename one", column=one)
     doubt: Doubt = "fields" if kind == "json" else "header" if kind in ("csv", "tsv") and how.header else ""
     checked_types(name, columns, dict.fromkeys([*names, *folders], "VARCHAR"), text=True, doubt=doubt)
     wanted = tuple(one for one in columns.names if one in names)
@@ -238,27 +239,38 @@ def text_frame(name: str, read: DataFrame, kind: Format, how: Input, columns: Co
     return TextFrame(name, cells(reader), spelled, lambda: cells(replace(reader, located=True)))
 
 
-def _names(name: str, lines: DataFrame, kind: Format, header: bool, delimiter: str) -> tuple[str, ...]:
+def _names(
+    name: str, lines: DataFrame, kind: Format, header: bool, delimiter: str, asked: Sequence[str]
+) -> tuple[str, ...]:
     """The columns: of the header of any file, since all have the same; of the first objects."""
     if kind == "lines":
         return ("line",)
     if kind == "json":
-        return _json_names(name, lines)
+        return _json_names(name, lines, asked)
     # Rows of a block stay in their order, and this is the first of one that begins a file. Workers look at all others.
     found = lines.where("start = 0").select("value").limit(1).collect()
     first = _header(found[0][0].removesuffix("\r") if found else "", delimiter, name)
     return tuple(column_names(first, name, header=header))
 
 
-def _json_names(name: str, lines: DataFrame) -> tuple[str, ...]:
-    """Those of the first lines, as far as they can be read; what cannot, workers find again and tell."""
+def _json_names(name: str, lines: DataFrame, asked: Sequence[str]) -> tuple[str, ...]:
+    """The names in the first lines, as far as they can be read, and those that are `asked` for and lead into objects.
+
+    Workers find unreadable lines again and report them.
+    """
     names: dict[str, None] = {}
     for row in lines.select("value").limit(_SAMPLE).collect():
         try:
             found = json.loads(row[0].removeprefix("\ufeff"))
         except ValueError:
             continue
-        names |= dict.fromkeys(found) if isinstance(found, dict) else {}
+        if isinstance(found, dict):
+            names |= dict.fromkeys(found)
+            names |= dict.fromkeys(one for one in asked if json_field(found, one) is not None)
     if not names:
-        raise DataError(name, "no line is an object of JSON", "Write one object a line, or read it with --engine local")
+        raise DataError(
+            name,
+            "no line is a JSON object",
+            f"Write one object on each line, or read it on one machine ({either('ss.release', '--engine local')})",
+        )
     return tuple(names)

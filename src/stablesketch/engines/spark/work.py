@@ -1,6 +1,6 @@
 """What workers run: Arrow batches into collectors, states into fewer states. Nothing here imports Spark's driver.
 
-A worker gives one state for each partition (for groups, one for each group it met), named by the partition, whatever
+A worker returns one state for each partition (for groups, one for each group it met), named by the partition, whatever
 the attempt. Spark keeps the rows of one attempt of each task, so retried, speculative and killed attempts count
 nothing; and if a partition came twice after all, merging would refuse its second shard.
 """
@@ -40,7 +40,9 @@ OPEN_GROUPS = 1 << 11  # collectors that a worker keeps open, before it gives aw
 
 @dataclass(frozen=True)
 class Recipe:
-    """All that workers have to know of a job. It is pickled into the plan of the query: nothing in it is secret."""
+    """Everything that workers need to know about a job. It is pickled into the plan of the query: nothing in it is
+    secret.
+    """
 
     secret: TheSecret
     keys: int
@@ -59,12 +61,12 @@ class Recipe:
         try:
             own = self.secret.find()
         except StablesketchError as error:
-            # There is no row to tell it in. Without its frames, which may be logged with what is in them.
+            # There is no row to report it in. Raised without its frames, which may be logged with their content.
             raise error.with_traceback(None) from None
         yield from kept_rows(batches, self.bounding, own)
 
     def digits(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Pairs → how many values have so many binary digits."""
+        """Pairs → the number of values with each number of binary digits."""
         pa = need("pyarrow", "spark")
         try:
             counts, wrong = digit_counts(batches).tolist(), None
@@ -73,7 +75,7 @@ class Recipe:
         yield pa.record_batch({"counts": pa.array([counts], pa.list_(pa.int64())), "failure": _texts([wrong])})
 
     def collect(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Pairs → the state of the partition, or what is wrong with them."""
+        """Pairs → the state of the partition, or an error."""
         part = _partition()
         try:
             collector = Plan.from_json(self.plan).open(self.secret.find(), f"{self.shard}/{part}")
@@ -83,7 +85,7 @@ class Recipe:
             yield _failed(error)
 
     def collect_groups(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Pairs with groups → a state for each group that was met, or what is wrong with them."""
+        """Pairs with groups → a state for each group that was met, or an error."""
         try:
             secret, plan, part = self.secret.find(), Plan.from_json(self.plan), _partition()
             turn, more, rest = 0, True, iter(batches)
@@ -150,7 +152,7 @@ def checked_open(groups: object) -> int:
 
 
 def _partition() -> int:
-    """The number of the partition that this worker has; and the worker has as many threads as the task has cores."""
+    """The number of this worker's partition; and gives the worker as many threads as the task has cores."""
     keep_imports()
     context = need("pyspark", "spark").TaskContext.get()
     limit_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))  # which Spark sets to that

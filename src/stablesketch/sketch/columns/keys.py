@@ -65,7 +65,9 @@ class Fingerprinter:
         return cls(b"".join(secret.derive(f"fingerprint/{domain.name}", 16) for domain in Domain))
 
     def __reduce__(self) -> Never:
-        raise SecretNotPicklable("a Fingerprinter holds keys derived from the secret; make it anew from the secret")
+        raise SecretNotPicklable(
+            "a Fingerprinter cannot be pickled: it holds keys derived from the secret. Create it again from the secret."
+        )
 
     def column(self, keys: object, argument: str = "keys") -> KeyColumn:
         """The column that `keys` holds; a tuple is a composite key, one column each.
@@ -74,7 +76,7 @@ class Fingerprinter:
         the data, the lengths of the columns of a composite key.
 
         Raises:
-            ArgumentTypeError: not a column, or a column of a type that is no key.
+            ArgumentTypeError: not a column, or a column of a type that cannot be a key.
             ArgumentError: a column of more than one dimension, or columns of different lengths.
         """
         if isinstance(keys, tuple):

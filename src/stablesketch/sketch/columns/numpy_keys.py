@@ -21,7 +21,7 @@ _TWO_63 = np.uint64(2**63)
 
 
 def reader(hasher: KeyHasher, dtype: np.dtype[Any], argument: str) -> ReadRows:
-    """The function for this dtype; dtypes that are no keys are refused here, before any row is read."""
+    """The function for this dtype; other dtypes are refused here, before any row is read."""
     if dtype.kind == "i" or (dtype.kind == "u" and dtype.itemsize < 8):
         return lambda rows, _: _dense(rows, np.dtype(np.int64)).view(np.uint64)
     if dtype.kind == "u":

@@ -1,4 +1,4 @@
-"""What is not a key, why, and what to do instead: one wording per kind of data, whatever door it comes through.
+"""Data that cannot be keys, why, and what to do instead: one wording for each kind of data, however it comes in.
 
 Errors name the row and the type, and never show what stands there: it is data, and messages are logged. Rows are
 numbers of Python here, from 0, and are shown as people count them, from 1.
@@ -112,7 +112,7 @@ def refused_dtype(argument: str, dtype: np.dtype[Any]) -> ArgumentTypeError:
 
 
 def arrow_name(format: str, extension: str, dictionary: bool) -> Shown:
-    """An Arrow type as one would say it; the format string of the C data interface where it has no short name."""
+    """An Arrow type in words; the format string of the C data interface if it has no short name."""
     name = f"extension type {extension}" if extension else f"type {_ARROW_NAMES.get(format, repr(format))}"
     return Shown(f"<Arrow dictionary of {name}>" if dictionary else f"<Arrow {name}>")
 

@@ -1,4 +1,4 @@
-"""Recognising what holds a column: a list, a numpy array, or anything that speaks the Arrow interface or numpy's.
+"""Recognises the container of a column: a list, a numpy array, or anything with the Arrow or numpy interface.
 
 No data frame library is imported here. pandas and polars are looked up among the modules the caller has loaded, and
 only where their own export would lose something: the types in a mixed category, or the objects of an object column.
@@ -66,7 +66,7 @@ ColumnSource = list[object] | range | NDArray[Any] | Categories | ArrowSource
 
 
 def is_single(column: object) -> bool:
-    """Whether this is one value where a column of values is meant."""
+    """Whether this is a single value in place of a column of values."""
     return column is None or isinstance(column, _SINGLE_TYPES)
 
 
@@ -76,7 +76,7 @@ def described(column: object) -> Shown:
 
 
 def recognise(column: object, argument: str) -> ColumnSource:
-    """What holds the data of `column`, or an error that says what to pass instead."""
+    """The container of the data of `column`, or an error that says what to pass instead."""
     if isinstance(column, list | range):
         return column
     if is_single(column):

@@ -12,6 +12,7 @@ from stablesketch._native import ArrowColumn, FormatError, RowError, first_outsi
 from stablesketch.errors import HIDDEN, ArgumentError, ArgumentTypeError, Shown
 from stablesketch.sketch.columns.refusals import NULL_WAY_OUT, arrow_name, is_missing, null_row
 from stablesketch.sketch.columns.sources import ArrowSource, Categories, described, recognise
+from stablesketch.wording import arg, subject
 
 MAX_WEIGHT = 2**53
 """The largest value of one row: up to here every integer is also a double, in whatever program the data came from."""
@@ -43,7 +44,9 @@ class ValueColumn(ABC):
         return rows
 
     def unchecked(self, start: int, stop: int) -> NDArray[np.int64]:
-        """As `weights`, for who compares each with 1 and `highest` in passing, and raises `refused` for the first."""
+        """As `weights`, for callers that compare each with 1 and `highest` themselves, and raise `refused` for the
+        first.
+        """
         if not 0 <= start <= stop <= self._length:
             raise ArgumentError(
                 "rows",
@@ -54,7 +57,7 @@ class ValueColumn(ABC):
         return self._read(start, stop)
 
     def refused(self, value: int, row: int) -> ArgumentError:
-        """Why the value of this row is no weight."""
+        """The error about the value of this row."""
         if 1 <= value <= MAX_WEIGHT:
             return _above(self.highest, self._argument, f" (row {row + 1})")
         return _out_of_range(value, self._argument, f" (row {row + 1})")
@@ -145,7 +148,7 @@ class _ListWeights(ValueColumn):
         out = np.empty(stop - start, np.uint64)
 
         def other(item: object, i: int) -> int:
-            """What is not a Python int in range: an integer of another class, or an error."""
+            """Any item that is not a Python int in range: an integer of another class, or an error."""
             where = f" (row {start + i + 1})"
             if not isinstance(item, int | np.integer) or isinstance(item, bool | np.timedelta64):
                 raise _refused_item(self._argument, item, where)
@@ -212,8 +215,8 @@ def _out_of_range(value: int, argument: str, where: str) -> ArgumentError:
 
 
 def _above(highest: int, argument: str, where: str) -> ArgumentError:
-    must = f"must be at most max_value = {highest}{where}"
-    way_out = f"Clip such values to {highest}, or plan with a larger max_value: the guarantee rests on it"
+    must = f"must be at most {arg('max_value', highest)}{where}"
+    way_out = f"Clip such values to {highest}, or plan with a larger {subject('max_value')}: the guarantee rests on it"
     return ArgumentError(argument, HIDDEN, must, way_out)
 
 

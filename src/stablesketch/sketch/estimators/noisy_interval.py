@@ -10,7 +10,7 @@ than 1 - π, T is lower than any F explains at that level, and the quantile is 0
 
 ξ is known by its quantile function. Between quantiles that lie close together it is taken to be uniform; then the mean
 of Λ over each piece is (A(v) - A(w))/(v - w) at its ends v = (T - F x)/b, A' = Λ: A(v) = e^v/2 for v <= 0 and
-v + e^{-v}/2 above. So g is smooth however small the noise is beside F.
+v + e^{-v}/2 above. So g is smooth however small the noise is beside F. (native/noisy_law.hpp computes and inverts it.)
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from ..._native import noisy_below, noisy_solved
 from ...arrays import Array
 from ...errors import ArgumentError
 from .norm import norm_law
@@ -31,12 +32,9 @@ from .registry import checked_confidence
 # Quantiles of ξ: so many pieces, equally wide in the logit of probability, to this distance from 0 and 1.
 _PIECES = 300
 _LEAST = 1e-9
-_STEPS = 100
-_CLOSE = 1e-7  # of a probability and of its complement, or of F
 # More probabilities than these are read off a table of so many points.
 _FEW, _GRID = 8, 100
-# Pieces that are narrower than this in units of the noise are taken at their middle, which is then exact to 1e-10.
-_NARROW = 1e-4
+_SPREAD = np.sinh(np.linspace(-3.0, 3.0, _GRID)) / math.sinh(3.0)
 # Relative variances that differ by less share a law; below the second a law is taken to be logarithmic normal.
 _ALIKE, _NEARLY_NORMAL = 0.01, 1e-3
 
@@ -55,17 +53,7 @@ class NoisyLaw:
 
     def below(self, released: float, noise: float, value: Array) -> Array:
         """P(F ξ + b L <= T) at each F."""
-        v = (released - value[:, np.newaxis] * self._ends) / noise
-        falls = v[:, :-1] - v[:, 1:]
-        rising = _rising_integral(v)
-        narrow = falls < _NARROW
-        if narrow.any():
-            wide = (rising[:, :-1] - rising[:, 1:]) / np.where(narrow, 1.0, falls)
-            means = np.where(narrow, _laplace_below(0.5 * (v[:, :-1] + v[:, 1:])), wide)
-        else:
-            means = (rising[:, :-1] - rising[:, 1:]) / falls
-        out: Array = means @ self._masses
-        return out
+        return noisy_below(self._ends, self._masses, released, noise, value)
 
     def quantiles(self, released: float, noise: float, probability: Array) -> Array:
         """F at each probability; it rises with it, from 0."""
@@ -85,28 +73,27 @@ class NoisyLaw:
 
     def _solved(self, released: float, noise: float, target: Array) -> Array:
         """The F with g(F) = target; of many, to 1e-3 of a deviation by a table of the logit of g."""
-        low, high = (np.full(target.shape, end) for end in self._around(released, noise, target))
+        given, least, most = (self._ends, self._masses, released, noise), float(target.min()), float(target.max())
+        around = self._around(released, noise, least, most)
         if target.size <= _FEW:
-            return self._enclosed(released, noise, target, low, high)
-        ends = np.array([target.max(), target.min()])
-        first, last = self._enclosed(released, noise, ends, low[:2], high[:2]).tolist()
+            return noisy_solved(*given, target, *around)
+        first, last = noisy_solved(*given, np.array([most, least]), *around).tolist()
         place = np.linspace(first, last, _GRID)
         level = -_logit(self.below(released, noise, place))
         # Once more, at points that are evenly spread in probability, denser in the middle.
-        spread = np.sinh(np.linspace(-3.0, 3.0, _GRID)) / math.sinh(3.0)
-        place = np.unique(np.interp(spread * np.abs(level).max(), level, place))
+        place = np.unique(np.interp(_SPREAD * np.abs(level).max(), level, place))
         level = np.maximum.accumulate(-_logit(self.below(released, noise, place)))
         return np.asarray(np.interp(-_logit(target), level, place), dtype=np.float64)
 
-    def _around(self, released: float, noise: float, target: Array) -> tuple[float, float]:
-        """F between which g passes all targets.
+    def _around(self, released: float, noise: float, least: float, most: float) -> tuple[float, float]:
+        """F between which g passes all targets, which are from `least` to `most`.
 
         Where no F ξ is above T - k b, g is at least Λ(k) = 1 - e^-k/2, and at most e^-k/2 where none is below T + k b.
         """
-        nearest = max(min(float(target.min()), 1.0 - float(target.max())), 1e-300)
+        nearest = max(min(least, 1.0 - most), 1e-300)
         reach = noise * (1.0 - math.log(nearest))
         low = max(released - reach, 0.0) / float(self._ends[-1])
-        return low, max(low, self._beyond(released, noise, float(target.min()), released + reach))
+        return low, max(low, self._beyond(released, noise, least, released + reach))
 
     def _beyond(self, released: float, noise: float, least: float, reached: float) -> float:
         """An F at which g is below `least`, or as large as numbers are. It is, where no F ξ is below `reached`."""
@@ -117,33 +104,6 @@ class NoisyLaw:
         while high < 1e300 and self.below(released, noise, np.array([high]))[0] > least:
             high *= 4.0
         return high
-
-    def _enclosed(self, released: float, noise: float, target: Array, low: Array, high: Array) -> Array:
-        """The same between ends that enclose it, by false position (Illinois), and from the tenth step on every fourth
-        time by bisection. It is the logit of g that is solved for, which is nearly straight."""
-        low, high, out = low.copy(), high.copy(), high.copy()
-        level = _logit(target)
-        at_low, at_high = (_logit(self.below(released, noise, ends)) - level for ends in (low, high))
-        left, side = np.arange(target.size), np.zeros(target.size)
-        for step in range(_STEPS):
-            a, b, ga, gb = low[left], high[left], at_low[left], at_high[left]
-            falls = ga > gb
-            share = np.where(falls, ga / np.where(falls, ga - gb, 1.0), 0.5)
-            middle = a + (b - a) * (0.5 if step > 8 and step % 4 == 3 else np.minimum(np.maximum(share, 0.001), 0.999))
-            value = _logit(self.below(released, noise, middle)) - level[left]
-            out[left] = middle
-            above = value > 0.0
-            low[left], high[left] = np.where(above, middle, a), np.where(above, b, middle)
-            # An end that stays where it is a second time is taken to be nearer.
-            moved = np.where(above, 1.0, -1.0)
-            stays = np.where(side[left] == moved, 0.5, 1.0)
-            at_low[left], at_high[left] = np.where(above, value, stays * ga), np.where(above, stays * gb, value)
-            side[left] = moved
-            done = (np.abs(value) < _CLOSE) | (b - a < _CLOSE * b)
-            left = left[~done]
-            if not left.size:
-                break
-        return out
 
 
 def _logit(probability: Array) -> Array:
@@ -157,12 +117,6 @@ def _laplace_below(v: Array) -> Array:
     """Λ(v)."""
     half = 0.5 * np.exp(-np.abs(v))
     return np.where(v < 0.0, half, 1.0 - half)
-
-
-def _rising_integral(v: Array) -> Array:
-    """A(v) = ∫ Λ up to v."""
-    out: Array = np.maximum(v, 0.0) + 0.5 * np.exp(-np.abs(v))
-    return out
 
 
 def _checked(released: float, noise: float) -> tuple[float, float]:
@@ -207,5 +161,5 @@ def _sum_law(p: float, variance: float) -> NoisyLaw:
 
 @lru_cache(maxsize=64)
 def noisy_norm_law(p: float, size: int) -> NoisyLaw:
-    """The same of the norm of an order above 1, from symmetric entries."""
+    """As `noisy_power_law`, of the norm of an order above 1, from symmetric entries."""
     return NoisyLaw(np.vectorize(norm_law(p, size).log_quantile, otypes=[np.float64]))

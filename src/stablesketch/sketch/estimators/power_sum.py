@@ -145,7 +145,7 @@ class PowerSum:
         return float(self.log_quantiles(np.array([probability]))[0])
 
     def log_quantiles(self, probability: Array) -> Array:
-        """The same for many at once."""
+        """As `log_quantile`, of many probabilities at once."""
         if self.size == 1:
             return one_sided_law(self.p).quantile(log_cdf=np.log(probability)) - self.log_constant
         # ξ falls with S, and P(S <= s) = 1 - probability
@@ -218,7 +218,7 @@ class PowerSum:
 
     @cached_property
     def _lower_sums(self) -> tuple[Array, Array]:
-        """The same up to a little above the median of S, so much finer for few entries."""
+        """As `_all_sums`, up to a little above the median of S, so much finer for few entries."""
         sums, below = self._all_sums
         return self._lower(sums, below) if self.size <= 64 else (sums, below)
 

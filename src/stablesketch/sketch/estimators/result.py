@@ -13,7 +13,7 @@ from .registry import DEFAULT_METHOD, log_intervals
 
 @dataclass(frozen=True, repr=False)
 class Estimate:
-    """An estimate of F_p, or of what `of` says: limits `low` and `high` hold the truth with probability `confidence`.
+    """An estimate of F_p, or of what `of` names. The truth is between `low` and `high` with probability `confidence`.
 
     >>> Estimate(12_345.0, 11_000.0, 14_000.0, 0.95, "pitman")
     Estimate(F ≈ 1.234e4, 95% in [1.1e4, 1.4e4], pitman)

@@ -4,7 +4,7 @@ What is released, and why it is private for streams of any length, of people and
 
 **Entries in buckets** (layout.py). A key touches the g entries of its bucket. With p_k the share of a key in N, v the
 variance of an estimate from g entries and B buckets, the estimate errs by sqrt(v (1/B + Σ p_k²)), nearly: sqrt(v/B) if
-no key dominates, sqrt(v) if one holds everything. More entries in all lower the first, more entries a key the second
+no key dominates, sqrt(v) if one holds everything. More entries in all lower the first, more entries per key the second
 alone (g v is 3.1 at 64 entries, 3.4 at 16 and 3 in the limit). Heavy keys weigh more in entropy than in moments below
 order 1, and on real streams they decide. From 20,000 entries, 16, 32, 64 and 128 of them a key, the stream with the
 heaviest keys (Σ p² = 0.013, one key has 9% of all) errs by 0.055, 0.039, 0.028 and 0.022 nats, those without heavy keys
@@ -22,11 +22,10 @@ from ..plan.in_words import both_errors
 from ..plan.plan import Accuracy, Cost, Numbers, Plan
 from ..plan.ways_out import a_larger_error
 from ..privacy import Privacy
-from ..privacy.noisy_entropy import entropy_size_for
 from ..search import last_whole
 from ..sketch.entropy_sketch import EntropySketch
 from ..sketch.entry_values import entry_bytes
-from ..sketch.estimators.entropy_mean import entropy_mean_deviation
+from ..sketch.estimators.entropy_mean import entropy_mean_deviation, size_for
 from ..sketch.sketch import Sketch
 from ..statistic import Shannon, Statistic, total_is_public
 from ..wording import arg
@@ -74,7 +73,7 @@ class EntropyState(SketchState):
         return measured_entropy(found, noise, confidence).within(*self._plan.range(self.pairs))
 
 
-class Shift(Entropy):
+class SketchEntropy(Entropy):
     """Entries in buckets or flat; the noise depends on the length of the stream and comes on top of the error."""
 
     name = "sketch"
@@ -153,7 +152,7 @@ def _layout(privacy: Privacy, asked: Asked) -> Layout:
         sharing = asked.measurement.sharing
         layout = _within(privacy, asked, asked.usual_memory // sharing, USUAL_ENTRIES // sharing)
     else:
-        layout = _for_error(privacy, asked, asked.error, per_key)
+        layout = _for_error(asked, asked.error, per_key)
     if layout.per_key < _FEWEST:
         name, value = ("entries_per_key", layout.per_key) if asked.one_per_key else ("size", layout.size)
         must = f"must be at least {_FEWEST} to estimate entropy"
@@ -176,9 +175,9 @@ def _within(privacy: Privacy, asked: Asked, memory: int, most: int) -> Layout:
     return Layout(per_key, last_whole(fits, 1, most // per_key + 1))
 
 
-def _for_error(privacy: Privacy, asked: Asked, error: float, per_key: int) -> Layout:
+def _for_error(asked: Asked, error: float, per_key: int) -> Layout:
     """The error of the sketch alone, if no key dominates."""
-    flat = entropy_size_for(error, privacy)
+    flat = max(size_for(error), _FEWEST)
     if flat <= LARGEST_FLAT and asked.one_per_key is None:
         return Layout(flat)
     one, most = entropy_mean_deviation(per_key), LARGEST_IN_ALL // per_key

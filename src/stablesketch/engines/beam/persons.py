@@ -1,8 +1,8 @@
-"""`BoundFn`: all pairs of a person into those that are kept, as Beam combines things.
+"""`BoundFn`: bounds the pairs of each person, as Beam combines values.
 
 Accumulators hold the candidates of `bounding/in_one_pass.py` and nothing else. So a person with a billion pairs costs
-no worker more than one with a hundred, a runner bounds as much as it can before anything travels, and what comes out is
-the same however pairs were spread, combined and tried again: a function of the person's pairs and of the secret.
+no worker more than one with a hundred, a runner bounds as much as it can before anything travels, and the result is the
+same however pairs were spread, combined and retried: a function of the person's pairs and of the secret.
 
 **Who is one person.** People are keyed by their id as text. If an id were text in one place and a number in another,
 "7" and 7, it could be one person, or two who would be bounded as one, and then what is kept of the one would depend on
@@ -14,13 +14,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ..errors import ArgumentError, DataError
-from ..reading.elements import NAME, Pair, kinds
-from ..reading.libraries import need
-from ..secret import Secret
-from .groups import Name
-from .in_one_pass import Bounding, Candidates, Rule, text_of
-from .ranks import Ranks
+from ...bounding.groups import Name
+from ...bounding.in_one_pass import Bounding, Candidates, Rule, text_of
+from ...bounding.ranks import Ranks
+from ...errors import ArgumentError, DataError
+from ...reading.libraries import need
+from ...secret import Secret
+from .elements import NAME, Pair, kinds
 
 beam = need("apache_beam", "beam")
 
@@ -33,7 +33,7 @@ def by_person(pair: Pair) -> tuple[str, Pair]:
 
 
 def kept_pairs(element: tuple[str, list[Kept]]) -> Iterator[tuple[Name, Any]]:
-    """What is kept of a person, for `CollectFn`: the pairs, and in each of their groups one person."""
+    """What is kept of a person, for `CollectFn`: the pairs, and one person in each of their groups."""
     _, kept = element
     for name in dict.fromkeys(name for name, _, _ in kept):
         yield name, (name, 1)
@@ -66,14 +66,14 @@ class BoundFn(beam.CombineFn):  # type: ignore[misc, name-defined]  # Beam is un
         return "", Candidates()
 
     def add_input(self, held: Held, pair: Pair) -> Held:
-        """Remembers a pair that may be kept."""
+        """Remembers a pair if it may be kept."""
         keys = pair.key if isinstance(pair.key, tuple) else (pair.key,)
         cells = [*keys, *([pair.value] if self._weighted else []), *pair.group]
         (kind,) = kinds([pair.person])
         try:
             rank = self._ranks.of_pairs([pair.person], *([cell] for cell in cells)).item()
         except ArgumentError:  # of other types an element has been refused before
-            raise DataError(NAME, "a text is not valid Unicode", "Repair the input") from None
+            raise DataError(NAME, "invalid Unicode in a text", "Correct the input") from None
         self._rule.take(
             held[1], pair.group, lambda: self._ranks.of_groups([pair.person], *([name] for name in pair.group)).item(),
             (rank, tuple(map(text_of, cells))), (pair.group, pair.key, pair.value),
@@ -94,7 +94,7 @@ class BoundFn(beam.CombineFn):  # type: ignore[misc, name-defined]  # Beam is un
 def _one_kind(kind: str, other: str) -> str:
     if kind and other and kind != other:
         raise DataError(
-            NAME, f"the same id is a {min(kind, other)} in one element and a {max(kind, other)} in another",
-            "Map ids to one type first", column="person",
+            NAME, f"ids have different types, {min(kind, other)} and {max(kind, other)}",
+            "Convert all ids to one type first", column="person",
         )  # fmt: skip
     return kind or other

@@ -1,8 +1,8 @@
-"""Elements of a PCollection as pairs: (person, (group, (key, value))), each part where there is such a thing.
+"""Elements of a PCollection as pairs: (person, (group, (key, value))), with only the parts that there are.
 
-Every element is looked at here, before anything is combined, as every row of a table is. So a bad one fails the
-pipeline before a runner that works in stages has released anything, whether or not the pair would have been kept. What
-is wrong is said in the words of reading/columns.py.
+Every element is checked here, before anything is combined, as every row of a table is. So an invalid one fails the
+pipeline before a runner that works in stages has released anything, whether or not the pair would have been kept. The
+messages are those of reading/columns.py.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import ArgumentError, ArgumentTypeError, DataError
-from ..sketch.columns import MAX_WEIGHT
-from ..wording import arg
-from .columns import BadRow, Columns, OnBad, Zeros, bad_rows, no_key, no_value
+from ...errors import ArgumentError, ArgumentTypeError, DataError
+from ...reading.columns import BadRow, Columns, OnBad, Zeros, bad_rows, no_key, no_value
+from ...sketch.columns import MAX_WEIGHT
+from ...wording import arg
 
 NAME = "the PCollection"
 _USUAL = frozenset([str, int])  # types of nearly all keys, groups and people
@@ -27,7 +27,7 @@ _MAP_IT = "Map it to a text, a whole number or a date first"
 
 
 class Pair(NamedTuple):
-    """What an element says. Whole numbers of numpy have become Python's, so equal keys have equal bytes."""
+    """The parts of an element. numpy's whole numbers have become Python's, so equal keys have equal bytes."""
 
     person: Any
     group: tuple[str, ...]
@@ -36,7 +36,7 @@ class Pair(NamedTuple):
 
 
 def check_elements(**there: object) -> None:
-    """Refuses a name where it can only be said whether elements have such a thing."""
+    """Refuses the name of a column: elements have no columns, so an argument can only be True or False."""
     for name, given in there.items():
         if not isinstance(given, bool):
             raise ArgumentTypeError(
@@ -50,7 +50,10 @@ def check_elements(**there: object) -> None:
 
 @dataclass(frozen=True)
 class ElementReader:
-    """Elements → pairs. `largest` is the promised max_value, None if larger values are clipped; zeros: columns.py."""
+    """Elements → pairs. `largest` is the promised max_value, None if larger values are clipped.
+
+    What `zeros` means: reading/columns.py.
+    """
 
     persons: bool
     by: bool
@@ -65,7 +68,7 @@ class ElementReader:
             raise ArgumentError("on_bad", self.on_bad, "must be 'error' or 'skip'", "Choose one of them")
 
     def read(self, element: Any) -> Pair | None:
-        """The pair, or None if it is skipped: never what has a value of a wrong type, or above what was promised."""
+        """The pair, or None if it is skipped. A value of a wrong type, or above the promised one, is never skipped."""
         person: Any = None
         group: Any = None
         key, value = element, 1
@@ -90,7 +93,7 @@ class ElementReader:
             shape = "(key, value)" if self.weighted else "key"
             shape = f"(group, {shape})" if self.by else shape
             shape = f"(person, {shape})" if self.persons else shape
-            raise DataError(NAME, f"an element is not {shape}", "Map elements to that first")
+            raise DataError(NAME, f"an element is not {shape}", "Convert elements to that first")
         return element
 
     def _read(self, person: Any, group: Any, key: Any, value: Any) -> Pair | None:
@@ -118,12 +121,12 @@ class ElementReader:
 
 def _parts(column: str, item: Any) -> tuple[Any, ...]:
     if item == ():
-        raise DataError(NAME, "is an empty tuple", "Map it to a text, or to a tuple of its parts", column=column)
+        raise DataError(NAME, "is an empty tuple", "Convert it to text, or to a tuple of its parts", column=column)
     return item if isinstance(item, tuple) else (item,)
 
 
 def bad_item(column: str, item: Any, largest: int | None, zeros: Zeros = "refused") -> BadRow | None:
-    """What is wrong with a key, value, group or person, if anything is. A wrong type is raised."""
+    """The error about a key, value, group or person, if there is one. A wrong type is raised."""
     if item is not None:
         _check_type(column, item)
     return next((bad for bad in _bad_items(largest, zeros)[column] if bad.holds(item)), None)
@@ -137,7 +140,7 @@ def _check_type(column: str, item: Any) -> None:
     if kind is None:
         raise DataError(NAME, no_key(called), _MAP_IT, column=column)
     if column == "group" and kind in ("bytes", "time"):
-        raise DataError(NAME, f"is of type {called}, and names of groups are text", _MAP_IT, column=column)
+        raise DataError(NAME, f"is of type {called}: names of groups must be text", _MAP_IT, column=column)
 
 
 @cache
@@ -149,7 +152,7 @@ def _bad_items(largest: int | None, zeros: Zeros) -> dict[str, list[BadRow]]:
 
 @cache
 def _kind(of: type) -> str | None:
-    """What sort of key a type is, None if it is none."""
+    """The sort of key of a type; None if it cannot be a key."""
     for kind, types in (
         (None, bool),
         ("whole number", (int, np.integer)),

@@ -1,4 +1,9 @@
-"""The exact mechanism: a number of the histogram on a public grid, discrete Laplace noise. The honest baseline."""
+"""Exact F_p and the exact number of distinct keys: the honest baseline.
+
+A number of the histogram of all keys is rounded to a public grid and given discrete Laplace noise (laplace_noise.py).
+What all exact mechanisms share is in exact.py, the histogram in histogram.py; exact entropy, whose noise depends on the
+length of the stream, is in exact_entropy.py.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +56,7 @@ class OfHistogram(ExactNumber):
         """The number, in units of the public grid, of keys that have these totals."""
 
     def statistic_of(self, plan: Plan, found: Belief, scale: Fraction) -> Belief:
-        """The statistic, where that is not the number with its noise, of this scale, itself."""
+        """The statistic, if it is not the noisy number itself, given the scale of the noise."""
         return found
 
 
@@ -118,7 +123,7 @@ class ExactCount(OfHistogram):
         return noise_plan(asked, deviation, asked.expected or 0.0)
 
     def distance(self, plan: Plan) -> int:
-        """c pairs come and go with at most c keys, whatever the relation."""
+        """c pairs can add or remove at most c keys, whatever the relation."""
         return plan.privacy.pairs_per_person
 
     def units(self, plan: Plan, totals: Collection[int]) -> int:
@@ -134,5 +139,5 @@ class ExactCount(OfHistogram):
 
 
 def norm_in_words(p: float) -> str:
-    """What is measured of F_p: above order 1 the norm of the totals."""
+    """The name of what is measured: F_p, or above order 1 the norm of the totals."""
     return f"F_{p:g}^(1/{p:g})" if p > 1.0 else f"F_{p:g}"

@@ -1,0 +1,137 @@
+"""A monitor while it runs: its stream, its alerts, its state and its outputs, and how it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from ..ledger import Ledger
+from ..monitor import Monitor, Watch
+from ..monitor.alerts import Alerts, Judge, in_words
+from ..monitor.block import Block
+from ..monitor.demo_day import PlayedDay
+from ..monitor.followed import followed
+from ..monitor.lines import Clock
+from ..monitor.messengers import Messenger, Post, command, json_lines, webhook
+from ..monitor.monitor import Sink
+from ..monitor.outputs import Outputs
+from ..monitor.piped import piped
+from ..monitor.state import MonitorState
+from .monitor_demo import open_page
+from .monitor_lines import promise
+from .screen import note
+
+DROP = 3.0  # deviations from which the page marks a drop, and --demo alerts, if --alert-drop does not say
+
+
+@dataclass(frozen=True)
+class LineSource:
+    """Where lines come from: a file by its name, standard input by -, or the day of --demo."""
+
+    source: str
+    follow: bool
+    day: PlayedDay | None
+
+    @property
+    def piped(self) -> bool:
+        return self.source == "-"
+
+    @property
+    def place(self) -> str:
+        """By which a state knows it again."""
+        return self.source if self.piped else os.path.abspath(self.source)
+
+    def blocks(self, clock: Clock, position: Any, seen: int | None) -> Iterator[Block]:
+        if self.day is not None:
+            return self.day.blocks(clock, position, seen)
+        if self.piped:
+            return piped(sys.stdin.fileno(), clock)
+        return followed(Path(self.source), clock, follow=self.follow, position=position, seen=seen)
+
+
+@dataclass(frozen=True)
+class Alerting:
+    """What is an alert, and who is told."""
+
+    below: float | None
+    drop: float | None
+    judge: Judge
+    messengers: Sequence[Messenger]
+
+    @classmethod
+    def of(
+        cls, below: float | None, drop: float | None, file: Path | None, run: str | None, url: str | None
+    ) -> Alerting:
+        """As it is typed; on the terminal every alert is said."""
+        messengers: list[Messenger] = [lambda alert: note(in_words(alert))]
+        if file is not None:
+            messengers.append(json_lines(file))
+        if run is not None:
+            messengers.append(command(run))
+        if url is not None:
+            messengers.append(webhook(url))
+        if below is None and drop is None and len(messengers) > 1:
+            raise typer.BadParameter("no alert is defined. Add --alert-drop 3, or --alert-below.")
+        return cls(below, drop, Judge(below, drop), messengers)
+
+    def judge_of_page(self) -> Judge:
+        """The page marks drops also where nobody is told of them."""
+        return Judge(self.below, DROP if self.drop is None else self.drop)
+
+
+def run(
+    watch: Watch, stream: LineSource, sink: Sink, alerting: Alerting, outputs: Outputs, state: Path | None,
+    ledger: Ledger | None,
+) -> None:  # fmt: skip
+    """Until the stream ends or a signal comes; whatever happens, outputs and state are closed."""
+    try:
+        paid_from = "" if ledger is None else str(ledger.path)
+        held = MonitorState(state, watch.to_json(stream.place, follow=stream.follow, ledger=paid_from))
+    except BaseException:
+        outputs.close()
+        raise
+    post = Post(alerting.messengers, note)
+    try:
+        before = held.delivered()
+        alerts = Alerts(post, alerting.judge, before)
+        shown = outputs.sinks(watch, alerting.judge_of_page(), before, note)
+        day = stream.day
+        running = Monitor(
+            watch, "standard input" if stream.piped else stream.source, stream.blocks, held, [sink, alerts, *shown],
+            replays=not stream.piped, ledger=ledger, say=note, clock=time.time_ns if day is None else day.clock,
+            elapsed=time.monotonic_ns if day is None else None,
+        )  # fmt: skip
+        note(promise(watch, ledger, piped=stream.piped, goes_on=running.goes_on))
+        outputs.begin(running)
+        for said in outputs.addresses:
+            note(said)
+        if outputs.released is not None and day is not None:
+            open_page(outputs.released.root)
+        _stopping(running)
+        running.run()
+        if running.stopped:
+            note(
+                "stopped. Windows that were open are lost: there is no --state"
+                if state is None
+                else "stopped. The same command goes on from --state"
+            )
+    finally:
+        outputs.close()
+        held.close()
+        post.close()
+
+
+def _stopping(running: Monitor) -> None:
+    """Signals end it between two blocks, at a checkpoint."""
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        kind = getattr(signal, name, None)
+        if kind is not None and signal.getsignal(kind) != signal.SIG_IGN:
+            signal.signal(kind, lambda *_: running.stop())

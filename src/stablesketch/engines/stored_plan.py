@@ -1,0 +1,31 @@
+"""Checks that every engine makes on a plan whose collectors are stored, merged and released elsewhere."""
+
+from __future__ import annotations
+
+import secrets
+
+from ..errors import HIDDEN, ArgumentError
+from ..plan import Plan
+from ..wording import arg
+
+
+def named_shard(shard: str | None) -> str:
+    """The name of the shard, or a random one."""
+    if shard is not None and (not isinstance(shard, str) or not 0 < len(shard) < 1000):
+        raise ArgumentError("shard", shard, "must be the name of a shard", 'Pass a text such as "2026-11-15"')
+    return shard or f"job-{secrets.token_hex(8)}"
+
+
+def refuse_whole_keys(plan: Plan) -> None:
+    """Refuses plans about whole keys: a part of the data cannot know what else its keys have."""
+    if plan.privacy.unit == "key":
+        raise ArgumentError(
+            "plan", HIDDEN, f"cannot have {arg('unit', 'key')} for a part of the data",
+            "Release from all of the data at once, or add it up by key and update a collector with the totals: every "
+            "key must come once",
+        )  # fmt: skip
+
+
+def largest_value(plan: Plan, clip: bool) -> int | None:
+    """The largest value that a row may have; None if larger ones are clipped, or say how many individuals a row is."""
+    return None if clip or plan.privacy.unit == "individual" else plan.privacy.max_value

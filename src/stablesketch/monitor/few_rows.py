@@ -1,0 +1,62 @@
+"""Windows that may have no rows: which ones, by what was released of them; and what is then known of their values.
+
+Where a statistic is computed from a noisy total, the total is part of the release and paid for by it. Looking at it
+costs nothing, and tells nothing that was not released. A window has few rows if its total cannot be told from 0. Other
+statistics (keys, moments) are at their least without rows: there a window has few rows if its interval reaches the
+least, so few rows and few keys look alike.
+
+**Values of few rows.** Without rows there are no shares, so neither a Hill number nor an entropy, and no interval can
+hold one: that of the release may even be a single point. All that is known then is what the number of keys allows,
+which is at most the total. The interval of a window with few rows is no narrower than that.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..plan import Plan
+from ..published import Point, Release
+from ..statistic import Statistic
+from ..statistic.known import Known
+
+_SCALES = math.log(500)  # of Laplace noise: one in a thousand windows without rows is not known as such
+
+
+def has_few_rows(plans: Sequence[Plan], releases: Sequence[Release]) -> bool:
+    """Whether a window may have no rows, by the first of its releases that has a total, or else by the first."""
+    for release in releases:
+        if release.total is not None:
+            return release.total.value < 1.0 + _SCALES * release.total.scale
+    return releases[0].low <= plans[0].statistic.range()[0]
+
+
+def of_few_rows(plan: Plan, release: Release) -> Release:
+    """The release with limits that hold whatever may be true of a window with few rows."""
+    if release.total is None:
+        return release
+    reach = -math.log1p(-release.confidence) * release.total.scale
+    known = Known(most_pairs=max(release.total.value, 0.0) + reach)
+    statistics = plan.statistic.points
+    if not release.points:
+        low, high = _limits(statistics[0], known, release.low, release.high)
+        return replace(release, low=low, high=high)
+    points = tuple(_point(each, known, point) for each, point in zip(statistics, release.points, strict=True))
+    return replace(release, low=points[0].low, high=points[0].high, points=points)
+
+
+def _point(statistic: Statistic, known: Known, point: Point) -> Point:
+    low, high = _limits(statistic, known, point.low, point.high)
+    if point.band_low is None or point.band_high is None:
+        return replace(point, low=low, high=high)
+    band_low, band_high = _limits(statistic, known, point.band_low, point.band_high)
+    return replace(point, low=low, high=high, band_low=band_low, band_high=band_high)
+
+
+def _limits(statistic: Statistic, known: Known, low: float, high: float) -> tuple[float, float]:
+    """Both limits, widened to all that the statistic can be where so much is known. Counts have theirs, from 0 on."""
+    if not statistic.of_shares:
+        return low, high
+    least, most = statistic.range(known)
+    return min(low, least), max(high, most)

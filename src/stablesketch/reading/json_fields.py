@@ -1,0 +1,81 @@
+"""Fields of JSON by their names: one with dots is that of a field, or leads into objects, whichever a record has.
+
+Both are looked for in every record by itself, so no record decides where another one has its key. A literal name comes
+first: `{"id.orig_h": "a", "id": {"orig_h": "b"}}` has a as its `id.orig_h`, in files and in a stream that is monitored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from .columns import quoted
+from .duckdb import text_literal
+
+
+def ways(name: str) -> list[list[str]]:
+    """The names that lead to a field, one after the other; the first way counts on which a record has a text.
+
+    >>> ways("flow.bytes"), ways("app")
+    ([['flow.bytes'], ['flow', 'bytes']], [['app']])
+    """
+    return [[name], *([name.split(".")] if "." in name else [])]
+
+
+def pointer(way: Sequence[str]) -> str:
+    """A way into an object as JSON Pointer writes it.
+
+    >>> pointer(["flow", "bytes/s"])
+    '/flow/bytes~1s'
+    """
+    return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in way)
+
+
+def found_fields(names: Iterable[str], have: Mapping[str, Any]) -> list[str]:
+    """Those of the names that are fields, or lead to one: `have` has DuckDB's types of the outermost fields."""
+    return [name for name in names if any(_leads(way, have) for way in ways(name))]
+
+
+def outermost(names: Iterable[str]) -> dict[str, Any]:
+    """Every field in which one of these names could be, where it is not known which there are."""
+    return dict.fromkeys((way[0] for name in names for way in ways(name)), "JSON")
+
+
+def json_reader(names: Sequence[str], have: Mapping[str, Any], more: str = "") -> str:
+    """SQL for what reads these fields as text, with {} for the files; `more` are arguments of `read_json`.
+
+    Of what leads into objects the outermost is read, and looked into row by row.
+    """
+    outer = dict.fromkeys(way[0] for name in names for way in ways(name) if way[0] in have)
+    if not outer:
+        return "read_json({})"
+    inner = {name: way for name in names for way in ways(name)[1:] if way[0] in have}
+    entered = {way[0] for way in inner.values()}  # as JSON: a text in its place is no object, and no error
+    kinds = {name: "JSON" if name in entered else "VARCHAR" for name in outer}
+    fields = ", ".join(f"{text_literal(name)}: '{kind}'" for name, kind in kinds.items())
+    # Told that records are objects, DuckDB refuses others; left to guess, it may take all of a record for a field.
+    read = f"read_json({{}}, columns={{{{{_in_format(fields)}}}}}, records=true{more})"
+    if not inner:
+        return read
+    texts = {name: f"json_extract_string({quoted(name)}, '')" if name in entered else quoted(name) for name in outer}
+    for name, way in inner.items():
+        found = f"json_extract_string({quoted(way[0])}, {text_literal(pointer(way[1:]))})"
+        texts[name] = f"coalesce({texts[name]}, {found})" if name in outer else found
+    changed = [f"{texts[name]} as {quoted(name)}" for name in outer if texts[name] != quoted(name)]
+    added = [f"{text} as {quoted(name)}" for name, text in texts.items() if name not in outer]
+    replaced = f" replace ({', '.join(changed)})" if changed else ""
+    return f"(select {_in_format(', '.join([f'*{replaced}', *added]))} from {read})"
+
+
+def _leads(way: Sequence[str], have: Mapping[str, Any]) -> bool:
+    """Whether some record has such a field, as far as types tell: of mixed ones DuckDB says no more than JSON."""
+    kind = have.get(way[0])
+    if kind is None:
+        return False
+    if len(way) == 1 or str(kind) == "JSON":
+        return True
+    return kind.id == "struct" and _leads(way[1:], dict(kind.children))
+
+
+def _in_format(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")

@@ -1,0 +1,97 @@
+"""Values that are written as text, as in CSV: which are whole numbers, and what the others are.
+
+3, 03, 3.0 and " 3" are the same whole number: programs that have blanks in a column of numbers write all of it with
+".0", and would otherwise have all their rows refused or skipped for it. Nothing is rounded: 1.5 is no whole number.
+
+SQL here is in words that both DuckDB and Spark know. `wrong_text` says the same without SQL.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from .libraries import need
+
+_DIGITS = "0123456789"
+_MISSING = ("na", "n/a", "nan", "null", "none", "#n/a")
+_ZERO = re.compile(r" *0+(?:[.]0+)? *")
+_WHOLE = re.compile(r" *(?P<digits>[0-9]+)(?:[.]0+)? *")
+
+
+class Wrong(NamedTuple):
+    """A kind of text that is no value: an SQL condition on it, what is wrong, and what to do."""
+
+    condition: str
+    problem: str
+    way_out: str
+
+
+def digits(value: str) -> str:
+    """SQL for the digits of a whole number, however it is written; anything else is left as it is, but for spaces."""
+    short = f"case when instr({value}, '.') > 0 then regexp_replace({value}, '[.]0+ *$', '') else {value} end"
+    return f"trim(both ' ' from {short})"
+
+
+def whole(value: str) -> str:
+    """SQL: whether a text is a whole number of 0 or more; null for null."""
+    text = digits(value)
+    return f"({text} <> '' and translate({text}, '{_DIGITS}', '') = '')"
+
+
+def zero(value: str) -> str:
+    """SQL: whether a text is a 0."""
+    text = digits(value)
+    return f"{text} <> '' and translate({text}, '0', '') = ''"
+
+
+def wrong_texts(value: str, skipped: str) -> list[Wrong]:
+    """Every way for a text, named `value` in SQL, to be no value; the first that holds. `skipped` is what to do."""
+    text = digits(value)
+    left = f"translate({text}, '{_DIGITS}', '')"
+    missing = ", ".join(f"'{word}'" for word in _MISSING)
+    return [
+        Wrong(f"{text} = ''", _BLANK, skipped),
+        Wrong(f"lower({text}) in ({missing})", _NA, skipped),
+        Wrong(f"{text} like '-_%' and {left} in ('-', '-.')", _NEGATIVE, skipped),
+        Wrong(f"{text} <> '.' and {left} = '.'", _FRACTION, f"{_SMALLER}. {skipped}"),
+        Wrong(f"not {whole(value)}", _TEXT, skipped),
+    ]
+
+
+def wrong_text(text: str, skipped: str) -> tuple[str, str] | None:
+    """What is wrong with a text as a value, and what to do; None if it is a whole number."""
+    if _WHOLE.fullmatch(text):
+        return None
+    bare = text.strip(" ")
+    if not bare:
+        return _BLANK, skipped
+    if bare.lower() in _MISSING:
+        return _NA, skipped
+    if re.fullmatch(r"-(?:[0-9]+[.]?[0-9]*|[.][0-9]+)", bare):
+        return _NEGATIVE, skipped
+    if re.fullmatch(r"[0-9]+[.][0-9]*|[.][0-9]+", bare):
+        return _FRACTION, f"{_SMALLER}. {skipped}"
+    return _TEXT, skipped
+
+
+def is_zero_text(text: str) -> bool:
+    return _ZERO.fullmatch(text) is not None
+
+
+def zeros_of(column: Any) -> Any:
+    """Which texts of an Arrow column are a 0."""
+    return need("pyarrow.compute").match_substring_regex(column, f"^{_ZERO.pattern}$")
+
+
+def digits_of(column: Any) -> Any:
+    """The texts of an Arrow column with whole numbers as their digits alone."""
+    return need("pyarrow.compute").replace_substring_regex(column, f"^{_WHOLE.pattern}$", r"\1")
+
+
+_BLANK = "is empty or null"
+_NA = "is a mark for a missing value (NA, NaN, null)"
+_NEGATIVE = "is negative: values must be 0 or more"
+_FRACTION = "is a number with decimals: values must be whole numbers"
+_SMALLER = "Round it, or use a smaller unit (cents, not euros)"
+_TEXT = "is not a whole number"

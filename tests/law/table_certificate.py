@@ -1,0 +1,157 @@
+"""A certificate of the compiled tables: how far X is from the true quantile at most, for every t, with proof.
+
+    python tests/law/table_certificate.py one-sided 0.25 symmetric 1 entropy
+
+In a bin of a table X is a polynomial of degree 7 in the place s of t, -1/2 <= s <= 1/2, and t is linear in s. Let T be
+the tail that t stands for: T(x) = t/2 at the true quantile. With a model of T (ball_laws.py), a polynomial, the
+difference T(X(s)) - t(s)/2 is a polynomial in s whose coefficients are known as balls. In Chebyshev's basis it is at
+most the sum of their sizes, and of what the model lacks: for all s of the bin. T is monotone, so X is off by at most
+that over the least |T'| between X and the quantile. |T'| is bounded on a neighbourhood of the bin's X ten thousand
+times as wide as the error that results, so the quantile lies within it. To this comes the rounding of the polynomial as
+it is evaluated, (k + 3) 2^-53 of |c_k s^k| at most (native/variate.hpp: each term goes through so many operations).
+
+What is certified is the compiled table of this machine; tests/law holds that all machines have the same bits.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import astuple, dataclass
+
+import numpy as np
+from ball_laws import LOWER, UPPER, Cauchy, Entropy, Normal, Stable, Tails, ball
+from flint import arb, arb_mat, arb_poly
+
+from stablesketch._native import deep_octaves, deep_rows, table
+from stablesketch.sketch.entry_law import EntryLaw
+
+ULP = 2.0**-53
+OCTAVES = 63
+DEGREES = 40
+# s^k = 4^-k Σ binomial(k, i) T_|k-2i|(2s)
+TO_CHEBYSHEV = arb_mat(
+    [
+        [
+            sum((arb(math.comb(k, i)) for i in range(k + 1) if abs(k - 2 * i) == j), arb(0)) / arb(4) ** k
+            for j in range(DEGREES)
+        ]
+        for k in range(DEGREES)
+    ]
+)
+MARGIN = 2.0**-30  # of x: how far beyond a bin models hold
+
+
+@dataclass(frozen=True)
+class Bin:
+    """x = Σ coefficients[k] s^k where the tail is middle + width s; that of t = 1 is a single place, of width 0."""
+
+    side: int
+    octave: int
+    coefficients: list[arb]
+    middle: arb
+    width: arb
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Bounds for all t of a bin, or of a table: |x̃ - x| over |x| and over 1 + |x|, and |d ln x/d ln t|."""
+
+    relative: float = 0.0
+    mixed: float = 0.0
+    sensitivity: float = 0.0
+
+    def with_other(self, other: Errors) -> Errors:
+        return Errors(*(max(pair) for pair in zip(astuple(self), astuple(other), strict=True)))
+
+
+def tails_of(law: EntryLaw) -> Tails:
+    if law.kind == "entropy":
+        return Entropy()
+    if law.kind == "one-sided":
+        return Stable(law.p, one_sided=True)
+    if law.p == 1.0:
+        return Cauchy()
+    if law.p == 2.0:
+        return Normal()
+    if law.p > 1.0:
+        raise ValueError("the symmetric laws between 1 and 2 have no model here")
+    return Stable(law.p, one_sided=False)
+
+
+def bins(law: EntryLaw, every: int = 1) -> Iterator[Bin]:
+    """All bins of the table, or every so-many-th and the last of either side."""
+    rows, bits, _, shift = table(law)
+    deep, octaves, each = deep_rows(law), deep_octaves(law), 1 << bits
+    for side in (UPPER, LOWER):
+        first = (0 if side == UPPER else octaves[UPPER]) * each
+        whole = np.concatenate([deep[first : first + octaves[side] * each], rows[side]])
+        for at in sorted({*range(0, len(whole), every), len(whole) - 1}):
+            octave, number = divmod(at - octaves[side] * each, each)
+            unit, last = arb(2) ** (octave - 64), octave == OCTAVES
+            middle = unit if last else unit * (1 + (arb(number) + 0.5) / each)
+            coefficients = [arb(float(c)) * arb(2) ** shift for c in whole[at]]
+            yield Bin(side, octave, coefficients, middle, arb(0) if last else unit / each)
+
+
+def errors_in(tails: Tails, where: Bin) -> Errors:
+    """The theorem above, for one bin."""
+    x, *higher = where.coefficients
+    reach = sum((abs(c) / 2**k for k, c in enumerate(higher, 1)), arb(0))
+    near = reach + abs(x) * MARGIN
+    model = tails.model(where.side, x, near)
+    tail, place = arb_poly(model.coefficients), x - model.centre
+    difference = tail(arb_poly([place, *higher])) - arb_poly([where.middle, where.width])
+    moved = largest(difference.coeffs()) + model.lacks
+    slope = (tail.derivative()(place + ball(near)) + ball(model.slope_lacks)).abs_lower()
+    off = moved / slope
+    if not off < abs(x) * MARGIN / 10_000:
+        raise ArithmeticError(f"nothing is certified on side {where.side}, octave {where.octave}")
+    off += sum(((k + 3) * ULP * abs(c) / 2**k for k, c in enumerate(where.coefficients)), arb(0)) * (1 + 16 * ULP)
+    least = abs(x) - near
+    largest_tail = where.middle + where.width / 2
+    if not least > 0:  # entropy has an x of 0
+        return Errors(math.inf, above(off), math.inf)
+    return Errors(above(off / least), above(off / (1 + least)), above(largest_tail / slope / least))
+
+
+def largest(coefficients: list[arb]) -> arb:
+    """A bound of |Σ c_k s^k| for |s| <= 1/2: Σ |a_k| of Σ a_k T_k(2s), |T_k| <= 1; beyond degree 39, Σ |c_k|/2^k."""
+    low = arb_mat(1, DEGREES, [*coefficients[:DEGREES], *[arb(0)] * (DEGREES - len(coefficients))])
+    inner = low * TO_CHEBYSHEV
+    beyond = sum((abs(c) / 2**k for k, c in enumerate(coefficients) if k >= DEGREES), arb(0))
+    return sum((abs(inner[0, k]) for k in range(DEGREES)), beyond)
+
+
+def certified(law: EntryLaw, every: int = 1) -> Errors:
+    """Of the whole table, or of every so-many-th bin. Rows of zeros must be x that round to 0."""
+    tails, resolution, worst = tails_of(law), table(law)[2], Errors()
+    for where in bins(law, every):
+        if all(c == 0 for c in where.coefficients):
+            if not tails.tail(where.side, arb(2) ** -(resolution + 1)) > where.middle + where.width:
+                raise ArithmeticError(f"a row of zeros on side {where.side}, octave {where.octave}")
+            continue
+        worst = worst.with_other(errors_in(tails, where))
+    return worst
+
+
+def above(value: arb) -> float:
+    """A float that is no smaller."""
+    return math.nextafter(float(value.upper()), math.inf)
+
+
+def main() -> None:
+    words = iter(sys.argv[1:])
+    print(f"{'law':<16}{'|x̃-x|/|x|':>12}{'|x̃-x|/(1+|x|)':>16}{'|dlnx/dlnt|':>13}{'seconds':>9}")
+    for kind in words:
+        law = EntryLaw(kind, 1.0 if kind == "entropy" else float(next(words)))
+        start = time.monotonic()
+        found = certified(law)
+        name, took = f"{kind} {law.p:g}", time.monotonic() - start
+        print(f"{name:<16}{found.relative:>12.3g}{found.mixed:>16.3g}{found.sensitivity:>13.4g}{took:>9.0f}")
+
+
+if __name__ == "__main__":
+    main()

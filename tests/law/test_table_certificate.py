@@ -1,0 +1,95 @@
+"""The certificate of the tables, against what the proofs of η take them to be; and that it notices what is wrong.
+
+Some bins here, all of them in the slow tests (some two minutes) and by `python tests/law/table_certificate.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from ball_laws import LOWER, Cauchy, Entropy, Normal, Stable
+from flint import arb
+from table_certificate import ULP, Errors, bins, certified, errors_in, tails_of
+
+from stablesketch._native import table
+from stablesketch.privacy.estimate_precision import ERROR
+from stablesketch.sketch.entry_law import EntryLaw
+
+ENTROPY = EntryLaw("entropy", 1.0)
+ONE_SIDED = [EntryLaw("one-sided", p) for p in (0.25, 0.5, 0.75)]
+SYMMETRIC = [EntryLaw("symmetric", p) for p in (0.25, 0.5, 0.75, 1.0, 2.0)]
+ALL = pytest.mark.parametrize("every", [499, pytest.param(1, marks=pytest.mark.slow)])
+# What the proofs take X to be off by, and, docs/math-noisy-estimate.md, "Everything else", what remains for the rest.
+OF_SYMMETRIC = OF_ENTROPY = 1e-15
+OF_POWER, OF_REST = 110 * ULP, 856 * ULP
+
+
+def of_power(law: EntryLaw, found: Errors) -> float:
+    """By how much X^p is off: t is right to 2u; the table; and the rounding to the resolution, 2^-49 at most."""
+    return law.p * (2 * ULP * found.sensitivity + found.relative) + 2.0**-49
+
+
+@ALL
+@pytest.mark.parametrize("law", ONE_SIDED, ids=str)
+def test_one_sided_tables_leave_eta_room(law: EntryLaw, every: int) -> None:
+    """And an η of half its size would be refused."""
+    needed = of_power(law, certified(law, every))
+    assert needed <= OF_POWER
+    assert needed + OF_REST <= ERROR
+    assert not needed + OF_REST <= ERROR / 2
+
+
+@pytest.mark.parametrize("law", ONE_SIDED, ids=str)
+def test_rounding_to_the_resolution_costs_a_power_2_to_the_minus_49_at_most(law: EntryLaw) -> None:
+    """Every X that is drawn but for a chance of 2^-96 is at least p 2^(48 - q), and 2^-q its unit; so even above a
+    larger place, where the series converges faster."""
+    tails, least = Stable(law.p, one_sided=True), arb(law.p) * arb(2) ** (48 - table(law)[2])
+    assert any(tails.tail(LOWER, least * arb(1.1) ** k) < arb(2) ** -96 for k in range(40))
+
+
+@ALL
+@pytest.mark.parametrize("law", SYMMETRIC, ids=str)
+def test_symmetric_tables(law: EntryLaw, every: int) -> None:
+    assert ULP < certified(law, every).relative <= OF_SYMMETRIC
+
+
+@ALL
+def test_the_table_of_entropy(every: int) -> None:
+    assert ULP < certified(ENTROPY, every).mixed <= OF_ENTROPY
+
+
+@pytest.mark.parametrize("law", [*ONE_SIDED, *SYMMETRIC, ENTROPY], ids=str)
+@pytest.mark.parametrize("power", [0, 3, 7])
+def test_a_coefficient_that_is_off_is_noticed(law: EntryLaw, power: int) -> None:
+    """By 2^-45 of x at the end of the bin: thirty times what is declared."""
+    tails = tails_of(law)
+    for where in list(bins(law, 1511))[1:-1]:
+        if where.width == 0 or all(c == 0 for c in where.coefficients):
+            continue
+        wrong = list(where.coefficients)
+        wrong[power] += abs(wrong[0]) * arb(2) ** (power - 45)
+        found, good = errors_in(tails, replace(where, coefficients=wrong)), errors_in(tails, where)
+        assert found.mixed > 5 * good.mixed
+
+
+def test_a_table_of_another_order_is_refused() -> None:
+    law = EntryLaw("one-sided", 0.5)
+    with pytest.raises(ArithmeticError, match="nothing is certified"):
+        errors_in(Stable(0.5 + 2.0**-20, one_sided=True), next(bins(law)))
+
+
+def test_models_agree_where_two_know_the_tail() -> None:
+    """Balls of one number overlap: closed forms, both series of the symmetric law, both integrals of entropy."""
+    x = arb(0.3)
+    levy = Stable(0.5, one_sided=True)  # P(X <= x) = erfc(1/(2 √x))
+    assert levy.tail(LOWER, x).overlaps((1 / (2 * x.sqrt())).erfc())
+    half = Stable(0.5, one_sided=False)
+    near = half._near_zero(arb(0.002), 1)
+    assert near is not None
+    assert near[0].overlaps(1 - half._in_zeta(arb(0.002) ** -0.5, 1)[0])
+    for tails in (levy, half, Cauchy(), Normal(), Entropy()):
+        for place in (0.7, 1.4, 3.0):
+            both = tails.tail(0, arb(place)) + tails.tail(1, arb(place))
+            assert both.overlaps(arb(1))
+            assert both.rad() < 1e-15
