@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from stablesketch.privacy.advice import EXCEEDED, suspicion
 from stablesketch.spoken import at_most
 from stablesketch.statistic.registry import STATISTICS
 
@@ -45,7 +46,8 @@ def test_the_status_table_has_every_statistic() -> None:
 
 def test_the_factors() -> None:
     page = " ".join(PAGES["evaluation"].split())
-    assert (
-        f"at most {math.e:.2f}: a suspicion of 50% becomes {at_most(100 * math.e / (1 + math.e), 3)}% at most" in page
-    )
+    odds = at_most(1.1 * math.e, 1)
+    half, hundredth = suspicion(1.0, 1e-9), at_most(100 * 1.1 * math.e / (99 + 1.1 * math.e), 1)
+    assert f"by a factor of at most {odds}, except with a probability of at most {EXCEEDED} δ" in page
+    assert f"a suspicion of 50% becomes at most {half}, one of 1% at most {hundredth}%" in page
     assert f"δ about {math.expm1(4) / math.expm1(1):.0f} times as large" in page

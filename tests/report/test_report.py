@@ -130,10 +130,11 @@ def test_who_is_protected_needs_no_explanation() -> None:
     same = "this page would have come out much the same. A suspicion of 50%"
 
     def most(plan: ss.Plan) -> str:
-        but = "except with a chance of about 1 in 1,000,000"
-        return f"becomes at most {suspicion(released(plan).epsilon)} by reading it, {but}."
+        but = "except with a chance of at most 1 in 90,000"
+        return f"becomes at most {suspicion(released(plan).epsilon, plan.delta)} by reading it, {but}."
 
     assert suspicion(1.0) == "73.2%"  # 0.7311 rounded up
+    assert suspicion(1.0, 1e-9) == "75%"  # 0.7494: odds 1.1 times as large
     about = f"{same} that somebody is in the data, or about what they did, {most(PERSONS)}"
     assert f"With or without any one person's data, {about}" in page(PERSONS, replace(CONTEXT, person=True))
     assert f"Whatever any one record had said, {same} about what it says {most(REPLACE)}" in page(REPLACE)
@@ -157,7 +158,7 @@ def test_a_large_epsilon_is_not_called_protection() -> None:
     text = report_page(Outcome(NOISY, [replace(released(NOISY), epsilon=100.0)], grouped=False), CONTEXT)
     assert "this page could have come out quite differently. A suspicion of 50%" in text
     assert (
-        "becomes at most 100% by reading it, except with a chance of about 1 in 1,000,000. That is little protection."
+        "becomes at most 100% by reading it, except with a chance of at most 1 in 90,000. That is little protection."
         in text
     )
     assert "much the same" not in text

@@ -21,13 +21,23 @@ WEAK_EPSILON = 5.0
 """The largest ε that passes without a warning: a suspicion of 50% may become 99.4%."""
 
 
-def suspicion(epsilon: float) -> str:
-    """What a suspicion of 50% becomes at most, e^ε/(1 + e^ε), rounded up.
+EXCEEDED = 11
+"""How many δ the chance is at most that a suspicion becomes more than `suspicion` says: see there."""
 
-    >>> suspicion(1.0), suspicion(100.0)
-    ('73.2%', '100%')
+
+def suspicion(epsilon: float, delta: float = 0.0) -> str:
+    """What a suspicion of 50% becomes at most, rounded up, except with a chance of at most `EXCEEDED` δ.
+
+    By Bayes' rule its odds become e^L, where L is the privacy loss of what was released. Without δ, L is at most ε. With
+    δ, L may exceed ε by a little more often than δ says: δ >= E[(1 - e^(ε - L))_+] >= P(L > ε + ln s) (1 - 1/s) for
+    every s > 1, where the probability is of the world in which the suspicion is right, and is larger than in the other.
+    At s = 1.1 that is P(L > ε + ln 1.1) <= 11 δ. So the odds are said to be 1.1 e^ε.
+
+    >>> suspicion(1.0), suspicion(1.0, 1e-9), suspicion(100.0)
+    ('73.2%', '75%', '100%')
     """
-    return f"{math.ceil(1000.0 / (1.0 + math.exp(-epsilon))) / 10:g}%"
+    odds = math.exp(min(epsilon, 700.0)) * (EXCEEDED / (EXCEEDED - 1) if delta else 1.0)
+    return f"{math.ceil(1000.0 * odds / (1.0 + odds)) / 10:g}%"
 
 
 def epsilon_advice(privacy: Privacy) -> str | None:

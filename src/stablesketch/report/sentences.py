@@ -7,7 +7,7 @@ import math
 from ..bounding.persons import groups_of_each
 from ..plan import Plan
 from ..plan.mechanism import mechanism_of, needs_promise
-from ..privacy.advice import WEAK_EPSILON, suspicion
+from ..privacy.advice import EXCEEDED, WEAK_EPSILON, suspicion
 from ..published import Release
 from ..release.outcome import Share, in_words
 from ..spoken import at_most, one_in
@@ -19,26 +19,26 @@ def cost(plan: Plan, release: Release, groups: int, person: bool, shares: tuple[
     whole = " for the whole table" if groups else ""
     divided = f": {in_words(shares, grouped=bool(groups))}" if len(shares) > 1 else ""
     factor = math.exp(release.epsilon)
-    chance = f"except with a chance of about {one_in(release.delta)} (δ)" if release.delta else "without exception"
+    excess = f", plus a probability of at most {one_in(release.delta)} (δ)" if release.delta else ""
     most, used = at_most(most_allowed(plan, shares)[0]), at_most(release.epsilon)
     asked = f" At most ε = {most} was asked for; {used} was used." if most != used else ""
     return (
-        f"ε = {used} and δ = {at_most(release.delta, 3)}{whole}{divided}.{asked} No conclusion from "
-        f"what is published here is more than {at_most(factor, 3)} times as likely because of {_act(plan, person)}, "
-        f"{chance}. Every further release of the same data costs its own ε on top of this."
+        f"ε = {used} and δ = {at_most(release.delta, 3)}{whole}{divided}.{asked} Any conclusion from "
+        f"what is published here is at most {at_most(factor, 3)} times as likely because of {_act(plan, person)}"
+        f"{excess}. Every further release of the same data costs its own ε on top of this."
     )
 
 
 def whom(plan: Plan, person: bool, epsilon: float, published: str = "this page") -> str:
     """Who is protected, and how well, in words that need no explanation.
 
-    By Bayes' rule a suspicion of 1/2 becomes e^ε/(1 + e^ε) at most, but for δ, which `cost` states.
+    The bound on a suspicion, and its exception, are proved in `privacy.advice.suspicion`.
     """
     c = plan.privacy.pairs_per_person
     weak = epsilon > WEAK_EPSILON
     same = f"{published} {'could have come out quite differently' if weak else 'would have come out much the same'}"
-    apart = f", except with a chance of about {one_in(plan.delta)}" if plan.delta else ""
-    end = f"becomes at most {suspicion(epsilon)} by reading it{apart}.{' That is little protection.' if weak else ''}"
+    apart = f", except with a chance of at most {one_in(EXCEEDED * plan.delta)}" if plan.delta else ""
+    end = f"becomes at most {suspicion(epsilon, plan.delta)} by reading it{apart}.{' That is little protection.' if weak else ''}"
     records = "one record" if c == 1 else f"{c:,} records of one person"
     if plan.privacy.unit == "key":
         records = "one person's total" if c == 1 else f"{c:,} totals of one person"

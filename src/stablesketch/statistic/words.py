@@ -110,7 +110,7 @@ def follows_rare_keys(grows: str) -> str:
     """What is said of comparing groups below order 1."""
     return (
         f"{grows} with the number of rows too, because more rows show more rare keys, so it does not compare groups of "
-        "different sizes. At order 1 or 2 that matters little."
+        "different sizes. Orders 1 and 2 depend on it less."
     )
 
 
