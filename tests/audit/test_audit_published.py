@@ -5,13 +5,17 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from audit_helpers import caught, opener, passed, worst_streams
 
 import stablesketch as ss
 from stablesketch.audit.plans import claimed_curve, published
+from stablesketch.audit.samples import audit_samples
+from stablesketch.collector.releasing import released
 from stablesketch.plan import Phantoms
+from stablesketch.published import Terms
 
 PROFILE = ss.plan(ss.Profile([0, 0.5]), ss.Privacy(1.0, 1e-6, 3, relation="add_remove"), size=64, mechanism="bare")
 HILL = ss.plan(ss.Hill(0.5), ss.Privacy(2.0, 1e-6, 20, max_value=4, relation="replace"), size=20, mechanism="bare")
@@ -163,3 +167,30 @@ def test_the_report_says_what_was_looked_at_and_what_would_have_shown() -> None:
     assert "would miss" in str(report)
     assert report.numbers == ("value", "low", "high")
     assert report.catches is not None
+
+
+@pytest.mark.parametrize("statistic", [ss.Shannon(), ss.Hill(0.5)], ids=str)
+def test_the_total_that_a_monitor_publishes_is_looked_at(statistic: ss.Statistic) -> None:
+    """Alone and with all other numbers, of an empty window and of one row; with too little noise it is caught."""
+    plan = ss.plan(statistic, ss.Privacy(1.0, 1e-6), mechanism="exact")
+    reports = []
+    for change in (
+        lambda plan: plan,
+        lambda plan: plan.altered(privacy=dataclasses.replace(plan.privacy, epsilon=8.0)),
+    ):
+        opened, samples, names = opener(9, partial(_of_all, change)), ([], []), ()
+        for sample, keys in zip(samples, ([], ["a"]), strict=True):
+            for _ in range(1_000):
+                collector = opened(plan)
+                collector.update(keys)
+                (release,) = released([collector], lambda plan: Terms(9.0, 0.1, "add_remove", 1, total=True))
+                numbers = published(release)
+                names = tuple(numbers)
+                sample.append(list(numbers.values()))
+        assert names == ("value", "low", "high", "total")
+        reports.append(audit_samples(*samples, claimed_curve(plan), delta=plan.delta, names=names))
+    assert [report.passed for report in reports] == [True, False], "\n".join(map(str, reports))
+
+
+def _of_all(change: Callable[[ss.Plan], ss.Plan], plan: ss.Plan) -> ss.Plan:
+    return plan.altered(parts=tuple(map(change, plan.parts))) if plan.parts else change(plan)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -163,3 +165,24 @@ def test_people_and_pairs_are_told_apart_in_plain_words(path: Path) -> None:
     with pytest.raises(ss.UnitMismatch, match=r"this ledger is for people, and the release protects pairs\. .*person="):
         ss.release(frame, *ask, key="app", mechanism="exact", ledger=people)
     assert len(rows) == len(people) == 0
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"epsilon": -1.0}, {"epsilon": math.nan}, {"epsilon": math.inf}, {"epsilon": "1"}, {"delta": -1e-6},
+        {"delta": math.nan}, {"delta": 1.0}, {"statistic": ""}, {"relation": "none"}, {"unit": "none"},
+        {"relation": "replace", "person": True}, {"pairs_per_person": 0},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_no_release_that_is_made_up_adds_to_a_budget(tmp_path: Path, plan: ss.Plan, wrong: dict[str, Any]) -> None:
+    """A negative ε would raise what is left, and a unit that nobody knows would become that of the ledger."""
+    ledger = ss.Ledger(tmp_path / "l.db", epsilon=3.0, delta=1e-5)
+    release = replace(released(plan, ss.Ledger(tmp_path / "other.db", epsilon=3.0, delta=1e-5)), record=None)
+    with pytest.raises(ss.ArgumentError):
+        ledger.charge(release=replace(release, **wrong))
+    assert len(ledger) == 0
+    assert ledger.relation is None
+    ledger.charge(release=replace(release, epsilon=0.0, delta=0.0))
+    assert ledger.left() == 3.0

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -14,6 +16,8 @@ from stablesketch.collector.releasing import released
 from stablesketch.monitor import Watch
 from stablesketch.monitor.records import window_record
 from stablesketch.monitor.windows import Windows
+from stablesketch.plan.mechanism import charge_of
+from stablesketch.privacy import discrete_laplace
 from stablesketch.secret import Secret
 
 SHARES = [ss.Hill(0.5), ss.Shannon(), ss.Hill(1.0), ss.Renyi(0.5), ss.Profile((0.5, 1.0, 2.0))]
@@ -61,6 +65,38 @@ def test_the_total_is_what_the_value_was_computed_from() -> None:
     total = each["releases"][0]["total"]
     assert total["scale"] == pytest.approx(10.0)
     assert abs(total["value"] - 5_000.0) < 200.0
+
+
+@pytest.mark.parametrize("mechanism", ["sketch", "exact"])
+@pytest.mark.parametrize("statistic", [*SHARES, ss.Moment(1.0), ss.Tsallis(2.0)], ids=str)
+def test_the_total_is_paid_for_and_drawn_once(
+    statistic: ss.Statistic, mechanism: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of the draws that the value was computed from is the noise of the total, on its scale; and one part of what
+    is charged is that of a number that neighbours change by c M, with this noise."""
+    drawn: list[tuple[float, int]] = []
+
+    def sample(scale: Fraction, below: discrete_laplace.Below) -> int:
+        drawn.append((float(scale), draw(scale, below)))
+        return drawn[-1][1]
+
+    draw = discrete_laplace.sample
+    monkeypatch.setattr(discrete_laplace, "sample", sample)
+    fields = replace(JSON, value="v", max_value=5, person="u")
+    asked = Watch.of(
+        [statistic], 0.7, 1e-9, fields, Windows(60, 10), mechanism=mechanism, protect="person-window",
+        pairs_per_person=3,
+    )  # fmt: skip
+    collector = asked.plans[0].open()
+    collector.update([f"k{i % 50}" for i in range(400)], [1 + i % 5 for i in range(400)])
+    (release,) = released([collector], asked.terms)
+    with_total = len(drawn)
+    assert release.total is not None
+    assert drawn.count((release.total.scale, int(release.total.value) - 1_200)) == 1
+    parts = charge_of(asked.plans[0]).parts or (charge_of(asked.plans[0]),)
+    assert [each.distance for each in parts if release.total.scale == each.distance / each.epsilon] == [15]
+    asked.plans[0].open().release()
+    assert len(drawn) == 2 * with_total  # no draw is for the total alone
 
 
 @pytest.mark.parametrize("statistic", [ss.Distinct(), ss.Moment(0.5), ss.Hill(0.0)], ids=str)

@@ -242,6 +242,15 @@ def test_the_core_and_duckdb_read_the_same_json(duckdb: DuckDB, key: tuple[str, 
     assert set(plain) <= set(by_line)  # no line that is no JSON is plain
 
 
+@pytest.mark.parametrize("before", range(0, 48))
+def test_a_message_that_cuts_a_character_stops_nothing(duckdb: DuckDB, before: int) -> None:
+    """DuckDB quotes the line that is no JSON, up to a number of bytes. Python cannot decode half a character, and the
+    error that it raises in place of DuckDB's has the line in it."""
+    bad = "{" + before * " " + '"k": "' + 200 * "é" + '" x'
+    found = read(duckdb, LineFields.of(format="json", key=("k",)), f'{{"k": "good"}}\n{bad}\n'.encode())
+    assert found == ([(("good",), MINUTE, 1)], 1)
+
+
 def test_fields_that_are_none() -> None:
     for asked, said in (
         ({"format": "json"}, "must name the field of keys"),

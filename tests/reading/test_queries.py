@@ -225,3 +225,14 @@ def test_a_row_that_is_taken_for_a_header_is_not_shown(tmp_path: Path) -> None:
             ss.release(None, ss.Moment(0.5), ss.Privacy(1.0, 1e-9), key="name", sql=sql, size=20)
         for cell in ("alice", "17", "people"):
             assert cell not in str(caught.value), str(caught.value)
+
+
+@pytest.mark.parametrize("before", range(0, 48, 3))
+def test_a_message_that_cannot_be_decoded_shows_no_value(folder: Path, before: int) -> None:
+    """DuckDB quotes a number of bytes of what is no JSON, which may end within a character: then Python raises an error
+    of its own, with the value in it."""
+    Path("bad.csv").write_text("a\n{" + before * "x" + 200 * "é" + "\n")
+    with pytest.raises(ss.DataError, match="it is not shown, because it may be data") as caught:
+        state("select json_extract_string(a, '$.b') as a from 'bad.csv'")
+    assert "éé" not in repr(caught.value) + str(caught.value)
+    assert caught.value.__suppress_context__

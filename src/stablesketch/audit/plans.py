@@ -124,7 +124,7 @@ def published(release: Release) -> dict[str, float]:
         found |= {f"value at {at}": point.value, f"low at {at}": point.low, f"high at {at}": point.high}
         if point.band_low is not None and point.band_high is not None:
             found |= {f"band at {at}, low": point.band_low, f"band at {at}, high": point.band_high}
-    return found
+    return found if release.total is None else {**found, "total": release.total.value}
 
 
 def claimed_curve(plan: Plan, share: float = 1.0) -> Callable[[float], float]:

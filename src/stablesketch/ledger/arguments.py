@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import get_args
 
 from ..errors import HIDDEN, ArgumentError, ArgumentTypeError
-from ..privacy import Relation
+from ..privacy import Privacy, Relation
 from ..privacy.charge import Charge
 from ..published import Release
 from ..wording import arg
@@ -35,6 +35,13 @@ def check_stated(**given: object) -> None:
             )
 
 
+def check_priced(epsilon: float, delta: float, statistic: object) -> None:
+    """Refuses a price that no release has, and one of nothing."""
+    Privacy(epsilon, delta or 0.5, 0)
+    if not isinstance(statistic, str) or not statistic:
+        raise ArgumentError("statistic", statistic, "must say what is released", 'Pass "median value", for example')
+
+
 def ask_of_release(release: object, beside: Sequence[str]) -> tuple[Ask, Callable[[int], str]]:
     """What a release that is in no ledger asks of one, and its text by the number of its record.
 
@@ -60,6 +67,9 @@ def ask_of_release(release: object, beside: Sequence[str]) -> tuple[Ask, Callabl
             f"{arg('statistic')} and {arg('relation', 'add_remove')}, for example",
             because="this one is of version 0.1.0 and does not",
         )  # fmt: skip
+    # Anybody can make one up, and a negative ε would add to the budget. Only a release that costs nothing has 0.
+    check_priced(release.epsilon or 1.0, release.delta, release.statistic)
+    check_unit(release.protects, release.pairs_per_person)
     charge = Charge("other", epsilon=release.epsilon, delta=release.delta)
     ask = Ask(
         release.statistic, charge, release.epsilon, release.delta, release.protects, release.pairs_per_person,

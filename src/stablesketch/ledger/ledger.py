@@ -25,7 +25,7 @@ from ..published import Release
 from ..wording import arg
 from . import store
 from .accounting import best_theta
-from .arguments import ask_of_release, check_count, check_stated, check_unit, checked_label, checked_part
+from .arguments import ask_of_release, check_count, check_priced, check_stated, check_unit, checked_label, checked_part
 from .books import Books
 from .chain import position_from, position_text
 from .composition import Lane, Stale
@@ -234,13 +234,10 @@ class Ledger(Standing):
         else:
             check_stated(epsilon=epsilon, statistic=statistic, relation=relation)
             assert epsilon is not None
+            assert statistic is not None
             assert relation is not None
             check_unit(relation, pairs_per_person)
-            Privacy(epsilon, delta or 0.5, 0)
-            if not isinstance(statistic, str) or not statistic:
-                raise ArgumentError(
-                    "statistic", statistic, "must say what is released", 'Pass "median value", for example'
-                )
+            check_priced(epsilon, delta, statistic)
             charge = Charge("other", epsilon=float(epsilon), delta=float(delta))
             ask = Ask(statistic, charge, float(epsilon), float(delta), relation, pairs_per_person)
         entry = Entry(ask, None, checked_label(label), checked_part(part, ask))

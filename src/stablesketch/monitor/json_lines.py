@@ -60,5 +60,7 @@ def read_by_duckdb(block: Any, fields: LineFields, query: Query) -> Any:
     texts_of = f"select {', '.join(texts)}, i from (select json_extract_string(line, [{listed}]) as x, i from {{}})"
     try:
         return query(texts_of.format("block"), block)
-    except need("duckdb").InvalidInputException:  # some line is no JSON: the others are
+    # Some line is no JSON: the others are. The message quotes that line, and may cut a character of it in two: then the
+    # message cannot be decoded.
+    except (need("duckdb").InvalidInputException, UnicodeDecodeError):
         return query(texts_of.format("(select line, i from block where json_valid(line))"), block)

@@ -175,9 +175,11 @@ class DuckDB:
             if str(error) != "Query interrupted":  # DuckDB's word for a signal that came while it worked
                 raise
             raise KeyboardInterrupt from None
-        except (self._duckdb.Error, OSError, need("pyarrow").ArrowException) as error:
-            # What goes wrong after the first batch comes through Arrow, as an OSError with DuckDB's words.
-            text = str(error).strip()
+        except (self._duckdb.Error, OSError, need("pyarrow").ArrowException, UnicodeDecodeError) as error:
+            # What goes wrong after the first batch comes through Arrow, as an OSError with DuckDB's words. A message
+            # that quotes a value and cuts a character of it in two cannot be decoded: then the words are its object.
+            whole = error.object.decode(errors="replace") if isinstance(error, UnicodeDecodeError) else str(error)
+            text = whole.strip()
             for path, name in self._names.items():
                 text = text.replace(path, name)
             if isinstance(error, self._duckdb.OutOfMemoryException) or text.startswith("Out of Memory Error"):
