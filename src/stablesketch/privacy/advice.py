@@ -28,9 +28,9 @@ EXCEEDED = 11
 def suspicion(epsilon: float, delta: float = 0.0) -> str:
     """What a suspicion of 50% becomes at most, rounded up, except with a chance of at most `EXCEEDED` δ.
 
-    By Bayes' rule its odds become e^L, where L is the privacy loss of what was released. Without δ, L is at most ε. With
-    δ, L may exceed ε by a little more often than δ says: δ >= E[(1 - e^(ε - L))_+] >= P(L > ε + ln s) (1 - 1/s) for
-    every s > 1, where the probability is of the world in which the suspicion is right, and is larger than in the other.
+    By Bayes' rule its odds become e^L, where L is the privacy loss of what was released. Without δ, L is at most ε.
+    With δ, L may exceed ε somewhat more often than δ says: δ >= E[(1 - e^(ε - L))_+] >= P(L > ε + ln s) (1 - 1/s) for
+    every s > 1. The probability is that of the world in which the suspicion is right; in the other it is smaller.
     At s = 1.1 that is P(L > ε + ln 1.1) <= 11 δ. So the odds are said to be 1.1 e^ε.
 
     >>> suspicion(1.0), suspicion(1.0, 1e-9), suspicion(100.0)

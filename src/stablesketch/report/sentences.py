@@ -38,7 +38,8 @@ def whom(plan: Plan, person: bool, epsilon: float, published: str = "this page")
     weak = epsilon > WEAK_EPSILON
     same = f"{published} {'could have come out quite differently' if weak else 'would have come out much the same'}"
     apart = f", except with a chance of at most {one_in(EXCEEDED * plan.delta)}" if plan.delta else ""
-    end = f"becomes at most {suspicion(epsilon, plan.delta)} by reading it{apart}.{' That is little protection.' if weak else ''}"
+    verdict = " That is little protection." if weak else ""
+    end = f"becomes at most {suspicion(epsilon, plan.delta)} by reading it{apart}.{verdict}"
     records = "one record" if c == 1 else f"{c:,} records of one person"
     if plan.privacy.unit == "key":
         records = "one person's total" if c == 1 else f"{c:,} totals of one person"
