@@ -124,6 +124,10 @@ class SecretSpent(ReleasedAlready):
     """The secret was already used for its one release, here, in another process, or according to a ledger."""
 
 
+class CountInterrupted(StablesketchError, RuntimeError):
+    """The collector was interrupted while it counted: which pairs it has is not known, so it cannot be released."""
+
+
 class StreamTooShort(StablesketchError, ValueError):
     """The stream has fewer pairs than the plan was made for, so its guarantee would not hold."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -16,6 +16,7 @@ from ..errors import (
     ArgumentError,
     ArgumentTypeError,
     BlobError,
+    CountInterrupted,
     MergeError,
     ReleasedAlready,
     SecretSpent,
@@ -82,6 +83,7 @@ class Collector:
         self._shards = Shards(shards)
         state.in_shard(min(self._shards.names))
         self._merged = False
+        self._changing = False
         self._lock = threading.RLock()
 
     @property
@@ -112,7 +114,7 @@ class Collector:
     def update(self, keys: object, values: object = None, *, threads: int | None = None) -> None:
         """Counts a column of pairs, as `Sketch.update` does; a value above the plan's max_value is refused."""
         with self._lock:
-            self._open().add(keys, values, threads, negative=False)
+            self._change(lambda state: state.add(keys, values, threads, negative=False))
 
     def fingerprint(self, keys: object) -> NDArray[np.uint64]:
         """The fingerprints of a column of keys under the secret of this collector, 64 bits each: for `add_folded`.
@@ -142,9 +144,9 @@ class Collector:
             ArgumentError, ArgumentTypeError: the collector is as it was.
         """
         with self._lock:
-            state = self._open()
+            self._open()
             check_folded(self._plan, fingerprints, totals, pairs)
-            state.add_folded(fingerprints, totals, pairs)
+            self._change(lambda state: state.add_folded(fingerprints, totals, pairs))
 
     @property
     def pairs(self) -> int:
@@ -179,7 +181,7 @@ class Collector:
                 f"Plan with {arg('deletes', True)}, which promises that every delete undoes an earlier update",
             )  # fmt: skip
         with self._lock:
-            self._open().add(keys, values, threads, negative=True)
+            self._change(lambda state: state.add(keys, values, threads, negative=True))
 
     def merge(self, other: Collector) -> None:
         """Adds another shard of the same plan and secret, whose collector is then empty and closed."""
@@ -198,14 +200,20 @@ class Collector:
             self._shards.check_apart(other._shards)
             theirs = other._open()
             mine.secret.adopt(theirs.secret)  # first: from here on whoever releases one of them spends both
-            mine.merge(theirs)
-            self._shards.add(other._shards)
-            other._merged, other._state = True, None  # in this order: see _held
+
+            def take_over(state: State) -> None:
+                state.merge(theirs)
+                self._shards.add(other._shards)
+                other._merged, other._state = True, None  # in this order: see _held
+
+            self._change(take_over)
 
     def to_bytes(self) -> bytes:
         """Plan, shards and state, without the secret; canonical, checksummed."""
         with self._lock:
-            return wire.encode(self._plan.to_json(), self._shards.names, self._expected, self._held().to_bytes())
+            return wire.encode(
+                self._plan.to_json(), self._shards.names, self._expected, self._uninterrupted().to_bytes()
+            )
 
     @classmethod
     def from_bytes(cls, blob: bytes, secret: Secret) -> Collector:
@@ -284,14 +292,37 @@ class Collector:
 
     def _check_ready(self, confidence: float) -> None:
         """Checks everything that could prevent a release, before anything is paid."""
-        state = self._held()
+        state = self._uninterrupted()
         if self._expected is not None and self._expected != self._shards.names:
             raise ShardsMissing(sorted(self._expected - self._shards.names))
         state.check(confidence)
 
+    def _change(self, change: Callable[[State], None]) -> None:
+        """Changes the state, all of it. An error leaves it as it was. After Ctrl-C, or an error between two parts, it is
+        not known what was counted: counting the same pairs again would count some of them twice.
+        """
+        state = self._open()
+        self._changing = True
+        try:
+            change(state)
+        except Exception:
+            self._changing = not state.whole
+            raise
+        self._changing = False
+
+    def _uninterrupted(self) -> State:
+        """The state, for those that hold the lock: nobody else is changing it."""
+        state = self._held()
+        if self._changing:
+            raise CountInterrupted(
+                "this collector was interrupted while it counted, so nobody knows which pairs it has. Collect again, "
+                "under a new secret, or continue from a checkpoint with Collector.resume."
+            )
+        return state
+
     def _open(self) -> State:
         """The state, open for pairs; refused once its release was paid for, which covers the pairs there were then."""
-        state = self._held()
+        state = self._uninterrupted()
         if state.secret.paid:
             raise SecretSpent(
                 "the release of this collector was paid for but not finished, so it takes no more pairs: "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Self
 
 import numpy as np
@@ -44,15 +44,22 @@ class DerivedState(State):
         return self._states[0].secret
 
     def add(self, keys: object, values: object, threads: int | None, negative: bool) -> None:
-        for state in self._states:
-            state.add(keys, values, threads, negative)
+        self._each(lambda state: state.add(keys, values, threads, negative))
+
+    def _each(self, change: Callable[[MeasuringState], None]) -> None:
+        """The same change of all parts. If the first refuses it, nothing has changed."""
+        first, *others = self._states
+        change(first)
+        self.whole = False
+        for state in others:
+            change(state)
+        self.whole = True
 
     def fingerprint(self, keys: object) -> NDArray[np.uint64]:
         return self._states[0].fingerprint(keys)
 
     def add_folded(self, fingerprints: NDArray[np.uint64], totals: NDArray[np.int64], pairs: int) -> None:
-        for state in self._states:
-            state.add_folded(fingerprints, totals, pairs)
+        self._each(lambda state: state.add_folded(fingerprints, totals, pairs))
 
     def replan(self, plan: Plan) -> None:
         self._plan = plan
@@ -61,8 +68,8 @@ class DerivedState(State):
 
     def merge(self, other: State) -> None:
         assert isinstance(other, DerivedState)  # the collectors have the same plan
-        for mine, theirs in zip(self._states, other._states, strict=True):
-            mine.merge(theirs)
+        theirs = iter(other._states)
+        self._each(lambda mine: mine.merge(next(theirs)))
 
     def to_bytes(self) -> bytes:
         return _encode([state.to_bytes() for state in self._states])

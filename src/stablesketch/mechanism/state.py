@@ -39,6 +39,9 @@ class State(ABC):
     @abstractmethod
     def secret(self) -> Secret: ...
 
+    whole = True
+    """Whether all parts have counted the same pairs. They have not if an error came between two of them."""
+
     @abstractmethod
     def add(self, keys: object, values: object, threads: int | None, negative: bool) -> None:
         """All of the pairs, or none and an error."""
