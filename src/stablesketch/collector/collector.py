@@ -298,8 +298,8 @@ class Collector:
         state.check(confidence)
 
     def _change(self, change: Callable[[State], None]) -> None:
-        """Changes the state, all of it. An error leaves it as it was. After Ctrl-C, or an error between two parts, it is
-        not known what was counted: counting the same pairs again would count some of them twice.
+        """Changes the state, all of it. An error leaves it as it was. After Ctrl-C, or an error between two parts,
+        nobody knows what was counted: counting the same pairs again would count some of them twice.
         """
         state = self._open()
         self._changing = True
