@@ -232,7 +232,7 @@ def test_a_ledger_that_renews(shell: Shell) -> None:
         0,
         "written to budget.db: ε = 5 at δ = 1e-06 for what is recorded there in each month\n",
     )
-    assert "forecast     say what is to come: --plan plan.json" in shell("ledger", "show", "budget.db").out
+    assert "forecast     to forecast, pass a plan: --plan plan.json" in shell("ledger", "show", "budget.db").out
     release = ("release", "events.csv", "--key", "app", *SMALL, "--delta", "1e-8", "--ledger", "budget.db")
     assert shell(*release, "--label", "weekly").code == 0
     shown = shell("ledger", "show", "budget.db").out

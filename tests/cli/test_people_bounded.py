@@ -18,7 +18,7 @@ PEOPLE = ("release", "events.csv", "--key", "app", "--person", "user", "--epsilo
 def test_what_is_used_of_a_person_is_announced(shell: Shell) -> None:
     shown = shell(*PEOPLE, "--size", "50")
     assert shown.code == 0
-    assert "of each person 1 row is used" in shown.err
+    assert "1 row of each person is used" in shown.err
     assert "stablesketch pilot" in shown.err
     assert "any one person: all that they did, of which at most 1 row is used" in shown.out
     chosen = shell(*PEOPLE, "--size", "50", "--pairs-per-person", "3")

@@ -109,7 +109,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "an empty first line": (b"\napp,n\nalice,1\n", "row 1: the first line is empty"),
     "nothing": (b"", "the input is empty"),
     "a mark alone": (b"\xef\xbb\xbf", "the input is empty"),
-    "a quote that does not end": (b'"app,n\nalice,1\nbob,2\n', "a quoted field of the first row does not end"),
+    "a quote that does not end": (b'"app,n\nalice,1\nbob,2\n', "unterminated quoted field in the first row"),
     "text after quotes": (b'"app"x,n\nalice,1\nbob,2\n', "text after its quotes"),
     "spaces before quotes": (b'app, "n"\nalice,1\nbob,2\n', "spaces before its quotes"),
     "the same name twice": (b"app,app\nalice,1\n", "repeated or empty"),

@@ -119,7 +119,7 @@ def test_a_name_with_dots_leads_into_objects(tmp_path: Path) -> None:
     assert exact(path, "id").groups[0].pairs == 4
     both = ss.exact(path, ss.Hill(0.0), key=["id", "id.orig_h"])
     assert both.groups[0].pairs == 4
-    with pytest.raises(ss.DataError, match=r"row 4, column id\.port: is empty or null"):
+    with pytest.raises(ss.DataError, match=r"row 4, column id\.port is empty or null"):
         exact(path, "id.port")
     for more in ({}, {"on_bad": "skip"}):
         path = write(tmp_path / "conn.jsonl", list(map(json.dumps, NESTED[:2])))

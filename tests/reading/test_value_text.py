@@ -19,7 +19,7 @@ from stablesketch.reading.value_text import digits, is_zero_text, whole, wrong_t
 WHOLE = {"3": 3, "03": 3, "3.0": 3, "3.000": 3, " 3": 3, "3 ": 3, " 12.0 ": 12, "0": 0, "0.0": 0, "00": 0, "100": 100}
 WRONG = {
     "": "is empty or null", " ": "is empty or null",
-    "NA": "is a mark for a missing value", "nan": "is a mark for a missing value", "NULL": "is a mark for a missing",
+    "NA": "is a missing value", "nan": "is a missing value", "NULL": "is a mark for a missing",
     "-3": "is negative", "-3.0": "is negative", "-1.5": "is negative", " -7": "is negative",
     "1.5": "is a number with decimals", "0.25 ": "is a number with decimals", "10.50": "is a number with decimals",
     "x": "is not a whole number", "1e3": "is not a whole number", "0x10": "is not a whole number",

@@ -144,7 +144,7 @@ class GroupBudget:
         if law.delta(2.0 * plan.epsilon) > 2.0 * plan.delta:
             raise PlanInfeasible(
                 f"replacing a pair within its group changes {plan.statistic} by more than adding "
-                "or removing one, and the ε of two groups does not cover that. Pass "
+                "or removing one, which the ε of two groups does not cover. Pass "
                 f"{arg('relation', 'add_remove')}."
             )
         return plan

@@ -90,7 +90,7 @@ def transaction(
         if identity is not None and found != identity:
             raise LedgerError(
                 f"the ledger {path} was replaced after it was opened. Nothing was recorded or released. Put the "
-                "old one back; if the new one is right, open it again."
+                "old file back; if the new one is right, open the ledger again."
             )
         with _connected(real, write=write) as connection:
             yield connection, found

@@ -88,8 +88,8 @@ def format_by_name(paths: Sequence[Path], given: str | None) -> Format:
         if kind is None:
             raise DataError(
                 str(path),
-                "the format cannot be recognised by the suffix",
-                f"Name it: {arg('format')} {'|'.join(FORMATS)}",
+                "the suffix does not say which format this is",
+                f"Pass the format: {arg('format')} {'|'.join(FORMATS)}",
             )
         kinds.append(kind)
     return same_format(kinds)
@@ -179,7 +179,7 @@ def _check_log(head: bytes, name: str) -> None:
     if head.startswith(b"#separator "):
         raise DataError(
             name,
-            "it is a log of Zeek, whose header cannot be read here",
+            "Zeek logs cannot be read here because of their header",
             f"{either('Cut', 'Use stablesketch monitor --preset zeek, or cut')} out one column (zeek-cut id.orig_h)",
         )
 

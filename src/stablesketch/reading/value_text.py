@@ -90,7 +90,7 @@ def digits_of(column: Any) -> Any:
 
 
 _BLANK = "is empty or null"
-_NA = "is a mark for a missing value (NA, NaN, null)"
+_NA = "is a missing value (NA, NaN or null)"
 _NEGATIVE = "is negative: values must be 0 or more"
 _FRACTION = "is a number with decimals: values must be whole numbers"
 _SMALLER = "Round it, or use a smaller unit (cents, not euros)"

@@ -78,7 +78,7 @@ def _collected(question: Question, source: Source, max_value: int | None) -> tup
 def _some(pairs: int, source: Source) -> int:
     if not pairs:
         raise DataError(
-            source.name, "the data are empty", f"Check the input; for a stream that may be empty pass {arg('pairs', 0)}"
+            source.name, "the data are empty", f"Check the input; if the stream may be empty, pass {arg('pairs', 0)}"
         )
     return pairs
 

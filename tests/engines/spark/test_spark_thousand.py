@@ -33,8 +33,8 @@ def test_the_same_state_over_a_thousand_partitions(spark: Any, secret_file: Path
 # through before workers see them, else a worker meets the wrong one; and what must be said of it.
 WRONG = {
     "null": (None, "bigint", None, "is null. Drop such rows first"),
-    "out of range": (6, "bigint", "who", "is above the promised max_value=5, on which the guarantee rests. Clip"),
-    "not a number": ("x7", "string", None, "is of type VARCHAR, and values are whole numbers. "),
+    "out of range": (6, "bigint", "who", "is above the promised max_value=5, which the guarantee relies on. Clip"),
+    "not a number": ("x7", "string", None, "is of type VARCHAR, but values must be whole numbers. "),
 }
 
 
