@@ -85,7 +85,7 @@ def test_objects_that_are_not_a_line_each_are_refused_where_rows_are_skipped(tmp
     path = tmp_path / "e.json"
     path.write_text(text)
     assert exact(path).value == 2
-    with pytest.raises(ss.DataError, match="rows can be skipped only where each is one line"):
+    with pytest.raises(ss.DataError, match="rows can be skipped only if each is on one line"):
         exact(path, on_bad="skip")
 
 

@@ -64,7 +64,7 @@ def test_one_wrong_value_in_a_hundred_partitions(spark: Any, tmp_path: Path, nam
         if kind == "string"
         else (f", row {PLACE + 1:,}", f", partition {PLACE // EACH}, row {PLACE % EACH + 1}")
     )
-    assert here.startswith(f"the frame{rows[0]}, column n: {words}")
+    assert here.startswith(f"the frame{rows[0]}, column n {words}")
     alike = here.replace(f"the frame{rows[0]}", f"the DataFrame{rows[1]}")
     if kind == "string":  # a column is cast in other words there
         assert there.startswith(alike.partition(" Convert the column n first: ")[0])
