@@ -59,7 +59,7 @@ class Fields:
         self._what = what
 
     def any(self, name: str, *default: Any) -> Any:
-        """Whatever stands there; `default` if nothing does and there is one."""
+        """The field as it is; `default`, if given, where there is no such field."""
         if name not in self._content:
             if default:
                 return default[0]

@@ -150,7 +150,7 @@ class CheckpointError(StablesketchError, OSError):
 
 
 class NotDelivered(CheckpointError):
-    """Windows were released and paid for, and nobody takes their records any more. The message says where they are."""
+    """Windows were released and paid for, but their output is closed. The message says where the records are."""
 
 
 class LedgerError(StablesketchError, RuntimeError):
@@ -255,7 +255,7 @@ def shortened(value: object) -> str:
     """A repr that never fills the screen, and never shows what a huge argument holds beyond its start.
 
     Of a long text or list only the start is looked at: an error about a gigabyte does not take another one. What has
-    no repr (an integer of 5,000 digits, lists nested 10,000 deep) is told by its type.
+    no repr (an integer of 5,000 digits, lists nested 10,000 deep) is described by its type.
     """
     try:
         if isinstance(value, str | bytes | bytearray) and len(value) > _LONG:

@@ -190,5 +190,5 @@ def encode_integer(value: int) -> bytes:
 
 
 def counts_are_possible(pairs: int, total: int = 0) -> bool:
-    """Whether a stream can have so many pairs and this total, deletes counted as negative: a float holds both."""
+    """Whether a stream can have this many pairs and this total, counting deletes as negative: a float holds both."""
     return max(abs(pairs), abs(total)) <= MOST_COUNTED

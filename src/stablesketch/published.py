@@ -210,7 +210,7 @@ def _table(points: tuple[Point, ...], title: str, confidence: float) -> str:
 
 
 def _written_if_true(fields: Fields, name: str) -> bool:
-    """A field that stands there only where it is true."""
+    """A field that is written only if it is true."""
     there = fields.has(name)
     if fields.any(name, True) is not True:
         raise JsonError(f"{name} must be true or absent")

@@ -20,10 +20,10 @@ def test_what_is_used_of_a_person_is_announced(shell: Shell) -> None:
     assert shown.code == 0
     assert "1 row of each person is used" in shown.err
     assert "stablesketch pilot" in shown.err
-    assert "any one person: all that they did, of which at most 1 row is used" in shown.out
+    assert "any one person: all that they did (at most 1 row is used)" in shown.out
     chosen = shell(*PEOPLE, "--size", "50", "--pairs-per-person", "3")
     assert "of each person" not in chosen.err
-    assert "any one person: all that they did, of which at most 3 rows are used" in chosen.out
+    assert "any one person: all that they did (at most 3 rows are used)" in chosen.out
 
 
 def test_python_announces_it_too(shell: Shell) -> None:

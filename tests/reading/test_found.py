@@ -217,7 +217,9 @@ def test_columns_stored_by_type_are_read_whatever_they_are_called(tmp_path: Path
     with pytest.raises(ss.DataError, match=f"f.{kind}, row 2, column n is negative"):
         state(str(tmp_path / f"*.{kind}"))
     write(pa.table({"app": [1, 2], "n": [1, 1]}), tmp_path / f"f.{kind}")
-    with pytest.raises(ss.DataError, match=f"f.{kind}, column app is of type BIGINT here, but of type VARCHAR in .*e.{kind}"):
+    with pytest.raises(
+        ss.DataError, match=f"f.{kind}, column app is of type BIGINT here, but of type VARCHAR in .*e.{kind}"
+    ):
         state([tmp_path / f"e.{kind}", tmp_path / f"f.{kind}"])
     (tmp_path / f"f.{kind}").write_bytes(raw[:100])
     with pytest.raises(ss.DataError, match=f"f.{kind}: (the file cannot be read|not a Parquet file|.*Parquet)"):

@@ -1,4 +1,4 @@
-"""Signals that stop a command: they are told apart, and all end in the same clean way before anything is paid."""
+"""Signals that stop a command: each has its own exit code, and all stop cleanly before anything is paid."""
 
 from __future__ import annotations
 

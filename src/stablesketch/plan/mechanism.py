@@ -248,7 +248,7 @@ class Mechanism(ABC):
         return f" at {plan.statistic} = {value}{least}"
 
     def expects_least(self, plan: Plan) -> bool:
-        """Whether the value expected is the least that so many pairs can have, as nobody said another."""
+        """Whether the value expected is the least that this many pairs can have, because no other was given."""
         return False
 
     def exact_in_words(self, plan: Plan) -> str:

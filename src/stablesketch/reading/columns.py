@@ -1,4 +1,4 @@
-"""Which columns are read, of which types they may be, and the SQL that names them and their bad rows."""
+"""Which columns are read, which types they may have, and the SQL that names them and their bad rows."""
 
 from __future__ import annotations
 

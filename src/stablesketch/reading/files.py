@@ -159,7 +159,7 @@ def _json(duckdb: DuckDB, files: Sequence[Path], columns: Columns, on_bad: OnBad
     if not columns.key or len(found_fields(columns.names, have)) < len(columns.names):
         every = (_json_kinds(duckdb, [path], ", sample_size=-1").items() for path in files)
         have = dict(each for one in every for each in one)
-    if list(have) == ["json"]:  # some record is no object: reading it as one says which
+    if list(have) == ["json"]:  # some record is not an object: reading it as one says which
         have = outermost(columns.names)
     names = found_fields(columns.picked(have), have)
     table = _table(duckdb, files, json_reader(names, have), list(dict.fromkeys([*have, *names])), 1)
@@ -168,7 +168,7 @@ def _json(duckdb: DuckDB, files: Sequence[Path], columns: Columns, on_bad: OnBad
 
 
 def _json_lines(duckdb: DuckDB, files: Sequence[Path], columns: Columns) -> Table:
-    """The same, line by line. DuckDB is not asked which fields there are: a line that is no object changes that."""
+    """The same, line by line. DuckDB is not asked for the fields: a line that is not an object changes them."""
     reader = json_reader(columns.names, outermost(columns.names), BY_LINE)
     table = _table(duckdb, files, reader, columns.names, 1)
     for name in columns.names:

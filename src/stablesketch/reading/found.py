@@ -68,7 +68,7 @@ def stated_format(given: str | None) -> Format | None:
     """The stated format.
 
     Raises:
-        ArgumentError: there is no such format.
+        ArgumentError: the format does not exist.
     """
     for known in FORMATS:
         if given == known:
@@ -161,7 +161,7 @@ def usual_delimiter(format: Format | None) -> str:
 
 
 def _head(file: Readable) -> bytes:
-    """The first line, or as much as tells that there are no lines."""
+    """The first line, or enough bytes to know that there are no lines."""
     head = b""
     while b"\n" not in head and len(head) < LONGEST_LINE and not _binary(head):
         more = file.read(1 << 14)

@@ -58,7 +58,7 @@ def first_row_of(path: Path, name: str, delimiter: str) -> FirstRow:
 
 
 def first_row(read: Callable[[int], bytes], source: str, delimiter: str) -> FirstRow:
-    """The first row of what `read` reads: at most so many bytes a call, none at the end.
+    """The first row of what `read` reads: at most as many bytes as it is asked for, none at the end.
 
     Raises:
         DataError: there is nothing, the first line is empty or too long, or its quotes are wrong.
@@ -187,7 +187,7 @@ def missing_column(source: str, name: str, have: Sequence[str], wanted: Iterable
 
 
 def _how_to_look(source: str) -> str:
-    """The command that shows the first line of a file; nothing where there is no such file, as of a pipe."""
+    """The command that shows the first line of a file; empty if the file does not exist, as for a pipe."""
     path = Path(source)
     try:
         kind = compression_of(path)

@@ -46,7 +46,7 @@ def spending(
 
     `pay` computes and records the releases, or raises: then nothing has happened. The block gets its records. `receipt`
     is what was paid for: a release that was paid and could not be finished is finished by one with the same receipt. An
-    error within the block comes after the payment: the secrets are gone all the same.
+    error within the block comes after the payment: the secrets are gone even so.
     """
     fingerprints = [secret.fingerprint for secret in secrets]
     if len(set(fingerprints)) < len(fingerprints):

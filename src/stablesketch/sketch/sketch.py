@@ -300,7 +300,7 @@ class Sketch:
 
         Raises:
             NegativeTotal: more was deleted than there was, so the stream has no moment.
-            ArgumentError: no such method, or one that does not exist at this p.
+            ArgumentError: the method does not exist, or not at this p.
         """
         return moment_estimate(self._law, *self._snapshot(), method, confidence)
 
