@@ -30,7 +30,7 @@ _HELP = "\n\n".join((  # each in one line, which the terminal breaks
     "How varied is a stream? One private number, its uncertainty and its price.",
     "[bold]stablesketch release[/] events.csv --key app --epsilon 1 --delta 1e-9",
     "[bold]stablesketch demo[/] shows all of it in seconds.",
-    "Exit codes: 0 done, 2 wrong command, 3 bad data, 4 the guarantee cannot be given, 5 a file cannot be used, 6 an "
+    "Exit codes: 0 done, 2 wrong command, 3 bad data, 4 the guarantee cannot be given, 5 bad file, 6 an "
     "audit refuted a claim, 7 released and paid for but not all of it shown or stored, 130 stopped before anything "
     "was paid.",
 ))  # fmt: skip

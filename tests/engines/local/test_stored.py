@@ -248,7 +248,7 @@ def test_names_of_before_that_do_not_tell_their_columns_are_not_added_up() -> No
         collector.rename(f'46/["{row["day"]}"]')
         old.append({"collector": collector.to_bytes()})
     assert ss.merge(pa.Table.from_pylist(old[:1]), secret=secret).pairs == sum(FRAME["day"] == "mon")
-    said = "by columns that its name does not tell.*collect it again"
+    said = "by columns that its name does not give.*collect it again"
     for rows in (old, [old[0], *collected(secret).select(["collector"]).to_pylist()]):
         with pytest.raises(ss.ShardMergedTwice, match=said):
             ss.merge(pa.Table.from_pylist(rows), secret=secret)
