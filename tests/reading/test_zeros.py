@@ -154,7 +154,7 @@ def test_elements_of_a_pipeline() -> None:
         with pytest.raises(ss.DataError, match="column value is 0: under replace"):
             refused.read(("k", zero))
     for wrong in (False, 0.0, "0"):
-        with pytest.raises(ss.DataError, match="values are whole numbers"):
+        with pytest.raises(ss.DataError, match="values must be whole numbers"):
             absent.read(("k", wrong))
     with pytest.raises(ss.DataError, match="is negative"):
         absent.read(("k", -1))
