@@ -142,7 +142,7 @@ def test_a_column_and_a_name_that_comes_twice_are_refused() -> None:
     privacy = ss.Privacy(1.0, 1e-9)
     with pytest.raises(ss.ArgumentTypeError, match="data must be a frame, not one column of it"):
         ss.release(frame["app"], ss.Moment(0.5), privacy, key="app")
-    with pytest.raises(ss.DataError, match="column app: has several columns of this name"):
+    with pytest.raises(ss.DataError, match="column app: several columns have this name"):
         ss.release(pd.concat([frame, frame[["app"]]], axis=1), ss.Moment(0.5), privacy, key="app")
 
 

@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from .errors import shortened
+from .errors import in_one_line, shortened
 
 MOST_WHOLE = 2**63 - 1
 """Whole numbers up to here; more is nothing that is counted."""
@@ -37,9 +37,9 @@ def parsed(text: object, *, finite: bool = True) -> Any:
     except JsonError:
         raise
     except RecursionError:
-        raise JsonError("it is nested too deeply") from None
+        raise JsonError("nested too deeply") from None
     except ValueError as error:
-        raise JsonError(shortened(error.args[0] if error.args else error)) from None
+        raise JsonError(in_one_line(str(error.args[0] if error.args else error), 80)) from None
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -59,11 +59,11 @@ class Fields:
         self._what = what
 
     def any(self, name: str, *default: Any) -> Any:
-        """Whatever stands there; `default` if nothing does and there is one."""
+        """The field as it is; `default`, if given, where there is no such field."""
         if name not in self._content:
             if default:
                 return default[0]
-            raise JsonError(f"{self._what} lacks {name}")
+            raise JsonError(f"{self._what} has no field {name}")
         return self._content.pop(name)
 
     def number(self, name: str, least: float = -math.inf, most: float = math.inf) -> float:

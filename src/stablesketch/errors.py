@@ -69,7 +69,8 @@ class DataError(StablesketchError, ValueError):
     ) -> None:
         self.source, self.row, self.column = source, row, column
         where = source + (f", row {row:,}" if row is not None else "") + (f", column {column}" if column else "")
-        super().__init__(f"{where}: {sentence(problem)} {sentence(way_out)}")
+        between = " " if column and problem.startswith(("is ", "has ")) else ": "  # the column is the subject
+        super().__init__(f"{where}{between}{sentence(problem)} {sentence(way_out)}")
 
 
 class LibraryMissing(StablesketchError, ImportError):
@@ -143,8 +144,8 @@ class ShardsMissing(StablesketchError, ValueError):
         self.missing = missing
         named = ", ".join(repr(name) for name in missing[:5]) + (", ..." if len(missing) > 5 else "")
         super().__init__(
-            f"{len(missing)} of the declared shards are not in: {named}. Merge them first; if one is lost for good, "
-            "open the shards again with a list that leaves it out."
+            f"{len(missing)} of the listed shards are missing: {named}. Merge them first; if one is lost for good, "
+            "collect again with a list that leaves it out."
         )
 
 
@@ -153,7 +154,7 @@ class CheckpointError(StablesketchError, OSError):
 
 
 class NotDelivered(CheckpointError):
-    """Windows were released and paid for, and nobody takes their records any more. The message says where they are."""
+    """Windows were released and paid for, but their output is closed. The message says where the records are."""
 
 
 class LedgerError(StablesketchError, RuntimeError):
@@ -192,17 +193,18 @@ class BudgetExceeded(StablesketchError, RuntimeError):
         self.fits, self.renews = fits, renews
         self.left = max(0.0, limit[0] - spent)
         way_out = (
-            f"The same with ε = {fits:.6g} would fit."
+            f"The same release with ε = {fits:.6g} would fit."
             if fits is not None
-            else "Nothing of this kind fits any more: it takes a new budget, or data that no release has seen."
+            else "No release of this kind fits any more: it needs a new budget, or data that no release has used yet."
             if renews is None
-            else "Nothing of this kind fits any more in this period."
+            else "No release of this kind fits in this period any more."
         )
         way_out += "" if renews is None else f" The budget renews on {renews} (UTC)."
         super().__init__(
             f"the budget{f' {budget!r}' if budget else ''} is ε = {limit[0]:.6g} at δ = {limit[1]:.3g}; spent "
             f"{at_most(spent, 6)}, left {at_least(self.left, 6)}. "
-            f"Asked was ε = {at_most(asked[0], 6)}, δ = {at_most(asked[1], 3)}, which would make it "
+            f"This release costs ε = {at_most(asked[0], 6)}, δ = {at_most(asked[1], 3)}, which would bring the "
+            "total to "
             f"{at_most(after, 6)}. {way_out}"
         )
 
@@ -221,7 +223,7 @@ class ReleaseInterrupted(KeyboardInterrupt):
         self.releases = list(releases)
         shown = "; ".join(map(str, self.releases[:20])) + ("; ..." if len(self.releases) > 20 else "")
         where = f" ({paid})" if paid else ""
-        super().__init__(f"Ctrl-C came after the release was paid for{where}, so it was finished: {shown}")
+        super().__init__(f"Ctrl-C was pressed after the release was paid for{where}, so it was finished: {shown}")
 
 
 def sentence(text: str) -> str:
@@ -257,7 +259,7 @@ def shortened(value: object) -> str:
     """A repr that never fills the screen, and never shows what a huge argument holds beyond its start.
 
     Of a long text or list only the start is looked at: an error about a gigabyte does not take another one. What has
-    no repr (an integer of 5,000 digits, lists nested 10,000 deep) is told by its type.
+    no repr (an integer of 5,000 digits, lists nested 10,000 deep) is described by its type.
     """
     try:
         if isinstance(value, str | bytes | bytearray) and len(value) > _LONG:

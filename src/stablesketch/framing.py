@@ -58,7 +58,7 @@ def opened(blob: bytes, *kinds: Kind) -> tuple[Kind, Reader]:
     if not blob or blob[: len(MAGIC)] != MAGIC[: len(blob)]:
         raise ForeignBlob(f"these {len(blob)} bytes are not {what}: unrecognised header.")
     if len(blob) < _HEADER.size:
-        raise BlobError(f"{what} truncated to {len(blob)} bytes. Fetch it again from where it was stored.")
+        raise BlobError(f"{what} is truncated to {len(blob)} bytes. Fetch it again from where it was stored.")
     _, version, found = _HEADER.unpack_from(blob)
     if version > VERSION:
         raise UnsupportedVersion(
@@ -67,7 +67,7 @@ def opened(blob: bytes, *kinds: Kind) -> tuple[Kind, Reader]:
         )
     body = blob[:-_CHECKSUM_BYTES]
     if len(body) < _HEADER.size or blob[-_CHECKSUM_BYTES:] != _checksum(body):
-        raise BlobError(f"{what} truncated or corrupted: its checksum does not match. Fetch it again.")
+        raise BlobError(f"the checksum of {what} does not match: truncated or corrupt data. Fetch it again.")
     if version < VERSION:
         raise BlobError(f"invalid wire format version {version} of {what}: corrupt data.")
     if found not in kinds:
@@ -82,7 +82,7 @@ def _checksum(body: bytes) -> bytes:
 
 _WRONG = {
     "missing": "ends before its last integer",
-    "cut": "ends within an integer",
+    "cut": "ends in the middle of an integer",
     "long": "has an integer that is not in its shortest form",
 }
 
@@ -103,7 +103,7 @@ class Reader:
     def take(self, count: int) -> bytes:
         """The next `count` bytes as they are."""
         if count > self.left:
-            raise BlobError(f"{self._what} truncated: it ends too early.")
+            raise BlobError(f"{self._what} ends too early: corrupt data.")
         raw = self._body[self._position : self._position + count]
         self._position += count
         return raw
@@ -124,7 +124,7 @@ class Reader:
         """The next `count` integers, each in its shortest form."""
         end, wrong = integers_end(self._body, self._position, count)
         if wrong:
-            raise BlobError(f"{self._what} that {_WRONG[wrong]}.")
+            raise BlobError(f"{self._what} {_WRONG[wrong]}: corrupt data.")
         return PackedIntegers(self.take(end - self._position), count)
 
     def integer(self) -> int:
@@ -190,5 +190,5 @@ def encode_integer(value: int) -> bytes:
 
 
 def counts_are_possible(pairs: int, total: int = 0) -> bool:
-    """Whether a stream can have so many pairs and this total, deletes counted as negative: a float holds both."""
+    """Whether a stream can have this many pairs and this total, counting deletes as negative: a float holds both."""
     return max(abs(pairs), abs(total)) <= MOST_COUNTED

@@ -142,7 +142,7 @@ class Release:
         try:
             fields = Fields(parsed(text, finite=False), "the release")
             if fields.any("format") != _FORMAT:
-                raise BlobError("this version cannot read the format of the release. Upgrade stablesketch.")
+                raise BlobError("this version of stablesketch cannot read the format of the release. Upgrade it.")
             value, low, high = _limits(fields)
             release = cls(
                 value=value,
@@ -170,9 +170,7 @@ class Release:
             fields.end()
             return release
         except JsonError as error:
-            raise BlobError(
-                f"this is not the JSON of a release: {error}. Pass the result of Release.to_json()."
-            ) from None
+            raise BlobError(f"not the JSON of a release: {error}. Pass the result of Release.to_json().") from None
 
     @property
     def cost_in_words(self) -> str:
@@ -212,7 +210,7 @@ def _table(points: tuple[Point, ...], title: str, confidence: float) -> str:
 
 
 def _written_if_true(fields: Fields, name: str) -> bool:
-    """A field that stands there only where it is true."""
+    """A field that is written only if it is true."""
     there = fields.has(name)
     if fields.any(name, True) is not True:
         raise JsonError(f"{name} must be true or absent")
@@ -230,7 +228,7 @@ def _limits(fields: Fields) -> tuple[float, float, float]:
     """Value, low and high. What is computed from moments can be beyond the largest float."""
     value, low, high = (_limit(fields, name) for name in ("value", "low", "high"))
     if low > high or math.inf in (-value, -low) or high < value == math.inf:
-        raise JsonError("the limits of its interval are not in order")
+        raise JsonError("the limits of the interval are not in order")
     return value, low, high
 
 
@@ -263,5 +261,5 @@ def _points(content: object) -> tuple[Point, ...]:
         fields.end()
     orders = [point.order for point in points]
     if orders != sorted(set(orders)):
-        raise JsonError("the orders of its points are not increasing")
+        raise JsonError("the orders of the points are not increasing")
     return tuple(points)

@@ -36,7 +36,7 @@ def relative_error(error: float) -> str:
 
 
 def at_most(value: float, digits: int = 4) -> str:
-    """An upper bound with so many digits, rounded up: an ε that is shown is never less than the ε that is spent.
+    """An upper bound with this many digits, rounded up: the ε shown is never less than the ε spent.
 
     >>> at_most(0.12341), at_most(1e-9), at_most(1.0)
     ('0.1235', '1e-09', '1')

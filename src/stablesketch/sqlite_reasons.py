@@ -5,13 +5,14 @@ from __future__ import annotations
 import sqlite3
 
 _REASONS = {
-    "SQLITE_BUSY": "another process holds it. Try again",
-    "SQLITE_LOCKED": "another process holds it. Try again",
+    "SQLITE_BUSY": "another process is using it. Try again",
+    "SQLITE_LOCKED": "another process is using it. Try again",
     "SQLITE_FULL": "the disk is full. Make room and try again",
-    "SQLITE_READONLY": "it, or its folder, cannot be written. Give the process the right to write both",
-    "SQLITE_CANTOPEN": "it, or the files beside it, cannot be opened. See that file and folder can be written",
-    "SQLITE_PERM": "the system refuses it. Give the process the right to write file and folder",
-    "SQLITE_IOERR": "reading or writing it failed. See to the disk, and try again",
+    "SQLITE_READONLY": "it, or its folder, cannot be written. Give the process permission to write both",
+    "SQLITE_CANTOPEN": "it, or the files beside it, cannot be opened. Make sure that the file and its folder "
+    "are writable",
+    "SQLITE_PERM": "permission is denied. Give the process permission to write the file and its folder",
+    "SQLITE_IOERR": "reading or writing it failed. Check the disk, and try again",
 }
 
 
@@ -22,4 +23,4 @@ def kind_of(error: sqlite3.Error) -> str:
 
 def reason_of(error: sqlite3.Error) -> str:
     """What is wrong, and what to do."""
-    return _REASONS.get(kind_of(error), "see the message of the database")
+    return _REASONS.get(kind_of(error), "see the message in brackets")

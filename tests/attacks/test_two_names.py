@@ -65,7 +65,7 @@ def test_a_bind_mount_of_the_file_alone(tmp_path: Path, budget: Path, exact: ss.
     inside.touch()
     with mounted("--bind", budget, inside):
         released = spent_together(exact, budget, inside, budget, inside)
-        with pytest.raises(ss.LedgerError, match="mount its folder"):
+        with pytest.raises(ss.LedgerError, match="Mount its folder"):
             ss.Ledger(inside)
     check_books(budget, released)
 

@@ -167,7 +167,7 @@ def test_rows_without_a_person_are_refused_or_skipped(tmp_path: Path) -> None:
     path.write_text("app,user\n" + "a,u1\n" * 100 + "a,\n" + "a,u2\n" * 100)
     privacy = ss.Privacy(2.0, 1e-6, 0, relation="add_remove", pairs_per_person=100)
     question = ss.question(ss.Moment(0.5), privacy, key="app", person="user", mechanism="exact")
-    with pytest.raises(ss.DataError, match=r"row 102, column user: is empty or null"):
+    with pytest.raises(ss.DataError, match=r"row 102, column user is empty or null"):
         run(question, str(path))
     skipped = ss.release(path, ss.Moment(0.5), privacy, key="app", person="user", on_bad="skip", mechanism="exact")
     assert isinstance(skipped, ss.Outcome)

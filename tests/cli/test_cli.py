@@ -122,7 +122,7 @@ def test_no_group_large_enough(shell: Shell) -> None:
 def test_persons(shell: Shell) -> None:
     shown = shell("release", "events.csv", "--key", "app", "--person", "user", "--pairs-per-person", "2", *SMALL)
     assert shown.code == 0
-    assert "adding or removing any one person: all that they did, of which at most 2 rows are used" in shown.out
+    assert "adding or removing any one person: all that they did (at most 2 rows are used)" in shown.out
     assert "2,000" not in shown.out  # the number of pairs is private
 
 
@@ -232,7 +232,7 @@ def test_a_ledger_that_renews(shell: Shell) -> None:
         0,
         "written to budget.db: ε = 5 at δ = 1e-06 for what is recorded there in each month\n",
     )
-    assert "forecast     say what is to come: --plan plan.json" in shell("ledger", "show", "budget.db").out
+    assert "forecast     to forecast, pass a plan: --plan plan.json" in shell("ledger", "show", "budget.db").out
     release = ("release", "events.csv", "--key", "app", *SMALL, "--delta", "1e-8", "--ledger", "budget.db")
     assert shell(*release, "--label", "weekly").code == 0
     shown = shell("ledger", "show", "budget.db").out
@@ -357,7 +357,7 @@ def test_what_protects_people_says_so(shell: Shell, by: list[str]) -> None:
     people = ["release", "events.csv", "--key", "app", "--person", "user", "--pairs-per-person", "3", *SMALL, *by]
     shown = shell(*people)
     assert "protects" in shown.out, shown.err
-    assert "any one person: all that they did, of which at most 3 rows are used" in shown.out
+    assert "any one person: all that they did (at most 3 rows are used)" in shown.out
     assert "pairs of one person" not in shown.out
     told = json.loads(shell(*people, "--json").out)
     assert all(one["person"] is True for one in (told if by else [told]))

@@ -46,7 +46,7 @@ def test_it_says_that_nothing_was_looked_at(shell: Shell) -> None:
     """A file that is not there has a plan all the same, and nobody should take that for a check."""
     shown = shell("release", "nowhere.csv", "--key", "no such column", *SMALL, "--dry-run")
     assert shown.code == 0
-    assert "no data were read: whether the files are there, and have these columns, was not checked" in shown.err
+    assert "no data were read, so the files and their columns were not checked" in shown.err
 
 
 @pytest.mark.parametrize(
@@ -85,8 +85,11 @@ def test_the_share_of_values_that_is_clipped_is_not_promised(shell: Shell) -> No
     private = ("--key", "k", "--value", "v", "--max-value", "auto", "--p", "0.5", "--epsilon", "1", "--delta", "1e-6")
     shown = shell("release", "skewed.csv", *private, "--size", "50")
     assert "values above 1 were clipped to it" in shown.err
-    assert "aimed at one that 99% of the values do not pass" in shown.err
-    assert "Fewer than about 86 values between two powers of two cannot be told from noise, so in small" in shown.err
+    assert "chosen so that about 99% of the values are within it" in shown.err
+    assert (
+        "Fewer than about 86 values between two powers of two cannot be told from noise, so more may be clipped"
+        in shown.err
+    )
 
 
 @pytest.mark.parametrize("option", ["--plot", "--report", "-o"])
@@ -94,7 +97,7 @@ def test_what_a_dry_run_would_not_write_is_refused(shell: Shell, option: str) ->
     name = {"--plot": "a.svg", "--report": "a.html", "-o": "a.json"}[option]
     shown = shell(*RELEASE, "--dry-run", option, name)
     assert (shown.code, shown.out) == (2, "")
-    assert f"{option} is for a release, and --dry-run releases nothing" in shown.err
+    assert f"{option} cannot be used with --dry-run, which releases nothing" in shown.err
     assert not (shell.folder / name).exists()
 
 
@@ -115,7 +118,7 @@ def test_no_group_has_its_price_too(shell: Shell) -> None:
         shown = shell(*tiny, *how)
         assert shown.code == 0
         assert "no group is large enough" in shown.err
-        assert "that was paid for all the same: ε = 1.968, δ = 1e-06" in shown.err
+        assert "the release was paid for all the same: ε = 1.968, δ = 1e-06" in shown.err
     assert json.loads(shown.out) == []
 
 

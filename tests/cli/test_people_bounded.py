@@ -18,12 +18,12 @@ PEOPLE = ("release", "events.csv", "--key", "app", "--person", "user", "--epsilo
 def test_what_is_used_of_a_person_is_announced(shell: Shell) -> None:
     shown = shell(*PEOPLE, "--size", "50")
     assert shown.code == 0
-    assert "of each person 1 row is used" in shown.err
+    assert "1 row of each person is used" in shown.err
     assert "stablesketch pilot" in shown.err
-    assert "any one person: all that they did, of which at most 1 row is used" in shown.out
+    assert "any one person: all that they did (at most 1 row is used)" in shown.out
     chosen = shell(*PEOPLE, "--size", "50", "--pairs-per-person", "3")
     assert "of each person" not in chosen.err
-    assert "any one person: all that they did, of which at most 3 rows are used" in chosen.out
+    assert "any one person: all that they did (at most 3 rows are used)" in chosen.out
 
 
 def test_python_announces_it_too(shell: Shell) -> None:
@@ -77,7 +77,7 @@ def test_exact_shows_the_curator_what_bounding_does(shell: Shell) -> None:
     """Each of 400 people has 5 rows."""
     shown = shell("exact", "events.csv", "--key", "app", "--person", "user")
     assert shown.code == 0
-    assert "for the curator's eyes only" in shown.err
+    assert "for the curator only" in shown.err
     assert [line.split()[-2] for line in shown.out.splitlines()[3:]] == ["400", "800", "1,600", *["2,000"] * 5]
     found = json.loads(
         shell("exact", "events.csv", "--key", "app", "--person", "user", "--pairs-per-person", "2", "--json").out

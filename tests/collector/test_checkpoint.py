@@ -89,7 +89,7 @@ def test_of_two_that_resumed_one_checkpoint_the_second_is_refused(plan: ss.Plan,
     one, other = (ss.Collector.resume(path, fresh()) for _ in range(2))
     one.checkpoint(path, offset=2)
     with pytest.raises(
-        ss.CheckpointError, match="is checkpoint 2, and this collector continues from 1: another process"
+        ss.CheckpointError, match="is checkpoint 2, but this collector continues from 1: another process"
     ):
         other.checkpoint(path, offset=5)
     one.checkpoint(path, offset=3)

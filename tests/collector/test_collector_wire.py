@@ -114,7 +114,7 @@ def test_no_blob_holds_the_secret(name: str) -> None:
 
 @pytest.mark.parametrize("name", FIXTURES)
 def test_another_secret(name: str) -> None:
-    with pytest.raises(ss.SecretMismatch, match="Load the one it was made with"):
+    with pytest.raises(ss.SecretMismatch, match="Load that secret"):
         ss.Collector.from_bytes(BLOBS[name], ss.Secret.from_bytes(bytes(32)))
 
 
@@ -190,7 +190,7 @@ FORGED: dict[str, tuple[bytes, str]] = {
     "a plan without a grid": (forged(plan=changed(NOISY, step=0.0)), "no grid"),
     "a plan with a NaN": (forged(plan=changed(NOISY, step=float("nan"))), "step"),
     "a plan below zero": (forged(plan=changed(NOISY, epsilon=-1.0)), "epsilon"),
-    "a plan above what was asked": (forged(plan=changed(NOISY, epsilon=21.0)), "does not reach what was asked"),
+    "a plan above what was asked": (forged(plan=changed(NOISY, epsilon=21.0)), "costs more than was asked"),
     "a plan of another mechanism": (forged(plan=changed(NOISY, mechanism="magic")), "mechanism"),
     "a plan that is none": (forged(plan="{}"), "plan"),
     "no plan": (forged(plan=""), "plan"),

@@ -185,9 +185,9 @@ def test_a_folder_that_cannot_be_written(folder: Path) -> None:
     def without_rights() -> None:
         ledger, collector = opened(folder)
         folder.chmod(0o500)
-        with pytest.raises((ss.LedgerError, ss.SecretFileError), match=r"written|opened"):
+        with pytest.raises((ss.LedgerError, ss.SecretFileError), match=r"writ|opened"):
             collector.release(ledger=ledger)
-        with pytest.raises(ss.SecretFileError, match="folder can be written"):
+        with pytest.raises(ss.SecretFileError, match="folder is writable"):
             collector.release()  # the secret cannot be marked, so it is not released without a ledger either
         folder.chmod(0o700)
 

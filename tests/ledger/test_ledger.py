@@ -86,7 +86,7 @@ def test_beyond_the_budget_nothing_is_released(tmp_path: Path, plan: ss.Plan) ->
 def test_when_nothing_fits_any_more(tmp_path: Path, exact: ss.Plan) -> None:
     ledger = ss.Ledger(tmp_path / "small", epsilon=0.1, delta=1e-9)
     released(exact, ledger)
-    with pytest.raises(ss.BudgetExceeded, match="Nothing of this kind fits any more") as refused:
+    with pytest.raises(ss.BudgetExceeded, match="No release of this kind fits any more") as refused:
         released(exact, ledger)
     assert refused.value.fits is None
 

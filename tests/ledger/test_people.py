@@ -94,7 +94,7 @@ def test_a_collector_can_declare_it(ledger: ss.Ledger) -> None:
 def test_a_ledger_can_be_made_for_people(visits: Path, path: Path) -> None:
     ledger = ss.Ledger(path, epsilon=3.0, delta=1e-6, relation="add_remove of people", pairs_per_person=3)
     with pytest.raises(
-        ss.UnitMismatch, match="for people with up to 3 pairs each, and the release uses up to 1 of each"
+        ss.UnitMismatch, match="for people with up to 3 pairs each, but the release uses up to 1 of each"
     ):
         released(visits, ledger, person="user")
     released(visits, ledger, THREE, person="user")

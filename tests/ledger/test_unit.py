@@ -24,7 +24,7 @@ def test_what_protects_different_things_is_not_added_up(ledger: ss.Ledger, plan:
     assert (ledger.relation, ledger.pairs_per_person) == ("replace", 1)
     people = ss.plan(plan.statistic, replace(plan.privacy, pairs_per_person=3), size=20, mechanism="bare")
     for other in (added, people):
-        with pytest.raises(ss.UnitMismatch, match="use another one"):
+        with pytest.raises(ss.UnitMismatch, match="use another ledger"):
             released(other, ledger)
         with pytest.raises(ss.UnitMismatch):
             ledger.preview(other)
@@ -158,11 +158,11 @@ def test_people_and_pairs_are_told_apart_in_plain_words(path: Path) -> None:
     ask = (ss.Distinct(), ss.Privacy(1.0, 1e-9))
     with pytest.raises(ss.UnitMismatch) as refused:
         ss.release(frame, *ask, key="app", person="who", mechanism="exact", ledger=rows)
-    assert str(refused.value).startswith("this ledger is for pairs, and the release protects people. ")
+    assert str(refused.value).startswith("this ledger is for pairs, but the release protects people. ")
     assert "relation='add_remove of people')" in str(refused.value)
     assert "stablesketch ledger new FILE --epsilon 3 --people" in in_options(refused.value.wording)
     people = ss.Ledger(path.with_name("people.db"), epsilon=3.0, delta=1e-6, relation="add_remove of people")
-    with pytest.raises(ss.UnitMismatch, match=r"this ledger is for people, and the release protects pairs\. .*person="):
+    with pytest.raises(ss.UnitMismatch, match=r"this ledger is for people, but the release protects pairs\. .*person="):
         ss.release(frame, *ask, key="app", mechanism="exact", ledger=people)
     assert len(rows) == len(people) == 0
 

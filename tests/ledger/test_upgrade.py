@@ -56,7 +56,7 @@ def test_one_that_was_changed_stays_as_it_is(old: Path, plan: ss.Plan) -> None:
         connection.execute("UPDATE releases SET label = 'other' WHERE number = 2")
     connection.close()
     before = old.read_bytes()
-    with pytest.raises(ss.LedgerCorrupt, match="release 2 is not what was recorded"):
+    with pytest.raises(ss.LedgerCorrupt, match="release 2 was changed"):
         ss.Ledger(old)
     assert old.read_bytes()[96:] == before[96:]  # SQLite counts in the first bytes that it was opened
     with sqlite3.connect(old) as connection:

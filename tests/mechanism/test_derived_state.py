@@ -146,7 +146,7 @@ def test_whole_keys_counted_exactly_come_once() -> None:
     )
     collector = plan.open(secret())
     collector.update(["a", "b", "a"], [1, 2, 3])
-    with pytest.raises(ss.NegativeTotal, match="came more than once"):
+    with pytest.raises(ss.NegativeTotal, match="occurs more than once"):
         collector.release()
 
 

@@ -271,8 +271,8 @@ def test_whatever_is_asked_is_reached(
     ("asked", "says"),
     [
         ({"mechanism": "exact"}, "cannot be used with mechanism='exact'"),
-        ({"mechanism": "exact", "size": None}, "numbers that do not match its question"),
-        ({"sampling": {"rate": 0.1, "per": "pair"}}, "numbers that do not match its question"),
+        ({"mechanism": "exact", "size": None}, "numbers that do not match what was asked"),
+        ({"sampling": {"rate": 0.1, "per": "pair"}}, "numbers that do not match what was asked"),
         ({"memory": "9" * 5_000, "size": None}, "plan"),
         ({"memory": 10**400, "size": None}, "plan"),
         ({"size": [20] * 100_000}, "plan"),

@@ -135,12 +135,12 @@ def test_bad_rows_and_damage_are_named_by_the_file_they_are_in(tmp_path: Path, p
     for raw in (b"app;n\na;1\nb;x\n", b'{"app": "a", "n": 1}\n{"app": "b", "n": "x"}'):
         path.write_bytes(PACKS[pack](raw))
         row = 3 if raw.startswith(b"app") else 2
-        with pytest.raises(ss.DataError, match=f"^{path}, row {row}, column n: is not a whole number"):
+        with pytest.raises(ss.DataError, match=f"^{path}, row {row}, column n is not a whole number"):
             state(path)
-        with pytest.raises(ss.DataError, match=f"^standard input, row {row}, column n: is not a whole number"):
+        with pytest.raises(ss.DataError, match=f"^standard input, row {row}, column n is not a whole number"):
             state("-", Input(stdin=io.BytesIO(PACKS[pack](raw))))
     path.write_bytes(PACKS[pack](b"app;n\na;1\nb;2;3\n"))
-    with pytest.raises(ss.DataError, match=f"^{path}, row 3: there are 3 fields instead of 2"):
+    with pytest.raises(ss.DataError, match=f"^{path}, row 3: expected 2 fields, got 3"):
         state(path)
     assert state(path, columns=Columns(("app", "country"), "n"), on_bad="skip")
     if pack == "none":
@@ -182,7 +182,7 @@ def test_what_is_stated_wins(tmp_path: Path) -> None:
     assert state(path, Input("lines"), Columns(("line",))) == counted(["app;n,app", '"x,y",z'])
     path.write_bytes(TEXTS["JSON"])
     assert state(path, Input("json")) == WANTED
-    with pytest.raises(ss.DataError, match="row 1: a field has spaces before its quotes"):
+    with pytest.raises(ss.DataError, match="row 1: spaces before the opening quote of a field"):
         state(path, Input("csv"))
 
 
@@ -190,7 +190,7 @@ def test_a_log_of_zeek_is_not_taken_for_lines(tmp_path: Path) -> None:
     log = tmp_path / "conn.log"
     log.write_bytes(b"#separator \\x09\n#fields\tts\tid.orig_h\n1.5\t10.0.0.1\n")
     privacy = ss.Privacy(1.0, 1e-9)
-    with pytest.raises(ss.DataError, match=r"log of Zeek.*Cut out one column"):
+    with pytest.raises(ss.DataError, match=r"Zeek logs cannot be read.*Cut out one column"):
         ss.release(str(log), ss.Moment(0.5), privacy, key="line")
     assert ss.release(str(log), ss.Moment(0.5), privacy, key="line", format="lines").value >= 0
 
@@ -214,13 +214,15 @@ def test_columns_stored_by_type_are_read_whatever_they_are_called(tmp_path: Path
     assert state("-", Input(stdin=io.BytesIO(raw))) == WANTED
     assert state("-", Input(stdin=io.BytesIO(gzip.compress(raw)))) == WANTED
     write(pa.table({"app": APPS[:2], "n": [1, -1]}), tmp_path / f"f.{kind}")
-    with pytest.raises(ss.DataError, match=f"f.{kind}, row 2, column n: is negative"):
+    with pytest.raises(ss.DataError, match=f"f.{kind}, row 2, column n is negative"):
         state(str(tmp_path / f"*.{kind}"))
     write(pa.table({"app": [1, 2], "n": [1, 1]}), tmp_path / f"f.{kind}")
-    with pytest.raises(ss.DataError, match=f"f.{kind}, column app: is of type BIGINT, and in .*e.{kind} of type VARC"):
+    with pytest.raises(
+        ss.DataError, match=f"f.{kind}, column app is of type BIGINT here, but of type VARCHAR in .*e.{kind}"
+    ):
         state([tmp_path / f"e.{kind}", tmp_path / f"f.{kind}"])
     (tmp_path / f"f.{kind}").write_bytes(raw[:100])
-    with pytest.raises(ss.DataError, match=f"f.{kind}: (the file cannot be read|this is not a Parquet file|.*Parquet)"):
+    with pytest.raises(ss.DataError, match=f"f.{kind}: (the file cannot be read|not a Parquet file|.*Parquet)"):
         state(tmp_path / f"f.{kind}")
 
 
@@ -262,7 +264,7 @@ def test_arrow_is_read_as_a_stream_too(tmp_path: Path) -> None:
     with pytest.raises(ss.DataError, match=r"e.arrow, column apps: no such column\. Did you mean app\?"):
         state(path, columns=Columns(("apps",), "n"))
     path.write_bytes(_stream(pa.table({"app": APPS[:2], "n": [1, -1]})))
-    with pytest.raises(ss.DataError, match=r"e.arrow, row 2, column n: is negative"):
+    with pytest.raises(ss.DataError, match=r"e.arrow, row 2, column n is negative"):
         state(path)
     path.write_bytes(raw[: len(raw) // 2])
     with pytest.raises(ss.DataError, match=r"e.arrow: the file cannot be read: Expected to be able to read"):

@@ -109,9 +109,9 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "an empty first line": (b"\napp,n\nalice,1\n", "row 1: the first line is empty"),
     "nothing": (b"", "the input is empty"),
     "a mark alone": (b"\xef\xbb\xbf", "the input is empty"),
-    "a quote that does not end": (b'"app,n\nalice,1\nbob,2\n', "a quoted field of the first row does not end"),
-    "text after quotes": (b'"app"x,n\nalice,1\nbob,2\n', "text after its quotes"),
-    "spaces before quotes": (b'app, "n"\nalice,1\nbob,2\n', "spaces before its quotes"),
+    "a quote that does not end": (b'"app,n\nalice,1\nbob,2\n', "unterminated quoted field in the first row"),
+    "text after quotes": (b'"app"x,n\nalice,1\nbob,2\n', "text after the closing quote"),
+    "spaces before quotes": (b'app, "n"\nalice,1\nbob,2\n', "spaces before the opening quote"),
     "the same name twice": (b"app,app\nalice,1\n", "repeated or empty"),
     "an empty name": (b"app,\nalice,1\n", "repeated or empty"),
     "a row instead": (b"alice,1\nbob,2\n", "no such column among the 2 of this file"),
@@ -155,7 +155,7 @@ def test_names_are_shown_where_one_that_was_asked_for_is_among_them(tmp_path: Pa
 def test_without_a_header_the_advice_works(tmp_path: Path) -> None:
     path = tmp_path / "e.csv"
     path.write_text("alice,FR\nbob,FR\n")
-    assert "pass header=False and name column0" in refused(path)
+    assert "pass header=False and use the names column0" in refused(path)
     assert state(path, "column0", Input(header=False)) == counted(["alice", "bob"])
     assert "The columns are: column0, column1." in refused(path, "column2", Input(header=False))
 

@@ -85,7 +85,7 @@ def test_objects_that_are_not_a_line_each_are_refused_where_rows_are_skipped(tmp
     path = tmp_path / "e.json"
     path.write_text(text)
     assert exact(path).value == 2
-    with pytest.raises(ss.DataError, match="rows can be skipped only where each is one line"):
+    with pytest.raises(ss.DataError, match="rows can be skipped only if each is on one line"):
         exact(path, on_bad="skip")
 
 
@@ -119,7 +119,7 @@ def test_a_name_with_dots_leads_into_objects(tmp_path: Path) -> None:
     assert exact(path, "id").groups[0].pairs == 4
     both = ss.exact(path, ss.Hill(0.0), key=["id", "id.orig_h"])
     assert both.groups[0].pairs == 4
-    with pytest.raises(ss.DataError, match=r"row 4, column id\.port: is empty or null"):
+    with pytest.raises(ss.DataError, match=r"row 4, column id\.port is empty or null"):
         exact(path, "id.port")
     for more in ({}, {"on_bad": "skip"}):
         path = write(tmp_path / "conn.jsonl", list(map(json.dumps, NESTED[:2])))

@@ -84,7 +84,7 @@ def test_queries_that_are_read(folder: Path, sql: str) -> None:
 
 def test_a_file_by_its_whole_path_and_values(folder: Path) -> None:
     assert state(f"select a from '{folder}/e.csv'") == counted(["x", "y"])
-    with pytest.raises(ss.DataError, match="the query, row 2, column b: is above the promised max_value=7"):
+    with pytest.raises(ss.DataError, match="the query, row 2, column b is above the promised max_value=7"):
         state("select a, b + 6 as b from 'e.csv' order by a", value="b")
 
 
@@ -187,7 +187,7 @@ def test_a_query_spills_and_counts_people_though_it_is_closed_off(folder: Path) 
     privacy = ss.Privacy(1.0, 1e-6, 0, relation="add_remove", pairs_per_person=3)
     found = ss.release(None, ss.Moment(0.5), privacy, key="a", person="u", sql=sql, size=50)
     assert found.value > 0  # type: ignore[union-attr]
-    with pytest.raises(ss.DataError, match="the query, row 2, column a: is null"):
+    with pytest.raises(ss.DataError, match="the query, row 2, column a is null"):
         state("select * from (values (1, 'x'), (2, null)) t(i, a) order by i")
 
 

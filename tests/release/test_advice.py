@@ -160,7 +160,7 @@ def test_lines_of_files_are_those_of_a_pipe(tmp_path: Path) -> None:
 # Types that are no keys: why, and a way out that works.
 
 KEYS: dict[str, tuple[pa.Array, str]] = {
-    "booleans": (pa.array([True, False, True]), "it equals 1 in some programs and not in others"),
+    "booleans": (pa.array([True, False, True]), "true equals 1 in some programs and not in others"),
     "lists": (pa.array([["a", "b"], ["c"], ["a", "b"]]), "it holds several values, not one"),
     "structs": (pa.array([{"a": 1}, {"a": 2}, {"a": 1}]), "it holds several values, not one"),
     "floats": (pa.array([1.5, 2.5, 1.5]), "equal values may differ in their bits"),
@@ -212,7 +212,7 @@ def test_the_ways_out_for_a_zero_work(tmp_path: Path) -> None:
     path = tmp_path / "e.csv"
     path.write_text("x,v\na,1\nb,0\nc,2\n")
     message = str(refused(path, value="v"))
-    assert "row 3, column v: is 0: under replace" in message
+    assert "row 3, column v is 0: under replace" in message
     assert "Pass relation='add_remove', where a 0 is an absent key, or skip such rows (on_bad='skip')." in message
     wanted = counted(["a", "c"], [1, 2])
     assert state(path, value="v", on_bad="skip") == wanted

@@ -267,7 +267,7 @@ def test_rows_that_are_skipped_do_not_hide_a_value_that_is_not(tmp_path: Path) -
     """A value above the promised one is told, wherever rows are skipped; and the number is named."""
     frame = pa.table({"k": [None, 1, 2], "n": [1, 0, 70]})
     privacy = ss.Privacy(1.0, 1e-6, 0, max_value=5, relation="replace")
-    with pytest.raises(ss.DataError, match="row 3, column n: is above the promised max_value=5"):
+    with pytest.raises(ss.DataError, match="row 3, column n is above the promised max_value=5"):
         ss.release(frame, ss.Moment(0.5), privacy, key="k", value="n", on_bad="skip", size=20)
 
 

@@ -127,7 +127,7 @@ def test_a_fork_does_not_release_what_the_parent_may(plan: ss.Plan) -> None:
         try:
             collector.release()
         except ss.SecretMissing as error:
-            status = 0 if "this one is a fork" in str(error) else 2
+            status = 0 if "this process is a fork" in str(error) else 2
         finally:
             os._exit(status)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

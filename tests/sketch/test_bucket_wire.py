@@ -99,7 +99,7 @@ def test_the_forger_of_these_tests_writes_good_blobs() -> None:
         (forged(integers=COUNTS + b"\x01\x05" * 4 + LARGE), "impossible entry"),
         (forged(kind=1), "."),
         (forged(kind=7), "kind 7"),
-        (sealed(forged()[: HEAD - 2]), "truncated"),
+        (sealed(forged()[: HEAD - 2]), "ends too early"),
     ],
 )  # fmt: skip
 def test_forged_blobs_are_refused(blob: bytes, message: str) -> None:

@@ -61,7 +61,7 @@ def log_p_value(
 
 @dataclass(frozen=True)
 class DifferenceTest:
-    """Counts of an event in so many trials on either side, to be tested at one ε with this chance to be wrong."""
+    """Counts of an event in this many trials on either side, to be tested at one ε with this chance of error."""
 
     counts: tuple[int, int]
     trials: int

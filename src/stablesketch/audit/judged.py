@@ -22,7 +22,7 @@ Curve = Callable[[float], float]
 # The parts of the trials that train scores and pick events, and that say which of these are the most promising: an
 # event that was fitted to some outputs promises too much on them. Both need few; the tests want all they can get.
 _TRAINING, _CHOOSING = 0.2, 0.1
-# Values of ε to look at unless told: these parts of the largest at which the samples say anything.
+# Values of ε to look at by default: these parts of the largest at which the samples say anything.
 _FRACTIONS = tuple(i / 16 for i in range(16))
 # Events that are tested directly, and events in either direction whose limits state the strongest refuted ε.
 _DIRECT = 6
@@ -47,7 +47,7 @@ class _Candidate:
         return self.event.of(self.score.name)
 
     def promise(self, epsilon: float, claim: float, trials: int) -> float:
-        """By how many standard errors of so many trials it would contradict the claim at ε."""
+        """By how many standard errors of this many trials it would contradict the claim at ε."""
         over, under = self.shares
         factor = math.exp(min(epsilon, 300.0))
         variance = over * (1.0 - over) + factor**2 * under * (1.0 - under) + (1.0 + factor**2) / trials

@@ -125,7 +125,7 @@ def _followed(stream: StreamPairs, keys: Integers, value: int) -> StreamPairs:
 
 
 def _varied(shared: StreamPairs) -> StreamPairs:
-    """At least so many shared pairs, the first of them on keys of their own."""
+    """At least this many shared pairs, the first of them on keys of their own."""
     stream = _followed(shared, np.zeros(max(_VARIED - len(shared[0]), 0), dtype=np.int64), 1)
     keys = stream[0].copy()
     keys[:_VARIED] = -np.arange(1, _VARIED + 1)

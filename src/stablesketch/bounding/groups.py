@@ -1,4 +1,4 @@
-"""Groups: one private number each. What a neighbour can change, and which group names may be told.
+"""Groups: one private number each. What a neighbour can change, and which group names may be shown.
 
 Every group has a collector with a secret of its own, derived from one secret and the name of the group, so what is
 random in one group is independent of the others, and a pair touches the collector of its group alone. Group sizes are
@@ -10,7 +10,7 @@ private, so every group is planned under add_remove.
 - *add_remove, a person*: `persons.py` leaves at most c pairs of a person, in at most L groups: k = min(c, L).
 - *replace*: both neighbours are the pairs that they share and c more. In a group where one of them has a pairs more
   than they share and the other a', the two numbers differ by no more than a and a' added pairs can do together, by way
-  of the shared pairs alone. That makes 2c pairs in up to 2c groups, and the table is planned as add_remove of so many.
+  of the shared pairs alone. That makes 2c pairs in up to 2c groups, and the table is planned as add_remove of these.
   (In one group less would do. But a pair that leaves its group for another moves two releases.)
 - *a pair that is in w groups at once*, as in sliding windows (engines/beam): w pairs in w groups.
 
@@ -58,7 +58,7 @@ So where entropy, or more than one sketch, is released, what a replaced pair cos
 (`GroupBudget.checked`). Within (2ε, 2δ) it is covered by what two groups cost, added up, which is then what is stated;
 otherwise the plan is refused.
 
-**Which names may be told.** If the names are public (a list that was not made from the data), every group of the list
+**Which names may be shown.** If the names are public (a list that was not made from the data), every group of the list
 has a release, also one without pairs; pairs of other groups are left out. Otherwise a name is shown only if a noisy
 count of the group reaches a threshold. Count people where there is a person column, else pairs: a neighbour changes at
 most k counts by at most 1 each. Noise: discrete Laplace of scale b = k/ε_s. Threshold T: an integer with
@@ -144,7 +144,7 @@ class GroupBudget:
         if law.delta(2.0 * plan.epsilon) > 2.0 * plan.delta:
             raise PlanInfeasible(
                 f"replacing a pair within its group changes {plan.statistic} by more than adding "
-                "or removing one, and the ε of two groups does not cover that. Pass "
+                "or removing one, which the ε of two groups does not cover. Pass "
                 f"{arg('relation', 'add_remove')}."
             )
         return plan
@@ -179,7 +179,7 @@ class GroupBudget:
 
 
 def _within(plan: Plan) -> Plan:
-    """The plan as if its group were a stream of which pairs are replaced: for what that costs, not to be released."""
+    """The plan as if pairs of its group were replaced: for the cost of that, not to be released."""
     inside = replace(plan.privacy, relation="replace")
     return plan.altered(privacy=inside, parts=tuple(_within(part) for part in plan.parts))
 

@@ -12,7 +12,7 @@ A release whose c was found like this is planned after a look at the data. Their
 both must be adaptive.
 
 **From public knowledge.** The more rows of a person are used the more noise hides them, and the fewer rows are dropped.
-What dropped rows do to the value is not known beforehand; their share stands for it. So the c that is suggested has the
+How dropped rows change the value is not known in advance: their share is used. So the c that is suggested has the
 least hypot(error of the plan, share of rows dropped) among those that are tried: 1, 2, 3, 4, 6, 8, 12, ...
 """
 

@@ -30,7 +30,7 @@ _HELP = "\n\n".join((  # each in one line, which the terminal breaks
     "How varied is a stream? One private number, its uncertainty and its price.",
     "[bold]stablesketch release[/] events.csv --key app --epsilon 1 --delta 1e-9",
     "[bold]stablesketch demo[/] shows all of it in seconds.",
-    "Exit codes: 0 done, 2 wrong command, 3 bad data, 4 the guarantee cannot be given, 5 a file does not fit, 6 an "
+    "Exit codes: 0 done, 2 wrong command, 3 bad data, 4 the guarantee cannot be given, 5 bad file, 6 an "
     "audit refuted a claim, 7 released and paid for but not all of it shown or stored, 130 stopped before anything "
     "was paid.",
 ))  # fmt: skip
@@ -122,7 +122,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
     with until_shown(finishing) as payment:
         code = _run(arguments, payment)
         if payment.caught and payment.releases:
-            note(f"{name_of(payment.caught[0])} came when the release was paid for, so it was finished first")
+            note(
+                f"{name_of(payment.caught[0])} arrived when the release was already paid for, so it was finished first"
+            )
         payment.caught.clear()  # the command is at its end
         if arguments is None and payment.releases:
             payment.keep()  # a process with nothing left to do: there is nothing to stop any more
@@ -182,7 +184,7 @@ def _code(arguments: Sequence[str] | None, payment: Payment) -> int:
             return Exit.USAGE
         if isinstance(error, OSError) and not payment.paid and _is_output(error):
             drop(sys.stdout)
-            _say(f"writing failed ({error.strerror}): standard output, or a temporary file. Nothing was spent.")
+            _say(f"cannot write to standard output or to a temporary file ({error.strerror}). Nothing was spent.")
             return Exit.FILE
         if payment.paid:
             _say(_lost(payment))

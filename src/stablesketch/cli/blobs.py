@@ -26,7 +26,7 @@ def read_blob(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise BlobError(f"{path}: the sketch cannot be read ({error.strerror}). Check the path.") from None
+        raise BlobError(f"{path}: cannot read the sketch: {error.strerror}. Check the path.") from None
 
 
 @contextlib.contextmanager

@@ -69,8 +69,8 @@ class Delivery:
             tell(self._json + "\n")
         paid = self._payment.in_words()
         charged = f" It is paid for ({paid})." if paid else ""
-        said = f"released, but not all of it is stored: {'; '.join(self._problems)}."
-        way_out = "Keep the value shown above: to release again is to pay again."
+        said = f"released, but not everything was stored: {'; '.join(self._problems)}."
+        way_out = "Keep the value shown above: releasing again means paying again."
         message = visible(f"{said}{charged} {way_out}")
         tell(rendered([Text.assemble(("Error: ", "bold red"), message)], error=True))
         return Exit.NOT_STORED

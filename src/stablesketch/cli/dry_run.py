@@ -24,17 +24,17 @@ def check_dry(*, stored: bool, **kept: Path | None) -> None:
     """Refuses options that a dry run would silently ignore."""
     if stored:
         raise typer.BadParameter(
-            "--dry-run is for data. To see the plan of a stored sketch and its price: stablesketch inspect FILE."
+            "--dry-run cannot be used with a stored sketch. To see its plan and price: stablesketch inspect FILE."
         )
     way_out = {
-        "--plot": " A plan is drawn by stablesketch plan --plot.",
-        "-o": " A plan is kept by stablesketch plan -o.",
+        "--plot": " To draw a plan: stablesketch plan --plot FILE.",
+        "-o": " To save a plan: stablesketch plan -o FILE.",
     }
     for name, path in kept.items():
         option = "-o" if name == "output" else f"--{name}"
         if path is not None:
             raise typer.BadParameter(
-                f"{option} is for a release, and --dry-run releases nothing. Leave out one of them."
+                f"{option} cannot be used with --dry-run, which releases nothing. Leave out one of them."
                 f"{way_out.get(option, '')}"
             )
 
@@ -51,7 +51,7 @@ def show_plan(question: Question, json: bool) -> None:
         print_text(chosen.to_json())
     else:
         print_text(plan_table(chosen, question.privacy, person=question.of_people))
-    note("no data were read: whether the files are there, and have these columns, was not checked")
+    note("no data were read, so the files and their columns were not checked")
     if question.auto_max_value is not None:
         note(
             "--max-value auto finds the maximum value in the data. This is the plan for --max-value 1; the noise grows "
@@ -96,9 +96,10 @@ def shares_in_words(question: Question, shares: tuple[Share, ...]) -> list[str]:
     if question.auto_max_value is not None:
         least = least_seen(privacy, shares[0].epsilon)
         found.append(
-            f"the maximum value is aimed at one that {question.auto_max_value.quantile:.0%} of the values do not pass. "
-            f"Fewer than about {least:,} values between two powers of two cannot be told from noise, so in small data "
-            "more may be clipped"
+            f"the maximum value is chosen so that about {question.auto_max_value.quantile:.0%} of the values "
+            "are within it. "
+            f"Fewer than about {least:,} values between two powers of two cannot be told from noise, so more may be "
+            "clipped in small data"
         )
     return found + (_in_less_memory(question) + _in_several(question) if question.columns.by else [])
 
@@ -108,16 +109,16 @@ def _in_less_memory(question: Question) -> list[str]:
     if share == question.asked.usual_memory:
         return []
     groups = question.groups
-    many = "how many groups there are is not known" if groups is None else f"there are {len(groups):,} groups"
-    most = f"{many}, so each has at most {share / 1024:,.3g} KiB when it is stored"
-    return [f"{most}; --memory gives every group more, and takes ten times as much in all while data are read"]
+    many = "the number of groups is not known" if groups is None else f"there are {len(groups):,} groups"
+    most = f"{many}, so each stores at most {share / 1024:,.3g} KiB"
+    return [f"{most}; --memory gives every group more, but needs ten times as much in all while data are read"]
 
 
 def _in_several(question: Question) -> list[str]:
     if touched(question) == 1:
         return []
     if question.bare:
-        return [f"a neighbour can change {touched(question)} groups, so each has 1/{touched(question)} of the rest"]
+        return [f"one person can change {touched(question)} groups, so each gets 1/{touched(question)} of the rest"]
     if question.privacy.relation == "replace":
         return ["a replaced pair counts as one removed and one added, perhaps in another group"]
     return [f"one person can change {touched(question):,} groups: the price is that of all of them together"]

@@ -82,7 +82,7 @@ def exact(
     if people and grouped:
         note(f"{groups_of_each(groups_per_person)} --groups-per-person N shows up to N groups of each")
     if people:
-        note("for the curator's eyes only: how many rows are used is to be chosen from public knowledge, or privately")
+        note("for the curator only: choose how many rows to use from public knowledge, or privately")
     note("not private: guard it like the data")
 
 

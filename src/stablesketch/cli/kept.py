@@ -73,7 +73,7 @@ def _unwritable(name: str, path: Path, error: OSError) -> ArgumentError:
 def keep_plan(plan: Plan, plot: Path | None) -> None:
     if plot is None:
         return
-    note("drawing: some dozen plans are made, which takes some seconds")
+    note("drawing: this makes a dozen plans or so and takes a few seconds")
     title = f"A plan of {plan.statistic}"
     part = drawn_part(plan)
     itself = f", and against {part.statistic} itself" if part.statistic.relative else ""

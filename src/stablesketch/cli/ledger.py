@@ -26,17 +26,19 @@ File = Annotated[Path, typer.Argument(help="The file of the ledger.")]
 
 @app.command("new")
 def new(
-    epsilon: Annotated[float, typer.Option(help="ε that all releases together may cost; with --per, in each period.")],
+    epsilon: Annotated[float, typer.Option(help="Maximum ε of all releases together; with --per, in each period.")],
     file: Annotated[Path, typer.Argument(help="The new file.")] = Path("budget.db"),
-    delta: Annotated[float, typer.Option(help="δ that all releases together may cost; with --per, in each.")] = 1e-6,
+    delta: Annotated[
+        float, typer.Option(help="Maximum δ of all releases together; with --per, in each period.")
+    ] = 1e-6,
     per: Annotated[Per | None, typer.Option(help="Renew the budget each calendar period (UTC).")] = None,
     relation: options.Relation = None,
-    pairs_per_person: Annotated[int | None, typer.Option(help="Of the unit that is protected.")] = None,
+    pairs_per_person: Annotated[int | None, typer.Option(help="Maximum number of pairs of one person.")] = None,
     people: Annotated[
-        bool, typer.Option("--people", help="For releases with --person: each protects all that one person did.")
+        bool, typer.Option("--people", help="For releases with --person, which protect everything that one person did.")
     ] = False,
     adaptive: Annotated[
-        bool, typer.Option("--adaptive", help="Allow plans that were chosen after looking at earlier values.")
+        bool, typer.Option("--adaptive", help="Allow plans that are chosen after looking at earlier values.")
     ] = False,
 ) -> None:
     """Makes a ledger. Then pass it to every release: --ledger budget.db."""
@@ -63,7 +65,7 @@ def _covered(per: str | None) -> str:
 @app.command("show")
 def show(
     file: File,
-    plan: Annotated[Path | None, typer.Option(help="Forecast releases by this plan, not like the last one.")] = None,
+    plan: Annotated[Path | None, typer.Option(help="Forecast releases of this plan instead of the last one.")] = None,
     json: options.Json = False,
 ) -> None:
     """The budget, what is left, how many more releases fit, and what was spent on what."""
@@ -92,14 +94,15 @@ def show(
         ("head", ledger.head),
     ]
     if ledger.adaptive:
-        price = f"ε = {at_most(ledger.adaptive_price)} of what is spent, once: the price of choosing plans after a look"
+        price = f"ε = {at_most(ledger.adaptive_price)} of what is spent, once: the price of choosing plans "
+        "after looking"
         facts.insert(2, ("adaptive", price))
     if ledger.per is not None:
         in_all = f"ε = {at_most(ledger.spent_in_all())} at δ = {at_most(ledger.delta_in_all, 3)}"
-        facts.insert(3, ("all periods", f"{in_all}, for somebody who was in the data of all of them"))
+        facts.insert(3, ("all periods", f"{in_all}, for somebody whose data were in all of them"))
     fact_table(f"Ledger {file}", facts)
     verify = f"stablesketch ledger verify {file} --head HEAD"
-    note(f"keep the head elsewhere. Later it tells if the ledger was changed: {verify}")
+    note(f"keep the head elsewhere, to check later that the ledger was not changed: {verify}")
     if records:
         plain_table(
             ["release", "date (UTC)", "label", "statistic", "ε", "δ", "left after"],
@@ -123,8 +126,8 @@ def _during(period: str | None) -> str:
 
 def _forecast(more: int | None, like: str, period: str | None) -> str:
     if more is None:
-        return "say what is to come: --plan plan.json"
-    count = f"{more:,} more" if more < MANY else f"{MANY:,} more, or beyond that,"
+        return "to forecast, pass a plan: --plan plan.json"
+    count = f"{more:,} more" if more < MANY else f"at least {MANY:,} more"
     return f"{count} {like} would fit{_during(period)}"
 
 
@@ -149,9 +152,9 @@ def verify(
         ) from None
     found = f"{_releases(len(ledger))}, head {ledger.head}"
     if head is None:
-        note(f"{file} agrees with itself: {found}. To notice an older copy as well, keep the head, and pass it: --head")
+        note(f"{file} is consistent: {found}. To detect an older copy as well, keep the head and pass it (--head)")
     else:
-        note(f"{file} has all that it had at {head}, unchanged: {found}")
+        note(f"{file} still has everything that it had at {head}, unchanged: {found}")
 
 
 @app.command("plan")
@@ -166,7 +169,7 @@ def plan(
     ledger, chosen = options.open_ledger(file), options.read_plan(plan)
     if not fit:
         if output is not None:
-            raise typer.BadParameter("-o writes the plan that --fit finds. Add --fit, or leave it out.")
+            raise typer.BadParameter("-o needs --fit: it saves the plan that --fit finds. Add --fit, or leave out -o.")
         print_text(str(ledger.preview(chosen, times=times)))
         print_text(f"in all  {_forecast(ledger.forecast(chosen), 'by this plan', ledger.period)}")
         return
@@ -196,7 +199,7 @@ def value(file: File, number: Annotated[int, typer.Argument(help="The number of 
     published = options.open_ledger(file).published(number)
     if published is None:
         raise typer.BadParameter(
-            f"{file} has no value of release {number}. To list the releases: stablesketch ledger show {file}"
+            f"{file} has no value for release {number}. To list the releases: stablesketch ledger show {file}"
         )
     print_text(published)
 

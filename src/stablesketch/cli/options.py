@@ -57,15 +57,15 @@ Value = Annotated[str | None, in_data(help="The column of values, whole numbers;
 By = Annotated[str | None, in_data(help="One number for each group: the column(s) that name the group.")]
 Sql = Annotated[str | None, in_data(help="Read a query: select app, n from 'events/*.parquet'.")]
 Format = Annotated[
-    str | None, in_data(help="parquet, csv, tsv, json, lines, arrow or orc (default: found from the first bytes).")
+    str | None, in_data(help="parquet, csv, tsv, json, lines, arrow or orc (default: recognised from the first bytes).")
 ]
 Header = Annotated[bool, in_data("--header/--no-header", help="Whether the CSV has a header line.")]
-Delimiter = Annotated[str | None, in_data(help="What separates the fields of CSV (default: found from the header).")]
+Delimiter = Annotated[str | None, in_data(help="Field separator of CSV (default: found from the header).")]
 Wide = Annotated[
     bool,
     in_data(
         "--wide",
-        help="A row is a sample and a column a key, such as a species; --by and --person name those that are not.",
+        help="Each row is a sample and each column a key, such as a species, unless --by or --person names it.",
     ),
 ]
 OnBad = Annotated[Literal["error", "skip"], in_data(help="What to do with invalid rows: error or skip.")]
@@ -73,8 +73,8 @@ Clip = Annotated[bool, in_data("--clip", help="Clip values above --max-value ins
 Unit = Annotated[
     Literal["pair", "key", "individual"] | None,
     in_privacy(
-        help="What is protected: pairs; whole keys, where every key is one person, as for atkinson and "
-        "generalised_entropy; or individuals, of which a value counts so many (the default of --wide)."
+        help="What is protected: pairs; whole keys, if every key is one person, as for atkinson and "
+        "generalised_entropy; or individuals, if a value is a number of them (default with --wide)."
     ),
 ]
 Epsilon = Annotated[float | None, in_privacy(help="Maximum ε.")]
@@ -84,7 +84,7 @@ Pairs = Annotated[
     in_privacy(
         parser=count,
         metavar="N",
-        help="Minimum number of pairs, from public knowledge. Only --mechanism bare needs it; counted where public.",
+        help="Minimum number of pairs, from public knowledge. Only --mechanism bare needs it; it is counted if public.",
     ),
 ]
 MaxValue = Annotated[
@@ -132,7 +132,8 @@ PerKey = Annotated[
     in_size(
         "--entries-per-key",
         metavar="N",
-        help="How many entries a key touches: 16 is fast, 64 knows a heavy key better and takes less noise.",
+        help="How many entries a key touches: 16 is fast, 64 is more accurate if one key dominates, and needs "
+        "less noise.",
     ),
 ]
 Expected = Annotated[
@@ -205,8 +206,7 @@ def read_plan(path: Path) -> Plan:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise BlobError(
-            f"{path}: the plan cannot be read ({error}). Make one: stablesketch plan ... -o {path}"
-        ) from None
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise BlobError(f"{path}: cannot read the plan: {reason}. Make one: stablesketch plan ... -o {path}") from None
     with of_file(path):
         return Plan.from_json(text)

@@ -60,7 +60,7 @@ def public(
         if crowd.used(c) > 0.999:
             break
     if not plans:
-        raise PlanInfeasible("no such plan exists, even for one row of each person. Ask for a larger ε.")
+        raise PlanInfeasible("no plan reaches this, even with one row of each person. Pass a larger ε.")
     best = min(plans, key=crowd.score)
     if json:
         print_text(json_text([_row(crowd, plan, best) for plan in plans]))
@@ -75,8 +75,8 @@ def public(
     plain_table(["rows of each person", "rows dropped", f"planned error of {wanted}", "both"], shown, numbers=4)
     print_text(f"\n--pairs-per-person {best.privacy.pairs_per_person}")
     note(
-        "both is √(dropped² + error²), and the least of it is suggested. What dropping rows does to the value is not "
-        "known here: if people are much alike it does little, and fewer rows are better"
+        "both is √(dropped² + error²), and the smallest is suggested. How dropped rows change the value is not known "
+        "here: if people are much alike, they change it little, and fewer rows are better"
     )
 
 
@@ -111,8 +111,8 @@ def private(
     found = pilot(files, person, how, on_bad, epsilon, quantile, budget, label)
     print_text(json_text({"pairs_per_person": found, "epsilon": epsilon}) if json else f"--pairs-per-person {found}")
     note(
-        f"about {quantile:.0%} of the people have no more rows than that. It may be published. It cost "
-        f"ε = {at_most(epsilon)}, and what is released with it costs its own ε on top"
+        f"about {quantile:.0%} of the people have at most that many rows. The number may be published. It cost "
+        f"ε = {at_most(epsilon)}; a release that uses it costs its own ε on top"
     )
 
 

@@ -67,7 +67,7 @@ def plan(
         serve_page(port or 0)
         return
     if port is not None:
-        raise typer.BadParameter("--port needs --serve.")
+        raise typer.BadParameter("--port needs --serve. Add --serve, or leave out --port.")
     wanted = statistic.made()
     check_new(plot=plot, output=output)
     privacy = options.privacy_of(
@@ -104,5 +104,5 @@ def serve_page(port: int) -> None:
 
     with PlannerServer(port) as server:
         print_text(server.url)
-        note("open this address in a browser on this machine; Ctrl-C ends it")
+        note("open this address in a browser on this machine; Ctrl-C stops it")
         server.serve_forever()

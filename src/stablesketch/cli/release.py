@@ -172,14 +172,16 @@ def release(
     described = report is not None or registry is not None
     if label and ledger is None and not described:
         raise typer.BadParameter(
-            "--label is what the ledger and the report call the release. Add --ledger or --report, or leave it out."
+            "--label needs --ledger or --report, which show it. Add one of them, or leave out --label."
         )
     named = Named(dataset, period, label, noun)
     for option, text in (("--dataset", dataset), ("--period", period), ("--noun", noun)):
         if text and not described:
-            raise typer.BadParameter(f"{option} is for the report. Add --report, or leave it out.")
+            raise typer.BadParameter(f"{option} needs --report. Add --report, or leave it out.")
     if report is not None and not (dataset or period or noun):
-        note("--dataset, --period and --noun say in the report what the data are, of when, and what keys are called")
+        note(
+            "to tell readers of the report what the data are: --dataset, --period, and --noun for what keys are called"
+        )
     label = label if ledger is not None else ""
     budget = None if ledger is None else options.open_ledger(ledger)
     if files and blobs:
@@ -190,14 +192,14 @@ def release(
     stored = [name for name in files or () if is_blob(name)]
     if stored:
         raise typer.BadParameter(
-            f"{stored[0]} is a stored sketch, and not all files are. Release sketches by themselves."
+            f"{stored[0]} is a stored sketch, but other files are not. Release sketches and data separately."
         )
     if secret is not None:
-        raise typer.BadParameter("--secret is for stored sketches. A release from data draws a fresh secret.")
+        raise typer.BadParameter("--secret is for stored sketches. Leave it out: a release from data draws a new one.")
     wanted = statistic.made()
     options.need_input(files, sql)
     if key is None and not wide and not _is_lines(files, format):
-        raise typer.BadParameter("--key is required: the column whose variety is measured.")
+        raise typer.BadParameter("--key is required: the column to measure.")
     related = relation or usual_relation(wanted)
     auto = AutoMaxValue() if max_value == "auto" else None
     largest = 1 if max_value is None or auto is not None else int(max_value)
@@ -239,18 +241,18 @@ def release(
     )
     if person is not None and pairs_per_person is None:
         note(
-            "of each person 1 row is used, drawn at random. --pairs-per-person N uses up to N, and takes N times the "
-            "noise; stablesketch pilot helps to choose N, exact --person shows you what it does"
+            "1 row of each person is used, drawn at random. --pairs-per-person N uses up to N, with N times the "
+            "noise; stablesketch pilot helps to choose N, and stablesketch exact --person shows you its effect"
         )
     if posed.of_people and posed.columns.by:
-        note(f"{groups_of_each(groups_per_person)} --groups-per-person N uses up to N groups, and takes more noise")
+        note(f"{groups_of_each(groups_per_person)} --groups-per-person N uses up to N groups, with more noise")
     if dry_run:
         show_plan(posed, json)
         return Exit.DONE
     if engine == "spark" and master is None:
         raise typer.BadParameter("--engine spark needs --master, the address of Spark. Try --master 'local[*]'.")
     if engine != "spark" and master is not None:
-        raise typer.BadParameter("--master is for --engine spark.")
+        raise typer.BadParameter("--master needs --engine spark. Add it, or leave out --master.")
     has_delta = not all(mechanism_for(each, mechanism).pure for each in wanted.inputs)
     if has_delta and not counted:
         _advise(delta_advice(posed.privacy))
@@ -283,9 +285,8 @@ def _group_names(path: Path) -> list[tuple[str, ...]]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(
-            str(path), f"the list of groups cannot be read ({error})", "Write one name on each line"
-        ) from None
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise DataError(str(path), f"cannot read the list of groups: {reason}", "Write one name on each line") from None
     return [tuple(row) for row in csv.reader(text.splitlines()) if row]
 
 

@@ -42,8 +42,8 @@ def nothing_shown(outcome: Outcome) -> list[str]:
     assert outcome.price is not None
     epsilon, delta = outcome.price
     return [
-        "no group is large enough for its name to be shown. State public names: --groups; or ask for a larger ε.",
-        f"that was paid for all the same: ε = {at_most(epsilon)}, δ = {at_most(delta, 3)}",
+        "no group is large enough for its name to be shown. List public names (--groups), or pass a larger ε.",
+        f"the release was paid for all the same: ε = {at_most(epsilon)}, δ = {at_most(delta, 3)}",
     ]
 
 
@@ -114,7 +114,7 @@ def _error(plan: Plan) -> str:
     if plan.parts and not plan.expected:
         return mechanism_of(plan).error_in_words(plan)
     if not plan.relative:
-        return f"{number(plan.error)}, absolute: nothing is known of {plan.statistic} beforehand"
+        return f"{number(plan.error)}, absolute: nothing is known about {plan.statistic} in advance"
     error = f"{100 * plan.error:.2g}%" if plan.error <= 1.0 else NOTHING_USEFUL
     return f"{error} at {plan.statistic} = {number(plan.expected)}{_least(plan)}"
 

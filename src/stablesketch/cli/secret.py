@@ -23,6 +23,6 @@ def new(path: Annotated[Path, typer.Argument(help="The new file; only you may re
     """Draws a secret from the operating system into a new file of mode 0600. One secret, one release."""
     Secret.generate().save(path)
     note(
-        f"written to {path}, readable by you alone. Give it to every shard. It serves for one release: "
-        "release in one place and delete the copies, since a second release by a copy breaks the guarantee"
+        f"written to {path}, readable only by you. Give it to every shard. It is for one release: "
+        "release in one place and delete the copies, because a second release with a copy breaks the guarantee"
     )

@@ -1,4 +1,4 @@
-"""Signals that stop a command: they are told apart, and all end in the same clean way before anything is paid."""
+"""Signals that stop a command: each has its own exit code, and all stop cleanly before anything is paid."""
 
 from __future__ import annotations
 
@@ -36,6 +36,6 @@ def name_of(number: int) -> str:
 
 def finishing(number: int) -> None:
     """Says why a signal must wait. Writes straight to the file: a signal may come in the middle of a print."""
-    said = f"\n{name_of(number)}: the release is being paid for. It is finished first.\n"
+    said = f"\n{name_of(number)}: the release is being paid for, so it is finished first.\n"
     with contextlib.suppress(OSError):
         os.write(2, said.encode())

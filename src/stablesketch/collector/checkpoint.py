@@ -74,7 +74,7 @@ def write(path: Path, checkpoint: Checkpoint) -> None:
                 raise CheckpointError(f"{path} is no longer a valid checkpoint: {error}") from None
             if there != checkpoint.number - 1:
                 raise CheckpointError(
-                    f"{path} is checkpoint {there}, and this collector continues from {checkpoint.number - 1}: another "
+                    f"{path} is checkpoint {there}, but this collector continues from {checkpoint.number - 1}: another "
                     "process uses it. Stop one of the two; Collector.resume reads the file."
                 )
             write_over(path, content)

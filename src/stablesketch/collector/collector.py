@@ -325,8 +325,8 @@ class Collector:
         state = self._uninterrupted()
         if state.secret.paid:
             raise SecretSpent(
-                "the release of this collector was paid for but not finished, so it takes no more pairs: "
-                "call release again with the same arguments to get the recorded value."
+                "the release of this collector was paid for but not finished, so it takes no more pairs. "
+                "Call release again with the same arguments to get the recorded value."
             )
         return state
 

@@ -113,7 +113,7 @@ def _recorded(ledger: Ledger, record: Paid) -> Release:
     text = ledger.published(record.number)
     if text is None:
         raise LedgerCorrupt(
-            f"the ledger {ledger.path} has lost the value of release {record.number}. Restore it from a backup."
+            f"the value of release {record.number} is missing from the ledger {ledger.path}. Restore it from a backup."
         )
     return Release.from_json(text)
 

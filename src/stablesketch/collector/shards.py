@@ -35,14 +35,14 @@ class Shards:
         again = sorted(self.names & others.names)
         if again:
             raise ShardMergedTwice(
-                f"shard {again[0]!r} is already included: its pairs would count twice. Merge each shard once."
+                f"shard {again[0]!r} is already included, so its pairs would count twice. Merge each shard once."
             )
         for shard, cut in others._cuts.items():
             if shard in self._cuts and (cut is None or cut != self._cuts[shard]):
                 raise ShardMergedTwice(
-                    f"shard {shard!r} is already included, collected {_said(self._cuts[shard])}, and comes again, "
-                    f"collected {_said(cut)}: its pairs would count twice. Merge only what was collected by the same "
-                    f"columns ({arg('by')}), or collect it again."
+                    f"shard {shard!r} is already included, collected {_said(self._cuts[shard])}. It is merged again, "
+                    f"collected {_said(cut)}: its pairs would count twice. Merge only collectors that were split by "
+                    f"the same columns ({arg('by')}), or collect it again."
                 )
 
     def add(self, others: Shards) -> None:
@@ -53,7 +53,7 @@ class Shards:
 
 def _said(cut: Cut) -> str:
     if cut is None:
-        return "by columns that its name does not tell"
+        return "by columns that its name does not give"
     return f"by {', '.join(map(repr, cut))}" if cut else "whole"
 
 

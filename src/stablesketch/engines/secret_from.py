@@ -106,7 +106,8 @@ class SecretFrom:
         if self._kind == "process":
             if self._what not in _here:
                 raise SecretMissing(
-                    "the secret is in the process that made the job, and this worker is another one. Pass a reference "
+                    "the secret is only in the process that made the job, and this worker is another process. "
+                    "Pass a reference "
                     "that workers can follow: secret=SecretFrom.file(path), .environment(name) or .callable(function)."
                 )
             return _here[self._what]

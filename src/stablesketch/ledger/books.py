@@ -155,7 +155,7 @@ class Books:
         try:
             yield
         except Damaged:
-            raise self.chain.damaged("the list of spent secrets is not what was written") from None
+            raise self.chain.damaged("the list of spent secrets was changed") from None
 
     def _checked_time(self) -> str:
         time, last = self.budgets.time, self.head.last_time
@@ -227,7 +227,7 @@ class Books:
         for record, ask in self.chain.rows(check=True):
             pairs = None if ask.relation == PEOPLE and self.head.pairs_per_person is None else ask.pairs_per_person
             if (ask.relation, pairs) != (self.head.relation, self.head.pairs_per_person):
-                raise self.chain.damaged(f"release {record.number} is of another unit than the ledger")
+                raise self.chain.damaged(f"release {record.number} has a different unit from the ledger")
             if record.fingerprint is not None:
                 fingerprints.add(bytes.fromhex(record.fingerprint))
             lane = Lane(record.partition or "", record.part or "")
@@ -237,7 +237,7 @@ class Books:
                 compositions[key].add(ask.charge, lane)
                 counts[key] += 1
         if any(counts.values()):
-            raise self.chain.damaged("a budget has more or fewer releases than it counted")
+            raise self.chain.damaged("the releases of a budget do not match its count")
         with self._undamaged():
             self._secrets.check(self.head.secrets_checksum)
             if self._secrets.all() != fingerprints:
@@ -270,7 +270,7 @@ class Books:
             if cached.delta(limit.epsilon) < least * limit.spent.delta(limit.epsilon) or limit.epsilon_of(
                 cached
             ) < least * limit.epsilon_of(limit.spent):
-                raise self.chain.damaged(f"the cache said that less was spent of {limit.name!r} than the records give")
+                raise self.chain.damaged(f"the cached cost of {limit.name!r} is lower than the records show")
             lenient = replace(limit, epsilon=limit.epsilon * (1.0 + _ROUNDING), delta=limit.delta * (1.0 + _ROUNDING))
             if budget.is_limit and not lenient.holds(limit.spent):
                 raise self.chain.damaged(f"the releases under {budget.shown!r} cost more than this budget allows")

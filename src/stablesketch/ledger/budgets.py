@@ -54,7 +54,7 @@ class Budgets:
         """The permanent row of a budget."""
         found = self.find(name)
         if found is None:
-            raise LedgerCorrupt(f"the ledger {self._path} has lost a budget. Restore it from a backup.")
+            raise LedgerCorrupt(f"a budget is missing from the ledger {self._path}. Restore it from a backup.")
         return found
 
     @property
@@ -119,7 +119,8 @@ class Budgets:
             return replace(budget, id=_NOT_YET, period=self.period, releases=0, cache=cache)
         if (found.epsilon, found.delta, found.theta) != (budget.epsilon, budget.delta, budget.theta):
             raise LedgerCorrupt(
-                f"the ledger {self._path} has another budget for {self.period} than for all periods. Restore it from a "
+                f"the ledger {self._path} has a different budget for {self.period} than for all periods. "
+                "Restore it from a "
                 "backup."
             )
         return found

@@ -54,8 +54,9 @@ class Chain:
         start = bytes(32) if not number else row[0] if row else b""
         if number > self._head.releases or chain not in self._links(number, start):
             raise self.damaged(
-                f"it was rolled back, or replaced by another: it does not go on from where it was seen, at release "
-                f"{number}"
+                f"the ledger was rolled back or replaced: it does not continue from release {number}, where it "
+                "was last "
+                "seen"
             )
 
     def _links(self, number: int, chain: bytes, made: dict[int, list[Budget]] | None = None) -> list[bytes]:
@@ -79,7 +80,7 @@ class Chain:
         """
         last, counts = self._head.releases, {("", False): -self._head.releases}
         if self._connection.execute("SELECT max(number) FROM releases").fetchone()[0] not in (last, last or None):
-            raise self.damaged("there are more or fewer releases than it counted")
+            raise self.damaged("the releases do not match the count of the ledger")
         for budget in self._budgets:
             if not budget.name and not budget.period:
                 counts["", False] += budget.releases
@@ -87,7 +88,7 @@ class Chain:
                 key, sign = (budget.name, True), 1 if budget.period else -1
                 counts[key] = counts.get(key, 0) + sign * budget.releases
         if any(counts.values()):
-            raise self.damaged("a budget has more or fewer releases than it counted")
+            raise self.damaged("the releases of a budget do not match its count")
         made = self._made()
         numbers = sorted({max(last - 1, 0), last, *made})
         wanted = json.dumps(sorted({*numbers, *(number + 1 for number in numbers)}))
@@ -104,7 +105,7 @@ class Chain:
             else:
                 right = following.linked(end, *self._named(following, *tables)) == following.chain
             if not right:
-                raise self.damaged(f"a budget, or what was recorded after release {number}, is not what was recorded")
+                raise self.damaged(f"a budget, or a record after release {number}, was changed")
 
     def _tables(self) -> tuple[dict[int, str], dict[int, Budget]]:
         kinds = dict(self._connection.execute("SELECT id, content FROM kinds").fetchall())
@@ -113,7 +114,7 @@ class Chain:
     def _named(self, row: ReleaseRow, kinds: dict[int, str], budgets: dict[int, Budget]) -> tuple[Budget, str]:
         """The budget and the content of the kind that a release names by their ids."""
         if row.kind not in kinds or row.budget not in budgets:
-            raise self.damaged(f"release {row.number} refers to what is not there")
+            raise self.damaged(f"release {row.number} refers to a missing entry")
         return budgets[row.budget], kinds[row.kind]
 
     def rows(self, *, check: bool) -> Iterator[tuple[Record, Ask]]:
@@ -127,14 +128,14 @@ class Chain:
             if check:
                 count += 1
                 if row.number != count or row.linked(chain, budget, content) != row.chain:
-                    raise self.damaged(f"release {count} is not what was recorded, or is missing")
+                    raise self.damaged(f"release {count} was changed or is missing")
                 chain = self._links(row.number, row.chain, made)[-1]
             if row.kind not in asks:
                 asks[row.kind] = Ask.from_json(content)
             ask = asks[row.kind]
             yield record_of(row, budget, ask), ask
         if check and (count, chain) != (self._head.releases, self._head.chain):
-            raise self.damaged("some release is not what was recorded, or is missing")
+            raise self.damaged("a release was changed or is missing")
 
     def damaged(self, what: str) -> LedgerCorrupt:
         """The error that says what is wrong with the file."""

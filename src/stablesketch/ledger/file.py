@@ -69,7 +69,7 @@ class LedgerFile:
         try:
             return path.is_file()
         except OSError as error:
-            raise LedgerError(f"cannot look for the ledger {path}: {error.strerror}.") from None
+            raise LedgerError(f"cannot access the ledger {path}: {error.strerror}.") from None
 
     @contextlib.contextmanager
     def transaction(self, *, write: bool) -> Iterator[Books]:

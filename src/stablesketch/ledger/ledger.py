@@ -324,7 +324,7 @@ class Ledger(Standing):
     def head(self) -> str:
         """The end of the chain: the number of releases, a colon, and a hash of all releases and budgets so far.
 
-        Keep it where nobody who can write the ledger can change it. `verify(since=head)` later tells whether the ledger
+        Keep it where nobody who can write the ledger can change it. `verify(since=head)` later shows whether the ledger
         still has all that it had then, unchanged.
         """
         return self._read(lambda books: position_text(books.chain.position))

@@ -111,6 +111,6 @@ def _check_name(path: Path, handle: int) -> None:
     found = os.fstat(handle)
     problem = second_name(path, found)
     if problem is not None:
-        raise LedgerError(f"{problem}. A budget in two places is spent twice. Nothing was recorded or released.")
+        raise LedgerError(f"{problem}. A budget in two places could be spent twice. Nothing was recorded or released.")
     if not os.path.samestat(found, os.stat(path)):
         raise LedgerError(f"the ledger {path} was just replaced by another file. Nothing was recorded. Try again.")

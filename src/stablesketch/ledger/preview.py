@@ -147,6 +147,7 @@ def schedule(
             return Schedule(releases, candidate, limits[0].epsilon_of(limits[0].spent), after)
         epsilon *= 0.999**2**attempt  # a plan is for round numbers, and may need a little more
     raise PlanInfeasible(
-        f"no ε fits {releases:,} times into what is left of the budget. Ask for fewer releases, a plan of fewer "
+        f"what is left of the budget is too little for {releases:,} releases at any ε. Ask for fewer releases, "
+        "a plan of fewer "
         "entries (which loses less to finite precision), or a larger budget."
     )

@@ -19,7 +19,7 @@ Tables:
 - `frontier`, `partitions`, `covered`, `costs`: what all of them cost together; a cache (composition.py).
 
 Version 1 had no `spent`, version 2 no `published`; they are upgraded when they are opened (upgrade.py). Up to
-version 3 people were not told from pairs; up to version 4 no budget renewed.
+version 3 people and pairs were not distinguished; up to version 4 no budget renewed.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def transaction(
         if identity is not None and found != identity:
             raise LedgerError(
                 f"the ledger {path} was replaced after it was opened. Nothing was recorded or released. Put the "
-                "old one back; if the new one is right, open it again."
+                "old file back; if the new one is right, open the ledger again."
             )
         with _connected(real, write=write) as connection:
             yield connection, found

@@ -37,7 +37,7 @@ def _mismatch(head: Head, ask: Ask) -> str:
     """What the ledger is for, what the release protects, and what to do."""
     if ask.relation == head.relation == PEOPLE:
         return (
-            f"this ledger is for people with up to {head.pairs_per_person:,} pairs each, and the release uses up to "
+            f"this ledger is for people with up to {head.pairs_per_person:,} pairs each, but the release uses up to "
             f"{ask.pairs_per_person:,} of each. Plan with {arg('pairs_per_person', head.pairs_per_person)}, or use "
             "another ledger."
         )
@@ -47,18 +47,19 @@ def _mismatch(head: Head, ask: Ask) -> str:
             "stablesketch ledger new FILE --epsilon 3 --people",
         )
         return (
-            f"this ledger is for {_noun(head.relation)}s, and the release protects people. {_APART}. Create a ledger "
-            f"for people: {made}. If this ledger is of version 0.1.0 and all its releases protected people, record in "
-            "the new one what was spent."
+            f"this ledger is for {_noun(head.relation)}s, but the release protects people. {_APART}. Create a ledger "
+            f"for people: {made}. If this ledger is of version 0.1.0 and all its releases protected people, record "
+            "their cost in the new one."
         )
     if head.relation == PEOPLE:
         return (
-            f"this ledger is for people, and the release protects {_noun(ask.relation)}s. {_APART}. Name the column "
+            f"this ledger is for people, but the release protects {_noun(ask.relation)}s. {_APART}. Name the column "
             f"of people in this release too ({arg('person')}), or use another ledger."
         )
     return (
-        f"this ledger protects {_unit(head.relation, head.pairs_per_person)}, and the release protects "
-        f"{_unit(ask.relation, ask.pairs_per_person)}. {_APART}. Plan with the unit of the ledger, or use another one."
+        f"this ledger protects {_unit(head.relation, head.pairs_per_person)}, but the release protects "
+        f"{_unit(ask.relation, ask.pairs_per_person)}. {_APART}. Plan with the unit of the ledger, or use "
+        "another ledger."
     )
 
 

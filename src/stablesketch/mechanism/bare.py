@@ -73,7 +73,7 @@ class BareState(SketchState):
         if not is_covered(pairs, pairs * float(plan.privacy.max_value) ** plan.statistic.p + plan.floor):
             raise PlanInfeasible(
                 f"the stream is too long for the δ of the plan with values up to {plan.privacy.max_value:,}: the "
-                "largest X would be cut off too often. Release parts of it, or plan with a smaller "
+                "largest entries would be cut off too often. Release parts of it, or plan with a smaller "
                 f"{subject('max_value')}."
             )
 
@@ -146,7 +146,7 @@ class Bare(Mechanism):
             raise self.odd_noise(plan)
         if rounding_delta(plan.epsilon, plan.step, self.numerical_error) > plan.delta * (1.0 + 1e-9):
             raise BlobError(
-                f"a plan of {plan.statistic} with step = {plan.step:g}, which is too fine for δ = {plan.delta:g}: "
+                f"a plan of {plan.statistic} has step = {plan.step:g}, which is too fine for δ = {plan.delta:g}: "
                 "invalid plan. Make the plan again with ss.plan."
             )
 

@@ -60,8 +60,8 @@ class BareEntropyState(BareState):
         # By what the total can be at most: the total itself is private.
         if not entropy_is_covered(self.pairs, self.pairs * self._plan.privacy.max_value):
             raise PlanInfeasible(
-                "the stream is too long for the δ of the plan: the largest R would be cut off too often. Release "
-                "parts of it."
+                "the stream is too long for the δ of the plan: the largest entries would be cut off too often. "
+                "Release parts of it."
             )
 
     def _shorter(self) -> str:
@@ -109,16 +109,16 @@ class BareEntropy(Bare):
         if asked.one_size is not None or asked.memory is not None:
             size = asked.size_within(_entry_bytes(privacy))
             if not _allows(size, shift, privacy):
-                raise _refused(privacy, shift, f"{size} entries are", asked)
+                raise _refused(privacy, shift, f"{size} entries", asked)
             return _plan(asked, shift, size)
         needed = _size_for(asked.error_or(asked.statistic.default_error), privacy)
         if needed <= LARGEST_SIZE and _allows(needed, shift, privacy):
             return _plan(asked, shift, needed)
         if not asked.free_error:
-            raise _refused(privacy, shift, f"an error of {asked.error:g} is", asked)
+            raise _refused(privacy, shift, f"an error of {asked.error:g}", asked)
         size = _largest_size(shift, privacy)
         if not size:
-            raise _refused(privacy, shift, f"{LEAST_SIZE} entries, the fewest, are", asked)
+            raise _refused(privacy, shift, f"even {LEAST_SIZE} entries, the minimum,", asked)
         return _plan(asked, shift, size)
 
     def cost(self, plan: Plan) -> Charge:
@@ -214,13 +214,14 @@ def _refused(privacy: Privacy, shift: float, what: str, asked: Asked) -> PlanInf
     # Under replace their number is what it is; it can be promised only where nobody said it.
     promises = privacy.relation == "add_remove" or not privacy.pairs
     if pairs and promises:
-        ways.append(f"{arg('pairs', pairs)}, a promise that there are so many or more, from public knowledge")
+        ways.append(f"{arg('pairs', pairs)}, if public knowledge promises at least that many")
     ways.append(f"{arg('mechanism', 'exact')}, which needs no promise and holds all keys in memory")
     ways.append(f"{instead_of(asked.measurement.of or Shannon(), Shannon())}, which needs no promise either")
     number = "any number of" if not privacy.pairs else f"at least {privacy.pairs:,}"
     return PlanInfeasible(
-        f"{what} out of reach for Shannon's entropy at ε = {privacy.epsilon:.3g}, δ = {privacy.delta:.3g}: one person "
-        f"can change it by more than they hide, among {number} pairs with values up to {privacy.max_value:,}. "
+        f"a bare sketch of Shannon's entropy cannot have {what} at ε = {privacy.epsilon:.3g}, δ = {privacy.delta:.3g}: "
+        f"among {number} pairs with values up to {privacy.max_value:,}, one person can change it by more than ε "
+        "and δ hide. "
         + (f"It takes {pairs:,} pairs or more. " if pairs and not promises else "")
         + either([f"Pass {ways[0]}".replace("Pass Leave", "Leave"), *ways[1:]])
         + "."

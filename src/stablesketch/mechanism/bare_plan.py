@@ -125,7 +125,7 @@ def _plan(asked: Asked, size: int, guess: float) -> Plan:
     curve = PrivacyCurve.from_log(p, size, reached)
     if reached > log_rho and curve.delta(privacy.epsilon) > curve_delta:
         raise PlanInfeasible(
-            "the floor found does not give the privacy asked for; this is a bug, please report the call."
+            "the computed floor does not give the privacy asked for. This is a bug: please report the call."
         )
     # δ(asked ε) is certified, here or at a larger ρ, so the asked ε is an upper bound too.
     epsilon = min(curve.epsilon(curve_delta), curve.pure_epsilon, privacy.epsilon)
@@ -176,10 +176,10 @@ def _too_precise(p: float, privacy: Privacy, size: int, parts: int) -> PlanInfea
     """The error that says what would work; if several parts share δ, how much more of it for all of them."""
     if privacy.epsilon > _LARGEST_EPSILON:
         return PlanInfeasible(
-            f"ε = {privacy.epsilon:g} is too large for a sketch: what finite precision costs "
-            f"grows as e^ε, and beyond about ε = {_LARGEST_EPSILON:g} it is more than any δ. "
-            f"Such an ε protects nobody either. Pass {arg('epsilon', 1)}, or another of that "
-            f"order, or {arg('mechanism', 'exact')}."
+            f"ε = {privacy.epsilon:g} is too large for a sketch: the cost of finite precision "
+            f"grows as e^ε, and beyond about ε = {_LARGEST_EPSILON:g} it exceeds any δ. "
+            f"Such an ε protects nobody anyway. Pass {arg('epsilon', 1)}, or a similar value, "
+            f"or {arg('mechanism', 'exact')}."
         )
     grid, largest = _Grid.of(p, privacy, size), _largest_size(p, privacy)
     enough = 1.05 * grid.cost / _PRECISION_SHARE * parts

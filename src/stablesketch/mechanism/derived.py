@@ -88,7 +88,7 @@ class FromSketches(Mechanism):
         return combined(plan.statistic, plan.parts, worst)
 
     def error_in_words(self, plan: Plan) -> str:
-        """Of a number of keys alone, the noise is told as it is."""
+        """If the statistic is a number of keys, the noise is shown as it is."""
         return self._drowned(plan) or super().error_in_words(plan)
 
     def _drowned(self, plan: Plan) -> str:

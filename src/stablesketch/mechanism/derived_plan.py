@@ -61,7 +61,7 @@ def derived_plan(asked: Asked) -> Plan:
         delta = 0.0
     epsilon = composed_epsilon(parts, privacy.relation, delta) if several else parts[0].epsilon
     if epsilon > privacy.epsilon:
-        raise PlanInfeasible("the shares add up to more than was asked for; this is a bug, please report the call.")
+        raise PlanInfeasible("the shares add up to more than was asked for. This is a bug: please report the call.")
     return Plan(
         asked,
         asked.mechanism,
@@ -139,7 +139,7 @@ def _first_parts(
         except (PlanInfeasible, ArgumentError) as error:
             # A part's advice about its own error, or its share of ε, does not help the caller, who asks for the whole.
             if asked.error is not None and (isinstance(error, PlanInfeasible) or error.argument == "error"):
-                raise _out_of_reach(statistic, privacy, asked, f"{each} alone errs by more") from None
+                raise _out_of_reach(statistic, privacy, asked, f"the error of {each} alone is larger") from None
             if own is privacy or not isinstance(error, PlanInfeasible):
                 raise
             raise PlanInfeasible(

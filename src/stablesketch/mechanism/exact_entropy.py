@@ -46,7 +46,9 @@ class ExactEntropy(Entropy, ExactMechanism):
         privacy = asked.privacy
         error = exact_entropy_deviation(privacy)
         if asked.error is not None and error > asked.error:
-            promised = f"among {privacy.pairs:,} pairs" if privacy.pairs else "in a stream of which nothing is promised"
+            promised = (
+                f"among {privacy.pairs:,} pairs" if privacy.pairs else "in a stream about which nothing is promised"
+            )
             raise PlanInfeasible(
                 f"the exact mechanism has an error of {error:.3g} nats {promised}, and "
                 f"{asked.error:g} was asked for. Leave out {arg('error')}, which changes nothing "

@@ -82,11 +82,11 @@ class HistogramState(CountingState):
         check_noise(self._scale(), Fraction(self._plan.step))
         if self._plan.privacy.unit == "key" and len(self._totals) != self._pairs:
             raise NegativeTotal(
-                f"a key came more than once, and with {arg('unit', 'key')} every key has one "
+                f"a key occurs more than once, but with {arg('unit', 'key')} every key has one "
                 "pair, its whole total. Add up the pairs of each key first."
             )
         if any(total < 0 for total in self._totals.values()):
-            raise NegativeTotal("a key was deleted more often than it was updated. Send the missing updates.")
+            raise NegativeTotal("a key was deleted more often than it was added. Send the missing updates.")
 
     @abstractmethod
     def _scale(self) -> Fraction:

@@ -101,7 +101,7 @@ class _Power:
         except ArgumentError:
             failures = self.precision(layout, privacy, 0.0, 1.0).failures
             raise PlanInfeasible(
-                f"δ = {privacy.delta:g} is below the probability that computing fails. Pass "
+                f"δ = {privacy.delta:g} is below the probability that the computation fails. Pass "
                 f"{arg('delta', float(f'{_ENOUGH * failures:.1g}'))}, or {arg('mechanism', 'exact')}, which has "
                 "δ = 0."
             ) from None
@@ -178,15 +178,15 @@ def noise_of_plan(p: float, layout: Layout, privacy: Privacy, expected: float) -
     grid = _GRID * min(1.0, privacy.epsilon) / privacy.copies  # every group that changes is rounded by itself
     if p > 1.0 and most_keys_of(p, layout.size, privacy) < _LEAST_KEYS:
         raise PlanInfeasible(
-            f"of {layout.size:,} entries of order {p:g} δ = {privacy.delta:g} covers "
-            f"fewer than {_LEAST_KEYS:,} keys. Pass a larger delta, or {arg('size')} with "
+            f"δ = {privacy.delta:g} covers fewer than {_LEAST_KEYS:,} keys in {layout.size:,} entries "
+            f"of order {p:g}. Pass a larger delta, or {arg('size')} with "
             f"fewer entries, or leave out {arg('size')} and {arg('memory')} and pass "
             f"{arg('mechanism', 'exact')}."
         )
     precision = measure.precision(layout, privacy, grid, measure.cap(layout, privacy, expected))
     if precision.failures > 0.5 * privacy.delta:
         raise PlanInfeasible(
-            f"computing numbers as large as {expected:,.3g} fails more often than δ = "
+            f"with numbers as large as {expected:,.3g}, the computation fails more often than δ = "
             f"{privacy.delta:g} allows. Pass {arg('delta', float(f'{4.0 * precision.failures:.2g}'))} or "
             f"more, or a smaller {arg('expected')}."
         )

@@ -42,8 +42,8 @@ class NormState(NoisyState):
         most = most_keys_of(plan.statistic.p, plan.size, plan.privacy)
         if self.pairs > most:
             raise PlanInfeasible(
-                f"the stream has more than {most:,.0f} pairs, and with {plan.size:,} entries the δ of the plan covers "
-                "no more keys than that. Release parts of it, or plan with a larger delta or fewer entries."
+                f"the stream has more than {most:,.0f} pairs, but with {plan.size:,} entries the δ of the plan covers "
+                "no more than that many keys. Release parts of it, or plan with a larger delta or fewer entries."
             )
 
     def _estimate(self) -> float:

@@ -221,7 +221,7 @@ def _size_for(asked: Asked, keys: float, phantoms: PhantomNumber) -> int:
         best = least / keys
         raise PlanInfeasible(
             f"{LARGEST_SIZE:,} registers count {keys:,.6g} keys with an error of {best:.3g}"
-            f", and {error:g} was asked for. {a_larger_error(best)}, or pass "
+            f", but {error:g} was asked for. {a_larger_error(best)}, or pass "
             f"{arg('mechanism', 'exact')}."
         )
     sizes = range(LARGEST_SIZE)

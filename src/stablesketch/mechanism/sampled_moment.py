@@ -125,7 +125,7 @@ def _sampled_plan(base: Plan, sampling: Sampling, bare_epsilon: float) -> Plan:
     curve = SampledCurve(p, size, privacy, sampling, mass * (1.0 - 1e-12))
     if curve.delta(privacy.epsilon) > curve_delta:
         raise PlanInfeasible(
-            "the floor found does not give the privacy asked for; this is a bug, please report the call."
+            "the computed floor does not give the privacy asked for. This is a bug: please report the call."
         )
     left, bias = _left(base, sampling.rate)
     # base.error is spread · (1 + Λ/F), so this is the spread alone.

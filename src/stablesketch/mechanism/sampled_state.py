@@ -121,7 +121,7 @@ class SampledState(BareState):
     def merge(self, other: SketchState) -> None:
         assert isinstance(other, SampledState)  # the collectors have the same plan
         if not _countable(self._pairs + other._pairs, self._total + other._total):
-            raise MergeError("both together have an impossible number of pairs: one of them is corrupt.")
+            raise MergeError("the two collectors together have an impossible number of pairs: one of them is corrupt.")
         for mine, theirs in zip(self._parts, other._parts, strict=True):
             mine.merge(theirs)
         self._pairs += other._pairs

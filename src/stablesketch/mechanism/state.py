@@ -127,9 +127,7 @@ class CountingState(MeasuringState):
 
     def _check_made_with(self, fingerprint: bytes) -> None:
         if fingerprint != self._secret.fingerprint:
-            raise SecretMismatch(
-                "this secret is not the one the collector was made with. Load the one it was made with."
-            )
+            raise SecretMismatch("this is not the secret that the collector was made with. Load that secret.")
 
 
 class SketchState(MeasuringState):

@@ -91,7 +91,7 @@ def library_plan(p: float, pairs: int, most: int, size: int = SIZE) -> Plan:
 
 
 def library_release(stream: KeyTotals, p: float, label: str, size: int = SIZE, way: str = "library") -> float:
-    """plan → collector → release, the stream added up by key beforehand."""
+    """plan → collector → release, with the stream added up by key first."""
     collector = library_plan(p, stream.pairs, stream.most, size).open(public_secret(f"{way}/{label}"), shard="paper")
     collector.add_folded(collector.fingerprint(stream.keys), stream.totals, stream.pairs)
     return collector.release().value

@@ -2,7 +2,7 @@
 
 - **exact + Laplace**: all totals in memory; F_p changes by at most M^p when a pair is replaced (x^p is concave, so that
   what one key gains in F_p, up to M^p, and what another loses have opposite signs).
-- **noisy histogram**: every bin of a domain known beforehand gets Laplace noise of scale 2M/ε, negative counts become
+- **noisy histogram**: every bin of a domain known in advance gets Laplace noise of scale 2M/ε, negative counts become
   0, and F_p is computed from those. This is what the histogram functions of existing libraries lead to. With small p
   the empty bins, noise alone, decide the result. *With a threshold*: bins below 2M/ε ln(m/2) count as empty.
 - **sketch, not private**: the same sketch, asked directly.

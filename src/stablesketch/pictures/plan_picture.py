@@ -31,7 +31,7 @@ _SIZES = (20, 50, 200, 1_000, 5_000, 10_000)
 _SIZES_IN_BUCKETS = (200, 1_000, 5_000, 20_000, 100_000, 1_000_000)
 _STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # of ε around the one that is asked for
 _COMPARED = 200  # entries, beside a plan of the exact mechanism
-_LENGTH = 10_000  # pairs of a stream of which nothing is known, for the noise of entropy
+_LENGTH = 10_000  # pairs of a stream about which nothing is known, for the noise of entropy
 _EXACT = "exact table + noise"
 
 
@@ -97,7 +97,7 @@ def neighbourhood(chosen: Plan) -> Neighbourhood:
 
 @in_style
 def plan_picture(chosen: Plan, around: Neighbourhood | BareNeighbourhood | None = None) -> Figure:
-    """Three panels: against ε, against the size, and against the value itself; `drawn_part` says of which plans."""
+    """Three panels: against ε, against the size, and against the value itself; `drawn_part` says which plans."""
     whole, chosen = chosen, drawn_part(chosen)
     said = f"{chosen.statistic}" if whole is chosen else f"{chosen.statistic}, for the {whole.statistic}"
     if mechanism_of(chosen).bare:

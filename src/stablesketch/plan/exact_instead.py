@@ -19,7 +19,7 @@ _WORTH_SAYING = 2.0
 def exact_instead(plan: Plan) -> str:
     """How many times as accurate `mechanism="exact"` would be, and what it needs; empty if less than twice."""
     better = in_an_example(plan, arg("mechanism", "exact"))
-    needs = "It holds every key in memory, so it is for data whose keys fit there and may be held"
+    needs = "It holds every key in memory, so use it only if the keys fit there and may be held"
     return f"{better[:1].upper()}{better[1:]}. {needs}." if better else ""
 
 

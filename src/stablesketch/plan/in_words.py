@@ -21,7 +21,7 @@ def change(privacy: Privacy, *, person: bool = False) -> str:
     >>> change(Privacy(1.0, 1e-9))
     'adding or removing any one pair'
     >>> change(Privacy(1.0, 1e-9, pairs_per_person=3), person=True)
-    'adding or removing any one person: all that they did, of which at most 3 rows are used'
+    'adding or removing any one person: all that they did (at most 3 rows are used)'
     >>> change(Privacy(1.0, 1e-9, pairs_per_person=20, max_value=5, relation="replace"))
     'replacing any 20 pairs of one person, values up to 5'
     """
@@ -29,7 +29,7 @@ def change(privacy: Privacy, *, person: bool = False) -> str:
     act = "replacing" if privacy.relation == "replace" else "adding or removing"
     if person:
         used = f"at most {c:,} {'row is' if c == 1 else 'rows are'} used"
-        return f"{act} any one person: all that they did, of which {used}{values(privacy)}"
+        return f"{act} any one person: all that they did ({used}{values(privacy)})"
     whose = f"any one {unit}" if c == 1 else f"any {c:,} {unit}s of one person"
     spread = f", in up to {privacy.copies:,} groups" if privacy.copies > 1 else ""
     return f"{act} {whose}{spread}{values(privacy)}"

@@ -92,7 +92,7 @@ class Mechanism(ABC):
         """
         if not least <= plan.size <= most:
             raise BlobError(
-                f"a plan of {plan.statistic} has size {plan.size}, and plans have {most:,} entries at most. "
+                f"a plan of {plan.statistic} has size {plan.size}, above the maximum of {most:,} entries. "
                 "Make the plan again with ss.plan."
             )
         each, left = divmod(plan.size, plan.buckets)
@@ -109,7 +109,7 @@ class Mechanism(ABC):
         is none.
         """
         return BlobError(
-            f"a plan of {plan.statistic} by mechanism {plan.mechanism!r} with noise = {plan.noise:g}, step = "
+            f"a plan of {plan.statistic} with mechanism {plan.mechanism!r} has noise = {plan.noise:g}, step = "
             f"{plan.step:g} and cap = {plan.cap:g}: invalid plan. Make the plan again with ss.plan."
         )
 
@@ -248,7 +248,7 @@ class Mechanism(ABC):
         return f" at {plan.statistic} = {value}{least}"
 
     def expects_least(self, plan: Plan) -> bool:
-        """Whether the value expected is the least that so many pairs can have, as nobody said another."""
+        """Whether the value expected is the least that this many pairs can have, because no other was given."""
         return False
 
     def exact_in_words(self, plan: Plan) -> str:

@@ -45,7 +45,7 @@ class Accuracy:
 class Numbers:
     """The numbers that a mechanism decided; those it does not have keep the values here.
 
-    `size` is the number of all entries. They lie in `buckets`, of which a key has one. `noise` is the scale b of the
+    `size` is the number of all entries. They are in `buckets`; a key has one of them. `noise` is the scale b of the
     noise, in units of what is measured; `step` that of the grid; `cap` where an estimate is cut before it gets its
     noise: far beyond all that is to be expected. `sampled` says how pairs are sampled and what would be without.
     `bytes` is about what a stored collector takes.

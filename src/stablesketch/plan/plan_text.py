@@ -13,12 +13,14 @@ from ..checked_json import MOST_WHOLE, JsonError, parsed
 from ..errors import ArgumentError, BlobError, shortened
 from ..privacy import Privacy
 from ..statistic import STATISTICS, from_dict
+from ..wording import either
 from .asked import Asked, MechanismName
 from .mechanism import find, mechanism_of
 from .phantoms import Phantoms
 from .plan import Accuracy, Cost, Numbers, Plan
 from .sampled import Sampled
 
+_MAKE_ONE = either("Pass the result of Plan.to_json()", "Make one: stablesketch plan ... -o plan.json")
 _MOST_PARTS = 32  # of a profile: an order each, and the total
 _FORMAT = "stablesketch-plan/3"
 _SECOND_FORMAT = "stablesketch-plan/2"  # without what was asked for
@@ -41,8 +43,10 @@ def read(text: str) -> Plan:
     try:
         return _read(parsed(text, finite=False))
     except (ArithmeticError, AttributeError, JsonError, LookupError, RecursionError, TypeError) as error:
-        shown = error if isinstance(error, JsonError) else shortened(error)
-        raise BlobError(f"this is not the JSON of a plan: {shown}. Pass the result of Plan.to_json().") from None
+        shown: object = error if isinstance(error, JsonError) else shortened(error)
+        if isinstance(error, KeyError):
+            shown = f"missing or unknown: {shortened(error.args[0])}"
+        raise BlobError(f"not the JSON of a plan: {shown}. {_MAKE_ONE}.") from None
     except ArgumentError as error:
         raise BlobError(f"invalid plan: {error}") from None
 
@@ -67,7 +71,9 @@ def _read(content: Mapping[str, Any]) -> Plan:
     if content["format"] in (_FIRST_FORMAT, _SECOND_FORMAT):
         return _checked(_read_flat(content))
     if content["format"] != _FORMAT or content["asked"]["statistic"]["name"] not in STATISTICS:
-        raise BlobError("this version cannot read the format of the plan. Make the plan again, or upgrade.")
+        raise BlobError(
+            "this version of stablesketch cannot read the format of the plan. Make the plan again, or upgrade."
+        )
     odd = content.keys() ^ {"format", "asked", "mechanism", "cost", "accuracy", "numbers"}
     parts = content.get("parts", [])
     odd -= {"parts"} if parts else set()
@@ -100,7 +106,7 @@ def _read(content: Mapping[str, Any]) -> Plan:
     answers = find(own.statistic, own.mechanism, sampled=own.sampling is not None) is mechanism_of(made)
     if not answers or own.sampling != sampled_by or any(part.deletes != made.deletes for part in made.parts):
         raise BlobError(
-            f"a plan of {made.statistic} has numbers that do not match its question. Make it again with ss.plan."
+            f"a plan of {made.statistic} has numbers that do not match what was asked. Make it again with ss.plan."
         )
     return _checked(made)
 
@@ -110,7 +116,9 @@ def _read_flat(content: Mapping[str, Any]) -> Plan:
     if content["format"] == _FIRST_FORMAT:
         content = _of_first_format(content)
     if content["statistic"]["name"] not in STATISTICS:
-        raise BlobError("this version cannot read the format of the plan. Make the plan again, or upgrade.")
+        raise BlobError(
+            "this version of stablesketch cannot read the format of the plan. Make the plan again, or upgrade."
+        )
     if content.get("pure_epsilon", 0.0) is None:
         content = {**content, "pure_epsilon": math.inf}
     # A dictionary where there is sampling, a list where there are parts, and not there at all elsewhere.
@@ -153,12 +161,12 @@ def _refuse(odd: set[str], parts: object) -> None:
         named = ", ".join(shortened(name) for name in sorted(odd)[:5])
         raise BlobError(f"unknown or missing fields in a plan: {named}.")
     if not isinstance(parts, list) or len(parts) > _MOST_PARTS:
-        raise BlobError(f"a plan with more than {_MOST_PARTS} parts, or unreadable ones: invalid plan.")
+        raise BlobError(f"a plan has more than {_MOST_PARTS} parts, or unreadable ones: invalid plan.")
 
 
 def _checked(plan: Plan) -> Plan:
     if plan.epsilon > plan.privacy.epsilon or plan.delta > plan.privacy.delta or not (plan.step or plan.parts):
-        raise BlobError("the plan does not reach what was asked, or has no grid: invalid plan.")
+        raise BlobError("the plan costs more than was asked for, or has no grid: invalid plan.")
     mechanism_of(plan).check(plan)
     return plan
 

@@ -37,7 +37,7 @@ def plan(
     entropies and indices it is absolute. Without any of the three, moments of orders below 1 and entropy get 256 KiB,
     and everything else is planned for the default error of the statistic (`Statistic.default_error`).
 
-    More than 512 entries lie in buckets, of which a key touches one. `entries_per_key` is the size of a bucket: by
+    More than 512 entries are in buckets; a key touches one of them. `entries_per_key` is the size of a bucket: by
     default 64 for entropy, and for moments 16 if an error is asked for, otherwise as many as estimate a single key to
     10%. A `size` of up to 10,000 given alone is one bucket. A statistic that is computed from several sketches gives
     each of them `size` entries, or takes a list with one size for each (`Plan.sizes`), and divides `memory` among them.
@@ -95,7 +95,7 @@ def planned(asked: Asked) -> Plan:
 
 
 def planned_for_data(asked: Asked) -> Plan:
-    """As `planned`. Of a bare sketch of which nothing is known, the error asked for is that before the floor.
+    """As `planned`. If nothing is known about a bare sketch, the error asked for is the one before the floor.
 
     So it is where nobody asked for an error and the usual 5% is out of reach: the plan says what is reached.
     """

@@ -48,7 +48,7 @@ def _notes(plan: Plan) -> list[str]:
 
 
 def _protected(plan: Plan, privacy: Privacy, person: bool) -> str:
-    """What is protected, in any stream or in one of which so much is promised."""
+    """What is protected, in any stream or in one about which this much is promised."""
     if not needs_promise(plan):
         public = f"; the number of {privacy.unit}s is public" if privacy.relation == "replace" else ""
         return f"{change(privacy, person=person)}{public}"

@@ -150,9 +150,7 @@ def totals_by_size(totals: NDArray[np.integer] | Iterable[int]) -> dict[int, int
     else:
         counts = Counter(_whole(totals))
     if counts and min(counts) < 0:
-        raise NegativeTotal(
-            "a key was deleted more often than it was updated. Every delete must undo an earlier update."
-        )
+        raise NegativeTotal("a key was deleted more often than it was added. Every delete must undo an earlier update.")
     if counts and max(counts).bit_length() > TOTAL_BITS:
         raise ArgumentError(
             "totals", max(counts), f"must have at most {TOTAL_BITS} bits each", "Use a larger unit of value"

@@ -1,4 +1,4 @@
-"""Which columns are read, of which types they may be, and the SQL that names them and their bad rows."""
+"""Which columns are read, which types they may have, and the SQL that names them and their bad rows."""
 
 from __future__ import annotations
 
@@ -184,10 +184,10 @@ def checked_types(
 
 
 _NO_KEYS = (
-    (r"BOOL", "it equals 1 in some programs and not in others"),
+    (r"BOOL", "true equals 1 in some programs and not in others"),
     (r".*(\[\d*\]|LIST|ARRAY|STRUCT|MAP|UNION|VARIANT|TUPLE|DICT|SET)", "it holds several values, not one"),
     (r"(FLOAT|DOUBLE|REAL)", "equal values may differ in their bits"),
-    (r"DECIMAL", "equal values may be written in several ways, as 1.0 and 1.00"),
+    (r"DECIMAL", "equal values may be written differently, as 1.0 and 1.00"),
 )
 
 
@@ -198,7 +198,7 @@ def no_key(kind: str) -> str:
 
 
 def no_value(kind: str) -> str:
-    return f"is of type {kind}, and values are whole numbers"
+    return f"is of type {kind}, but values must be whole numbers"
 
 
 def is_whole(kind: str) -> bool:
@@ -239,7 +239,7 @@ def bad_rows(columns: Columns, *, text: bool, largest: int | None, way_out: str 
 
     `way_out` says what to do if such rows cannot be dropped or skipped.
     """
-    fill = way_out or f"Drop such rows first, fill them, or skip them ({arg('on_bad', 'skip')})"
+    fill = way_out or f"Drop such rows or fill them in first, or skip them ({arg('on_bad', 'skip')})"
     empty = "is empty or null" if text else "is null"
     absent = columns.zeros == "absent" and columns.value is not None
     unless = f" and not {is_zero(columns, text=text)}" if absent else ""  # which is left out, whatever else is there
@@ -256,9 +256,7 @@ def bad_rows(columns: Columns, *, text: bool, largest: int | None, way_out: str 
         add_remove = f"Pass {arg('relation', 'add_remove')}, where a 0 is an absent key"
         add_remove += "" if way_out else f", or skip such rows ({arg('on_bad', 'skip')})"
         found.append(BadRow(columns.value, is_zero(columns, text=text), ZERO_REFUSED, add_remove, at=0))
-    least = way_out or (
-        f"Leave such rows out: skip them ({arg('on_bad', 'skip')}), or select the others in SQL (where ... >= 0)"
-    )
+    least = way_out or (f"Skip such rows ({arg('on_bad', 'skip')}), or select the others in a query (where ... >= 0)")
     found.append(BadRow(columns.value, f"{number} < 0", "is negative: values must be 0 or more", least, below=0))
     found.append(BadRow(columns.value, f"{number} > {_LARGEST}", "is above 2^53", "Use a coarser unit", above=_LARGEST))
     if largest is not None and largest < _LARGEST:
@@ -268,9 +266,9 @@ def bad_rows(columns: Columns, *, text: bool, largest: int | None, way_out: str 
         )
         way_out = (
             f"{individual if way_out else ''}{'clip' if way_out else 'Clip'} values to {largest:,} "
-            f"({arg('clip', True)}), or promise a larger one ({arg('max_value')})"
+            f"({arg('clip', True)}), or promise a larger maximum ({arg('max_value')})"
         )
-        problem = f"is above the promised {arg('max_value', largest)}, on which the guarantee rests"
+        problem = f"is above the promised {arg('max_value', largest)}, which the guarantee relies on"
         found.append(BadRow(columns.value, f"{number} > {largest}", problem, way_out, above=largest))
     return found
 
@@ -279,5 +277,5 @@ def total_above(source: str, largest: int) -> DataError:
     """The error if whole keys are protected and one has more than was promised; how much is not shown."""
     return DataError(
         source, f"the total of a key is above the promised {arg('max_value', largest)}",
-        f"Clip totals to it ({arg('clip', True)}), or promise a larger one ({arg('max_value')})",
+        f"Clip totals to it ({arg('clip', True)}), or promise a larger maximum ({arg('max_value')})",
     )  # fmt: skip

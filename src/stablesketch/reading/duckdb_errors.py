@@ -30,14 +30,16 @@ def _no_file(source: str, text: str) -> DataError | None:
     """A file that does not exist, or is not of its kind."""
     if re.search(r"too small to be a Parquet file|No magic bytes found", text):
         return DataError(
-            source, "this is not a Parquet file", f"Check its origin, or name its format ({arg('format')})"
+            source, "not a Parquet file", f"Check where it comes from, or pass its format ({arg('format')})"
         )
     # A query reads the files that it names and that are there; DuckDB says of all others that they are not allowed.
     found = re.search(r'Cannot access file "(.+?)" - file system operations are disabled', text)
     if found is None:
         return None
     return DataError(
-        source, f"file {found[1]!r} does not exist or cannot be read", "Name files on this machine, exactly as written"
+        source,
+        f"file {found[1]!r} does not exist or cannot be read",
+        "Name files on this machine, with their exact names",
     )
 
 
@@ -59,7 +61,7 @@ def _bad_csv(source: str, text: str) -> DataError | None:
     if re.search(r"^Maximum line size of", text, re.MULTILINE):
         return too_long(name, row)
     if fields:
-        return DataError(name, f"there are {fields[2]} fields instead of {fields[1]}", skipped, row=row)
+        return DataError(name, f"expected {fields[1]} fields, got {fields[2]}", skipped, row=row)
     if re.search(r"^Invalid unicode", text, re.MULTILINE):
         return DataError(name, "the text is not UTF-8", skipped, row=row)
     if re.search(r"^Value with unterminated quote", text, re.MULTILINE):  # not skipped: whole_lines.py
@@ -73,13 +75,13 @@ def _bad_csv(source: str, text: str) -> DataError | None:
 
 def _bad_json(text: str) -> DataError | None:
     """An object that cannot become a row."""
-    way_out = f"Correct it, or skip such lines if each object is one line ({arg('on_bad', 'skip')})"
+    way_out = f"Correct it, or skip such lines if each object is on one line ({arg('on_bad', 'skip')})"
     found = re.search(r'JSON transform error in file "(.+?)", in (?:line|record/value) (\d+):', text)
     if found is not None:
         twice = "has duplicate key" in text
-        problem = "a field occurs twice in one object" if twice else "a field is not what it is in other objects"
+        problem = "a field occurs twice in one object" if twice else "a field has another type than in other objects"
         if "Expected OBJECT, but got" in text:
-            return DataError(found[1], "this is not a JSON object", way_out, row=int(found[2]))
+            return DataError(found[1], "not a JSON object", way_out, row=int(found[2]))
         return DataError(found[1], problem, "Correct it", row=int(found[2]))
     found = re.search(
         r'Malformed JSON in file "(.+?)", at byte \d+ in (?:line|record/value) (\d+): ([a-z A-Z0-9-]+)', text
@@ -105,7 +107,7 @@ def _bad_value(source: str, text: str) -> DataError | None:
     problem = f"a value cannot be cast to {target}" if target else f"a value cannot be used ({kind} of DuckDB)"
     return DataError(
         source, f"{problem}; it is not shown, because it may be data",
-        "Leave such rows out in the query (where try_cast(x as ...) is not null, for example), or correct them",
+        "Exclude such rows in the query (where try_cast(x as ...) is not null, for example), or correct them",
         column=column[1] if column else None,
     )  # fmt: skip
 

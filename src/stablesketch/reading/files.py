@@ -35,21 +35,23 @@ def resolved(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
             matches = sorted(glob.glob(text, recursive=True))
             if not matches:
                 pattern = any(mark in text for mark in "*?[")
-                problem = "no file matches this pattern" if pattern else "there is no such file"
+                problem = "no file matches this pattern" if pattern else "the file does not exist"
                 raise DataError(text, problem, f"The current folder is {os.getcwd()}")
         for match in matches:
             if os.path.isdir(match):
-                raise DataError(match, "this is a folder", f"Name its files: '{match.rstrip('/')}/*.parquet'")
+                raise DataError(
+                    match, "expected a file, got a folder", f"Name its files: '{match.rstrip('/')}/*.parquet'"
+                )
             if not os.access(match, os.R_OK):
                 raise DataError(
-                    match, "permission to read this file is denied", "Ask its owner for permission, or copy it"
+                    match, "permission to read the file is denied", "Ask its owner for permission, or copy it"
                 )
             found.append(Path(match))
     seen: set[str] = set()
     for path in found:
         real = os.path.realpath(path)
         if real in seen:
-            raise DataError(str(path), "this file is named twice: its rows would count twice", "Name it once")
+            raise DataError(str(path), "this file is listed twice, so its rows would count twice", "List it once")
         seen.add(real)
     return found
 
@@ -127,8 +129,8 @@ def _csv(duckdb: DuckDB, files: Sequence[Path], header: bool, delimiter: str, on
         if (other.cells != first.cells) if header else (len(other.cells) != len(names)):
             raise DataError(
                 name,
-                f"its columns differ from those of {shown[0]}",
-                "Read files with the same columns in the same order",
+                f"the columns differ from those of {shown[0]}",
+                "All files must have the same columns in the same order",
             )
     typed = ", ".join(f"{text_literal(name)}: 'VARCHAR'" for name in names)
     lenient = ", ignore_errors=true, store_rejects=true" if on_bad == "skip" else ""
@@ -157,7 +159,7 @@ def _json(duckdb: DuckDB, files: Sequence[Path], columns: Columns, on_bad: OnBad
     if not columns.key or len(found_fields(columns.names, have)) < len(columns.names):
         every = (_json_kinds(duckdb, [path], ", sample_size=-1").items() for path in files)
         have = dict(each for one in every for each in one)
-    if list(have) == ["json"]:  # some record is no object: reading it as one says which
+    if list(have) == ["json"]:  # some record is not an object: reading it as one says which
         have = outermost(columns.names)
     names = found_fields(columns.picked(have), have)
     table = _table(duckdb, files, json_reader(names, have), list(dict.fromkeys([*have, *names])), 1)
@@ -166,7 +168,7 @@ def _json(duckdb: DuckDB, files: Sequence[Path], columns: Columns, on_bad: OnBad
 
 
 def _json_lines(duckdb: DuckDB, files: Sequence[Path], columns: Columns) -> Table:
-    """The same, line by line. DuckDB is not asked which fields there are: a line that is no object changes that."""
+    """The same, line by line. DuckDB is not asked for the fields: a line that is not an object changes them."""
     reader = json_reader(columns.names, outermost(columns.names), BY_LINE)
     table = _table(duckdb, files, reader, columns.names, 1)
     for name in columns.names:
@@ -263,8 +265,8 @@ def _check_same(path: str, own: dict[str, str], first: str, types: dict[str, str
         if own.get(name) != types.get(name) and not (_is_integer(own.get(name)) and _is_integer(types.get(name))):
             problem = f"is of type {own[name]}" if name in own else "is not there"
             raise DataError(
-                path, f"{problem}, and in {first} of type {types.get(name)}",
-                "Read the files separately, or cast in SQL", column=name,
+                path, f"{problem} here, but of type {types.get(name)} in {first}",
+                "Read the files separately, or cast the column in a query", column=name,
             )  # fmt: skip
 
 

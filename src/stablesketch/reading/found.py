@@ -68,7 +68,7 @@ def stated_format(given: str | None) -> Format | None:
     """The stated format.
 
     Raises:
-        ArgumentError: there is no such format.
+        ArgumentError: the format does not exist.
     """
     for known in FORMATS:
         if given == known:
@@ -88,8 +88,8 @@ def format_by_name(paths: Sequence[Path], given: str | None) -> Format:
         if kind is None:
             raise DataError(
                 str(path),
-                "the format cannot be recognised by the suffix",
-                f"Name it: {arg('format')} {'|'.join(FORMATS)}",
+                "the suffix does not say which format this is",
+                f"Pass the format: {arg('format')} {'|'.join(FORMATS)}",
             )
         kinds.append(kind)
     return same_format(kinds)
@@ -161,7 +161,7 @@ def usual_delimiter(format: Format | None) -> str:
 
 
 def _head(file: Readable) -> bytes:
-    """The first line, or as much as tells that there are no lines."""
+    """The first line, or enough bytes to know that there are no lines."""
     head = b""
     while b"\n" not in head and len(head) < LONGEST_LINE and not _binary(head):
         more = file.read(1 << 14)
@@ -179,7 +179,7 @@ def _check_log(head: bytes, name: str) -> None:
     if head.startswith(b"#separator "):
         raise DataError(
             name,
-            "it is a log of Zeek, whose header cannot be read here",
+            "Zeek logs cannot be read here because of their header",
             f"{either('Cut', 'Use stablesketch monitor --preset zeek, or cut')} out one column (zeek-cut id.orig_h)",
         )
 

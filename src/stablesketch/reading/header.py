@@ -58,7 +58,7 @@ def first_row_of(path: Path, name: str, delimiter: str) -> FirstRow:
 
 
 def first_row(read: Callable[[int], bytes], source: str, delimiter: str) -> FirstRow:
-    """The first row of what `read` reads: at most so many bytes a call, none at the end.
+    """The first row of what `read` reads: at most as many bytes as it is asked for, none at the end.
 
     Raises:
         DataError: there is nothing, the first line is empty or too long, or its quotes are wrong.
@@ -88,7 +88,7 @@ def _refuse_empty(held: bytes, source: str) -> None:
 
 def empty(source: str) -> DataError:
     """The error about an input without rows."""
-    return DataError(source, "the input is empty", "Check its origin, or leave it out")
+    return DataError(source, "the input is empty", "Check where it comes from, or leave it out")
 
 
 def _split(held: bytes, delimiter: bytes, source: str, *, ended: bool) -> tuple[list[bytes], int] | None:
@@ -105,7 +105,7 @@ def _split(held: bytes, delimiter: bytes, source: str, *, ended: bool) -> tuple[
             return None
         if found is None:
             problem = (
-                "a quoted field of the first row does not end" if quoted else "a field has spaces before its quotes"
+                "unterminated quoted field in the first row" if quoted else "spaces before the opening quote of a field"
             )
             raise DataError(source, problem, f"Correct it, or name the delimiter ({arg('delimiter')})", row=1)
         cells.append(found[1].replace(b'""', b'"') if quoted else found[0])
@@ -116,7 +116,7 @@ def _split(held: bytes, delimiter: bytes, source: str, *, ended: bool) -> tuple[
         if end is None:
             raise DataError(
                 source,
-                "a field of the first row has text after its quotes",
+                "text after the closing quote of a field in the first row",
                 f"Correct it, or name the delimiter ({arg('delimiter')})",
                 row=1,
             )
@@ -143,7 +143,7 @@ def column_names(first: FirstRow, source: str, *, header: bool) -> list[str]:
     names = first.decoded(source)
     if len(set(names)) < len(names) or not all(names):
         raise DataError(
-            source, "names in the header are repeated or empty",
+            source, "column names in the header are repeated or empty",
             f"Correct the header, or pass {arg('header', False)} and use column0, column1, ...",
         )  # fmt: skip
     return names
@@ -154,15 +154,15 @@ Doubt = Literal["", "header", "fields", "query"]
 
 _DOUBTS = {
     "header": (
-        "a file without a header begins with a row",
+        "in a file without a header, the first line is a row",
         f"Look at its first line{{}}; if that is not a header, pass {arg('header', False)}"
-        " and name column0, column1 and so on",
+        " and use the names column0, column1 and so on",
     ),
     "query": (
-        "a query over a file without a header takes a row for one",
-        "Name in the query what it selects: select ... as ...",
+        "if a file has no header, a query takes its first row as one",
+        "Give the columns names in the query: select ... as ...",
     ),
-    "fields": ("an object may map people to numbers", "Look at its first object yourself{}"),
+    "fields": ("an object may use the names of people as fields", "Look at its first object yourself{}"),
 }
 
 
@@ -179,7 +179,7 @@ def missing_column(source: str, name: str, have: Sequence[str], wanted: Iterable
     whole = "query" if doubt == "query" else "file"
     return DataError(
         source,
-        f"no such column among the {len(have):,} of this {whole}. Their names are not shown, because they "
+        f"no such column among the {len(have):,} of this {whole}. Their names are not shown because they "
         f"could be data: {why}",
         way_out,
         column=name,
@@ -187,7 +187,7 @@ def missing_column(source: str, name: str, have: Sequence[str], wanted: Iterable
 
 
 def _how_to_look(source: str) -> str:
-    """The command that shows the first line of a file; nothing where there is no such file, as of a pipe."""
+    """The command that shows the first line of a file; empty if the file does not exist, as for a pipe."""
     path = Path(source)
     try:
         kind = compression_of(path)

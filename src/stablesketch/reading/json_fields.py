@@ -50,7 +50,7 @@ def json_reader(names: Sequence[str], have: Mapping[str, Any], more: str = "") -
     if not outer:
         return "read_json({})"
     inner = {name: way for name in names for way in ways(name)[1:] if way[0] in have}
-    entered = {way[0] for way in inner.values()}  # as JSON: a text in its place is no object, and no error
+    entered = {way[0] for way in inner.values()}  # as JSON: a text in its place is not an object, and not an error
     kinds = {name: "JSON" if name in entered else "VARCHAR" for name in outer}
     fields = ", ".join(f"{text_literal(name)}: '{kind}'" for name, kind in kinds.items())
     # Told that records are objects, DuckDB refuses others; left to guess, it may take all of a record for a field.

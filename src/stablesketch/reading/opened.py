@@ -75,7 +75,7 @@ def opened(duckdb: DuckDB, data: object, columns: Columns, how: Input, on_bad: O
         if "-" in paths:
             return _standard_input(duckdb, paths, columns, how, on_bad)
         if len(paths) == 1 and os.path.isfile(paths[0]) and _database_kind(Path(paths[0])):
-            raise DataError(paths[0], "this is a database", f"Say what to read from it: {arg('sql', 'select ...')}")
+            raise DataError(paths[0], "a database needs a query", f"Pass {arg('sql', 'select ...')}")
         return open_files(
             duckdb, paths, columns, format=how.format, header=how.header, delimiter=how.delimiter, on_bad=on_bad
         )
@@ -95,7 +95,7 @@ def _queried(duckdb: DuckDB, data: object, columns: Columns, sql: str) -> Table 
     path = resolved(paths)[0]  # type: ignore[arg-type]
     kind = _database_kind(path)
     if kind is None:
-        raise DataError(str(path), "this is not a database", f"Name the file in the query: select ... from '{path}'")
+        raise DataError(str(path), "not a database", f"Name the file in the query: select ... from '{path}'")
     if kind == "sqlite":
         return sqlite_stream(path, sql).check(columns)
     return open_query(duckdb, sql, columns, path)
@@ -142,7 +142,7 @@ def _as_table(pa: Any, frame: Any, columns: Columns) -> Any:
         )  # fmt: skip
     named = Counter(map(str, getattr(frame, "columns", ())))
     if twice := [name for name, count in named.items() if count > 1]:
-        raise DataError("the frame", "has several columns of this name", "Rename all but one", column=twice[0])
+        raise DataError("the frame", "several columns have this name", "Rename all but one", column=twice[0])
     unfit = (pa.ArrowException, OverflowError, UnicodeError)
     try:
         made = pa.table(frame)
@@ -157,7 +157,7 @@ def _as_table(pa: Any, frame: Any, columns: Columns) -> Any:
             column = str(name)
             break
     raise DataError(
-        "the frame", "cannot be read as an Arrow table: it has values of different types in one column, integers "
+        "the frame", "cannot be read as an Arrow table: a column has values of different types, integers "
         "beyond 64 bits, or invalid text", "Convert the column to one type, to str for example", column=column,
     )  # fmt: skip
 
@@ -222,7 +222,7 @@ def _frame(duckdb: DuckDB, data: Any, columns: Columns) -> Table | Stream:
     if unnamed and not did_you_mean(str(missing), frame.column_names):
         raise DataError(
             "the frame", "no such column, and the index has no name",
-            f"The columns are: {', '.join(frame.column_names[:20])}. To make one of the index: "
+            f"The columns are: {', '.join(frame.column_names[:20])}. To turn the index into a column: "
             f"frame.reset_index(names={missing!r})", column=missing,
         )  # fmt: skip
     if all(name in frame.column_names for name in columns.names):

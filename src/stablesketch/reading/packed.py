@@ -142,7 +142,7 @@ def check_bytes(head: bytes, source: str) -> None:
         raise DataError(source, "zip archives cannot be read", "Unpack it first: unzip FILE.zip")
     kind = compression(head)
     if kind is not None:
-        raise DataError(source, f"is compressed with {kind} twice", f"Unpack it once first: {kind} -dc FILE")
+        raise DataError(source, f"the file is compressed with {kind} twice", f"Unpack it once first: {kind} -dc FILE")
     if head.startswith(_UTF_16):
         raise DataError(source, "the text is UTF-16, not UTF-8", "Convert it: iconv -f UTF-16 -t UTF-8")
 

@@ -51,10 +51,10 @@ def open_query(duckdb: DuckDB, query: str, columns: Columns, database: str | os.
 def _one_select(duckdb: DuckDB, query: str) -> str:
     found = duckdb.statements(query, _NAME)
     if len(found) != 1:
-        raise DataError(_NAME, f"has {len(found)} statements", _EXAMPLE)
+        raise DataError(_NAME, f"expected one statement, got {len(found)}", _EXAMPLE)
     text, kind = found[0]
     if kind != "SELECT":
-        raise DataError(_NAME, f"is a statement of kind {kind}, not a SELECT", _EXAMPLE)
+        raise DataError(_NAME, f"expected a SELECT, got {kind}", _EXAMPLE)
     return text
 
 

@@ -82,8 +82,8 @@ def joined(streams: Sequence[Stream], name: str) -> Stream:
     for other in streams[1:]:
         if other.names != first.names:
             raise DataError(
-                other.name, f"its columns differ from those of {first.name}",
-                "Read files with the same columns in the same order",
+                other.name, f"the columns differ from those of {first.name}",
+                "All files must have the same columns in the same order",
             )  # fmt: skip
 
     def read() -> Iterator[Any]:
@@ -107,8 +107,8 @@ def _of_one_line(batches: Iterator[Any], name: str) -> Iterator[Any]:
         for cells in batch.columns:
             if compute.any(compute.match_substring_regex(cells, "[\r\n]")).as_py():
                 raise DataError(
-                    name, "unterminated quoted field on a line, so that the following lines could belong to it",
-                    "Correct it: rows can be skipped only if each is one line",
+                    name, "unterminated quoted field: the following lines could belong to it",
+                    "Correct it: rows can be skipped only if each is on one line",
                 )  # fmt: skip
         yield batch
 

@@ -1,7 +1,7 @@
 """Values that are written as text, as in CSV: which are whole numbers, and what the others are.
 
 3, 03, 3.0 and " 3" are the same whole number: programs that have blanks in a column of numbers write all of it with
-".0", and would otherwise have all their rows refused or skipped for it. Nothing is rounded: 1.5 is no whole number.
+".0", and would otherwise have all their rows refused or skipped for it. Nothing is rounded: 1.5 is not a whole number.
 
 SQL here is in words that both DuckDB and Spark know. `wrong_text` says the same without SQL.
 """
@@ -20,7 +20,7 @@ _WHOLE = re.compile(r" *(?P<digits>[0-9]+)(?:[.]0+)? *")
 
 
 class Wrong(NamedTuple):
-    """A kind of text that is no value: an SQL condition on it, what is wrong, and what to do."""
+    """A kind of text that is not a value: an SQL condition on it, what is wrong, and what to do."""
 
     condition: str
     problem: str
@@ -90,7 +90,7 @@ def digits_of(column: Any) -> Any:
 
 
 _BLANK = "is empty or null"
-_NA = "is a mark for a missing value (NA, NaN, null)"
+_NA = "is a missing value (NA, NaN or null)"
 _NEGATIVE = "is negative: values must be 0 or more"
 _FRACTION = "is a number with decimals: values must be whole numbers"
 _SMALLER = "Round it, or use a smaller unit (cents, not euros)"

@@ -40,7 +40,7 @@ def check_skipped(table: Table, columns: Columns, files: Sequence[Path], delimit
         raise DataError(
             table.name if path is None else table.duckdb.named(path),
             "unterminated quotes or mixed line endings: the following lines could belong to this row",
-            "Correct it: rows can be skipped only if each is one line",
+            "Correct it: rows can be skipped only if each is on one line",
             row=row,
         )
 

@@ -67,7 +67,7 @@ def long_form(table: Table, columns: Columns) -> Table:
         if not table.text and not is_whole(table.types[name]):
             raise DataError(
                 table.name,
-                f"{no_value(table.types[name])}; every column but those of {arg('by')} and {arg('person')} is a key",
+                f"{no_value(table.types[name])}; every column not named by {arg('by')} or {arg('person')} is a key",
                 f"{table.cast.whole(name)}; or leave the column out", column=name,
             )  # fmt: skip
 
@@ -133,7 +133,7 @@ def _parted(source: str, names: Iterable[str], columns: Columns) -> tuple[tuple[
 _SAID: dict[str, Any] = {
     "numbered": _PLACE,
     "cell_of": quoted(KEY),
-    "way_out": f"Correct it; columns that are not keys are named by {arg('by')} or {arg('person')}, or "
+    "way_out": f"Correct it. A column that is not a key must be named by {arg('by')} or {arg('person')}, or "
     f"left out in a query ({arg('sql')})",
 }
 """How a bad cell of the long form is named, and what to do about it."""

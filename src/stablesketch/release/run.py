@@ -64,7 +64,7 @@ def _found_max_value(question: Question, source: Source, till: Till) -> int | No
 
 def _collected(question: Question, source: Source, max_value: int | None) -> tuple[Decision, Collector]:
     """Collects all pairs. If a plan needs their public number, it is counted before or during collection."""
-    counted = question.count_pairs and question.bare  # nothing else needs to know beforehand
+    counted = question.count_pairs and question.bare  # nothing else needs to know in advance
     if counted and not source.countable:
         first = before_counting(question, max_value)
         collector, pairs = source.collected(first)
@@ -78,7 +78,7 @@ def _collected(question: Question, source: Source, max_value: int | None) -> tup
 def _some(pairs: int, source: Source) -> int:
     if not pairs:
         raise DataError(
-            source.name, "the data are empty", f"Check the input; for a stream that may be empty pass {arg('pairs', 0)}"
+            source.name, "the data are empty", f"Check the input; if the stream may be empty, pass {arg('pairs', 0)}"
         )
     return pairs
 

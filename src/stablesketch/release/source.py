@@ -3,7 +3,7 @@
 A Beam pipeline is not a `Source`: it runs after it was built, elsewhere and window by window, so that nobody can ask it
 for a number and wait. It calls `decide`, `names_shown` and `one_number`, as `run_source` does, as steps of its own.
 
-`Progress` is told how far the reading is.
+`Progress` learns how much has been read.
 """
 
 from __future__ import annotations

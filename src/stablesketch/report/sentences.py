@@ -115,7 +115,7 @@ def chosen(shares: tuple[Share, ...], person: bool) -> list[str]:
     """How the choices before the release were made."""
     noise = "was given discrete Laplace noise, drawn exactly, from the operating system"
     ways = {
-        "max_value": f"How many values have so many binary digits was counted; every count {noise}, and "
+        "max_value": f"Values were counted by their number of binary digits; every count {noise}, and "
         "the maximum value was taken from them. Larger values count as that maximum.",
         "names": f"The {'people' if person else 'rows'} of every group were counted; every count {noise}, and names of "
         "groups whose count is small are not shown.",

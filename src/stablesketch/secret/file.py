@@ -29,6 +29,7 @@ from typing import BinaryIO
 from ..durable import fill_new, locked, sync_folder
 from ..errors import SecretFileError, SecretSpent
 from ..file_identity import leftovers, second_name
+from ..wording import either
 from .bits import SECRET_BYTES, Bits
 
 try:
@@ -69,7 +70,8 @@ def write(path: Path, bits: Bits) -> None:
     try:
         fill_new(path, fill)
     except FileExistsError:
-        raise SecretFileError(f"{path} already exists. Choose another name, or load it with Secret.load.") from None
+        way_out = either("Choose another name, or load it with Secret.load", "Choose another name")
+        raise SecretFileError(f"{path} already exists. {way_out}.") from None
     except OSError as error:
         raise SecretFileError(f"cannot write a secret to {path}: {error.strerror}.") from None
 
@@ -146,7 +148,9 @@ def fresh(path: Path, bits: Bits) -> Iterator[BinaryIO]:
                 "again under a fresh secret."
             )
         if content.bits != bits:
-            raise SecretFileError(f"{path} holds a different secret from the one that was loaded. Put that one back.")
+            raise SecretFileError(
+                f"{path} now holds a different secret from the one that was loaded. Put that one back."
+            )
         yield file
 
 
@@ -178,8 +182,8 @@ def ready_to_spend(path: Path, bits: Bits) -> Iterator[Spending]:
             raise
         except OSError as error:
             raise SecretFileError(
-                f"cannot mark {path} as spent: {error.strerror}. Nothing was released. See that its folder can be "
-                "written and that the disk has space."
+                f"cannot mark {path} as spent: {error.strerror}. Nothing was released. Make sure that its folder is "
+                "writable and that the disk has space."
             ) from None
         yield Spending(path, prepared, fingerprint)
 
@@ -193,7 +197,7 @@ def _check_names(path: Path, file: BinaryIO) -> None:
         found = os.fstat(file.fileno())
     problem = second_name(path, found)
     if problem is not None:
-        raise SecretFileError(f"{problem}. A secret has one release, and so one file. Nothing was released.")
+        raise SecretFileError(f"{problem}. A secret has one release, so it must have one file. Nothing was released.")
 
 
 def _check_attributes(path: Path) -> None:
@@ -259,7 +263,8 @@ def _parse(path: Path, file: BinaryIO) -> _Content:
         if len(lines) == 5 and lines[3:] == [_digest("\n".join(lines[:3]) + "\n"), ""]:
             return _Content(None, SecretFile(lines[1], True, lines[2]))
     else:
-        raise SecretFileError(f"{path} is not a stablesketch secret file. Make one with Secret.generate().save(path).")
+        make = either("Secret.generate().save(path)", "stablesketch secret new FILE")
+        raise SecretFileError(f"{path} is not a stablesketch secret file. Make one: {make}.")
     raise SecretFileError(f"{path} is damaged: its checksum does not match. Restore it from a backup.")
 
 

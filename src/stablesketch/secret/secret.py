@@ -176,24 +176,25 @@ class Secret:
     def _check_savable(self, path: str | os.PathLike[str]) -> None:
         self._living()
         if self._spent:
-            raise SecretSpent("another thread is releasing this secret, so it is not saved.")
+            raise SecretSpent("the secret was not saved: another thread is releasing it.")
         if self._paid is not None:
             raise SecretFileError(
-                f"the secret is not saved to {path}: its release is already paid for. Finish the release."
+                f"the secret was not saved to {path}: its release is already paid for. Finish the release."
             )
         self._check_home("saved")
         if self._files and self._forks != _process.forks:
             raise SecretFileError(
-                f"the secret is not saved to {path}: this process has forked since it was in {self._files[0]}. The "
-                "fork could release from there, and the new file would still look unused. Save all files before "
+                f"the secret was not saved to {path}: this process has forked since it saved {self._files[0]}. The "
+                "fork could release from that file, and the new one would still look unused. Save all files before "
                 "forking."
             )
 
     def _check_home(self, what: str) -> None:
         if self._home is not _process or _process.id != os.getpid():
             raise SecretMissing(
-                f"the secret was not {what}: this one is a fork, and has a copy. A secret is saved only in the process "
-                "that made it, and released there too, unless it was in a file before. Save it before forking."
+                f"the secret was not {what}: this process is a fork, which has only a copy. A secret can be "
+                "saved and released only in "
+                "the process that made it, unless it was in a file before the fork. Save it before forking."
             )
 
     @classmethod

@@ -46,7 +46,7 @@ def spending(
 
     `pay` computes and records the releases, or raises: then nothing has happened. The block gets its records. `receipt`
     is what was paid for: a release that was paid and could not be finished is finished by one with the same receipt. An
-    error within the block comes after the payment: the secrets are gone all the same.
+    error within the block comes after the payment: the secrets are gone even so.
     """
     fingerprints = [secret.fingerprint for secret in secrets]
     if len(set(fingerprints)) < len(fingerprints):
@@ -85,8 +85,8 @@ def _pay(roots: Sequence[Secret], pay: Callable[[], list[Paid]] | None, receipt:
         known = {id(records): (own, records) for own, records in filter(None, before)}
         if receipt is None or None in before or any(own != receipt for own, _ in known.values()):
             raise SecretSpent(
-                "this secret is already paid for in another release, which is not finished yet. Call that one again: "
-                "the same collectors, ledger, labels and parts."
+                "this secret is already paid for in another release, which is not finished yet. Call that one again, "
+                "with the same collectors, ledger, labels and parts."
             )
         return next(records for _, records in known.values())
     if pay is None:
@@ -102,8 +102,8 @@ def _mark(root: Secret, file: Spending, begun: bool) -> None:
         file.mark()
     except OSError as error:
         then = (
-            "The release has been paid or begun, and no value was released: put this right and call release again with "
-            "the same arguments. It is not charged again."
+            "The release was paid for or begun, but no value was released. Correct this and call release again with "
+            "the same arguments: it is not charged again."
             if begun
             else "Nothing was released."
         )

@@ -118,7 +118,7 @@ class DistinctRegisters:
     def _need_key(self, operation: str) -> bytes:
         if self._key is None:
             raise SecretMissing(
-                f"{operation} needs the secret, and these registers were read without it. "
+                f"{operation} needs the secret, but these registers were read without it. "
                 "Use DistinctRegisters.from_bytes(blob, secret)."
             )
         return self._key
@@ -134,7 +134,8 @@ class DistinctRegisters:
             )
         if other.registers != self.registers:
             raise MergeError(
-                f"{self.registers} and {other.registers} registers cannot be merged: build all shards alike."
+                f"{self.registers} and {other.registers} registers cannot be merged: use the same number in "
+                "every shard."
             )
         if other._secret_fingerprint != self._secret_fingerprint:
             raise MergeError("registers under different secrets cannot be merged: give every shard the same secret.")
@@ -178,7 +179,7 @@ class DistinctRegisters:
         if not _possible(registers):
             raise BlobError("impossible value of a register: corrupt data.")
         if secret is not None and secret.fingerprint != fingerprint:
-            raise SecretMismatch("this secret is not the one the registers were made with. Load that one.")
+            raise SecretMismatch("this is not the secret that the registers were made with. Load that secret.")
         self = cls.__new__(cls)
         self._start(registers, fingerprint, secret)
         return self

@@ -118,5 +118,5 @@ def _totals(entries: Entries, total: int) -> NDArray[np.int64]:
         totals = low.view(np.int64)
         fits = np.array_equal(high, totals >> 63)
     if not fits:
-        raise DataError("the sketch", "the total of a bucket is beyond 2^63", "Release parts of the stream")
+        raise DataError("the sketch", "the total of a bucket is above 2^63", "Release parts of the stream")
     return totals

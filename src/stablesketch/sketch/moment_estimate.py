@@ -25,15 +25,15 @@ from .estimators import (
 BEST = "best"
 
 _NOT_POSITIVE = (
-    "an entry of this one-sided sketch is not positive: more of some key was deleted than was there. "
+    "an entry of this one-sided sketch is not positive: a key was deleted more often than it was added. "
     'Send the missing updates, or sketch signed totals with law="symmetric".'
 )
 
 
 def owed(pairs: int, total: int) -> NegativeTotal:
     return NegativeTotal(
-        f"the net stream has {pairs} pairs of total {total}, so more was deleted than was there. "
-        "Send the missing updates, or delete only what was updated."
+        f"the net stream has {pairs} pairs of total {total}, so more was deleted than was added. "
+        "Send the missing updates, or delete only what was added before."
     )
 
 

@@ -85,7 +85,7 @@ def estimate(registers: NDArray[np.uint32]) -> float:
 
 
 def deviation(keys: float, registers: int) -> float:
-    """The standard deviation of `estimate` if there are so many distinct keys; proved above, to first order."""
+    """The standard deviation of `estimate` for this many distinct keys; proved above, to first order."""
     return float(deviations(np.array([keys]), registers)[0])
 
 

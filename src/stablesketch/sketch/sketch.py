@@ -188,7 +188,7 @@ class Sketch:
     def _need_projection(self, operation: str) -> Projection:
         if self._projection is None:
             raise SecretMissing(
-                f"{operation} needs the secret, and this copy was unpickled or read without it. "
+                f"{operation} needs the secret, but this copy was unpickled or read without it. "
                 "Use Sketch.from_bytes(blob, secret)."
             )
         return self._projection
@@ -202,17 +202,21 @@ class Sketch:
         for name in ("p", "law", "size", "buckets"):
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
-                raise MergeError(f"sketches of {name} = {mine} and {theirs} cannot be merged: build both alike.")
+                raise MergeError(
+                    f"sketches of {name} = {mine} and {theirs} cannot be merged: use the same {name} for both."
+                )
         if self._secret_fingerprint != other._secret_fingerprint:
             raise MergeError("sketches under different secrets cannot be merged: give every shard the same secret.")
         with holding(self._lock, other._lock):
             pairs, total = other._pairs, other._total
             if not counts_are_possible(self._pairs + pairs, self._total + total):
-                raise MergeError("both together have an impossible number of pairs: one of them is corrupt.")
+                raise MergeError(
+                    "the two sketches together have an impossible number of pairs: one of them is corrupt."
+                )
             try:
                 self._entries.merge(other._entries)
             except OverflowError:
-                raise MergeError("the sum is too large to be exact. One of them may be corrupt.") from None
+                raise MergeError("the sum is too large to be exact: one of the sketches may be corrupt.") from None
             self._pairs += pairs
             self._total += total
 
@@ -272,8 +276,8 @@ class Sketch:
         entries = Entries(law, size, buckets)
         if frame.resolution != entries.resolution:
             raise BlobError(
-                f"a {law.kind} sketch of p = {law.p} with resolution {frame.resolution} instead of "
-                f"{entries.resolution}."
+                f"a {law.kind} sketch of p = {law.p} has resolution {frame.resolution} instead of "
+                f"{entries.resolution}: corrupt data."
             )
         try:
             entries.load_packed(PackedIntegers.of(frame.entries).raw)
@@ -281,7 +285,7 @@ class Sketch:
         except OverflowError:
             raise BlobError("impossible entry of a sketch: corrupt data.") from None
         if secret is not None and secret.fingerprint != frame.secret_fingerprint:
-            raise SecretMismatch("this secret is not the one the sketch was made with. Load the one it was made with.")
+            raise SecretMismatch("this is not the secret that the sketch was made with. Load that secret.")
         self = cls.__new__(cls)
         projection = None if secret is None else Projection(law, size, secret, buckets)
         self._start(law, entries, frame.secret_fingerprint, projection, frame.pairs, frame.total)
@@ -296,7 +300,7 @@ class Sketch:
 
         Raises:
             NegativeTotal: more was deleted than there was, so the stream has no moment.
-            ArgumentError: no such method, or one that does not exist at this p.
+            ArgumentError: the method does not exist, or not at this p.
         """
         return moment_estimate(self._law, *self._snapshot(), method, confidence)
 

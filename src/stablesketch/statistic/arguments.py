@@ -63,7 +63,7 @@ class Argument:
 
 ORDER = Option(
     "order",
-    "Of hill (default 0.5), renyi, tsallis, atkinson; several, separated by commas, of profile.",
+    "Order of hill (default 0.5), renyi, tsallis or atkinson; of profile, several separated by commas.",
     metavar="Q",
 )
 

@@ -42,7 +42,7 @@ class Statistic(ABC):
     unit: ClassVar[str] = ""
     """Of its value, if it has one."""
     default_error: ClassVar[float] = 0.05
-    """What is aimed at where nobody says."""
+    """The default target."""
     of_people: ClassVar[bool] = False
     """Whether it is about people, one for each key."""
     derived: ClassVar[bool] = False
@@ -104,7 +104,7 @@ class Statistic(ABC):
 
     @abstractmethod
     def range(self, known: Known = ANY) -> tuple[float, float]:
-        """The least and the greatest value on a stream of which this much is known."""
+        """The least and the greatest value on a stream about which this much is known."""
 
     def factor(self, measured: Statistic) -> float:
         """How much an error in what is measured grows: relative for moments and counts, absolute for entropy."""
@@ -247,7 +247,7 @@ class Measured(Statistic):
     @property
     @abstractmethod
     def sql_term(self) -> str:
-        """What is added up, in SQL, for a key of which `total` is the total."""
+        """What is added up, in SQL, for a key with this `total`."""
 
     def of_sum(self, found: float, total: float) -> float:
         """Its value, from that sum and the total of all keys."""

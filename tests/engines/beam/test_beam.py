@@ -50,7 +50,7 @@ def test_zeros_are_left_out_under_add_remove_and_refused_under_replace(tmp_path:
     one = counts.open(secret(), "x")
     one.update([key for key, value in PAIRS for _ in range(value)])
     assert blob == one.to_bytes()
-    with pytest.raises(Exception, match="column value: is 0: under replace"):
+    with pytest.raises(Exception, match="column value is 0: under replace"):
         blobs(Parts(zeros, 3), Sketch(plan(), secret=way, shard="x"), tmp_path)
 
 

@@ -51,20 +51,20 @@ def test_the_words_are_those_of_one_machine(cells: dict[str, Any]) -> None:
 
 def test_a_wrong_type_is_called_what_it_is() -> None:
     """On one machine it is the type of a column, as SQL calls it; here of the one item, which is shown if a number."""
-    assert said_here({"value": 1.5}).startswith("value: is of type DOUBLE, and values are whole numbers")
+    assert said_here({"value": 1.5}).startswith("value is of type DOUBLE, but values must be whole numbers")
     for cells, wanted in (
-        ({"value": 1.5}, "column value: is of type float, and values are whole numbers"),
-        ({"value": np.float64(2.0)}, "column value: is of type float64, and values are whole numbers"),
-        ({"value": "12 rue X"}, "column value: is of type str, and values are whole numbers"),
-        ({"value": True}, "column value: is of type bool, and values are whole numbers"),
-        ({"key": 1.5}, "column key: is of type float, which cannot be used as a key"),
-        ({"key": ("a", ["b"])}, "column key: is of type list, which cannot be used as a key"),
-        ({"key": ()}, "column key: is an empty tuple"),
-        ({"key": True}, "column key: is of type bool, which cannot be used as a key"),
-        ({"person": 1.0}, "column person: is of type float, which cannot be used as a key"),
-        ({"person": ("a", "b")}, "column person: is of type tuple, which cannot be used as a key"),
-        ({"group": b"FR"}, "column group: is of type bytes: names of groups must be text"),
-        ({"group": ("FR", None)}, "column group: is null"),
+        ({"value": 1.5}, "column value is of type float, but values must be whole numbers"),
+        ({"value": np.float64(2.0)}, "column value is of type float64, but values must be whole numbers"),
+        ({"value": "12 rue X"}, "column value is of type str, but values must be whole numbers"),
+        ({"value": True}, "column value is of type bool, but values must be whole numbers"),
+        ({"key": 1.5}, "column key is of type float, which cannot be used as a key"),
+        ({"key": ("a", ["b"])}, "column key is of type list, which cannot be used as a key"),
+        ({"key": ()}, "column key is an empty tuple"),
+        ({"key": True}, "column key is of type bool, which cannot be used as a key"),
+        ({"person": 1.0}, "column person is of type float, which cannot be used as a key"),
+        ({"person": ("a", "b")}, "column person is of type tuple, which cannot be used as a key"),
+        ({"group": b"FR"}, "column group is of type bytes: names of groups must be text"),
+        ({"group": ("FR", None)}, "column group is null"),
     ):
         with pytest.raises(ss.DataError, match=wanted) as caught:
             ALL.read(element(cells))
@@ -106,10 +106,10 @@ def test_pairs_are_skipped_where_that_is_asked_but_not_a_broken_promise() -> Non
 @pytest.mark.parametrize(
     ("bad", "wanted"),
     [
-        ((None, 1), "column key: is null"),
-        (("a", 70), "column value: is above the promised max_value=5"),
-        (("a", 1.5), "column value: is of type float"),
-        ((7, 1), "column key: has keys of different types, text and whole number"),
+        ((None, 1), "column key is null"),
+        (("a", 70), "column value is above the promised max_value=5"),
+        (("a", 1.5), "column value is of type float"),
+        ((7, 1), "column key has keys of different types, text and whole number"),
     ],
 )
 def test_one_element_of_a_thousand_fails_it_all(bad: Any, wanted: str, tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_bad_elements_are_skipped_in_a_pipeline_and_bad_pairs_of_dropped_people_
     """Of the one person here a pair is kept, and the bad ones are hardly it."""
     privacy = ss.Privacy(2.0, 1e-6, 0, max_value=5, relation="add_remove", pairs_per_person=1)
     people = [("me", pair) for pair in PAIRS[:200]]
-    with pytest.raises(ss.DataError, match="value: is above"):
+    with pytest.raises(ss.DataError, match="value is above"):
         result(Parts([*people, ("me", ("a", 70))], 3), Release(ss.Moment(0.5), privacy, person=True, size=50), tmp_path)
     skipping = Release(ss.Moment(0.5), privacy, person=True, size=50, on_bad="skip")
     assert len(result(Parts([*people, ("me", (None, 1)), (None, ("a", 1))], 3), skipping, tmp_path)) == 1
@@ -167,7 +167,7 @@ def test_keys_of_two_types_never_meet(secret_file: Path) -> None:
 
 
 def test_the_error_is_found_in_what_a_runner_raises() -> None:
-    told = "the PCollection, column value: is above the promised max_value=5. Clip it."
+    told = "the PCollection, column value is above the promised max_value=5. Clip it."
     step = "[while running 'Release/Read']"
     trace = f"Job failed: Traceback:\n File x\nstablesketch.errors.DataError: {told} {step}\n\n  at java"
     for raised in (RuntimeError(trace), RuntimeError(trace + trace)):

@@ -101,7 +101,7 @@ def test_the_error_of_a_worker_elsewhere_is_found(options: tuple[str, ...], tmp_
         )  # fmt: skip
     error = typed_error(caught.value)
     assert type(error) is ss.DataError
-    assert str(error).startswith("the PCollection, column value: is above the promised max_value=5, on which")
+    assert str(error).startswith("the PCollection, column value is above the promised max_value=5, which")
     assert str(error).endswith("(max_value=).")
     assert not list(tmp_path.glob("out-*-of-*"))
 

@@ -113,7 +113,7 @@ def test_what_does_not_fit_is_refused() -> None:
     ):
         with pytest.raises(ss.ArgumentError, match=said):
             ss.release(SITES, ss.Hill(0.5), PRIVACY, wide=True, **more)
-    with pytest.raises(ss.DataError, match=r"column ash: is (negative|not a whole number)"):
+    with pytest.raises(ss.DataError, match=r"column ash is (negative|not a whole number)"):
         ss.release(pa.table({"oak": [1], "ash": [-1]}), ss.Hill(0.5), PRIVACY, wide=True)
 
 

@@ -31,5 +31,5 @@ def test_a_release_the_same_state_and_the_same_error(spark: Any, secret_file: Pa
     assert collector.to_bytes() == local_bytes(rows(), "x", plan())
 
     bad = spark.createDataFrame([*rows(40), ("app", 70, None, None, None)], SCHEMA).repartition(2)
-    with pytest.raises(ss.DataError, match=r"partition \d, row \d+, column n: is above the promised max_value=5"):
+    with pytest.raises(ss.DataError, match=r"partition \d, row \d+, column n is above the promised max_value=5"):
         stablesketch.spark.release(bad, ss.Moment(0.5), privacy, key="app", value="n", size=200)

@@ -142,25 +142,25 @@ def test_folders_are_columns_of_text(both: Both) -> None:
 
 def test_what_is_wrong_is_told_as_on_one_machine(both: Both) -> None:
     alike = {
-        "app,n\na,1\nb,x7\n": "row 3, column n: is not a whole number",
-        "app,n\na,1\n,2\n": "row 3, column app: is empty or null",
-        "app,n\na,1\nb,6\n": "row 3, column n: is above the promised max_value=5",
-        "app,n\na,1\nb,1,2\n": "row 3: there are 3 fields instead of 2",
-        "app,n\na,1\n\xff\n": "row 3: there are 1 fields instead of 2",
-        "app,app\na,1\n": "names in the header are repeated or empty",
+        "app,n\na,1\nb,x7\n": "row 3, column n is not a whole number",
+        "app,n\na,1\n,2\n": "row 3, column app is empty or null",
+        "app,n\na,1\nb,6\n": "row 3, column n is above the promised max_value=5",
+        "app,n\na,1\nb,1,2\n": "row 3: expected 2 fields, got 3",
+        "app,n\na,1\n\xff\n": "row 3: expected 2 fields, got 1",
+        "app,app\na,1\n": "column names in the header are repeated or empty",
         "alice,3\nbob,1\n": "column app: no such column among the 2 of this file. Their names are not shown",
-        '"app"x,n\na,1\n': "row 1: a field of the first row has text after its quotes",
+        '"app"x,n\na,1\n': "row 1: text after the closing quote of a field in the first row",
         "key,n\na,1\n": "column app: no such column. The columns are: key, n.",
     }
     for number, (content, words) in enumerate(alike.items()):
         assert words in both.told_alike(both.written(f"{number}.csv", content))
     far = both.told(both.written("far.csv", CSV + "late,9,\n"))
-    assert re.search(r"far.csv, after byte \d{3}, row \d, column n: is above the promised", far)  # in a later block
-    assert "named twice" in both.told([both.written("a.csv", "app,n\na,1\n")] * 2)
-    assert "or empty ones" in both.told(both.written("empty.csv", ""))
+    assert re.search(r"far.csv, after byte \d{3}, row \d, column n is above the promised", far)  # in a later block
+    assert "listed twice" in both.told([both.written("a.csv", "app,n\na,1\n")] * 2)
+    assert "or all are empty" in both.told(both.written("empty.csv", ""))
     assert "no file has this name" in both.told(str(both.folder / "none.csv"))
     named = [both.written("a.csv", "app,n\na,1\n"), both.written("b.csv", "n,app\n1,a\n")]
-    assert "its columns differ from those of the other files" in both.told(named)
+    assert "the columns differ from those of the other files" in both.told(named)
 
 
 def test_what_one_machine_would_read_otherwise_is_refused(both: Both) -> None:

@@ -33,8 +33,8 @@ def test_the_same_state_over_a_thousand_partitions(spark: Any, secret_file: Path
 # through before workers see them, else a worker meets the wrong one; and what must be said of it.
 WRONG = {
     "null": (None, "bigint", None, "is null. Drop such rows first"),
-    "out of range": (6, "bigint", "who", "is above the promised max_value=5, on which the guarantee rests. Clip"),
-    "not a number": ("x7", "string", None, "is of type VARCHAR, and values are whole numbers. "),
+    "out of range": (6, "bigint", "who", "is above the promised max_value=5, which the guarantee relies on. Clip"),
+    "not a number": ("x7", "string", None, "is of type VARCHAR, but values must be whole numbers. "),
 }
 
 
@@ -64,7 +64,7 @@ def test_one_wrong_value_in_a_hundred_partitions(spark: Any, tmp_path: Path, nam
         if kind == "string"
         else (f", row {PLACE + 1:,}", f", partition {PLACE // EACH}, row {PLACE % EACH + 1}")
     )
-    assert here.startswith(f"the frame{rows[0]}, column n: {words}")
+    assert here.startswith(f"the frame{rows[0]}, column n {words}")
     alike = here.replace(f"the frame{rows[0]}", f"the DataFrame{rows[1]}")
     if kind == "string":  # a column is cast in other words there
         assert there.startswith(alike.partition(" Convert the column n first: ")[0])

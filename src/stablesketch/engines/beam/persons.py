@@ -25,7 +25,7 @@ from .elements import NAME, Pair, kinds
 beam = need("apache_beam", "beam")
 
 Kept = tuple[Name, Any, int]  # group, key, value
-Held = tuple[str, Candidates[Kept]]  # of which sort the id of the person is, and what may be kept
+Held = tuple[str, Candidates[Kept]]  # the sort of the id of the person, and what may be kept
 
 
 def by_person(pair: Pair) -> tuple[str, Pair]:

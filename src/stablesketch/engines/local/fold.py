@@ -114,7 +114,7 @@ class Unfolded:
 def _countable(pairs: int) -> int:
     if pairs >= 2**63:
         raise DataError(
-            "the data", "the values add up to 2^63 individuals or more, and a collector holds fewer",
+            "the data", "the values add up to 2^63 individuals or more, which is more than a collector can hold",
             "Use a coarser unit of value",
         )  # fmt: skip
     return pairs

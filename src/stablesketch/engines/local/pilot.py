@@ -42,7 +42,7 @@ def pilot(
             f"ss.Ledger(path, relation={PEOPLE!r}, adaptive=True, ...)", "stablesketch ledger new --people --adaptive"
         )
         raise LedgerMismatch(
-            f"the ledger {ledger.path.name} is not adaptive, and a release whose "
+            f"the ledger {ledger.path.name} is not adaptive, but a release whose "
             f"{arg('pairs_per_person')} was found in the data is planned after a look at them. "
             f"Create a ledger for both: {made}."
         )

@@ -71,7 +71,7 @@ class BadBatch(Exception):
                     return DataError(source, "is above 2^53", "Use a coarser unit", row=row, column=name)
                 if largest is not None and number > largest:
                     return DataError(
-                        source, f"is above the promised {arg('max_value', largest)}, on which the guarantee rests",
+                        source, f"is above the promised {arg('max_value', largest)}, which the guarantee relies on",
                         f"Clip values to {largest:,} ({arg('clip', True)})", row=row, column=name,
                     )  # fmt: skip
         return DataError(source, "invalid pairs in a batch", "Correct the input")

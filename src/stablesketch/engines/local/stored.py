@@ -176,13 +176,15 @@ def _blobs(data: Any, column: str) -> Iterator[bytes]:
         raise DataError(_NAME, "no such column", known, column=str(column))
     kind, types = schema.field(column).type, need("pyarrow.types")
     if not (types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind)):
-        raise DataError(_NAME, f"is of type {kind}, not binary", f"Name another ({arg('column')})", column=column)
+        raise DataError(
+            _NAME, f"is of type {kind}, not binary", f"Name another column ({arg('column')})", column=column
+        )
     row = 0
     for batch in batches:
         for blob in batch.column(column):
             row += 1
             if blob.as_py() is None:
-                raise DataError(_NAME, "is null", "Leave such rows out", row=row, column=column)
+                raise DataError(_NAME, "is null", "Drop such rows", row=row, column=column)
             yield blob.as_py()
 
 

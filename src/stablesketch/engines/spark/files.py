@@ -97,7 +97,7 @@ def need_java() -> None:
     home = os.environ.get("JAVA_HOME")
     if not (Path(home) / "bin" / "java").exists() if home else shutil.which("java") is None:
         raise LibraryMissing(
-            "Spark needs Java 17 or later, and there is none"
+            "Spark needs Java 17 or later, which was not found"
             + (f" in JAVA_HOME = {home}" if home else " on the path")
             + ". Install it (Debian and Ubuntu: apt-get install openjdk-17-jre-headless), or set JAVA_HOME."
         )
@@ -136,12 +136,14 @@ def _listed(spark: Any, files: Sequence[str]) -> list[str]:
     """Every file that paths, patterns and folders stand for, in order, each once. Spark does not list empty ones."""
     found = sorted(row[0] for row in spark.read.format("binaryFile").load(list(files)).select("path").collect())
     if not found:
-        raise DataError(", ".join(files), "no files, or empty ones", "Check the path")
+        raise DataError(", ".join(files), "there are no files, or all are empty", "Check the path")
     seen: set[str] = set()
     for path in found:
         real = os.path.realpath(shown_path(path)) if path.startswith("file:") else path
         if real in seen:
-            raise DataError(shown_path(path), "this file is named twice: its rows would count twice", "Name it once")
+            raise DataError(
+                shown_path(path), "this file is listed twice, so its rows would count twice", "List it once"
+            )
         seen.add(real)
     return found
 
@@ -170,7 +172,7 @@ def _typed(source: str, read: Callable[[], Result]) -> Result:
         missing = re.match(r"\[PATH_NOT_FOUND\] Path does not exist: (.+?)\.? SQLSTATE", text)
         if missing:
             here = f"The current folder is {os.getcwd()}"
-            raise DataError(shown_path(missing[1]), "no file has this name or matches it", here) from None
+            raise DataError(shown_path(missing[1]), "no file has this name or matches this pattern", here) from None
         raise DataError(source, in_one_line(text), "Correct the path or the query") from None
 
 
@@ -183,5 +185,5 @@ def _damaged_files_named() -> Iterator[None]:
         found = re.search(r"\[FAILED_READ_FILE[^]]*\][^\n]*?(?:file|File) (\S+?)\.?\s", str(error))
         if found is None:
             raise
-        problem = "the file cannot be read: it is damaged, or no longer there"
+        problem = "the file cannot be read: it is damaged or no longer exists"
         raise DataError(shown_path(unquote(found[1])), problem, "Correct it, or leave it out") from None

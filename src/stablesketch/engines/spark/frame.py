@@ -95,7 +95,7 @@ class Pairs:
             None if columns.person is None else "u",
             columns.zeros,
         )
-        # A value above the promised one is told, never skipped.
+        # A value above the promised one is reported, never skipped.
         every, skipped = (bad_rows(ours, text=text is not None, largest=most) for most in (largest, None))
         self._skipped = skipped if skip else []
         self._bad = [one for one in every if one not in self._skipped]

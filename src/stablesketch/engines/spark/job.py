@@ -67,7 +67,7 @@ def collected(pairs: Pairs, frame: DataFrame, recipe: Recipe, whole: Collector) 
     (b + 1)² - 1. Of P partitions there are ⌈√P⌉ buckets of less than 2√P each: neither the worker that merges a bucket
     nor the driver, which merges the buckets, has more than some 2√P states. That is 2,000 of a million partitions,
     15 MB at the usual size, so a third level, which would be a second shuffle for small jobs too, is worth nothing.
-    The number of partitions need not be known beforehand, which it could not be without RDDs.
+    The number of partitions need not be known in advance: without RDDs it could not be.
     """
     secret = whole.secret
     with quiet():

@@ -56,7 +56,7 @@ def csv_reader(wanted: Sequence[int], count: int, delimiter: str) -> Callable[[s
             cells.pop()
         if len(cells) != count:
             # More than one delimiter at the end is read by some.
-            raise Malformed(f"there are {len(cells)} fields instead of {count}", skipped=any(cells[count:] or [1]))
+            raise Malformed(f"expected {count} fields, got {len(cells)}", skipped=any(cells[count:] or [1]))
         return [cells[i] or None for i in wanted]
 
     return read
@@ -120,7 +120,9 @@ def _json_cell(name: str, found: Any) -> str | None:
         return "true" if found else "false"
     if isinstance(found, _Number):
         if _WHOLE.fullmatch(found) is None:
-            raise Malformed(f"{name} is a number that is not whole, which readers print differently: write it as text")
+            raise Malformed(
+                f"{name} is not a whole number, and readers print such numbers differently: write it as text"
+            )
         return str(found)
     if not isinstance(found, str):
         raise Malformed(f"{name} is an object or a list: write it as text")

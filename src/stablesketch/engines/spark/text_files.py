@@ -165,7 +165,7 @@ class _Block:
             text = text.removeprefix("\ufeff")
             if self._how.header:
                 if not _is_header(text, self._how):
-                    raise Malformed("its columns differ from those of the other files")
+                    raise Malformed("the columns differ from those of the other files")
                 return None
         return self._read(text)
 
@@ -223,7 +223,7 @@ def text_frame(name: str, read: DataFrame, kind: Format, how: Input, columns: Co
     names = _names(name, lines, kind, how.header, delimiter, columns.names)
     for one in folders:
         if one in names:
-            raise DataError(name, "is both a column of the file and the name of a folder", "Rename one", column=one)
+            raise DataError(name, "is a column of the file and also the name of a folder", "Rename one", column=one)
     doubt: Doubt = "fields" if kind == "json" else "header" if kind in ("csv", "tsv") and how.header else ""
     checked_types(name, columns, dict.fromkeys([*names, *folders], "VARCHAR"), text=True, doubt=doubt)
     wanted = tuple(one for one in columns.names if one in names)

@@ -1,6 +1,6 @@
 """Data that cannot be keys, why, and what to do instead: one wording for each kind of data, however it comes in.
 
-Errors name the row and the type, and never show what stands there: it is data, and messages are logged. Rows are
+Errors name the row and the type, and never show the value: it is data, and messages are logged. Rows are
 numbers of Python here, from 0, and are shown as people count them, from 1.
 """
 

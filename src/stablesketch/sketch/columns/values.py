@@ -216,7 +216,7 @@ def _out_of_range(value: int, argument: str, where: str) -> ArgumentError:
 
 def _above(highest: int, argument: str, where: str) -> ArgumentError:
     must = f"must be at most {arg('max_value', highest)}{where}"
-    way_out = f"Clip such values to {highest}, or plan with a larger {subject('max_value')}: the guarantee rests on it"
+    way_out = f"Clip such values to {highest}, or plan with a larger {subject('max_value')}: the guarantee relies on it"
     return ArgumentError(argument, HIDDEN, must, way_out)
 
 

@@ -25,7 +25,7 @@ METHOD = "power"
 
 
 def deviation(bucket_estimates: Array, entries: int, p: float) -> float:
-    """The standard deviation of the sum of these estimates of buckets of so many entries, estimated from themselves."""
+    """The standard deviation of the sum of these estimates of buckets of this size, estimated from themselves."""
     v = power_sum(p, entries).relative_variance
     if not math.isfinite(v):
         return math.inf if bucket_estimates.any() else 0.0

@@ -103,5 +103,5 @@ def to_the(values: NDArray[Number], exponent: int) -> NDArray[Number]:
 
 
 def cyclic_power(masses: Array, count: int, cells: int) -> Array:
-    """The `count`-fold convolution of `masses` on a circle of so many cells, by one Fourier transform."""
+    """The `count`-fold convolution of `masses` on a circle of this many cells, by one Fourier transform."""
     return np.fft.irfft(to_the(np.fft.rfft(masses, cells), count), cells)
