@@ -104,7 +104,7 @@ def test_a_bad_cell_is_named_by_its_column_and_row(tmp_path: Path) -> None:
         path.write_text(f"site,oak,ash\na,1,0\na,0,{cell}\nb,2,2\n")
         for more in ({"by": "site"}, {"by": "site", "groups": ["a", "b"]}):
             assert f"{path}, row 3, column ash {says}" in refused(path, **more)
-        assert f"{path}, row 2, column site is not a whole number. Correct it; columns" in refused(path)
+        assert f"{path}, row 2, column site is not a whole number. Correct it. A column" in refused(path)
     path.write_text("site,oak\na,1\n,2\n")
     assert f"{path}, row 3, column site is empty or null" in refused(path, by="site")
     assert "row 2, column ash is null" in refused(pa.table({"oak": [1, 2], "ash": [0, None]}))
