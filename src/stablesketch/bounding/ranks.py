@@ -48,7 +48,7 @@ class Ranks:
         return np.where(numbers == 0, of_pairs, self._copies.fingerprint((of_pairs, numbers)))
 
     def smallest(self, of_pair: int, copies: int, most: int) -> list[int]:
-        """The smallest ranks, at most `most`, of so many rows that are alike; in memory is a block of them at a time."""
+        """The smallest ranks, at most `most`, of so many rows that are alike, a block of them at a time."""
         found = np.empty(0, np.uint64)
         for start in range(0, copies, _BLOCK):
             numbers = np.arange(start, min(start + _BLOCK, copies), dtype=np.int64)
