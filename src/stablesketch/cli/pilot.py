@@ -76,7 +76,7 @@ def public(
     print_text(f"\n--pairs-per-person {best.privacy.pairs_per_person}")
     note(
         "both is √(dropped² + error²), and the least of it is suggested. What dropping rows does to the value is not "
-        "known here: if people are much alike it does little, and fewer rows are better"
+        "known here. If people are much alike it does little, least at orders of 1 and more, and fewer rows are better"
     )
 
 

@@ -179,7 +179,7 @@ def release(
         if text and not described:
             raise typer.BadParameter(f"{option} is for the report. Add --report, or leave it out.")
     if noun and not described and plot is None:
-        raise typer.BadParameter("--noun is for the report and the picture. Add --report or --plot, or leave it out.")
+        raise typer.BadParameter("--noun is for picture and report. Add --plot or --report, or leave it out.")
     if report is not None and not (dataset or period or noun):
         note("--dataset, --period and --noun say in the report what the data are, of when, and what keys are called")
     label = label if ledger is not None else ""
