@@ -112,7 +112,7 @@ def report_page(outcome: Outcome, context: Context) -> str:
         named=escaped(_named(named)),
         date=escaped(context.date),
         version=escaped(context.version),
-        whom=escaped(sentences.whom(about, context.person, first.epsilon)),
+        whom=escaped(sentences.whom(about, context.person, first)),
         limits=escaped(sentences.limits(about, first, context.person, context.groups_per_person if groups else None)),
         headline=escaped(_headline(plan, groups, first, subject)),
         picture=inline_svg(

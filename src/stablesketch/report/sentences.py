@@ -29,15 +29,16 @@ def cost(plan: Plan, release: Release, groups: int, person: bool, shares: tuple[
     )
 
 
-def whom(plan: Plan, person: bool, epsilon: float, published: str = "this page") -> str:
+def whom(plan: Plan, person: bool, release: Release, published: str = "this page") -> str:
     """Who is protected, and how well, in words that need no explanation.
 
-    By Bayes' rule a suspicion of 1/2 becomes e^ε/(1 + e^ε) at most, but for δ, which `cost` states.
+    By Bayes' rule a suspicion of 1/2 becomes e^ε/(1 + e^ε) at most, but for δ. Both are those of the release, which are
+    of all that was spent, names of groups included; the plan's are of the numbers alone.
     """
-    c = plan.privacy.pairs_per_person
+    c, epsilon = plan.privacy.pairs_per_person, release.epsilon
     weak = epsilon > WEAK_EPSILON
     same = f"{published} {'could have come out quite differently' if weak else 'would have come out much the same'}"
-    apart = f", except with a chance of about {one_in(plan.delta)}" if plan.delta else ""
+    apart = f", except with a chance of about {one_in(release.delta)}" if release.delta else ""
     end = f"becomes at most {suspicion(epsilon)} by reading it{apart}.{' That is little protection.' if weak else ''}"
     records = "one record" if c == 1 else f"{c:,} records of one person"
     if plan.privacy.unit == "key":
