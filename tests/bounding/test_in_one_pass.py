@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from engine_streams import rows, secret
@@ -23,7 +24,9 @@ COLUMNS = Columns(("app", "day"), "n", ("country",), "who")
 def table() -> pa.Table:
     named = zip(["k0", "v", "k1", "g0", "u"], zip(*rows(), strict=True), strict=True)
     found = pa.table({name: list(column) for name, column in named})
-    return found.select(["k0", "k1", "v", "g0", "u"]).sort_by("u")
+    found = found.select(["k0", "k1", "v", "g0", "u"])
+    twice = pa.concat_tables([found, found.slice(0, len(found) // 2), found.slice(0, 99)])  # rows that are alike
+    return twice.sort_by([(name, "ascending") for name in ("u", "k0", "k1", "v", "g0")])
 
 
 def kept_by_sql(pairs: int, groups: int) -> Counter[tuple[object, ...]]:
@@ -82,8 +85,17 @@ def of_group(group: str) -> int:
     return int(RANKS.of_groups(["me"], [group])[0])
 
 
-def of_pair(key: str, group: str) -> int:
-    return int(RANKS.of_pairs(["me"], [key], [group])[0])
+def of_pair(key: str, group: str, number: int = 0) -> int:
+    return int(RANKS.of_copies(RANKS.of_pairs(["me"], [key], [group]), np.array([number]))[0])
+
+
+def test_the_smallest_ranks_of_rows_that_are_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    shared = int(RANKS.of_pairs(["me"], ["key"], ["group"])[0])
+    wanted = sorted(of_pair("key", "group", number) for number in range(50))
+    for block in (1, 7, 50, 1000):
+        monkeypatch.setattr("stablesketch.bounding.ranks._BLOCK", block)
+        assert RANKS.smallest(shared, 50, 9) == wanted[:9]
+        assert RANKS.smallest(shared, 3, 9) == sorted(of_pair("key", "group", number) for number in range(3))
 
 
 def brute_force(rows: list[tuple[str, str]], pairs: int, groups: int) -> list[tuple[str, str]]:

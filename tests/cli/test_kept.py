@@ -51,6 +51,7 @@ def test_a_report_has_the_names_that_users_give(shell: Shell) -> None:
     for option in ("--dataset", "--period", "--noun", "--label"):
         refused = shell(*RELEASE, option, "x")
         assert (refused.code, "or leave" in refused.err) == (2, True)
+    assert shell(*RELEASE, "--plot", "a.svg", "--noun", "apps").code == 0
 
 
 def test_groups_with_picture_and_report(shell: Shell) -> None:

@@ -21,8 +21,10 @@ from stablesketch import spoken
 from stablesketch.cli.app import run
 from stablesketch.pictures import drawn_part, picture_bytes, plan_picture, release_picture, style
 from stablesketch.pictures.bare_plan_picture import BareNeighbourhood, bare_neighbourhood
+from stablesketch.pictures.finding import ANYTHING
 from stablesketch.pictures.plan_picture import Neighbourhood, neighbourhood
 from stablesketch.release.outcome import GroupRelease
+from stablesketch.statistic import Statistic, Subject
 
 PLAN = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6), size=50)
 AT = ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-6), size=50, expected=400.0)
@@ -226,9 +228,48 @@ def table(*limits: tuple[float, float, float]) -> list[GroupRelease]:
     return [GroupRelease((name,), release(*own)) for name, own in zip("abcdef", limits, strict=False)]
 
 
-def title(releases: list[ss.Release] | list[GroupRelease]) -> str:
-    figure = release_picture(releases)
+def title(
+    releases: list[ss.Release] | list[GroupRelease], statistic: Statistic | None = None, subject: Subject = ANYTHING
+) -> str:
+    figure = release_picture(releases, False, statistic, subject)
     return figure.get_suptitle() or figure.axes[0].get_title(loc="left")
+
+
+@pytest.mark.parametrize(
+    ("statistic", "wanted"),
+    [
+        (ss.Hill(0.5), "As varied as 1,230 equally used apps"),
+        (ss.Simpson("inverse"), "As varied as 1,230 equally used apps"),
+        (ss.Distinct(), "About 1,230 different apps"),
+        (ss.Shannon(), "Shannon entropy is about 1,230"),
+        (ss.Simpson("gini"), "Gini-Simpson index is about 1,230"),
+    ],
+)
+def test_one_number_has_a_title_in_the_words_of_its_users(statistic: Statistic, wanted: str) -> None:
+    assert title([release()], statistic, Subject("app", noun="apps", person=True)) == wanted
+    assert title([replace(release(), value=0.0)], statistic) == "F_0.5 cannot be told from 0"
+
+
+def test_without_a_noun_the_title_names_the_column() -> None:
+    assert title([release()], ss.Hill(0.5), Subject("app")) == "As varied as 1,230 equally common values of app"
+    assert title([release()], ss.Hill(0.5)) == "As varied as 1,230 equally common keys"
+
+
+@pytest.mark.parametrize("count", [3, 61])
+def test_a_picture_of_groups_says_where_values_follow_their_sizes(count: int) -> None:
+    found = [GroupRelease((f"g{i}",), release(1_000.0 - i, 999.7 - i, 1_000.2 - i)) for i in range(count)]
+    for statistic, cautious in ((ss.Hill(0.5), True), (ss.Moment(0.5), True), (ss.Hill(1.0), False)):
+        below = release_picture(found, False, statistic).axes[0].get_xlabel()
+        assert ("values grow with the number of rows too:\ncompare only groups of one size" in below) == cautious
+        wanted = "g0 has the largest value, about 1,000" if cautious else "g0 comes first with about 1,000"
+        assert title(found, statistic) == wanted
+
+
+@pytest.mark.parametrize("count", [3, 12])
+def test_pictures_of_profiles_say_below_which_order_that_is(count: int) -> None:
+    figure = release_picture(profiles(count), False, ss.Profile((0.0, 0.5, 1.0)))
+    below = figure.get_supxlabel() or figure.axes[0].get_xlabel()
+    assert "below order 1 values grow with the number of rows too" in below
 
 
 def test_the_title_is_the_finding() -> None:
@@ -240,7 +281,7 @@ def test_the_title_is_the_finding() -> None:
     assert title(table(apart, near, (100.0, 90.0, 120.0))) == (
         "a comes first with about 900, but 1 more of 3 groups cannot\nbe told from it"
     )
-    assert title(table(apart, near)) == "No group can be told from the first, a, with about 900"
+    assert title(table(apart, near)) == "No group stands out: the largest value is about 900, of a"
     assert title(profiles(3)) == "Largest value at every order: group 2"
     assert title(profiles(12)) == "At no order can one group be told from all others"
     flat = replace(profile(), points=tuple(replace(one, value=1e3, low=990.0, high=1e3) for one in profile().points))

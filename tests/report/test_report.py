@@ -16,7 +16,7 @@ import stablesketch as ss
 from stablesketch.cli.app import run
 from stablesketch.privacy.advice import suspicion
 from stablesketch.release.outcome import GroupRelease, Outcome, Share
-from stablesketch.report import Context, Named, report_page
+from stablesketch.report import Context, Named, registry_entry, report_page
 from stablesketch.report.commands import commands
 from stablesketch.spoken import at_most
 
@@ -202,6 +202,16 @@ def test_rows_are_not_people() -> None:
 def test_a_value_below_the_noise_is_not_made_to_mean_something() -> None:
     low = replace(released(REPLACE), value=-3.0, low=0.0, high=40.0)
     assert "too small to be told from the noise" in report_page(Outcome(REPLACE, [low], grouped=False), CONTEXT)
+
+
+def test_one_delta_on_the_whole_page_that_of_everything() -> None:
+    """The plan of a table is for a part of δ: the rest was spent on the names of groups."""
+    own = replace(released(TABLE), delta=2e-6)
+    shares = (Share("names", 0.1, 1e-6), Share("values", 1.0, 1e-6))
+    outcome = Outcome(TABLE, [GroupRelease(("a",), own), GroupRelease(("b",), own)], grouped=True, shares=shares)
+    for text in (html.unescape(report_page(outcome, CONTEXT)), registry_entry(outcome, CONTEXT)):
+        assert "except with a chance of about 1 in 500,000" in text
+        assert "1 in 1,000,000" not in text
 
 
 def test_groups_are_a_table_and_names_are_escaped() -> None:

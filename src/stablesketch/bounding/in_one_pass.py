@@ -2,7 +2,8 @@
 
 Of each person the groups, then the pairs, of the smallest ranks (ranks.py) are kept, at most a given number of each: a
 function of that person's rows and of the secret alone, which is all that the proof there needs. The ranks are the same
-there, so the same rows are kept under the same secret.
+there, so the same rows are kept under the same secret. For that, rows of a person that are alike must meet first and be
+numbered: on Spark they are sorted, on Beam counted.
 
 **Candidates.** `Candidates` holds what may still be kept of one person, whatever else is met, and no more:
 
@@ -16,7 +17,7 @@ The `groups` smallest of all groups, and of all their pairs the `pairs` smallest
 whichever rows came first and whichever candidates were merged: the smallest of a union are among the smallest of its
 parts. No more than `groups` times 4 · `pairs` candidates of one person are held, however many rows the person has.
 
-`kept_rows` uses the rule on rows that are sorted by person, engines/beam/persons.py on candidates that are merged.
+`kept_rows` uses the rule on sorted rows, engines/beam/persons.py on candidates that are merged.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import ArgumentError
 from ..reading.libraries import need
@@ -112,8 +114,10 @@ class Rule:
 
 
 def kept_rows(batches: Iterable[Any], bounding: Bounding, secret: Secret) -> Iterator[Any]:
-    """The rows that are kept of rows sorted by person; the columns are k0, ..., v, g0, ..., u, and no cell is null."""
-    rule, ranks = Rule(bounding), Ranks(secret)
+    """The rows that are kept of rows sorted by person, then by all other columns, so that those that are alike follow
+    each other; the columns are k0, ..., v, g0, ..., u, and no cell is null.
+    """
+    rule, ranks, numbered = Rule(bounding), Ranks(secret), _Numbered()
     held: dict[int, Any] = {}  # batches with candidates of a person that is not finished
     person: Any = None
     found: Candidates[tuple[int, int]] = Candidates()  # of batches and rows
@@ -123,7 +127,8 @@ def kept_rows(batches: Iterable[Any], bounding: Bounding, secret: Secret) -> Ite
         *columns, people = batch.columns
         names = columns[len(columns) - bounding.group_columns :]
         of_groups = ranks.of_groups(people, *names).tolist()
-        of_pairs = ranks.of_pairs(people, *columns).tolist()
+        shared = ranks.of_pairs(people, *columns)
+        of_pairs = ranks.of_copies(shared, numbered.next(shared)).tolist()
         for row, (own, *cells) in enumerate(zip(*map(_cells, [people, *columns]), strict=True)):
             if own != person:
                 chosen += rule.kept(found)
@@ -134,6 +139,26 @@ def kept_rows(batches: Iterable[Any], bounding: Bounding, secret: Secret) -> Ite
         still = {which for which, _ in found.rows()}
         held = {which: batch for which, batch in held.items() if which in still}
     yield from _taken(held, rule.kept(found))
+
+
+class _Numbered:
+    """Numbers rows that are alike, 0, 1, 2, ..., which follow each other, in one batch or several."""
+
+    def __init__(self) -> None:
+        self._last, self._number = np.empty(0, np.uint64), -1
+
+    def next(self, shared: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """The numbers of the next rows, from what rows share only with those alike."""
+        joined = np.concatenate([self._last, shared])
+        begins = np.concatenate([[True], joined[1:] != joined[:-1]]) if len(joined) else np.empty(0, bool)
+        first = np.flatnonzero(begins)
+        numbers = np.arange(len(joined)) - np.repeat(first, np.diff(np.append(first, len(joined))))
+        if len(self._last):
+            numbers[: first[1] if len(first) > 1 else len(joined)] += self._number  # of the run that goes on
+        if len(shared):
+            numbers, self._last, self._number = numbers[len(self._last) :], shared[-1:], int(numbers[-1])
+            return numbers
+        return np.empty(0, np.int64)
 
 
 def _taken(held: dict[int, Any], chosen: list[tuple[int, int]]) -> Iterator[Any]:

@@ -8,8 +8,9 @@ bounded stream changes by at most `pairs` pairs, all of that person, in at most 
 2 or 2,000 is theirs to hide; so is how many were dropped, which nothing here tells.
 
 **Which are kept** is drawn under the secret: the groups, then the pairs, of the smallest ranks (ranks.py). Between
-equal ranks the columns decide. Pairs of one person that are alike in key, value and group have the same rank, and it
-does not matter which of them stays. Spark and Beam keep the same rows under the same secret: in_one_pass.py.
+equal ranks the columns decide. Every pair of the groups is as likely to be kept as any other: pairs that are alike in
+key, value and group are counted, and each has a rank of its own. Spark and Beam keep the same rows under the same
+secret: in_one_pass.py.
 
 What is kept is stored once, as a table of DuckDB's, since names are counted in it before pairs are read from it. Groups
 are ranked once for each group of a person, not for each row. The ranks are taken in this process, a batch of rows at a
@@ -19,13 +20,18 @@ time: SHA-256 in SQL took three times as long as all the rest.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import NDArray
 
 from ..errors import ArgumentError
 from ..reading.columns import Columns
 from ..reading.duckdb import DuckDB
-from ..reading.numpy_arrow import from_numpy
+from ..reading.numpy_arrow import from_numpy, to_numpy
 from ..secret import Secret
 from .ranks import Ranks
+
+_RUN = 1024  # rows that are alike
 
 
 def bounded(
@@ -37,12 +43,24 @@ def bounded(
     ranks, marks = Ranks(secret), columns.group_marks
     duckdb.offer("rank_of_group", lambda *cells: from_numpy(ranks.of_groups(*cells)))
     duckdb.offer("rank_of_pair", lambda *cells: from_numpy(ranks.of_pairs(*cells)))
+    duckdb.offer("rank_of_copy", lambda *given: from_numpy(ranks.of_copies(*map(_numbers, given))))
+    names = [*columns.key_marks, *(["v"] if columns.value is not None else []), *marks]
+    shown, used = ", ".join([*names, "u"]), "alike"
     if marks:
         theirs = ", ".join(["u", *marks])
-        chosen = _first(f"select distinct {theirs} from ({query})", groups, "group", marks)
-        query = f"select * from ({query}) as pairs semi join ({chosen}) as chosen using ({theirs})"
-    names = [*columns.key_marks, *(["v"] if columns.value is not None else []), *marks]
-    duckdb.rows(f"create or replace temp table bounded as {_first(query, pairs, 'pair', names)}", source)
+        listed = f"select *, rank_of_group({theirs}) as rank from (select distinct {theirs} from alike)"
+        used = f"alike semi join ({_first(listed, theirs, groups, marks)}) as chosen using ({theirs})"
+    # In two steps, as a list is in memory as a whole, and somebody may have a hundred million rows that are alike.
+    runs = f"select *, unnest(range(1, copies, {_RUN})) as run from ranked where copies > 1"
+    others = f"select *, unnest(range(run, least(run + {_RUN}, copies))) as copy from ({runs})"
+    each = f"select {shown}, rank from ranked union all select {shown}, rank_of_copy(rank, copy) from ({others})"
+    duckdb.rows(
+        "create or replace temp table bounded as with "
+        f"alike as materialized (select {shown}, count(*) as copies from ({query}) group by all), "
+        f"ranked as materialized (select *, rank_of_pair({', '.join(['u', *names])}) as rank from {used}) "
+        f"{_first(each, shown, pairs, names)}",
+        source,
+    )
     return "select * from temp.bounded"
 
 
@@ -69,10 +87,13 @@ def groups_of_each(groups: int) -> str:
     return f"Each person counts in {count}, drawn at random: their rows in other groups are left out."
 
 
-def _first(query: str, most: int, what: str, names: Sequence[str]) -> str:
+def _numbers(given: Any) -> NDArray[Any]:
+    return to_numpy(given.combine_chunks())
+
+
+def _first(query: str, shown: str, most: int, names: Sequence[str]) -> str:
     """The rows whose rank is among the `most` smallest of their person."""
-    rank = f"rank_of_{what}({', '.join(['u', *names])})"
     return (
-        f"select * exclude (place) from (select *, row_number() over (partition by u order by "
-        f"{', '.join([rank, *names])}) as place from ({query})) where place <= {most}"
+        f"select {shown} from (select *, row_number() over (partition by u order by {', '.join(['rank', *names])}) "
+        f"as place from ({query})) where place <= {most}"
     )

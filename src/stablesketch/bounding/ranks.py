@@ -1,11 +1,16 @@
 """The rank of a row among those of its person, by which `persons.py` and `in_one_pass.py` choose: the smallest stay.
 
-A rank is the fingerprint (docs/keys.md) of the person and the columns of the row as one composite key, under a secret
-that is derived for this alone, and another for groups: 64 bits, SipHash. It is a function of the secret and of these
-cells, the same wherever a row is met, in whatever batch, thread, order or engine. To anybody who does not know the
-secret it looks random, so no key and no group is favoured. Privacy rests on the first property alone: under any
-function of the secret and of the row, what is kept of a person depends on nobody else (persons.py). Rows of equal rank
-are alike, except for one in 2^64 pairs of rows; between those their columns decide.
+The rank of a group is the fingerprint (docs/keys.md) of the person and the group as one composite key, under a secret
+that is derived for this alone: 64 bits, SipHash. That of a row takes two steps, each under its own secret: a
+fingerprint of the person and all columns of the row, and one of that and of the row's number, 0, 1, 2, ..., among the
+rows of the person that are alike; number 0, which most rows have, keeps the first. Without the number, rows that are
+alike would be kept or dropped together: keys would be drawn rather than rows, and rare ones favoured.
+
+Which of several like rows has which number does not matter: the ranks of a person's rows are a function of the secret
+and of how often the person has which row, the same in whatever batch, thread, order or engine. To anybody who does not
+know the secret they look random, so no row and no group is favoured. Privacy rests on the first property alone: under
+any such function, what is kept of a person depends on nobody else (persons.py). Equal ranks are one in 2^64 pairs of
+rows; between those their columns decide.
 """
 
 from __future__ import annotations
@@ -16,15 +21,18 @@ from numpy.typing import NDArray
 from ..secret import Secret
 from ..sketch.columns import Fingerprinter
 
+_BLOCK = 1 << 16
+
 
 class Ranks:
     """The ranks under one secret. It holds keys that are derived from it: make it where it is used."""
 
-    __slots__ = ("_groups", "_pairs")
+    __slots__ = ("_copies", "_groups", "_pairs")
 
     def __init__(self, secret: Secret) -> None:
-        self._groups, self._pairs = (
-            Fingerprinter.of(secret.derive_secret(f"bounding persons/{purpose}")) for purpose in ("groups", "pairs")
+        self._groups, self._pairs, self._copies = (
+            Fingerprinter.of(secret.derive_secret(f"bounding persons/{purpose}"))
+            for purpose in ("groups", "pairs", "copies")
         )
 
     def of_groups(self, person: object, *names: object) -> NDArray[np.uint64]:
@@ -32,5 +40,18 @@ class Ranks:
         return self._groups.fingerprint((person, *names))
 
     def of_pairs(self, person: object, *columns: object) -> NDArray[np.uint64]:
-        """The ranks of rows: of columns of people and of everything in their rows."""
+        """What rows of a person that are alike share: of columns of people and of everything in their rows."""
         return self._pairs.fingerprint((person, *columns))
+
+    def of_copies(self, of_pairs: NDArray[np.uint64], numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """The ranks of rows, from what they share with those alike and their numbers among them."""
+        return np.where(numbers == 0, of_pairs, self._copies.fingerprint((of_pairs, numbers)))
+
+    def smallest(self, of_pair: int, copies: int, most: int) -> list[int]:
+        """The smallest ranks, at most `most`, of so many rows that are alike, a block of them at a time."""
+        found = np.empty(0, np.uint64)
+        for start in range(0, copies, _BLOCK):
+            numbers = np.arange(start, min(start + _BLOCK, copies), dtype=np.int64)
+            ranks = self.of_copies(np.full(len(numbers), of_pair, np.uint64), numbers)
+            found = np.sort(np.concatenate([found, ranks]))[:most]
+        return [int(rank) for rank in found]

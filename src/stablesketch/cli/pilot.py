@@ -76,7 +76,8 @@ def public(
     print_text(f"\n--pairs-per-person {best.privacy.pairs_per_person}")
     note(
         "both is √(dropped² + error²), and the smallest is suggested. How dropped rows change the value is not known "
-        "here: if people are much alike, they change it little, and fewer rows are better"
+        "here. If people are much alike they change it little, least of all at order 1 and above, and fewer rows are "
+        "better"
     )
 
 

@@ -139,7 +139,7 @@ def release(
     ] = None,
     dataset: Annotated[str, options.in_output(help="Name of the data, for the report.")] = "",
     period: Annotated[str, options.in_output(help="The period that the data cover, for the report.")] = "",
-    noun: Annotated[str, options.in_output(help="The plural noun for keys in the report: apps.")] = "",
+    noun: Annotated[str, options.in_output(help="The plural noun for keys in report and picture: apps.")] = "",
     engine: Annotated[
         Literal["local", "spark"],
         typer.Option(
@@ -175,9 +175,11 @@ def release(
             "--label needs --ledger or --report, which show it. Add one of them, or leave out --label."
         )
     named = Named(dataset, period, label, noun)
-    for option, text in (("--dataset", dataset), ("--period", period), ("--noun", noun)):
+    for option, text in (("--dataset", dataset), ("--period", period)):
         if text and not described:
             raise typer.BadParameter(f"{option} needs --report. Add --report, or leave it out.")
+    if noun and not described and plot is None:
+        raise typer.BadParameter("--noun needs --plot or --report, which show it. Add one of them, or leave it out.")
     if report is not None and not (dataset or period or noun):
         note(
             "to tell readers of the report what the data are: --dataset, --period, and --noun for what keys are called"
@@ -311,7 +313,7 @@ def _delivered(
     delivery.store(output, lambda: (text + "\n").encode())
     if outcome.releases:
         if plot is not None:
-            delivery.store(plot, lambda: release_bytes(outcome, plot.path))
+            delivery.store(plot, lambda: release_bytes(outcome, plot.path, named.noun))
         for name, make in (("report", report_page), ("registry", registry_entry)):
             delivery.store(places[name], partial(_described, make, outcome, question, ledger, named))
     else:

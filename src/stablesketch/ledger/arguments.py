@@ -17,11 +17,13 @@ _MOST = 2**53
 
 
 def check_unit(relation: object, pairs_per_person: object) -> None:
-    known = [f"{each}{unit}" for each in get_args(Relation) for unit in ("", " of keys")]
-    if relation is not None and relation not in (*known, PEOPLE, INDIVIDUALS):
+    known = [*(f"{each}{unit}" for unit in ("", " of keys") for each in get_args(Relation)), INDIVIDUALS, PEOPLE]
+    if relation is not None and relation not in known:
+        *first, last = map(repr, known)
         raise ArgumentError(
-            "relation", relation, f"must be 'replace', 'add_remove' or {PEOPLE!r}", "Choose one of these"
-        )
+            "relation", relation, f"must be {', '.join(first)} or {last}",
+            "Choose the one that says what the release protects",
+        )  # fmt: skip
     if pairs_per_person is not None:
         check_count("pairs_per_person", pairs_per_person)
 

@@ -4,43 +4,63 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ..published import Release
 from ..release.outcome import GroupRelease
 from ..spoken import about
-from ..statistic import Profile
+from ..statistic import Profile, Statistic, Subject
 from .style import capital, shortened
 
+ANYTHING = Subject()
 _WIDTH = 60  # characters of a title in one line
 
 
-def of_one(release: Release) -> str:
-    """The number; of a profile, where its curve begins and ends."""
-    if release.points:
-        first, last = release.points[0], release.points[-1]
-        ends = f"{about(first.value)} at order {first.order:g} to {about(last.value)} at order {last.order:g}"
-        return _lines(f"{Profile.point_name}s go from {ends}")
-    if release.value <= 0.0:
-        return _lines(f"{capital(release.statistic)} cannot be told from 0")
-    return _lines(f"{capital(release.statistic)} is about {about(release.value)}")
+@dataclass(frozen=True)
+class Finding:
+    """The words for releases of a statistic of a subject. Without a statistic, they are those of the release alone."""
 
+    statistic: Statistic | None = None
+    subject: Subject = ANYTHING
 
-def of_groups(groups: Sequence[GroupRelease]) -> str:
-    """Which group comes first, and how many cannot be told from it: their intervals meet.
+    def of_one(self, release: Release) -> str:
+        """The number, in the words of its users; of a profile, where its curve begins and ends."""
+        if release.points:
+            first, last = release.points[0], release.points[-1]
+            ends = f"{about(first.value)} at order {first.order:g} to {about(last.value)} at order {last.order:g}"
+            return _lines(f"{Profile.point_name}s go from {ends}")
+        if release.value <= 0.0:
+            return _lines(f"{capital(release.statistic)} cannot be told from 0")
+        if self.statistic is not None:
+            return _lines(self.statistic.finding(release, self.subject))
+        return _lines(f"{capital(release.statistic)} is about {about(release.value)}")
 
-    That intervals do not meet is more than a difference needs, so nothing is called different that may be equal.
-    """
-    if len(groups) == 1:
-        return _lines(f"{shortened(groups[0].name)}: {of_one(groups[0].release)}")
-    if groups[0].release.points:
-        return _of_profiles(groups)
-    first = max(groups, key=lambda one: one.release.value)
-    rivals = sum(one is not first and one.release.high >= first.release.low for one in groups)
-    value = about(first.release.value)
-    if rivals == len(groups) - 1:
-        return _lines(f"No group can be told from the first, {shortened(first.name)}, with about {value}")
-    but = f", but {rivals:,} more of {len(groups):,} groups cannot be told from it" if rivals else ""
-    return _lines(f"{shortened(first.name)} comes first with about {value}{but}")
+    def of_groups(self, groups: Sequence[GroupRelease]) -> str:
+        """Which group comes first, and how many cannot be told from it: their intervals meet.
+
+        That intervals do not meet is more than a difference needs, so nothing is called different that may be equal.
+        Where values follow the sizes of groups, no group comes first: it has the largest value.
+        """
+        if len(groups) == 1:
+            return _lines(f"{shortened(groups[0].name)}: {self.of_one(groups[0].release)}")
+        if groups[0].release.points:
+            return _of_profiles(groups)
+        first = max(groups, key=lambda one: one.release.value)
+        rivals = sum(one is not first and one.release.high >= first.release.low for one in groups)
+        value, name = about(first.release.value), shortened(first.name)
+        if rivals == len(groups) - 1:
+            return _lines(f"No group stands out: the largest value is about {value}, of {name}")
+        but = f", but {rivals:,} more of {len(groups):,} groups cannot be told from it" if rivals else ""
+        leads = f"has the largest value, about {value}" if self.caution else f"comes first with about {value}"
+        return _lines(f"{name} {leads}{but}")
+
+    @property
+    def caution(self) -> str:
+        """What to know before groups are compared; empty if nothing."""
+        if self.statistic is None or not self.statistic.caution_between_groups:
+            return ""
+        low = "below order 1 values grow" if self.statistic.several else "values grow"
+        return f"{low} with the number of rows too:\ncompare only groups of one size"
 
 
 def _of_profiles(groups: Sequence[GroupRelease]) -> str:

@@ -25,7 +25,7 @@ MOST_PANELS = 30
 _COLUMNS = 4
 
 
-def panels(ordered: Sequence[GroupRelease]) -> Figure:
+def panels(ordered: Sequence[GroupRelease], found: finding.Finding) -> Figure:
     """Row by row."""
     rows = math.ceil(len(ordered) / _COLUMNS)
     figure, places = canvas(11.0, 1.6 + 2.1 * rows, _COLUMNS, rows)
@@ -46,8 +46,8 @@ def panels(ordered: Sequence[GroupRelease]) -> Figure:
         axes.set_visible(False)
     for axes in places[max(len(ordered) - _COLUMNS, 0) : len(ordered)]:  # the last of each column
         axes.tick_params(labelbottom=True)
-    titled(figure, finding.of_groups(ordered))
+    titled(figure, found.of_groups(ordered))
     below = f"{Profile.order_axis}; grey: the other groups\n{price_line(ordered[0].release)}, at each order by itself"
-    figure.supxlabel(below, fontsize=12, color=INK)
+    figure.supxlabel("\n".join(filter(None, [below, found.caution])), fontsize=12, color=INK)
     figure.supylabel(Profile.axis, fontsize=12, color=INK)
     return figure

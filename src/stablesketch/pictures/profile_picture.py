@@ -35,7 +35,7 @@ def shown_name(release: Release) -> str:
     return f"{Profile.point_name} of order {release.points[0].order:g}" if release.points else release.statistic
 
 
-def profile(release: Release) -> Figure:
+def profile(release: Release, found: finding.Finding) -> Figure:
     """One curve with its band, and every value beside its point."""
     figure, (axes,) = canvas(WIDTH, 5.2)
     points = release.points
@@ -47,17 +47,18 @@ def profile(release: Release) -> Figure:
     for point in points:
         axes.annotate(about(point.value), (point.order, point.value), xytext=(10, 8),
                       textcoords="offset points", weight="bold", color=INK)  # fmt: skip
-    _dressed(axes, [release], finding.of_one(release))
+    _dressed(axes, [release], found.of_one(release))
     return figure
 
 
-def group_profiles(ordered: Sequence[GroupRelease]) -> Figure:
+def group_profiles(ordered: Sequence[GroupRelease], found: finding.Finding) -> Figure:
     """One curve for each of a few groups, the name at its end."""
     figure, (axes,) = canvas(WIDTH, 5.4)
     for place, one in enumerate(ordered):
         shift = _DODGE * (place - 0.5 * (len(ordered) - 1))
         draw_curve(axes, one.release.points, _COLOURS[place], LINES[place % len(LINES)], shift)
-    _dressed(axes, [one.release for one in ordered], finding.of_groups(ordered))
+    _dressed(axes, [one.release for one in ordered], found.of_groups(ordered))
+    axes.set_xlabel("\n".join(filter(None, [axes.get_xlabel(), found.caution])))
     _names(axes, ordered)
     return figure
 

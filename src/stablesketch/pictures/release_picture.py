@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ..published import Release
 from ..release.outcome import GroupRelease, Outcome, largest_first
 from ..spoken import short
+from ..statistic import Statistic, Subject
 from . import finding
 from .profile_panels import MOST_PANELS, panels
 from .profile_picture import MOST_CURVES, group_profiles, profile, shown_name
@@ -26,29 +27,34 @@ _NAMED = 60  # groups; with more of them names would not be readable
 
 
 @in_style
-def release_picture(releases: list[Release] | list[GroupRelease], in_order: bool = False) -> Figure:
+def release_picture(
+    releases: list[Release] | list[GroupRelease], in_order: bool = False, statistic: Statistic | None = None,
+    subject: Subject = finding.ANYTHING,
+) -> Figure:  # fmt: skip
     """One release, or a table of groups, the largest first unless they are in order. Everything shown may be published,
-    as the releases may."""
+    as the releases may. The title is in the words of the statistic, if it is given, and of the subject."""
+    found = finding.Finding(statistic, subject)
     groups = [one for one in releases if isinstance(one, GroupRelease)]
     groups = groups if in_order else largest_first(groups)
     if groups:
         if groups[0].release.points and len(groups) <= MOST_CURVES:
-            return group_profiles(groups)
+            return group_profiles(groups, found)
         if groups[0].release.points and len(groups) <= MOST_PANELS:
-            return panels(groups)
-        return _named(groups) if len(groups) <= _NAMED else _ranked(groups)
+            return panels(groups, found)
+        return _named(groups, found) if len(groups) <= _NAMED else _ranked(groups, found)
     (only,) = [one for one in releases if isinstance(one, Release)]
-    return profile(only) if only.points else _single(only)
+    return profile(only, found) if only.points else _single(only, found)
 
 
-def release_bytes(outcome: Outcome, path: Path) -> bytes:
+def release_bytes(outcome: Outcome, path: Path, noun: str = "") -> bytes:
     """The picture of a release as what goes into the file `path`."""
     title = f"{outcome.plan.statistic}, released privately"
     alt = f"{title}: the value with its interval, {len(outcome.releases):,} of them."
-    return picture_bytes(release_picture(outcome.releases, outcome.in_order), path, title, alt)
+    picture = release_picture(outcome.releases, outcome.in_order, outcome.plan.statistic, outcome.subject(noun))
+    return picture_bytes(picture, path, title, alt)
 
 
-def _single(release: Release) -> Figure:
+def _single(release: Release, found: finding.Finding) -> Figure:
     figure, (axes,) = canvas(WIDTH, 2.9)
     _interval(axes, release, 0)
     for x, away, where in ((release.low, -8, "right"), (release.high, 8, "left")):
@@ -60,11 +66,12 @@ def _single(release: Release) -> Figure:
     axes.set_ylim(-0.7, 0.9)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
-    _dressed(axes, release, finding.of_one(release))
+    _dressed(axes, release, found.of_one(release))
+    axes.set_xlabel(f"{capital(release.statistic)}\n{axes.get_xlabel()}")
     return figure
 
 
-def _named(ordered: list[GroupRelease]) -> Figure:
+def _named(ordered: list[GroupRelease], found: finding.Finding) -> Figure:
     figure, (axes,) = canvas(WIDTH, 2.1 + 0.42 * len(ordered))
     for place, one in enumerate(ordered):
         _interval(axes, one.release, place)
@@ -77,20 +84,22 @@ def _named(ordered: list[GroupRelease]) -> Figure:
     axes.spines["left"].set_visible(False)
     axes.grid(axis="y", visible=False)
     _dressed(axes, ordered[0].release, "")
-    titled(figure, finding.of_groups(ordered))
-    axes.set_xlabel(f"{capital(shown_name(ordered[0].release))} of {len(ordered):,} groups\n{axes.get_xlabel()}")
+    titled(figure, found.of_groups(ordered))
+    name = f"{capital(shown_name(ordered[0].release))} of {len(ordered):,} groups"
+    axes.set_xlabel("\n".join(filter(None, [name, axes.get_xlabel(), found.caution])))
     return figure
 
 
-def _ranked(groups: list[GroupRelease]) -> Figure:
+def _ranked(groups: list[GroupRelease], found: finding.Finding) -> Figure:
     """For too many groups to name: values by rank, with their intervals as a band. The table has the names."""
     ordered = sorted((one.release for one in groups), key=lambda one: -one.value)
     figure, (axes,) = canvas(WIDTH, 5.0)
     ranks = range(1, len(ordered) + 1)
     axes.vlines(ranks, [one.low for one in ordered], [one.high for one in ordered], color=SKY, linewidth=1.5)
     axes.plot(ranks, [one.value for one in ordered], color=BLUE, linewidth=2.5)
-    _dressed(axes, ordered[0], finding.of_groups(groups))
-    axes.set_xlabel(f"rank of the group, of {len(ordered):,} groups\n{axes.get_xlabel()}")
+    _dressed(axes, ordered[0], found.of_groups(groups))
+    rank = f"rank of the group, of {len(ordered):,} groups"
+    axes.set_xlabel("\n".join(filter(None, [rank, axes.get_xlabel(), found.caution])))
     axes.set_ylabel(shown_name(ordered[0]))
     return figure
 

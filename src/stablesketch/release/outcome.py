@@ -17,6 +17,7 @@ from ..plan import Plan
 from ..plan.exact_instead import exact_instead
 from ..published import Point, Release
 from ..spoken import at_most
+from ..statistic import Subject
 from ..visible import visible
 from ..wording import in_python
 from .question import Question
@@ -244,8 +245,15 @@ class Outcome(Tabular):
         """The release as versioned JSON; for groups a list, each with the name of its group."""
         return to_json(self.releases, grouped=self.grouped)
 
-    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
-        """A matplotlib figure of it. With `path`, it is also written to a new .png, .svg or .html file."""
+    def subject(self, noun: str = "") -> Subject:
+        """What the stream contains, as far as the question says it; `noun` is the plural of the keys."""
+        return Subject(noun=noun or None) if self.question is None else self.question.subject(noun)
+
+    def plot(self, path: str | os.PathLike[str] | None = None, *, noun: str = "") -> Figure:
+        """A matplotlib figure of it. With `path`, it is also written to a new .png, .svg or .html file.
+
+        `noun` is the plural of the keys, such as apps, for its title.
+        """
         from ..pictures import release_bytes, release_picture
 
         if not self.releases:
@@ -256,8 +264,8 @@ class Outcome(Tabular):
                 "Draw an outcome that shows a group",
             )
         if path is not None:
-            write_named("path", Path(path), release_bytes(self, Path(path)), public=True)
-        return release_picture(self.releases, self.in_order)
+            write_named("path", Path(path), release_bytes(self, Path(path), noun), public=True)
+        return release_picture(self.releases, self.in_order, self.plan.statistic, self.subject(noun))
 
     def report(
         self, path: str | os.PathLike[str], *, ledger: Ledger | None = None, dataset: str = "", period: str = "",

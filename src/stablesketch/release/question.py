@@ -24,7 +24,7 @@ from ..privacy.privacy import Unit
 from ..reading.columns import Columns, OnBad, checked_columns
 from ..reading.opened import Input
 from ..reading.wide import long_columns
-from ..statistic import Statistic, usual
+from ..statistic import Statistic, Subject, usual
 from ..wording import arg, in_python
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -240,6 +240,12 @@ class Question:
     def caution(self) -> str:
         """A warning about comparing its groups; empty if there is none."""
         return self.statistic.caution_between_groups if self.columns.by else ""
+
+    def subject(self, noun: str = "") -> Subject:
+        """What the stream contains, in the words of columns and of users; `noun` is the plural of the keys."""
+        lines, wide = self.columns.key == ("line",), self.input.wide
+        key = None if lines or wide else " and ".join(self.columns.key)
+        return Subject(key, self.columns.value, noun or ("lines" if lines else None), self.of_people)
 
     @property
     def of_people(self) -> bool:

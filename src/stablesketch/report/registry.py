@@ -107,7 +107,7 @@ def _loss(outcome: Outcome, context: Context, first: Release, groups: int) -> di
     return {
         "privacy_unit": unit,
         "privacy_unit_details": f"Neighbouring data differ by {change(plan)}. "
-        f"{sentences.whom(plan, context.person, first.epsilon, 'the release')}",
+        f"{sentences.whom(plan, context.person, first, 'the release')}",
         "privacy_parameters": {"epsilon": float(at_most(first.epsilon)), "delta": float(at_most(first.delta, 3))},
         "privacy_parameters_details": sentences.cost(plan, first, groups, context.person, outcome.shares),
     }

@@ -78,17 +78,17 @@ class Context:
         today = datetime.datetime.now(datetime.UTC).date().isoformat()
         if question is None:
             return cls(today, __version__, ledger=spent, named=named)
-        columns = question.columns
+        subject = question.subject(named.noun)
         return cls(
             today,
             __version__,
-            key=None if columns.key == ("line",) or question.input.wide else " and ".join(columns.key),
-            by=" and ".join(columns.by) or None,
-            person=columns.person is not None,
+            key=subject.key,
+            by=" and ".join(question.columns.by) or None,
+            person=subject.person,
             groups_per_person=question.groups_per_person,
             ledger=spent,
-            value=columns.value,
-            named=named,
+            value=subject.value,
+            named=replace(named, noun=subject.noun or ""),
         )
 
 
@@ -112,10 +112,12 @@ def report_page(outcome: Outcome, context: Context) -> str:
         named=escaped(_named(named)),
         date=escaped(context.date),
         version=escaped(context.version),
-        whom=escaped(sentences.whom(about, context.person, first.epsilon)),
+        whom=escaped(sentences.whom(about, context.person, first)),
         limits=escaped(sentences.limits(about, first, context.person, context.groups_per_person if groups else None)),
         headline=escaped(_headline(plan, groups, first, subject)),
-        picture=inline_svg(release_picture(outcome.releases, outcome.in_order), _described(groups, first)),
+        picture=inline_svg(
+            release_picture(outcome.releases, outcome.in_order, plan.statistic, subject), _described(groups, first)
+        ),
         groups=_table(outcome.in_order, groups, first),
         cost=escaped(sentences.cost(about, first, len(groups), context.person, outcome.shares)),
         ledger=f"<p>{escaped(context.ledger)}</p>" if context.ledger else "",

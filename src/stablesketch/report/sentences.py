@@ -29,17 +29,18 @@ def cost(plan: Plan, release: Release, groups: int, person: bool, shares: tuple[
     )
 
 
-def whom(plan: Plan, person: bool, epsilon: float, published: str = "this page") -> str:
+def whom(plan: Plan, person: bool, release: Release, published: str = "this page") -> str:
     """Who is protected, and how well, in words that need no explanation.
 
-    The bound on a suspicion, and its exception, are proved in `privacy.advice.suspicion`.
+    The bound on a suspicion, and its exception, are proved in `privacy.advice.suspicion`. ε and δ are those of the
+    release: of all that was spent, names of groups included. The plan's are of the numbers alone.
     """
-    c = plan.privacy.pairs_per_person
+    c, epsilon = plan.privacy.pairs_per_person, release.epsilon
     weak = epsilon > WEAK_EPSILON
     same = f"{published} {'could have come out quite differently' if weak else 'would have come out much the same'}"
-    apart = f", except with a chance of at most {one_in(EXCEEDED * plan.delta)}" if plan.delta else ""
+    apart = f", except with a chance of at most {one_in(EXCEEDED * release.delta)}" if release.delta else ""
     verdict = " That is little protection." if weak else ""
-    end = f"becomes at most {suspicion(epsilon, plan.delta)} by reading it{apart}.{verdict}"
+    end = f"becomes at most {suspicion(epsilon, release.delta)} by reading it{apart}.{verdict}"
     records = "one record" if c == 1 else f"{c:,} records of one person"
     if plan.privacy.unit == "key":
         records = "one person's total" if c == 1 else f"{c:,} totals of one person"

@@ -22,7 +22,7 @@ from .diversity import log_hill, log_hill_factor, measured_for
 from .known import Known
 from .moment import Total
 from .statistic import ANY, Derived, Measured, Statistic
-from .words import CONCENTRATION, VARIETY, Subject, Topic, as_varied, between
+from .words import CONCENTRATION, VARIETY, Subject, Topic, as_varied, between, varied_as
 
 if TYPE_CHECKING:
     from ..published import Release
@@ -113,6 +113,9 @@ class Simpson(_Concentration):
             f"Two rows drawn at random have {alike} {subject.keys} with a probability of about "
             f"{percent(release.value)}: {between(release, percent)}."
         )
+
+    def finding(self, release: Release, subject: Subject) -> str:
+        return varied_as(release.value, subject) if self.form == "inverse" else super().finding(release, subject)
 
     def error_in_words(self, error: float) -> str:
         return f"{relative_error(error)}{' of Σ s^2' if self.form == 'gini' else ''}"

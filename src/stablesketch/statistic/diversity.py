@@ -29,7 +29,7 @@ from .known import Known
 from .measured import Distinct, Shannon
 from .moment import Moment, Total
 from .statistic import ANY, LEAST_ORDER, Derived, Measured, Statistic, checked_order
-from .words import VARIETY, Subject, Topic, as_varied, between, entropy, follows_rare_keys
+from .words import VARIETY, Subject, Topic, as_varied, between, entropy, follows_rare_keys, varied_as
 
 if TYPE_CHECKING:
     from ..published import Release
@@ -218,6 +218,9 @@ class Hill(Diversity):
 
     def headline(self, release: Release, subject: Subject) -> str:
         return as_varied(release, subject, release.value, release.low, release.high)
+
+    def finding(self, release: Release, subject: Subject) -> str:
+        return varied_as(release.value, subject)
 
     def __str__(self) -> str:
         return f"Hill number of order {self.order:g}"

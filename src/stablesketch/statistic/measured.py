@@ -104,5 +104,8 @@ class Distinct(Measured):
             return f"{too_small(f'number of different {subject.keys}')}."
         return f"There are about {about(release.value)} different {subject.keys}: {between(release, about)}."
 
+    def finding(self, release: Release, subject: Subject) -> str:
+        return f"About {about(release.value)} different {subject.keys}"
+
     def __str__(self) -> str:
         return "distinct keys"

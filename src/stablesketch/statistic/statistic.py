@@ -18,7 +18,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import ArgumentError, ArgumentTypeError
-from ..spoken import relative_error, short
+from ..spoken import about, relative_error, short
 from ..wording import stat
 from .arguments import Argument, Option, OptionError
 from .known import Known
@@ -159,6 +159,10 @@ class Statistic(ABC):
     def headline(self, release: Release, subject: Subject) -> str:
         """A release of it, in one sentence with its limits."""
         return f"The {self} of {subject.keys} is about {short(release.value)}: {between(release, short)}."
+
+    def finding(self, release: Release, subject: Subject) -> str:
+        """A release of it in a few words, without limits: the title of its picture."""
+        return f"{str(self)[:1].upper()}{str(self)[1:]} is about {about(release.value)}"
 
     @property
     def caution_between_groups(self) -> str:

@@ -31,7 +31,7 @@ class Subject:
     @property
     def keys(self) -> str:
         """Several keys, in words."""
-        return self.noun or (f"values of {self.key}" if self.key else "lines")
+        return self.noun or (f"values of {self.key}" if self.key else "keys")
 
     @property
     def equal_keys(self) -> str:
@@ -104,6 +104,11 @@ def as_varied(release: Release, subject: Subject, value: float, low: float, high
         f"{rows(release, subject)} are as varied as {about(value)} {subject.equal_keys}: between {about(low)} and "
         f"{about(high)} at {sure(release)} confidence."
     )
+
+
+def varied_as(value: float, subject: Subject) -> str:
+    """An effective number of keys, in a few words."""
+    return f"As varied as {about(value)} {subject.equal_keys}"
 
 
 def follows_rare_keys(grows: str) -> str:

@@ -18,7 +18,7 @@ from stablesketch.beam import Release, SecretFrom
 from stablesketch.bounding.in_one_pass import Bounding
 from stablesketch.bounding.persons import bounded
 from stablesketch.engines.beam.elements import Pair
-from stablesketch.engines.beam.persons import BoundFn
+from stablesketch.engines.beam.persons import AlikeFn, BoundFn, by_likeness
 from stablesketch.engines.beam.source import BeamSource
 from stablesketch.engines.secret_from import TheSecret
 from stablesketch.reading.columns import Columns
@@ -57,12 +57,12 @@ def kept_by(fn: BoundFn, stream: list[Row], dice: random.Random) -> Counter[Row]
     coder = fn.get_accumulator_coder()
     kept: Counter[Row] = Counter()
     for who in {row[3] for row in stream}:
-        own = [row for row in stream if row[3] == who]
+        own = list(Counter(row for row in stream if row[3] == who).items())
         dice.shuffle(own)
         held = [fn.create_accumulator() for _ in range(dice.choice([1, 2, 5]))]
-        for group, key, value, _ in own:
+        for (group, key, value, _), copies in own:
             which = dice.randrange(len(held))
-            held[which] = fn.add_input(held[which], Pair(who, (group,), key, value))
+            held[which] = fn.add_input(held[which], (Pair(who, (group,), key, value), copies))
         while len(held) > 1:
             dice.shuffle(held)
             some = dice.randrange(2, len(held) + 1)
@@ -102,14 +102,14 @@ def test_of_a_person_with_very_many_pairs_only_candidates_are_held(secret_file: 
     fn = bound_fn(secret_file, 2, 3)
     held = fn.create_accumulator()
     for i in range(20_000):
-        held = fn.add_input(held, Pair("one", (f"g{i % 1000}",), f"k{i}", 1))
+        held = fn.add_input(held, (Pair("one", (f"g{i % 1000}",), f"k{i}", 1), 1 + i % 3))
         assert len(list(held[1].rows())) <= 3 * 4 * 2
     assert len(fn.get_accumulator_coder().encode(held)) < 10_000
 
 
 def test_no_key_is_pickled(secret_file: Path) -> None:
     fn = bound_fn(secret_file, 2, 1)
-    held = fn.add_input(fn.create_accumulator(), Pair(1, ("g",), "k", 1))
+    held = fn.add_input(fn.create_accumulator(), (Pair(1, ("g",), "k", 1), 1))
     with pytest.raises(ss.SecretNotPicklable):  # the ranks that it holds now could not be
         cloudpickle.dumps(fn._ranks)
     assert cloudpickle.loads(cloudpickle.dumps(fn))._made is None
@@ -118,10 +118,22 @@ def test_no_key_is_pickled(secret_file: Path) -> None:
 
 def test_ids_of_two_types_are_refused(secret_file: Path, tmp_path: Path) -> None:
     fn = bound_fn(secret_file, 2, 1)
-    one = fn.add_input(fn.create_accumulator(), Pair(7, (), "k", 1))
-    other = fn.add_input(fn.create_accumulator(), Pair("7", (), "k", 1))
+    one = fn.add_input(fn.create_accumulator(), (Pair(7, (), "k", 1), 1))
+    other = fn.add_input(fn.create_accumulator(), (Pair("7", (), "k", 1), 1))
     with pytest.raises(ss.DataError, match=r"column person: ids have different types, text and whole number"):
         fn.merge_accumulators([one, fn.create_accumulator(), other])
+
+
+def test_pairs_that_are_alike_are_counted_whatever_the_bundles() -> None:
+    """Those of another person, value or sort of key are not alike."""
+    one, fn = Pair(7, ("g",), "1", 1), AlikeFn()
+    others = [Pair("7", ("g",), "1", 1), Pair(7, ("h",), "1", 1), Pair(7, ("g",), 1, 1), Pair(7, ("g",), "1", 2),
+              Pair(7, ("g",), ("1", "1"), 1)]  # fmt: skip
+    assert len({by_likeness(pair)[0] for pair in [one, *others]}) == 6
+    held = [fn.create_accumulator() for _ in range(3)]
+    for i in range(5):
+        held[i % 2] = fn.add_input(held[i % 2], one)
+    assert fn.extract_output(fn.merge_accumulators(held)) == (one, 5)
 
 
 def released_here(task_of: Release, elements: list[Any], monkeypatch: pytest.MonkeyPatch, by: bool) -> list[Any]:

@@ -4,6 +4,8 @@ Accumulators hold the candidates of `bounding/in_one_pass.py` and nothing else. 
 no worker more than one with a hundred, a runner bounds as much as it can before anything travels, and the result is the
 same however pairs were spread, combined and retried: a function of the person's pairs and of the secret.
 
+Pairs of a person that are alike are counted before (`AlikeFn`), as each has a rank of its own (bounding/ranks.py).
+
 **Who is one person.** People are keyed by their id as text. If an id were text in one place and a number in another,
 "7" and 7, it could be one person, or two who would be bounded as one, and then what is kept of the one would depend on
 the other. Either way the guarantee would not hold, so such ids are refused.
@@ -28,8 +30,40 @@ Kept = tuple[Name, Any, int]  # group, key, value
 Held = tuple[str, Candidates[Kept]]  # the sort of the id of the person, and what may be kept
 
 
-def by_person(pair: Pair) -> tuple[str, Pair]:
-    return text_of(pair.person), pair
+Alike = tuple[Pair, int]  # a pair, and how many pairs of its person are like it
+
+
+def by_likeness(pair: Pair) -> tuple[tuple[str, ...], Pair]:
+    """Pairs of a person that are alike have the same key here: every part as text, and of which sort it is."""
+    keys = pair.key if isinstance(pair.key, tuple) else (pair.key,)
+    parts = [pair.person, *keys, pair.value, *pair.group]
+    sorts = (kind for part in parts for kind in kinds([part]))
+    return (*map(text_of, parts), *sorts), pair
+
+
+def by_person(element: tuple[Any, Alike]) -> tuple[str, Alike]:
+    """By the id of the person as text."""
+    alike = element[1]
+    return text_of(alike[0].person), alike
+
+
+class AlikeFn(beam.CombineFn):  # type: ignore[misc, name-defined]  # Beam is untyped
+    """Counts pairs that are alike; one of them stands for all."""
+
+    def create_accumulator(self) -> tuple[Pair | None, int]:
+        return None, 0
+
+    def add_input(self, held: tuple[Pair | None, int], pair: Pair) -> tuple[Pair | None, int]:
+        return pair, held[1] + 1
+
+    def merge_accumulators(self, accumulators: Iterable[tuple[Pair | None, int]]) -> tuple[Pair | None, int]:
+        found, count = self.create_accumulator()
+        for pair, more in accumulators:
+            found, count = pair or found, count + more
+        return found, count
+
+    def extract_output(self, held: tuple[Pair | None, int]) -> tuple[Pair | None, int]:
+        return held
 
 
 def kept_pairs(element: tuple[str, list[Kept]]) -> Iterator[tuple[Name, Any]]:
@@ -50,7 +84,7 @@ class BoundFn(beam.CombineFn):  # type: ignore[misc, name-defined]  # Beam is un
     def __init__(self, bounding: Bounding, find: Callable[[], Secret], *, weighted: bool) -> None:
         super().__init__()
         self._find, self._weighted = find, weighted
-        self._rule = Rule(bounding)
+        self._rule, self._most = Rule(bounding), bounding.pairs
         self._made: Ranks | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -65,19 +99,22 @@ class BoundFn(beam.CombineFn):  # type: ignore[misc, name-defined]  # Beam is un
     def create_accumulator(self) -> Held:
         return "", Candidates()
 
-    def add_input(self, held: Held, pair: Pair) -> Held:
-        """Remembers a pair if it may be kept."""
+    def add_input(self, held: Held, alike: Alike) -> Held:
+        """Remembers a pair, and those like it, as far as they may be kept."""
+        pair, copies = alike
         keys = pair.key if isinstance(pair.key, tuple) else (pair.key,)
         cells = [*keys, *([pair.value] if self._weighted else []), *pair.group]
         (kind,) = kinds([pair.person])
         try:
-            rank = self._ranks.of_pairs([pair.person], *([cell] for cell in cells)).item()
+            shared = self._ranks.of_pairs([pair.person], *([cell] for cell in cells)).item()
         except ArgumentError:  # of other types an element has been refused before
             raise DataError(NAME, "invalid Unicode in a text", "Correct the input") from None
-        self._rule.take(
-            held[1], pair.group, lambda: self._ranks.of_groups([pair.person], *([name] for name in pair.group)).item(),
-            (rank, tuple(map(text_of, cells))), (pair.group, pair.key, pair.value),
-        )  # fmt: skip
+        for rank in self._ranks.smallest(shared, copies, self._most):
+            self._rule.take(
+                held[1], pair.group,
+                lambda: self._ranks.of_groups([pair.person], *([name] for name in pair.group)).item(),
+                (rank, tuple(map(text_of, cells))), (pair.group, pair.key, pair.value),
+            )  # fmt: skip
         return _one_kind(held[0], kind), held[1]
 
     def merge_accumulators(self, accumulators: Iterable[Held]) -> Held:

@@ -18,7 +18,7 @@ from ...release.question import Question
 from ..secret_from import TheSecret
 from .collect_fn import CountedFn
 from .elements import ElementReader
-from .persons import BoundFn, by_person, kept_pairs
+from .persons import AlikeFn, BoundFn, by_likeness, by_person, kept_pairs
 from .reading import Read, by_group
 from .whole_keys import WholeKey, by_key, total
 
@@ -57,10 +57,11 @@ class BeamSource:
     def kept(self) -> Any:
         """Pairs, people bounded and keys added up: (name of group and window, what `CollectFn` takes)."""
         if self._people:
-            people = self._pcoll | "Read" >> beam.ParDo(Read(self._reader, self._windowed, by_person))
+            people = self._pcoll | "Read" >> beam.ParDo(Read(self._reader, self._windowed, by_likeness))
             if self._windowed:
                 people = people | "AllWindows" >> beam.WindowInto(_windows.GlobalWindows())
             fn = BoundFn(self._bounding, self._secret.find, weighted=self._weighted)
+            people = people | "Alike" >> beam.CombinePerKey(AlikeFn()) | "People" >> beam.Map(by_person)
             return people | "Bounded" >> beam.CombinePerKey(fn) | "Kept" >> beam.FlatMap(kept_pairs)
         if self._question.privacy.unit == "key":
             keys = self._pcoll | "Read" >> beam.ParDo(Read(self._reader, self._windowed, by_key))

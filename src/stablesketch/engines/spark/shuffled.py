@@ -11,8 +11,11 @@ from ...sketch.columns import MAX_WEIGHT
 
 
 def bounded(rows: Any, kept: Callable[[Iterator[Any]], Iterator[Any]]) -> Any:
-    """The rows of a DataFrame that `kept` keeps. For that the rows of a person must meet: they are shuffled."""
-    together = rows.repartition("u").sortWithinPartitions("u")
+    """The rows of a DataFrame that `kept` keeps. For that the rows of a person must meet, and those of them that are
+    alike must follow each other: they are shuffled and sorted.
+    """
+    others = [name for name in rows.columns if name != "u"]
+    together = rows.repartition("u").sortWithinPartitions("u", *others)
     return together.mapInArrow(kept, together.schema)
 
 
