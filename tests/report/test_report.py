@@ -210,7 +210,7 @@ def test_one_delta_on_the_whole_page_that_of_everything() -> None:
     shares = (Share("names", 0.1, 1e-6), Share("values", 1.0, 1e-6))
     outcome = Outcome(TABLE, [GroupRelease(("a",), own), GroupRelease(("b",), own)], grouped=True, shares=shares)
     for text in (html.unescape(report_page(outcome, CONTEXT)), registry_entry(outcome, CONTEXT)):
-        assert "except with a chance of about 1 in 500,000" in text
+        assert "except with a chance of at most 1 in 45,000" in text
         assert "1 in 1,000,000" not in text
 
 
