@@ -85,6 +85,11 @@ def test_out_is_appended_to_and_state_is_gone_on_from(shell: Shell, tmp_path: Pa
         (["-", "--format", "json", "--statistic", "shannon", *PRIVATE], 2, "--key must name the field of keys"),
         (["-", "--statistic", "shannon", *PRIVATE, *DAY], 2, "--time must be given for a replay"),
         (["-", "--statistic", "shannon", *PRIVATE, "--out", "no/where"], 2, "cannot be written"),
+        (
+            ["a.csv", "--key", "k", "--time", "t", *PRIVATE, "--from", "1900-01-01T00:00:00Z", *DAY[2:]],
+            2,
+            "--from must not be before 1970, got '1900-01-01T00:00:00Z'. Pass 1970-01-01T00:00:00Z, or a later time.",
+        ),
     ],
 )
 def test_wrong_commands(shell: Shell, typed: list[str], code: int, said: str) -> None:

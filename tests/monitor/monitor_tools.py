@@ -48,13 +48,13 @@ class Time:
 
 def run(
     asked: Watch, blocks: Sequence[Block], state: MonitorState | None = None, *, replays: bool = False,
-    start: float = -11.0, ends: bool = True,
+    start: float = -11.0, ends: bool = True, **more: Any,
 ) -> tuple[list[dict[str, Any]], Monitor]:  # fmt: skip
     """The records of a monitor over these blocks; the machine's clock is that of the block. It ends, or is stopped."""
     clock, found = Time(start), []
     monitor = Monitor(
         asked, "test", lambda *_: iter(blocks), state or MonitorState(None, asked.to_json()),
-        [lambda _, text: found.append(json.loads(text))], replays=replays, clock=clock,
+        [lambda _, text: found.append(json.loads(text))], replays=replays, clock=clock, **more,
     )  # fmt: skip
     take = monitor._take
 

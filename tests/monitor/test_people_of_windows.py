@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from stablesketch.monitor.people import PeopleOfWindow
 from stablesketch.monitor.reader import LineReader
 from stablesketch.monitor.state import MonitorState
 from stablesketch.monitor.windows import Windows
+from stablesketch.paying import until_shown
 from stablesketch.reading.duckdb import DuckDB
 
 WHO = LineFields.of(format="json", key=("k",), time="t", person="u")
@@ -91,7 +93,9 @@ def test_one_person_less_changes_every_window_by_their_rows_at_most() -> None:
         monitor._windows = Spy(asked, monitor._state)
         monitor._next = NOON // 60
         with DuckDB() as duckdb:
-            monitor._count(at(200), LineReader(asked.fields, 60, "test", duckdb).rows(at(200, text)))
+            monitor._count(
+                replace(at(200), clock=at(0).clock), LineReader(asked.fields, 60, "test", duckdb).rows(at(200, text))
+            )
         return found
 
     whole = kept(rows)
@@ -219,3 +223,19 @@ def test_a_window_that_was_paid_and_not_stored_is_found_in_the_ledger(tmp_path: 
         shown = [each["releases"][0] for each in found if "releases" in each]
         assert len({each["start"] for each in found}) == len(found) == len(ledger) == 2
         assert [each["value"] for each in shown] == [one.value for one in kept.values()]
+
+
+def test_an_error_after_windows_were_paid_and_shown_does_not_say_that_they_are_lost(tmp_path: Path) -> None:
+    """Who shows values later, out of a state, knows better than the command line what was shown."""
+    ledger = ss.Ledger(tmp_path / "b.db", epsilon=10.0, delta=1e-6, relation=PEOPLE)
+    asked = Watch.of([ss.Shannon()], 1.0, 1e-9, WHO, Windows(60, 10), protect="person-window", on_bad="error")
+    state, found = MonitorState(tmp_path / "s", asked.to_json()), []
+    blocks = [at(1, lines((0, "x"))), at(71), at(72, b"{}\n")]
+    monitor = Monitor(asked, "test", lambda *_: iter(blocks), state, [lambda _, text: found.append(json.loads(text))],
+                      replays=True, ledger=ledger, clock=lambda: (NOON - 11) * 10**9)  # fmt: skip
+    with pytest.raises(ss.DataError) as refused, until_shown() as payment:
+        monitor.run()
+    assert len(found) == len(ledger) == 1
+    assert payment.paid == []
+    assert not hasattr(refused.value, "__notes__")
+    state.close()

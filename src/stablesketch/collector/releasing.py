@@ -58,8 +58,8 @@ def released(
 ) -> list[Release]:
     """As `release_all`, each on the terms of its plan, which are read when nobody can change it any more.
 
-    `later` says that the caller records them, as part of something larger, before anybody may see them; so they are not
-    part of an interruption's error.
+    `later` says that the caller records them, as part of something larger, before anybody may see them. So neither they
+    nor what was paid for them are part of an error that comes after: only the caller knows what was shown.
     """
     if ledger is not None and not isinstance(ledger, Ledger):
         raise ArgumentTypeError("ledger", type(ledger), "must be a Ledger", "Pass ss.Ledger(path)")
@@ -75,7 +75,8 @@ def released(
             )
     if len({id(collector) for collector in collectors}) < len(collectors):
         raise ArgumentError("collectors", len(collectors), "must all be different", "Pass each collector once")
-    with until_shown() as payment, holding(*(collector._lock for collector in collectors)):
+    with until_shown() as shown, holding(*(collector._lock for collector in collectors)):
+        payment = Payment() if later else shown
         terms = [_checked_terms(collector.plan, terms_of(collector.plan)) for collector in collectors]
         for collector, own in zip(collectors, terms, strict=True):
             collector._check_ready(own.confidence)

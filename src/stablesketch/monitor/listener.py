@@ -48,7 +48,7 @@ class Listener(PageServer):
 
 
 class ReleasedListener(Listener):
-    """`/`, `/events`, `/metrics`, `/healthz` and `/readyz`: nothing but what was released, and whether it runs."""
+    """`/`, `/events`, `/metrics`, `/healthz` and `/readyz`: what was released, notes, and whether it runs."""
 
     board: Board
     metrics: ReleasedMetrics

@@ -200,7 +200,10 @@ function redraw() {
     const last = list.at(-1);
     const [value, low, high] = last.values[0].map(shown);
     byId("value").textContent = value;
-    byId("between").textContent = `${about.confidence} between ${low} and ${high}, ${day(last.start)} ${clock(last.start)} to ${clock(last.end)} UTC${last.few ? "; too few rows to say" : ""}`;
+    byId("between").replaceChildren(
+      `${about.confidence} between ${low} and ${high}, `, element("span", { class: "whole" }, day(last.start)),
+      ` ${clock(last.start)} to ${clock(last.end)} UTC${last.few ? "; too few rows to say" : ""}`,
+    );
     for (const chart of charts) chart.draw(list);
     const drops = episodes(list);
     byId("calm").hidden = drops.length > 0;

@@ -16,7 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, BudgetExceeded, CheckpointError, DataError, NotDelivered
+from ..errors import (
+    ArgumentError,
+    BudgetExceeded,
+    CheckpointError,
+    DataError,
+    LedgerError,
+    NotDelivered,
+    StablesketchError,
+)
 from ..ledger import Ledger
 from ..reading.duckdb import DuckDB, prefetched
 from ..wording import arg
@@ -75,6 +83,7 @@ class Monitor:
         self._stopped = threading.Event()
         self._stored_at = time.monotonic()
         self._trouble, self._reading = "", False
+        self._waits = False  # whether a window is to be paid for, and state or ledger cannot be written
         self._useful, self._unused = False, 0  # whether any line of this run was a row, and how many were not
         self.counters: dict[str, int] = state.fact("counters", {"rows": 0, "bad": 0, "late": 0, "early": 0})
 
@@ -160,19 +169,20 @@ class Monitor:
             way, jump = "forward" if self._clock.jump > 0 else "back", abs(self._clock.jump) // SECOND
             self._clock.jump = 0
             self._note(block.now, f"the clock of this machine was set {way} by {in_units(jump)}.")
-        if self._watch.windows.span is None:
-            self._close(self._watch.windows.first_open(block.clock))
+        due = time.monotonic() - self._stored_at >= _CHECKPOINT
+        if self._watch.windows.span is None and (due or not self._waits):
+            self._close(self._watch.windows.first_open(block.clock), patient=True)
         self._count(block, rows)
         if block.position is not None:
             self._position = block.position
         self._last = block.clock
-        due = time.monotonic() - self._stored_at >= _CHECKPOINT
         if self._records or self._waiting or due:
             self._store()
 
     def _count(self, block: Block, rows: Rows) -> None:
         """Counts every row into its window. A row of a closed window is late; one that no clock allows yet is early."""
-        first, last = self._next, self._watch.windows.last_open(block.now)
+        asked = self._watch.windows
+        first, last = max(self._next, asked.first_open(block.clock)), asked.last_open(block.now)
         windows = rows.windows
         late, early = int(np.count_nonzero(windows < first)), int(np.count_nonzero(windows > last))
         if early and self._watch.on_bad == "error":
@@ -192,8 +202,8 @@ class Monitor:
                 here = np.flatnonzero(windows == number)
                 self._windows.add(int(number), rows, None if len(here) == len(windows) else here)
 
-    def _close(self, first: int) -> None:
-        """Releases all windows before `first`, empty or not."""
+    def _close(self, first: int, *, patient: bool = False) -> None:
+        """Releases all windows before `first`, empty or not; with `patient` as many as can be paid for by now."""
         windows = self._watch.windows
         if windows.span is None and first - self._next > MOST_LIVE:
             raise CheckpointError(
@@ -203,7 +213,15 @@ class Monitor:
                 f"({arg('state')}): it begins with the next whole window."
             )
         while self._next < first:
-            self._release()
+            try:
+                self._release()
+            except (CheckpointError, LedgerError) as error:
+                if not patient or not self._may_pass(error):
+                    raise
+                self._waits = True
+                self._tell(error)
+                return
+            self._waits = False
             self._released.append(self._next)
             self._next += 1
             if len(self._released) >= _AT_ONCE or self._ledger is not None:
@@ -296,18 +314,27 @@ class Monitor:
         try:
             self._checkpoint()
             self._deliver()
-            self._trouble = ""
+            self._trouble = self._trouble if self._waits else ""
         except BrokenPipeError as error:
             raise self._undelivered(error) from None
         except OSError as error:
-            if isinstance(error, CheckpointError) and self._windows.spilled:
-                raise  # the last checkpoint is whole: a new run goes on from there
-            if str(error) != self._trouble:
-                self._say(
-                    error.wording if isinstance(error, CheckpointError) else f"a record cannot be written: {error}"
-                )
-            self._trouble = str(error)
+            if not self._may_pass(error):
+                raise
+            self._tell(error)
         self._stored_at = time.monotonic()
+
+    def _may_pass(self, error: Exception) -> bool:
+        """Whether trying again may help, and nothing is lost by it: the disk may have room then."""
+        if isinstance(error, CheckpointError) and self._windows.spilled:
+            return False  # the last checkpoint is whole: a new run goes on from there
+        return not isinstance(error, LedgerError) or type(error) is LedgerError  # others are about what is in it
+
+    def _tell(self, error: Exception) -> None:
+        """Says it once, until something else is wrong."""
+        if str(error) != self._trouble:
+            own = error.wording if isinstance(error, StablesketchError) else f"a record cannot be written: {error}"
+            self._say(own)
+        self._trouble = str(error)
 
     def _undelivered(self, error: OSError) -> NotDelivered:
         """Stores what was delivered, and says where the rest is."""

@@ -113,7 +113,9 @@ class Windows:
         plain = cls(length)
         ends = moment("from", since), moment("until", until)
         for name, end, text in zip(("from", "until"), ends, (since, until), strict=True):
-            if end % length or end < 0:
+            if end < 0:
+                raise ArgumentError(name, text, "must not be before 1970", f"Pass {shown(0)}, or a later time")
+            if end % length:
                 raise ArgumentError(
                     name, text, f"must be the start of a window of {every}", f"Pass {shown(end // length * length)}"
                 )
