@@ -64,9 +64,7 @@ def at_least(value: float, digits: int = 4) -> str:
 
 def _rounded(value: float, digits: int, rounding: str) -> str:
     nearest = f"{value:.{digits}g}"
-    own = Context(
-        prec=17
-    )  # a free-threaded Python shares the current one among threads, which would race for its flags
+    own = Context(prec=17)  # threads of a free-threaded Python share the current one, and would race for its flags
     exact, near = own.create_decimal(repr(value)), own.create_decimal(nearest)
     if exact == near or (near > exact) == (rounding == ROUND_CEILING):
         return nearest
