@@ -63,6 +63,8 @@ class Reserved:
 
     def __init__(self, path: Path, room: int = 0, *, public: bool = False) -> None:
         self.path, self._mode = path, 0o666 if public else 0o600
+        with contextlib.suppress(FileNotFoundError):
+            os.lstat(path)  # a name that is too long shows now; Path.exists, since Python 3.14, is just False
         # A name of 255 bytes is allowed, and one that is longer than that must not come of it.
         self._name = str(path.parent / f".{path.name[:40]}-{secrets.token_hex(8)}")
         handle = os.open(self._name, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), self._mode)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 
 
 def short(value: float) -> str:
@@ -63,7 +63,9 @@ def at_least(value: float, digits: int = 4) -> str:
 
 
 def _rounded(value: float, digits: int, rounding: str) -> str:
-    nearest, exact = f"{value:.{digits}g}", Decimal(repr(value))
-    if exact == Decimal(nearest) or (Decimal(nearest) > exact) == (rounding == ROUND_CEILING):
+    nearest = f"{value:.{digits}g}"
+    own = Context(prec=17)  # threads of a free-threaded Python share the current one, and would race for its flags
+    exact, near = own.create_decimal(repr(value)), own.create_decimal(nearest)
+    if exact == near or (near > exact) == (rounding == ROUND_CEILING):
         return nearest
     return f"{float(Context(prec=digits, rounding=rounding).create_decimal(exact)):.{digits}g}"

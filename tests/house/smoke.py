@@ -1,6 +1,7 @@
 """Does an installed wheel work? Run by the tests of packaging, and after every wheel that is built."""
 
 import sys
+import sysconfig
 
 import stablesketch as ss
 
@@ -26,5 +27,7 @@ collector.update(range(1000))
 release = collector.release()
 assert abs(release.value - 1000) < 250, release  # it errs by 5 and by 2.5: 250 is out of reach
 assert ss.Release.from_json(release.to_json()) == release
+if sysconfig.get_config_var("Py_GIL_DISABLED"):
+    assert not sys._is_gil_enabled(), "the import took the interpreter lock back"
 others = {name.partition(".")[0] for name in sys.modules if getattr(sys.modules[name], "__file__", None)}
 print(sorted(name for name in others & {"scipy", "pandas", "polars", "pyarrow", "pytest", "mpmath"}))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 from functools import lru_cache
 
 import mixtures
@@ -243,3 +244,21 @@ def test_bytes_and_back() -> None:
         again = ComposedCost.from_bytes(cost.to_bytes())
         assert again.to_bytes() == cost.to_bytes()
         assert again.delta(0.3) == cost.delta(0.3)
+
+
+def test_what_is_added_up_is_rounded_only_where_it_has_to_be() -> None:
+    """Two releases of ε = 1 and 0.5 once came to a hair more than 1.5, which was shown as 1.501."""
+    pure = [ComposedCost.of(Charge("other", epsilon=epsilon, delta=0.0), "replace", None) for epsilon in (1.0, 0.5)]
+    assert (pure[0] + pure[1]).basic == (1.5, 0.0)
+    assert pure[1].times(6).basic == (3.0, 0.0)
+
+
+def test_what_is_added_up_is_never_less_than_the_sum() -> None:
+    rng = np.random.default_rng(3)
+    for one, other in rng.lognormal(0.0, 5.0, (2000, 2)).tolist():
+        costs = [ComposedCost((LossMoment(1.0),), (each, 0.0)) for each in (one, other)]
+        for found, exact in (
+            ((costs[0] + costs[1]).basic[0], Fraction(one) + Fraction(other)),
+            (costs[0].times(7).basic[0], 7 * Fraction(one)),
+        ):
+            assert math.nextafter(found, 0.0) < exact <= found

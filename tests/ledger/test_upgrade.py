@@ -89,7 +89,7 @@ def test_the_fourth_version_goes_on_where_it_was(fourth: Path, exact: ss.Plan) -
     assert ledger.head == "4:c574c1c29a3e3abc97d2f34cd023e0058af63677c91ac962b8780f5d86054d90"  # as it wrote it
     assert (ledger.per, ledger.period, ledger.renews) == (None, None, None)
     assert [record.label for record in ledger.records()] == ["first", "team 0", "team 1", "team 2"]
-    assert (ledger.spent(), ledger.budget("team").spent()) == (0.5000000000000002, 0.3000000000000001)
+    assert (ledger.spent(), ledger.budget("team").spent()) == (0.5000000000000002, 0.30000000000000004)
     head = ledger.head
     ledger.verify()
     ledger.enter([Entry(Ask.of_plan(exact), bytes(8))])

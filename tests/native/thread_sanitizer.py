@@ -1,4 +1,4 @@
-"""The races of tests/shared/races.py under the thread sanitizer: `make race RACE_PYTHON=/path/to/python3.13t`.
+"""The races of tests/shared/races.py under the thread sanitizer: `make race RACE_PYTHON=/path/to/python3.14t`.
 
 It takes a free-threaded Python that was itself built with the sanitizer: otherwise its own locks would look like races.
 No distribution has one, so this is no part of the tests; CONTRIBUTING.md says how to make it. The package is built in a
@@ -31,8 +31,7 @@ def site(python: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path
     compiler = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
     command = [python, "-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-deps", "--no-index"]
     command += ["--target", str(folder / "site"), "--config-settings", f"build-dir={folder / 'build'}"]
-    command += ["--config-settings", "cmake.define.STABLESKETCH_SANITIZE_THREADS=ON"]
-    command += ["--config-settings", "cmake.define.STABLESKETCH_FREE_THREADED=ON", str(ROOT)]
+    command += ["--config-settings", "cmake.define.STABLESKETCH_SANITIZE_THREADS=ON", str(ROOT)]
     environment = {**os.environ, "CXX": compiler, "TSAN_OPTIONS": "report_bugs=0"}  # pip is not what is watched
     built = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=1800)
     assert built.returncode == 0, built.stdout[-3000:] + built.stderr[-3000:]

@@ -11,7 +11,10 @@ import pytest
 
 import stablesketch as ss
 from stablesketch.engines.local import run
+from stablesketch.ledger.accounting import ComposedCost
 from stablesketch.release.decide import decide
+from stablesketch.release.outcome import in_words
+from stablesketch.spoken import at_most
 
 TABLE = pa.table(
     {
@@ -68,3 +71,38 @@ def test_shares_never_add_up_to_more_than_was_asked_for(name: str) -> None:
         said = Fraction(getattr(decision.terms, part))
         assert max(spent, said) <= Fraction(getattr(privacy, part))
         assert (said < spent) == (part == "epsilon" and name in COMPOSED)
+
+
+@pytest.mark.parametrize(
+    ("order", "names_and_numbers", "both"), [(1, None, None), (0.5, (0.4941, 0.4881), (1.476, 1.171))]
+)
+def test_what_composing_losses_saves_on_the_tables_of_the_tutorial(
+    order: float, names_and_numbers: tuple[float, float] | None, both: tuple[float, float] | None
+) -> None:
+    """A release says that it costs less than the sum of its shares where that is so. At order 1 it was said too."""
+    page = (Path(__file__).parents[2] / "docs/tutorials/groups.md").read_text()
+    listed, private = (
+        decide(
+            ss.question(
+                ss.Hill(order), ss.Privacy(epsilon, 1e-9, pairs_per_person=5), key="app", person="user", by="country",
+                groups=groups,
+            )
+        )
+        for epsilon, groups in ((1.0, ["DE", "FR", "IT", "PT", "MT"]), (0.5, None))
+    )  # fmt: skip
+    said = in_words(private.shares, private.terms.epsilon, grouped=True)
+    cost = [ComposedCost.of(each.ask.charge, "add_remove of people", None) for each in (listed, private)]
+    spent = (cost[0] + cost[1]).epsilon(1e-6)
+    shares = sum(share.epsilon for share in private.shares)
+    prices = listed.terms.epsilon + private.terms.epsilon
+    if names_and_numbers is None or both is None:
+        assert (private.terms.epsilon, spent) == pytest.approx((shares, prices), rel=1e-12)
+        assert "less than the sum" not in said
+        return
+    assert said.endswith("; together they cost ε = 0.4881, less than the sum")
+    for what, (added_up, composed), found in (
+        ("names and numbers of the table without a list", names_and_numbers, (shares, private.terms.epsilon)),
+        ("both tables, at the budget's δ = 1e-6", both, (prices, spent)),
+    ):
+        assert (at_most(found[0]), at_most(found[1])) == (f"{added_up}", f"{composed}")
+        assert f"| {what} | {added_up} | {composed} |" in page

@@ -62,7 +62,11 @@ def show_plan(question: Question, json: bool) -> None:
     if not json:
         better = exact_instead(chosen)
         advice = [better] if better else []
-        for line in [*shares_in_words(question, decision.shares), *advice, *caution_in_words(question)]:
+        for line in [
+            *shares_in_words(question, decision.shares, decision.terms.epsilon),
+            *advice,
+            *caution_in_words(question),
+        ]:
             note(line)
 
 
@@ -87,11 +91,11 @@ def caution_in_words(question: Question) -> list[str]:
     return [in_options(f"{question.caution}{way_out}")]
 
 
-def shares_in_words(question: Question, shares: tuple[Share, ...]) -> list[str]:
-    """How the price is divided, beyond the values themselves."""
+def shares_in_words(question: Question, shares: tuple[Share, ...], epsilon: float) -> list[str]:
+    """How the price is divided, beyond the values themselves; `epsilon` is what the shares cost together."""
     privacy, found = question.privacy, []
     if len(shares) > 1:
-        divided = in_words(shares, grouped=bool(question.columns.by))
+        divided = in_words(shares, epsilon, grouped=bool(question.columns.by))
         found.append(f"of ε = {at_most(privacy.epsilon)}, δ = {at_most(privacy.delta, 3)}: {divided}")
     if question.auto_max_value is not None:
         least = least_seen(privacy, shares[0].epsilon)

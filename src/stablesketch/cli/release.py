@@ -300,7 +300,9 @@ def _delivered(
     content = [one.content() for one in outcome.releases]
     text = json_text(content if outcome.grouped else content[0])
     delivery = Delivery(text, current_payment())
-    notes = [*([] if question is None else shares_in_words(question, outcome.shares)), *release_notes(outcome)]
+    notes = release_notes(outcome)
+    if question is not None and outcome.price is not None:
+        notes = [*shares_in_words(question, outcome.shares, outcome.price[0]), *notes]
     nothing = outcome.grouped and not outcome.releases
     if question is not None and not nothing and (better := exact_instead(outcome.plan)):
         notes.append(in_options(better))

@@ -67,5 +67,8 @@ def _parsed(name: str) -> tuple[str, Cut]:
             except (ValueError, RecursionError):
                 start = name.find(opening, start + 1)
                 continue
-            return name[:start], tuple(group) if isinstance(group, dict) else None
+            parts = group.values() if isinstance(group, dict) else group
+            if all(isinstance(part, str) for part in parts):
+                return name[:start], tuple(group) if isinstance(group, dict) else None
+            start = name.find(opening, start + 1)  # nothing that `of_group` writes
     return name, ()

@@ -30,8 +30,9 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import reduce
 from typing import Self, cast
 
@@ -205,12 +206,17 @@ def _power(loss: Law | LossMoment, count: int) -> Law | LossMoment:
 
 
 def _sum_up(one: float, other: float) -> float:
-    """The sum, not rounded down; exactly one of them if the other is 0."""
-    return math.nextafter(one + other, math.inf) if one and other else one + other
+    """The sum, rounded up where it has to be rounded: 1 and 0.5 are 1.5."""
+    return _not_below(one + other, lambda: Fraction(one) + Fraction(other))
 
 
 def _times_up(one: float, count: int) -> float:
-    return math.nextafter(one * count, math.inf) if one and count > 1 else one * count
+    return _not_below(one * count, lambda: Fraction(one) * count)
+
+
+def _not_below(nearest: float, exact: Callable[[], Fraction]) -> float:
+    """The nearest float of an exact number, or the next one if that is less."""
+    return nearest if nearest == math.inf or nearest >= exact() else math.nextafter(nearest, math.inf)
 
 
 def _log_peak(theta: float) -> float:

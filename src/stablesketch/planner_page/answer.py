@@ -91,7 +91,7 @@ def _told(wanted: Question, decision: Decision) -> dict[str, Any]:
         "statistic": str(made.statistic),
         "error": way.error_in_words(made),
         "price": f"ε = {at_most(decision.terms.epsilon)}, δ = {at_most(decision.terms.delta, 3)}",
-        "shares": in_words(shares, grouped=bool(wanted.columns.by)) if len(shares) > 1 else "",
+        "shares": in_words(shares, decision.terms.epsilon, grouped=bool(wanted.columns.by)) if len(shares) > 1 else "",
         "noise": "; ".join(
             f"{said} on {part.statistic}" if " on " not in (said := mechanism_of(part).noise_in_words(part)) else said
             for part in made.measurements

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 import secrets
 from collections.abc import Callable
-from decimal import ROUND_HALF_EVEN, Context, Decimal
+from decimal import ROUND_HALF_EVEN, Context, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
 from numbers import Rational
@@ -124,10 +124,10 @@ def _log_inverse(tail: Fraction, b: Fraction, digits: int) -> tuple[Fraction, Fr
     + q by 2u relative to itself, a by u/2 and the product by 3u. Its logarithm is off by at most 4u, and by u times
     itself.
     """
-    context = Context(prec=digits, rounding=ROUND_HALF_EVEN)
-    q = context.exp(context.divide(Decimal(-b.denominator), Decimal(b.numerator)))
-    a = context.divide(Decimal(tail.numerator), Decimal(tail.denominator))
-    log = -Fraction(context.ln(context.multiply(a, context.add(Decimal(1), q))))
+    with localcontext(Context(prec=digits, rounding=ROUND_HALF_EVEN)) as context:
+        q = context.exp(context.divide(Decimal(-b.denominator), Decimal(b.numerator)))
+        a = context.divide(Decimal(tail.numerator), Decimal(tail.denominator))
+        log = -Fraction(context.ln(context.multiply(a, context.add(Decimal(1), q))))
     return log, (4 + abs(log)) * Fraction(10) ** (1 - digits)
 
 

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from decimal import Context, Decimal
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
 
@@ -56,10 +56,10 @@ def mass_change(privacy: Privacy, total: int) -> Fraction:
     """Δ, from above, for streams of at most this total."""
     changed, value = privacy.pairs_per_person, privacy.max_value
     bound = max(total, changed * value)
-    context = Context(prec=_DIGITS)
-    log = context.ln(context.divide(Decimal(bound), Decimal(value)))
-    # A float above it: far more than the decimals can be off.
-    return changed * value * Fraction(float_above((1 + log) * (1 + Decimal(10) ** -30)))
+    with localcontext(Context(prec=_DIGITS)):
+        log = (Decimal(bound) / Decimal(value)).ln()
+        # A float above it: far more than the decimals can be off.
+        return changed * value * Fraction(float_above((1 + log) * (1 + Decimal(10) ** -30)))
 
 
 def failure(epsilon: float, delta: float) -> float:
@@ -123,6 +123,7 @@ class _Logarithms:
 
     def _rounded(self, f: int) -> int:
         if f not in self._known:
-            exact = Fraction(Context(prec=self._digits).ln(Decimal(f)))
+            with localcontext(Context(prec=self._digits)):
+                exact = Fraction(Decimal(f).ln())
             self._known[f] = nearest(exact * (1 << self._bits))
         return self._known[f]

@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from decimal import ROUND_HALF_EVEN, Context, Decimal
+from decimal import ROUND_HALF_EVEN, Context, Decimal, localcontext
 from fractions import Fraction
 from numbers import Rational
 
@@ -99,7 +99,7 @@ class _Powers:
     """
 
     def __init__(self, p: float, bits: int) -> None:
-        self._p = Decimal(p)
+        self._p = p
         self._bits = bits
         self._digits = bits // 3 + 10
         self._known: dict[int, int] = {}
@@ -134,8 +134,8 @@ class _Powers:
         10^(3-digits), while 2^-bits/2 > 10^-(bits/3 + 1): ten digits more than bits/3 leave the rounding to an integer.
         """
         if f not in self._known:
-            context = Context(prec=self._digits, rounding=ROUND_HALF_EVEN)
-            power = Fraction(context.exp(context.multiply(self._p, context.ln(Decimal(f)))))
+            with localcontext(Context(prec=self._digits, rounding=ROUND_HALF_EVEN)) as context:
+                power = Fraction(context.exp(context.multiply(Decimal(self._p), context.ln(Decimal(f)))))
             self._known[f] = math.floor(power * (1 << self._bits) + Fraction(1, 2))
         return self._known[f]
 

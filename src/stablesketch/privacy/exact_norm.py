@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from decimal import Context, Decimal
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
@@ -33,14 +33,14 @@ def norm_units(totals: NDArray[np.integer] | Iterable[int], p: float, step: Frac
     if not total:
         return 0
     digits = 8 + math.ceil(math.log10(math.ceil(total / (MARGIN * step)) + 1)) + math.ceil(math.log10(len(counts) + 1))
-    context = Context(prec=digits)
-    exponent = Decimal(p)  # exactly
-    moment = Decimal(0)
-    for f, count in counts.items():
-        power = Decimal(f * f) if p == 2.0 else context.power(Decimal(f), exponent)
-        moment = context.add(moment, context.multiply(power, Decimal(count)))
-    norm = context.sqrt(moment) if p == 2.0 else context.power(moment, context.divide(Decimal(1), exponent))
-    return nearest(Fraction(norm) / step)
+    with localcontext(Context(prec=digits)) as context:
+        exponent = Decimal(p)  # exactly
+        moment = Decimal(0)
+        for f, count in counts.items():
+            power = Decimal(f * f) if p == 2.0 else context.power(Decimal(f), exponent)
+            moment = context.add(moment, context.multiply(power, Decimal(count)))
+        norm = context.sqrt(moment) if p == 2.0 else context.power(moment, context.divide(Decimal(1), exponent))
+        return nearest(Fraction(norm) / step)
 
 
 def norm_distance(max_value: int, pairs_per_person: int, step: Fraction, groups: int = 1) -> int:

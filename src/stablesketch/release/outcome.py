@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -38,13 +39,14 @@ class Share:
     delta: float
 
 
-def in_words(shares: tuple[Share, ...], *, grouped: bool) -> str:
-    """The shares in words, each with its ε and δ.
+def in_words(shares: tuple[Share, ...], epsilon: float, *, grouped: bool) -> str:
+    """The shares in words, each with its ε and δ, and `epsilon`, that of all together, where it is less than their sum.
 
-    >>> in_words((Share("max_value", 0.1, 0.0), Share("values", 0.9, 1e-9)), grouped=False)
+    >>> in_words((Share("max_value", 0.1, 0.0), Share("values", 0.9, 1e-9)), 1.0, grouped=False)
     'ε = 0.1 to find the maximum value; ε = 0.9, δ = 1e-09 for the number itself'
+    >>> in_words((Share("names", 0.05, 1e-10), Share("values", 0.45, 9e-10)), 0.49, grouped=True).split("; ")[-1]
+    'together they cost ε = 0.49, less than the sum'
     """
-    composed = {share.purpose for share in shares} == {"names", "values"}
     values = "for the numbers of the groups" if grouped else "for the number itself"
     purposes = {
         "max_value": "to find the maximum value",
@@ -55,7 +57,9 @@ def in_words(shares: tuple[Share, ...], *, grouped: bool) -> str:
         f"ε = {at_most(one.epsilon)}{f', δ = {at_most(one.delta, 3)}' if one.delta else ''} {purposes[one.purpose]}"
         for one in shares
     )
-    return f"{each}; together that costs less than the sum" if composed else each
+    if epsilon > 0.9999 * math.fsum(share.epsilon for share in shares):
+        return each
+    return f"{each}; together they cost ε = {at_most(epsilon)}, less than the sum"
 
 
 @dataclass(frozen=True)

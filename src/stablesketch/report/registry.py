@@ -135,7 +135,7 @@ def _implementation(outcome: Outcome, context: Context, first: Release, groups: 
         " and on the maximum value that was found privately" if any(s.purpose == "max_value" for s in shares) else ""
     )
     sized = f"The size of the sketch and the noise depend on public numbers alone{found}."
-    divided = f"ε was divided: {in_words(shares, grouped=bool(groups))}. " if len(shares) > 1 else ""
+    divided = f"ε was divided: {in_words(shares, first.epsilon, grouped=bool(groups))}. " if len(shares) > 1 else ""
     parts = "Several measurements compose by their privacy loss distributions. " if len(plan.measurements) > 1 else ""
     table = "The groups together cost what one costs (stated for the whole table). " if groups else ""
     return {

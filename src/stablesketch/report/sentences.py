@@ -17,7 +17,7 @@ from .definitions import most_allowed
 def cost(plan: Plan, release: Release, groups: int, person: bool, shares: tuple[Share, ...] = ()) -> str:
     """ε and δ, what they were spent on if on several things, and what they mean."""
     whole = " for the whole table" if groups else ""
-    divided = f": {in_words(shares, grouped=bool(groups))}" if len(shares) > 1 else ""
+    divided = f": {in_words(shares, release.epsilon, grouped=bool(groups))}" if len(shares) > 1 else ""
     factor = math.exp(release.epsilon)
     excess = f", plus a probability of at most {one_in(release.delta)} (δ)" if release.delta else ""
     most, used = at_most(most_allowed(plan, shares)[0]), at_most(release.epsilon)

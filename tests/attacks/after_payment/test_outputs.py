@@ -17,6 +17,7 @@ from paid_commands import DATA
 
 import stablesketch as ss
 from stablesketch.cli.app import run
+from stablesketch.durable import Reserved
 from stablesketch.paying import until_shown
 from stablesketch.reading.duckdb import DuckDB
 
@@ -116,6 +117,13 @@ def test_a_name_as_long_as_names_may_be(template: Path, capsys: pytest.CaptureFi
     assert (template / name).exists()
     assert run([*DATA, "-o", "x" * 300 + ".json"]) == 2
     assert "File name too long" in capsys.readouterr().err
+
+
+def test_a_name_that_is_too_long_cannot_be_reserved(tmp_path: Path) -> None:
+    """It was noticed by Path.exists alone, which since Python 3.14 says False of it: after the payment."""
+    with pytest.raises(OSError, match="File name too long"):
+        Reserved(tmp_path / ("x" * 300))
+    assert not list(tmp_path.iterdir())
 
 
 # --- Python ---
