@@ -305,3 +305,12 @@ def test_a_state_that_is_a_file_is_refused(shell: Shell, tmp_path: Path) -> None
     shown = shell("monitor", "-", "--statistic", "distinct", *PRIVATE, "--state", str(tmp_path / "file"))
     assert shown.code == 5
     assert "Name a folder" in shown.err
+
+
+def test_signals_do_afterwards_what_they_did_before(shell: Shell) -> None:
+    kinds = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.getsignal(kind) for kind in kinds]
+    path = shell.write("a.jsonl", '{"k":"a","t":1794830400}\n')
+    asked = ["--key", "k", "--time", "t", "--every", "1h", "--statistic", "distinct"]
+    assert len(lines(shell, str(path), *asked, *PRIVATE, *DAY)) == 24
+    assert [signal.getsignal(kind) for kind in kinds] == before

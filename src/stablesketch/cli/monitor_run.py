@@ -99,6 +99,7 @@ def run(
         outputs.close()
         raise
     post = Post(alerting.messengers, note)
+    before_signals: dict[int, Any] = {}
     try:
         before = held.delivered()
         alerts = Alerts(post, alerting.judge, before)
@@ -115,7 +116,7 @@ def run(
             note(said)
         if outputs.released is not None and day is not None:
             open_page(outputs.released.root)
-        _stopping(running)
+        before_signals = _stopping(running)
         running.run()
         if running.stopped:
             note(
@@ -127,11 +128,15 @@ def run(
         outputs.close()
         held.close()
         post.close()
+        for kind, handler in before_signals.items():
+            signal.signal(kind, handler)
 
 
-def _stopping(running: Monitor) -> None:
-    """Signals end it between two blocks, at a checkpoint."""
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        kind = getattr(signal, name, None)
-        if kind is not None and signal.getsignal(kind) != signal.SIG_IGN:
-            signal.signal(kind, lambda *_: running.stop())
+def _stopping(running: Monitor) -> dict[int, Any]:
+    """Signals end it between two blocks, at a checkpoint. Returns what they did before, to be put back at the end."""
+    kinds = [getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP")]
+    return {
+        kind: signal.signal(kind, lambda *_: running.stop())
+        for kind in kinds
+        if kind is not None and signal.getsignal(kind) != signal.SIG_IGN
+    }
