@@ -69,3 +69,16 @@ def _rounded(value: float, digits: int, rounding: str) -> str:
     if exact == near or (near > exact) == (rounding == ROUND_CEILING):
         return nearest
     return f"{float(Context(prec=digits, rounding=rounding).create_decimal(exact)):.{digits}g}"
+
+
+def but_rivals(rivals: int, others: int) -> str:
+    """The end of a sentence about the largest group: how many of the others may be as large, by their intervals.
+
+    >>> but_rivals(0, 4), but_rivals(1, 1)
+    ('', ', but the other may be as large')
+    >>> but_rivals(2, 4), but_rivals(4, 4)
+    (', but 2 of the other 4 may be as large', ', but the others may be as large')
+    """
+    if rivals == others:
+        return f", but the {'other' if others == 1 else 'others'} may be as large" if others else ""
+    return f", but {rivals:,} of the other {others:,} may be as large" if rivals else ""

@@ -279,7 +279,7 @@ def test_the_title_is_the_finding() -> None:
     apart, near = (900.0, 800.0, 1_000.0), (700.0, 600.0, 850.0)
     assert title(table(apart, (100.0, 90.0, 120.0))) == "a comes first with about 900"
     assert title(table(apart, near, (100.0, 90.0, 120.0))) == (
-        "a comes first with about 900, but 1 more of 3 groups cannot\nbe told from it"
+        "a comes first with about 900, but 1 of the other 2 may be as\nlarge"
     )
     assert title(table(apart, near)) == "No group stands out: the largest value is about 900, of a"
     assert title(profiles(3)) == "Largest value at every order: group 2"

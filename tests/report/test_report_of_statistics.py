@@ -200,7 +200,7 @@ def test_what_cannot_be_told_from_the_noise_is_not_made_to_mean_something() -> N
 def test_groups_of_every_kind() -> None:
     """The one that leads is spoken of in words that fit; a profile has one row, with all its orders."""
     fit = {
-        "distinct": "b has the most different values of app, though 1 more cannot be told from it. For b, there",
+        "distinct": "b has the most different values of app, but the other may be as large. For b, there",
         "atkinson": "b is the most unequal in spend. For b, about",
         "shannon": "b has the greatest variety of values of app",
         "profile": "For b, the",

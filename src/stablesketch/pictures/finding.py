@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ..published import Release
 from ..release.outcome import GroupRelease
-from ..spoken import about
+from ..spoken import about, but_rivals
 from ..statistic import Profile, Statistic, Subject
 from .style import capital, shortened
 
@@ -36,7 +36,7 @@ class Finding:
         return _lines(f"{capital(release.statistic)} is about {about(release.value)}")
 
     def of_groups(self, groups: Sequence[GroupRelease]) -> str:
-        """Which group comes first, and how many cannot be told from it: their intervals meet.
+        """Which group comes first, and how many may be as large: their intervals meet.
 
         That intervals do not meet is more than a difference needs, so nothing is called different that may be equal.
         Where values follow the sizes of groups, no group comes first: it has the largest value.
@@ -50,9 +50,8 @@ class Finding:
         value, name = about(first.release.value), shortened(first.name)
         if rivals == len(groups) - 1:
             return _lines(f"No group stands out: the largest value is about {value}, of {name}")
-        but = f", but {rivals:,} more of {len(groups):,} groups cannot be told from it" if rivals else ""
         leads = f"has the largest value, about {value}" if self.caution else f"comes first with about {value}"
-        return _lines(f"{name} {leads}{but}")
+        return _lines(f"{name} {leads}{but_rivals(rivals, len(groups) - 1)}")
 
     @property
     def caution(self) -> str:

@@ -22,7 +22,7 @@ from ..privacy import Relation
 from ..published import Release
 from ..release.outcome import GroupRelease, Outcome, to_json
 from ..release.question import Question
-from ..spoken import at_most, short
+from ..spoken import at_most, but_rivals, short
 from ..statistic import Subject
 from . import sentences, tables
 from .commands import commands
@@ -173,8 +173,7 @@ def _headline(plan: Plan, groups: Sequence[GroupRelease], first: Release, subjec
     leads = f"has the largest {shown_name(first)}" if caution else plan.statistic.topic.leading(subject)
     said = f"Of {len(groups):,} groups, {most.name} {leads}"
     rivals = [one for one in groups if one is not most and one.release.high >= most.release.low]
-    sure = f", though {len(rivals):,} more cannot be told from it" if rivals else ""
-    return " ".join(filter(None, [f"{said}{sure}.", own, caution]))
+    return " ".join(filter(None, [f"{said}{but_rivals(len(rivals), len(groups) - 1)}.", own, caution]))
 
 
 def _described(groups: Sequence[GroupRelease], first: Release) -> str:
