@@ -33,7 +33,7 @@ def test_a_missing_java_is_told_with_how_to_get_it(monkeypatch: pytest.MonkeyPat
         need_java()
     monkeypatch.delenv("JAVA_HOME")
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(LibraryMissing, match="none on the path"):
+    with pytest.raises(LibraryMissing, match="not found on the path"):
         need_java()
 
 
