@@ -157,12 +157,12 @@ def test_keys_of_two_types_never_meet(secret_file: Path) -> None:
         (datetime.datetime(1987, 6, 5, tzinfo=ODD_ZONE), "cannot be converted to an Arrow column"),
     ):
         accumulator = fn.add_input(fn.create_accumulator(), ((), key, 1))
-        with pytest.raises(ss.DataError, match=f"column key: .*{wanted}") as refused:
+        with pytest.raises(ss.DataError, match=f"column key.*{wanted}") as refused:
             fn.compact(accumulator)
         assert not any(shown in str(refused.value) for shown in (str(2**64), "1987", "0.5"))
     for value, wanted in ((None, "is null"), (-1, "is negative"), (9, "is above"), (1.0, "of type float")):
         accumulator = fn.add_input(fn.create_accumulator(), ((), "a", value))
-        with pytest.raises(ss.DataError, match=f"column value: .*{wanted}"):
+        with pytest.raises(ss.DataError, match=f"column value.*{wanted}"):
             fn.compact(accumulator)
 
 
