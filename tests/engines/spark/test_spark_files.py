@@ -167,7 +167,7 @@ def test_what_one_machine_would_read_otherwise_is_refused(both: Both) -> None:
     refused = {
         "1.csv": ('app,n\n"two\nlines",1\n', "row 2: a quoted field is unterminated on its line"),
         "2.csv": ('app,n\n "a",1\n', "row 2: a quoted field is unterminated on its line"),
-        "1.json": ('{"app": 1.50, "n": 1}\n', "app is a number that is not whole"),
+        "1.json": ('{"app": 1.50, "n": 1}\n', "app is not a whole number"),
         "2.json": ('[{"app": 1, "n": 1}]\n', "no line is a JSON object"),
     }
     for name, (content, words) in refused.items():

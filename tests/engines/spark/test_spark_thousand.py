@@ -32,7 +32,7 @@ def test_the_same_state_over_a_thousand_partitions(spark: Any, secret_file: Path
 # What stands in one row of the 400, of which type the column is, whether people are bounded: then rows are looked
 # through before workers see them, else a worker meets the wrong one; and what must be said of it.
 WRONG = {
-    "null": (None, "bigint", None, "is null. Drop such rows first"),
+    "null": (None, "bigint", None, "is null. Drop such rows or fill them in first"),
     "out of range": (6, "bigint", "who", "is above the promised max_value=5, which the guarantee relies on. Clip"),
     "not a number": ("x7", "string", None, "is of type VARCHAR, but values must be whole numbers. "),
 }
