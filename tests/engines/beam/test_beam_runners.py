@@ -110,7 +110,7 @@ def test_the_error_of_a_worker_elsewhere_is_found(options: tuple[str, ...], tmp_
 def test_a_secret_of_this_process_is_missed_in_another_one(tmp_path: Path) -> None:
     """And the message says what to pass."""
     made = Release(ss.Moment(0.5), ADD_REMOVE, size=50)
-    with pytest.raises(Exception, match="another one") as caught:
+    with pytest.raises(Exception, match="another process") as caught:
         written(lambda pipeline: pipeline | Parts(PAIRS[:50], 2) | made | beam.Map(str), tmp_path, *PROCESSES)
     error = typed_error(caught.value)
     assert type(error) is ss.SecretMissing
