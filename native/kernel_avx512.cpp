@@ -3,7 +3,7 @@
 //
 // What bounds the loop is that two operations on 512 bits can start in a cycle, and one load of 512 bits. Every step is
 // written for few of both (docs/performance.md has the count). From the key to the sum is a chain of some 150 cycles,
-// far more than a processor looks ahead, so the loop works on six groups of eight variates at once, each in another
+// far more than a processor looks ahead, so the loop works on eight groups of eight variates at once, each in another
 // stage: what a stage needs was ready one turn before.
 #include "kernel.hpp"
 
@@ -67,7 +67,7 @@ void gather(Lanes& lanes, const KernelJob& job, const std::uint64_t* fingerprint
     }
 }
 
-// What the later stages need of a group. Offsets go through memory and are read two turns later: taken out of a
+// What the later stages need of a group. Offsets go through memory and are read four turns later: taken out of a
 // register one by one they would need the very ports that are the bottleneck, and read back at once they would wait for
 // the store.
 struct Drawn {
@@ -238,10 +238,12 @@ void run(const KernelJob& job, const Lanes& lanes, int limb_size) {
         return _mm512_aesenclast_epi128(u, round_key[10]);
     };
 
-    // Five groups are ahead of the one that is added: encrypted, placed, waiting, in the first level, in the last ones.
-    constexpr std::size_t ring = 8;
+    // Seven groups are ahead of the one that is added: encrypted, placed, three waiting, in the first level, in the
+    // last ones. The wait is for the stores of `place`: read back after two turns instead of four, offsets cost Zen 5 a
+    // eighth of the time of the loop.
+    constexpr std::size_t ring = 8, ahead = 6;
     Drawn drawn[ring];
-    for (std::size_t i = 0; i < 4; ++i) place<B>(encrypt_next(), drawn[i]);
+    for (std::size_t i = 0; i < ahead; ++i) place<B>(encrypt_next(), drawn[i]);
     __m512i encrypted = encrypt_next();
     __m512d c[4];
     first_levels<B>(rows, drawn[0], c);
@@ -253,7 +255,7 @@ void run(const KernelJob& job, const Lanes& lanes, int limb_size) {
         for (int l = 0; l < limbs; ++l) sum[l] = _mm512_setzero_si512();
         even.count = odd.count = 0;
         for (std::size_t g = 0; g < lanes.groups; ++g, ++at) {
-            place<B>(encrypted, drawn[(at + 4) % ring]);
+            place<B>(encrypted, drawn[(at + ahead) % ring]);
             const __m512d x = ready;
             ready = last_levels(drawn[(at + 1) % ring], c);
             first_levels<B>(rows, drawn[(at + 2) % ring], c);

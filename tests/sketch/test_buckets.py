@@ -241,6 +241,20 @@ def test_a_refused_update_leaves_everything_as_it_was() -> None:
     assert sketch.to_bytes() == before
 
 
+def test_memory_that_an_update_leaves_behind_is_wiped_for_the_next() -> None:
+    """An update that is never added up leaves its tables full; the next one of this size takes them again."""
+    rows, size, buckets = 300_000, 5_824, 364
+    left, keys = random_keys(71, rows), random_keys(72, rows)
+    for accumulator in [Accumulator(HALF, size, KEY, DOMAIN, rows, TIER, buckets) for _ in range(4)]:
+        accumulator.add(left, None, False)
+    del accumulator
+    at_once = summed(HALF, size, buckets, keys, None, rows=rows)
+    piece_by_piece = Entries(HALF, size, buckets)
+    for start in range(0, rows, 1_000):  # tables of so few rows are never kept
+        piece_by_piece.merge(summed(HALF, size, buckets, keys[start : start + 1_000], None, rows=1_000))
+    assert at_once.state() == piece_by_piece.state()
+
+
 def test_copies_pickles_and_sums_have_buckets() -> None:
     sketch = EntropySketch(24, SECRET, 3)
     sketch.update(["a", "b", "c", "a"], [5, 6, 7, 8])
