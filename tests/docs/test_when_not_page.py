@@ -54,7 +54,7 @@ def test_what_a_key_takes_in_the_exact_table() -> None:
 
 def test_entries_for_an_error() -> None:
     (claimed,) = re.findall(
-        r"at p = 0\.5 1% takes ([\d,]+) of them, 0\.1% ([\d,]+), and a key still touches 16", prose(PAGE)
+        r"error of 1% takes ([\d,]+) entries and one of 0\.1% takes ([\d,]+); each key still updates 16", prose(PAGE)
     )
     plans = [ss.plan(ss.Moment(0.5), ss.Privacy(1.0, 1e-9), error=error) for error in (0.01, 0.001)]
     assert [int(one.replace(",", "")) for one in claimed] == [plan.size for plan in plans]
