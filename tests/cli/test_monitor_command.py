@@ -50,6 +50,19 @@ def test_it_says_what_is_protected_before_it_reads(shell: Shell) -> None:
     assert "Somebody with rows in many windows is not" in shown.err
 
 
+def test_epsilon_and_delta_have_a_default_where_a_row_pays_once_and_it_is_said(shell: Shell) -> None:
+    path = shell.write("a.jsonl", '{"k":"a","t":1794830400}\n')
+    asked = [str(path), "--key", "k", "--time", "t", "--statistic", "distinct", "--every", "1d", *DAY]
+    for typed, epsilon, delta in (([], 1, 1e-9), (["--epsilon", "2"], 2, 1e-9), (["--delta", "1e-6"], 1, 1e-6)):
+        shown = shell("monitor", *asked, *typed)
+        assert shown.code == 0, shown.err
+        assert f"ε = {epsilon:g} and δ = {delta:g}: choose others with --epsilon and --delta" in shown.err
+        (record,) = [json.loads(line) for line in shown.out.splitlines()]
+        assert record["epsilon"] <= epsilon
+        assert record["delta"] <= delta
+    assert "choose others" not in shell("monitor", *asked, "--epsilon", "1", "--delta", "1e-9").err
+
+
 def test_out_is_appended_to_and_state_is_gone_on_from(shell: Shell, tmp_path: Path) -> None:
     path = shell.write("a.jsonl", '{"k":"a","t":1794830400}\n')
     asked = [str(path), "--key", "k", "--time", "t", "--statistic", "distinct", "--every", "1d", *PRIVATE, *DAY]
@@ -65,7 +78,11 @@ def test_out_is_appended_to_and_state_is_gone_on_from(shell: Shell, tmp_path: Pa
 @pytest.mark.parametrize(
     ("typed", "code", "said"),
     [
-        (["-", "--statistic", "shannon"], 2, "--epsilon is required"),
+        (
+            ["-", "--format", "json", "--key", "k", "--person", "u", "--protect", "person-window"],
+            2,
+            "--epsilon is required",
+        ),
         (
             ["none.jsonl", "--follow", "--key", "k", "--statistic", "shannon", *PRIVATE],
             3,

@@ -168,6 +168,19 @@ def test_no_line_changes_what_becomes_of_another(duckdb: DuckDB, format: str) ->
     assert all(len(found) + bad == 1 for found, bad in alone)
 
 
+@pytest.mark.parametrize("format", ["csv", "tsv", "zeek", "lines"])
+def test_a_mark_of_byte_order_within_a_file_belongs_to_its_line(duckdb: DuckDB, format: str) -> None:
+    """Where a block begins depends on other lines: nothing may be taken off its first one."""
+    columns = format != "lines"
+    fields = LineFields.of(format=format, key=("k",) if columns else (), names=("k", "z") if columns else None)
+    line = b"\xef\xbb\xbfa" + (fields.delimiter.encode() + b"1\n" if columns else b"\n")
+    reader = LineReader(fields, 60, "test", duckdb)
+    for lines in (line, line + line, b"b" + line):
+        rows = reader.rows(Block(lines, NOON * SECOND, NOON * SECOND))
+        assert {each.removeprefix("b") for each in rows.keys[0].to_pylist()} == {"\ufeffa"}
+        assert rows.bad == 0
+
+
 ODD_TIMES = [
     "2026-11-16T12:00:0%d.%06d+0000", "2026-11-16T12:0%d:59.%dZ", "179483040%d.%03d", "17948304%02d%03d", "%d.%d", "",
     "2026-11-16T12:00:0%d.%06d+01:30", "2026-13-16T12:00:0%d.%03dZ", "2026-11-16T12:00:0%d,%03dZ", "2026-02-2%d %03d",

@@ -48,28 +48,34 @@ def test_a_truncated_file_that_has_grown_again_is_known_by_what_was_read_last(lo
     assert len(reading.notes) == 1
 
 
-def test_going_on_after_a_rotation(log: Path) -> None:
+@pytest.mark.parametrize(
+    "name", ["conn.log.1", "conn.log-20261118", "conn.2026-11-18-08-00-00.log", "conn-26-11-18_08.00.00.log"]
+)
+def test_going_on_after_a_rotation(log: Path, name: str) -> None:
+    """Zeek puts the date before the suffix."""
     reading = Following(log)
     reading.more()
     append(log, b"\n4\n")
-    log.rename(log.with_suffix(".log.1"))
+    log.rename(log.with_name(name))
     log.write_bytes(b"new\n")
     again = Following(log, reading.position)
     assert again.more() + again.more() + again.more() == b"3\n4\nnew\n"
     assert again.notes == []
 
 
-def test_files_that_were_rotated_away_unseen_are_said_and_not_read(log: Path) -> None:
-    """They could be copies, and then rows would count twice."""
+@pytest.mark.parametrize("names", [("conn.log.2", "conn.log.1"), ("conn-26-11-18_08.log", "conn-26-11-18_09.log")])
+def test_files_that_were_rotated_away_unseen_are_said_and_not_read(log: Path, names: tuple[str, str]) -> None:
+    """They could be copies, and then rows would count twice. Other logs are not named."""
     reading = Following(log)
     reading.more()
-    log.rename(log.with_suffix(".log.2"))
+    log.rename(log.with_name(names[0]))
     log.write_bytes(b"unseen\n")
-    log.rename(log.with_suffix(".log.1"))
+    log.rename(log.with_name(names[1]))
     log.write_bytes(b"new\n")
+    log.with_name("conn-summary.log").write_bytes(b"another log\n")
     again = Following(log, reading.position)
     assert again.more() + again.more() + again.more() == b"new\n"
-    assert again.notes == ["conn.log.1 may have been conn.log for a while. What is in it was not read."]
+    assert again.notes == [f"{names[1]} may have been conn.log for a while. What is in it was not read."]
 
 
 def test_a_file_that_is_gone_is_said(log: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 from monitor_tools import Time, at, rows, run, totals, watch
 
 from stablesketch import ArgumentError, CheckpointError
-from stablesketch.monitor import Monitor
+from stablesketch.monitor import Monitor, outlet
 from stablesketch.monitor.outlet import JsonLinesFile
 from stablesketch.monitor.records import note_record
 from stablesketch.monitor.state import MonitorState, StoredWindow
@@ -255,6 +255,28 @@ def test_what_others_wrote_stays(tmp_path: Path) -> None:
     out = JsonLinesFile(path)
     out(2, NOTES[1])
     assert [json.loads(line)["number"] for line in path.read_text().splitlines()] == [2]
+
+
+def test_only_the_first_record_of_a_run_is_looked_for_in_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise a long replay would take quadratic time. After a failure, the file is looked at again."""
+    path, looked = tmp_path / "out.jsonl", []
+    known = outlet._is_after
+    monkeypatch.setattr(outlet, "_is_after", lambda *lines: looked.append(lines) or known(*lines))
+    path.write_bytes(b"".join(f"{note}\n".encode() for note in NOTES[:2]))
+    out = JsonLinesFile(path)
+    for number in (2, 3):
+        out(number, NOTES[number - 1])
+    before = len(looked)
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError("no room")))
+        with pytest.raises(OSError, match="no room"):
+            out(4, NOTES[3])
+    assert (before, len(looked)) == (3, 3)
+    out(4, NOTES[3])
+    assert len(looked) > 3
+    assert path.read_text().splitlines() == NOTES
 
 
 def test_a_file_that_cannot_be_written_is_told_at_the_start(tmp_path: Path) -> None:

@@ -23,8 +23,10 @@ from .exits import Exit
 from .monitor_demo import check_demo, not_shown
 from .monitor_lines import show_record
 from .monitor_run import DROP, Alerting, LineSource, run
+from .screen import note
 from .statistic_options import Chosen, offered
 
+USUAL = 1.0, 1e-9  # ε and δ of single rows, if the user does not say: what one row costs, however long it runs
 EXAMPLES = """[bold]Examples[/]
 
 stablesketch monitor --demo
@@ -63,8 +65,8 @@ def monitor(
     fields: own.Fields = None,
     delimiter: options.Delimiter = None,
     on_bad: options.OnBad = "skip",
-    epsilon: options.Epsilon = None,
-    delta: options.Delta = None,
+    epsilon: own.Epsilon = None,
+    delta: own.Delta = None,
     protect: own.Protected = "event",
     person: own.Person = None,
     pairs_per_person: own.PairsPerPerson = None,
@@ -96,7 +98,6 @@ def monitor(
              "--state": state, "--person": person, "--ledger": ledger},
         )  # fmt: skip
         source, read, lateness = "demo", DEMO_FIELDS, "0s"
-        epsilon, delta = 1.0 if epsilon is None else epsilon, 1e-9 if delta is None else delta
         listen = "127.0.0.1:0" if listen is None else listen
         alert_drop = DROP if alert_below is None and alert_drop is None else alert_drop
     elif source is None:
@@ -107,6 +108,9 @@ def monitor(
             max_value=max_value, clip=clip, names=tuple(options.listed(fields)) or None, delimiter=delimiter,
             source=source, person=person,
         )  # fmt: skip
+    chosen = epsilon is not None and delta is not None
+    if protect == "event":  # people pay again in every window: there only the user can choose
+        epsilon, delta = USUAL[0] if epsilon is None else epsilon, USUAL[1] if delta is None else delta
     privacy = options.privacy_of(epsilon, delta, 0, 1, "add_remove", 1)
     stream = LineSource(source, follow, day)
     _check_replayed(stream, since)
@@ -119,6 +123,8 @@ def monitor(
     books = _ledger(ledger, budget_per, people=protect != "event")
     sink: Sink = JsonLinesFile(out) if out is not None else show_record if day is None else not_shown
     alerting = Alerting.of(alert_below, alert_drop, alert_out, alert_run, alert_url)
+    if not chosen and day is None:
+        note(f"ε = {privacy.epsilon:g} and δ = {privacy.delta:g}: choose others with --epsilon and --delta")
     run(watch, stream, sink, alerting, Outputs(listen, listen_private, textfile), state, books)
     return Exit.DONE
 

@@ -42,6 +42,8 @@ FormatOfLines = Annotated[
     in_data(help="The format of lines, if neither preset nor file suffix determines it."),
 ]
 Fields = Annotated[str | None, in_data(help="The columns of CSV or TSV without a header, separated by commas.")]
+Epsilon = Annotated[float | None, in_privacy(help="Maximum ε of a window (default: 1 with --protect event).")]
+Delta = Annotated[float | None, in_privacy(help="Maximum δ of a window (default: 1e-9 with --protect event).")]
 Protected = Annotated[
     Protect,
     in_privacy(help="Single rows, over all windows; or people in each window, whose ε each window spends."),

@@ -103,7 +103,8 @@ def run(
     try:
         before = held.delivered()
         alerts = Alerts(post, alerting.judge, before)
-        shown = outputs.sinks(watch, alerting.judge_of_page(), before, note)
+        budget = None if ledger is None else ledger.epsilon
+        shown = outputs.sinks(watch, alerting.judge_of_page(), before, note, budget)
         day = stream.day
         running = Monitor(
             watch, "standard input" if stream.piped else stream.source, stream.blocks, held, [sink, alerts, *shown],

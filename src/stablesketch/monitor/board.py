@@ -54,10 +54,14 @@ class Seen:
 
 
 class Board:
-    """The last windows and notes. `before` are records from before a restart; the judge has not seen them yet."""
+    """The last windows and notes. `before` are records from before a restart; the judge has not seen them yet.
+    `budget` is the ε that a ledger allows, in each of its periods if it renews.
+    """
 
-    def __init__(self, watch: Watch, judge: Judge, before: Mapping[int, str] | None = None) -> None:
-        self.watch, self._judge = watch, judge
+    def __init__(
+        self, watch: Watch, judge: Judge, before: Mapping[int, str] | None = None, budget: float | None = None
+    ) -> None:  # fmt: skip
+        self.watch, self._judge, self.budget = watch, judge, budget
         self.points = tuple(point for plan in watch.plans for point in plan.statistic.points)
         self.subject = Subject(", ".join(watch.fields.key), watch.fields.value)
         self._windows: deque[Seen] = deque(maxlen=_WINDOWS)

@@ -29,6 +29,7 @@ import contextlib
 import hashlib
 import mmap
 import os
+import re
 import stat
 import time
 from collections.abc import Iterator
@@ -78,9 +79,9 @@ def _next(path: Path, before: _Place, position: Any) -> tuple[_Place, int, str]:
     if place.is_same(position):  # it has its name again
         return place, position["offset"] if place.has(position) else place.size(), ""
     offset, note = (0, "") if before.renamed else (place.size(), f"{path.name} was replaced. {_FROM_ITS_END}")
-    unread = [other.name for other in path.parent.glob(f"{path.name}?*") if before.may_precede(other, place)]
+    unread = [other.name for other in _rotated(path) if before.may_precede(other, place)]
     if unread:
-        note += f" {', '.join(sorted(unread))} may have been {path.name} for a while. What is in it was not read."
+        note += f" {', '.join(unread)} may have been {path.name} for a while. What is in it was not read."
     return place, offset, note.strip()
 
 
@@ -102,7 +103,7 @@ def _resumed(path: Path, position: Any, *, follow: bool) -> tuple[_Place, int, s
             place.file.close()
             raise _changed(path)
         return place, position["offset"], ""
-    for candidate in (path, *sorted(path.parent.glob(f"{path.name}?*"))):
+    for candidate in (path, *_rotated(path)):
         with contextlib.suppress(DataError):
             place = _Place(path, _opened(candidate))
             if place.is_same(position) and place.has(position):
@@ -110,6 +111,17 @@ def _resumed(path: Path, position: Any, *, follow: bool) -> tuple[_Place, int, s
             place.file.close()
     place = _Place(path, _opened(path))
     return place, place.size(), f"{path.name} was replaced or truncated while the monitor was stopped. {_FROM_ITS_END}"
+
+
+def _rotated(path: Path) -> list[Path]:
+    """Files beside it that are named like rotated ones: conn.log.1, conn.log-20261118, or as Zeek names them,
+    conn.2026-11-18-08-00-00.log and conn-26-11-18_08.00.00.log.
+    """
+    dated = re.compile(rf"{re.escape(path.name)}.+|{re.escape(path.stem)}[-._]\d.*{re.escape(path.suffix)}")
+    try:
+        return sorted(each for each in path.parent.iterdir() if dated.fullmatch(each.name))
+    except OSError:  # a folder of which only the log may be read
+        return []
 
 
 def _changed(path: Path) -> CheckpointError:

@@ -34,6 +34,8 @@ class ReleasedMetrics:
         board, watch, last = self._board, self._board.watch, self._board.last
         yield self._core.InfoMetricFamily("stablesketch_build", "Version of stablesketch.", {"version": __version__})
         yield self._gauge("window_seconds", "Length of a window.", watch.windows.every)
+        if board.budget is not None:
+            yield self._gauge("epsilon_budget", "ε that the ledger allows, in each period if it renews.", board.budget)
         if last is None:
             return
         yield self._gauge("window_end_timestamp_seconds", "End of the last released window.", last.end)

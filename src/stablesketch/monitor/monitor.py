@@ -85,6 +85,7 @@ class Monitor:
         self._trouble, self._reading = "", False
         self._waits = False  # whether a window is to be paid for, and state or ledger cannot be written
         self._useful, self._unused = False, 0  # whether any line of this run was a row, and how many were not
+        self._counted, self._not_counted = False, 0  # whether any row of this run was counted, and how many were not
         self.counters: dict[str, int] = state.fact("counters", {"rows": 0, "bad": 0, "late": 0, "early": 0})
 
     @property
@@ -197,6 +198,10 @@ class Monitor:
         self._unused += rows.bad
         if self._unused >= _USELESS:
             self._tell_useless()
+        self._counted |= len(windows) > late + early
+        self._not_counted += late + early
+        if self._not_counted >= _USELESS and self._next > self._first:  # before that, rows are late as a rule
+            self._tell_none_counted()
         for number in np.unique(windows):
             if first <= number <= last:
                 here = np.flatnonzero(windows == number)
@@ -267,6 +272,8 @@ class Monitor:
                 f"{shown(self._watch.windows.start(self._first))}. To read rows of the past, replay them: pass "
                 f"{arg('from')} and {arg('until')} (this is not private: for your eyes only)"
             )
+        elif self._watch.windows.span is None and self._not_counted and self._watch.fields.time:
+            self._tell_none_counted()
         elif not self._number:
             self._say("the input ended before the first whole window, so nothing was released")
 
@@ -278,6 +285,16 @@ class Monitor:
                 f"{arg('key')}, {arg('time')} and {arg('value')} (this is not private: for your eyes only)"
             )
         self._useful = True
+
+    def _tell_none_counted(self) -> None:
+        """Times in another unit, or a wrong clock. Not as a record, for the same reason."""
+        if not self._counted:
+            self._say(
+                f"none of the first {self._not_counted:,} rows was counted: their times are in the past or in the "
+                f"future. Check {arg('time')}, {arg('time_unit')} and the clocks (this is not private: for your eyes "
+                "only)"
+            )
+        self._counted = True
 
     # --- what is stored and delivered ---
 

@@ -22,6 +22,7 @@ class JsonLinesFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._last: tuple[str, int] | None = None  # monitor and number of what this process has written last
         try:
             new = not path.exists()
             with open(path, "ab"):
@@ -31,16 +32,22 @@ class JsonLinesFile:
         except OSError as error:
             raise ArgumentError("out", str(path), f"cannot be written ({error.strerror})", "Choose another") from None
 
-    def __call__(self, _: int, text: str) -> None:
+    def __call__(self, number: int, text: str) -> None:
         """Appends a record, unless the file has it.
 
         Raises:
             OSError: it is not written, or not all of it; call again.
         """
-        line = text.encode() + b"\n"
+        line, monitor = text.encode() + b"\n", json.loads(text)["monitor"]
+        last, self._last = self._last, None
         with open(self._path, "ab", buffering=0) as file:
             regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)  # a device or a named pipe keeps nothing
-            *whole, torn = self._end() if regular else [b""]
+            # Nobody else writes records of this monitor, so one that follows its last cannot be there.
+            follows = last is not None and last[0] == monitor and number > last[1]
+            if not regular or (follows and self._end(1)[-1] == b""):
+                whole, torn = [], b""
+            else:
+                *whole, torn = self._end(_LONGEST)
             if any(_is_after(one, line) for one in reversed(whole)):
                 return
             if torn and not line.startswith(torn):
@@ -50,12 +57,13 @@ class JsonLinesFile:
                 rest = rest[file.write(rest) or 0 :]
             if regular:
                 os.fsync(file.fileno())
+        self._last = monitor, number
 
-    def _end(self) -> list[bytes]:
-        """The last lines of the file, the last of which has no end."""
+    def _end(self, length: int) -> list[bytes]:
+        """The lines in so many bytes at the end of the file, the last of which has no end."""
         with open(self._path, "rb") as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - _LONGEST))
-            return file.read(_LONGEST).split(b"\n")
+            file.seek(max(0, file.seek(0, os.SEEK_END) - length))
+            return file.read(length).split(b"\n")
 
 
 def _is_after(written: bytes, line: bytes) -> bool:

@@ -35,11 +35,14 @@ class Outputs:
             self.close()
             raise
 
-    def sinks(self, watch: Watch, judge: Judge, before: Mapping[int, str], say: Callable[[str], None]) -> list[Sink]:
-        """The sinks, which must get every record; `before` are those from before a restart."""
+    def sinks(
+        self, watch: Watch, judge: Judge, before: Mapping[int, str], say: Callable[[str], None],
+        budget: float | None = None,
+    ) -> list[Sink]:  # fmt: skip
+        """The sinks, which must get every record; `before` are those from before a restart, `budget` is a ledger's."""
         if self.released is None and self._textfile is None:
             return []
-        self._board = Board(watch, judge, before)
+        self._board = Board(watch, judge, before, budget)
         metrics = ReleasedMetrics(self._board)
         if self.released is not None:
             self.released.board, self.released.metrics = self._board, metrics

@@ -153,6 +153,8 @@ class LineReader:
             lines = b"".join(column.cast(pa.binary()).to_pylist())
         if not lines.strip(b"\r\n"):
             return _no_texts(self._fields.marks)
+        if lines.startswith(_MARK):
+            lines = b"\n" + lines  # Arrow would take it off the first line of a block, wherever that stands in its file
         table = arrow_csv.read_csv(
             pa.BufferReader(lines),
             read_options=arrow_csv.ReadOptions(
